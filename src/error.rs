@@ -1,0 +1,151 @@
+//! One error type for the whole core.
+//!
+//! Every failure carries its *kind* (which becomes one Python exception class), a message that a user can act on,
+//! and the *place* that caused it: a JSON Pointer in a schema, an offset in a pattern, a token id. Limit errors also
+//! carry the limit and the value that broke it. Nothing in the core panics on input.
+
+use std::fmt;
+
+/// What went wrong, coarsely. The Python layer maps each kind to one exception class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A pattern is not well formed.
+    Pattern,
+    /// A schema is not well formed.
+    Schema,
+    /// The source means something that interlock cannot enforce exactly.
+    Unsupported,
+    /// The source accepts nothing, or nothing that this vocabulary can spell.
+    Unsatisfiable,
+    /// A grammar is not well formed.
+    Grammar,
+    /// A limit on work (never on time) was exceeded while compiling.
+    Limit,
+    /// A token budget is too small for any output.
+    Budget,
+    /// A token was refused; the guide is unchanged.
+    TokenRejected,
+    /// A vocabulary is not usable or does not belong here.
+    Vocabulary,
+    /// A stored artifact cannot be used.
+    Artifact,
+    /// An argument has the wrong shape, type or range.
+    Argument,
+    /// A bug in interlock.
+    Internal,
+}
+
+/// Where in the source an error lies.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Place {
+    /// Nowhere in particular.
+    #[default]
+    Unknown,
+    /// A character offset in a pattern.
+    Offset(usize),
+    /// A JSON Pointer in a schema, with the keyword that it leads to where there is one.
+    Pointer {
+        /// RFC 6901 pointer from the root of the schema document; `""` is the root itself.
+        pointer: String,
+        /// The keyword at fault, `""` where the schema as a whole is.
+        keyword: String,
+    },
+    /// An offset in a schema's text (it is not JSON).
+    Byte(usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Unknown => Ok(()),
+            Place::Offset(n) => write!(f, "at offset {n}"),
+            Place::Byte(n) => write!(f, "at byte {n}"),
+            Place::Pointer { pointer, keyword } if keyword.is_empty() => write!(f, "at \"{pointer}\""),
+            Place::Pointer { pointer, keyword } => write!(f, "at \"{pointer}\", keyword {keyword:?}"),
+        }
+    }
+}
+
+/// An error of any stage; see [`ErrorKind`].
+#[derive(Clone, Debug)]
+pub struct Error(Box<Repr>);
+
+#[derive(Clone, Debug)]
+struct Repr {
+    kind: ErrorKind,
+    message: String,
+    place: Place,
+    limit: Option<(u64, u64)>,
+}
+
+/// The core's result type.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error of `kind` with a message for people.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Repr { kind, message: message.into(), place: Place::Unknown, limit: None }))
+    }
+
+    /// A limit named `name` of `limit` was exceeded by `value`.
+    pub fn limit(name: &str, limit: u64, value: u64) -> Self {
+        let mut e = Error::new(ErrorKind::Limit, format!("{name} exceeds its limit: {value} > {limit}"));
+        e.0.limit = Some((limit, value));
+        e
+    }
+
+    /// The same error at `place`, unless it already names one.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        if self.0.place == Place::Unknown {
+            self.0.place = place;
+        }
+        self
+    }
+
+    /// The same error at a character offset of a pattern.
+    #[must_use]
+    pub fn at_offset(self, offset: usize) -> Self {
+        self.at(Place::Offset(offset))
+    }
+
+    /// The same error at a JSON Pointer and keyword of a schema.
+    #[must_use]
+    pub fn at_pointer(self, pointer: impl Into<String>, keyword: impl Into<String>) -> Self {
+        self.at(Place::Pointer { pointer: pointer.into(), keyword: keyword.into() })
+    }
+
+    /// The coarse kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The message without the place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Where in the source.
+    pub fn place(&self) -> &Place {
+        &self.0.place
+    }
+
+    /// For a limit error: the limit and the value that exceeded it.
+    pub fn limit_values(&self) -> Option<(u64, u64)> {
+        self.0.limit
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        if self.0.place != Place::Unknown {
+            write!(f, " ({})", self.0.place)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,1 @@
+//! Patterns: Python and ECMA-262 text to expressions.

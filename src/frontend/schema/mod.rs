@@ -1,0 +1,9 @@
+//! JSON Schema: text to rules.
+
+pub mod decimal;
+pub mod model;
+pub mod options;
+pub mod report;
+
+pub use options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
+pub use report::{Enforcement, ReportRow};

@@ -1,0 +1,126 @@
+//! The typed schema: what parsing makes of JSON and what lowering reads.
+//!
+//! All drafts are brought to one vocabulary, that of 2020-12: `definitions` and `$defs` are gone, `dependencies` is
+//! split, `items`/`additionalItems` of older drafts became `prefix_items`/`items`, boolean `exclusiveMinimum` became a
+//! number, and every reference is an id. Siblings that a draft ignores (next to `$ref` up to draft 7) are not here;
+//! the report names them. Nothing below this file sees `serde_json` but the values of `enum` and `const`.
+
+use super::decimal::Decimal;
+use serde_json::Value;
+
+/// Names a schema of one [`Model`]. One place in a document has several ids where `$dynamicRef` gives it several
+/// meanings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SchemaId(pub u32);
+
+/// A resolved schema document.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Indexed by [`SchemaId`].
+    pub schemas: Vec<Schema>,
+    /// Where validation starts.
+    pub root: SchemaId,
+}
+
+/// One schema and where it was written.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    /// JSON Pointer from the root document (`""` is the root); for schemas of other documents, `URI#pointer`.
+    pub pointer: String,
+    /// What it says.
+    pub kind: SchemaKind,
+}
+
+/// A boolean schema or a set of keywords.
+#[derive(Clone, Debug)]
+pub enum SchemaKind {
+    /// `true` accepts everything, `false` nothing.
+    Bool(bool),
+    /// The keywords that assert something.
+    Keywords(Box<Keywords>),
+}
+
+/// A set of JSON types. `INTEGER` is a number without fraction, however written; `NUMBER` includes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Types(pub u8);
+
+impl Types {
+    /// `null`.
+    pub const NULL: Types = Types(1);
+    /// `true` and `false`.
+    pub const BOOLEAN: Types = Types(2);
+    /// Whole numbers.
+    pub const INTEGER: Types = Types(4);
+    /// All numbers.
+    pub const NUMBER: Types = Types(8 | 4);
+    /// Strings.
+    pub const STRING: Types = Types(16);
+    /// Arrays.
+    pub const ARRAY: Types = Types(32);
+    /// Objects.
+    pub const OBJECT: Types = Types(64);
+    /// Everything.
+    pub const ALL: Types = Types(127);
+
+    /// Whether all of `other` is included.
+    pub fn contains(self, other: Types) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// Assertions and applicators of one schema object. Absent keywords are `None` or empty.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)] // Each field is the keyword of its name, in the meaning of 2020-12.
+pub struct Keywords {
+    pub types: Option<Types>,
+    pub enumeration: Option<Vec<Value>>,
+    pub constant: Option<Value>,
+
+    pub minimum: Option<Decimal>,
+    pub maximum: Option<Decimal>,
+    pub exclusive_minimum: Option<Decimal>,
+    pub exclusive_maximum: Option<Decimal>,
+    pub multiple_of: Option<Decimal>,
+
+    pub min_length: Option<u64>,
+    pub max_length: Option<u64>,
+    /// ECMA-262, search semantics.
+    pub pattern: Option<String>,
+    /// Only formats that are asserted; others are report rows.
+    pub format: Option<String>,
+
+    pub prefix_items: Vec<SchemaId>,
+    pub items: Option<SchemaId>,
+    pub contains: Option<SchemaId>,
+    /// Default 1 where `contains` is present; lowering applies it.
+    pub min_contains: Option<u64>,
+    pub max_contains: Option<u64>,
+    pub min_items: Option<u64>,
+    pub max_items: Option<u64>,
+    pub unique_items: bool,
+    pub unevaluated_items: Option<SchemaId>,
+
+    /// In declared order.
+    pub properties: Vec<(String, SchemaId)>,
+    pub pattern_properties: Vec<(String, SchemaId)>,
+    pub additional_properties: Option<SchemaId>,
+    pub property_names: Option<SchemaId>,
+    pub required: Vec<String>,
+    pub min_properties: Option<u64>,
+    pub max_properties: Option<u64>,
+    pub dependent_required: Vec<(String, Vec<String>)>,
+    pub dependent_schemas: Vec<(String, SchemaId)>,
+    pub unevaluated_properties: Option<SchemaId>,
+
+    /// Targets of `$ref`, `$dynamicRef` and `$recursiveRef`: they apply in place, like `allOf`.
+    pub refs: Vec<SchemaId>,
+    pub all_of: Vec<SchemaId>,
+    pub any_of: Option<Vec<SchemaId>>,
+    pub one_of: Option<Vec<SchemaId>>,
+    pub not: Option<SchemaId>,
+    pub if_: Option<SchemaId>,
+    pub then: Option<SchemaId>,
+    pub else_: Option<SchemaId>,
+    /// Draft up to 2019-09: `contains` leaves no annotation for `unevaluatedItems`.
+    pub contains_does_not_evaluate: bool,
+}

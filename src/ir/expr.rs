@@ -1,0 +1,515 @@
+//! Hash-consed regular expressions over bytes.
+//!
+//! Expressions live in an arena, [`Exprs`], and are named by [`ExprId`]. Only the smart constructors build them, so
+//! every node is in normal form: unions and intersections are flat, sorted and free of duplicates, concatenations
+//! nest to the right, identities are absorbed, and an expression that contains neither intersection nor complement
+//! accepts nothing only if it *is* [`Exprs::NEVER`]. Equal ids mean equal languages; the converse holds often enough
+//! to keep the derivative automata small (Brzozowski 1964; Owens, Reppy and Turon 2009).
+//!
+//! The alphabet is bytes: text is UTF-8, and complement is relative to *all* byte strings. A frontend that wants
+//! "any text but e" intersects: `and(&[not(e), any_text()])`.
+//!
+//! Constructors never fail. When the arena is over its node limit they answer `NEVER` and set a flag that
+//! [`Exprs::check`] turns into an error, so a stage builds freely and asks once.
+
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use super::multiple::Multiple;
+use crate::error::{Error, Result};
+
+/// Names an expression of one arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExprId(pub u32);
+
+/// No upper bound of a repetition.
+pub const INF: u32 = u32::MAX;
+
+/// All bytes of `lo..=hi` lead to `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Edge {
+    /// First byte.
+    pub lo: u8,
+    /// Last byte.
+    pub hi: u8,
+    /// What must follow.
+    pub to: ExprId,
+}
+
+/// One node. Read it through [`Exprs::get`]; only constructors build it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// The empty language.
+    Never,
+    /// The empty string.
+    Eps,
+    /// A deterministic choice by one byte; `nullable` adds the empty string. Edges are sorted and disjoint.
+    Step { nullable: bool, edges: Box<[Edge]> },
+    /// Concatenation; the left part is never itself a concatenation.
+    Cat(ExprId, ExprId),
+    /// Union of two or more.
+    Alt(Box<[ExprId]>),
+    /// Intersection of two or more.
+    And(Box<[ExprId]>),
+    /// Complement relative to all byte strings.
+    Not(ExprId),
+    /// `min` to `max` copies; `max == INF` is unbounded.
+    Rep { body: ExprId, min: u32, max: u32 },
+    /// Decimal digits whose value is a multiple of something.
+    Multiple(Multiple),
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct Facts {
+    pub nullable: bool,
+    /// Contains intersection or complement, so it may be empty without being `NEVER`.
+    pub boolean: bool,
+}
+
+/// The arena; see the module's story.
+#[derive(Clone)]
+pub struct Exprs {
+    nodes: Vec<Expr>,
+    facts: Vec<Facts>,
+    table: HashTable<u32>,
+    pub(super) rows: FxHashMap<ExprId, Arc<[Edge]>>,
+    pub(super) live: FxHashMap<ExprId, bool>,
+    pub(super) classes: FxHashMap<Box<[(u32, u32)]>, ExprId>,
+    max_nodes: usize,
+    over: bool,
+}
+
+fn hash_of(e: &Expr) -> u64 {
+    let mut h = FxHasher::default();
+    e.hash(&mut h);
+    h.finish()
+}
+
+impl Exprs {
+    /// Accepts nothing.
+    pub const NEVER: ExprId = ExprId(0);
+    /// Accepts the empty string only.
+    pub const EPS: ExprId = ExprId(1);
+    /// Accepts every byte string.
+    pub const ALL: ExprId = ExprId(2);
+
+    /// An arena that holds at most `max_nodes` nodes.
+    pub fn new(max_nodes: usize) -> Self {
+        let mut x = Exprs {
+            nodes: Vec::new(),
+            facts: Vec::new(),
+            table: HashTable::new(),
+            rows: FxHashMap::default(),
+            live: FxHashMap::default(),
+            classes: FxHashMap::default(),
+            max_nodes: max_nodes.max(16),
+            over: false,
+        };
+        x.intern(Expr::Never);
+        x.intern(Expr::Eps);
+        x.intern(Expr::Not(Self::NEVER));
+        x
+    }
+
+    /// An error if the arena ran over its limit since it was made; everything built since is meaningless then.
+    pub fn check(&self) -> Result<()> {
+        if self.over {
+            return Err(Error::limit("expression nodes", self.max_nodes as u64, self.max_nodes as u64 + 1));
+        }
+        Ok(())
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Never true: the arena holds `NEVER` from the start.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The node of an id.
+    pub fn get(&self, e: ExprId) -> &Expr {
+        &self.nodes[e.0 as usize]
+    }
+
+    /// Whether `e` accepts the empty string.
+    pub fn nullable(&self, e: ExprId) -> bool {
+        self.facts[e.0 as usize].nullable
+    }
+
+    /// Whether `e` contains intersection or complement; only then can it be empty without being `NEVER`.
+    pub fn is_boolean(&self, e: ExprId) -> bool {
+        self.facts[e.0 as usize].boolean
+    }
+
+    fn facts_of(&self, e: &Expr) -> Facts {
+        let f = |i: &ExprId| self.facts[i.0 as usize];
+        match e {
+            Expr::Never => Facts::default(),
+            Expr::Eps => Facts { nullable: true, boolean: false },
+            Expr::Step { nullable, edges } => {
+                Facts { nullable: *nullable, boolean: edges.iter().any(|e| f(&e.to).boolean) }
+            }
+            Expr::Cat(a, b) => {
+                Facts { nullable: f(a).nullable && f(b).nullable, boolean: f(a).boolean || f(b).boolean }
+            }
+            Expr::Alt(v) => {
+                Facts { nullable: v.iter().any(|i| f(i).nullable), boolean: v.iter().any(|i| f(i).boolean) }
+            }
+            Expr::And(v) => Facts { nullable: v.iter().all(|i| f(i).nullable), boolean: true },
+            // The complement of nothing accepts everything and stays live under every byte.
+            Expr::Not(a) => {
+                if *a == Self::NEVER {
+                    return Facts { nullable: true, boolean: false };
+                }
+                Facts { nullable: !f(a).nullable, boolean: true }
+            }
+            Expr::Rep { body, min, .. } => Facts { nullable: *min == 0 || f(body).nullable, boolean: f(body).boolean },
+            Expr::Multiple(m) => Facts { nullable: m.accepts(), boolean: false },
+        }
+    }
+
+    pub(super) fn intern(&mut self, e: Expr) -> ExprId {
+        let h = hash_of(&e);
+        if let Some(&i) = self.table.find(h, |&i| self.nodes[i as usize] == e) {
+            return ExprId(i);
+        }
+        if self.nodes.len() >= self.max_nodes {
+            self.over = true;
+            return Self::NEVER;
+        }
+        let id = self.nodes.len() as u32;
+        let facts = self.facts_of(&e);
+        self.nodes.push(e);
+        self.facts.push(facts);
+        let nodes = &self.nodes;
+        self.table.insert_unique(h, id, |&i| hash_of(&nodes[i as usize]));
+        ExprId(id)
+    }
+
+    /// One byte out of `ranges` (any order, may overlap); then nothing.
+    pub fn byte_set(&mut self, ranges: &[(u8, u8)]) -> ExprId {
+        let mut set = [false; 256];
+        for &(lo, hi) in ranges {
+            for b in lo..=hi {
+                set[b as usize] = true;
+            }
+        }
+        let mut edges = Vec::new();
+        let mut b = 0usize;
+        while b < 256 {
+            if set[b] {
+                let lo = b;
+                while b + 1 < 256 && set[b + 1] {
+                    b += 1;
+                }
+                edges.push(Edge { lo: lo as u8, hi: b as u8, to: Self::EPS });
+            }
+            b += 1;
+        }
+        self.step(false, edges)
+    }
+
+    /// A deterministic choice by the next byte. `edges` must be disjoint; edges to `NEVER` vanish, neighbours that
+    /// lead to the same place join.
+    pub fn step(&mut self, nullable: bool, mut edges: Vec<Edge>) -> ExprId {
+        edges.retain(|e| e.to != Self::NEVER);
+        edges.sort_unstable();
+        let mut out: Vec<Edge> = Vec::with_capacity(edges.len());
+        for e in edges {
+            match out.last_mut() {
+                Some(p) if p.to == e.to && p.hi as u16 + 1 == e.lo as u16 => p.hi = e.hi,
+                _ => out.push(e),
+            }
+        }
+        if out.is_empty() {
+            return if nullable { Self::EPS } else { Self::NEVER };
+        }
+        self.intern(Expr::Step { nullable, edges: out.into_boxed_slice() })
+    }
+
+    /// Exactly these bytes.
+    pub fn literal(&mut self, bytes: &[u8]) -> ExprId {
+        self.literal_then(bytes, Self::EPS)
+    }
+
+    /// These bytes, then `tail`.
+    pub fn literal_then(&mut self, bytes: &[u8], tail: ExprId) -> ExprId {
+        let mut e = tail;
+        for &b in bytes.iter().rev() {
+            e = self.step(false, vec![Edge { lo: b, hi: b, to: e }]);
+        }
+        e
+    }
+
+    /// Any one of `strings`, as a trie with shared prefixes and suffixes. Cost: linear in their total length after
+    /// sorting.
+    pub fn choice<S: AsRef<[u8]>>(&mut self, strings: &[S]) -> ExprId {
+        /// A trie node on the path of the current string; it closes when the next string leaves its prefix.
+        #[derive(Default)]
+        struct Open {
+            byte: u8,
+            nullable: bool,
+            edges: Vec<Edge>,
+        }
+        let mut sorted: Vec<&[u8]> = strings.iter().map(|s| s.as_ref()).collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        if sorted.is_empty() {
+            return Self::NEVER;
+        }
+        let mut path = vec![Open::default()];
+        let mut previous: &[u8] = &[];
+        // The empty string at the end closes every node but the root.
+        for s in sorted.into_iter().map(Some).chain([None]) {
+            let common = s.map_or(0, |s| previous.iter().zip(s).take_while(|(a, b)| a == b).count());
+            while path.len() > common + 1 {
+                let Some(node) = path.pop() else { break };
+                let to = self.step(node.nullable, node.edges);
+                if let Some(parent) = path.last_mut() {
+                    parent.edges.push(Edge { lo: node.byte, hi: node.byte, to });
+                }
+            }
+            let Some(s) = s else { break };
+            path.extend(s[common..].iter().map(|&byte| Open { byte, ..Open::default() }));
+            if let Some(node) = path.last_mut() {
+                node.nullable = true;
+            }
+            previous = s;
+        }
+        let root = path.swap_remove(0);
+        self.step(root.nullable, root.edges)
+    }
+
+    /// `a` followed by `b`.
+    pub fn cat(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        if a == Self::NEVER || b == Self::NEVER {
+            return Self::NEVER;
+        }
+        if a == Self::EPS {
+            return b;
+        }
+        if b == Self::EPS {
+            return a;
+        }
+        // Right-nest: re-hang the spine of a left operand that is itself a concatenation.
+        let mut spine = Vec::new();
+        let mut head = a;
+        while let Expr::Cat(x, y) = *self.get(head) {
+            spine.push(x);
+            head = y;
+        }
+        let mut out = self.cat_one(head, b);
+        for &x in spine.iter().rev() {
+            out = self.cat_one(x, out);
+        }
+        out
+    }
+
+    fn cat_one(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        // Copies of one body join: e{1,2} e{0,3} = e{1,5}; e e* = e+.
+        let (head, tail) = match *self.get(b) {
+            Expr::Cat(x, y) => (x, Some(y)),
+            _ => (b, None),
+        };
+        let copies = |x: &Self, e: ExprId, other: ExprId| match *x.get(e) {
+            Expr::Rep { body, min, max } => Some((body, min, max)),
+            _ => match *x.get(other) {
+                Expr::Rep { body, .. } if body == e => Some((e, 1, 1)),
+                _ => None,
+            },
+        };
+        if let (Some((p, m1, x1)), Some((q, m2, x2))) = (copies(self, a, head), copies(self, head, a)) {
+            if p == q {
+                let max = if x1 == INF || x2 == INF { Some(INF) } else { x1.checked_add(x2).filter(|&m| m < INF) };
+                if let (Some(min), Some(max)) = (m1.checked_add(m2).filter(|&m| m < INF), max) {
+                    let r = self.rep(p, min, max);
+                    return match tail {
+                        Some(t) => self.cat(r, t),
+                        None => r,
+                    };
+                }
+            }
+        }
+        self.intern(Expr::Cat(a, b))
+    }
+
+    /// All of `parts` in turn.
+    pub fn cat_all(&mut self, parts: &[ExprId]) -> ExprId {
+        parts.iter().rev().fold(Self::EPS, |tail, &p| self.cat(p, tail))
+    }
+
+    /// `min` to `max` copies of `body`; [`INF`] for no bound.
+    pub fn rep(&mut self, body: ExprId, min: u32, max: u32) -> ExprId {
+        if min > max {
+            return Self::NEVER;
+        }
+        if max == 0 || body == Self::EPS {
+            return Self::EPS;
+        }
+        if body == Self::NEVER {
+            return if min == 0 { Self::EPS } else { Self::NEVER };
+        }
+        if (min, max) == (1, 1) || body == Self::ALL {
+            return body;
+        }
+        let min = if self.nullable(body) { 0 } else { min };
+        if let Expr::Rep { body: inner, min: m @ 0..=1, max: INF } = *self.get(body) {
+            // (e*){..} is e*; (e+){n,..} is e{n,}, or e* where n is 0.
+            return self.rep(inner, if m == 0 { 0 } else { min }, INF);
+        }
+        self.intern(Expr::Rep { body, min, max })
+    }
+
+    /// `e` or nothing.
+    pub fn opt(&mut self, e: ExprId) -> ExprId {
+        if self.nullable(e) { e } else { self.rep(e, 0, 1) }
+    }
+
+    /// Any number of copies.
+    pub fn star(&mut self, e: ExprId) -> ExprId {
+        self.rep(e, 0, INF)
+    }
+
+    /// The union of `parts`.
+    pub fn alt(&mut self, parts: &[ExprId]) -> ExprId {
+        let mut v = Vec::with_capacity(parts.len());
+        for &p in parts {
+            match self.get(p) {
+                Expr::Never => {}
+                Expr::Alt(inner) => v.extend_from_slice(inner),
+                _ => v.push(p),
+            }
+        }
+        v.sort_unstable();
+        v.dedup();
+        if v.contains(&Self::ALL) {
+            return Self::ALL;
+        }
+        if v.len() > 1 {
+            self.join_alternatives(&mut v);
+        }
+        match v.len() {
+            0 => Self::NEVER,
+            1 => v[0],
+            _ => self.intern(Expr::Alt(v.into_boxed_slice())),
+        }
+    }
+
+    /// Joins alternatives whose union is one simpler expression: single bytes, and counted copies of one body with
+    /// one tail whose counts overlap. The second keeps derivatives of nested counts, like `(a{1,30}){1,30}`, small.
+    fn join_alternatives(&mut self, v: &mut Vec<ExprId>) {
+        let is_bytes = |x: &Self, e: ExprId| {
+            matches!(x.get(e), Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.to == Self::EPS))
+        };
+        if v.iter().filter(|&&e| is_bytes(self, e)).count() > 1 {
+            let mut ranges = Vec::new();
+            v.retain(|&e| match self.get(e) {
+                Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.to == Self::EPS) => {
+                    ranges.extend(edges.iter().map(|e| (e.lo, e.hi)));
+                    false
+                }
+                _ => true,
+            });
+            let set = self.byte_set(&ranges);
+            v.push(set);
+        }
+        // (body, tail) -> counts. Eps is zero copies with an empty tail; it joins only where such a body exists.
+        let split = |x: &Self, e: ExprId| -> Option<(ExprId, ExprId, u32, u32)> {
+            let (head, tail) = match *x.get(e) {
+                Expr::Cat(a, b) => (a, b),
+                _ => (e, Self::EPS),
+            };
+            match *x.get(head) {
+                Expr::Rep { body, min, max } => Some((body, tail, min, max)),
+                _ => None,
+            }
+        };
+        let mut reps: Vec<(ExprId, ExprId, u32, u32, ExprId)> =
+            v.iter().filter_map(|&e| split(self, e).map(|(b, t, lo, hi)| (b, t, lo, hi, e))).collect();
+        if reps.len() > 1 {
+            reps.sort_unstable();
+            let mut gone = Vec::new();
+            let mut made = Vec::new();
+            let mut i = 0;
+            while i < reps.len() {
+                let (body, tail, lo, mut hi, first) = reps[i];
+                let mut j = i + 1;
+                while j < reps.len() && (reps[j].0, reps[j].1) == (body, tail) && reps[j].2 <= hi.saturating_add(1) {
+                    hi = hi.max(reps[j].3);
+                    j += 1;
+                }
+                if j > i + 1 {
+                    gone.push(first);
+                    gone.extend(reps[i + 1..j].iter().map(|r| r.4));
+                    made.push((body, tail, lo, hi));
+                }
+                i = j;
+            }
+            if !made.is_empty() {
+                v.retain(|e| !gone.contains(e));
+                for (body, tail, lo, hi) in made {
+                    let r = self.rep(body, lo, hi);
+                    let e = self.cat(r, tail);
+                    v.push(e);
+                }
+            }
+        }
+        if v.len() > 1 && v.contains(&Self::EPS) && v.iter().any(|&e| e != Self::EPS && self.nullable(e)) {
+            v.retain(|&e| e != Self::EPS);
+        }
+        v.sort_unstable();
+        v.dedup();
+    }
+
+    /// The intersection of `parts`.
+    pub fn and(&mut self, parts: &[ExprId]) -> ExprId {
+        let mut v = Vec::with_capacity(parts.len());
+        for &p in parts {
+            match self.get(p) {
+                Expr::And(inner) => v.extend_from_slice(inner),
+                _ if p == Self::ALL => {}
+                _ => v.push(p),
+            }
+        }
+        v.sort_unstable();
+        v.dedup();
+        if v.contains(&Self::NEVER) {
+            return Self::NEVER;
+        }
+        if v.contains(&Self::EPS) {
+            return if v.iter().all(|&e| self.nullable(e)) { Self::EPS } else { Self::NEVER };
+        }
+        if v.iter().any(|&e| matches!(*self.get(e), Expr::Not(inner) if v.binary_search(&inner).is_ok())) {
+            return Self::NEVER;
+        }
+        match v.len() {
+            0 => Self::ALL,
+            1 => v[0],
+            _ => self.intern(Expr::And(v.into_boxed_slice())),
+        }
+    }
+
+    /// Everything that `e` does not accept, out of all byte strings.
+    pub fn not(&mut self, e: ExprId) -> ExprId {
+        match *self.get(e) {
+            Expr::Not(inner) => inner,
+            _ => self.intern(Expr::Not(e)),
+        }
+    }
+
+    /// `a` but not `b`.
+    pub fn minus(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        let n = self.not(b);
+        self.and(&[a, n])
+    }
+
+    /// Digits that spell a multiple; see [`Multiple`].
+    pub fn multiple(&mut self, m: Multiple) -> ExprId {
+        if m.is_live() { self.intern(Expr::Multiple(m)) } else { Self::NEVER }
+    }
+}

@@ -1,0 +1,15 @@
+//! The intermediate representation: what every frontend lowers to and every automaton is made from.
+//!
+//! [`expr`] holds hash-consed regular expressions over **bytes**, closed under union, concatenation, counted
+//! repetition, intersection and complement. [`row`] derives them: the one-byte transitions of an expression, whole
+//! rows at a time. [`text`] builds code-point classes over UTF-8 on top of it. [`multiple`] is `multipleOf`.
+
+pub mod expr;
+pub mod multiple;
+pub mod row;
+pub mod rules;
+pub mod text;
+
+pub use expr::{Edge, Expr, ExprId, Exprs, INF};
+pub use multiple::Multiple;
+pub use rules::{ArrayShape, Contains, Element, KeyClass, ObjectShape, Property, Rule, RuleId, Rules, StringSet};

@@ -1,0 +1,256 @@
+//! Derivatives, a whole row at a time.
+//!
+//! `row(e)` lists, for disjoint byte ranges, what must follow after one byte of the range: the partial derivative of
+//! `e` by every byte at once. Working on ranges instead of single bytes makes one new state cost a few merges instead
+//! of 256 derivations. Rows are memoized for the life of the arena.
+
+use std::sync::Arc;
+
+use super::expr::{Edge, Expr, ExprId, Exprs};
+use crate::error::{Error, Result};
+
+impl Exprs {
+    /// The one-byte transitions of `e`: sorted disjoint ranges; bytes without a range lead to `NEVER`.
+    pub fn row(&mut self, e: ExprId) -> Arc<[Edge]> {
+        if let Some(r) = self.rows.get(&e) {
+            return r.clone();
+        }
+        let row: Arc<[Edge]> = match self.get(e).clone() {
+            Expr::Never | Expr::Eps => Arc::new([]),
+            Expr::Step { edges, .. } => Arc::from(edges),
+            Expr::Cat(..) => self.cat_row(e).into(),
+            Expr::Alt(parts) => self.merged_row(&parts, |x, to| x.alt(to)).into(),
+            Expr::And(parts) => self.and_row(&parts).into(),
+            Expr::Not(inner) => self.not_row(inner).into(),
+            Expr::Rep { body, min, max } => {
+                let rest_max = if max == super::INF { max } else { max - 1 };
+                let rest = self.rep(body, min.saturating_sub(1), rest_max);
+                self.row_then(body, rest).into()
+            }
+            Expr::Multiple(m) => {
+                let mut edges = Vec::new();
+                for (b, next) in m.steps() {
+                    let to = self.multiple(next);
+                    edges.push(Edge { lo: b, hi: b, to });
+                }
+                join(edges).into()
+            }
+        };
+        self.rows.insert(e, row.clone());
+        row
+    }
+
+    /// What follows after `e` has read `byte`.
+    pub fn derive(&mut self, e: ExprId, byte: u8) -> ExprId {
+        let row = self.row(e);
+        match row.binary_search_by(|edge| {
+            if edge.hi < byte {
+                std::cmp::Ordering::Less
+            } else if edge.lo > byte {
+                std::cmp::Ordering::Greater
+            } else {
+                std::cmp::Ordering::Equal
+            }
+        }) {
+            Ok(i) => row[i].to,
+            Err(_) => Self::NEVER,
+        }
+    }
+
+    /// Whether `e` accepts exactly `bytes`. Linear in their length; the slow twin of every automaton.
+    pub fn accepts(&mut self, e: ExprId, bytes: &[u8]) -> bool {
+        let end = bytes.iter().fold(e, |e, &b| self.derive(e, b));
+        self.nullable(end)
+    }
+
+    fn row_then(&mut self, e: ExprId, rest: ExprId) -> Vec<Edge> {
+        let row = self.row(e);
+        let edges = row.iter().map(|edge| Edge { to: self.cat(edge.to, rest), ..*edge }).collect();
+        join(edges)
+    }
+
+    fn cat_row(&mut self, e: ExprId) -> Vec<Edge> {
+        // Walk down the spine while heads may be empty; every such head contributes its own row.
+        let mut rows = Vec::new();
+        let mut cur = e;
+        loop {
+            match *self.get(cur) {
+                Expr::Cat(a, b) => {
+                    rows.push(self.row_then(a, b));
+                    if !self.nullable(a) {
+                        break;
+                    }
+                    cur = b;
+                }
+                _ => {
+                    rows.push(self.row(cur).to_vec());
+                    break;
+                }
+            }
+        }
+        if rows.len() == 1 { rows.swap_remove(0) } else { self.merge_rows(&rows, |x, to| x.alt(to)) }
+    }
+
+    fn merged_row(&mut self, parts: &[ExprId], join: impl Fn(&mut Self, &[ExprId]) -> ExprId) -> Vec<Edge> {
+        let rows: Vec<Vec<Edge>> = parts.iter().map(|&p| self.row(p).to_vec()).collect();
+        self.merge_rows(&rows, join)
+    }
+
+    /// Splits the byte axis at every range border and joins the targets of each piece.
+    fn merge_rows(&mut self, rows: &[Vec<Edge>], joined: impl Fn(&mut Self, &[ExprId]) -> ExprId) -> Vec<Edge> {
+        let mut starts = [false; 257];
+        for e in rows.iter().flatten() {
+            starts[e.lo as usize] = true;
+            starts[e.hi as usize + 1] = true;
+        }
+        // Sweep: edges sorted by lo enter at their start and leave after their end.
+        let mut all: Vec<Edge> = rows.iter().flatten().copied().collect();
+        all.sort_unstable_by_key(|e| e.lo);
+        let mut active: Vec<Edge> = Vec::new();
+        let mut next = 0;
+        let mut out = Vec::new();
+        let mut lo = 0usize;
+        let mut targets = Vec::new();
+        while lo < 256 {
+            let mut hi = lo;
+            while hi + 1 < 256 && !starts[hi + 1] {
+                hi += 1;
+            }
+            active.retain(|e| e.hi as usize >= lo);
+            while next < all.len() && all[next].lo as usize <= lo {
+                active.push(all[next]);
+                next += 1;
+            }
+            if !active.is_empty() {
+                targets.clear();
+                targets.extend(active.iter().map(|e| e.to));
+                let to = if targets.len() == 1 { targets[0] } else { joined(self, &targets) };
+                out.push(Edge { lo: lo as u8, hi: hi as u8, to });
+            }
+            lo = hi + 1;
+        }
+        join(out)
+    }
+
+    fn and_row(&mut self, parts: &[ExprId]) -> Vec<Edge> {
+        // Complements have a target for every byte, so only the plain parts bound the live bytes.
+        let mut acc: Option<Vec<Edge>> = None;
+        for &p in parts {
+            let row = self.row(p);
+            acc = Some(match acc {
+                None => row.to_vec(),
+                Some(left) => {
+                    let mut out = Vec::new();
+                    let (mut i, mut j) = (0, 0);
+                    while i < left.len() && j < row.len() {
+                        let (a, b) = (left[i], row[j]);
+                        let (lo, hi) = (a.lo.max(b.lo), a.hi.min(b.hi));
+                        if lo <= hi {
+                            let to = self.and(&[a.to, b.to]);
+                            out.push(Edge { lo, hi, to });
+                        }
+                        if a.hi < b.hi { i += 1 } else { j += 1 }
+                    }
+                    out
+                }
+            });
+        }
+        join(acc.unwrap_or_default())
+    }
+
+    fn not_row(&mut self, inner: ExprId) -> Vec<Edge> {
+        let row = self.row(inner);
+        let mut out = Vec::new();
+        let mut next = 0u16;
+        for e in row.iter() {
+            if e.lo as u16 > next {
+                out.push(Edge { lo: next as u8, hi: e.lo - 1, to: Self::ALL });
+            }
+            let to = self.not(e.to);
+            out.push(Edge { to, ..*e });
+            next = e.hi as u16 + 1;
+        }
+        if next <= 255 {
+            out.push(Edge { lo: next as u8, hi: 255, to: Self::ALL });
+        }
+        join(out)
+    }
+
+    /// Decides for `e` and everything that it derives to whether it accepts anything, exploring at most `max_states`
+    /// expressions. Expressions without intersection and complement need no exploration.
+    pub fn decide_live(&mut self, e: ExprId, max_states: usize) -> Result<bool> {
+        if !self.is_boolean(e) {
+            return Ok(e != Self::NEVER);
+        }
+        if let Some(&l) = self.live.get(&e) {
+            return Ok(l);
+        }
+        let mut order = vec![e];
+        let mut index = rustc_hash::FxHashMap::default();
+        index.insert(e, 0usize);
+        let mut parents: Vec<Vec<u32>> = vec![Vec::new()];
+        let mut work = Vec::new();
+        let mut i = 0;
+        while i < order.len() {
+            let cur = order[i];
+            let mut alive = self.nullable(cur);
+            for edge in self.row(cur).iter() {
+                if !self.is_boolean(edge.to) {
+                    alive |= edge.to != Self::NEVER;
+                    continue;
+                }
+                match self.live.get(&edge.to) {
+                    Some(l) => alive |= l,
+                    None => {
+                        let n = order.len();
+                        let k = *index.entry(edge.to).or_insert(n);
+                        if k == n {
+                            order.push(edge.to);
+                            parents.push(Vec::new());
+                        }
+                        parents[k].push(i as u32);
+                    }
+                }
+            }
+            if alive {
+                work.push(i as u32);
+            }
+            if order.len() > max_states {
+                return Err(Error::limit("explored states", max_states as u64, order.len() as u64));
+            }
+            self.check()?;
+            i += 1;
+        }
+        let mut live = vec![false; order.len()];
+        while let Some(i) = work.pop() {
+            if !std::mem::replace(&mut live[i as usize], true) {
+                work.extend_from_slice(&parents[i as usize]);
+            }
+        }
+        for (e, l) in order.iter().zip(&live) {
+            self.live.insert(*e, *l);
+        }
+        Ok(live[0])
+    }
+
+    /// Whether `e` accepts anything, as far as [`decide_live`](Self::decide_live) was asked about it or an expression
+    /// that derives to it. Undecided intersections and complements count as live.
+    pub fn is_live(&self, e: ExprId) -> bool {
+        if self.is_boolean(e) { self.live.get(&e).copied().unwrap_or(true) } else { e != Self::NEVER }
+    }
+}
+
+/// Joins neighbouring ranges with one target and drops dead ones.
+fn join(edges: Vec<Edge>) -> Vec<Edge> {
+    let mut out: Vec<Edge> = Vec::with_capacity(edges.len());
+    for e in edges {
+        if e.to == Exprs::NEVER {
+            continue;
+        }
+        match out.last_mut() {
+            Some(p) if p.to == e.to && p.hi as u16 + 1 == e.lo as u16 => p.hi = e.hi,
+            _ => out.push(e),
+        }
+    }
+    out
+}

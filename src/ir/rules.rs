@@ -1,0 +1,120 @@
+//! Rules: what a JSON value may be, in the only form that the automaton reads.
+//!
+//! A [`Rule`] is a union, by the type of the value: one lexeme for all scalars, and any number of array and object
+//! *shapes*. A shape is a conjunction with nothing left to decide but what its registers count: all of `allOf`,
+//! `anyOf`, `oneOf`, `not`, `if` and references has been distributed away by the schema frontend. Alternatives may
+//! overlap: a value is accepted when any of them accepts it.
+//!
+//! Everything here is *productive*: a rule accepts at least one value, a shape at least one array or object, a key
+//! class at least one key. What is not is left out by whoever builds a [`Rules`].
+
+use super::expr::{ExprId, Exprs};
+
+/// Names a rule of one [`Rules`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RuleId(pub u32);
+
+/// A closed set of rules with the arena that their expressions live in.
+#[derive(Clone)]
+pub struct Rules {
+    /// Holds every expression that a rule names.
+    pub exprs: Exprs,
+    /// Indexed by [`RuleId`].
+    pub rules: Vec<Rule>,
+    /// What the whole document must be.
+    pub root: RuleId,
+}
+
+/// What one JSON value may be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rule {
+    /// `null`, `true`, `false` and numbers, as the JSON text itself: bytes without whitespace around them.
+    pub literals: Option<ExprId>,
+    /// Strings; a string is accepted when any set accepts it.
+    pub strings: Vec<StringSet>,
+    /// Arrays.
+    pub arrays: Vec<ArrayShape>,
+    /// Objects.
+    pub objects: Vec<ObjectShape>,
+}
+
+/// Strings, stated over what they decode to (never over their escapes).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StringSet {
+    /// The decoded text as UTF-8, whole string.
+    pub text: ExprId,
+    /// Fewest code points.
+    pub min: u32,
+    /// Most code points; [`INF`](super::INF) for no bound.
+    pub max: u32,
+}
+
+/// One way for an element of an array.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Element {
+    /// What the element must be.
+    pub rule: RuleId,
+    /// Bit `i`: an element accepted in this way counts for `contains[i]` of its array.
+    pub matches: u32,
+}
+
+/// Bounds on how many elements match a `contains`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Contains {
+    /// Fewest matches.
+    pub min: u64,
+    /// Most matches. Where this is set, the ways of each position are disjoint, so that counting is exact.
+    pub max: Option<u64>,
+}
+
+/// A conjunction of array keywords.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayShape {
+    /// Ways of the elements at fixed positions; an empty list ends the array before that position.
+    pub prefix: Vec<Vec<Element>>,
+    /// Ways of every further element; empty if there may be none.
+    pub rest: Vec<Element>,
+    /// Fewest elements.
+    pub min: u64,
+    /// Most elements.
+    pub max: Option<u64>,
+    /// At most 32; the bits of [`Element::matches`] index it.
+    pub contains: Vec<Contains>,
+    /// No two elements are equal as JSON values.
+    pub unique: bool,
+}
+
+/// A key that an object shape names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Property {
+    /// The decoded key.
+    pub name: String,
+    /// What its value must be; `None` forbids the key.
+    pub rule: Option<RuleId>,
+    /// The object is incomplete without it.
+    pub required: bool,
+}
+
+/// Keys that are not named, by what they decode to. The classes of one shape are disjoint.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct KeyClass {
+    /// Decoded keys as UTF-8, whole key. Named keys never belong to a class, whether or not this says so.
+    pub keys: ExprId,
+    /// What their values must be.
+    pub rule: RuleId,
+}
+
+/// A conjunction of object keywords. Keys are never repeated.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ObjectShape {
+    /// Named keys in declared order, each name once.
+    pub properties: Vec<Property>,
+    /// All other keys that are allowed.
+    pub others: Vec<KeyClass>,
+    /// Fewest members.
+    pub min: u64,
+    /// Most members.
+    pub max: Option<u64>,
+    /// `(i, j)`: where property `i` is present, property `j` is required. Indices into `properties`.
+    pub implications: Vec<(u32, u32)>,
+}

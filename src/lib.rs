@@ -1,0 +1,14 @@
+//! interlock: exact constrained decoding.
+//!
+//! ```text
+//! pattern | schema | grammar --frontend--> ir --automaton--> states ---+
+//! tokenizer ------------------vocab------> Vocabulary --> trie --------+--> index --> guide --> bitmask --> logits
+//! ```
+
+pub mod error;
+pub mod frontend;
+pub mod ir;
+pub mod limits;
+
+pub use error::{Error, ErrorKind, Place, Result};
+pub use limits::Limits;

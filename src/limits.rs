@@ -1,0 +1,38 @@
+//! Every bound on work, in one place, with its default and the reason for it.
+//!
+//! Limits count work, never time, so that the same input gives the same answer on every machine. They belong to one
+//! compile: one request cannot spend another's budget. They fire while compiling, with the limit and the value.
+
+/// Bounds on the work of one compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Limits {
+    /// Bytes of a source text. 64 MiB: the largest schema of MaskBench has 1.9 MB.
+    pub max_source_bytes: usize,
+    /// Nesting of groups in a pattern or of values in a schema.
+    pub max_depth: usize,
+    /// Nodes of the expression arena. 1.5 million nodes are about 100 MB.
+    pub max_expr_nodes: usize,
+    /// States explored eagerly to decide which states are live, where intersection or complement make that
+    /// necessary. A state costs about 2 us.
+    pub max_explored_states: usize,
+    /// Alternatives of one rule after distribution of `anyOf`, `oneOf`, `not` and the like.
+    pub max_alternatives: usize,
+    /// Rules (interned conjunctions of schemas) of one index.
+    pub max_rules: usize,
+    /// Steps of schema algebra in one compile.
+    pub max_algebra_steps: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            max_source_bytes: 64 << 20,
+            max_depth: 1_000,
+            max_expr_nodes: 1_500_000,
+            max_explored_states: 30_000,
+            max_alternatives: 4_096,
+            max_rules: 100_000,
+            max_algebra_steps: 2_000_000,
+        }
+    }
+}
