@@ -9,6 +9,8 @@ pub mod error;
 pub mod frontend;
 pub mod ir;
 pub mod limits;
+pub mod vocab;
 
 pub use error::{Error, ErrorKind, Place, Result};
 pub use limits::Limits;
+pub use vocab::{Vocabulary, VocabularyOptions};
