@@ -163,11 +163,6 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send
     settle(py, py.detach(|| catch_unwind(AssertUnwindSafe(work))))
 }
 
-/// Run `work`, which takes well under a microsecond, with the GIL held, and convert as [`detached`] does.
-pub fn attached<T>(py: Python<'_>, work: impl FnOnce() -> Result<T>) -> PyResult<T> {
-    settle(py, catch_unwind(AssertUnwindSafe(work)))
-}
-
 fn settle<T>(py: Python<'_>, outcome: std::thread::Result<Result<T>>) -> PyResult<T> {
     match outcome {
         Ok(Ok(value)) => Ok(value),

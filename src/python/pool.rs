@@ -67,11 +67,3 @@ pub fn with_helpers(helpers: usize, work: impl Fn() + Sync) {
         None => work(),
     }
 }
-
-/// Run `work` where the core's own parallel loops use a pool of `threads` threads that belongs to this process.
-pub fn within<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    match pool(threads.clamp(1, MAX_THREADS)) {
-        Some(pool) => pool.install(work),
-        None => work(),
-    }
-}
