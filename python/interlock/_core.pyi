@@ -142,11 +142,37 @@ class Limits:
     """
 
     def __new__(cls, **fields: int) -> Limits: ...
-    def __getattr__(self, name: str, /) -> int: ...
+    @property
+    def max_source_bytes(self) -> int:
+        """Bytes of a source text."""
+
+    @property
+    def max_depth(self) -> int:
+        """Nesting of groups in a pattern or of values in a schema."""
+
+    @property
+    def max_expr_nodes(self) -> int:
+        """Nodes of the expression arena."""
+
+    @property
+    def max_explored_states(self) -> int:
+        """States explored eagerly to decide which states are live."""
+
+    @property
+    def max_alternatives(self) -> int:
+        """Alternatives of one rule."""
+
+    @property
+    def max_rules(self) -> int:
+        """Rules of one index."""
+
+    @property
+    def max_algebra_steps(self) -> int:
+        """Steps of schema algebra in one compile."""
+
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
-    def __dir__(self) -> list[str]: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final

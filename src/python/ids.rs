@@ -47,15 +47,15 @@ impl<'py> FromPyObject<'_, 'py> for RowNumber {
 
 /// Any iterable of integers. NumPy arrays of 32 and 64 bits are copied without making Python integers.
 fn integers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    if let Ok(array) = object.cast::<PyArray1<i64>>() {
-        if let Ok(values) = array.to_vec() {
-            return Ok(values);
-        }
+    if let Ok(array) = object.cast::<PyArray1<i64>>()
+        && let Ok(values) = array.to_vec()
+    {
+        return Ok(values);
     }
-    if let Ok(array) = object.cast::<PyArray1<i32>>() {
-        if let Ok(values) = array.to_vec() {
-            return Ok(values.into_iter().map(i64::from).collect());
-        }
+    if let Ok(array) = object.cast::<PyArray1<i32>>()
+        && let Ok(values) = array.to_vec()
+    {
+        return Ok(values.into_iter().map(i64::from).collect());
     }
     object.try_iter()?.map(|item| integer(&item?)).collect()
 }

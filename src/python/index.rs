@@ -176,9 +176,8 @@ impl PyIndex {
             documents.set_item(uri, document)?;
         }
         let names = (whitespace, property_order, on_unsupported, formats);
-        let arguments =
-            (text, vocabulary, names.0, names.1, names.2, names.3, documents, limits::to_python(limits))
-                .into_pyobject(py)?;
+        let arguments = (text, vocabulary, names.0, names.1, names.2, names.3, documents, limits::to_python(limits))
+            .into_pyobject(py)?;
         Ok(PyIndex::new(vocabulary, index, "from_json_schema", arguments))
     }
 

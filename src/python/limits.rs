@@ -16,19 +16,6 @@ pub struct PyLimits {
     core: Limits,
 }
 
-/// The fields by name, in one place.
-fn fields(limits: &mut Limits) -> [(&'static str, &mut usize); 7] {
-    [
-        ("max_source_bytes", &mut limits.max_source_bytes),
-        ("max_depth", &mut limits.max_depth),
-        ("max_expr_nodes", &mut limits.max_expr_nodes),
-        ("max_explored_states", &mut limits.max_explored_states),
-        ("max_alternatives", &mut limits.max_alternatives),
-        ("max_rules", &mut limits.max_rules),
-        ("max_algebra_steps", &mut limits.max_algebra_steps),
-    ]
-}
-
 fn from_dict(values: &Bound<'_, PyDict>) -> PyResult<Limits> {
     let mut limits = Limits::default();
     for (key, value) in values.iter() {
@@ -58,41 +45,65 @@ pub fn to_python(core: Limits) -> PyLimits {
     PyLimits { core }
 }
 
-#[pymethods]
-impl PyLimits {
-    #[new]
-    #[pyo3(signature = (**fields))]
-    fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Ok(PyLimits { core: fields.map_or_else(|| Ok(Limits::default()), from_dict)? })
-    }
-
-    fn __getattr__(&self, name: &str) -> PyResult<usize> {
-        let mut core = self.core;
-        match fields(&mut core).into_iter().find(|(known, _)| *known == name) {
-            Some((_, value)) => Ok(*value),
-            None => Err(pyo3::exceptions::PyAttributeError::new_err(format!("no limit is named {name:?}"))),
+/// What depends on the fields, which are named once, below. A field of `Limits` that is missing there does not compile.
+macro_rules! limits {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// The fields by name.
+        fn fields(limits: &mut Limits) -> Vec<(&'static str, &mut usize)> {
+            let Limits { $($name),* } = limits;
+            vec![$((stringify!($name), $name)),*]
         }
-    }
 
-    fn __dir__(&self) -> Vec<&'static str> {
-        fields(&mut Limits::default()).into_iter().map(|(name, _)| name).collect()
-    }
+        #[pymethods]
+        impl PyLimits {
+            #[new]
+            #[pyo3(signature = (**fields))]
+            fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+                Ok(PyLimits { core: fields.map_or_else(|| Ok(Limits::default()), from_dict)? })
+            }
 
-    fn __repr__(&self) -> String {
-        let mut core = self.core;
-        let fields: Vec<String> = fields(&mut core).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-        format!("Limits({})", fields.join(", "))
-    }
+            fn __repr__(&self) -> String {
+                let mut core = self.core;
+                let fields = fields(&mut core).into_iter().map(|(name, value)| format!("{name}={value}"));
+                format!("Limits({})", fields.collect::<Vec<_>>().join(", "))
+            }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let values = PyDict::new(py);
-        let mut core = self.core;
-        for (name, value) in fields(&mut core) {
-            values.set_item(name, *value)?;
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                let values = PyDict::new(py);
+                let mut core = self.core;
+                for (name, value) in fields(&mut core) {
+                    values.set_item(name, *value)?;
+                }
+                let restore = py.import("interlock._core")?.getattr("_restore_limits")?;
+                (restore, (values,)).into_pyobject(py)
+            }
+
+            $(
+                $(#[$doc])*
+                #[getter]
+                fn $name(&self) -> usize {
+                    self.core.$name
+                }
+            )*
         }
-        let restore = py.import("interlock._core")?.getattr("_restore_limits")?;
-        (restore, (values,)).into_pyobject(py)
-    }
+    };
+}
+
+limits! {
+    /// Bytes of a source text.
+    max_source_bytes,
+    /// Nesting of groups in a pattern or of values in a schema.
+    max_depth,
+    /// Nodes of the expression arena.
+    max_expr_nodes,
+    /// States explored eagerly to decide which states are live.
+    max_explored_states,
+    /// Alternatives of one rule.
+    max_alternatives,
+    /// Rules of one index.
+    max_rules,
+    /// Steps of schema algebra in one compile.
+    max_algebra_steps,
 }
 
 /// Rebuild pickled limits; ``pickle`` calls it.

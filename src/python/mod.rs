@@ -46,15 +46,15 @@ mod core_module {
     use super::*;
 
     #[pymodule_export]
-    use super::guide::{PyGuide, _restore_guide};
+    use super::guide::{_restore_guide, PyGuide};
     #[pymodule_export]
     use super::index::{PyIndex, PyReportRow};
     #[pymodule_export]
-    use super::limits::{PyLimits, _restore_limits};
+    use super::limits::{_restore_limits, PyLimits};
     #[pymodule_export]
     use super::masks::{apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
     #[pymodule_export]
-    use super::vocabulary::{PyVocabulary, _restore_vocabulary};
+    use super::vocabulary::{_restore_vocabulary, PyVocabulary};
     #[pymodule_export]
     use super::{clear_caches, stats};
 

@@ -46,11 +46,11 @@ fn pool(size: usize) -> Option<Arc<ThreadPool>> {
     }
     let made = ThreadPoolBuilder::new().num_threads(size).thread_name(|i| format!("interlock-{i}")).build().ok()?;
     let made = Arc::new(made);
-    if let Some((owner, _, old)) = slot.replace((process, size, Arc::clone(&made))) {
-        if owner != process {
-            // Dropping it would wake threads that this process does not have.
-            std::mem::forget(old);
-        }
+    if let Some((owner, _, old)) = slot.replace((process, size, Arc::clone(&made)))
+        && owner != process
+    {
+        // Dropping it would wake threads that this process does not have.
+        std::mem::forget(old);
     }
     Some(made)
 }

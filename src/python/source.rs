@@ -23,7 +23,9 @@ pub fn pattern(source: &Bound<'_, PyAny>, flags: &str) -> PyResult<(String, Stri
             let compiled = py.import("re")?.getattr("Pattern")?;
             if !source.is_instance(&compiled)? {
                 let name = source.get_type().name()?;
-                return Err(PyTypeError::new_err(format!("pattern must be a str or a compiled re.Pattern, not {name}")));
+                return Err(PyTypeError::new_err(format!(
+                    "pattern must be a str or a compiled re.Pattern, not {name}"
+                )));
             }
             let bits: u32 = source.getattr("flags")?.extract()?;
             if bits & RE_LOCALE != 0 {
@@ -66,10 +68,10 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
         return dump(source);
     }
     for method in ["model_json_schema", "json_schema"] {
-        if let Ok(method) = source.getattr(method) {
-            if method.is_callable() {
-                return dump(&method.call0()?);
-            }
+        if let Ok(method) = source.getattr(method)
+            && method.is_callable()
+        {
+            return dump(&method.call0()?);
         }
     }
     let name = source.get_type().name()?;
