@@ -1,5 +1,6 @@
 //! JSON Schema: text to rules.
 
+pub mod blanks;
 pub mod decimal;
 pub mod model;
 pub mod options;
