@@ -5,12 +5,18 @@
 //! tokenizer ------------------vocab------> Vocabulary --> trie --------+--> index --> guide --> bitmask --> logits
 //! ```
 
+pub mod automaton;
+mod compile;
 pub mod error;
 pub mod frontend;
+pub mod guide;
+pub mod index;
 pub mod ir;
 pub mod limits;
 pub mod vocab;
 
 pub use error::{Error, ErrorKind, Place, Result};
+pub use guide::{Guide, GuideOptions};
+pub use index::Index;
 pub use limits::Limits;
 pub use vocab::{Vocabulary, VocabularyOptions};

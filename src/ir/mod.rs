@@ -4,6 +4,7 @@
 //! repetition, intersection and complement. [`row`] derives them: the one-byte transitions of an expression, whole
 //! rows at a time. [`text`] builds code-point classes over UTF-8 on top of it. [`multiple`] is `multipleOf`.
 
+pub mod copy;
 pub mod expr;
 pub mod multiple;
 pub mod row;

@@ -91,3 +91,19 @@ impl Multiple {
         out
     }
 }
+
+impl Multiple {
+    /// The state as words; see [`Exprs::content`](super::Exprs::content).
+    pub(super) fn content(&self, out: &mut Vec<u32>) {
+        for v in [self.modulus, self.rest] {
+            out.extend([v as u32, (v >> 32) as u32, (v >> 64) as u32, (v >> 96) as u32]);
+        }
+        let part = match self.part {
+            Part::Start => 0,
+            Part::Whole => 1,
+            Part::Point => 2,
+            Part::Fraction(n) => 3 + n as u32,
+        };
+        out.extend([self.scale as u32, part]);
+    }
+}

@@ -51,6 +51,24 @@ pub struct Vocabulary {
     max_token_len: usize,
     fingerprint: [u8; 32],
     trie: Trie,
+    extension: Extension,
+}
+
+/// Whatever a later stage derives from a vocabulary and wants to live exactly as long.
+#[derive(Default)]
+pub struct Extension(std::sync::OnceLock<Arc<dyn std::any::Any + Send + Sync>>);
+
+impl Extension {
+    /// The value, made on first use by whoever asks first. One type per vocabulary: a second type gets `None`.
+    pub fn get_or_init<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Option<Arc<T>> {
+        self.0.get_or_init(|| Arc::new(make())).clone().downcast().ok()
+    }
+}
+
+impl std::fmt::Debug for Extension {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Extension")
+    }
 }
 
 fn error(message: impl Into<String>) -> Error {
@@ -137,7 +155,13 @@ impl Vocabulary {
             max_token_len,
             fingerprint,
             trie,
+            extension: Extension::default(),
         }))
+    }
+
+    /// A slot for what later stages derive from this vocabulary.
+    pub fn extension(&self) -> &Extension {
+        &self.extension
     }
 
     /// How many ids the tokenizer lists, those without text included.

@@ -1,0 +1,348 @@
+//! The nodes of configurations.
+//!
+//! A configuration is a stack of frames, held as a linked list of immutable nodes from the top down: stepping makes
+//! new nodes and never changes old ones. So a mask can try thousands of continuations and forget them by truncating
+//! the arena, a guide rolls back by remembering one number per token, and the items of a frame are shared between all
+//! nodes that did not change them. Everything is an index into plain vectors; a node is a few words.
+
+use super::lexeme::StateId;
+use super::program::Gap;
+use super::text::Sub;
+use crate::ir::RuleId;
+
+/// Index of a node.
+pub type NodeId = u32;
+
+/// No node: the byte was refused.
+pub const NONE: NodeId = u32::MAX;
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Below the document's value.
+    Root,
+    /// The document is complete.
+    Done,
+    /// Before a value; items are rules.
+    Value,
+    /// Inside a scalar; items are lexeme states.
+    Scalar,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+/// Where in its container a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// After the opening bracket.
+    First,
+    /// An element or member value is open above.
+    Inside,
+    /// After an element or member.
+    After,
+    /// Object: after a comma, before the next key.
+    BeforeKey,
+    /// Object: between the quotes of a key.
+    Key,
+    /// Object: after a key.
+    BeforeColon,
+}
+
+/// One frame, or the value at its top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// The node below.
+    pub parent: NodeId,
+    /// What this is.
+    pub kind: Kind,
+    /// Where it is.
+    pub phase: Phase,
+    /// Which whitespace may follow.
+    pub gap: u8,
+    /// How much of it was read: a state of the gap's automaton.
+    pub blank: u16,
+    /// First item in the kind's own vector.
+    pub start: u32,
+    /// Number of items.
+    pub len: u32,
+    /// Scalar: code points read. Array, object: elements or members begun.
+    pub count: u32,
+    /// Object: the list of keys without a name, newest first.
+    pub seen: u32,
+    /// Object, in a key: the state of "any text".
+    pub text: StateId,
+    /// Object, in a key: how far into an escape.
+    pub sub: Sub,
+    /// Object, in a key: its decoded bytes, last first. Array of unique elements: where the element began.
+    pub key: u32,
+}
+
+/// One lexeme of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ScalarItem {
+    /// Index of the rule among those of the value.
+    pub tag: u32,
+    /// Index of the lexeme in the program.
+    pub lexeme: u32,
+    /// Its state.
+    pub state: StateId,
+}
+
+/// One array shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayItem {
+    /// Index of the rule among those of the value.
+    pub tag: u32,
+    /// Index of the shape.
+    pub shape: u32,
+    /// Index, among the element's rules, of the rule that this item waits for.
+    pub child: u32,
+    /// What the element counts for if that rule accepts it.
+    pub matches: u32,
+    /// Match counts so far, in [`Arena::counts`].
+    pub counts: u32,
+}
+
+/// One object shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ObjectItem {
+    /// Index of the rule among those of the value.
+    pub tag: u32,
+    /// Index of the shape.
+    pub shape: u32,
+    /// Named keys seen, in [`Arena::bits`].
+    pub seen: u32,
+    /// Named keys needed in the end, in [`Arena::bits`].
+    pub need: u32,
+    /// In a key: named keys that it may still become, in [`Arena::bits`].
+    pub allowed: u32,
+    /// In a key: it may still become a key without a name.
+    pub others: bool,
+    /// In a key: the node of the names' trie, or `u32::MAX`.
+    pub name: u32,
+    /// In a key: states of the key classes, in [`Arena::states`].
+    pub classes: u32,
+    /// Declared order: properties before this one are gone.
+    pub position: u32,
+    /// After a key: the rule of its value. With the value open: that rule's index among the value's rules.
+    pub child: u32,
+}
+
+/// A key without a name that an object has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Seen {
+    /// The one before, or `u32::MAX`.
+    pub before: u32,
+    /// Its last decoded byte, in [`Arena::keys`], or `u32::MAX` for the empty key.
+    pub key: u32,
+    /// Its length in bytes.
+    pub len: u32,
+}
+
+/// A decoded byte of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KeyByte {
+    /// The one before, or `u32::MAX`.
+    pub before: u32,
+    /// The byte.
+    pub byte: u8,
+}
+
+/// See the module's story.
+#[derive(Clone, Default)]
+#[allow(missing_docs)] // One vector per type above.
+pub struct Arena {
+    pub nodes: Vec<Node>,
+    pub rules: Vec<RuleId>,
+    pub scalars: Vec<ScalarItem>,
+    pub arrays: Vec<ArrayItem>,
+    pub objects: Vec<ObjectItem>,
+    pub bits: Vec<u64>,
+    pub counts: Vec<u32>,
+    pub states: Vec<StateId>,
+    pub seen: Vec<Seen>,
+    pub keys: Vec<KeyByte>,
+}
+
+/// The lengths of an arena at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark([u32; 10]);
+
+impl Arena {
+    /// The lengths now.
+    pub fn mark(&self) -> Mark {
+        Mark([
+            self.nodes.len() as u32,
+            self.rules.len() as u32,
+            self.scalars.len() as u32,
+            self.arrays.len() as u32,
+            self.objects.len() as u32,
+            self.bits.len() as u32,
+            self.counts.len() as u32,
+            self.states.len() as u32,
+            self.seen.len() as u32,
+            self.keys.len() as u32,
+        ])
+    }
+
+    /// Forgets everything made since `mark`.
+    #[inline]
+    pub fn truncate(&mut self, mark: &Mark) {
+        let m = &mark.0;
+        self.nodes.truncate(m[0] as usize);
+        self.rules.truncate(m[1] as usize);
+        self.scalars.truncate(m[2] as usize);
+        self.arrays.truncate(m[3] as usize);
+        self.objects.truncate(m[4] as usize);
+        self.bits.truncate(m[5] as usize);
+        self.counts.truncate(m[6] as usize);
+        self.states.truncate(m[7] as usize);
+        self.seen.truncate(m[8] as usize);
+        self.keys.truncate(m[9] as usize);
+    }
+
+    /// Keeps one node and its items of what was made since `mark`, where that is all that `top` needs: inside scalars
+    /// and whitespace, which is where most tokens end. Returns where `top` is now.
+    pub fn compact(&mut self, mark: &Mark, top: NodeId) -> NodeId {
+        let old = mark.0[0];
+        if top < old {
+            self.truncate(mark);
+            return top;
+        }
+        let mut node = self.nodes[top as usize];
+        if node.parent >= old && node.parent != NONE {
+            return top;
+        }
+        match node.kind {
+            Kind::Scalar => {
+                let items = (node.start as usize, node.len as usize);
+                let kept: smallvec::SmallVec<[ScalarItem; 4]> =
+                    self.scalars[items.0..items.0 + items.1].iter().copied().collect();
+                let new = node.start >= mark.0[2];
+                self.truncate(mark);
+                if new {
+                    node.start = self.scalars.len() as u32;
+                    self.scalars.extend(kept);
+                }
+            }
+            Kind::Done => self.truncate(mark),
+            _ => return top,
+        }
+        self.push(node)
+    }
+
+    /// Adds a node.
+    #[inline]
+    pub fn push(&mut self, node: Node) -> NodeId {
+        let id = self.nodes.len() as NodeId;
+        self.nodes.push(node);
+        id
+    }
+
+    /// Bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>()
+            + self.rules.capacity() * 4
+            + self.scalars.capacity() * size_of::<ScalarItem>()
+            + self.arrays.capacity() * size_of::<ArrayItem>()
+            + self.objects.capacity() * size_of::<ObjectItem>()
+            + self.bits.capacity() * 8
+            + (self.counts.capacity() + self.states.capacity()) * 4
+            + self.seen.capacity() * size_of::<Seen>()
+            + self.keys.capacity() * size_of::<KeyByte>()
+    }
+}
+
+impl Node {
+    /// A node of `kind` on `parent` with nothing in it.
+    pub fn new(parent: NodeId, kind: Kind, phase: Phase, gap: Gap) -> Node {
+        Node {
+            parent,
+            kind,
+            phase,
+            gap: gap as u8,
+            blank: 0,
+            start: 0,
+            len: 0,
+            count: 0,
+            seen: u32::MAX,
+            text: 0,
+            sub: Sub::Plain,
+            key: u32::MAX,
+        }
+    }
+}
+
+impl Arena {
+    /// Writes what the future of `top` depends on, without any index into this arena: equal descriptions mean equal
+    /// configurations of one program.
+    pub fn describe(&self, program: &super::program::Program, top: NodeId, out: &mut Vec<u8>) {
+        let mut at = top;
+        while at != NONE {
+            let n = &self.nodes[at as usize];
+            let mut word = |w: u32| out.extend(w.to_le_bytes());
+            word(n.kind as u32 | (n.phase as u32) << 8 | (n.gap as u32) << 16);
+            word(u32::from(n.blank));
+            word(n.count);
+            word(n.len);
+            let range = n.start as usize..(n.start + n.len) as usize;
+            match n.kind {
+                Kind::Root | Kind::Done => {}
+                Kind::Value => self.rules[range].iter().for_each(|r| word(r.0)),
+                Kind::Scalar => {
+                    for s in &self.scalars[range] {
+                        [s.tag, s.lexeme, s.state].into_iter().for_each(&mut word);
+                    }
+                }
+                Kind::Array => {
+                    for i in &self.arrays[range] {
+                        [i.tag, i.shape, i.child, i.matches].into_iter().for_each(&mut word);
+                        let width = program.arrays[i.shape as usize].contains.len();
+                        self.counts[i.counts as usize..][..width].iter().for_each(|&c| word(c));
+                    }
+                }
+                Kind::Object => {
+                    for i in &self.objects[range] {
+                        [i.tag, i.shape, i.child, i.position].into_iter().for_each(&mut word);
+                        let words = program.objects[i.shape as usize].words;
+                        for bits in [i.seen, i.need] {
+                            for w in &self.bits[bits as usize..][..words] {
+                                word(*w as u32);
+                                word((*w >> 32) as u32);
+                            }
+                        }
+                    }
+                    let text = |last: u32| {
+                        let mut bytes = Vec::new();
+                        let mut k = last;
+                        while k != u32::MAX {
+                            bytes.push(self.keys[k as usize].byte);
+                            k = self.keys[k as usize].before;
+                        }
+                        bytes.reverse();
+                        bytes
+                    };
+                    // The keys of an object are a set: their order must not matter.
+                    let mut seen = Vec::new();
+                    let mut s = n.seen;
+                    while s != u32::MAX {
+                        seen.push(text(self.seen[s as usize].key));
+                        s = self.seen[s as usize].before;
+                    }
+                    seen.sort_unstable();
+                    if n.phase == Phase::Key {
+                        seen.push(text(n.key));
+                        seen.push(format!("{:?}", n.sub).into_bytes());
+                    }
+                    for k in seen {
+                        out.extend((k.len() as u32).to_le_bytes());
+                        out.extend(k);
+                    }
+                }
+            }
+            at = n.parent;
+        }
+    }
+}

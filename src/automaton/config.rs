@@ -1,0 +1,328 @@
+//! Stepping configurations by bytes.
+//!
+//! [`Frames`] joins a program and an arena. `step` takes the top node of a configuration and a byte and returns the
+//! new top, or [`NONE`]. All alternatives of an overlapping union run side by side as items of one frame; a value that
+//! ends tells its parent *which* of the parent's awaited rules accepted it, and the parent keeps the items that waited
+//! for one of those. That is the subset construction for visibly pushdown automata (Alur and Madhusudan 2004), done
+//! lazily and with registers in the items.
+//!
+//! Invariant: every item of every node can be completed. Guards refuse a byte before it leads to an item that cannot,
+//! so a configuration that exists is live and a mask needs no second look.
+
+use super::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, Phase, ScalarItem};
+use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind};
+use super::program::{Gap, Program};
+use crate::ir::RuleId;
+
+/// A program over an arena.
+pub struct Frames<'a> {
+    /// What to step.
+    pub program: &'a Program,
+    /// Where its nodes are.
+    pub arena: &'a mut Arena,
+}
+
+impl<'a> Frames<'a> {
+    /// The start configuration; the arena must be empty.
+    pub fn start(&mut self) -> NodeId {
+        let root = self.arena.push(Node::new(NONE, Kind::Root, Phase::Inside, Gap::Start));
+        let start = self.arena.rules.len() as u32;
+        self.arena.rules.push(self.program.root);
+        self.arena.push(Node { start, len: 1, ..Node::new(root, Kind::Value, Phase::First, Gap::Start) })
+    }
+
+    /// Whether the document may end here.
+    pub fn is_accepting(&mut self, top: NodeId) -> bool {
+        match self.arena.nodes[top as usize].kind {
+            Kind::Done => true,
+            // A number at the root ends where the text ends.
+            Kind::Scalar => {
+                let after = self.end_scalar(top);
+                after != NONE && self.arena.nodes[after as usize].kind == Kind::Done
+            }
+            _ => false,
+        }
+    }
+
+    /// The configuration after `byte`, or [`NONE`] if it is refused.
+    pub fn step(&mut self, top: NodeId, byte: u8) -> NodeId {
+        let node = self.arena.nodes[top as usize];
+        match node.kind {
+            Kind::Root | Kind::Done => NONE,
+            Kind::Value => self.step_value(node, byte),
+            Kind::Scalar => self.step_scalar(top, node, byte),
+            Kind::Array => self.step_array(node, byte),
+            Kind::Object => self.step_object(node, byte),
+        }
+    }
+
+    /// The node with one more byte of whitespace, if the gap allows it.
+    #[inline]
+    pub(super) fn blank(&mut self, node: Node, byte: u8) -> Option<NodeId> {
+        let blank = self.program.gaps[node.gap as usize].step(node.blank, byte)?;
+        Some(self.arena.push(Node { blank, ..node }))
+    }
+
+    /// Whether the whitespace read so far may end.
+    #[inline]
+    pub fn gap_may_end(&self, node: &Node) -> bool {
+        self.program.gaps[node.gap as usize].accepting[node.blank as usize]
+    }
+
+    fn step_value(&mut self, node: Node, byte: u8) -> NodeId {
+        if let Some(n) = self.blank(node, byte) {
+            return n;
+        }
+        if !self.gap_may_end(&node) {
+            return NONE;
+        }
+        match byte {
+            b'{' => self.open_object(node),
+            b'[' => self.open_array(node),
+            _ => self.open_scalar(node, byte),
+        }
+    }
+
+    fn open_scalar(&mut self, node: Node, byte: u8) -> NodeId {
+        let program = self.program;
+        let start = self.arena.scalars.len() as u32;
+        for tag in 0..node.len {
+            let rule = self.arena.rules[(node.start + tag) as usize];
+            for &lexeme in &program.rules[rule.0 as usize].lexemes {
+                let l = &program.lexemes[lexeme as usize];
+                let state = l.next(l.start(), byte);
+                if state > CLOSED {
+                    self.arena.scalars.push(ScalarItem { tag, lexeme, state });
+                }
+            }
+        }
+        let len = self.arena.scalars.len() as u32 - start;
+        if len == 0 {
+            return NONE;
+        }
+        self.arena.push(Node { start, len, ..Node::new(node.parent, Kind::Scalar, Phase::Inside, Gap::Start) })
+    }
+
+    fn step_scalar(&mut self, top: NodeId, node: Node, byte: u8) -> NodeId {
+        let program = self.program;
+        let start = self.arena.scalars.len() as u32;
+        let mut count = node.count;
+        let mut closed = false;
+        for i in node.start..node.start + node.len {
+            let item = self.arena.scalars[i as usize];
+            let l = &program.lexemes[item.lexeme as usize];
+            let source = l.state(item.state);
+            let state = l.next_from(item.state, source, byte);
+            if state == DEAD {
+                continue;
+            }
+            if state == CLOSED {
+                closed = true;
+                continue;
+            }
+            if l.kind() != LexemeKind::Raw {
+                // All text items read the same characters, so they agree on the count.
+                let n = node.count + l.starts_char(source, byte) as u32;
+                if !l.live_at(l.state(state), n) {
+                    continue;
+                }
+                count = n;
+            }
+            self.arena.scalars.push(ScalarItem { state, ..item });
+        }
+        let len = self.arena.scalars.len() as u32 - start;
+        if len > 0 {
+            return self.arena.push(Node { start, len, count, ..node });
+        }
+        if closed {
+            return self.end_scalar(top);
+        }
+        let LexemeKind::Raw = program.lexemes[self.arena.scalars[node.start as usize].lexeme as usize].kind() else {
+            return NONE;
+        };
+        // A number or word has no closing byte of its own: it ends in front of this one.
+        match self.end_scalar(top) {
+            NONE => NONE,
+            after => self.step(after, byte),
+        }
+    }
+
+    /// The configuration after the scalar at `top` ends here (a text lexeme's closing quote counts as read).
+    pub fn end_scalar(&mut self, top: NodeId) -> NodeId {
+        let node = self.arena.nodes[top as usize];
+        let mut tags: smallvec::SmallVec<[u32; 8]> = smallvec::SmallVec::new();
+        for i in node.start..node.start + node.len {
+            let item = self.arena.scalars[i as usize];
+            let l = &self.program.lexemes[item.lexeme as usize];
+            if l.state(item.state).accepting && l.may_close(node.count) && tags.last() != Some(&item.tag) {
+                tags.push(item.tag);
+            }
+        }
+        if tags.is_empty() { NONE } else { self.finish(node.parent, &tags) }
+    }
+
+    /// The configuration after the value above `parent` was accepted by the rules `tags` (ascending).
+    pub(super) fn finish(&mut self, parent: NodeId, tags: &[u32]) -> NodeId {
+        let node = self.arena.nodes[parent as usize];
+        match node.kind {
+            Kind::Root => self.arena.push(Node::new(parent, Kind::Done, Phase::After, Gap::Start)),
+            Kind::Array => self.element_done(node, tags),
+            Kind::Object => self.member_done(node, tags),
+            Kind::Done | Kind::Value | Kind::Scalar => NONE,
+        }
+    }
+
+    /// The configuration after only rule `tag` of the scalar above `parent` accepted.
+    pub fn finish_one(&mut self, parent: NodeId, tag: u32) -> NodeId {
+        self.finish(parent, &[tag])
+    }
+
+    /// Pushes the value above `parent`, which waits for `rules` (ascending, distinct).
+    pub(super) fn push_value(&mut self, parent: NodeId, rules: &[RuleId], gap: Gap) -> NodeId {
+        let start = self.arena.rules.len() as u32;
+        self.arena.rules.extend_from_slice(rules);
+        self.arena.push(Node { start, len: rules.len() as u32, ..Node::new(parent, Kind::Value, Phase::First, gap) })
+    }
+
+    fn open_array(&mut self, node: Node) -> NodeId {
+        let program = self.program;
+        let start = self.arena.arrays.len() as u32;
+        for tag in 0..node.len {
+            let rule = self.arena.rules[(node.start + tag) as usize];
+            for &shape in &program.rules[rule.0 as usize].arrays {
+                let counts = self.arena.counts.len() as u32;
+                let contains = program.arrays[shape as usize].contains.len();
+                self.arena.counts.extend(std::iter::repeat_n(0, contains));
+                self.arena.arrays.push(ArrayItem { tag, shape, child: 0, matches: 0, counts });
+            }
+        }
+        let len = self.arena.arrays.len() as u32 - start;
+        if len == 0 {
+            return NONE;
+        }
+        self.arena.push(Node { start, len, ..Node::new(node.parent, Kind::Array, Phase::First, Gap::Before) })
+    }
+
+    fn step_array(&mut self, node: Node, byte: u8) -> NodeId {
+        match node.phase {
+            Phase::First | Phase::After => {
+                if let Some(n) = self.blank(node, byte) {
+                    return n;
+                }
+                if !self.gap_may_end(&node) {
+                    return NONE;
+                }
+                match (node.phase, byte) {
+                    (_, b']') => self.close_array(node),
+                    (Phase::After, b',') => self.next_element(node, Gap::After),
+                    (Phase::First, _) => match self.first_element(node) {
+                        NONE => NONE,
+                        value => self.step(value, byte),
+                    },
+                    _ => NONE,
+                }
+            }
+            _ => NONE,
+        }
+    }
+
+    /// The value node of an array's first element, with the array's own whitespace taken over; [`NONE`] if the array
+    /// must be empty.
+    pub fn first_element(&mut self, node: Node) -> NodeId {
+        let value = self.next_element(node, Gap::Before);
+        if value != NONE {
+            self.arena.nodes[value as usize].blank = node.blank;
+        }
+        value
+    }
+
+    fn close_array(&mut self, node: Node) -> NodeId {
+        let mut tags: smallvec::SmallVec<[u32; 8]> = smallvec::SmallVec::new();
+        for i in node.start..node.start + node.len {
+            let item = self.arena.arrays[i as usize];
+            let shape = &self.program.arrays[item.shape as usize];
+            let counts = &self.arena.counts[item.counts as usize..][..shape.contains.len()];
+            if shape.may_end(node.count as u64, counts) && tags.last() != Some(&item.tag) {
+                tags.push(item.tag);
+            }
+        }
+        if tags.is_empty() { NONE } else { self.finish(node.parent, &tags) }
+    }
+
+    /// Opens the element at index `node.count`: one item per way that can still be completed.
+    fn next_element(&mut self, node: Node, gap: Gap) -> NodeId {
+        let program = self.program;
+        let index = node.count as u64;
+        let start = self.arena.arrays.len() as u32;
+        let mut rules: smallvec::SmallVec<[RuleId; 8]> = smallvec::SmallVec::new();
+        let mut after: smallvec::SmallVec<[u32; 4]> = smallvec::SmallVec::new();
+        for i in node.start..node.start + node.len {
+            let item = self.arena.arrays[i as usize];
+            let shape = &program.arrays[item.shape as usize];
+            if index >= shape.max {
+                continue;
+            }
+            for way in shape.ways(index) {
+                let counts = &self.arena.counts[item.counts as usize..][..shape.contains.len()];
+                after.clear();
+                after.extend(counts.iter().zip(0..).map(|(&c, b)| c.saturating_add(way.matches >> b & 1)));
+                if !shape.feasible(index + 1, &after) {
+                    continue;
+                }
+                if !rules.contains(&way.rule) {
+                    rules.push(way.rule);
+                }
+                self.arena.arrays.push(ArrayItem { child: way.rule.0, matches: way.matches, ..item });
+            }
+        }
+        let len = self.arena.arrays.len() as u32 - start;
+        if len == 0 {
+            return NONE;
+        }
+        rules.sort_unstable();
+        for item in &mut self.arena.arrays[start as usize..] {
+            item.child = rules.iter().position(|r| r.0 == item.child).unwrap_or(0) as u32;
+        }
+        let array = self.arena.push(Node { start, len, phase: Phase::Inside, blank: 0, ..node });
+        self.push_value(array, &rules, gap)
+    }
+
+    fn element_done(&mut self, node: Node, tags: &[u32]) -> NodeId {
+        let program = self.program;
+        let start = self.arena.arrays.len() as u32;
+        for i in node.start..node.start + node.len {
+            let item = self.arena.arrays[i as usize];
+            if tags.binary_search(&item.child).is_err() {
+                continue;
+            }
+            let shape = &program.arrays[item.shape as usize];
+            let mut counts = item.counts;
+            if item.matches != 0 {
+                let old = counts as usize;
+                counts = self.arena.counts.len() as u32;
+                for (b, c) in shape.contains.iter().enumerate() {
+                    let n = self.arena.counts[old + b].saturating_add(item.matches >> b & 1);
+                    // Without an upper bound, more than enough is enough.
+                    let most = if c.max.is_none() { u32::try_from(c.min).unwrap_or(u32::MAX) } else { u32::MAX };
+                    self.arena.counts.push(n.min(most));
+                }
+            }
+            let width = shape.contains.len();
+            let arena = &self.arena;
+            let same = |other: &ArrayItem| {
+                (other.tag, other.shape) == (item.tag, item.shape)
+                    && arena.counts[other.counts as usize..][..width] == arena.counts[counts as usize..][..width]
+            };
+            if arena.arrays[start as usize..].iter().any(same) {
+                continue;
+            }
+            self.arena.arrays.push(ArrayItem { child: 0, matches: 0, counts, ..item });
+        }
+        let len = self.arena.arrays.len() as u32 - start;
+        if len == 0 {
+            return NONE;
+        }
+        let count = node.count.saturating_add(1);
+        self.arena.push(Node { start, len, count, phase: Phase::After, gap: Gap::Before as u8, blank: 0, ..node })
+    }
+}

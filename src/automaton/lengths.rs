@@ -1,0 +1,150 @@
+//! How many code points the members of an expression have.
+//!
+//! [`Lengths`] is a sorted list of disjoint intervals. It is computed from the structure of an expression, which is
+//! exact where neither intersection nor complement nor digit arithmetic is involved. A code point is counted at its
+//! first byte, so the lengths of a derivative in the middle of a character count only what follows it.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{Expr, ExprId, Exprs, INF};
+
+/// Disjoint sorted intervals of lengths; `INF` is no bound.
+pub type Lengths = Box<[(u32, u32)]>;
+
+/// Memo of [`lengths`].
+#[derive(Default, Clone)]
+pub struct LengthTable(FxHashMap<ExprId, Option<Lengths>>);
+
+/// More intervals than this are not counted by structure.
+const MAX_INTERVALS: usize = 64;
+
+fn add(a: u32, b: u32) -> u32 {
+    if a == INF || b == INF { INF } else { a.saturating_add(b).min(INF - 1) }
+}
+
+fn mul(a: u32, k: u32) -> u32 {
+    if a == 0 || k == 0 {
+        0
+    } else if a == INF || k == INF {
+        INF
+    } else {
+        a.saturating_mul(k).min(INF - 1)
+    }
+}
+
+fn normal(mut v: Vec<(u32, u32)>) -> Option<Lengths> {
+    v.sort_unstable();
+    let mut out: Vec<(u32, u32)> = Vec::new();
+    for (lo, hi) in v {
+        match out.last_mut() {
+            Some(p) if lo <= p.1.saturating_add(1) => p.1 = p.1.max(hi),
+            _ => out.push((lo, hi)),
+        }
+    }
+    (out.len() <= MAX_INTERVALS).then(|| out.into_boxed_slice())
+}
+
+fn sum(a: &[(u32, u32)], b: &[(u32, u32)]) -> Option<Lengths> {
+    normal(a.iter().flat_map(|x| b.iter().map(|y| (add(x.0, y.0), add(x.1, y.1)))).collect())
+}
+
+fn repeated(body: &[(u32, u32)], min: u32, max: u32) -> Option<Lengths> {
+    let [(a, b)] = *body else {
+        // Several intervals: add copies one by one while that stays small.
+        if max > MAX_INTERVALS as u32 {
+            return None;
+        }
+        let mut power: Lengths = Box::new([(0, 0)]);
+        let mut all = Vec::new();
+        for k in 0..=max {
+            if k >= min {
+                all.extend_from_slice(&power);
+            }
+            power = sum(&power, body)?;
+        }
+        return normal(all);
+    };
+    if b == 0 {
+        return Some(Box::new([(0, 0)]));
+    }
+    // k copies span [k a, k b]; from k0 on neighbours touch.
+    let k0 = if a == b { if a == 1 { 0 } else { INF } } else { a.saturating_sub(1).div_ceil(b.saturating_sub(a)) };
+    let from = min.max(k0);
+    let mut all = Vec::new();
+    if from <= max && from != INF {
+        all.push((mul(a, from), mul(b, max)));
+    }
+    for k in min..from.min(max.saturating_add(1)) {
+        if all.len() > MAX_INTERVALS {
+            return None;
+        }
+        all.push((mul(a, k), mul(b, k)));
+    }
+    normal(all)
+}
+
+/// The lengths of the members of `e` in code points, or `None` where structure does not tell.
+pub fn lengths(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Option<Lengths> {
+    // Post-order with an explicit stack: literals of a million bytes are as deep.
+    let mut stack = vec![(e, false)];
+    while let Some((cur, ready)) = stack.pop() {
+        if table.0.contains_key(&cur) {
+            continue;
+        }
+        if !ready {
+            stack.push((cur, true));
+            match x.get(cur) {
+                Expr::Step { edges, .. } => stack.extend(edges.iter().map(|e| (e.to, false))),
+                Expr::Cat(a, b) => stack.extend([(*a, false), (*b, false)]),
+                Expr::Alt(v) => stack.extend(v.iter().map(|&e| (e, false))),
+                Expr::Rep { body, .. } => stack.push((*body, false)),
+                _ => {}
+            }
+            continue;
+        }
+        let of = |e: &ExprId| table.0.get(e).and_then(|l| l.as_deref());
+        let result: Option<Lengths> = match x.get(cur) {
+            Expr::Never => Some(Box::new([])),
+            Expr::Eps => Some(Box::new([(0, 0)])),
+            Expr::Step { nullable, edges } => {
+                let mut all = if *nullable { vec![(0, 0)] } else { Vec::new() };
+                let mut known = true;
+                for e in edges.iter() {
+                    // An edge may span both kinds of byte; continuation bytes do not start a code point.
+                    let starts = e.lo < 0x80 || e.hi > 0xBF;
+                    let continues = e.lo <= 0xBF && e.hi >= 0x80;
+                    match of(&e.to) {
+                        Some(l) => {
+                            if starts {
+                                all.extend(l.iter().map(|r| (add(r.0, 1), add(r.1, 1))));
+                            }
+                            if continues {
+                                all.extend_from_slice(l);
+                            }
+                        }
+                        None => known = false,
+                    }
+                }
+                if known { normal(all) } else { None }
+            }
+            Expr::Cat(a, b) => match (of(a), of(b)) {
+                (Some(a), Some(b)) => sum(a, b),
+                _ => None,
+            },
+            Expr::Alt(v) => {
+                let mut all = Vec::new();
+                let known = v.iter().all(|e| of(e).map(|l| all.extend_from_slice(l)).is_some());
+                if known { normal(all) } else { None }
+            }
+            Expr::Rep { body, min, max } => of(body).and_then(|b| repeated(b, *min, *max)),
+            _ => None,
+        };
+        table.0.insert(cur, result);
+    }
+    table.0.get(&e).cloned().flatten()
+}
+
+/// Whether some length lies in `lo..=hi`.
+pub fn meets(l: &[(u32, u32)], lo: u32, hi: u32) -> bool {
+    l.iter().any(|r| r.0 <= hi && r.1 >= lo)
+}

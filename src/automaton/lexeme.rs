@@ -1,0 +1,530 @@
+//! One lexeme: a lazily determinized automaton over bytes.
+//!
+//! A state is an expression (and, in a string, how far into an escape it is). Rows are computed whole, on first use,
+//! under the builder's mutex, and read without locks ever after: an entry is 0 until it is known. Dead successors are
+//! never interned, so every state can still accept something. Where intersection or complement make liveness a
+//! question, the whole reachable space is explored when the lexeme is made, under a limit; nothing fails later.
+//!
+//! A *raw* lexeme reads its own bytes: a pattern, a number. A *text* lexeme is a JSON string whose decoded text is
+//! constrained, with a bound on its length in code points. The length is a register of whoever steps the lexeme (see
+//! [`Lexeme::live_at`]), so a `maxLength` of 65,535 costs no states.
+
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+use super::append::AppendVec;
+use super::lengths::{LengthTable, Lengths, lengths, meets};
+use super::saturate::{Reach, SaturateTable, saturate};
+use super::text::{Move, Sub, after_range, pending, step};
+use crate::error::Result;
+use crate::ir::{Expr, ExprId, Exprs, INF};
+use crate::limits::Limits;
+
+/// Names a state of one lexeme.
+pub type StateId = u32;
+
+/// An entry of a row that was not computed yet.
+const UNKNOWN: StateId = 0;
+/// No continuation.
+pub const DEAD: StateId = 1;
+/// After the closing quote of a text lexeme.
+pub const CLOSED: StateId = 2;
+const FIRST: StateId = 3;
+
+/// What a lexeme reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Its own bytes.
+    Raw,
+    /// A JSON string with its quotes, of `min` to `max` code points.
+    Text {
+        /// Fewest code points.
+        min: u32,
+        /// Most code points.
+        max: u32,
+    },
+}
+
+/// A state's data.
+pub struct State {
+    row: Box<[AtomicU32]>,
+    expr: ExprId,
+    sub: Sub,
+    /// Raw: the lexeme may end here. Text: a closing quote may follow, lengths permitting.
+    pub accepting: bool,
+    /// Text: lengths that may still follow, where the lexeme bounds them.
+    lengths: Option<Lengths>,
+    mask_state: OnceLock<StateId>,
+}
+
+impl State {
+    /// Whether a text lexeme is between characters or inside an unescaped one.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.sub == Sub::Plain
+    }
+}
+
+struct Builder {
+    exprs: Exprs,
+    table: FxHashMap<(ExprId, Sub), StateId>,
+    lengths: LengthTable,
+    saturated: SaturateTable,
+    sizes: super::size::SizeTable,
+    next: StateId,
+}
+
+/// See the module's story.
+pub struct Lexeme {
+    kind: Kind,
+    classes: Box<[u8; 256]>,
+    class_count: usize,
+    states: AppendVec<State>,
+    builder: Mutex<Builder>,
+    start: StateId,
+    any_text: ExprId,
+    is_any_text: bool,
+    bounded: bool,
+    /// Bounded text: no state is further than this many code points from its end, and whether every text can grow
+    /// without bound.
+    slack: u32,
+    grows: bool,
+    reach: Reach,
+}
+
+impl Lexeme {
+    /// Compiles `expr` of `source`. Fails where liveness takes more than the limits to decide, and returns `None` if
+    /// the lexeme accepts nothing.
+    pub fn compile(source: &Exprs, expr: ExprId, kind: Kind, reach: Reach, limits: &Limits) -> Result<Option<Lexeme>> {
+        let mut exprs = Exprs::new(limits.max_expr_nodes);
+        let any_text = exprs.any_text();
+        let mut expr = exprs.import(source, expr);
+        let mut table = LengthTable::default();
+        let mut kind = kind;
+        if let Kind::Text { min, max } = kind {
+            if max < min {
+                return Ok(None);
+            }
+            if (min > 0 || max < INF) && lengths(&exprs, &mut table, expr).is_none() {
+                // Structure does not tell the lengths: count by intersection, within the limits.
+                let c = exprs.any_char();
+                let counted = exprs.rep(c, min, max);
+                expr = exprs.and(&[expr, counted]);
+                kind = Kind::Text { min: 0, max: INF };
+            }
+        }
+        exprs.check()?;
+        if !exprs.decide_live(expr, limits.max_explored_states)? {
+            return Ok(None);
+        }
+        let mut borders = [false; 256];
+        borders[0] = true;
+        exprs.byte_borders(expr, &mut borders);
+        if matches!(kind, Kind::Text { .. }) {
+            for b in *b"\"\\/bfnrtu" {
+                borders[b as usize] = true;
+                borders[b as usize + 1] = true;
+            }
+            for b in (b'0'..=b'9' + 1).chain(b'A'..=b'G').chain(b'a'..=b'g') {
+                borders[b as usize] = true;
+            }
+            borders[0x20] = true;
+            borders[0x80] = true;
+            borders[0xC0] = true;
+        }
+        let mut classes = Box::new([0u8; 256]);
+        let mut class = 0u8;
+        for b in 0..256usize {
+            if b > 0 && borders[b] {
+                class += 1;
+            }
+            classes[b] = class;
+        }
+        let bounded = matches!(kind, Kind::Text { min, max } if min > 0 || max < INF);
+        let (slack, grows) = if bounded { slack_and_growth(&exprs, &mut table, expr) } else { (0, true) };
+        let lexeme = Lexeme {
+            kind,
+            classes,
+            class_count: class as usize + 1,
+            states: AppendVec::default(),
+            start: FIRST,
+            any_text,
+            is_any_text: expr == any_text && kind != Kind::Raw,
+            bounded,
+            slack,
+            grows,
+            reach,
+            builder: Mutex::new(Builder {
+                exprs,
+                table: FxHashMap::default(),
+                lengths: table,
+                saturated: SaturateTable::default(),
+                sizes: Default::default(),
+                next: FIRST,
+            }),
+        };
+        {
+            let mut b = lexeme.lock();
+            let sub = if kind == Kind::Raw { Sub::Plain } else { Sub::Open };
+            lexeme.intern(&mut b, expr, sub);
+            if let Kind::Text { min, max } = kind {
+                if lexeme.bounded {
+                    let l = lexeme.states.get(FIRST).and_then(|s| s.lengths.clone());
+                    if !l.is_some_and(|l| meets(&l, min, max)) {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        Ok(Some(lexeme))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Builder> {
+        // A panic while building leaves at worst a missing row, which is computed again.
+        self.builder.lock().unwrap_or_else(|p| p.into_inner())
+    }
+
+    /// What the lexeme reads.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The start state.
+    pub fn start(&self) -> StateId {
+        self.start
+    }
+
+    /// Whether this is a string without constraints but length.
+    pub fn is_any_text(&self) -> bool {
+        self.is_any_text
+    }
+
+    /// Whether the length of the text matters.
+    pub fn is_bounded(&self) -> bool {
+        self.bounded
+    }
+
+    /// The reach that masks saturate with.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// Number of states found so far.
+    pub fn num_states(&self) -> usize {
+        (self.lock().next - FIRST) as usize + 1
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        let b = self.lock();
+        (b.next as usize) * (self.class_count * 4 + 160) + b.exprs.len() * 96
+    }
+
+    /// A state's data. `id` must come from this lexeme and be neither dead nor closed.
+    #[inline]
+    pub fn state(&self, id: StateId) -> &State {
+        match self.states.get(id) {
+            Some(s) => s,
+            // Ids are only ever handed out after their state was set.
+            None => unreachable!("state {id} of a lexeme was never made"),
+        }
+    }
+
+    /// The successor of `id` under `byte`: a state, [`DEAD`] or [`CLOSED`].
+    #[inline]
+    pub fn next(&self, id: StateId, byte: u8) -> StateId {
+        if id <= CLOSED {
+            return DEAD;
+        }
+        self.next_from(id, self.state(id), byte)
+    }
+
+    /// [`next`](Self::next) for a caller that holds the state already.
+    #[inline]
+    pub fn next_from(&self, id: StateId, state: &State, byte: u8) -> StateId {
+        let class = self.classes[byte as usize] as usize;
+        let to = state.row[class].load(Ordering::Acquire);
+        if to != UNKNOWN { to } else { self.fill_row(id, class) }
+    }
+
+    /// Whether a text state with `count` code points read can still end within the lexeme's bounds. Always true for
+    /// raw lexemes and unbounded ones.
+    #[inline]
+    pub fn live_at(&self, state: &State, count: u32) -> bool {
+        if !self.bounded {
+            return true;
+        }
+        let Kind::Text { min, max } = self.kind else { return true };
+        if count > max {
+            return false;
+        }
+        match &state.lengths {
+            Some(l) => meets(l, min.saturating_sub(count), if max == INF { INF } else { max - count }),
+            None => true,
+        }
+    }
+
+    /// Whether the closing quote may follow a text state after `count` code points.
+    #[inline]
+    pub fn may_close(&self, count: u32) -> bool {
+        match self.kind {
+            Kind::Text { min, max } => min <= count && count <= max,
+            Kind::Raw => true,
+        }
+    }
+
+    /// Whether neither bound can matter to any one token from `count` on.
+    #[inline]
+    pub fn length_met(&self, count: u32) -> bool {
+        match self.kind {
+            Kind::Text { min, .. } => count >= min && self.count_key(count) == (INF, 0),
+            Kind::Raw => true,
+        }
+    }
+
+    /// Whether some crossing token of `chars` (fewest, most) more code points may close the text.
+    #[inline]
+    pub fn may_cross(&self, count: u32, chars: (u32, u32)) -> bool {
+        match self.kind {
+            Kind::Text { min, max } => {
+                count.saturating_add(chars.0) <= max && count.saturating_add(chars.1) >= min
+            }
+            Kind::Raw => true,
+        }
+    }
+
+    /// Whether `byte`, read in `state`, starts a new code point of the text.
+    #[inline]
+    pub fn starts_char(&self, state: &State, byte: u8) -> bool {
+        state.sub == Sub::Plain && byte & 0xC0 != 0x80 && byte != b'"'
+    }
+
+    /// The part of `count` that the mask of a text state depends on: how much room is left and how much is missing,
+    /// each [`INF`] or 0 where no single token can reach the bound.
+    #[inline]
+    pub fn count_key(&self, count: u32) -> (u32, u32) {
+        let Kind::Text { min, max } = self.kind else { return (INF, 0) };
+        let room = if max == INF { INF } else { max.saturating_sub(count) };
+        let enough = self.reach.any.saturating_add(self.slack);
+        let need = if self.grows { 0 } else { min.saturating_sub(count) };
+        (if room >= enough { INF } else { room }, need.min(enough))
+    }
+
+    /// The state whose mask this state shares: the same but for counts that no token can exhaust.
+    pub fn mask_state(&self, id: StateId) -> StateId {
+        let state = self.state(id);
+        *state.mask_state.get_or_init(|| {
+            let mut b = self.lock();
+            let reach = self.reach;
+            let Builder { exprs, saturated, .. } = &mut *b;
+            let e = saturate(exprs, saturated, &reach, state.expr);
+            if e == state.expr || exprs.check().is_err() { id } else { self.intern(&mut b, e, state.sub) }
+        })
+    }
+
+    /// How many byte strings lead from a raw state to acceptance; `u64::MAX` is without end, or too many to matter.
+    pub fn residual_size(&self, id: StateId) -> u64 {
+        if id <= CLOSED {
+            return 0;
+        }
+        let mut b = self.lock();
+        let Builder { exprs, sizes, .. } = &mut *b;
+        super::size::size(exprs, sizes, self.state(id).expr)
+    }
+
+    /// The live states of a raw lexeme after one character of `lo..=hi`, each with one character that leads there.
+    pub fn after_chars(&self, id: StateId, lo: u32, hi: u32) -> Vec<(StateId, Vec<u8>)> {
+        let (Some(a), Some(z)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
+        let mut out: Vec<(StateId, Vec<u8>)> = Vec::new();
+        for seq in regex_syntax::utf8::Utf8Sequences::new(a, z) {
+            let mut front: Vec<(StateId, Vec<u8>)> = vec![(id, Vec::new())];
+            for r in seq.as_slice() {
+                let mut next: Vec<(StateId, Vec<u8>)> = Vec::new();
+                for (s, text) in &front {
+                    for byte in r.start..=r.end {
+                        let to = self.next(*s, byte);
+                        if to > CLOSED && next.iter().all(|n| n.0 != to) {
+                            let mut t = text.clone();
+                            t.push(byte);
+                            next.push((to, t));
+                        }
+                    }
+                }
+                front = next;
+            }
+            out.extend(front);
+        }
+        out
+    }
+
+    fn intern(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> StateId {
+        let sub = self.canonical_sub(expr, sub);
+        if let Some(&id) = b.table.get(&(expr, sub)) {
+            return id;
+        }
+        let id = b.next;
+        b.next += 1;
+        let accepting = match sub {
+            Sub::Plain => b.exprs.nullable(expr),
+            _ => false,
+        };
+        let lengths = if self.bounded { self.lengths_of(b, expr, sub) } else { None };
+        let row = (0..self.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
+        self.states.set(
+            id,
+            State {
+                row,
+                expr,
+                sub,
+                accepting,
+                lengths,
+                mask_state: OnceLock::new(),
+            },
+        );
+        b.table.insert((expr, sub), id);
+        id
+    }
+
+    /// Where any character may follow, the hex digits of an escape matter only for telling surrogates apart.
+    fn canonical_sub(&self, expr: ExprId, sub: Sub) -> Sub {
+        if expr != self.any_text {
+            return sub;
+        }
+        match sub {
+            Sub::Hex(n @ 1..=3, v) => {
+                let top = v >> (4 * (n - 1) as u16);
+                if top != 0xD {
+                    return Sub::Hex(n, 0);
+                }
+                if n == 1 {
+                    return sub;
+                }
+                match v >> (4 * (n - 2) as u16) & 0xF {
+                    0..8 => Sub::Hex(n, 0),
+                    8..12 => Sub::Hex(n, 0xD80 >> (4 * (3 - n) as u16)),
+                    _ => Sub::Hex(n, 0xDC0 >> (4 * (3 - n) as u16)),
+                }
+            }
+            Sub::LowBackslash(_) => Sub::LowBackslash(0xD800),
+            Sub::LowU(_) => Sub::LowU(0xD800),
+            Sub::LowHex(_, n, v) => {
+                let v = match n {
+                    0 | 1 => v,
+                    2 => 0xDC,
+                    _ => 0xDC0,
+                };
+                Sub::LowHex(0xD800, n, v)
+            }
+            other => other,
+        }
+    }
+
+    fn lengths_of(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> Option<Lengths> {
+        let ranges = pending(sub);
+        if ranges.is_empty() {
+            return lengths(&b.exprs, &mut b.lengths, expr);
+        }
+        // The pending character was counted at its backslash.
+        let mut all = Vec::new();
+        for (lo, hi) in ranges {
+            for e in after_range(&mut b.exprs, expr, lo, hi) {
+                all.extend_from_slice(&lengths(&b.exprs, &mut b.lengths, e)?);
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        Some(all.into_boxed_slice())
+    }
+
+    #[cold]
+    fn fill_row(&self, id: StateId, class: usize) -> StateId {
+        let mut b = self.lock();
+        let state = self.state(id);
+        let known = state.row[class].load(Ordering::Acquire);
+        if known != UNKNOWN {
+            return known;
+        }
+        let mut targets = vec![DEAD; self.class_count];
+        match self.kind {
+            Kind::Raw => {
+                for edge in b.exprs.row(state.expr).iter() {
+                    if !b.exprs.is_live(edge.to) {
+                        continue;
+                    }
+                    let to = self.intern(&mut b, edge.to, Sub::Plain);
+                    let (lo, hi) = (self.classes[edge.lo as usize], self.classes[edge.hi as usize]);
+                    targets[lo as usize..=hi as usize].fill(to);
+                }
+            }
+            Kind::Text { .. } => {
+                let mut byte = 0usize;
+                while byte < 256 {
+                    let c = self.classes[byte] as usize;
+                    targets[c] = self.text_target(&mut b, state.expr, state.sub, byte as u8);
+                    while byte < 256 && self.classes[byte] as usize == c {
+                        byte += 1;
+                    }
+                }
+            }
+        }
+        for (slot, to) in state.row.iter().zip(&targets) {
+            slot.store(*to, Ordering::Release);
+        }
+        targets[class]
+    }
+
+    fn text_target(&self, b: &mut Builder, expr: ExprId, sub: Sub, byte: u8) -> StateId {
+        let to = match step(sub, byte) {
+            Move::Dead => return DEAD,
+            Move::Close => return if b.exprs.nullable(expr) { CLOSED } else { DEAD },
+            Move::To(next) => {
+                let live = match next {
+                    Sub::Plain => true,
+                    // Any character can be spelled: one live edge at a character border is enough.
+                    Sub::Escape | Sub::Hex(0, _) => {
+                        let row = b.exprs.row(expr);
+                        row.iter().any(|e| (e.lo < 0x80 || e.hi >= 0xC0) && b.exprs.is_live(e.to))
+                    }
+                    _ => pending(next).into_iter().any(|(lo, hi)| !after_range(&mut b.exprs, expr, lo, hi).is_empty()),
+                };
+                return if live { self.intern(b, expr, next) } else { DEAD };
+            }
+            Move::Byte(d) => b.exprs.derive(expr, d),
+            Move::Char(c) => {
+                let mut buf = [0; 4];
+                c.encode_utf8(&mut buf).bytes().fold(expr, |e, d| b.exprs.derive(e, d))
+            }
+        };
+        if b.exprs.is_live(to) { self.intern(b, to, Sub::Plain) } else { DEAD }
+    }
+}
+
+/// For a bounded text: an upper bound of the shortest way to the end from any state, and whether every state can go on
+/// for ever. Conservative where the structure is not telling.
+fn slack_and_growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> (u32, bool) {
+    let mut memo: FxHashMap<ExprId, (u32, bool)> = FxHashMap::default();
+    let shortest = |table: &mut LengthTable, e| lengths(x, table, e).and_then(|l| l.first().map(|r| r.0)).unwrap_or(INF);
+    for n in x.reachable(e) {
+        let of = |e: &ExprId| memo.get(e).copied().unwrap_or((INF, false));
+        let value = match x.get(n) {
+            Expr::Never | Expr::Eps => (0, false),
+            Expr::Step { edges, .. } => edges.iter().fold((0, true), |(s, g), e| {
+                let (s2, g2) = of(&e.to);
+                (s.max(s2.saturating_add(1)), g && g2)
+            }),
+            Expr::Cat(a, b) => {
+                let (sa, (sb, gb)) = (of(a).0, of(b));
+                (sa.saturating_add(shortest(table, *b)).max(sb), gb)
+            }
+            Expr::Alt(v) => v.iter().map(of).fold((0, true), |a, b| (a.0.max(b.0), a.1 && b.1)),
+            Expr::Rep { body, min, max } => {
+                let rest = (min.saturating_sub(1)).saturating_mul(shortest(table, *body));
+                (of(body).0.saturating_add(rest), *max == INF)
+            }
+            _ => (INF, false),
+        };
+        memo.insert(n, value);
+    }
+    memo.get(&e).copied().unwrap_or((INF, false))
+}

@@ -1,0 +1,20 @@
+//! Automata: from expressions and rules to states that step by bytes.
+//!
+//! Two levels, because what a token does *inside* a lexeme does not depend on what follows the lexeme:
+//!
+//! * [`lexeme`]: one lexeme is a lazily determinized automaton over bytes. A pattern is one raw lexeme; the scalars of
+//!   a JSON value are raw lexemes (numbers, `true`, `null`) and text lexemes (strings seen through JSON's escapes).
+//! * [`program`] and [`config`]: the frames. A program is a compiled [`Rules`](crate::ir::Rules); a configuration is
+//!   a stack of frames over it, each a set of items that run side by side. JSON is visibly pushdown: `{ [` push and
+//!   `} ]` pop for all items at once, so one stack serves every alternative.
+
+pub mod append;
+pub mod arena;
+pub mod config;
+pub mod lengths;
+pub mod lexeme;
+mod object;
+pub mod program;
+pub mod saturate;
+pub mod size;
+pub mod text;

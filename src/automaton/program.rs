@@ -1,0 +1,209 @@
+//! Rules made ready to step: names as tries, key classes as lexemes, required keys as bits.
+
+use std::sync::Arc;
+
+use super::lexeme::Lexeme;
+use crate::ir::{Contains, Element, RuleId};
+use crate::vocab::Trie;
+
+/// Which whitespace may stand at a place: an automaton over the four JSON whitespace bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blanks {
+    /// Successors under space, tab, line feed and carriage return; `u16::MAX` is none.
+    pub next: Vec<[u16; 4]>,
+    /// Whether the run may end.
+    pub accepting: Vec<bool>,
+    /// Where this is "up to so many bytes of any whitespace": how many. States count the bytes then.
+    pub most: Option<u16>,
+}
+
+impl Blanks {
+    /// No whitespace.
+    pub fn none() -> Self {
+        Blanks { next: vec![[u16::MAX; 4]], accepting: vec![true], most: None }
+    }
+
+    /// Up to `most` bytes of any whitespace.
+    pub fn up_to(most: u16) -> Self {
+        let next = (0..=most).map(|i| if i < most { [i + 1; 4] } else { [u16::MAX; 4] }).collect();
+        Blanks { next, accepting: vec![true; most as usize + 1], most: Some(most) }
+    }
+
+    /// Exactly one space.
+    pub fn one_space() -> Self {
+        let none = u16::MAX;
+        Blanks { next: vec![[1, none, none, none], [none; 4]], accepting: vec![false, true], most: None }
+    }
+
+    /// The successor of `state` under a byte, if it is whitespace that may stand here.
+    #[inline]
+    pub fn step(&self, state: u16, byte: u8) -> Option<u16> {
+        let i = match byte {
+            b' ' => 0,
+            b'\t' => 1,
+            b'\n' => 2,
+            b'\r' => 3,
+            _ => return None,
+        };
+        let to = self.next[state as usize][i];
+        (to != u16::MAX).then_some(to)
+    }
+}
+
+/// A place where whitespace may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Gap {
+    /// At the very start.
+    Start = 0,
+    /// After an opening bracket and before `: , ] }`.
+    Before = 1,
+    /// After `:` and `,`.
+    After = 2,
+}
+
+/// One rule.
+#[derive(Clone, Debug, Default)]
+pub struct RuleProgram {
+    /// Indices of lexemes.
+    pub lexemes: Vec<u32>,
+    /// Indices of array shapes.
+    pub arrays: Vec<u32>,
+    /// Indices of object shapes.
+    pub objects: Vec<u32>,
+}
+
+/// One array shape.
+#[derive(Clone, Debug)]
+pub struct ArrayProgram {
+    /// Ways of the first elements.
+    pub prefix: Vec<Vec<Element>>,
+    /// Ways of the others.
+    pub rest: Vec<Element>,
+    /// Fewest elements.
+    pub min: u64,
+    /// Most elements.
+    pub max: u64,
+    /// Match counts.
+    pub contains: Vec<Contains>,
+    /// No two elements are equal.
+    pub unique: bool,
+}
+
+/// A class of keys that an object shape does not name.
+#[derive(Clone)]
+pub struct ClassProgram {
+    /// Which keys, over decoded bytes; `None` for every key.
+    pub keys: Option<Arc<Lexeme>>,
+    /// The same as a JSON string: an index of the program's lexemes, or `u32::MAX` for every key.
+    pub text: u32,
+    /// What their values must be.
+    pub rule: RuleId,
+}
+
+/// One object shape.
+#[derive(Clone)]
+pub struct ObjectProgram {
+    /// Names; ids are property indices.
+    pub names: Trie,
+    /// The names themselves, in declared order.
+    pub spelled: Vec<Box<str>>,
+    /// Rules of the properties; `None` forbids.
+    pub rules: Vec<Option<RuleId>>,
+    /// Words of a bit set over the properties.
+    pub words: usize,
+    /// Properties that every object needs, implications included.
+    pub required: Vec<u64>,
+    /// Properties that some object may have.
+    pub possible: Vec<u64>,
+    /// For each property, what it needs beside itself, transitively; `None` where nothing implies anything.
+    pub implied: Option<Vec<Vec<u64>>>,
+    /// Keys without a name.
+    pub others: Vec<ClassProgram>,
+    /// Fewest members.
+    pub min: u64,
+    /// Most members.
+    pub max: u64,
+}
+
+/// A compiled set of rules.
+pub struct Program {
+    /// Indexed by [`RuleId`].
+    pub rules: Vec<RuleProgram>,
+    /// All lexemes.
+    pub lexemes: Vec<Arc<Lexeme>>,
+    /// All array shapes.
+    pub arrays: Vec<ArrayProgram>,
+    /// All object shapes.
+    pub objects: Vec<ObjectProgram>,
+    /// Any string: what keys are made of.
+    pub any_text: Arc<Lexeme>,
+    /// Whitespace by [`Gap`].
+    pub gaps: [Blanks; 3],
+    /// Keys may come in any order.
+    pub any_order: bool,
+    /// What the document is.
+    pub root: RuleId,
+}
+
+impl ObjectProgram {
+    /// The name of a property.
+    pub fn name(&self, index: u32) -> &str {
+        &self.spelled[index as usize]
+    }
+}
+
+impl ArrayProgram {
+    /// The ways of the element at `index`.
+    pub fn ways(&self, index: u64) -> &[Element] {
+        match usize::try_from(index).ok().and_then(|i| self.prefix.get(i)) {
+            Some(w) => w,
+            None => &self.rest,
+        }
+    }
+
+    /// Whether an array of `len` elements with these match counts can still be completed.
+    pub fn feasible(&self, len: u64, counts: &[u32]) -> bool {
+        if len > self.max {
+            return false;
+        }
+        for (i, c) in self.contains.iter().enumerate() {
+            let have = counts[i] as u64;
+            let bit = 1u32 << i;
+            if c.max.is_some_and(|m| have > m) {
+                return false;
+            }
+            let position = |p: u64| self.ways(p);
+            let prefix = self.prefix.len() as u64;
+            if have < c.min {
+                let need = c.min - have;
+                let open = (len..prefix.min(self.max)).filter(|&p| position(p).iter().any(|w| w.matches & bit != 0));
+                let mut room = open.count() as u64;
+                if self.rest.iter().any(|w| w.matches & bit != 0) && self.prefix.iter().all(|w| !w.is_empty()) {
+                    room = room.saturating_add(self.max.saturating_sub(len.max(prefix)));
+                }
+                if room < need {
+                    return false;
+                }
+            }
+            if let Some(max) = c.max {
+                let forced = |ways: &[Element]| !ways.is_empty() && ways.iter().all(|w| w.matches & bit != 0);
+                let mut must = (len..prefix.min(self.min)).filter(|&p| forced(position(p))).count() as u64;
+                if forced(&self.rest) {
+                    must += self.min.saturating_sub(len.max(prefix));
+                }
+                if have + must > max {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether an array of these counts may end at `len` elements.
+    pub fn may_end(&self, len: u64, counts: &[u32]) -> bool {
+        len >= self.min
+            && len <= self.max
+            && self.contains.iter().zip(counts).all(|(c, &n)| n as u64 >= c.min && c.max.is_none_or(|m| n as u64 <= m))
+    }
+}

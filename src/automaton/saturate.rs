@@ -1,0 +1,84 @@
+//! Counts that no single token can exhaust are all alike.
+//!
+//! The mask of a state asks only what one token can do. A repetition that may go on for more copies than the longest
+//! token has bytes behaves, for that mask, as if it had no bound, and a minimum beyond that as one just out of reach.
+//! Rewriting an expression so makes thousands of counter states share one mask. The rewrite is exact for expressions
+//! without intersection and complement: after at most `L` bytes a count of `L` or more has not run out in either.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{Expr, ExprId, Exprs, INF};
+
+/// Longest runs of bytes of one kind inside a single token: how far a token can drive a loop over such bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Of ASCII digits.
+    pub digits: u32,
+    /// Of ASCII letters, digits and `_`.
+    pub word: u32,
+    /// Of any bytes: the longest token.
+    pub any: u32,
+}
+
+impl Reach {
+    fn of(&self, x: &Exprs, body: ExprId) -> u32 {
+        let Expr::Step { edges, .. } = x.get(body) else { return self.any };
+        if edges.iter().any(|e| e.to != Exprs::EPS) {
+            return self.any;
+        }
+        if edges.iter().all(|e| e.lo >= b'0' && e.hi <= b'9') {
+            return self.digits;
+        }
+        let word = |lo: u8, hi: u8| {
+            [(b'0', b'9'), (b'A', b'Z'), (b'_', b'_'), (b'a', b'z')].iter().any(|r| lo >= r.0 && hi <= r.1)
+        };
+        if edges.iter().all(|e| word(e.lo, e.hi)) { self.word } else { self.any }
+    }
+}
+
+/// Memo of [`saturate`].
+pub type SaturateTable = FxHashMap<ExprId, ExprId>;
+
+/// `e` with every count beyond the reach of one token made unbounded. Expressions with intersection or complement
+/// come back as they are.
+pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprId) -> ExprId {
+    if x.is_boolean(e) {
+        return e;
+    }
+    if let Some(&r) = memo.get(&e) {
+        return r;
+    }
+    // Only the head of an expression can hold a started counter, but fresh ones further back saturate as well; the
+    // rewrite follows the operators, whose nesting is bounded by the source's, and leaves tries alone.
+    let mut spine = Vec::new();
+    let mut head = e;
+    while let Expr::Cat(a, b) = *x.get(head) {
+        spine.push(a);
+        head = b;
+    }
+    let mut out = one(x, memo, reach, head);
+    for a in spine.into_iter().rev() {
+        let a = one(x, memo, reach, a);
+        out = x.cat(a, out);
+    }
+    memo.insert(e, out);
+    out
+}
+
+fn one(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprId) -> ExprId {
+    match x.get(e).clone() {
+        Expr::Alt(v) => {
+            let v: Vec<ExprId> = v.iter().map(|&p| saturate(x, memo, reach, p)).collect();
+            x.alt(&v)
+        }
+        Expr::Rep { body, min, max } => {
+            let limit = reach.of(x, body).max(1);
+            let inner = saturate(x, memo, reach, body);
+            let max = if max > limit { INF } else { max };
+            let min = min.min(limit + 1);
+            x.rep(inner, min, max)
+        }
+        Expr::Cat(..) => saturate(x, memo, reach, e),
+        _ => e,
+    }
+}

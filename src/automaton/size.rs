@@ -1,0 +1,64 @@
+//! How many strings an expression accepts.
+//!
+//! Counting walks the derivative graph: a live cycle means without end, otherwise the counts of successors add up.
+//! Beyond a bound of states the answer is "without end" as well: a language with more states than that on the way has
+//! more members than any document can use up.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{ExprId, Exprs};
+
+/// Memo of [`size`].
+pub type SizeTable = FxHashMap<ExprId, u64>;
+
+const MAX_STATES: usize = 20_000;
+
+/// The number of members of `e`, `u64::MAX` for infinitely or immensely many. Every derivative must be decided live or
+/// dead already (see [`Exprs::decide_live`]).
+pub fn size(x: &mut Exprs, table: &mut SizeTable, e: ExprId) -> u64 {
+    if let Some(&n) = table.get(&e) {
+        return n;
+    }
+    let mut on_path = rustc_hash::FxHashSet::default();
+    let mut stack = vec![(e, false)];
+    let mut visited = 0;
+    while let Some((cur, leave)) = stack.pop() {
+        if leave {
+            on_path.remove(&cur);
+            let mut n = x.nullable(cur) as u64;
+            for edge in x.row(cur).iter() {
+                if x.is_live(edge.to) {
+                    let width = (edge.hi - edge.lo) as u64 + 1;
+                    n = n.saturating_add(table.get(&edge.to).copied().unwrap_or(0).saturating_mul(width));
+                }
+            }
+            table.insert(cur, n);
+            continue;
+        }
+        if table.contains_key(&cur) {
+            continue;
+        }
+        visited += 1;
+        if !on_path.insert(cur) || visited > MAX_STATES {
+            // A live cycle, or too much to count. Everything on the path leads here.
+            for &p in &on_path {
+                table.insert(p, u64::MAX);
+            }
+            table.insert(e, u64::MAX);
+            return u64::MAX;
+        }
+        stack.push((cur, true));
+        for edge in x.row(cur).iter() {
+            if x.is_live(edge.to) {
+                if on_path.contains(&edge.to) {
+                    for &p in &on_path {
+                        table.insert(p, u64::MAX);
+                    }
+                    return u64::MAX;
+                }
+                stack.push((edge.to, false));
+            }
+        }
+    }
+    table.get(&e).copied().unwrap_or(0)
+}

@@ -1,0 +1,159 @@
+//! JSON strings over what they decode to.
+//!
+//! The constraints of a string (pattern, format, enum, …) are stated over decoded text. A text lexeme runs the
+//! expression over the decoded bytes while it reads the encoded ones: unescaped characters pass straight through, and
+//! an escape is held back in a [`Sub`] state until it is complete. Every escape of RFC 8259 is allowed wherever the
+//! character that it spells is; a surrogate pair is one character; a lone surrogate is refused.
+
+use crate::ir::{ExprId, Exprs};
+
+/// How far into an escape a text lexeme is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sub {
+    /// Before the opening quote.
+    Open,
+    /// Between escapes (perhaps in the middle of a UTF-8 sequence).
+    Plain,
+    /// After a backslash.
+    Escape,
+    /// After `\u` and so many hex digits of the given value.
+    Hex(u8, u16),
+    /// After a high surrogate; the backslash of the low one must follow.
+    LowBackslash(u16),
+    /// … its `u` …
+    LowU(u16),
+    /// … and its hex digits.
+    LowHex(u16, u8, u16),
+}
+
+/// What a byte does in a sub-state, before liveness is asked about.
+pub enum Move {
+    /// Not JSON.
+    Dead,
+    /// The closing quote.
+    Close,
+    /// Another sub-state, with the expression unchanged.
+    To(Sub),
+    /// A byte of decoded text; then plain.
+    Byte(u8),
+    /// A whole decoded character; then plain.
+    Char(char),
+}
+
+fn hex(b: u8) -> Option<u16> {
+    (b as char).to_digit(16).map(|d| d as u16)
+}
+
+/// The transition of the escape layer.
+pub fn step(sub: Sub, b: u8) -> Move {
+    match sub {
+        Sub::Open if b == b'"' => Move::To(Sub::Plain),
+        Sub::Open => Move::Dead,
+        Sub::Plain => match b {
+            b'"' => Move::Close,
+            b'\\' => Move::To(Sub::Escape),
+            0..0x20 => Move::Dead,
+            _ => Move::Byte(b),
+        },
+        Sub::Escape => match b {
+            b'"' | b'\\' | b'/' => Move::Byte(b),
+            b'b' => Move::Byte(8),
+            b'f' => Move::Byte(12),
+            b'n' => Move::Byte(10),
+            b'r' => Move::Byte(13),
+            b't' => Move::Byte(9),
+            b'u' => Move::To(Sub::Hex(0, 0)),
+            _ => Move::Dead,
+        },
+        Sub::Hex(n, v) => {
+            let Some(d) = hex(b) else { return Move::Dead };
+            let v = v << 4 | d;
+            if n < 3 {
+                return Move::To(Sub::Hex(n + 1, v));
+            }
+            match v {
+                0xD800..=0xDBFF => Move::To(Sub::LowBackslash(v)),
+                _ => char::from_u32(v as u32).map_or(Move::Dead, Move::Char),
+            }
+        }
+        Sub::LowBackslash(h) if b == b'\\' => Move::To(Sub::LowU(h)),
+        Sub::LowU(h) if b == b'u' => Move::To(Sub::LowHex(h, 0, 0)),
+        Sub::LowBackslash(_) | Sub::LowU(_) => Move::Dead,
+        Sub::LowHex(h, n, v) => {
+            let Some(d) = hex(b) else { return Move::Dead };
+            let v = v << 4 | d;
+            if n < 3 {
+                return Move::To(Sub::LowHex(h, n + 1, v));
+            }
+            if !(0xDC00..=0xDFFF).contains(&v) {
+                return Move::Dead;
+            }
+            let c = 0x10000 + ((h as u32 - 0xD800) << 10) + (v as u32 - 0xDC00);
+            char::from_u32(c).map_or(Move::Dead, Move::Char)
+        }
+    }
+}
+
+/// The code points that a sub-state can still become: up to three inclusive ranges. Plain states return nothing.
+pub fn pending(sub: Sub) -> Vec<(u32, u32)> {
+    match sub {
+        Sub::Open | Sub::Plain => Vec::new(),
+        Sub::Escape | Sub::Hex(0, _) => vec![(0, 0xD7FF), (0xE000, 0x10FFFF)],
+        Sub::Hex(n, v) => {
+            let shift = 4 * (4 - n as u32);
+            let (lo, hi) = ((v as u32) << shift, ((v as u32) << shift) | ((1 << shift) - 1));
+            let mut out = Vec::new();
+            if lo < 0xD800 {
+                out.push((lo, hi.min(0xD7FF)));
+            }
+            let (hlo, hhi) = (lo.max(0xD800), hi.min(0xDBFF));
+            if hlo <= hhi {
+                out.push((0x10000 + ((hlo - 0xD800) << 10), 0x10000 + ((hhi - 0xD800) << 10) + 0x3FF));
+            }
+            if hi >= 0xE000 {
+                out.push((lo.max(0xE000), hi));
+            }
+            out
+        }
+        Sub::LowBackslash(h) | Sub::LowU(h) | Sub::LowHex(h, 0, _) => {
+            let base = 0x10000 + ((h as u32 - 0xD800) << 10);
+            vec![(base, base + 0x3FF)]
+        }
+        Sub::LowHex(h, n, v) => {
+            let shift = 4 * (4 - n as u32);
+            let (lo, hi) = ((v as u32) << shift, ((v as u32) << shift) | ((1 << shift) - 1));
+            let (lo, hi) = (lo.max(0xDC00), hi.min(0xDFFF));
+            if lo > hi {
+                return Vec::new();
+            }
+            let base = 0x10000 + ((h as u32 - 0xD800) << 10);
+            vec![(base + lo - 0xDC00, base + hi - 0xDC00)]
+        }
+    }
+}
+
+/// All expressions that `e` may become by one code point out of `lo..=hi`, live ones only.
+pub fn after_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<ExprId> {
+    let (Some(a), Some(b)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
+    let mut out = Vec::new();
+    for seq in regex_syntax::utf8::Utf8Sequences::new(a, b) {
+        let mut front = vec![e];
+        for r in seq.as_slice() {
+            let mut next = Vec::new();
+            for &e in &front {
+                for edge in x.row(e).iter() {
+                    if edge.lo <= r.end && edge.hi >= r.start && x.is_live(edge.to) {
+                        next.push(edge.to);
+                    }
+                }
+            }
+            next.sort_unstable();
+            next.dedup();
+            front = next;
+        }
+        out.extend(front);
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}

@@ -1,0 +1,93 @@
+//! Why a token is refused.
+
+use super::{Guide, Position};
+use crate::automaton::arena::NONE;
+use crate::automaton::config::Frames;
+use crate::automaton::lexeme::CLOSED;
+use crate::index::Engine;
+
+impl Guide {
+    /// Says why `id` is refused here: which byte, after what, and what was allowed instead. For an allowed token, says
+    /// that it is allowed.
+    pub fn explain(&mut self, id: u32) -> String {
+        let index = self.index.clone();
+        let vocabulary = index.vocabulary();
+        if id as usize >= vocabulary.size() {
+            return format!("token {id} is out of range: the vocabulary's size is {}", vocabulary.size());
+        }
+        if self.is_terminated() {
+            return format!("token {id} is refused: the output has ended");
+        }
+        if self.stops.contains(&id) {
+            return match self.is_accepting() {
+                true => format!("stop token {id} is allowed"),
+                false => format!("stop token {id} is refused: the output is not complete; {}", self.expected(0, &[])),
+            };
+        }
+        let Some(bytes) = vocabulary.spelling(id) else {
+            return format!("token {id} is refused: it spells no text");
+        };
+        let good = self.matched(bytes);
+        let shown = String::from_utf8_lossy(bytes);
+        if good == bytes.len() {
+            return format!("token {id} ({shown:?}) is allowed");
+        }
+        format!(
+            "token {id} ({shown:?}) is refused at its byte {good} (0x{:02x}{}); {}",
+            bytes[good],
+            if bytes[good].is_ascii_graphic() { format!(", {:?}", bytes[good] as char) } else { String::new() },
+            self.expected(good, bytes)
+        )
+    }
+
+    /// How many of `bytes` can be stepped.
+    fn matched(&mut self, bytes: &[u8]) -> usize {
+        (1..=bytes.len()).take_while(|&n| !self.live_after(&bytes[..n]).is_empty()).count()
+    }
+
+    /// The bytes that may follow `bytes`, or 256 marks if the end may; empty if `bytes` are refused.
+    fn live_after(&mut self, bytes: &[u8]) -> Vec<u16> {
+        let mut out = Vec::new();
+        match (&self.index.0.engine, &mut self.position) {
+            (Engine::Pattern(l), Position::Pattern(state)) => {
+                let s = bytes.iter().fold(*state, |s, &b| if s <= CLOSED { s } else { l.lexeme.next(s, b) });
+                if s > CLOSED {
+                    out.extend((0..=255u8).filter(|&b| l.lexeme.next(s, b) > CLOSED).map(u16::from));
+                    out.extend(l.lexeme.state(s).accepting.then_some(256));
+                }
+            }
+            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
+                let mark = arena.mark();
+                let mut frames = Frames { program, arena };
+                let at = bytes.iter().fold(*top, |at, &b| if at == NONE { at } else { frames.step(at, b) });
+                if at != NONE {
+                    out.extend((0..=255u8).filter(|&b| frames.step(at, b) != NONE).map(u16::from));
+                    out.extend(frames.is_accepting(at).then_some(256));
+                }
+                arena.truncate(&mark);
+            }
+            _ => {}
+        }
+        out
+    }
+
+    fn expected(&mut self, good: usize, bytes: &[u8]) -> String {
+        let live = self.live_after(&bytes[..good]);
+        let mut parts: Vec<String> = Vec::new();
+        let mut i = 0;
+        while i < live.len() {
+            let lo = live[i];
+            while i + 1 < live.len() && live[i + 1] == live[i] + 1 && live[i + 1] < 256 && lo < 256 {
+                i += 1;
+            }
+            let name = |b: u16| match u8::try_from(b) {
+                Ok(b) if b.is_ascii_graphic() => format!("{:?}", b as char),
+                Ok(b) => format!("0x{b:02x}"),
+                Err(_) => "the end".to_string(),
+            };
+            parts.push(if lo == live[i] { name(lo) } else { format!("{} to {}", name(lo), name(live[i])) });
+            i += 1;
+        }
+        format!("allowed there: {}", parts.join(", "))
+    }
+}

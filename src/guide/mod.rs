@@ -1,0 +1,382 @@
+//! The guide: one request's cursor over a shared index.
+//!
+//! A guide owns its position and its history and nothing else. Every token that it advances by records where the
+//! guide was before, so rolling back is a truncation and unbounded. The guide owns the end: stop tokens are a set,
+//! allowed exactly where the output may end, and taking one terminates the guide until it is rolled back.
+
+mod explain;
+mod jump;
+
+use std::sync::Arc;
+
+use crate::automaton::arena::{Arena, Kind, Mark, NONE, NodeId};
+use crate::automaton::config::Frames;
+use crate::automaton::lexeme::{CLOSED, StateId};
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::mask::Masker;
+use crate::index::submask::Inner as Row;
+use crate::index::{Engine, Index};
+
+/// What a request brings.
+#[derive(Clone, Debug, Default)]
+pub struct GuideOptions {
+    /// The ids that end this request's output; the vocabulary's own by default.
+    pub stop_token_ids: Option<Vec<u32>>,
+}
+
+#[derive(Clone)]
+enum Position {
+    Pattern(StateId),
+    Document { arena: Box<Arena>, top: NodeId },
+}
+
+#[derive(Clone, Copy)]
+struct Step {
+    token: u32,
+    /// The state or top node before the token, and the arena's lengths then.
+    before: u32,
+    mark: Mark,
+}
+
+/// What was crossing at the last mask inside a scalar: the same until the frames below change.
+#[derive(Clone, Default)]
+struct LastMask {
+    scalar: Option<crate::index::mask::ScalarKey>,
+    tokens: Vec<u32>,
+}
+
+/// See the module's story.
+#[derive(Clone)]
+pub struct Guide {
+    index: Index,
+    stops: Arc<[u32]>,
+    position: Position,
+    history: Vec<Step>,
+    terminated: bool,
+    last: LastMask,
+}
+
+impl Index {
+    /// A guide at the start.
+    ///
+    /// # Errors
+    /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty.
+    pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
+        let vocabulary = self.vocabulary();
+        let stops: Arc<[u32]> = match &options.stop_token_ids {
+            None => vocabulary.eos_token_ids().into(),
+            Some(ids) => {
+                if ids.is_empty() {
+                    return Err(Error::new(ErrorKind::Argument, "stop_token_ids is empty: the output could never end"));
+                }
+                if let Some(id) = ids.iter().find(|&&id| id as usize >= vocabulary.size()) {
+                    return Err(Error::new(
+                        ErrorKind::Argument,
+                        format!("stop token id {id} is out of range: the vocabulary's size is {}", vocabulary.size()),
+                    ));
+                }
+                let mut ids = ids.clone();
+                ids.sort_unstable();
+                ids.dedup();
+                ids.into()
+            }
+        };
+        let mut guide = Guide {
+            index: self.clone(),
+            stops,
+            position: Position::Pattern(0),
+            history: Vec::new(),
+            terminated: false,
+            last: LastMask::default(),
+        };
+        guide.to_start();
+        Ok(guide)
+    }
+}
+
+impl Guide {
+    fn to_start(&mut self) {
+        self.position = match &self.index.0.engine {
+            Engine::Pattern(l) => Position::Pattern(l.lexeme.start()),
+            Engine::Document { program, .. } => {
+                let mut arena = Box::new(Arena::default());
+                let top = Frames { program, arena: &mut arena }.start();
+                Position::Document { arena, top }
+            }
+        };
+    }
+
+    /// The index.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// The ids that end this output, ascending.
+    pub fn stop_token_ids(&self) -> &[u32] {
+        &self.stops
+    }
+
+    /// Writes the mask of the tokens that may come next: bit `t & 31` of word `t >> 5`. Words beyond the vocabulary
+    /// become zero. Returns whether anything is masked: after termination the row is all ones and the answer false.
+    ///
+    /// # Panics
+    /// If `words` is shorter than a row of the vocabulary; callers check.
+    pub fn fill_mask(&mut self, words: &mut [u32]) -> bool {
+        if self.terminated {
+            words.fill(u32::MAX);
+            return false;
+        }
+        let n = self.index.vocabulary().words();
+        assert!(words.len() >= n, "a mask row needs {n} words, got {}", words.len());
+        let (row, rest) = words.split_at_mut(n);
+        rest.fill(0);
+        self.fill_text(row);
+        let accepting = self.is_accepting();
+        for &s in self.stops.iter() {
+            let bit = 1 << (s & 31);
+            let word = &mut row[s as usize >> 5];
+            *word = if accepting { *word | bit } else { *word & !bit };
+        }
+        true
+    }
+
+    fn fill_text(&mut self, row: &mut [u32]) {
+        let inner = &*self.index.0;
+        match (&inner.engine, &mut self.position) {
+            (Engine::Pattern(l), Position::Pattern(state)) => {
+                let mask = inner.tables.root_mask(&inner.vocabulary, l, *state);
+                match &mask.inner {
+                    Row::Dense(r) => row.copy_from_slice(r),
+                    sparse => {
+                        row.fill(0);
+                        sparse.or_into(row);
+                    }
+                }
+            }
+            (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
+                let frames = Frames { program, arena };
+                let mut masker = Masker::new(&inner.vocabulary, &inner.tables, lexemes, frames, row);
+                masker.fill_with(*top, &mut self.last.scalar, &mut self.last.tokens);
+            }
+            // A guide's position is made from its own index's engine.
+            _ => row.fill(0),
+        }
+    }
+
+    /// Takes the token, or refuses it and changes nothing.
+    ///
+    /// # Errors
+    /// `TokenRejected` if it is not allowed here, or the guide is terminated; `Argument` if there is no such id.
+    pub fn advance(&mut self, id: u32) -> Result<()> {
+        if self.try_advance(id) {
+            return Ok(());
+        }
+        let size = self.index.vocabulary().size();
+        if id as usize >= size {
+            return Err(Error::new(ErrorKind::Argument, format!("token id {id} is out of range: the size is {size}")));
+        }
+        Err(Error::new(ErrorKind::TokenRejected, self.explain(id)))
+    }
+
+    /// Takes the token and answers true, or refuses it, changes nothing and answers false.
+    pub fn try_advance(&mut self, id: u32) -> bool {
+        if self.terminated {
+            return false;
+        }
+        if self.stops.contains(&id) {
+            if !self.is_accepting() {
+                return false;
+            }
+            let (before, mark) = self.here();
+            self.history.push(Step { token: id, before, mark });
+            self.terminated = true;
+            return true;
+        }
+        let index = self.index.clone();
+        let Some(bytes) = index.vocabulary().spelling(id) else { return false };
+        let (before, mark) = self.here();
+        if !self.step_bytes(bytes) {
+            return false;
+        }
+        if let Position::Document { arena, top } = &mut self.position {
+            *top = arena.compact(&mark, *top);
+        }
+        self.history.push(Step { token: id, before, mark });
+        true
+    }
+
+    fn here(&self) -> (u32, Mark) {
+        match &self.position {
+            Position::Pattern(s) => (*s, Mark::default()),
+            Position::Document { arena, top } => (*top, arena.mark()),
+        }
+    }
+
+    /// Steps by bytes; on refusal the position is what it was.
+    fn step_bytes(&mut self, bytes: &[u8]) -> bool {
+        match (&self.index.0.engine, &mut self.position) {
+            (Engine::Pattern(l), Position::Pattern(state)) => {
+                let mut s = *state;
+                for &b in bytes {
+                    s = l.lexeme.next(s, b);
+                    if s <= CLOSED {
+                        return false;
+                    }
+                }
+                *state = s;
+                true
+            }
+            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
+                let mark = arena.mark();
+                let mut frames = Frames { program, arena };
+                let mut at = *top;
+                for &b in bytes {
+                    at = frames.step(at, b);
+                    if at == NONE {
+                        arena.truncate(&mark);
+                        return false;
+                    }
+                }
+                *top = at;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes the longest allowed prefix of `ids` and returns its length.
+    pub fn advance_many(&mut self, ids: &[u32]) -> usize {
+        ids.iter().take_while(|&&id| self.try_advance(id)).count()
+    }
+
+    /// The length of the longest allowed prefix of `ids`; changes nothing.
+    pub fn validate(&mut self, ids: &[u32]) -> usize {
+        let n = self.advance_many(ids);
+        self.back(n);
+        n
+    }
+
+    /// Takes back the last `n` tokens, a stop token included.
+    ///
+    /// # Errors
+    /// `Argument` if there were fewer; the guide is unchanged then.
+    pub fn rollback(&mut self, n: usize) -> Result<()> {
+        if n > self.history.len() {
+            return Err(Error::new(
+                ErrorKind::Argument,
+                format!("cannot roll back {n} tokens: the guide has taken {}", self.history.len()),
+            ));
+        }
+        self.back(n);
+        Ok(())
+    }
+
+    fn back(&mut self, n: usize) {
+        if n == 0 {
+            return;
+        }
+        let keep = self.history.len() - n;
+        let step = self.history[keep];
+        self.history.truncate(keep);
+        self.terminated = false;
+        self.last.scalar = None;
+        match &mut self.position {
+            Position::Pattern(s) => *s = step.before,
+            Position::Document { arena, top } => {
+                arena.truncate(&step.mark);
+                *top = step.before;
+            }
+        }
+    }
+
+    /// Back to the start, with no history.
+    pub fn reset(&mut self) {
+        self.history.clear();
+        self.terminated = false;
+        self.last = LastMask::default();
+        self.to_start();
+    }
+
+    /// Whether the output may end here: a stop token is allowed. True as well once one was taken.
+    pub fn is_accepting(&mut self) -> bool {
+        match (&self.index.0.engine, &mut self.position) {
+            (Engine::Pattern(l), Position::Pattern(s)) => l.lexeme.state(*s).accepting,
+            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
+                let mark = arena.mark();
+                let accepting = Frames { program, arena }.is_accepting(*top);
+                arena.truncate(&mark);
+                accepting
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the output may end here and nothing but its end can follow.
+    pub fn must_stop(&mut self) -> bool {
+        if self.terminated || !self.is_accepting() {
+            return false;
+        }
+        if let Position::Document { arena, top } = &self.position {
+            if arena.nodes[*top as usize].kind == Kind::Done {
+                return true;
+            }
+        }
+        self.allowed_token_ids().iter().all(|id| self.stops.contains(id))
+    }
+
+    /// Whether a stop token was taken.
+    pub fn is_terminated(&self) -> bool {
+        self.terminated
+    }
+
+    /// Number of tokens taken, a stop token included.
+    pub fn num_tokens(&self) -> usize {
+        self.history.len()
+    }
+
+    /// The tokens taken.
+    pub fn tokens(&self) -> Vec<u32> {
+        self.history.iter().map(|s| s.token).collect()
+    }
+
+    /// The ids that may come next, ascending; none after termination.
+    pub fn allowed_token_ids(&mut self) -> Vec<u32> {
+        if self.terminated {
+            return Vec::new();
+        }
+        let mut row = vec![0; self.index.vocabulary().words()];
+        self.fill_mask(&mut row);
+        let mut out = Vec::new();
+        for (i, &w) in row.iter().enumerate() {
+            let mut w = w;
+            while w != 0 {
+                out.push(i as u32 * 32 + w.trailing_zeros());
+                w &= w - 1;
+            }
+        }
+        out
+    }
+
+    /// What the guide's future depends on, as bytes: equal within one index exactly when two positions are the same.
+    pub fn state_key(&self) -> Vec<u8> {
+        let mut out = vec![self.terminated as u8];
+        match &self.position {
+            Position::Pattern(s) => out.extend(s.to_le_bytes()),
+            Position::Document { arena, top } => {
+                if let Engine::Document { program, .. } = &self.index.0.engine {
+                    arena.describe(program, *top, &mut out);
+                }
+            }
+        }
+        out
+    }
+
+    /// Approximate bytes held by the guide itself.
+    pub fn memory_bytes(&self) -> usize {
+        let position = match &self.position {
+            Position::Pattern(_) => 0,
+            Position::Document { arena, .. } => arena.memory_bytes(),
+        };
+        position + self.history.capacity() * size_of::<Step>() + size_of::<Self>()
+    }
+}

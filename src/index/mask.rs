@@ -1,0 +1,624 @@
+//! Putting a mask together.
+//!
+//! A mask is the union, over the items of a configuration, of what their lexemes allow inside (rows computed before)
+//! and of what passes a lexeme's end and fits what follows (tails, stepped through the frames). Between lexemes the
+//! few structural bytes are stepped over the trie directly. The frames' guards make every live configuration
+//! completable, so a token whose bytes can all be stepped is allowed, and no other is.
+//!
+//! Keys of open objects need care: any key is allowed but those that the object has, and a named key leads to a
+//! different value. So a key's tails are first evaluated as if it were none of the *special* names (declared or seen),
+//! and then the few tokens that complete a special name are taken back and stepped exactly.
+
+use std::sync::Arc;
+
+use super::submask::{Cross, Inner};
+use super::tables::{MaskedLexeme, Tables, Walked};
+use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
+use crate::automaton::config::Frames;
+use crate::automaton::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
+use crate::automaton::text::Sub;
+use crate::vocab::{Trie, Vocabulary};
+
+/// Beyond this nesting of a single token the tokens below are stepped one by one.
+const MAX_DEPTH: u32 = 128;
+
+/// Where a walk of the frames goes on.
+#[derive(Clone, Copy)]
+enum Ground<'t> {
+    /// A trie of whole tokens, with precomputed masks of lexemes at its nodes.
+    Whole(Walked),
+    /// The tails of tokens that pass the end of a lexeme: `lexeme` and `count` check the length of what came before.
+    /// `origin` is the configuration at trie node `from`, where what the token spells from there on matters.
+    Tail { cross: &'t Cross, lexeme: Option<&'t Lexeme>, count: u32, origin: NodeId, from: (Walked, u32) },
+}
+
+/// What the crossing tokens inside a single scalar depend on, as long as its guide does not go back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScalarKey {
+    parent: NodeId,
+    lexeme: u32,
+    state: u32,
+}
+
+/// Fills one row.
+pub struct Masker<'a> {
+    /// The vocabulary.
+    pub vocabulary: &'a Vocabulary,
+    /// Its tables.
+    pub tables: &'a Tables,
+    /// The program's lexemes with their masks, by the program's indices.
+    pub lexemes: &'a [Arc<MaskedLexeme>],
+    /// The configuration's frames.
+    pub frames: Frames<'a>,
+    /// The row; bits are only ever set.
+    pub row: &'a mut [u32],
+    /// Every crossing token is stepped whole, because what it spells decides what may follow.
+    pub exact: bool,
+    depth: u32,
+}
+
+impl<'a> Masker<'a> {
+    /// A masker over an empty row.
+    pub fn new(
+        vocabulary: &'a Vocabulary,
+        tables: &'a Tables,
+        lexemes: &'a [Arc<MaskedLexeme>],
+        frames: Frames<'a>,
+        row: &'a mut [u32],
+    ) -> Self {
+        Masker { vocabulary, tables, lexemes, frames, row, exact: false, depth: 0 }
+    }
+
+    /// Sets the bits of all tokens that `top` allows; stop tokens are the guide's.
+    pub fn fill(&mut self, top: NodeId) {
+        let mark = self.frames.arena.mark();
+        self.visit(Ground::Whole(Walked::Tokens), 0, top);
+        self.frames.arena.truncate(&mark);
+    }
+
+    /// [`fill`](Self::fill) into a row that holds anything. Inside a scalar of one unbounded lexeme the crossing tokens
+    /// stay the same from token to token: `key` and `tokens` remember them.
+    pub fn fill_with(&mut self, top: NodeId, key: &mut Option<ScalarKey>, tokens: &mut Vec<u32>) {
+        let n = self.frames.arena.nodes[top as usize];
+        if n.kind == Kind::Scalar && n.len == 1 && !self.exact {
+            let item = self.frames.arena.scalars[n.start as usize];
+            let masked = &self.lexemes[item.lexeme as usize];
+            let l = &masked.lexeme;
+            if l.kind() != LexemeKind::Raw && l.length_met(n.count) {
+                let mask = self.tables.submask(self.vocabulary, masked, item.state, n.count, Walked::Tokens, 0);
+                let now = ScalarKey { parent: n.parent, lexeme: item.lexeme, state: l.mask_state(item.state) };
+                if *key != Some(now) {
+                    self.row.fill(0);
+                    self.fill(top);
+                    *key = None;
+                    tokens.clear();
+                    if let (Some(cross), Inner::Dense(inner)) = (&mask.cross, &mask.inner) {
+                        let bit = |row: &[u32], t: u32| row[t as usize >> 5] >> (t & 31) & 1 == 1;
+                        tokens.extend(
+                            cross.crossings.iter().map(|c| c.token).filter(|&t| bit(self.row, t) && !bit(inner, t)),
+                        );
+                        *key = Some(now);
+                    }
+                    return;
+                }
+                if let Inner::Dense(inner) = &mask.inner {
+                    self.row.copy_from_slice(inner);
+                    for &t in tokens.iter() {
+                        self.set(t);
+                    }
+                    return;
+                }
+            }
+        }
+        self.row.fill(0);
+        self.fill(top);
+    }
+
+    /// Whether `top` allows a token with these bytes.
+    pub fn allows(&mut self, top: NodeId, bytes: &[u8]) -> bool {
+        let mark = self.frames.arena.mark();
+        let mut at = top;
+        for &b in bytes {
+            at = self.frames.step(at, b);
+            if at == NONE {
+                break;
+            }
+        }
+        self.frames.arena.truncate(&mark);
+        at != NONE
+    }
+
+    #[inline]
+    fn set(&mut self, token: u32) {
+        self.row[token as usize >> 5] |= 1 << (token & 31);
+    }
+
+    fn trie<'t>(&self, ground: Ground<'t>) -> &'t Trie
+    where
+        'a: 't,
+    {
+        match ground {
+            Ground::Whole(w) => self.tables.trie(self.vocabulary, w),
+            Ground::Tail { cross, .. } => &cross.tails,
+        }
+    }
+
+    /// Allows the tokens that end at a node.
+    fn emit(&mut self, ground: Ground<'_>, node: u32) {
+        match ground {
+            Ground::Whole(w) => {
+                let tables = self.tables;
+                for &t in tables.trie(self.vocabulary, w).tokens(node) {
+                    self.set(t);
+                }
+            }
+            Ground::Tail { cross, lexeme, count, origin, from } => {
+                for &i in cross.tails.tokens(node) {
+                    let c = cross.crossings[i as usize];
+                    if lexeme.is_some_and(|l| !l.may_close(count.saturating_add(c.chars))) {
+                        continue;
+                    }
+                    // Exact grounds step each token whole.
+                    if self.exact && origin != NONE && !self.allows(origin, self.rest_of(c.token, from)) {
+                        continue;
+                    }
+                    self.set(c.token);
+                }
+            }
+        }
+    }
+
+    /// The bytes of a token below a trie node.
+    fn rest_of(&self, token: u32, (walked, node): (Walked, u32)) -> &'a [u8] {
+        let bytes = self.vocabulary.token_bytes(token).unwrap_or_default();
+        let blanks = match walked {
+            Walked::Tokens => 0,
+            Walked::WhitespaceTails => bytes.iter().take_while(|b| b" \t\n\r".contains(b)).count(),
+        };
+        let depth = self.tables.trie(self.vocabulary, walked).depth[node as usize] as usize;
+        bytes.get(blanks + depth..).unwrap_or_default()
+    }
+
+    fn visit(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+        if self.depth >= MAX_DEPTH {
+            return self.one_by_one(ground, node, top);
+        }
+        self.depth += 1;
+        let n = self.frames.arena.nodes[top as usize];
+        match (n.kind, ground) {
+            (Kind::Value, Ground::Whole(w)) => self.value(w, node, top),
+            (Kind::Scalar, Ground::Whole(w)) => self.scalar(w, node, top),
+            (Kind::Object, Ground::Whole(w)) if n.phase == Phase::Key => self.key(w, node, top),
+            (Kind::Object, Ground::Tail { origin, .. }) if n.phase == Phase::Key && origin != NONE && !self.exact => {
+                // A second key in one token: what the first one spells may matter.
+                self.exact = true;
+                self.children(ground, node, top);
+                self.exact = false;
+            }
+            (Kind::Array, Ground::Whole(w)) if n.phase == Phase::First => {
+                self.structure(ground, node, top);
+                if self.frames.gap_may_end(&n) {
+                    let value = self.frames.first_element(n);
+                    if value != NONE {
+                        // Whitespace was the array's business above.
+                        self.open_value(w, node, value);
+                    }
+                }
+            }
+            (_, Ground::Whole(_)) => self.structure(ground, node, top),
+            _ => self.children(ground, node, top),
+        }
+        self.depth -= 1;
+    }
+
+    /// Steps every child of `node`.
+    fn children(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+        let trie = self.trie(ground);
+        let mark = self.frames.arena.mark();
+        let mut child = node + 1;
+        let end = trie.end[node as usize];
+        while child < end {
+            let next = self.frames.step(top, trie.byte[child as usize]);
+            if next != NONE {
+                self.emit(ground, child);
+                self.visit(ground, child, next);
+                self.frames.arena.truncate(&mark);
+            }
+            child = trie.end[child as usize];
+        }
+    }
+
+    /// Tokens of a subtree one at a time: deep nesting costs time, not stack.
+    fn one_by_one(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+        let trie = self.trie(ground);
+        let mut path = Vec::new();
+        let base = trie.depth[node as usize];
+        for n in node + 1..trie.end[node as usize] {
+            path.truncate((trie.depth[n as usize] - base) as usize - 1);
+            path.push(trie.byte[n as usize]);
+            if !trie.tokens(n).is_empty() && self.allows(top, &path) {
+                self.emit(ground, n);
+            }
+        }
+    }
+
+    /// A configuration between lexemes: brackets, commas, colons and whitespace.
+    fn structure(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+        let Ground::Whole(walked) = ground else { return self.children(ground, node, top) };
+        if node != 0 {
+            return self.children_but_scalars(ground, node, top);
+        }
+        let trie = self.trie(ground);
+        let mark = self.frames.arena.mark();
+        let tables = self.tables;
+        let n = self.frames.arena.nodes[top as usize];
+        if self.frames.gap_may_end(&n) {
+            let opens_value = n.kind == Kind::Value || (n.kind == Kind::Array && n.phase == Phase::First);
+            for &child in tables.brackets[(walked == Walked::WhitespaceTails) as usize].iter() {
+                if opens_value && trie.byte[child as usize] == b'"' {
+                    continue;
+                }
+                let next = self.frames.step(top, trie.byte[child as usize]);
+                if next != NONE {
+                    self.emit(ground, child);
+                    self.visit(ground, child, next);
+                    self.frames.arena.truncate(&mark);
+                }
+            }
+        }
+        if walked == Walked::WhitespaceTails {
+            return;
+        }
+        let gap = &self.frames.program.gaps[n.gap as usize];
+        match gap.most {
+            Some(most) if u32::from(most - n.blank) >= tables.blank_reach => {
+                let left = u32::from(most - n.blank);
+                for &(len, t) in tables.blanks.iter() {
+                    if len > left {
+                        break;
+                    }
+                    self.set(t);
+                }
+                self.visit_behind_blanks(top);
+            }
+            _ => {
+                for b in *b" \t\n\r" {
+                    let next = self.frames.step(top, b);
+                    if next == NONE {
+                        continue;
+                    }
+                    if let Some(child) = trie.child(0, b) {
+                        self.emit(ground, child);
+                        self.visit(ground, child, next);
+                    }
+                    self.frames.arena.truncate(&mark);
+                }
+            }
+        }
+    }
+
+    /// Tokens that begin with whitespace, from their first other byte on.
+    fn visit_behind_blanks(&mut self, top: NodeId) {
+        self.visit(Ground::Whole(Walked::WhitespaceTails), 0, top);
+    }
+
+    /// Children below the root: scalars are opened by [`value`](Self::value), so only other bytes are stepped there.
+    fn children_but_scalars(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+        let trie = self.trie(ground);
+        let scalars_elsewhere = {
+            let n = &self.frames.arena.nodes[top as usize];
+            n.kind == Kind::Value || (n.kind == Kind::Array && n.phase == Phase::First)
+        };
+        let mark = self.frames.arena.mark();
+        let mut child = node + 1;
+        let end = trie.end[node as usize];
+        while child < end {
+            let byte = trie.byte[child as usize];
+            if !scalars_elsewhere || matches!(byte, b'{' | b'}' | b'[' | b']' | b' ' | b'\t' | b'\n' | b'\r') {
+                let next = self.frames.step(top, byte);
+                if next != NONE {
+                    self.emit(ground, child);
+                    self.visit(ground, child, next);
+                    self.frames.arena.truncate(&mark);
+                }
+            }
+            child = trie.end[child as usize];
+        }
+    }
+
+    fn value(&mut self, walked: Walked, node: u32, top: NodeId) {
+        self.structure(Ground::Whole(walked), node, top);
+        self.open_value(walked, node, top);
+    }
+
+    /// The scalars of a value that begin right here.
+    fn open_value(&mut self, walked: Walked, node: u32, top: NodeId) {
+        let n = self.frames.arena.nodes[top as usize];
+        if !self.frames.gap_may_end(&n) {
+            return;
+        }
+        let program = self.frames.program;
+        for tag in 0..n.len {
+            let rule = self.frames.arena.rules[(n.start + tag) as usize];
+            for &lexeme in &program.rules[rule.0 as usize].lexemes {
+                let start = program.lexemes[lexeme as usize].start();
+                self.lexeme(walked, node, lexeme, start, 0, n.parent, tag, top);
+            }
+        }
+    }
+
+    fn scalar(&mut self, walked: Walked, node: u32, top: NodeId) {
+        let n = self.frames.arena.nodes[top as usize];
+        let mut raw = false;
+        for i in n.start..n.start + n.len {
+            let item = self.frames.arena.scalars[i as usize];
+            raw |= self.frames.program.lexemes[item.lexeme as usize].kind() == LexemeKind::Raw;
+            self.lexeme(walked, node, item.lexeme, item.state, n.count, n.parent, item.tag, top);
+        }
+        if raw {
+            // A number may end before the next byte.
+            let mark = self.frames.arena.mark();
+            let after = self.frames.end_scalar(top);
+            if after != NONE {
+                self.visit(Ground::Whole(walked), node, after);
+            }
+            self.frames.arena.truncate(&mark);
+        }
+    }
+
+    /// What one lexeme state allows below a trie node. `parent` and `tag` say what its end leads to.
+    #[allow(clippy::too_many_arguments)]
+    fn lexeme(&mut self, walked: Walked, node: u32, lexeme: u32, state: u32, count: u32, parent: NodeId, tag: u32, top: NodeId) {
+        let lexemes = self.lexemes;
+        let masked = &lexemes[lexeme as usize];
+        let mask = self.tables.submask(self.vocabulary, masked, state, count, walked, node);
+        mask.inner.or_into(self.row);
+        let Some(cross) = &mask.cross else { return };
+        let l = &*masked.lexeme;
+        if !l.may_cross(count, cross.chars) {
+            return;
+        }
+        let mark = self.frames.arena.mark();
+        let after = self.frames.finish_one(parent, tag);
+        if after != NONE {
+            let origin = if self.exact { top } else { NONE };
+            let bounded = l.is_bounded().then_some(l);
+            let ground = Ground::Tail { cross, lexeme: bounded, count, origin, from: (walked, node) };
+            self.emit(ground, 0);
+            self.visit(ground, 0, after);
+        }
+        self.frames.arena.truncate(&mark);
+    }
+
+    /// Inside a key.
+    fn key(&mut self, walked: Walked, node: u32, top: NodeId) {
+        let ground = Ground::Whole(walked);
+        let n = self.frames.arena.nodes[top as usize];
+        let program = self.frames.program;
+        let mut groups: smallvec::SmallVec<[u32; 4]> = smallvec::SmallVec::new();
+        for i in n.start..n.start + n.len {
+            let item = self.frames.arena.objects[i as usize];
+            if item.others {
+                for (c, k) in program.objects[item.shape as usize].others.iter().zip(0..) {
+                    let state = self.frames.arena.states[(item.classes + k) as usize];
+                    let finite = c.keys.as_ref().is_some_and(|k| state <= CLOSED || k.residual_size(state) != u64::MAX);
+                    if finite {
+                        // Few keys: step them all.
+                        return self.children(ground, node, top);
+                    }
+                    if !groups.contains(&c.text) {
+                        groups.push(c.text);
+                    }
+                }
+            }
+        }
+        if n.sub != Sub::Plain || groups.is_empty() {
+            return self.children_of_key(ground, node, top);
+        }
+        let mark = self.frames.arena.mark();
+        let mut escaped: Vec<u32> = Vec::new();
+        let key = self.frames.key_bytes(n.key);
+        for &group in &groups {
+            let (masked, state) = if group == u32::MAX {
+                (&self.tables.any_text, n.text)
+            } else {
+                let masked = &self.lexemes[group as usize];
+                (masked, encoded_state(&masked.lexeme, &key))
+            };
+            if state <= CLOSED {
+                continue;
+            }
+            let mask = self.tables.submask(self.vocabulary, masked, state, 0, walked, node);
+            mask.inner.or_into(self.row);
+            let Some(cross) = &mask.cross else { continue };
+            let after = self.frames.close_unnamed(top, |text| text == group);
+            if after != NONE {
+                let tail = Ground::Tail { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
+                self.emit(tail, 0);
+                self.visit(tail, 0, after);
+            }
+            self.frames.arena.truncate(&mark);
+            // Tokens that spell a special name by escapes.
+            for (token, text) in cross.escaped.iter() {
+                if self.is_special(top, text) {
+                    escaped.push(*token);
+                }
+            }
+        }
+        self.specials(ground, node, top);
+        for token in escaped {
+            self.row[token as usize >> 5] &= !(1 << (token & 31));
+            if self.allows(top, self.rest_of(token, (walked, node))) {
+                self.set(token);
+            }
+        }
+        let named = self.frames.named_only(top);
+        if named != NONE {
+            self.children_of_key(ground, node, named);
+        }
+        self.frames.arena.truncate(&mark);
+    }
+
+    /// Steps the children that can go on with a named key; the others of an open object are handled by rows.
+    fn children_of_key(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+        let n = self.frames.arena.nodes[top as usize];
+        let program = self.frames.program;
+        let mut live = [0u64; 4];
+        let mut all = n.sub != Sub::Plain;
+        for i in n.start..n.start + n.len {
+            let item = self.frames.arena.objects[i as usize];
+            all |= item.others;
+            if item.name != u32::MAX {
+                let names = &program.objects[item.shape as usize].names;
+                for c in names.children(item.name) {
+                    let b = names.byte[c as usize];
+                    live[b as usize >> 6] |= 1 << (b & 63);
+                }
+            }
+        }
+        if all {
+            return self.children(ground, node, top);
+        }
+        for b in *b"\"\\" {
+            live[b as usize >> 6] |= 1 << (b & 63);
+        }
+        let trie = self.trie(ground);
+        let mark = self.frames.arena.mark();
+        let mut child = node + 1;
+        let end = trie.end[node as usize];
+        while child < end {
+            let byte = trie.byte[child as usize];
+            if live[byte as usize >> 6] >> (byte & 63) & 1 == 1 {
+                let next = self.frames.step(top, byte);
+                if next != NONE {
+                    self.emit(ground, child);
+                    let n = &self.frames.arena.nodes[next as usize];
+                    if n.kind == Kind::Object && n.phase == Phase::Key {
+                        self.children_of_key(ground, child, next);
+                    } else {
+                        self.visit(ground, child, next);
+                    }
+                    self.frames.arena.truncate(&mark);
+                }
+            }
+            child = trie.end[child as usize];
+        }
+    }
+
+    /// Whether the key so far plus `rest` is a name that some item declares or that the object has.
+    fn is_special(&self, top: NodeId, rest: &[u8]) -> bool {
+        let n = self.frames.arena.nodes[top as usize];
+        for i in n.start..n.start + n.len {
+            let item = self.frames.arena.objects[i as usize];
+            if item.name != u32::MAX {
+                let names = &self.frames.program.objects[item.shape as usize].names;
+                if names.find(item.name, rest).is_some_and(|m| !names.tokens(m).is_empty()) {
+                    return true;
+                }
+            }
+        }
+        self.seen_rests(top).iter().any(|r| r == rest)
+    }
+
+    /// What the seen keys without a name that begin like the current key go on with.
+    fn seen_rests(&self, top: NodeId) -> Vec<Vec<u8>> {
+        let n = self.frames.arena.nodes[top as usize];
+        if n.seen == u32::MAX {
+            return Vec::new();
+        }
+        let prefix = self.frames.key_bytes(n.key);
+        let mut out = Vec::new();
+        let mut s = n.seen;
+        while s != u32::MAX {
+            let seen = self.frames.arena.seen[s as usize];
+            let text = self.frames.key_bytes(seen.key);
+            if let Some(rest) = text.strip_prefix(prefix.as_slice()) {
+                out.push(rest.to_vec());
+            }
+            s = seen.before;
+        }
+        out
+    }
+
+    /// Takes back and steps exactly the tokens that complete a special name.
+    fn specials(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+        let n = self.frames.arena.nodes[top as usize];
+        let program = self.frames.program;
+        let mut names: smallvec::SmallVec<[(u32, u32); 4]> = smallvec::SmallVec::new();
+        for i in n.start..n.start + n.len {
+            let item = self.frames.arena.objects[i as usize];
+            if item.name != u32::MAX && program.objects[item.shape as usize].names.len() > 1 {
+                names.push((item.shape, item.name));
+            }
+        }
+        let rests = self.seen_rests(top);
+        if names.is_empty() && rests.is_empty() {
+            return;
+        }
+        let rests: Vec<&[u8]> = rests.iter().map(|r| r.as_slice()).collect();
+        self.special_below(ground, node, top, &names, &rests);
+    }
+
+    fn special_below(&mut self, ground: Ground<'_>, node: u32, top: NodeId, names: &[(u32, u32)], rests: &[&[u8]]) {
+        let trie = self.trie(ground);
+        let program = self.frames.program;
+        let trie_of = |shape: u32| &program.objects[shape as usize].names;
+        let mark = self.frames.arena.mark();
+        let complete = names.iter().any(|&(s, m)| !trie_of(s).tokens(m).is_empty()) || rests.iter().any(|r| r.is_empty());
+        let end = trie.end[node as usize];
+        let mut child = node + 1;
+        while child < end {
+            let byte = trie.byte[child as usize];
+            if byte == b'"' {
+                if complete {
+                    for &t in trie.subtree_tokens(child) {
+                        self.row[t as usize >> 5] &= !(1 << (t & 31));
+                    }
+                    let next = self.frames.step(top, byte);
+                    if next != NONE {
+                        self.emit(ground, child);
+                        self.visit(ground, child, next);
+                        self.frames.arena.truncate(&mark);
+                    }
+                }
+            } else if byte != b'\\' && byte >= 0x20 {
+                let mut next_names: smallvec::SmallVec<[(u32, u32); 4]> = smallvec::SmallVec::new();
+                for &(s, m) in names {
+                    if let Some(c) = trie_of(s).child(m, byte) {
+                        next_names.push((s, c));
+                    }
+                }
+                let next_rests: smallvec::SmallVec<[&[u8]; 4]> =
+                    rests.iter().filter(|r| r.first() == Some(&byte)).map(|r| &r[1..]).collect();
+                if !next_names.is_empty() || !next_rests.is_empty() {
+                    let next = self.frames.step(top, byte);
+                    if next != NONE {
+                        self.special_below(ground, child, next, &next_names, &next_rests);
+                        self.frames.arena.truncate(&mark);
+                    }
+                }
+            }
+            child = trie.end[child as usize];
+        }
+    }
+}
+
+/// The state of a text lexeme after an opening quote and `text`, however it was spelled.
+fn encoded_state(lexeme: &Lexeme, text: &[u8]) -> u32 {
+    let mut state = lexeme.next(lexeme.start(), b'"');
+    for &b in text {
+        match b {
+            b'"' | b'\\' => {
+                state = lexeme.next(state, b'\\');
+                state = lexeme.next(state, b);
+            }
+            0..0x20 => {
+                for e in format!("\\u{b:04x}").bytes() {
+                    state = lexeme.next(state, e);
+                }
+            }
+            _ => state = lexeme.next(state, b),
+        }
+    }
+    state
+}

@@ -1,0 +1,86 @@
+//! The index: automaton states to allowed tokens.
+//!
+//! An [`Index`] is what one source means over one vocabulary. It is shared by any number of guides and read-mostly:
+//! states and masks that nobody asked for yet are made on first use and then never change.
+//!
+//! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
+//! [`submask`] is what one lexeme state contributes to a mask. [`mask`] puts a mask together.
+
+pub mod mask;
+pub mod program;
+pub mod submask;
+pub mod tables;
+
+use std::sync::Arc;
+
+use crate::automaton::program::Program;
+use crate::frontend::schema::ReportRow;
+use crate::vocab::Vocabulary;
+use tables::{MaskedLexeme, Tables};
+
+/// What an index steps.
+pub(crate) enum Engine {
+    /// A pattern or a choice: one lexeme is the whole output.
+    Pattern(Arc<MaskedLexeme>),
+    /// A JSON document: frames over lexemes.
+    Document { program: Box<Program>, lexemes: Vec<Arc<MaskedLexeme>> },
+}
+
+pub(crate) struct Inner {
+    pub vocabulary: Arc<Vocabulary>,
+    pub tables: Arc<Tables>,
+    pub engine: Engine,
+    pub report: Vec<ReportRow>,
+    pub fingerprint: [u8; 32],
+}
+
+/// A compiled source over a vocabulary; see the module's story. Cloning shares it.
+#[derive(Clone)]
+pub struct Index(pub(crate) Arc<Inner>);
+
+impl Index {
+    /// The vocabulary.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.0.vocabulary
+    }
+
+    /// How each keyword of a schema is enforced; empty for patterns, which are always exact.
+    pub fn report(&self) -> &[ReportRow] {
+        &self.0.report
+    }
+
+    /// Identifies source, options and vocabulary.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.0.fingerprint
+    }
+
+    /// Whether two handles are the same index.
+    pub fn is_same(&self, other: &Index) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// States found so far: of the lexeme for a pattern, of all lexemes for a document.
+    pub fn num_states(&self) -> usize {
+        match &self.0.engine {
+            Engine::Pattern(l) => l.lexeme.num_states(),
+            Engine::Document { lexemes, .. } => lexemes.iter().map(|l| l.lexeme.num_states()).sum(),
+        }
+    }
+
+    /// Approximate bytes held, masks that are shared with other indexes of the vocabulary included.
+    pub fn memory_bytes(&self) -> usize {
+        match &self.0.engine {
+            Engine::Pattern(l) => l.memory_bytes(),
+            Engine::Document { program, lexemes } => {
+                let shapes: usize = program.objects.iter().map(|o| o.names.memory_bytes() + o.rules.len() * 40).sum();
+                lexemes.iter().map(|l| l.memory_bytes()).sum::<usize>() + shapes + program.rules.len() * 72
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Index").field("states", &self.num_states()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,241 @@
+//! What one lexeme state contributes to a mask.
+//!
+//! Tokens that stay inside a lexeme are allowed whatever follows the lexeme: they are the *inner* part, a row of bits
+//! or a list. Tokens that pass the lexeme's end are allowed if the rest of them, the *tail*, fits what follows: they
+//! are the *cross* part, grouped by tail in a small trie, since from inside a JSON string a thousand tokens share a
+//! hundred tails. Both depend on the lexeme state and the vocabulary only, so they are computed once and shared by
+//! every schema in which the lexeme occurs.
+//!
+//! The computation is a walk of the vocabulary's trie in depth-first order with the lexeme's states on a stack; a byte
+//! without successor skips its subtree.
+
+use std::sync::Arc;
+
+use crate::automaton::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
+use crate::automaton::text::{Move, Sub, step};
+use crate::ir::INF;
+use crate::vocab::Trie;
+
+/// Lists longer than this are kept as rows: setting so many bits one by one costs more than copying a row.
+const SPARSE: usize = 600;
+
+/// Tokens that stay inside the lexeme.
+#[derive(Clone, Debug)]
+pub enum Inner {
+    /// Their ids, ascending.
+    Sparse(Box<[u32]>),
+    /// Their bits.
+    Dense(Arc<[u32]>),
+}
+
+/// One token that passes the end of a lexeme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// The token.
+    pub token: u32,
+    /// Code points of the token that belong to the lexeme (text lexemes only).
+    pub chars: u32,
+}
+
+/// Tokens that pass the end of the lexeme, by what remains of them.
+#[derive(Debug)]
+pub struct Cross {
+    /// The tails; the ids at its nodes index [`Cross::crossings`].
+    pub tails: Trie,
+    /// What the ids of the trie stand for.
+    pub crossings: Box<[Crossing]>,
+    /// Those among the tokens that spell part of the lexeme by an escape, ascending, with the text that they spell.
+    pub escaped: Box<[(u32, Box<[u8]>)]>,
+    /// The fewest and most code points of any crossing.
+    pub chars: (u32, u32),
+}
+
+/// See the module's story.
+#[derive(Debug)]
+pub struct SubMask {
+    /// Tokens that stay inside.
+    pub inner: Inner,
+    /// Tokens that pass the end.
+    pub cross: Option<Arc<Cross>>,
+}
+
+/// What one walk finds.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Token and code points.
+    pub inner: Vec<(u32, u32)>,
+    tails: Vec<u8>,
+    crossings: Vec<(usize, usize, Crossing)>,
+    escaped: Vec<u32>,
+}
+
+/// Bytes that can follow a JSON value or key.
+fn delimits(b: u8) -> bool {
+    matches!(b, b',' | b'}' | b']' | b':' | b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Walks `trie` below `node` from `state`. `count` is the register of a bounded text lexeme, or `None` where no token
+/// can reach a bound. `cross` asks for crossing tokens as well.
+pub(crate) fn walk(lexeme: &Lexeme, trie: &Trie, node: u32, state: StateId, count: Option<u32>, cross: bool) -> Found {
+    let mut found = Found::default();
+    let base = trie.depth[node as usize];
+    let raw = lexeme.kind() == Kind::Raw;
+    // State and code points so far, and whether an escape was read, by depth below `node`.
+    let mut stack: Vec<(StateId, u32, bool)> = vec![(state, 0, false); 64];
+    let end = trie.end[node as usize];
+    let mut i = node + 1;
+    while i < end {
+        let depth = (trie.depth[i as usize] - base) as usize;
+        let (from, chars, escaped) = stack[depth - 1];
+        let byte = trie.byte[i as usize];
+        let source = lexeme.state(from);
+        let to = lexeme.next_from(from, source, byte);
+        if to == DEAD {
+            // At depth 1 the lexeme ends before the token begins; whoever steps the frames sees to that.
+            if cross && raw && source.accepting && depth > 1 && delimits(byte) {
+                found.tail(trie, i, true, depth - 1, base, chars, escaped);
+            }
+            i = trie.end[i as usize];
+            continue;
+        }
+        if to == CLOSED {
+            if cross {
+                found.tail(trie, i, false, depth, base, chars, escaped);
+            }
+            i = trie.end[i as usize];
+            continue;
+        }
+        let next = lexeme.state(to);
+        let chars = chars + (!raw && lexeme.starts_char(source, byte)) as u32;
+        if let Some(n) = count {
+            if !lexeme.live_at(next, n.saturating_add(chars)) {
+                i = trie.end[i as usize];
+                continue;
+            }
+        }
+        if depth >= stack.len() {
+            stack.resize(depth * 2, (state, 0, false));
+        }
+        stack[depth] = (to, chars, escaped || (!raw && !next.is_plain()));
+        found.inner.extend(trie.tokens(i).iter().map(|&t| (t, chars)));
+        i += 1;
+    }
+    found
+}
+
+impl Found {
+    /// Records every token at or below node `top` as crossing, with what it spells below `depth` as its tail; `top`'s
+    /// own byte belongs to the tail where `inclusive` is set.
+    #[allow(clippy::too_many_arguments)]
+    fn tail(&mut self, trie: &Trie, top: u32, inclusive: bool, depth: usize, base: u16, chars: u32, escaped: bool) {
+        let mut path: Vec<u8> = Vec::new();
+        let mut j = top;
+        let end = trie.end[top as usize];
+        while j < end {
+            let d = (trie.depth[j as usize] - base) as usize - depth;
+            if j != top || inclusive {
+                path.truncate(d - 1);
+                path.push(trie.byte[j as usize]);
+                if d == 1 && !delimits(path[0]) {
+                    j = trie.end[j as usize];
+                    continue;
+                }
+            }
+            for &token in trie.tokens(j) {
+                let start = self.tails.len();
+                self.tails.extend_from_slice(&path[..d]);
+                self.crossings.push((start, self.tails.len(), Crossing { token, chars }));
+                if escaped {
+                    self.escaped.push(token);
+                }
+            }
+            j += 1;
+        }
+    }
+
+    /// The finished mask; `words` is the length of a row.
+    ///
+    /// `spelled` gives the bytes of a token below the node where the walk began.
+    pub(crate) fn finish<'a>(self, words: usize, spelled: impl Fn(u32) -> &'a [u8]) -> SubMask {
+        let inner = if self.inner.len() <= SPARSE {
+            let mut v: Vec<u32> = self.inner.iter().map(|t| t.0).collect();
+            v.sort_unstable();
+            Inner::Sparse(v.into_boxed_slice())
+        } else {
+            let mut row = vec![0u32; words];
+            for &(t, _) in &self.inner {
+                row[t as usize >> 5] |= 1 << (t & 31);
+            }
+            Inner::Dense(row.into())
+        };
+        let mut escaped: Vec<(u32, Box<[u8]>)> =
+            self.escaped.iter().map(|&t| (t, decode(spelled(t)).into_boxed_slice())).collect();
+        escaped.sort_unstable();
+        SubMask { inner, cross: Cross::build(&self.tails, &self.crossings, escaped) }
+    }
+}
+
+impl Cross {
+    fn build(bytes: &[u8], crossings: &[(usize, usize, Crossing)], escaped: Vec<(u32, Box<[u8]>)>) -> Option<Arc<Cross>> {
+        if crossings.is_empty() {
+            return None;
+        }
+        let mut items: Vec<(&[u8], u32)> = crossings.iter().zip(0u32..).map(|(c, i)| (&bytes[c.0..c.1], i)).collect();
+        // Tails are parts of tokens, and the tokens' own trie was within its limits.
+        let tails = Trie::build(&mut items).ok()?;
+        let all: Box<[Crossing]> = crossings.iter().map(|c| c.2).collect();
+        let chars = all.iter().fold((INF, 0), |(lo, hi), c| (lo.min(c.chars), hi.max(c.chars)));
+        Some(Arc::new(Cross { tails, crossings: all, escaped: escaped.into_boxed_slice(), chars }))
+    }
+}
+
+/// What a token spells up to the closing quote, from the middle of a JSON string.
+fn decode(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut sub = Sub::Plain;
+    for (i, &b) in bytes.iter().enumerate() {
+        // A walk may begin in front of the opening quote.
+        if i == 0 && b == b'"' {
+            continue;
+        }
+        match step(sub, b) {
+            Move::Dead | Move::Close => break,
+            Move::To(s) => sub = s,
+            Move::Byte(b) => {
+                out.push(b);
+                sub = Sub::Plain;
+            }
+            Move::Char(c) => {
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                sub = Sub::Plain;
+            }
+        }
+    }
+    out
+}
+
+impl SubMask {
+    /// Bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        let inner = match &self.inner {
+            Inner::Sparse(v) => v.len() * 4,
+            Inner::Dense(r) => r.len() * 4,
+        };
+        let cross = self.cross.as_ref().map_or(0, |c| c.tails.memory_bytes() + c.crossings.len() * 8);
+        inner + cross + 64
+    }
+}
+
+impl Inner {
+    /// ORs the tokens into a row.
+    pub fn or_into(&self, row: &mut [u32]) {
+        match self {
+            Inner::Sparse(v) => {
+                for &t in v.iter() {
+                    row[t as usize >> 5] |= 1 << (t & 31);
+                }
+            }
+            Inner::Dense(r) => row.iter_mut().zip(r.iter()).for_each(|(w, m)| *w |= m),
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! What one vocabulary contributes to every index over it.
+//!
+//! * the *whitespace tails*: tokens that begin with JSON whitespace, by what follows it, so that a mask need not visit
+//!   five hundred runs of blanks one by one;
+//! * the cache of lexemes with their masks, shared by all indexes of the vocabulary, bounded in bytes, evicted by least
+//!   recent use. An index keeps its own lexemes alive, so eviction never breaks one.
+
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
+
+use super::submask::{Inner, SubMask, walk};
+use crate::automaton::append::AppendVec;
+use crate::automaton::lexeme::{Kind, Lexeme, StateId};
+use crate::automaton::saturate::Reach;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{ExprId, Exprs, INF};
+use crate::limits::Limits;
+use crate::vocab::{Trie, Vocabulary};
+
+/// Bytes of lexemes and masks that one vocabulary's cache holds on to.
+const CACHE_BYTES: usize = 256 << 20;
+
+/// What a lexeme is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing: it is the whole output.
+    Whole,
+    /// A JSON document.
+    Value,
+}
+
+/// Which trie a mask was walked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Walked {
+    /// The vocabulary's own.
+    Tokens,
+    /// The tails of tokens that begin with whitespace.
+    WhitespaceTails,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct MaskKey {
+    state: StateId,
+    room: u32,
+    need: u32,
+    walked: Walked,
+    node: u32,
+}
+
+/// A lexeme and its masks over one vocabulary.
+pub struct MaskedLexeme {
+    /// The automaton.
+    pub lexeme: Arc<Lexeme>,
+    /// Masks list crossing tokens: the lexeme is part of something. A whole pattern is not.
+    crosses: bool,
+    roots: AppendVec<Arc<SubMask>>,
+    others: RwLock<FxHashMap<MaskKey, Arc<SubMask>>>,
+    rooms: OnceLock<Vec<Arc<SubMask>>>,
+    bytes: AtomicUsize,
+    used: AtomicU64,
+}
+
+/// See the module's story.
+pub struct Tables {
+    /// Words of a mask row.
+    pub words: usize,
+    /// How far one token can drive a loop.
+    pub reach: Reach,
+    /// Tokens of whitespace only: length and id, by length.
+    pub blanks: Box<[(u32, u32)]>,
+    /// Tokens that begin with whitespace, by what follows; only tails that can begin or end something in JSON.
+    pub blank_tails: Trie,
+    /// The longest run of whitespace in front of a tail.
+    pub blank_reach: u32,
+    /// Children of the root, by trie, whose byte is one of `"{}[],:`.
+    pub brackets: [Box<[u32]>; 2],
+    /// Whether every byte is a token of its own.
+    pub bytes_complete: bool,
+    /// Any string, unbounded.
+    pub any_text: Arc<MaskedLexeme>,
+    cache: Mutex<Cache>,
+    counters: Counters,
+}
+
+#[derive(Default)]
+struct Cache {
+    lexemes: FxHashMap<Box<[u32]>, Arc<MaskedLexeme>>,
+    clock: u64,
+}
+
+/// Monotonic counters of one vocabulary's cache.
+#[derive(Default)]
+struct Counters {
+    lexeme_hits: AtomicU64,
+    lexeme_misses: AtomicU64,
+    mask_walks: AtomicU64,
+    evictions: AtomicU64,
+}
+
+/// A reading of the counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableStats {
+    /// Lexemes found in the cache.
+    pub lexeme_hits: u64,
+    /// Lexemes compiled.
+    pub lexeme_misses: u64,
+    /// Walks of a trie to make a mask.
+    pub mask_walks: u64,
+    /// Lexemes evicted.
+    pub evictions: u64,
+    /// Lexemes held.
+    pub lexemes: u64,
+    /// Bytes held by lexemes and masks.
+    pub bytes: u64,
+}
+
+fn is_blank(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+fn longest_run(bytes: &[u8], is: impl Fn(u8) -> bool) -> u32 {
+    let mut best = 0;
+    let mut run = 0;
+    for &b in bytes {
+        run = if is(b) { run + 1 } else { 0 };
+        best = best.max(run);
+    }
+    best
+}
+
+impl Tables {
+    /// The tables of a vocabulary, made on first use: some tens of milliseconds for 128,000 tokens.
+    pub fn of(vocabulary: &Vocabulary) -> Result<Arc<Tables>> {
+        vocabulary
+            .extension()
+            .get_or_init(|| Tables::build(vocabulary))
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "the vocabulary's tables have another type"))?
+            .as_ref()
+            .as_ref()
+            .map(Arc::clone)
+            .map_err(Error::clone)
+    }
+
+    fn build(vocabulary: &Vocabulary) -> Result<Arc<Tables>> {
+        let trie = vocabulary.trie();
+        let mut reach = Reach { digits: 1, word: 1, any: 1 };
+        let mut blanks = Vec::new();
+        let mut tails: Vec<(&[u8], u32)> = Vec::new();
+        let mut blank_reach = 0;
+        let mut single = [false; 256];
+        for &id in trie.subtree_tokens(0) {
+            let Some(bytes) = vocabulary.token_bytes(id) else { continue };
+            reach.any = reach.any.max(bytes.len() as u32);
+            reach.digits = reach.digits.max(longest_run(bytes, |b| b.is_ascii_digit()));
+            reach.word = reach.word.max(longest_run(bytes, |b| b.is_ascii_alphanumeric() || b == b'_'));
+            if let [b] = bytes {
+                single[*b as usize] = true;
+            }
+            let run = bytes.iter().take_while(|b| is_blank(**b)).count();
+            if run == 0 {
+                continue;
+            }
+            match bytes.get(run) {
+                None => blanks.push((run as u32, id)),
+                Some(b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+                    tails.push((&bytes[run..], id));
+                    blank_reach = blank_reach.max(run as u32);
+                }
+                Some(_) => {}
+            }
+        }
+        blanks.sort_unstable();
+        let blank_tails = Trie::build(&mut tails)?;
+        let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
+        let brackets = [brackets(trie), brackets(&blank_tails)];
+        let limits = Limits::default();
+        let mut exprs = Exprs::new(limits.max_expr_nodes);
+        let any = exprs.any_text();
+        let lexeme = Lexeme::compile(&exprs, any, Kind::Text { min: 0, max: INF }, reach, &limits)?
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
+        Ok(Arc::new(Tables {
+            words: vocabulary.words(),
+            reach,
+            blanks: blanks.into(),
+            blank_tails,
+            blank_reach,
+            brackets,
+            bytes_complete: single.iter().all(|&s| s),
+            any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
+            cache: Mutex::default(),
+            counters: Counters::default(),
+        }))
+    }
+
+    /// The lexeme of `expr`, from the cache if any index compiled it before. `None` if it accepts nothing.
+    pub fn lexeme(
+        &self,
+        source: &Exprs,
+        expr: ExprId,
+        kind: Kind,
+        role: Role,
+        limits: &Limits,
+    ) -> Result<Option<Arc<MaskedLexeme>>> {
+        let mut key = match kind {
+            Kind::Raw => vec![if role == Role::Value { 0 } else { 2 }],
+            Kind::Text { min, max } => vec![1, min, max],
+        };
+        source.content(expr, &mut key);
+        {
+            let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
+            cache.clock += 1;
+            if let Some(l) = cache.lexemes.get(key.as_slice()) {
+                l.used.store(cache.clock, Ordering::Relaxed);
+                self.counters.lexeme_hits.fetch_add(1, Ordering::Relaxed);
+                return Ok(Some(l.clone()));
+            }
+        }
+        self.counters.lexeme_misses.fetch_add(1, Ordering::Relaxed);
+        let Some(lexeme) = Lexeme::compile(source, expr, kind, self.reach, limits)? else { return Ok(None) };
+        let made = Arc::new(MaskedLexeme::new(lexeme, role == Role::Value));
+        made.bytes.store(key.len() * 4, Ordering::Relaxed);
+        let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
+        made.used.store(cache.clock, Ordering::Relaxed);
+        let kept = cache.lexemes.entry(key.into_boxed_slice()).or_insert(made).clone();
+        if cache.lexemes.len() % 64 == 0 {
+            self.evict(&mut cache, CACHE_BYTES);
+        }
+        Ok(Some(kept))
+    }
+
+    fn evict(&self, cache: &mut Cache, limit: usize) {
+        let size = |l: &MaskedLexeme| l.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes();
+        let mut total: usize = cache.lexemes.values().map(|l| size(l)).sum();
+        if total <= limit {
+            return;
+        }
+        let mut by_age: Vec<(u64, Box<[u32]>)> =
+            cache.lexemes.iter().map(|(k, l)| (l.used.load(Ordering::Relaxed), k.clone())).collect();
+        by_age.sort_unstable();
+        for (_, key) in by_age {
+            // Leave room, so that the next insertions do not evict again.
+            if total <= limit / 4 * 3 {
+                break;
+            }
+            if let Some(l) = cache.lexemes.remove(&key) {
+                total -= size(&l).min(total);
+                self.counters.evictions.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Forgets every cached lexeme. Indexes keep their own.
+    pub fn clear(&self) {
+        let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
+        self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
+        cache.lexemes.clear();
+    }
+
+    /// The counters now.
+    pub fn stats(&self) -> TableStats {
+        let cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
+        let c = &self.counters;
+        TableStats {
+            lexeme_hits: c.lexeme_hits.load(Ordering::Relaxed),
+            lexeme_misses: c.lexeme_misses.load(Ordering::Relaxed),
+            mask_walks: c.mask_walks.load(Ordering::Relaxed),
+            evictions: c.evictions.load(Ordering::Relaxed),
+            lexemes: cache.lexemes.len() as u64,
+            bytes: cache.lexemes.values().map(|l| (l.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64).sum(),
+        }
+    }
+
+    /// The trie of a [`Walked`].
+    pub fn trie<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked) -> &'a Trie {
+        match walked {
+            Walked::Tokens => vocabulary.trie(),
+            Walked::WhitespaceTails => &self.blank_tails,
+        }
+    }
+
+    /// The mask of a state of a whole pattern.
+    pub fn root_mask(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<SubMask> {
+        self.submask(vocabulary, lexeme, state, 0, Walked::Tokens, 0)
+    }
+
+    /// The mask of a lexeme state (with its register) below a trie node.
+    pub fn submask(
+        &self,
+        vocabulary: &Vocabulary,
+        lexeme: &MaskedLexeme,
+        state: StateId,
+        count: u32,
+        walked: Walked,
+        node: u32,
+    ) -> Arc<SubMask> {
+        let l = &lexeme.lexeme;
+        let key_state = l.mask_state(state);
+        let (room, need) = l.count_key(count);
+        let free = room == INF && need == 0;
+        let root = walked == Walked::Tokens && node == 0;
+        if free && root {
+            if let Some(m) = lexeme.roots.get(key_state) {
+                return m.clone();
+            }
+        }
+        if root && l.is_any_text() && need == 0 && room < INF && l.state(state).is_plain() {
+            let rooms = lexeme.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
+            if let Some(m) = rooms.get(room as usize) {
+                return m.clone();
+            }
+        }
+        let key = MaskKey { state: key_state, room, need, walked, node };
+        if !(free && root) {
+            let others = lexeme.others.read().unwrap_or_else(|p| p.into_inner());
+            if let Some(m) = others.get(&key) {
+                return m.clone();
+            }
+        }
+        self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
+        let trie = self.trie(vocabulary, walked);
+        let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.crosses);
+        let skip = trie.depth[node as usize] as usize;
+        let made = Arc::new(found.finish(self.words, |t| {
+            let bytes = vocabulary.token_bytes(t).unwrap_or_default();
+            let blanks = match walked {
+                Walked::Tokens => 0,
+                Walked::WhitespaceTails => bytes.iter().take_while(|b| is_blank(**b)).count(),
+            };
+            &bytes[(blanks + skip).min(bytes.len())..]
+        }));
+        lexeme.bytes.fetch_add(made.memory_bytes(), Ordering::Relaxed);
+        if free && root {
+            lexeme.roots.set(key_state, made.clone());
+            return lexeme.roots.get(key_state).cloned().unwrap_or(made);
+        }
+        let mut others = lexeme.others.write().unwrap_or_else(|p| p.into_inner());
+        others.entry(key).or_insert(made).clone()
+    }
+
+    /// Masks of "any text, at most r more code points" for every r that a token can tell from infinity: a row per r,
+    /// each the one before plus the tokens of r code points.
+    fn room_masks(&self, vocabulary: &Vocabulary, l: &Lexeme, state: StateId) -> Vec<Arc<SubMask>> {
+        let found = walk(l, vocabulary.trie(), 0, state, None, true);
+        let mut inner = found.inner.clone();
+        inner.sort_unstable_by_key(|t| (t.1, t.0));
+        let template = found.finish(self.words, |t| vocabulary.token_bytes(t).unwrap_or_default());
+        let mut row = vec![0u32; self.words];
+        let mut next = 0;
+        let mut out: Vec<Arc<SubMask>> = Vec::new();
+        for r in 0..=self.reach.any {
+            let before = next;
+            while next < inner.len() && inner[next].1 <= r {
+                let t = inner[next].0;
+                row[t as usize >> 5] |= 1 << (t & 31);
+                next += 1;
+            }
+            if r > 0 && next == before {
+                if let Some(last) = out.last().cloned() {
+                    out.push(last);
+                    continue;
+                }
+            }
+            out.push(Arc::new(SubMask { inner: Inner::Dense(row.as_slice().into()), cross: template.cross.clone() }));
+        }
+        out
+    }
+}
+
+impl MaskedLexeme {
+    /// Approximate bytes held by states and masks.
+    pub fn memory_bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed) + self.lexeme.memory_bytes()
+    }
+
+    fn new(lexeme: Lexeme, crosses: bool) -> Self {
+        MaskedLexeme {
+            crosses,
+            lexeme: Arc::new(lexeme),
+            roots: AppendVec::default(),
+            others: RwLock::default(),
+            rooms: OnceLock::new(),
+            bytes: AtomicUsize::new(0),
+            used: AtomicU64::new(0),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Moving expressions between arenas, and naming them by content.
+//!
+//! A lexeme outlives the compile that made it, so it takes its own expression along and leaves the rest of the
+//! compile's arena behind. Its content, written out as words, is the key under which other compiles find it.
+
+use rustc_hash::FxHashMap;
+
+use super::expr::{Edge, Expr, ExprId, Exprs};
+
+impl Exprs {
+    /// All nodes that `e` is made of, children before parents. Linear; no recursion.
+    pub fn reachable(&self, e: ExprId) -> Vec<ExprId> {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut stack = vec![e];
+        seen.insert(e);
+        let mut push = |stack: &mut Vec<ExprId>, to: ExprId| {
+            if seen.insert(to) {
+                stack.push(to);
+            }
+        };
+        let mut out = Vec::new();
+        while let Some(cur) = stack.pop() {
+            out.push(cur);
+            match self.get(cur) {
+                Expr::Step { edges, .. } => edges.iter().for_each(|e| push(&mut stack, e.to)),
+                Expr::Cat(a, b) => {
+                    push(&mut stack, *a);
+                    push(&mut stack, *b);
+                }
+                Expr::Alt(v) | Expr::And(v) => v.iter().for_each(|&e| push(&mut stack, e)),
+                Expr::Not(a) | Expr::Rep { body: a, .. } => push(&mut stack, *a),
+                Expr::Never | Expr::Eps | Expr::Multiple(_) => {}
+            }
+        }
+        // Constructors intern children first, so ids are a topological order.
+        out.sort_unstable();
+        out
+    }
+
+    /// Copies `e` out of another arena.
+    pub fn import(&mut self, from: &Exprs, e: ExprId) -> ExprId {
+        let mut map: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for old in from.reachable(e) {
+            let at = |i: &ExprId| map.get(i).copied().unwrap_or(Self::NEVER);
+            let new = match from.get(old) {
+                Expr::Never => Self::NEVER,
+                Expr::Eps => Self::EPS,
+                Expr::Step { nullable, edges } => {
+                    let edges = edges.iter().map(|e| Edge { to: at(&e.to), ..*e }).collect();
+                    self.step(*nullable, edges)
+                }
+                Expr::Cat(a, b) => {
+                    let (a, b) = (at(a), at(b));
+                    self.intern(Expr::Cat(a, b))
+                }
+                Expr::Alt(v) => {
+                    let v: Vec<ExprId> = v.iter().map(at).collect();
+                    self.alt(&v)
+                }
+                Expr::And(v) => {
+                    let v: Vec<ExprId> = v.iter().map(at).collect();
+                    self.and(&v)
+                }
+                Expr::Not(a) => {
+                    let a = at(a);
+                    self.not(a)
+                }
+                Expr::Rep { body, min, max } => {
+                    let body = at(body);
+                    self.intern(Expr::Rep { body, min: *min, max: *max })
+                }
+                Expr::Multiple(m) => self.multiple(*m),
+            };
+            map.insert(old, new);
+        }
+        map.get(&e).copied().unwrap_or(Self::NEVER)
+    }
+
+    /// The content of `e` as words: equal words mean equal expressions, in whatever arenas.
+    pub fn content(&self, e: ExprId, out: &mut Vec<u32>) {
+        let nodes = self.reachable(e);
+        let at: FxHashMap<ExprId, u32> = nodes.iter().zip(0u32..).map(|(&e, i)| (e, i)).collect();
+        let id = |e: &ExprId| at.get(e).copied().unwrap_or(u32::MAX);
+        for n in &nodes {
+            match self.get(*n) {
+                Expr::Never => out.push(0),
+                Expr::Eps => out.push(1),
+                Expr::Step { nullable, edges } => {
+                    out.extend([2 | (*nullable as u32) << 8, edges.len() as u32]);
+                    for e in edges.iter() {
+                        out.extend([e.lo as u32 | (e.hi as u32) << 8, id(&e.to)]);
+                    }
+                }
+                Expr::Cat(a, b) => out.extend([3, id(a), id(b)]),
+                Expr::Alt(v) => {
+                    out.extend([4, v.len() as u32]);
+                    out.extend(v.iter().map(id));
+                }
+                Expr::And(v) => {
+                    out.extend([5, v.len() as u32]);
+                    out.extend(v.iter().map(id));
+                }
+                Expr::Not(a) => out.extend([6, id(a)]),
+                Expr::Rep { body, min, max } => out.extend([7, id(body), *min, *max]),
+                Expr::Multiple(m) => {
+                    out.push(8);
+                    m.content(out);
+                }
+            }
+        }
+    }
+
+    /// The borders between bytes that some node of `e` tells apart: `borders[b]` is set where `b` and `b - 1` differ.
+    pub fn byte_borders(&self, e: ExprId, borders: &mut [bool; 256]) {
+        for n in self.reachable(e) {
+            match self.get(n) {
+                Expr::Step { edges, .. } => {
+                    for e in edges.iter() {
+                        borders[e.lo as usize] = true;
+                        if e.hi < 255 {
+                            borders[e.hi as usize + 1] = true;
+                        }
+                    }
+                }
+                Expr::Multiple(_) => {
+                    for b in b'.'..=b':' {
+                        borders[b as usize] = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
