@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::automaton::lexeme::Kind;
 use crate::automaton::program::Blanks;
 use crate::error::{Error, ErrorKind, Result};
+use crate::frontend::regex::{self, RegexOptions};
 use crate::frontend::schema::{PropertyOrder, ReportRow, SchemaOptions, Whitespace};
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{Role, Tables};
@@ -32,6 +33,22 @@ impl Index {
         let mut sorted: Vec<&str> = choices.iter().map(|c| c.as_str()).collect();
         sorted.sort_unstable();
         let source = sorted.iter().fold(String::from("choices"), |s, c| s + "\0" + c);
+        Index::from_expr(&mut exprs, expr, &source, vocabulary, limits)
+    }
+
+    /// The texts that `pattern` matches from start to end.
+    ///
+    /// # Errors
+    /// Those of [`regex::lower_full`]; `Unsatisfiable` if nothing matches; `Limit` for more work than the limits allow.
+    pub fn from_regex(
+        pattern: &str,
+        vocabulary: &Arc<Vocabulary>,
+        options: &RegexOptions,
+        limits: &Limits,
+    ) -> Result<Index> {
+        let mut exprs = Exprs::new(limits.max_expr_nodes);
+        let expr = regex::lower_full(&mut exprs, pattern, options, limits)?;
+        let source = format!("pattern\0{:?}\0{}\0{pattern}", options.dialect, options.flags);
         Index::from_expr(&mut exprs, expr, &source, vocabulary, limits)
     }
 

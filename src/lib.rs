@@ -13,6 +13,9 @@ pub mod guide;
 pub mod index;
 pub mod ir;
 pub mod limits;
+pub mod mask_kernels;
+#[cfg(feature = "python")]
+mod python;
 pub mod vocab;
 
 pub use error::{Error, ErrorKind, Place, Result};

@@ -374,7 +374,7 @@ class Guide:
         row: SupportsIndex = 0,
         parents: Iterable[SupportsIndex] | None = None,
     ) -> int:
-        """Write ``len(ids) + 1`` rows: row ``i`` is the mask before draft ``i``, the last one the mask after all.
+        """Write ``len(ids) + 1`` rows: the first is the mask here, row ``i + 1`` the mask after draft ``i``.
 
         ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
         draft are all ones; an id of -1 is padding. Returns how many drafts were accepted. The guide stays where it is.
@@ -411,7 +411,11 @@ def get_num_threads() -> int:
     """How many threads batch calls may use in this process."""
 
 def stats() -> dict[str, int]:
-    """Counters of this process: compiles, cache hits, masks and the like."""
+    """Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
+
+    ``lexemes`` and ``cache_bytes`` say what the caches hold now; everything else only grows while the vocabularies
+    live.
+    """
 
 def clear_caches() -> None:
     """Forget what is cached for the process. Indexes and guides that exist keep what they need."""
@@ -429,11 +433,5 @@ def _restore_vocabulary(
 def _restore_limits(values: dict[str, int]) -> Limits:
     """Rebuild pickled limits; ``pickle`` calls it."""
 
-def _restore_guide(
-    index: Index,
-    tokens: Sequence[int],
-    max_tokens: int | None,
-    stop_token_ids: Sequence[int] | None,
-    context_ids: Sequence[int] | None,
-) -> Guide:
+def _restore_guide(index: Index, tokens: Sequence[int], stop_token_ids: Sequence[int] | None) -> Guide:
     """Rebuild a pickled guide; ``pickle`` calls it."""

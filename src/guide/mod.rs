@@ -4,6 +4,7 @@
 //! guide was before, so rolling back is a truncation and unbounded. The guide owns the end: stop tokens are a set,
 //! allowed exactly where the output may end, and taking one terminates the guide until it is rolled back.
 
+mod draft;
 mod explain;
 mod jump;
 

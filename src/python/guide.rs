@@ -11,8 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use super::buffer::MaskRows;
-use super::errors::{busy, internal, panic_message, to_exception};
+use super::errors::{busy, internal, of_kind, panic_message, to_exception};
 use super::ids::{NO_TOKEN, RowNumber, TokenId, TokenIds, signed_ids};
+use super::registry;
 use super::index::{PyIndex, state_bytes};
 use crate::error::{ErrorKind, Result};
 use crate::guide::{Guide, GuideOptions};
@@ -20,21 +21,13 @@ use crate::guide::{Guide, GuideOptions};
 /// A guide, and whether a panic left it in doubt.
 pub struct Slot {
     guide: Guide,
-    words: usize,
     pub broken: bool,
 }
 
 impl Slot {
-    /// Fill one row: the guide's words, and zeros beyond them. After the end the whole row is ones.
+    /// Fill one row that is wide enough.
     pub fn fill(&mut self, row: &mut [u32]) -> bool {
-        if self.guide.is_terminated() {
-            row.fill(u32::MAX);
-            return false;
-        }
-        let (words, beyond) = row.split_at_mut(self.words.min(row.len()));
-        let masked = self.guide.fill_mask(words);
-        beyond.fill(0);
-        masked
+        self.guide.fill_mask(row)
     }
 
     /// Refuse to go on with a guide that a panic left in doubt.
@@ -65,9 +58,10 @@ impl PyGuide {
     pub fn start(index: &Bound<'_, PyIndex>, options: GuideOptions) -> PyResult<PyGuide> {
         let py = index.py();
         let core = &index.get().core;
-        let guide = super::errors::detached(py, || core.guide(options.clone()))?;
+        let guide = super::errors::detached(py, || core.guide(&options))?;
         let words = core.vocabulary().words();
-        let slot = Mutex::new(Slot { guide, words, broken: false });
+        registry::count(&registry::GUIDES, 1);
+        let slot = Mutex::new(Slot { guide, broken: false });
         Ok(PyGuide { index: index.clone().unbind(), options, words, slot })
     }
 
@@ -133,13 +127,18 @@ impl PyGuide {
         let mut mask = MaskRows::<true>::new(bits)?;
         mask.check_width(self.words)?;
         let words = mask.row_mut(row.0)?;
+        registry::count(&registry::MASKS, 1);
         self.with_detached(py, |slot| slot.fill(words))
     }
 
     /// Take one token. Raises ``TokenRejected``, and changes nothing, if it is not allowed.
     fn advance(&self, py: Python<'_>, id: TokenId) -> PyResult<()> {
-        let outcome = self.with(py, |guide| guide.advance(id.0))?;
-        convert(py, outcome)
+        let refused = self.with(py, |guide| if guide.try_advance(id.0) { None } else { Some(guide.explain(id.0)) })?;
+        match refused {
+            None => Ok(()),
+            Some(_) if id.0 == NO_TOKEN => Err(of_kind(py, ErrorKind::TokenRejected, "no token has this id")),
+            Some(reason) => Err(of_kind(py, ErrorKind::TokenRejected, reason)),
+        }
     }
 
     /// Take one token if it is allowed; return whether it was.
@@ -177,14 +176,14 @@ impl PyGuide {
             index: self.index.clone_ref(py),
             options: self.options.clone(),
             words: self.words,
-            slot: Mutex::new(Slot { guide, words: self.words, broken: false }),
+            slot: Mutex::new(Slot { guide, broken: false }),
         })
     }
 
     /// Whether the output may stop here: a stop token is allowed.
     #[getter]
     fn is_accepting(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, |guide| guide.is_accepting())
+        self.with(py, Guide::is_accepting)
     }
 
     /// Whether only a stop token can follow.
@@ -252,7 +251,7 @@ impl PyGuide {
         Ok(String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default()).into_owned())
     }
 
-    /// Write ``len(ids) + 1`` rows: row ``i`` is the mask before draft ``i``, the last one the mask after all.
+    /// Write ``len(ids) + 1`` rows: the first is the mask here, row ``i + 1`` the mask after draft ``i``.
     ///
     /// ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
     /// draft are all ones; an id of -1 is padding. Returns how many drafts were accepted. The guide stays where it is.
@@ -269,22 +268,8 @@ impl PyGuide {
         let parents = parents.map(signed_ids).transpose()?;
         let mut mask = MaskRows::<true>::new(bits)?;
         mask.check_width(self.words)?;
-        let (width, words) = (mask.words(), self.words);
         let rows = mask.span_mut(row.0, ids.len() + 1)?;
-        let outcome = self.with_detached(py, |slot| {
-            if width == words {
-                return slot.guide.fill_draft_masks(&ids, parents.as_deref(), rows);
-            }
-            let mut narrow = vec![0; words * (ids.len() + 1)];
-            let accepted = slot.guide.fill_draft_masks(&ids, parents.as_deref(), &mut narrow)?;
-            for (wide, narrow) in rows.chunks_mut(width).zip(narrow.chunks(words)) {
-                let (head, beyond) = wide.split_at_mut(words);
-                head.copy_from_slice(narrow);
-                let ones = narrow.iter().all(|&word| word == u32::MAX);
-                beyond.fill(if ones { u32::MAX } else { 0 });
-            }
-            Ok(accepted)
-        })?;
+        let outcome = self.with_detached(py, |slot| slot.guide.fill_draft_masks(&ids, parents.as_deref(), rows))?;
         convert(py, outcome)
     }
 
@@ -303,9 +288,9 @@ impl PyGuide {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let tokens = self.with(py, |guide| guide.tokens())?;
-        let GuideOptions { max_tokens, stop_token_ids, context_ids } = self.options.clone();
+        let GuideOptions { stop_token_ids } = self.options.clone();
         let restore = py.import("interlock._core")?.getattr("_restore_guide")?;
-        let arguments = (self.index.clone_ref(py), tokens, max_tokens, stop_token_ids, context_ids);
+        let arguments = (self.index.clone_ref(py), tokens, stop_token_ids);
         (restore, arguments).into_pyobject(py)
     }
 }
@@ -316,15 +301,13 @@ pub fn _restore_guide(
     py: Python<'_>,
     index: &Bound<'_, PyIndex>,
     tokens: Vec<u32>,
-    max_tokens: Option<u64>,
     stop_token_ids: Option<Vec<u32>>,
-    context_ids: Option<Vec<u32>>,
 ) -> PyResult<PyGuide> {
-    let guide = PyGuide::start(index, GuideOptions { max_tokens, stop_token_ids, context_ids })?;
+    let guide = PyGuide::start(index, GuideOptions { stop_token_ids })?;
     let taken = guide.with_detached(py, |slot| slot.guide.advance_many(&tokens))?;
     if taken != tokens.len() {
         let message = format!("the pickled guide took {} tokens, its index allows {taken}", tokens.len());
-        return Err(super::errors::of_kind(py, ErrorKind::Artifact, message));
+        return Err(of_kind(py, ErrorKind::Artifact, message));
     }
     Ok(guide)
 }

@@ -1,17 +1,15 @@
 //! `interlock.Index`.
 
-use std::sync::OnceLock;
-
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
-use super::errors::{detached, of_kind};
+use super::errors::of_kind;
 use super::guide::PyGuide;
 use super::ids::TokenIds;
 use super::vocabulary::{PyVocabulary, hex};
-use super::{limits, source};
+use super::{limits, registry, source};
 use crate::error::ErrorKind;
-use crate::frontend::regex::RegexOptions;
+use crate::frontend::regex::{Dialect, RegexOptions};
 use crate::frontend::schema::{
     Enforcement, Formats, OnUnsupported, PropertyOrder, ReportRow, SchemaOptions, Whitespace,
 };
@@ -43,7 +41,7 @@ impl PyReportRow {
     }
 }
 
-fn report_row(row: ReportRow) -> PyReportRow {
+fn report_row(row: &ReportRow) -> PyReportRow {
     let enforcement = match row.enforcement {
         Enforcement::Exact => "exact",
         Enforcement::Narrower => "narrower",
@@ -51,7 +49,12 @@ fn report_row(row: ReportRow) -> PyReportRow {
         Enforcement::Ignored => "ignored",
         Enforcement::Wider => "wider",
     };
-    PyReportRow { pointer: row.pointer, keyword: row.keyword, enforcement, reason: row.reason }
+    PyReportRow {
+        pointer: row.pointer.clone(),
+        keyword: row.keyword.clone(),
+        enforcement,
+        reason: row.reason.clone(),
+    }
 }
 
 /// A source and a vocabulary, compiled: which tokens may come next, in every state. Shared between any number of
@@ -64,7 +67,6 @@ pub struct PyIndex {
     vocabulary: Py<PyVocabulary>,
     /// The method and arguments that make this index again: what is pickled.
     recipe: (&'static str, Py<PyTuple>),
-    fingerprint: OnceLock<[u8; 32]>,
 }
 
 impl PyIndex {
@@ -78,14 +80,9 @@ impl PyIndex {
             core,
             vocabulary: vocabulary.clone().unbind(),
             recipe: (method, arguments.unbind()),
-            fingerprint: OnceLock::new(),
         }
     }
 
-    /// The index's fingerprint, computed once.
-    pub fn digest(&self) -> &[u8; 32] {
-        self.fingerprint.get_or_init(|| self.core.fingerprint())
-    }
 }
 
 /// The value that an option's name stands for.
@@ -114,11 +111,12 @@ impl PyIndex {
     ) -> PyResult<PyIndex> {
         let py = class.py();
         let (text, letters) = source::pattern(pattern, flags)?;
-        let options = RegexOptions::new(dialect, &letters).map_err(|e| super::errors::to_exception(py, &e))?;
+        let dialects = [("python", Dialect::Python), ("ecma", Dialect::Ecma)];
+        let options = RegexOptions { dialect: choose(py, "dialect", dialect, &dialects)?, flags: letters };
         let limits = limits::from_argument(limits)?;
         let core = &vocabulary.get().core;
-        let index = detached(py, || Index::from_regex(&text, core, &options, &limits))?;
-        let arguments = (text, vocabulary, dialect, letters, limits::to_python(limits)).into_pyobject(py)?;
+        let index = registry::compile(py, core, || Index::from_regex(&text, core, &options, &limits))?;
+        let arguments = (text, vocabulary, dialect, options.flags, limits::to_python(limits)).into_pyobject(py)?;
         Ok(PyIndex::new(vocabulary, index, "from_regex", arguments))
     }
 
@@ -170,7 +168,7 @@ impl PyIndex {
         };
         let limits = limits::from_argument(limits)?;
         let core = &vocabulary.get().core;
-        let index = detached(py, || Index::from_json_schema(&text, core, &options, &limits))?;
+        let index = registry::compile(py, core, || Index::from_json_schema(&text, core, &options, &limits))?;
         let documents = PyDict::new(py);
         for (uri, document) in &options.documents {
             documents.set_item(uri, document)?;
@@ -193,7 +191,7 @@ impl PyIndex {
         let py = class.py();
         let limits = limits::from_argument(limits)?;
         let core = &vocabulary.get().core;
-        let index = detached(py, || Index::from_choices(&choices, core, &limits))?;
+        let index = registry::compile(py, core, || Index::from_choices(&choices, core, &limits))?;
         let arguments = (choices, vocabulary, limits::to_python(limits)).into_pyobject(py)?;
         Ok(PyIndex::new(vocabulary, index, "from_choices", arguments))
     }
@@ -209,12 +207,13 @@ impl PyIndex {
         stop_token_ids: Option<TokenIds>,
         context_ids: Option<TokenIds>,
     ) -> PyResult<PyGuide> {
-        let options = GuideOptions {
-            max_tokens,
-            stop_token_ids: stop_token_ids.map(|ids| ids.0),
-            context_ids: context_ids.map(|ids| ids.0),
-        };
-        PyGuide::start(slf, options)
+        if max_tokens.is_some() {
+            let message = "max_tokens is not supported by this version; stop the output outside of the guide";
+            return Err(of_kind(slf.py(), ErrorKind::Unsupported, message));
+        }
+        // Tokens before the output matter to forced tokens only.
+        let _ = context_ids;
+        PyGuide::start(slf, GuideOptions { stop_token_ids: stop_token_ids.map(|ids| ids.0) })
     }
 
     /// The vocabulary that this index was compiled for.
@@ -226,7 +225,7 @@ impl PyIndex {
     /// One row per keyword and place, saying how exactly it is enforced.
     #[getter]
     fn report(&self) -> Vec<PyReportRow> {
-        self.core.report().into_iter().map(report_row).collect()
+        self.core.report().iter().map(report_row).collect()
     }
 
     /// How many states are known so far.
@@ -244,7 +243,7 @@ impl PyIndex {
     /// 64 hexadecimal digits, equal for indexes of the same source, options, vocabulary and version.
     #[getter]
     fn fingerprint(&self) -> String {
-        hex(self.digest())
+        hex(&self.core.fingerprint())
     }
 
     fn __repr__(&self) -> String {
@@ -271,6 +270,6 @@ impl PyIndex {
 
 /// The bytes of `state`: equal only for equal states of indexes with the same fingerprint.
 pub fn state_bytes<'py>(py: Python<'py>, index: &PyIndex, key: &[u8]) -> Bound<'py, PyBytes> {
-    let tag = index.digest().get(..8).unwrap_or_default();
-    PyBytes::new(py, &[tag, key].concat())
+    let fingerprint = index.core.fingerprint();
+    PyBytes::new(py, &[&fingerprint[..8], key].concat())
 }

@@ -10,7 +10,7 @@ use super::buffer::{LogitRows, MaskRows};
 use super::errors::{argument, busy, detached, internal, panic_message};
 use super::guide::{PyGuide, Slot};
 use super::ids::row_numbers;
-use super::pool;
+use super::{pool, registry};
 use crate::mask_kernels::apply_row;
 
 /// One row to fill. `panic` receives what a panic said, so that one bug costs one guide and not the batch's others.
@@ -108,6 +108,7 @@ pub fn fill_bitmasks(
         .zip(mask.rows_mut(&numbers)?)
         .map(|(slot, row)| Job { slot, row, masked: false, panic: None })
         .collect();
+    registry::count(&registry::MASKS, jobs.len() as u64);
     let threads = threads.unwrap_or_else(pool::num_threads);
     detached(py, || {
         run_all(&mut jobs, threads);

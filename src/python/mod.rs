@@ -15,30 +15,11 @@ mod index;
 mod limits;
 mod masks;
 mod pool;
+mod registry;
 mod source;
 mod vocabulary;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-
-/// Counters of this process: compiles, cache hits, masks and the like.
-#[pyfunction]
-fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let counters = PyDict::new(py);
-    for (name, value) in crate::stats().entries() {
-        counters.set_item(name, value)?;
-    }
-    Ok(counters)
-}
-
-/// Forget what is cached for the process. Indexes and guides that exist keep what they need.
-#[pyfunction]
-fn clear_caches(py: Python<'_>) -> PyResult<()> {
-    errors::detached(py, || {
-        crate::clear_caches();
-        Ok(())
-    })
-}
 
 /// The native part of interlock; import it through the package.
 #[pymodule(name = "_core", gil_used = false)]
@@ -54,9 +35,9 @@ mod core_module {
     #[pymodule_export]
     use super::masks::{apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
     #[pymodule_export]
-    use super::vocabulary::{_restore_vocabulary, PyVocabulary};
+    use super::registry::{clear_caches, stats};
     #[pymodule_export]
-    use super::{clear_caches, stats};
+    use super::vocabulary::{_restore_vocabulary, PyVocabulary};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,12 +1,12 @@
 //! `interlock.Vocabulary`.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use super::errors::{detached, of_kind};
+use super::registry;
 use super::ids::{TokenId, TokenIds};
 use crate::error::ErrorKind;
 use crate::vocab::{Vocabulary, VocabularyOptions};
@@ -37,7 +37,9 @@ impl PyVocabulary {
             special_token_ids: special_token_ids.map_or_else(Vec::new, |ids| ids.0),
             size,
         };
-        Ok(PyVocabulary { core: detached(py, || Vocabulary::new(tokens, options))? })
+        let core = detached(py, || Vocabulary::new(tokens, options))?;
+        registry::remember(&core, false);
+        Ok(PyVocabulary { core })
     }
 }
 
@@ -183,14 +185,6 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Vocabularies of this process that were unpickled, so that a hundred indexes that arrive one by one share one.
-static RESTORED: Mutex<Option<HashMap<Vec<u8>, Weak<Vocabulary>>>> = Mutex::new(None);
-
-fn known(fingerprint: &[u8]) -> Option<Arc<Vocabulary>> {
-    // Tried and never waited for: after a fork the lock could be held by a thread that no longer exists.
-    RESTORED.try_lock().ok()?.as_ref()?.get(fingerprint)?.upgrade()
-}
-
 /// Rebuild a pickled vocabulary; ``pickle`` calls it.
 #[pyfunction]
 pub fn _restore_vocabulary(
@@ -202,7 +196,7 @@ pub fn _restore_vocabulary(
     size: usize,
     fingerprint: &[u8],
 ) -> PyResult<PyVocabulary> {
-    if let Some(core) = known(fingerprint) {
+    if let Some(core) = registry::find(fingerprint) {
         return Ok(PyVocabulary { core });
     }
     let damaged = || of_kind(py, ErrorKind::Artifact, "the pickled vocabulary is damaged");
@@ -222,10 +216,6 @@ pub fn _restore_vocabulary(
     if core.fingerprint()[..] != *fingerprint {
         return Err(damaged());
     }
-    if let Ok(mut restored) = RESTORED.try_lock() {
-        let restored = restored.get_or_insert_with(HashMap::new);
-        restored.retain(|_, vocabulary| vocabulary.strong_count() > 0);
-        restored.insert(fingerprint.to_vec(), Arc::downgrade(&core));
-    }
+    registry::remember(&core, false);
     Ok(PyVocabulary { core })
 }
