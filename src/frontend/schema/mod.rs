@@ -2,6 +2,7 @@
 
 pub mod decimal;
 pub mod model;
+pub mod number;
 pub mod options;
 pub mod report;
 
