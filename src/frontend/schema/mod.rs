@@ -1,6 +1,7 @@
 //! JSON Schema: text to rules.
 
 pub mod decimal;
+pub mod format;
 pub mod model;
 pub mod number;
 pub mod options;
