@@ -5,6 +5,8 @@ use std::sync::Arc;
 use crate::automaton::lexeme::Kind;
 use crate::automaton::program::Blanks;
 use crate::error::{Error, ErrorKind, Result};
+use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
+use crate::frontend::schema::blanks;
 use crate::frontend::schema::{PropertyOrder, ReportRow, SchemaOptions, Whitespace};
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{Role, Tables};
@@ -18,6 +20,26 @@ use crate::vocab::Vocabulary;
 pub const MAX_BLANKS: u16 = 64;
 
 impl Index {
+    /// Every text that `pattern` matches as a whole.
+    ///
+    /// # Errors
+    /// `Pattern` for bad syntax and `Unsupported` for what is not regular, both with the offset; `Unsatisfiable` if
+    /// nothing matches; `Limit`.
+    pub fn from_regex(
+        pattern: &str,
+        vocabulary: &Arc<Vocabulary>,
+        options: &RegexOptions,
+        limits: &Limits,
+    ) -> Result<Index> {
+        if pattern.len() > limits.max_source_bytes {
+            return Err(Error::limit("source bytes", limits.max_source_bytes as u64, pattern.len() as u64));
+        }
+        let mut exprs = Exprs::new(limits.max_expr_nodes);
+        let expr = lower_full(&mut exprs, pattern, options, limits)?;
+        let source = format!("{:?}\0{}\0{pattern}", options.dialect, options.flags);
+        Index::from_expr(&mut exprs, expr, &source, vocabulary, limits)
+    }
+
     /// One of `choices`, exactly.
     ///
     /// # Errors
@@ -68,7 +90,10 @@ impl Index {
             Whitespace::Compact => [Blanks::none(), Blanks::none(), Blanks::none()],
             Whitespace::Spaced => [Blanks::none(), Blanks::none(), Blanks::one_space()],
             Whitespace::Pattern(p) => {
-                let b = todo_blanks(p, limits)?;
+                let mut x = Exprs::new(limits.max_expr_nodes);
+                let regex = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
+                let e = lower_full(&mut x, p, &regex, limits)?;
+                let b = blanks::gap(&mut x, e, limits)?;
                 [Blanks::none(), b.clone(), b]
             }
         };
