@@ -3,9 +3,12 @@
 //! After the magic: version, number of tensors, number of metadata entries, then the entries, each a key, a type and a
 //! value, all little-endian. Only the entries `tokenizer.ggml.*` are kept; the tensors behind them are never read.
 //!
-//! `tokenizer.ggml.model` says how the text of a normal token is written: `gpt2` in byte-level letters, `llama` and
-//! `t5` (SentencePiece) with `▁` for a space. User-defined tokens are written as they are. Other models
-//! (`bert`, `rwkv`) are refused.
+//! `tokenizer.ggml.model` says how the text of a normal token is written: `gpt2` in byte-level letters; `llama`, `t5`
+//! (SentencePiece) and `gemma4` with `▁` for a space. User-defined tokens are written as they are. Other models
+//! (`bert`, `rwkv`) are refused, and so is a `gpt2` whose pre-tokenizer is one of the few that write `▁` as well.
+//!
+//! A normal token of a byte-level model may hold characters that stand for no byte (Command R has 37). No text
+//! encodes to it, and decoders disagree about it, so it gets no text.
 
 use std::io::Read;
 
@@ -30,6 +33,7 @@ struct Reader<R> {
 #[derive(Default)]
 struct Found {
     model: Option<Vec<u8>>,
+    pre: Vec<u8>,
     tokens: Option<Vec<Vec<u8>>>,
     types: Option<Vec<u64>>,
     eos: Vec<u32>,
@@ -122,6 +126,7 @@ impl<R: Read> Reader<R> {
         let kind = self.u32()?;
         match (key.strip_prefix(b"tokenizer.ggml.").unwrap_or_default(), kind) {
             (b"model", 8) => found.model = Some(self.string()?),
+            (b"pre", 8) => found.pre = self.string()?,
             (b"tokens", 9) => {
                 let (kind, len) = self.list_head()?;
                 if kind != 8 || len > MAX_SIZE as u64 {
@@ -173,8 +178,8 @@ pub(super) fn read(input: impl Read) -> Result<Table> {
         return Err(malformed("a GGUF file without a tokenizer"));
     };
     let byte_letters = match model.as_slice() {
-        b"gpt2" => true,
-        b"llama" | b"t5" => false,
+        b"gpt2" if !matches!(found.pre.as_slice(), b"gemma4" | b"sarvam-moe") => true,
+        b"llama" | b"t5" | b"gemma4" => false,
         other => {
             let name = String::from_utf8_lossy(other).into_owned();
             return Err(unsupported(format!("a GGUF file whose tokenizer is of the kind {name:?}")));
@@ -187,10 +192,7 @@ pub(super) fn read(input: impl Read) -> Result<Table> {
     let mut table = Table { eos: found.eos, ..Table::default() };
     for (id, (text, kind)) in (0..).zip(tokens.into_iter().zip(types)) {
         let bytes = match kind {
-            1 if byte_letters => {
-                let known = std::str::from_utf8(&text).ok().and_then(byte_level::bytes_of);
-                known.ok_or_else(|| malformed(format!("the token {id} is not in byte-level letters")))?
-            }
+            1 if byte_letters => std::str::from_utf8(&text).ok().and_then(byte_level::bytes_of).unwrap_or_default(),
             1 => spaced(&text),
             2..=4 => text,
             // An unused id, often a row of padding.

@@ -1,6 +1,7 @@
 //! The rank files of tiktoken: one token a line, its bytes in base64, a space, its rank, which is its id.
 //!
-//! Special tokens are not in the file. They come from `tokenizer_config.json` beside it, or stay ids without text.
+//! Special tokens are not in the file. They come from `tokenizer_config.json` beside it, or stay ids without text. A
+//! token written as padding alone (`=`, which Whisper's file has) has no text.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +17,8 @@ fn entry(line: &[u8]) -> Option<(Vec<u8>, u64)> {
         return None;
     }
     let rank = rank.iter().fold(0, |n, digit| n * 10 + u64::from(digit - b'0'));
-    Some((STANDARD.decode(token).ok()?, rank))
+    let token = if token == b"=" { Vec::new() } else { STANDARD.decode(token).ok()? };
+    Some((token, rank))
 }
 
 fn lines(data: &[u8]) -> impl Iterator<Item = &[u8]> {
