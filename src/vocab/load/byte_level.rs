@@ -30,7 +30,8 @@ mod tests {
         let mut next = 256;
         (0..=255u8)
             .map(|b| {
-                let code = if prints(b) { u32::from(b) } else { std::mem::replace(&mut next, next + 1) };
+                let code = if prints(b) { u32::from(b) } else { next };
+                next += u32::from(!prints(b));
                 (char::from_u32(code).unwrap(), b)
             })
             .collect()
