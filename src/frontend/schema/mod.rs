@@ -1,7 +1,9 @@
 //! JSON Schema: text to rules.
 
 pub mod decimal;
+pub mod format;
 pub mod model;
+pub mod number;
 pub mod options;
 pub mod report;
 
