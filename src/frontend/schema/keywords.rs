@@ -1,0 +1,129 @@
+//! Values of keywords: numbers, counts, names and types, or an error that says what was expected.
+
+use super::decimal::Decimal;
+use super::model::Types;
+use super::text::{Kind, NodeId, Tape};
+use crate::error::{Error, ErrorKind, Result};
+use serde_json::Value;
+
+fn expected<T>(what: &str) -> Result<T> {
+    Err(Error::new(ErrorKind::Schema, format!("{what} is expected")))
+}
+
+/// A string.
+pub fn string<'a>(tape: &'a Tape<'_>, node: NodeId) -> Result<&'a str> {
+    tape.string(node).map_or_else(|| expected("a string"), Ok)
+}
+
+/// `true` or `false`.
+pub fn boolean(tape: &Tape<'_>, node: NodeId) -> Result<bool> {
+    match tape.kind(node) {
+        Kind::Bool(b) => Ok(*b),
+        _ => expected("a boolean"),
+    }
+}
+
+/// An object; returns how many members it has.
+pub fn object(tape: &Tape<'_>, node: NodeId) -> Result<u32> {
+    match tape.kind(node) {
+        Kind::Object(n) => Ok(*n),
+        _ => expected("an object"),
+    }
+}
+
+/// An array of strings.
+pub fn strings(tape: &Tape<'_>, node: NodeId) -> Result<Vec<String>> {
+    let Kind::Array(_) = tape.kind(node) else { return expected("an array of strings") };
+    tape.items(node)
+        .map(|i| tape.string(i).map_or_else(|| expected("an array of strings"), |s| Ok(s.to_owned())))
+        .collect()
+}
+
+/// An array of any values.
+pub fn values(tape: &Tape<'_>, node: NodeId) -> Result<Vec<Value>> {
+    let Kind::Array(_) = tape.kind(node) else { return expected("an array") };
+    tape.items(node).map(|i| tape.to_value(i)).collect()
+}
+
+/// A number of any precision.
+pub fn number(tape: &Tape<'_>, node: NodeId) -> Result<Decimal> {
+    let Kind::Number(text) = tape.kind(node) else { return expected("a number") };
+    match decimal(text) {
+        Some(d) => Ok(d),
+        None => Err(Error::new(ErrorKind::Schema, format!("the exponent of {text} is out of range"))),
+    }
+}
+
+/// A number above zero.
+pub fn positive(tape: &Tape<'_>, node: NodeId) -> Result<Decimal> {
+    let d = number(tape, node)?;
+    if d.negative || d.digits.is_empty() { expected("a number above zero") } else { Ok(d) }
+}
+
+/// A whole number that is not negative, however it is written. What exceeds 64 bits becomes the largest value: no
+/// string, array or object is that long, so the meaning is the same.
+pub fn count(tape: &Tape<'_>, node: NodeId) -> Result<u64> {
+    let Kind::Number(text) = tape.kind(node) else { return expected("a whole number") };
+    let Some(d) = decimal(text).filter(|d| !d.negative && d.exponent >= 0) else {
+        return expected("a whole number that is not negative");
+    };
+    let mut n: u64 = 0;
+    for digit in &d.digits {
+        n = n.saturating_mul(10).saturating_add(u64::from(*digit));
+    }
+    // Twenty more digits saturate any number but zero, which has exponent 0.
+    for _ in 0..d.exponent.min(20) {
+        n = n.saturating_mul(10);
+    }
+    Ok(n)
+}
+
+/// One type or several.
+pub fn types(tape: &Tape<'_>, node: NodeId) -> Result<Types> {
+    let one = |n: NodeId| {
+        Ok(match tape.string(n) {
+            Some("null") => Types::NULL,
+            Some("boolean") => Types::BOOLEAN,
+            Some("integer") => Types::INTEGER,
+            Some("number") => Types::NUMBER,
+            Some("string") => Types::STRING,
+            Some("array") => Types::ARRAY,
+            Some("object") => Types::OBJECT,
+            Some(other) => {
+                let message = format!(
+                    "{other:?} is not a type: null, boolean, integer, number, string, array or object is expected"
+                );
+                return Err(Error::new(ErrorKind::Schema, message));
+            }
+            None => return expected("the name of a type or an array of such names"),
+        })
+    };
+    match tape.kind(node) {
+        Kind::Array(0) => expected("at least one type"),
+        Kind::Array(_) => tape.items(node).try_fold(Types::default(), |all, n| Ok(Types(all.0 | one(n)?.0))),
+        _ => one(node),
+    }
+}
+
+/// The value of a JSON number; `None` where its exponent does not fit.
+fn decimal(text: &str) -> Option<Decimal> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((m, e)) => (m, e.parse::<i64>().ok()?),
+        None => (text, 0),
+    };
+    let negative = mantissa.starts_with('-');
+    let mantissa = mantissa.trim_start_matches('-');
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).map(|b| b.wrapping_sub(b'0')).collect();
+    let mut exponent = exponent.checked_sub(fraction.len() as i64)?;
+    while digits.last() == Some(&0) {
+        digits.pop();
+        exponent = exponent.checked_add(1)?;
+    }
+    let zeros = digits.iter().take_while(|d| **d == 0).count();
+    digits.drain(..zeros);
+    if digits.is_empty() {
+        return Some(Decimal::default());
+    }
+    Some(Decimal { negative, digits, exponent })
+}

@@ -1,0 +1,1 @@
+//! Parsing: text to model.
