@@ -7,7 +7,7 @@ use crate::automaton::program::Blanks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
 use crate::frontend::schema::blanks;
-use crate::frontend::schema::{PropertyOrder, ReportRow, SchemaOptions, Whitespace};
+use crate::frontend::schema::{PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, parse_schema};
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{Role, Tables};
 use crate::index::{Engine, Index, Inner};
@@ -72,6 +72,23 @@ impl Index {
             .ok_or_else(|| Error::new(ErrorKind::Unsatisfiable, "the pattern accepts nothing").at_offset(0))?;
         let engine = Engine::Pattern(lexeme);
         Ok(Index::new(vocabulary, tables, engine, Vec::new(), source))
+    }
+
+    /// Every document that a JSON Schema accepts, written as the options say.
+    ///
+    /// # Errors
+    /// `Schema` for what is not a schema, `Unsupported` for a keyword that cannot be enforced, `Unsatisfiable` if no
+    /// document is valid, all with the place; `Limit`.
+    pub fn from_json_schema(
+        text: &str,
+        vocabulary: &Arc<Vocabulary>,
+        options: &SchemaOptions,
+        limits: &Limits,
+    ) -> Result<Index> {
+        let (model, mut report) = parse_schema(text, options, limits)?;
+        let rules = lower(&model, options, limits, &mut report)?;
+        let source = format!("{options:?}\0{text}");
+        Index::from_rules(rules, &source, report, options, vocabulary, limits)
     }
 
     /// What `rules` describe.

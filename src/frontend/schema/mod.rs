@@ -3,8 +3,9 @@
 pub mod blanks;
 pub mod decimal;
 mod drafts;
-mod keywords;
 pub mod format;
+mod keywords;
+mod lower;
 pub mod model;
 pub mod number;
 pub mod options;
@@ -18,6 +19,7 @@ mod uri;
 #[cfg(test)]
 mod parse_tests;
 
+pub use lower::lower;
 pub use options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
 pub use parse::parse_schema;
 pub use report::{Enforcement, ReportRow};
