@@ -1,0 +1,53 @@
+# Everything runs in .venv; crates and packages come from the registries' ordinary caches.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
+
+.PHONY: all test test-rust test-python docs stubs lint demo bench develop clean
+
+all: develop
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2" numpy "pytest>=8" "mypy>=1.13" "pydantic>=2"
+	touch $@
+
+# The package is built as a wheel and installed, so that what is tested is what would be shipped.
+$(VENV)/.built: $(VENV)/.ready $(SOURCES)
+	rm -rf $(VENV)/wheel
+	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin build --release --quiet --out $(VENV)/wheel
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	touch $@
+
+develop: $(VENV)/.built
+
+test: test-rust test-python stubs docs
+
+test-rust:
+	cargo test
+
+test-python: develop
+	$(BIN)/python -m pytest
+
+# The stubs say what the compiled module has, and the package passes the type checker.
+stubs: develop
+	cd $(VENV) && MYPYPATH= bin/python -m mypy.stubtest interlock --mypy-config-file ../pyproject.toml --allowlist ../tests/python/stubtest-allowlist.txt
+	cd $(VENV) && bin/python -m mypy --config-file ../pyproject.toml -p interlock
+
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
+
+lint:
+	cargo fmt --check
+	cargo clippy --all-targets -- -D warnings
+	cargo clippy --all-targets --features python -- -D warnings
+
+demo: develop
+	$(BIN)/python examples/demo.py
+
+bench: develop
+	$(BIN)/python benches/calls.py
+
+clean:
+	rm -rf $(VENV) target

@@ -1,0 +1,439 @@
+"""The native part of interlock; import it through the package."""
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, SupportsIndex, final
+
+import numpy as np
+import numpy.typing as npt
+
+__version__: str
+
+class InterlockError(Exception):
+    """The root of all errors that interlock raises."""
+
+    place: str
+    """Where in the source, in words; ``""`` where there is no place."""
+    offset: int | None
+    """Characters into a pattern, or bytes into a schema's text."""
+    pointer: str | None
+    """JSON Pointer into a schema."""
+    keyword: str | None
+    """The keyword at fault."""
+    limit: int | None
+    """The limit that was exceeded."""
+    value: int | None
+    """What exceeded the limit."""
+
+class PatternError(InterlockError, ValueError):
+    """A pattern is not well formed; `offset` says where."""
+
+class SchemaError(InterlockError, ValueError):
+    """A schema is not well formed; `pointer` and `keyword` say where."""
+
+class UnsupportedError(InterlockError, ValueError):
+    """The source means something that cannot be enforced exactly."""
+
+class UnsatisfiableError(InterlockError, ValueError):
+    """The source accepts nothing that this vocabulary can spell."""
+
+class GrammarError(InterlockError, ValueError):
+    """A grammar is not well formed."""
+
+class LimitError(InterlockError, ValueError):
+    """Compiling needs more work than a limit allows; `limit` and `value` say which."""
+
+class BudgetError(InterlockError, ValueError):
+    """A token budget is too small for any output."""
+
+class TokenRejected(InterlockError, ValueError):
+    """A token is not allowed here; the guide is unchanged."""
+
+class VocabularyError(InterlockError, ValueError):
+    """A vocabulary is not usable, or does not belong to this index."""
+
+class ArtifactError(InterlockError, ValueError):
+    """A stored artifact cannot be used."""
+
+class ArgumentError(InterlockError, ValueError):
+    """An argument has the wrong shape, type or range; nothing was written."""
+
+class GuideBusyError(InterlockError, ValueError):
+    """One guide was used by two threads at once, or twice in one batch."""
+
+class InternalError(InterlockError):
+    """A bug in interlock; please report it."""
+
+@final
+class Vocabulary:
+    """The bytes of every token, which ids end an output, and the width of the logits.
+
+    ``tokens[i]`` are the bytes of token ``i``; ``b""`` means that it has no text. ``special_token_ids`` never spell
+    text: no guide allows ``<|im_start|>`` inside a string that happens to permit these characters. ``size`` is the
+    width of the logits, padding included; by default as many as there are tokens.
+
+    Immutable, shared freely between threads, and cheap to share between indexes.
+    """
+
+    def __new__(
+        cls,
+        tokens: Iterable[bytes],
+        eos_token_ids: Iterable[SupportsIndex],
+        special_token_ids: Iterable[SupportsIndex] | None = None,
+        size: int | None = None,
+    ) -> Vocabulary: ...
+    @classmethod
+    def from_tokenizer(
+        cls, tokenizer: Any, eos_token_ids: Iterable[int] | None = None, size: int | None = None
+    ) -> Vocabulary:
+        """The vocabulary of a tokenizer: transformers (fast or slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
+        sentencepiece or mistral_common.
+
+        ``eos_token_ids`` replaces the stop tokens that the tokenizer names. ``size`` is the width of the logits where
+        the model pads them.
+        """
+
+    @classmethod
+    def from_file(
+        cls, path: str | os.PathLike[str], eos_token_ids: Iterable[int] | None = None, size: int | None = None
+    ) -> Vocabulary:
+        """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, or ``tekken.json``."""
+
+    @property
+    def size(self) -> int:
+        """The width of the logits, padding included."""
+
+    @property
+    def eos_token_ids(self) -> list[int]:
+        """The ids that end an output, ascending."""
+
+    @property
+    def special_token_ids(self) -> list[int]:
+        """The ids that never spell text, ascending, as they were given."""
+
+    @property
+    def fingerprint(self) -> str:
+        """64 hexadecimal digits, equal for vocabularies that are interchangeable."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes that the tables occupy."""
+
+    def token_bytes(self, id: SupportsIndex) -> bytes:
+        """The bytes of one token, of a special one too; ``b""`` for padding."""
+
+    def decode(self, ids: Iterable[SupportsIndex]) -> bytes:
+        """The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing."""
+
+    def __len__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Vocabulary: ...
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Vocabulary: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Limits:
+    """Bounds on the work of one compile, each a number of things and never a time.
+
+    Every field has a default; name those that differ: ``Limits(max_depth=50)``. Functions that take ``limits`` accept
+    a dict with the same keys too.
+    """
+
+    def __new__(cls, **fields: int) -> Limits: ...
+    @property
+    def max_source_bytes(self) -> int:
+        """Bytes of a source text."""
+
+    @property
+    def max_depth(self) -> int:
+        """Nesting of groups in a pattern or of values in a schema."""
+
+    @property
+    def max_expr_nodes(self) -> int:
+        """Nodes of the expression arena."""
+
+    @property
+    def max_explored_states(self) -> int:
+        """States explored eagerly to decide which states are live."""
+
+    @property
+    def max_alternatives(self) -> int:
+        """Alternatives of one rule."""
+
+    @property
+    def max_rules(self) -> int:
+        """Rules of one index."""
+
+    @property
+    def max_algebra_steps(self) -> int:
+        """Steps of schema algebra in one compile."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class ReportRow:
+    """One row of a report: how a keyword at a place of the source is enforced.
+
+    ``enforcement`` is ``"exact"``, ``"narrower"`` (accepts less than the source), ``"annotation"`` or ``"ignored"``
+    (the source's own draft says so), or ``"wider"`` (accepts more; only with ``on_unsupported="warn"``).
+    """
+
+    @property
+    def pointer(self) -> str:
+        """JSON Pointer of the schema that holds the keyword, or the offset in a pattern."""
+
+    @property
+    def keyword(self) -> str:
+        """The keyword."""
+
+    @property
+    def enforcement(self) -> Literal["exact", "narrower", "annotation", "ignored", "wider"]:
+        """How it is enforced."""
+
+    @property
+    def reason(self) -> str:
+        """Why, where it is not exact."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Index:
+    """A source and a vocabulary, compiled: which tokens may come next, in every state. Shared between any number of
+    guides and threads.
+
+    Made by ``from_regex``, ``from_json_schema`` and ``from_choices``.
+    """
+
+    @classmethod
+    def from_regex(
+        cls,
+        pattern: str | re.Pattern[str],
+        vocabulary: Vocabulary,
+        dialect: Literal["python", "ecma"] = "python",
+        flags: str = "",
+        limits: Limits | Mapping[str, int] | None = None,
+    ) -> Index:
+        """Compile a pattern. The whole output must match it, with the meaning of Python's ``re.fullmatch``.
+
+        ``pattern`` is a string or a compiled ``re.Pattern``, whose flags count too. ``flags`` is a string of the
+        letters ``i m s x a``. ``dialect`` is ``"python"`` or ``"ecma"``.
+        """
+
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: str | bytes | dict[str, Any] | bool | type[Any],
+        vocabulary: Vocabulary,
+        whitespace: str = "flexible",
+        property_order: Literal["schema", "any"] = "schema",
+        on_unsupported: Literal["error", "warn"] = "error",
+        formats: Literal["assert", "annotate"] = "assert",
+        documents: Mapping[str, str | bytes | dict[str, Any] | bool] | None = None,
+        limits: Limits | Mapping[str, int] | None = None,
+    ) -> Index:
+        """Compile a JSON Schema, drafts 4 to 2020-12.
+
+        ``schema`` is its text (``str`` or ``bytes``), a ``dict``, a ``bool`` or a pydantic model class. ``whitespace``
+        is ``"flexible"`` (any JSON whitespace, in short runs), ``"compact"``, ``"spaced"`` (as ``json.dumps`` writes)
+        or a pattern. ``property_order`` is ``"schema"`` (as declared) or ``"any"``. ``on_unsupported="warn"`` leaves
+        out what cannot be enforced and says so in ``report``. ``formats`` is ``"assert"`` or ``"annotate"``.
+        ``documents`` maps URIs to further schemas that ``$ref`` may reach; nothing is ever fetched.
+        """
+
+    @classmethod
+    def from_choices(
+        cls, choices: Sequence[str], vocabulary: Vocabulary, limits: Limits | Mapping[str, int] | None = None
+    ) -> Index:
+        """Compile a list of strings, one of which must be the output."""
+
+    def guide(
+        self,
+        max_tokens: int | None = None,
+        stop_token_ids: Iterable[SupportsIndex] | None = None,
+        context_ids: Iterable[SupportsIndex] | None = None,
+    ) -> Guide:
+        """A cursor for one request.
+
+        ``max_tokens`` bounds the output, its stop token included: only tokens after which the rest still fits are
+        allowed. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before the output.
+        """
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary that this index was compiled for."""
+
+    @property
+    def report(self) -> list[ReportRow]:
+        """One row per keyword and place, saying how exactly it is enforced."""
+
+    @property
+    def num_states(self) -> int:
+        """How many states are known so far."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes that this index occupies, its vocabulary and what is shared between indexes excepted."""
+
+    @property
+    def fingerprint(self) -> str:
+        """64 hexadecimal digits, equal for indexes of the same source, options, vocabulary and version."""
+
+    def __copy__(self) -> Index: ...
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Index: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Guide:
+    """One request's cursor over an index.
+
+    It says which tokens may come next, takes the one that was chosen, and can go back. It owns the end of the output:
+    stop tokens are allowed exactly where the output is complete. Made by ``Index.guide``.
+
+    Not for two threads at once: that raises ``GuideBusyError``. Use ``fork`` for a second cursor.
+    """
+
+    def fill_bitmask(self, bits: Any, row: SupportsIndex = 0) -> bool:
+        """Write the mask of allowed tokens into one row of ``bits``: bit ``t & 31`` of word ``t >> 5`` is 1 for allowed.
+
+        ``bits`` is a C-contiguous ``int32`` NumPy array or torch CPU tensor. Words beyond the vocabulary become 0.
+        Returns False, with a row of all ones, when nothing is masked because the output has ended.
+        """
+
+    def advance(self, id: SupportsIndex) -> None:
+        """Take one token. Raises ``TokenRejected``, and changes nothing, if it is not allowed."""
+
+    def try_advance(self, id: SupportsIndex) -> bool:
+        """Take one token if it is allowed; return whether it was."""
+
+    def advance_many(self, ids: Iterable[SupportsIndex]) -> int:
+        """Take the longest allowed prefix of ``ids`` and return its length, which is what ``rollback`` would undo."""
+
+    def validate(self, ids: Iterable[SupportsIndex]) -> int:
+        """The length of the longest allowed prefix of ``ids``; the guide stays where it is."""
+
+    def rollback(self, n: SupportsIndex) -> None:
+        """Undo the last ``n`` tokens, a stop token included."""
+
+    def reset(self) -> None:
+        """Go back to the start."""
+
+    def fork(self) -> Guide:
+        """A second guide in the same state, history included."""
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the output may stop here: a stop token is allowed."""
+
+    @property
+    def must_stop(self) -> bool:
+        """Whether only a stop token can follow."""
+
+    @property
+    def is_terminated(self) -> bool:
+        """Whether a stop token was taken."""
+
+    @property
+    def num_tokens(self) -> int:
+        """How many tokens were taken, a stop token included."""
+
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens that were taken."""
+
+    @property
+    def state(self) -> bytes:
+        """The state as a hashable value: equal for guides of one index that allow the same continuations from here on."""
+
+    @property
+    def index(self) -> Index:
+        """The index that this guide walks."""
+
+    def allowed_token_ids(self) -> npt.NDArray[np.int32]:
+        """The tokens that are allowed now, ascending, as an ``int32`` array."""
+
+    def explain(self, id: SupportsIndex) -> str:
+        """Why a token is refused, in words: the byte at fault, the place in the source, and what was allowed."""
+
+    def forced_bytes(self) -> bytes:
+        """The bytes that must come next, whatever tokens spell them. They may end inside a character."""
+
+    def forced_text(self) -> str:
+        """The whole characters of ``forced_bytes``."""
+
+    def fill_draft_bitmasks(
+        self,
+        ids: Iterable[SupportsIndex],
+        bits: Any,
+        row: SupportsIndex = 0,
+        parents: Iterable[SupportsIndex] | None = None,
+    ) -> int:
+        """Write ``len(ids) + 1`` rows: row ``i`` is the mask before draft ``i``, the last one the mask after all.
+
+        ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
+        draft are all ones; an id of -1 is padding. Returns how many drafts were accepted. The guide stays where it is.
+        """
+
+    def __copy__(self) -> Guide: ...
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Guide: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+def fill_bitmasks(
+    guides: Sequence[Guide], bits: Any, rows: Iterable[SupportsIndex] | None = None, threads: int | None = None
+) -> bool:
+    """Fill one row for each guide in one call, without the GIL and on several threads where that pays.
+
+    Row ``rows[i]`` of ``bits`` belongs to ``guides[i]``; without ``rows`` that is row ``i``. Returns whether any row
+    masks anything. Nothing is written if an argument is unsuitable, a row is named twice, or a guide is in use.
+    """
+
+def apply_bitmask_cpu(
+    logits: Any, bits: Any, rows: Iterable[SupportsIndex] | None = None, bfloat16: bool = False
+) -> None:
+    """Mask logits in memory that the processor can reach; `masks.apply_bitmask` calls it.
+
+    ``bfloat16`` says that the 16-bit integers of ``logits`` are that format's bit patterns.
+    """
+
+def set_num_threads(n: int | None) -> None:
+    """How many threads batch calls may use in this process; ``None`` goes back to the default.
+
+    The default is ``INTERLOCK_NUM_THREADS`` where that is set, and otherwise what the process may use.
+    """
+
+def get_num_threads() -> int:
+    """How many threads batch calls may use in this process."""
+
+def stats() -> dict[str, int]:
+    """Counters of this process: compiles, cache hits, masks and the like."""
+
+def clear_caches() -> None:
+    """Forget what is cached for the process. Indexes and guides that exist keep what they need."""
+
+def _restore_vocabulary(
+    joined: bytes,
+    lengths: bytes,
+    eos_token_ids: Sequence[int],
+    special_token_ids: Sequence[int],
+    size: int,
+    fingerprint: bytes,
+) -> Vocabulary:
+    """Rebuild a pickled vocabulary; ``pickle`` calls it."""
+
+def _restore_limits(values: dict[str, int]) -> Limits:
+    """Rebuild pickled limits; ``pickle`` calls it."""
+
+def _restore_guide(
+    index: Index,
+    tokens: Sequence[int],
+    max_tokens: int | None,
+    stop_token_ids: Sequence[int] | None,
+    context_ids: Sequence[int] | None,
+) -> Guide:
+    """Rebuild a pickled guide; ``pickle`` calls it."""

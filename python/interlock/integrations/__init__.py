@@ -1,0 +1,1 @@
+"""Adapters for inference engines, one module each, imported only by those who use that engine."""

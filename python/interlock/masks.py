@@ -1,0 +1,115 @@
+"""Bitmasks for a batch: allocate them, and apply them to logits.
+
+A bitmask is an ``int32`` array with one row per sequence and ``ceil(size / 32)`` words a row. Bit ``t & 31`` of word
+``t >> 5`` is 1 where token ``t`` is allowed.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interlock._core import ArgumentError, Vocabulary, apply_bitmask_cpu
+
+__all__ = ["allocate_bitmask", "apply_bitmask"]
+
+
+def allocate_bitmask(batch: int, v_or_size: Vocabulary | int) -> npt.NDArray[np.int32]:
+    """A bitmask of ``batch`` rows in which every token is allowed.
+
+    ``v_or_size`` is a vocabulary, or the width of the logits.
+    """
+    size = v_or_size.size if isinstance(v_or_size, Vocabulary) else operator.index(v_or_size)
+    if batch < 0 or size < 0:
+        raise ArgumentError(f"batch and size must not be negative, but are {batch} and {size}")
+    return np.full((batch, (size + 31) // 32), -1, dtype=np.int32)
+
+
+def apply_bitmask(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> None:
+    """Overwrite the logits of forbidden tokens with minus infinity, in place.
+
+    ``logits`` is a NumPy array (``float16``, ``float32`` or ``float64``) or a torch tensor (these and ``bfloat16``) on
+    any device, with one or two dimensions. ``bits`` is a NumPy array or torch tensor of ``int32``. ``rows[i]`` is the
+    row of the logits that row ``i`` of ``bits`` masks; without ``rows`` there must be as many of the one as of the
+    other. Rows that are not named stay as they are. Columns beyond the mask become minus infinity.
+    """
+    numbers = None if rows is None else _row_numbers(rows)
+    if isinstance(logits, np.ndarray):
+        apply_bitmask_cpu(logits, bits, numbers)
+        return
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(logits, torch.Tensor):
+        raise ArgumentError(f"logits must be a NumPy array or a torch tensor, not {type(logits).__name__}")
+    if logits.device.type == "cpu":
+        _apply_torch_cpu(torch, logits, bits, numbers)
+    else:
+        _apply_torch_device(torch, logits, bits, numbers)
+
+
+def _row_numbers(rows: Iterable[int]) -> list[int]:
+    """The row numbers as a list, each at most once: the order in which repeated rows are masked would matter."""
+    numbers: list[int] = rows.tolist() if hasattr(rows, "tolist") else list(rows)
+    if len(set(numbers)) != len(numbers):
+        raise ArgumentError("rows names a row twice")
+    return numbers
+
+
+def _apply_torch_cpu(torch: Any, logits: Any, bits: Any, rows: list[int] | None) -> None:
+    """Mask a tensor in memory: NumPy views share it, and have no ``bfloat16``."""
+    if isinstance(bits, torch.Tensor):
+        bits = bits.cpu()
+    values = logits.detach()
+    if values.dtype == torch.bfloat16:
+        apply_bitmask_cpu(values.view(torch.int16), bits, rows, True)
+    else:
+        apply_bitmask_cpu(values, bits, rows)
+
+
+def _apply_torch_device(torch: Any, logits: Any, bits: Any, rows: list[int] | None) -> None:
+    """Mask a tensor on a device: one Triton kernel where there is Triton, torch operations elsewhere."""
+    words = bits if isinstance(bits, torch.Tensor) else torch.from_numpy(bits)
+    if words.dtype != torch.int32:
+        raise ArgumentError(f"bits must be int32, not {words.dtype}")
+    if not logits.dtype.is_floating_point:
+        raise ArgumentError(f"logits must be floating-point numbers, not {logits.dtype}")
+    if logits.dim() not in (1, 2) or words.dim() not in (1, 2):
+        raise ArgumentError("logits and bits must have one or two dimensions")
+    values = logits.detach()
+    values = values.unsqueeze(0) if values.dim() == 1 else values
+    words = words.unsqueeze(0) if words.dim() == 1 else words
+    if len(words) != (len(values) if rows is None else len(rows)):
+        raise ArgumentError(f"bits has {len(words)} rows for {len(values) if rows is None else len(rows)} of logits")
+    if rows is not None and any(not 0 <= row < len(values) for row in rows):
+        raise ArgumentError(f"rows must lie below {len(values)}")
+    if len(words) == 0 or values.shape[1] == 0:
+        return
+    words = words.to(values.device, non_blocking=True)
+    where = None if rows is None else torch.tensor(rows, dtype=torch.int64).to(values.device, non_blocking=True)
+    if values.device.type == "cuda" and values.stride(1) == 1:
+        try:
+            from interlock import _triton
+        except ImportError:
+            pass
+        else:
+            _triton.apply(values, words.contiguous(), where)
+            return
+    _apply_torch_operations(torch, values, words, where)
+
+
+def _apply_torch_operations(torch: Any, values: Any, words: Any, rows: Any | None) -> None:
+    """The same with torch alone: unpack the bits, then fill."""
+    columns = values.shape[1]
+    lanes = torch.arange(32, dtype=torch.int32, device=values.device)
+    forbidden = ((words.unsqueeze(-1) >> lanes) & 1 == 0).flatten(1)[:, :columns]
+    if forbidden.shape[1] < columns:
+        beyond = torch.ones(len(words), columns - forbidden.shape[1], dtype=torch.bool, device=values.device)
+        forbidden = torch.cat([forbidden, beyond], dim=1)
+    if rows is None:
+        values.masked_fill_(forbidden, float("-inf"))
+    else:
+        values.index_copy_(0, rows, values.index_select(0, rows).masked_fill_(forbidden, float("-inf")))

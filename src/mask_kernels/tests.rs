@@ -1,0 +1,67 @@
+use super::*;
+
+/// The definition, one bit at a time.
+fn slow(lanes: &mut [f32], words: &[u32]) {
+    for (t, lane) in lanes.iter_mut().enumerate() {
+        if words.get(t / 32).is_none_or(|w| w >> (t % 32) & 1 == 0) {
+            *lane = f32::NEG_INFINITY;
+        }
+    }
+}
+
+/// A fixed sequence of words with sparse, dense, empty and full ones among them.
+fn words(n: usize, seed: u64) -> Vec<u32> {
+    let mut x = seed | 1;
+    (0..n)
+        .map(|i| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            match i % 5 {
+                0 => 0,
+                1 => u32::MAX,
+                2 => 1 << (x >> 59),
+                _ => (x >> 32) as u32,
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn agrees_with_the_definition_at_every_width() {
+    for columns in [0, 1, 31, 32, 33, 63, 64, 65, 100, 320, 331] {
+        for count in [0, 1, 2, 3, 10, 11, 12] {
+            let mask = words(count, columns as u64 + 7);
+            let original: Vec<f32> = (0..columns).map(|t| t as f32 - 50.0).collect();
+            let mut expected = original.clone();
+            slow(&mut expected, &mask);
+            let mut bits: Vec<u32> = original.iter().map(|x| x.to_bits()).collect();
+            apply_row(LogitRow::Bits32(&mut bits), &mask);
+            let got: Vec<f32> = bits.into_iter().map(f32::from_bits).collect();
+            assert_eq!(got, expected, "{columns} columns, {count} words");
+        }
+    }
+}
+
+#[test]
+fn narrow_and_wide_lanes_get_their_own_infinity() {
+    let mut half = [0x3C00u16; 40];
+    apply_row(LogitRow::Bits16(&mut half, NEG_INFINITY_F16), &[0xFFFF_FFFE, 1]);
+    assert_eq!(half[0], 0xFC00);
+    assert!(half[1..33].iter().all(|&x| x == 0x3C00));
+    assert!(half[33..].iter().all(|&x| x == 0xFC00));
+
+    let mut brain = [0x3F80u16; 3];
+    apply_row(LogitRow::Bits16(&mut brain, NEG_INFINITY_BF16), &[0b010]);
+    assert_eq!(brain, [0xFF80, 0x3F80, 0xFF80]);
+
+    let mut double = [1f64.to_bits(); 3];
+    apply_row(LogitRow::Bits64(&mut double), &[0b101]);
+    assert_eq!(double.map(f64::from_bits), [1.0, f64::NEG_INFINITY, 1.0]);
+}
+
+#[test]
+fn an_allowed_nan_keeps_its_bits() {
+    let signalling = 0x7FA0_0001;
+    let mut lanes = [signalling; 2];
+    apply_row(LogitRow::Bits32(&mut lanes), &[1]);
+    assert_eq!(lanes, [signalling, f32::NEG_INFINITY.to_bits()]);
+}

@@ -1,0 +1,172 @@
+//! Exceptions: one class per error kind, and the one place where core errors become exceptions.
+//!
+//! `InterlockError` is the root. Every class below it, `InternalError` excepted, derives from `ValueError` as well,
+//! because servers answer a `ValueError` with a client error. Each instance carries where the error lies:
+//!
+//! * `place`: the same in words, `""` where there is none;
+//! * `offset`: characters into a pattern, or bytes into a schema's text;
+//! * `pointer`, `keyword`: a JSON Pointer into a schema, and the keyword at fault;
+//! * `limit`, `value`: what was exceeded, and by what.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use crate::error::{Error, ErrorKind, Place, Result};
+
+struct Classes {
+    base: Py<PyType>,
+    by_kind: Vec<(ErrorKind, Py<PyType>)>,
+    busy: Py<PyType>,
+    internal: Py<PyType>,
+}
+
+static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+/// Name, kind and docstring of every class that stands for one kind of core error.
+const KINDS: [(&str, ErrorKind, &str); 11] = [
+    ("PatternError", ErrorKind::Pattern, "A pattern is not well formed; `offset` says where."),
+    ("SchemaError", ErrorKind::Schema, "A schema is not well formed; `pointer` and `keyword` say where."),
+    ("UnsupportedError", ErrorKind::Unsupported, "The source means something that cannot be enforced exactly."),
+    ("UnsatisfiableError", ErrorKind::Unsatisfiable, "The source accepts nothing that this vocabulary can spell."),
+    ("GrammarError", ErrorKind::Grammar, "A grammar is not well formed."),
+    ("LimitError", ErrorKind::Limit, "Compiling needs more work than a limit allows; `limit` and `value` say which."),
+    ("BudgetError", ErrorKind::Budget, "A token budget is too small for any output."),
+    ("TokenRejected", ErrorKind::TokenRejected, "A token is not allowed here; the guide is unchanged."),
+    ("VocabularyError", ErrorKind::Vocabulary, "A vocabulary is not usable, or does not belong to this index."),
+    ("ArtifactError", ErrorKind::Artifact, "A stored artifact cannot be used."),
+    ("ArgumentError", ErrorKind::Argument, "An argument has the wrong shape, type or range; nothing was written."),
+];
+
+impl Classes {
+    fn make(py: Python<'_>) -> PyResult<Classes> {
+        let class = |name: &str, doc: &str, bases: &Bound<'_, PyAny>| -> PyResult<Py<PyType>> {
+            let space = PyDict::new(py);
+            space.set_item("__doc__", doc)?;
+            space.set_item("__module__", "interlock")?;
+            if name == "InterlockError" {
+                space.set_item("place", "")?;
+                for attribute in ["offset", "pointer", "keyword", "limit", "value"] {
+                    space.set_item(attribute, py.None())?;
+                }
+            }
+            let made = py.get_type::<PyType>().call1((name, bases, space))?;
+            Ok(made.cast_into::<PyType>()?.unbind())
+        };
+        let root = PyTuple::new(py, [py.get_type::<PyException>()])?;
+        let base = class("InterlockError", "The root of all errors that interlock raises.", root.as_any())?;
+        let value = PyTuple::new(py, [base.bind(py), &py.get_type::<PyValueError>()])?;
+        let only = PyTuple::new(py, [base.bind(py)])?;
+        let by_kind = KINDS
+            .iter()
+            .map(|(name, kind, doc)| Ok((*kind, class(name, doc, value.as_any())?)))
+            .collect::<PyResult<_>>()?;
+        Ok(Classes {
+            base,
+            by_kind,
+            busy: class(
+                "GuideBusyError",
+                "One guide was used by two threads at once, or twice in one batch.",
+                value.as_any(),
+            )?,
+            internal: class("InternalError", "A bug in interlock; please report it.", only.as_any())?,
+        })
+    }
+
+    fn get(py: Python<'_>) -> PyResult<&'static Classes> {
+        CLASSES.get_or_try_init(py, || Classes::make(py))
+    }
+
+    fn of(&self, kind: ErrorKind) -> &Py<PyType> {
+        self.by_kind.iter().find(|(k, _)| *k == kind).map_or(&self.internal, |(_, class)| class)
+    }
+}
+
+/// Put every exception class into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let classes = Classes::get(py)?;
+    let named = [&classes.base, &classes.busy, &classes.internal];
+    for class in classes.by_kind.iter().map(|(_, class)| class).chain(named) {
+        let class = class.bind(py);
+        module.add(class.name()?, class)?;
+    }
+    Ok(())
+}
+
+/// The exception for a core error.
+pub fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
+    let build = || -> PyResult<PyErr> {
+        let instance = Classes::get(py)?.of(error.kind()).bind(py).call1((error.to_string(),))?;
+        instance.setattr("place", error.place().to_string())?;
+        match error.place() {
+            Place::Unknown => {}
+            Place::Offset(n) | Place::Byte(n) => instance.setattr("offset", *n)?,
+            Place::Pointer { pointer, keyword } => {
+                instance.setattr("pointer", pointer)?;
+                instance.setattr("keyword", keyword)?;
+            }
+        }
+        if let Some((limit, value)) = error.limit_values() {
+            instance.setattr("limit", limit)?;
+            instance.setattr("value", value)?;
+        }
+        Ok(PyErr::from_value(instance))
+    };
+    build().unwrap_or_else(|failed| failed)
+}
+
+/// The exception for an unsuitable argument.
+#[cold]
+pub fn argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    to_exception(py, &Error::new(ErrorKind::Argument, message))
+}
+
+/// The exception for an error of `kind` that this layer finds itself.
+#[cold]
+pub fn of_kind(py: Python<'_>, kind: ErrorKind, message: impl Into<String>) -> PyErr {
+    to_exception(py, &Error::new(kind, message))
+}
+
+#[cold]
+fn raised(py: Python<'_>, pick: impl Fn(&Classes) -> &Py<PyType>, message: String) -> PyErr {
+    match Classes::get(py).and_then(|classes| pick(classes).bind(py).call1((message,))) {
+        Ok(instance) => PyErr::from_value(instance),
+        Err(failed) => failed,
+    }
+}
+
+/// The exception for a guide that is already in use.
+#[cold]
+pub fn busy(py: Python<'_>, message: &str) -> PyErr {
+    raised(py, |classes| &classes.busy, message.to_owned())
+}
+
+/// The exception for a bug, `what` being a caught panic's message.
+#[cold]
+pub fn internal(py: Python<'_>, what: &str) -> PyErr {
+    raised(py, |classes| &classes.internal, format!("a bug in interlock, please report it: {what}"))
+}
+
+/// What a panic said.
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+/// Run `work` without the GIL; a panic becomes `InternalError` and a core error its exception.
+pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    settle(py, py.detach(|| catch_unwind(AssertUnwindSafe(work))))
+}
+
+fn settle<T>(py: Python<'_>, outcome: std::thread::Result<Result<T>>) -> PyResult<T> {
+    match outcome {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(to_exception(py, &error)),
+        Err(panic) => Err(internal(py, &panic_message(&*panic))),
+    }
+}

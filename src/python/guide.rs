@@ -1,0 +1,333 @@
+//! `interlock.Guide`.
+//!
+//! A guide sits behind a mutex that is only ever tried: a guide is one request's cursor, so two threads that use it
+//! at once have a bug, and get an error instead of waiting or of corrupting the cursor.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use super::buffer::MaskRows;
+use super::errors::{busy, internal, panic_message, to_exception};
+use super::ids::{NO_TOKEN, RowNumber, TokenId, TokenIds, signed_ids};
+use super::index::{PyIndex, state_bytes};
+use crate::error::{ErrorKind, Result};
+use crate::guide::{Guide, GuideOptions};
+
+/// A guide, and whether a panic left it in doubt.
+pub struct Slot {
+    guide: Guide,
+    words: usize,
+    pub broken: bool,
+}
+
+impl Slot {
+    /// Fill one row: the guide's words, and zeros beyond them. After the end the whole row is ones.
+    pub fn fill(&mut self, row: &mut [u32]) -> bool {
+        if self.guide.is_terminated() {
+            row.fill(u32::MAX);
+            return false;
+        }
+        let (words, beyond) = row.split_at_mut(self.words.min(row.len()));
+        let masked = self.guide.fill_mask(words);
+        beyond.fill(0);
+        masked
+    }
+
+    /// Refuse to go on with a guide that a panic left in doubt.
+    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
+        if self.broken {
+            return Err(internal(py, "this guide was in use when another bug struck"));
+        }
+        Ok(())
+    }
+}
+
+/// One request's cursor over an index.
+///
+/// It says which tokens may come next, takes the one that was chosen, and can go back. It owns the end of the output:
+/// stop tokens are allowed exactly where the output is complete. Made by ``Index.guide``.
+///
+/// Not for two threads at once: that raises ``GuideBusyError``. Use ``fork`` for a second cursor.
+#[pyclass(frozen, module = "interlock", name = "Guide")]
+pub struct PyGuide {
+    index: Py<PyIndex>,
+    options: GuideOptions,
+    words: usize,
+    slot: Mutex<Slot>,
+}
+
+impl PyGuide {
+    /// A guide at the start of `index`.
+    pub fn start(index: &Bound<'_, PyIndex>, options: GuideOptions) -> PyResult<PyGuide> {
+        let py = index.py();
+        let core = &index.get().core;
+        let guide = super::errors::detached(py, || core.guide(options.clone()))?;
+        let words = core.vocabulary().words();
+        let slot = Mutex::new(Slot { guide, words, broken: false });
+        Ok(PyGuide { index: index.clone().unbind(), options, words, slot })
+    }
+
+    /// Words of a mask row.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The slot, unless it is in use.
+    pub fn try_slot(&self) -> Option<MutexGuard<'_, Slot>> {
+        match self.slot.try_lock() {
+            Ok(slot) => Some(slot),
+            // Panics are caught inside the lock, so it cannot be poisoned; if it were, `broken` would still tell.
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    fn lock<'a>(&'a self, py: Python<'_>) -> PyResult<MutexGuard<'a, Slot>> {
+        let Some(slot) = self.try_slot() else {
+            return Err(busy(py, "this guide is in use by another thread; fork it, or give each thread its own"));
+        };
+        slot.check(py)?;
+        Ok(slot)
+    }
+
+    /// Run `work` on the guide with the GIL held.
+    #[inline]
+    fn with<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Guide) -> T) -> PyResult<T> {
+        let mut slot = self.lock(py)?;
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut slot.guide)));
+        outcome.map_err(|panic| {
+            slot.broken = true;
+            internal(py, &panic_message(&*panic))
+        })
+    }
+
+    /// Run `work` on the guide without the GIL.
+    fn with_detached<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Slot) -> T + Send) -> PyResult<T> {
+        let mut slot = self.lock(py)?;
+        let inner = &mut *slot;
+        let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(inner))));
+        outcome.map_err(|panic| {
+            slot.broken = true;
+            internal(py, &panic_message(&*panic))
+        })
+    }
+}
+
+/// A core result as a Python one.
+fn convert<T>(py: Python<'_>, result: Result<T>) -> PyResult<T> {
+    result.map_err(|error| to_exception(py, &error))
+}
+
+#[pymethods]
+impl PyGuide {
+    /// Write the mask of allowed tokens into one row of ``bits``: bit ``t & 31`` of word ``t >> 5`` is 1 for allowed.
+    ///
+    /// ``bits`` is a C-contiguous ``int32`` NumPy array or torch CPU tensor. Words beyond the vocabulary become 0.
+    /// Returns False, with a row of all ones, when nothing is masked because the output has ended.
+    #[pyo3(signature = (bits, row=RowNumber(0)), text_signature = "($self, bits, row=0)")]
+    fn fill_bitmask(&self, py: Python<'_>, bits: &Bound<'_, PyAny>, row: RowNumber) -> PyResult<bool> {
+        let mut mask = MaskRows::<true>::new(bits)?;
+        mask.check_width(self.words)?;
+        let words = mask.row_mut(row.0)?;
+        self.with_detached(py, |slot| slot.fill(words))
+    }
+
+    /// Take one token. Raises ``TokenRejected``, and changes nothing, if it is not allowed.
+    fn advance(&self, py: Python<'_>, id: TokenId) -> PyResult<()> {
+        let outcome = self.with(py, |guide| guide.advance(id.0))?;
+        convert(py, outcome)
+    }
+
+    /// Take one token if it is allowed; return whether it was.
+    fn try_advance(&self, py: Python<'_>, id: TokenId) -> PyResult<bool> {
+        self.with(py, |guide| guide.try_advance(id.0))
+    }
+
+    /// Take the longest allowed prefix of ``ids`` and return its length, which is what ``rollback`` would undo.
+    fn advance_many(&self, py: Python<'_>, ids: TokenIds) -> PyResult<usize> {
+        self.with_detached(py, |slot| slot.guide.advance_many(&ids.0))
+    }
+
+    /// The length of the longest allowed prefix of ``ids``; the guide stays where it is.
+    fn validate(&self, py: Python<'_>, ids: TokenIds) -> PyResult<usize> {
+        self.with_detached(py, |slot| slot.guide.validate(&ids.0))
+    }
+
+    /// Undo the last ``n`` tokens, a stop token included.
+    fn rollback(&self, py: Python<'_>, n: RowNumber) -> PyResult<()> {
+        let n = usize::try_from(n.0)
+            .map_err(|_| super::errors::argument(py, format!("cannot roll back {} tokens", n.0)))?;
+        let outcome = self.with(py, |guide| guide.rollback(n))?;
+        convert(py, outcome)
+    }
+
+    /// Go back to the start.
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, Guide::reset)
+    }
+
+    /// A second guide in the same state, history included.
+    fn fork(&self, py: Python<'_>) -> PyResult<PyGuide> {
+        let guide = self.with(py, |guide| guide.clone())?;
+        Ok(PyGuide {
+            index: self.index.clone_ref(py),
+            options: self.options.clone(),
+            words: self.words,
+            slot: Mutex::new(Slot { guide, words: self.words, broken: false }),
+        })
+    }
+
+    /// Whether the output may stop here: a stop token is allowed.
+    #[getter]
+    fn is_accepting(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |guide| guide.is_accepting())
+    }
+
+    /// Whether only a stop token can follow.
+    #[getter]
+    fn must_stop(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, Guide::must_stop)
+    }
+
+    /// Whether a stop token was taken.
+    #[getter]
+    fn is_terminated(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |guide| guide.is_terminated())
+    }
+
+    /// How many tokens were taken, a stop token included.
+    #[getter]
+    fn num_tokens(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |guide| guide.num_tokens())
+    }
+
+    /// The tokens that were taken.
+    #[getter]
+    fn tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        self.with(py, |guide| guide.tokens())
+    }
+
+    /// The state as a hashable value: equal for guides of one index that allow the same continuations from here on.
+    #[getter]
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let key = self.with(py, |guide| guide.state_key())?;
+        Ok(state_bytes(py, self.index.get(), &key))
+    }
+
+    /// The index that this guide walks.
+    #[getter]
+    fn index(&self, py: Python<'_>) -> Py<PyIndex> {
+        self.index.clone_ref(py)
+    }
+
+    /// The tokens that are allowed now, ascending, as an ``int32`` array.
+    fn allowed_token_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        let ids = self.with_detached(py, |slot| slot.guide.allowed_token_ids())?;
+        // Ids lie below 2^24.
+        Ok(PyArray1::from_iter(py, ids.into_iter().map(|id| id as i32)))
+    }
+
+    /// Why a token is refused, in words: the byte at fault, the place in the source, and what was allowed.
+    fn explain(&self, py: Python<'_>, id: TokenId) -> PyResult<String> {
+        self.with_detached(py, |slot| slot.guide.explain(id.0))
+    }
+
+    /// The bytes that must come next, whatever tokens spell them. They may end inside a character.
+    fn forced_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.with_detached(py, |slot| slot.guide.forced_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The whole characters of ``forced_bytes``.
+    fn forced_text(&self, py: Python<'_>) -> PyResult<String> {
+        let bytes = self.with_detached(py, |slot| slot.guide.forced_bytes())?;
+        let whole = match std::str::from_utf8(&bytes) {
+            Ok(text) => text.len(),
+            Err(e) => e.valid_up_to(),
+        };
+        Ok(String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default()).into_owned())
+    }
+
+    /// Write ``len(ids) + 1`` rows: row ``i`` is the mask before draft ``i``, the last one the mask after all.
+    ///
+    /// ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
+    /// draft are all ones; an id of -1 is padding. Returns how many drafts were accepted. The guide stays where it is.
+    #[pyo3(signature = (ids, bits, row=RowNumber(0), parents=None), text_signature = "($self, ids, bits, row=0, parents=None)")]
+    fn fill_draft_bitmasks(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        bits: &Bound<'_, PyAny>,
+        row: RowNumber,
+        parents: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        let ids = signed_ids(ids)?;
+        let parents = parents.map(signed_ids).transpose()?;
+        let mut mask = MaskRows::<true>::new(bits)?;
+        mask.check_width(self.words)?;
+        let (width, words) = (mask.words(), self.words);
+        let rows = mask.span_mut(row.0, ids.len() + 1)?;
+        let outcome = self.with_detached(py, |slot| {
+            if width == words {
+                return slot.guide.fill_draft_masks(&ids, parents.as_deref(), rows);
+            }
+            let mut narrow = vec![0; words * (ids.len() + 1)];
+            let accepted = slot.guide.fill_draft_masks(&ids, parents.as_deref(), &mut narrow)?;
+            for (wide, narrow) in rows.chunks_mut(width).zip(narrow.chunks(words)) {
+                let (head, beyond) = wide.split_at_mut(words);
+                head.copy_from_slice(narrow);
+                let ones = narrow.iter().all(|&word| word == u32::MAX);
+                beyond.fill(if ones { u32::MAX } else { 0 });
+            }
+            Ok(accepted)
+        })?;
+        convert(py, outcome)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (tokens, ended) = self.with(py, |guide| (guide.num_tokens(), guide.is_terminated()))?;
+        Ok(format!("<interlock.Guide after {tokens} tokens{}>", if ended { ", terminated" } else { "" }))
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<PyGuide> {
+        self.fork(py)
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyDict>) -> PyResult<PyGuide> {
+        self.fork(py)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let tokens = self.with(py, |guide| guide.tokens())?;
+        let GuideOptions { max_tokens, stop_token_ids, context_ids } = self.options.clone();
+        let restore = py.import("interlock._core")?.getattr("_restore_guide")?;
+        let arguments = (self.index.clone_ref(py), tokens, max_tokens, stop_token_ids, context_ids);
+        (restore, arguments).into_pyobject(py)
+    }
+}
+
+/// Rebuild a pickled guide; ``pickle`` calls it.
+#[pyfunction]
+pub fn _restore_guide(
+    py: Python<'_>,
+    index: &Bound<'_, PyIndex>,
+    tokens: Vec<u32>,
+    max_tokens: Option<u64>,
+    stop_token_ids: Option<Vec<u32>>,
+    context_ids: Option<Vec<u32>>,
+) -> PyResult<PyGuide> {
+    let guide = PyGuide::start(index, GuideOptions { max_tokens, stop_token_ids, context_ids })?;
+    let taken = guide.with_detached(py, |slot| slot.guide.advance_many(&tokens))?;
+    if taken != tokens.len() {
+        let message = format!("the pickled guide took {} tokens, its index allows {taken}", tokens.len());
+        return Err(super::errors::of_kind(py, ErrorKind::Artifact, message));
+    }
+    Ok(guide)
+}
+
+// Every id that Python hands over and that cannot be one is refused like any other token that is not allowed.
+const _: () = assert!(NO_TOKEN as usize > crate::vocab::MAX_SIZE);

@@ -1,0 +1,113 @@
+//! `interlock.Limits`: bounds on the work of one compile.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::limits::Limits;
+
+/// Bounds on the work of one compile, each a number of things and never a time.
+///
+/// Every field has a default; name those that differ: ``Limits(max_depth=50)``. Functions that take ``limits`` accept
+/// a dict with the same keys too.
+#[pyclass(frozen, eq, hash, module = "interlock", name = "Limits")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PyLimits {
+    core: Limits,
+}
+
+fn from_dict(values: &Bound<'_, PyDict>) -> PyResult<Limits> {
+    let mut limits = Limits::default();
+    for (key, value) in values.iter() {
+        let key: String = key.extract()?;
+        let Some((_, field)) = fields(&mut limits).into_iter().find(|(name, _)| *name == key) else {
+            let known: Vec<_> = fields(&mut limits).into_iter().map(|(name, _)| name).collect();
+            return Err(PyTypeError::new_err(format!("no limit is named {key:?}; there are {}", known.join(", "))));
+        };
+        *field = value.extract()?;
+    }
+    Ok(limits)
+}
+
+/// What a `limits` argument says: `Limits`, a dict, or `None` for the defaults.
+pub fn from_argument(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
+    match argument {
+        None => Ok(Limits::default()),
+        Some(value) => match value.cast::<PyLimits>() {
+            Ok(limits) => Ok(limits.get().core),
+            Err(_) => from_dict(value.cast::<PyDict>()?),
+        },
+    }
+}
+
+/// The `Limits` object for `core`.
+pub fn to_python(core: Limits) -> PyLimits {
+    PyLimits { core }
+}
+
+/// What depends on the fields, which are named once, below. A field of `Limits` that is missing there does not compile.
+macro_rules! limits {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// The fields by name.
+        fn fields(limits: &mut Limits) -> Vec<(&'static str, &mut usize)> {
+            let Limits { $($name),* } = limits;
+            vec![$((stringify!($name), $name)),*]
+        }
+
+        #[pymethods]
+        impl PyLimits {
+            #[new]
+            #[pyo3(signature = (**fields))]
+            fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+                Ok(PyLimits { core: fields.map_or_else(|| Ok(Limits::default()), from_dict)? })
+            }
+
+            fn __repr__(&self) -> String {
+                let mut core = self.core;
+                let fields = fields(&mut core).into_iter().map(|(name, value)| format!("{name}={value}"));
+                format!("Limits({})", fields.collect::<Vec<_>>().join(", "))
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                let values = PyDict::new(py);
+                let mut core = self.core;
+                for (name, value) in fields(&mut core) {
+                    values.set_item(name, *value)?;
+                }
+                let restore = py.import("interlock._core")?.getattr("_restore_limits")?;
+                (restore, (values,)).into_pyobject(py)
+            }
+
+            $(
+                $(#[$doc])*
+                #[getter]
+                fn $name(&self) -> usize {
+                    self.core.$name
+                }
+            )*
+        }
+    };
+}
+
+limits! {
+    /// Bytes of a source text.
+    max_source_bytes,
+    /// Nesting of groups in a pattern or of values in a schema.
+    max_depth,
+    /// Nodes of the expression arena.
+    max_expr_nodes,
+    /// States explored eagerly to decide which states are live.
+    max_explored_states,
+    /// Alternatives of one rule.
+    max_alternatives,
+    /// Rules of one index.
+    max_rules,
+    /// Steps of schema algebra in one compile.
+    max_algebra_steps,
+}
+
+/// Rebuild pickled limits; ``pickle`` calls it.
+#[pyfunction]
+pub fn _restore_limits(values: &Bound<'_, PyDict>) -> PyResult<PyLimits> {
+    Ok(PyLimits { core: from_dict(values)? })
+}

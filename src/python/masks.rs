@@ -1,0 +1,187 @@
+//! Functions over whole batches: fill many rows, mask many rows of logits.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+use super::buffer::{LogitRows, MaskRows};
+use super::errors::{argument, busy, detached, internal, panic_message};
+use super::guide::{PyGuide, Slot};
+use super::ids::row_numbers;
+use super::pool;
+use crate::mask_kernels::apply_row;
+
+/// One row to fill. `panic` receives what a panic said, so that one bug costs one guide and not the batch's others.
+struct Job<'a> {
+    slot: &'a mut Slot,
+    row: &'a mut [u32],
+    masked: bool,
+    panic: Option<String>,
+}
+
+impl Job<'_> {
+    fn run(&mut self) {
+        let Job { slot, row, .. } = self;
+        match catch_unwind(AssertUnwindSafe(|| slot.fill(row))) {
+            Ok(masked) => self.masked = masked,
+            Err(panic) => {
+                self.slot.broken = true;
+                self.panic = Some(panic_message(&*panic));
+            }
+        }
+    }
+}
+
+/// Work that is left below this is done by the calling thread: waking another costs about as much.
+const WORTH_SHARING: Duration = Duration::from_micros(150);
+/// Jobs between two looks at the clock, and taken by a thread at once.
+const CHUNK: usize = 4;
+
+/// Run all jobs; on up to `threads` threads where that pays. Rows do not depend on each other, so who fills which
+/// changes nothing but the time.
+fn run_all(mut jobs: &mut [Job<'_>], threads: usize) {
+    let start = Instant::now();
+    let mut done = 0u32;
+    while !jobs.is_empty() {
+        let (now, later) = jobs.split_at_mut(CHUNK.min(jobs.len()));
+        now.iter_mut().for_each(Job::run);
+        done += now.len() as u32;
+        jobs = later;
+        let rest = start.elapsed() / done * jobs.len() as u32;
+        if threads > 1 && rest > WORTH_SHARING {
+            break;
+        }
+    }
+    if jobs.is_empty() {
+        return;
+    }
+    let helpers = (threads - 1).min(jobs.len().div_ceil(CHUNK) - 1);
+    let queue = Mutex::new(jobs.chunks_mut(CHUNK));
+    let next = || queue.lock().map_or(None, |mut chunks| chunks.next());
+    let work = || {
+        while let Some(chunk) = next() {
+            chunk.iter_mut().for_each(Job::run);
+        }
+    };
+    pool::with_helpers(helpers, work);
+}
+
+/// Fill one row for each guide in one call, without the GIL and on several threads where that pays.
+///
+/// Row ``rows[i]`` of ``bits`` belongs to ``guides[i]``; without ``rows`` that is row ``i``. Returns whether any row
+/// masks anything. Nothing is written if an argument is unsuitable, a row is named twice, or a guide is in use.
+#[pyfunction]
+#[pyo3(signature = (guides, bits, rows=None, threads=None))]
+pub fn fill_bitmasks(
+    py: Python<'_>,
+    guides: Vec<Bound<'_, PyGuide>>,
+    bits: &Bound<'_, PyAny>,
+    rows: Option<&Bound<'_, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<bool> {
+    let mut mask = MaskRows::<true>::new(bits)?;
+    let numbers = match rows {
+        Some(rows) => row_numbers(rows)?,
+        None => (0..guides.len() as i64).collect(),
+    };
+    if numbers.len() != guides.len() {
+        return Err(argument(py, format!("{} guides, but {} rows", guides.len(), numbers.len())));
+    }
+    if threads == Some(0) {
+        return Err(argument(py, "threads must be at least 1"));
+    }
+    let mut slots = Vec::with_capacity(guides.len());
+    for (i, guide) in guides.iter().enumerate() {
+        let guide = guide.get();
+        mask.check_width(guide.words())?;
+        let Some(slot) = guide.try_slot() else {
+            let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
+            return Err(busy(py, &message));
+        };
+        slot.check(py)?;
+        slots.push(slot);
+    }
+    let mut jobs: Vec<Job<'_>> = slots
+        .iter_mut()
+        .zip(mask.rows_mut(&numbers)?)
+        .map(|(slot, row)| Job { slot, row, masked: false, panic: None })
+        .collect();
+    let threads = threads.unwrap_or_else(pool::num_threads);
+    detached(py, || {
+        run_all(&mut jobs, threads);
+        Ok(())
+    })?;
+    if let Some(panic) = jobs.iter_mut().find_map(|job| job.panic.take()) {
+        return Err(internal(py, &panic));
+    }
+    Ok(jobs.iter().any(|job| job.masked))
+}
+
+/// Mask logits in memory that the processor can reach; `masks.apply_bitmask` calls it.
+///
+/// ``bfloat16`` says that the 16-bit integers of ``logits`` are that format's bit patterns.
+#[pyfunction]
+#[pyo3(signature = (logits, bits, rows=None, bfloat16=false))]
+pub fn apply_bitmask_cpu(
+    py: Python<'_>,
+    logits: &Bound<'_, PyAny>,
+    bits: &Bound<'_, PyAny>,
+    rows: Option<&Bound<'_, PyAny>>,
+    bfloat16: bool,
+) -> PyResult<()> {
+    let mut logits = LogitRows::new(logits, bfloat16)?;
+    let mask = MaskRows::<false>::new(bits)?;
+    logits.check_apart(&mask)?;
+    let numbers: Vec<usize> = match rows {
+        Some(rows) => {
+            let numbers = row_numbers(rows)?;
+            if numbers.len() != mask.rows() {
+                return Err(argument(py, format!("{} rows, but bits has {}", numbers.len(), mask.rows())));
+            }
+            let in_range = |&n: &i64| usize::try_from(n).ok().filter(|&n| n < logits.rows());
+            match numbers.iter().map(in_range).collect() {
+                Some(numbers) => numbers,
+                None => return Err(argument(py, format!("rows must lie below {}", logits.rows()))),
+            }
+        }
+        None if mask.rows() == logits.rows() => (0..mask.rows()).collect(),
+        None => {
+            return Err(argument(py, format!("bits has {} rows, logits have {}", mask.rows(), logits.rows())));
+        }
+    };
+    let (words, width) = (mask.all(), mask.words());
+    let mut memory = logits.memory();
+    detached(py, move || {
+        for (i, &row) in numbers.iter().enumerate() {
+            if let Some(lanes) = memory.row_mut(row) {
+                apply_row(lanes, &words[i * width..(i + 1) * width]);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// How many threads batch calls may use in this process; ``None`` goes back to the default.
+///
+/// The default is ``INTERLOCK_NUM_THREADS`` where that is set, and otherwise what the process may use.
+#[pyfunction]
+#[pyo3(signature = (n))]
+pub fn set_num_threads(py: Python<'_>, n: Option<usize>) -> PyResult<()> {
+    match n {
+        Some(n) if n == 0 || n > pool::MAX_THREADS => {
+            Err(argument(py, format!("the number of threads must be from 1 to {}", pool::MAX_THREADS)))
+        }
+        n => {
+            pool::set_num_threads(n);
+            Ok(())
+        }
+    }
+}
+
+/// How many threads batch calls may use in this process.
+#[pyfunction]
+pub fn get_num_threads() -> usize {
+    pool::num_threads()
+}

@@ -1,0 +1,66 @@
+//! The Python extension module `interlock._core`: thin classes over the core's public items.
+//!
+//! Everything that can take time runs without the GIL. Errors and panics become exceptions in one place, `errors`;
+//! unsafe code stands in one place, `buffer`. The core never names Python, so this folder could become a crate of its
+//! own by moving it.
+
+// The macros of pyo3 expand to conversions that are not needed for every type.
+#![allow(clippy::useless_conversion)]
+
+mod buffer;
+mod errors;
+mod guide;
+mod ids;
+mod index;
+mod limits;
+mod masks;
+mod pool;
+mod source;
+mod vocabulary;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Counters of this process: compiles, cache hits, masks and the like.
+#[pyfunction]
+fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let counters = PyDict::new(py);
+    for (name, value) in crate::stats().entries() {
+        counters.set_item(name, value)?;
+    }
+    Ok(counters)
+}
+
+/// Forget what is cached for the process. Indexes and guides that exist keep what they need.
+#[pyfunction]
+fn clear_caches(py: Python<'_>) -> PyResult<()> {
+    errors::detached(py, || {
+        crate::clear_caches();
+        Ok(())
+    })
+}
+
+/// The native part of interlock; import it through the package.
+#[pymodule(name = "_core", gil_used = false)]
+mod core_module {
+    use super::*;
+
+    #[pymodule_export]
+    use super::guide::{_restore_guide, PyGuide};
+    #[pymodule_export]
+    use super::index::{PyIndex, PyReportRow};
+    #[pymodule_export]
+    use super::limits::{_restore_limits, PyLimits};
+    #[pymodule_export]
+    use super::masks::{apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
+    #[pymodule_export]
+    use super::vocabulary::{_restore_vocabulary, PyVocabulary};
+    #[pymodule_export]
+    use super::{clear_caches, stats};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        super::errors::register(module)
+    }
+}

@@ -1,0 +1,231 @@
+//! `interlock.Vocabulary`.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+
+use super::errors::{detached, of_kind};
+use super::ids::{TokenId, TokenIds};
+use crate::error::ErrorKind;
+use crate::vocab::{Vocabulary, VocabularyOptions};
+
+/// The bytes of every token, which ids end an output, and the width of the logits.
+///
+/// ``tokens[i]`` are the bytes of token ``i``; ``b""`` means that it has no text. ``special_token_ids`` never spell
+/// text: no guide allows ``<|im_start|>`` inside a string that happens to permit these characters. ``size`` is the
+/// width of the logits, padding included; by default as many as there are tokens.
+///
+/// Immutable, shared freely between threads, and cheap to share between indexes.
+#[pyclass(frozen, module = "interlock", name = "Vocabulary")]
+pub struct PyVocabulary {
+    pub core: Arc<Vocabulary>,
+}
+
+impl PyVocabulary {
+    fn make(
+        py: Python<'_>,
+        tokens: Vec<Bound<'_, PyBytes>>,
+        eos_token_ids: TokenIds,
+        special_token_ids: Option<TokenIds>,
+        size: Option<usize>,
+    ) -> PyResult<Self> {
+        let tokens: Vec<&[u8]> = tokens.iter().map(|token| token.as_bytes()).collect();
+        let options = VocabularyOptions {
+            eos_token_ids: eos_token_ids.0,
+            special_token_ids: special_token_ids.map_or_else(Vec::new, |ids| ids.0),
+            size,
+        };
+        Ok(PyVocabulary { core: detached(py, || Vocabulary::new(tokens, options))? })
+    }
+}
+
+#[pymethods]
+impl PyVocabulary {
+    #[new]
+    #[pyo3(signature = (tokens, eos_token_ids, special_token_ids=None, size=None))]
+    fn new(
+        py: Python<'_>,
+        tokens: &Bound<'_, PyAny>,
+        eos_token_ids: TokenIds,
+        special_token_ids: Option<TokenIds>,
+        size: Option<usize>,
+    ) -> PyResult<Self> {
+        let tokens = tokens.try_iter()?.map(|token| Ok(token?.cast_into::<PyBytes>()?)).collect::<PyResult<_>>()?;
+        Self::make(py, tokens, eos_token_ids, special_token_ids, size)
+    }
+
+    /// The vocabulary of a tokenizer: transformers (fast or slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
+    /// sentencepiece or mistral_common.
+    ///
+    /// ``eos_token_ids`` replaces the stop tokens that the tokenizer names. ``size`` is the width of the logits where
+    /// the model pads them.
+    #[classmethod]
+    #[pyo3(signature = (tokenizer, eos_token_ids=None, size=None))]
+    fn from_tokenizer<'py>(
+        class: &Bound<'py, PyType>,
+        tokenizer: &Bound<'py, PyAny>,
+        eos_token_ids: Option<&Bound<'py, PyAny>>,
+        size: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // Tokenizer libraries are Python objects of many shapes; telling them apart is work for Python.
+        let reader = class.py().import("interlock.tokenizers")?.getattr("from_tokenizer")?;
+        reader.call1((tokenizer, eos_token_ids, size))
+    }
+
+    /// The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, or ``tekken.json``.
+    #[classmethod]
+    #[pyo3(signature = (path, eos_token_ids=None, size=None))]
+    fn from_file<'py>(
+        class: &Bound<'py, PyType>,
+        path: &Bound<'py, PyAny>,
+        eos_token_ids: Option<&Bound<'py, PyAny>>,
+        size: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let reader = class.py().import("interlock.tokenizers")?.getattr("from_file")?;
+        reader.call1((path, eos_token_ids, size))
+    }
+
+    /// How many ids the tokenizer lists, those without text included.
+    fn __len__(&self) -> usize {
+        self.core.len()
+    }
+
+    /// The width of the logits, padding included.
+    #[getter]
+    fn size(&self) -> usize {
+        self.core.size()
+    }
+
+    /// The ids that end an output, ascending.
+    #[getter]
+    fn eos_token_ids(&self) -> Vec<u32> {
+        self.core.eos_token_ids().to_vec()
+    }
+
+    /// The ids that never spell text, ascending, as they were given.
+    #[getter]
+    fn special_token_ids(&self) -> Vec<u32> {
+        self.core.special_token_ids().to_vec()
+    }
+
+    /// 64 hexadecimal digits, equal for vocabularies that are interchangeable.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        hex(&self.core.fingerprint())
+    }
+
+    /// Bytes that the tables occupy.
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.core.memory_bytes()
+    }
+
+    /// The bytes of one token, of a special one too; ``b""`` for padding.
+    fn token_bytes<'py>(&self, py: Python<'py>, id: TokenId) -> PyResult<Bound<'py, PyBytes>> {
+        if id.0 as usize >= self.core.size() {
+            let message = format!("the token id is out of range: the size is {}", self.core.size());
+            return Err(of_kind(py, ErrorKind::Vocabulary, message));
+        }
+        Ok(PyBytes::new(py, self.core.token_bytes(id.0).unwrap_or_default()))
+    }
+
+    /// The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing.
+    fn decode<'py>(&self, py: Python<'py>, ids: TokenIds) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = detached(py, || self.core.decode(&ids.0))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyVocabulary>().is_ok_and(|other| self.core.fingerprint() == other.get().core.fingerprint())
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.core.fingerprint().iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte))
+    }
+
+    fn __repr__(&self) -> String {
+        let (core, digits) = (&self.core, self.fingerprint());
+        let head = digits.get(..12).unwrap_or_default();
+        let (len, size, eos) = (core.len(), core.size(), core.eos_token_ids());
+        format!("<interlock.Vocabulary of {len} tokens, size {size}, eos_token_ids {eos:?}, fingerprint {head}>")
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let core = &self.core;
+        let tokens = || (0..core.len() as u32).map(|id| core.token_bytes(id).unwrap_or_default());
+        let joined: Vec<u8> = tokens().flatten().copied().collect();
+        let lengths: Vec<u8> = tokens().flat_map(|token| (token.len() as u32).to_le_bytes()).collect();
+        let arguments = (
+            PyBytes::new(py, &joined),
+            PyBytes::new(py, &lengths),
+            core.eos_token_ids().to_vec(),
+            core.special_token_ids().to_vec(),
+            core.size(),
+            PyBytes::new(py, &core.fingerprint()),
+        );
+        let restore = py.import("interlock._core")?.getattr("_restore_vocabulary")?;
+        (restore, arguments).into_pyobject(py)
+    }
+
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyDict>) -> Bound<'py, Self> {
+        slf
+    }
+}
+
+/// Hexadecimal digits of `bytes`.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Vocabularies of this process that were unpickled, so that a hundred indexes that arrive one by one share one.
+static RESTORED: Mutex<Option<HashMap<Vec<u8>, Weak<Vocabulary>>>> = Mutex::new(None);
+
+fn known(fingerprint: &[u8]) -> Option<Arc<Vocabulary>> {
+    // Tried and never waited for: after a fork the lock could be held by a thread that no longer exists.
+    RESTORED.try_lock().ok()?.as_ref()?.get(fingerprint)?.upgrade()
+}
+
+/// Rebuild a pickled vocabulary; ``pickle`` calls it.
+#[pyfunction]
+pub fn _restore_vocabulary(
+    py: Python<'_>,
+    joined: &[u8],
+    lengths: &[u8],
+    eos_token_ids: Vec<u32>,
+    special_token_ids: Vec<u32>,
+    size: usize,
+    fingerprint: &[u8],
+) -> PyResult<PyVocabulary> {
+    if let Some(core) = known(fingerprint) {
+        return Ok(PyVocabulary { core });
+    }
+    let damaged = || of_kind(py, ErrorKind::Artifact, "the pickled vocabulary is damaged");
+    let mut tokens = Vec::with_capacity(lengths.len() / 4);
+    let mut rest = joined;
+    for length in lengths.chunks(4) {
+        let length = <[u8; 4]>::try_from(length).map(u32::from_le_bytes).map_err(|_| damaged())?;
+        let (token, after) = rest.split_at_checked(length as usize).ok_or_else(damaged)?;
+        tokens.push(token);
+        rest = after;
+    }
+    if !rest.is_empty() {
+        return Err(damaged());
+    }
+    let options = VocabularyOptions { eos_token_ids, special_token_ids, size: Some(size) };
+    let core = detached(py, || Vocabulary::new(tokens, options))?;
+    if core.fingerprint()[..] != *fingerprint {
+        return Err(damaged());
+    }
+    if let Ok(mut restored) = RESTORED.try_lock() {
+        let restored = restored.get_or_insert_with(HashMap::new);
+        restored.retain(|_, vocabulary| vocabulary.strong_count() > 0);
+        restored.insert(fingerprint.to_vec(), Arc::downgrade(&core));
+    }
+    Ok(PyVocabulary { core })
+}

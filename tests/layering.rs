@@ -1,0 +1,48 @@
+//! The import arrows that the compiler does not hold: the core never names Python, and the Python layer keeps its
+//! unsafe code in one file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the source folder is readable") {
+        let path = entry.expect("an entry is readable").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The code lines of a file, comments left out.
+fn code(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).expect("a source file is text");
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_core_never_names_python() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 10, "the source folder was found");
+    for file in files.iter().filter(|file| !file.starts_with(root.join("python"))) {
+        for line in code(file) {
+            assert!(!line.contains("pyo3") && !line.contains("numpy"), "{}: {line}", file.display());
+            let declaration = line.trim() == "mod python;";
+            assert!(declaration || !line.contains("crate::python"), "{}: {line}", file.display());
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_of_the_python_layer_stands_in_one_file() {
+    let mut files = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/python"), &mut files);
+    for file in files.iter().filter(|file| !file.ends_with("buffer.rs")) {
+        for line in code(file) {
+            assert!(!line.contains("unsafe"), "{}: {line}", file.display());
+        }
+    }
+}

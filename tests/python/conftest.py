@@ -1,0 +1,36 @@
+"""Vocabularies that the tests share."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import interlock
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+
+EOS = 256
+
+
+@pytest.fixture(scope="session")
+def byte_vocabulary() -> interlock.Vocabulary:
+    """One token per byte; id 256 ends the output. The logits are padded to 300 columns."""
+    return interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[EOS], size=300)
+
+
+@pytest.fixture(scope="session")
+def word_vocabulary() -> interlock.Vocabulary:
+    """Bytes, some longer tokens, a special token that looks like text, and two stop tokens."""
+    words = [b"yes", b"no", b"ye", b"es", b"<s>", b'{"', b'":', b"12", b"\xc3\xa9"]
+    tokens = [bytes([i]) for i in range(256)] + words + [b"</s>", b""]
+    return interlock.Vocabulary(
+        tokens, eos_token_ids=[len(tokens) - 2, len(tokens) - 1], special_token_ids=[256 + words.index(b"<s>")]
+    )
+
+
+@pytest.fixture(scope="session")
+def llama3() -> interlock.Vocabulary:
+    """128,256 real tokens; downloaded once into the user's cache."""
+    from real_vocabulary import load
+
+    return load()

@@ -1,0 +1,188 @@
+"""Exceptions: one class per kind, what they derive from, what they carry."""
+
+import json
+import pickle
+import re
+
+import pytest
+
+import interlock
+
+KINDS = """PatternError SchemaError UnsupportedError UnsatisfiableError GrammarError LimitError BudgetError
+TokenRejected VocabularyError ArtifactError ArgumentError GuideBusyError""".split()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_tree(name):
+    kind = getattr(interlock, name)
+    assert issubclass(kind, interlock.InterlockError) and issubclass(kind, ValueError)
+    assert kind.__module__ == "interlock" and kind.__doc__
+
+
+def test_internal_errors_are_ordinary_exceptions():
+    assert issubclass(interlock.InternalError, interlock.InterlockError)
+    assert issubclass(interlock.InternalError, Exception)
+    assert not issubclass(interlock.InternalError, ValueError)
+
+
+def test_attributes_are_always_there():
+    error = interlock.TokenRejected("x")
+    assert error.place == ""
+    assert [error.offset, error.pointer, error.keyword, error.limit, error.value] == [None] * 5
+
+
+def test_pattern_error(byte_vocabulary):
+    with pytest.raises(interlock.PatternError) as caught:
+        interlock.Index.from_regex("ab(c", byte_vocabulary)
+    assert caught.value.offset == 2
+    assert caught.value.place == "at offset 2" and caught.value.place in str(caught.value)
+
+
+def test_errors_pickle(byte_vocabulary):
+    with pytest.raises(interlock.PatternError) as caught:
+        interlock.Index.from_regex("ab(c", byte_vocabulary)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is interlock.PatternError and again.offset == 2 and str(again) == str(caught.value)
+
+
+def test_limit_error(byte_vocabulary):
+    text = json.dumps({"description": "x" * 100})
+    for limits in ({"max_source_bytes": 50}, interlock.Limits(max_source_bytes=50)):
+        with pytest.raises(interlock.LimitError) as caught:
+            interlock.Index.from_json_schema(text, byte_vocabulary, limits=limits)
+        assert caught.value.limit == 50 and caught.value.value == len(text)
+
+
+def test_unsatisfiable(byte_vocabulary):
+    with pytest.raises(interlock.UnsatisfiableError) as caught:
+        interlock.Index.from_json_schema(False, byte_vocabulary)
+    assert caught.value.pointer == ""
+
+
+def test_limits_object():
+    limits = interlock.Limits(max_depth=5)
+    assert limits.max_depth == 5 and limits.max_rules == interlock.Limits().max_rules
+    assert limits == interlock.Limits(max_depth=5) != interlock.Limits()
+    assert hash(limits) == hash(interlock.Limits(max_depth=5))
+    assert "max_depth=5" in repr(limits) and "max_depth" in dir(limits)
+    assert pickle.loads(pickle.dumps(limits)) == limits
+    with pytest.raises(TypeError, match="max_depth"):
+        interlock.Limits(depth=5)
+    with pytest.raises(AttributeError):
+        limits.depth
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (([], [0]), {}),
+        (([b"a"], []), {}),
+        (([b"a"], [1]), {}),
+        (([b"a"], [-1]), {}),
+        (([b"a", b"b"], [0]), {"size": 1}),
+        (([b"a", b"b"], [0], [7]), {}),
+    ],
+)
+def test_vocabulary_errors(arguments, options):
+    with pytest.raises(interlock.VocabularyError):
+        interlock.Vocabulary(*arguments, **options)
+
+
+def test_vocabulary_type_errors():
+    with pytest.raises(TypeError):
+        interlock.Vocabulary(["a"], [0])
+    with pytest.raises(TypeError):
+        interlock.Vocabulary([b"a"], 0)
+
+
+@pytest.mark.parametrize("id", [300, -1, 2**40, 2**80])
+def test_token_bytes_out_of_range(byte_vocabulary, id):
+    with pytest.raises(interlock.VocabularyError):
+        byte_vocabulary.token_bytes(id)
+    with pytest.raises(interlock.VocabularyError):
+        byte_vocabulary.decode([id])
+
+
+def test_vocabulary_properties(byte_vocabulary):
+    assert len(byte_vocabulary) == 257 and byte_vocabulary.size == 300
+    assert byte_vocabulary.eos_token_ids == [256]
+    assert byte_vocabulary.token_bytes(97) == b"a" and byte_vocabulary.token_bytes(299) == b""
+    assert byte_vocabulary.decode([104, 105, 256]) == b"hi"
+    assert len(byte_vocabulary.fingerprint) == 64
+
+
+class TestSources:
+    """What can be handed over as a pattern or a schema."""
+
+    def test_compiled_patterns(self, byte_vocabulary):
+        plain = interlock.Index.from_regex(re.compile("ab"), byte_vocabulary)
+        assert plain.fingerprint == interlock.Index.from_regex("ab", byte_vocabulary).fingerprint
+        with pytest.raises(interlock.UnsupportedError):
+            interlock.Index.from_regex(re.compile(b"ab"), byte_vocabulary)
+        for source in (5, None, b"ab"):
+            with pytest.raises(TypeError):
+                interlock.Index.from_regex(source, byte_vocabulary)
+
+    def test_flags_of_compiled_patterns(self, byte_vocabulary):
+        guide = interlock.Index.from_regex(re.compile("ab", re.I), byte_vocabulary).guide()
+        assert guide.validate(b"AB") == 2
+        guide = interlock.Index.from_regex(re.compile("a."), byte_vocabulary, flags="s").guide()
+        assert guide.validate(b"a\n") == 2
+        with pytest.raises(interlock.InterlockError):
+            interlock.Index.from_regex("a", byte_vocabulary, flags="q")
+        with pytest.raises(interlock.InterlockError):
+            interlock.Index.from_regex("a", byte_vocabulary, dialect="perl")
+
+    def test_lone_surrogates(self, byte_vocabulary):
+        with pytest.raises(interlock.PatternError):
+            interlock.Index.from_regex("\ud800", byte_vocabulary)
+        with pytest.raises(interlock.SchemaError):
+            interlock.Index.from_json_schema('"\ud800"', byte_vocabulary)
+        with pytest.raises(interlock.SchemaError):
+            interlock.Index.from_json_schema({"const": "\ud800"}, byte_vocabulary)
+
+    def test_schema_forms_agree(self, byte_vocabulary):
+        forms = ['{"const": 1}', b'{"const": 1}', {"const": 1}]
+        prints = {interlock.Index.from_json_schema(form, byte_vocabulary).fingerprint for form in forms}
+        assert len(prints) == 1
+        assert interlock.Index.from_json_schema(True, byte_vocabulary).guide().validate(b"[1]") == 3
+
+    def test_schema_model_class(self, byte_vocabulary):
+        pydantic = pytest.importorskip("pydantic")
+        model = pydantic.create_model("Point", x=(int, ...))
+        index = interlock.Index.from_json_schema(model, byte_vocabulary, whitespace="compact")
+        assert index.guide().validate(b'{"x":1}') == 7
+
+    @pytest.mark.parametrize("schema", [{"const": float("nan")}, {"const": object()}, b"\xff"])
+    def test_what_is_not_json(self, byte_vocabulary, schema):
+        with pytest.raises(interlock.SchemaError):
+            interlock.Index.from_json_schema(schema, byte_vocabulary)
+
+    def test_circular_and_deep(self, byte_vocabulary):
+        circle = {}
+        circle["not"] = circle
+        with pytest.raises(interlock.SchemaError):
+            interlock.Index.from_json_schema(circle, byte_vocabulary)
+        deep = {}
+        for _ in range(100_000):
+            deep = {"not": deep}
+        with pytest.raises((interlock.LimitError, interlock.SchemaError)):
+            interlock.Index.from_json_schema(deep, byte_vocabulary)
+
+    @pytest.mark.parametrize("schema", [5, None, [], 1.5])
+    def test_wrong_types(self, byte_vocabulary, schema):
+        with pytest.raises(TypeError):
+            interlock.Index.from_json_schema(schema, byte_vocabulary)
+
+    @pytest.mark.parametrize("option", ["property_order", "on_unsupported", "formats"])
+    def test_unknown_options(self, byte_vocabulary, option):
+        with pytest.raises(interlock.ArgumentError, match=option):
+            interlock.Index.from_json_schema(True, byte_vocabulary, **{option: "maybe"})
+
+    def test_choices(self, byte_vocabulary):
+        with pytest.raises(interlock.UnsatisfiableError):
+            interlock.Index.from_choices([], byte_vocabulary)
+        with pytest.raises(TypeError):
+            interlock.Index.from_choices("yes", byte_vocabulary)
+        with pytest.raises(TypeError):
+            interlock.Index.from_choices([b"yes"], byte_vocabulary)

@@ -1,0 +1,69 @@
+"""Forked children: what was made before the fork still works, and batches get threads of their own."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+import interlock
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
+
+
+def in_child(check, seconds=30):
+    """Run `check` in a forked child; return whether it came back true in time."""
+    import signal
+    import time
+
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if check() else 2
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status) == 0
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def test_everything_works_in_a_child(byte_vocabulary):
+    index = interlock.Index.from_choices([f"{i:05d}" for i in range(20_000)], byte_vocabulary)
+    guides = [index.guide() for _ in range(64)]
+    expected = np.zeros((64, 10), np.int32)
+    # This makes the parent's pool.
+    interlock.fill_bitmasks(guides, expected, threads=4)
+
+    def check():
+        bits = np.zeros((64, 10), np.int32)
+        for _ in range(3):
+            interlock.fill_bitmasks(guides, bits, threads=4)
+        fresh = interlock.Index.from_choices(["a", "b"], byte_vocabulary).guide()
+        return (bits == expected).all() and fresh.try_advance(97) and guides[0].advance_many(b"00017") == 5
+
+    assert in_child(check)
+    assert guides[0].num_tokens == 0
+    again = np.zeros((64, 10), np.int32)
+    interlock.fill_bitmasks(guides, again, threads=4)
+    assert (again == expected).all()
+
+
+def test_children_of_children(byte_vocabulary):
+    index = interlock.Index.from_choices([f"{i:05d}" for i in range(20_000)], byte_vocabulary)
+    guides = [index.guide() for _ in range(32)]
+
+    def fill():
+        bits = np.zeros((32, 10), np.int32)
+        interlock.fill_bitmasks(guides, bits, threads=3)
+        return True
+
+    fill()
+    assert in_child(lambda: fill() and in_child(fill) and fill())

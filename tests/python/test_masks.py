@@ -1,0 +1,280 @@
+"""Bitmasks: allocation, which arrays are accepted, and their application to logits."""
+
+import numpy as np
+import pytest
+
+import interlock
+from interlock import allocate_bitmask, apply_bitmask
+
+EOS = 256
+
+
+def unpack(row, columns):
+    """The bits of one row as booleans."""
+    return np.unpackbits(row.view(np.uint8), bitorder="little")[:columns].astype(bool)
+
+
+def slow_apply(logits, bits, rows=None):
+    """The definition, column by column."""
+    logits = logits.copy()
+    for i, row in enumerate(rows if rows is not None else range(len(bits))):
+        for column in range(logits.shape[1]):
+            word = int(bits[i, column // 32]) if column // 32 < bits.shape[1] else 0
+            if not word >> (column % 32) & 1:
+                logits[row, column] = -np.inf
+    return logits
+
+
+@pytest.fixture
+def guide(byte_vocabulary):
+    return interlock.Index.from_choices(["yes", "no"], byte_vocabulary).guide()
+
+
+def test_allocate(byte_vocabulary):
+    bits = allocate_bitmask(3, byte_vocabulary)
+    assert bits.shape == (3, 10) and bits.dtype == np.int32 and (bits == -1).all()
+    assert allocate_bitmask(1, 257).shape == (1, 9)
+    assert allocate_bitmask(0, 32).shape == (0, 1)
+    assert allocate_bitmask(2, np.int64(33)).shape == (2, 2)
+    with pytest.raises(interlock.ArgumentError):
+        allocate_bitmask(-1, 32)
+
+
+def test_fill_writes_one_row(guide, byte_vocabulary):
+    bits = allocate_bitmask(3, byte_vocabulary)
+    assert guide.fill_bitmask(bits, row=1) is True
+    assert (bits[[0, 2]] == -1).all()
+    assert np.flatnonzero(unpack(bits[1], 320)).tolist() == sorted(b"yn")
+
+
+def test_one_dimension_and_default_row(guide):
+    bits = np.full(10, -1, np.int32)
+    guide.fill_bitmask(bits)
+    assert np.flatnonzero(unpack(bits, 320)).tolist() == sorted(b"yn")
+
+
+def test_wide_rows_end_in_zeros(guide):
+    bits = np.full((2, 14), -1, np.int32)
+    guide.fill_bitmask(bits, 1)
+    assert (bits[1, 10:] == 0).all()
+    assert (bits[0] == -1).all()
+    assert np.flatnonzero(unpack(bits[1], 448)).tolist() == sorted(b"yn")
+
+
+def test_after_the_end_all_ones(guide):
+    guide.advance_many([*b"no", EOS])
+    bits = np.zeros((1, 12), np.int32)
+    assert guide.fill_bitmask(bits) is False
+    assert (bits == -1).all()
+
+
+@pytest.mark.parametrize(
+    "bits",
+    [
+        pytest.param(np.zeros((2, 9), np.int32), id="narrow"),
+        pytest.param(np.zeros((2, 10), np.int64), id="int64"),
+        pytest.param(np.zeros((2, 10), np.uint32), id="uint32"),
+        pytest.param(np.zeros((2, 10), np.float32), id="float32"),
+        pytest.param(np.zeros((2, 10), ">i4"), id="big-endian"),
+        pytest.param(np.zeros((2, 20), np.int32)[:, ::2], id="gaps"),
+        pytest.param(np.zeros((10, 2), np.int32).T, id="transposed"),
+        pytest.param(np.zeros((4, 10), np.int32)[::2], id="every second row"),
+        pytest.param(np.zeros((1, 2, 10), np.int32), id="three dimensions"),
+        pytest.param(np.int32(0), id="scalar"),
+        pytest.param(np.zeros(81, np.int8)[1:].view(np.int32).reshape(2, 10), id="misaligned"),
+        pytest.param([[0] * 10] * 2, id="list"),
+        pytest.param(None, id="None"),
+    ],
+)
+def test_unsuitable_arrays_are_refused_and_unchanged(guide, bits):
+    before = np.array(bits, copy=True)
+    with pytest.raises(interlock.ArgumentError):
+        guide.fill_bitmask(bits, 1)
+    with pytest.raises(interlock.ArgumentError):
+        interlock.fill_bitmasks([guide], bits, rows=[1])
+    with pytest.raises(interlock.ArgumentError):
+        guide.fill_draft_bitmasks([1], bits)
+    assert (np.array(bits) == before).all()
+
+
+def test_read_only_is_refused(guide):
+    bits = np.zeros((1, 10), np.int32)
+    bits.flags.writeable = False
+    with pytest.raises(interlock.ArgumentError):
+        guide.fill_bitmask(bits)
+
+
+@pytest.mark.parametrize("row", [2, -1, 2**31, 2**70, -(2**70)])
+def test_row_out_of_range(guide, row):
+    bits = np.zeros((2, 10), np.int32)
+    with pytest.raises(interlock.ArgumentError):
+        guide.fill_bitmask(bits, row)
+    assert (bits == 0).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, None])
+def test_batch_agrees_with_single_fills(byte_vocabulary, threads):
+    index = interlock.Index.from_choices([f"{i:03d}" for i in range(200)], byte_vocabulary)
+    guides = [index.guide() for _ in range(200)]
+    for i, guide in enumerate(guides):
+        guide.advance_many(list(f"{i:03d}".encode())[: i % 4])
+    expected = allocate_bitmask(200, byte_vocabulary)
+    for i, guide in enumerate(guides):
+        guide.fill_bitmask(expected, i)
+    got = allocate_bitmask(200, byte_vocabulary)
+    assert interlock.fill_bitmasks(guides, got, threads=threads) is True
+    assert (got == expected).all()
+    rows = np.random.default_rng(1).permutation(200)
+    shuffled = allocate_bitmask(200, byte_vocabulary)
+    interlock.fill_bitmasks(guides, shuffled, rows=rows, threads=threads)
+    assert (shuffled[rows] == expected).all()
+
+
+def test_batch_returns_whether_anything_is_masked(byte_vocabulary):
+    guides = [interlock.Index.from_choices(["a"], byte_vocabulary).guide() for _ in range(2)]
+    bits = allocate_bitmask(2, byte_vocabulary)
+    for guide in guides:
+        guide.advance_many([ord("a"), EOS])
+    assert interlock.fill_bitmasks(guides, bits) is False
+    assert (bits == -1).all()
+    assert interlock.fill_bitmasks([], bits) is False
+
+
+def test_batch_is_refused_as_a_whole(guide, byte_vocabulary):
+    other = guide.fork()
+    bits = np.full((2, 10), 7, np.int32)
+    for guides, rows in [
+        ([guide, other, guide.fork()], None),
+        ([guide, other], [0]),
+        ([guide, other], [0, 0]),
+        ([guide, other], [0, 2]),
+        ([guide, other], [-1, 0]),
+    ]:
+        with pytest.raises(interlock.ArgumentError):
+            interlock.fill_bitmasks(guides, bits, rows)
+    with pytest.raises(interlock.GuideBusyError, match="guide 1"):
+        interlock.fill_bitmasks([guide, guide], bits)
+    with pytest.raises(interlock.ArgumentError):
+        interlock.fill_bitmasks([guide], bits, threads=0)
+    assert (bits == 7).all()
+    interlock.fill_bitmasks([guide, other], bits)
+    assert (bits[0] == bits[1]).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("columns", [1, 31, 32, 64, 100, 319, 320, 321, 400])
+def test_apply_agrees_with_the_definition(dtype, columns):
+    rng = np.random.default_rng(columns)
+    bits = rng.integers(-(2**31), 2**31, (4, 10), dtype=np.int32)
+    bits[1], bits[2, ::2], bits[3, :5] = -1, 0, -1
+    logits = rng.standard_normal((4, columns)).astype(dtype)
+    expected = slow_apply(logits, bits)
+    assert apply_bitmask(logits, bits) is None
+    assert (logits == expected).all()
+
+
+def test_apply_rows():
+    rng = np.random.default_rng(0)
+    bits = rng.integers(-(2**31), 2**31, (2, 2), dtype=np.int32)
+    for rows in ([3, 1], (3, 1), np.array([3, 1]), np.array([3, 1], np.int32), iter([3, 1])):
+        logits = np.ones((5, 64), np.float32)
+        apply_bitmask(logits, bits, rows=rows)
+        assert (logits == slow_apply(np.ones((5, 64), np.float32), bits, [3, 1])).all()
+
+
+def test_apply_to_views():
+    bits = np.array([[5], [6]], np.int32)
+    backing = np.ones((6, 40), np.float32)
+    view = backing[4::-3, 3:20]
+    expected = slow_apply(view, bits)
+    apply_bitmask(view, bits)
+    assert (view == expected).all()
+    assert (backing[[0, 2, 3, 5]] == 1).all() and (backing[:, :3] == 1).all() and (backing[:, 20:] == 1).all()
+    line = np.ones(5, np.float32)
+    apply_bitmask(line, bits[0])
+    assert np.isfinite(line).tolist() == [True, False, True, False, False]
+
+
+def test_apply_reads_read_only_bits():
+    bits = np.array([[1]], np.int32)
+    bits.flags.writeable = False
+    logits = np.zeros((1, 2), np.float32)
+    apply_bitmask(logits, bits)
+    assert np.isfinite(logits).tolist() == [[True, False]]
+
+
+@pytest.mark.parametrize(
+    ("logits", "bits", "rows"),
+    [
+        (np.zeros((2, 8), np.int32), np.zeros((2, 1), np.int32), None),
+        (np.zeros((2, 8), ">f4"), np.zeros((2, 1), np.int32), None),
+        (np.zeros((2, 8), np.longdouble), np.zeros((2, 1), np.int32), None),
+        (np.zeros((2, 8), np.float32), np.zeros((2, 1), np.int64), None),
+        (np.zeros((2, 8), np.float32), np.zeros((3, 1), np.int32), None),
+        (np.zeros((2, 8), np.float32), np.zeros((1, 1), np.int32), None),
+        (np.zeros((2, 8), np.float32), np.zeros((1, 1), np.int32), [2]),
+        (np.zeros((2, 8), np.float32), np.zeros((1, 1), np.int32), [-1]),
+        (np.zeros((2, 8), np.float32), np.zeros((1, 1), np.int32), [0, 1]),
+        (np.zeros((2, 8), np.float32), np.zeros((2, 1), np.int32), [0, 0]),
+        (np.zeros((2, 16), np.float32)[:, ::2], np.zeros((2, 1), np.int32), None),
+        (np.zeros((2, 2, 8), np.float32), np.zeros((2, 1), np.int32), None),
+        ([[0.0] * 8] * 2, np.zeros((2, 1), np.int32), None),
+        (np.zeros((2, 8), np.float32), [[0], [0]], None),
+    ],
+)
+def test_unsuitable_logits_are_refused_and_unchanged(logits, bits, rows):
+    with pytest.raises(interlock.ArgumentError):
+        apply_bitmask(logits, bits, rows)
+    assert (np.array(logits) == 0).all()
+
+
+def test_logits_and_bits_must_not_share_memory():
+    both = np.zeros((2, 8), np.float32)
+    with pytest.raises(interlock.ArgumentError, match="share"):
+        apply_bitmask(both, both.view(np.int32))
+
+
+class TestTorch:
+    """The same through torch, where it is installed."""
+
+    @pytest.fixture
+    def torch(self):
+        return pytest.importorskip("torch")
+
+    def test_fill(self, torch, guide):
+        bits = torch.full((2, 10), -1, dtype=torch.int32)
+        guide.fill_bitmask(bits, 1)
+        assert (bits[0] == -1).all()
+        assert np.flatnonzero(unpack(bits[1].numpy(), 320)).tolist() == sorted(b"yn")
+        interlock.fill_bitmasks([guide], bits, rows=[0])
+        assert (bits[0] == bits[1]).all()
+        for unsuitable in (bits.long(), bits.t(), bits[:, :9], bits.to("meta")):
+            with pytest.raises(interlock.ArgumentError):
+                guide.fill_bitmask(unsuitable)
+
+    @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+    @pytest.mark.parametrize("rows", [None, [2, 0]])
+    @pytest.mark.parametrize("columns", [50, 64, 70])
+    def test_apply(self, torch, dtype, rows, columns):
+        from interlock.masks import _apply_torch_operations
+
+        rng = np.random.default_rng(3)
+        bits = rng.integers(-(2**31), 2**31, (2, 2), dtype=np.int32)
+        batch = 2 if rows is None else 4
+        expected = torch.from_numpy(slow_apply(np.ones((batch, columns), np.float32), bits, rows))
+        for mask in (bits, torch.from_numpy(bits)):
+            logits = torch.ones(batch, columns, dtype=getattr(torch, dtype))
+            apply_bitmask(logits, mask, rows=rows)
+            assert (logits.float() == expected).all()
+        if dtype == "float32":
+            # The operations that other devices use, on this one.
+            logits = torch.ones(batch, columns)
+            where = None if rows is None else torch.tensor(rows)
+            _apply_torch_operations(torch, logits, torch.from_numpy(bits), where)
+            assert (logits == expected).all()
+
+    def test_refusals(self, torch):
+        bits = torch.zeros(1, 1, dtype=torch.int32)
+        for logits in (torch.zeros(1, 8, dtype=torch.int64), torch.zeros(2, 8), torch.zeros(8, 1).t()[:, ::2]):
+            with pytest.raises(interlock.ArgumentError):
+                apply_bitmask(logits, bits)

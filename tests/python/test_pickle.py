@@ -1,0 +1,72 @@
+"""Pickling: by content, with shared vocabularies, and refused when damaged."""
+
+import copy
+import pickle
+
+import pytest
+
+import interlock
+
+EOS = 256
+
+
+def test_vocabulary(word_vocabulary):
+    again = pickle.loads(pickle.dumps(word_vocabulary))
+    assert again == word_vocabulary and hash(again) == hash(word_vocabulary)
+    assert again.fingerprint == word_vocabulary.fingerprint
+    assert again.special_token_ids == word_vocabulary.special_token_ids
+    assert [again.token_bytes(i) for i in range(again.size)] == [
+        word_vocabulary.token_bytes(i) for i in range(word_vocabulary.size)
+    ]
+
+
+def test_damaged_vocabulary(word_vocabulary):
+    restore, arguments = word_vocabulary.__reduce__()
+    joined, lengths, eos, special, size, fingerprint = arguments
+    restore(*arguments)
+    wrong = bytes([fingerprint[0] ^ 1]) + fingerprint[1:]
+    for bad in (
+        (joined, lengths, eos, special, size, wrong),
+        (joined[:-1], lengths, eos, special, size, wrong),
+        (joined, lengths[:-1], eos, special, size, wrong),
+        (joined, b"\xff" * len(lengths), eos, special, size, wrong),
+    ):
+        with pytest.raises(interlock.ArtifactError):
+            restore(*bad)
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_index(byte_vocabulary, protocol):
+    for index in (
+        interlock.Index.from_choices(["yes", "no"], byte_vocabulary),
+        interlock.Index.from_regex("abc", byte_vocabulary, flags="i", limits={"max_depth": 20}),
+        interlock.Index.from_json_schema({"const": 1}, byte_vocabulary, documents={"http://example.org/x": True}),
+    ):
+        again = pickle.loads(pickle.dumps(index, protocol))
+        assert again.fingerprint == index.fingerprint
+        assert again.vocabulary == byte_vocabulary
+        assert again.guide().allowed_token_ids().tolist() == index.guide().allowed_token_ids().tolist()
+        assert copy.copy(index) is index and copy.deepcopy(index) is index
+
+
+def test_guide(byte_vocabulary):
+    index = interlock.Index.from_choices(["yes", "no"], byte_vocabulary)
+    guide = index.guide(stop_token_ids=[298, 299])
+    for step in [ord("n"), ord("o"), 299]:
+        guide.advance(step)
+        again = pickle.loads(pickle.dumps(guide))
+        assert again.tokens == guide.tokens and again.state == guide.state
+        assert again.is_terminated == guide.is_terminated
+        assert again.allowed_token_ids().tolist() == guide.allowed_token_ids().tolist()
+    again.rollback(1)
+    assert again.allowed_token_ids().tolist() == [298, 299]
+
+
+def test_guides_share_their_index(byte_vocabulary):
+    index = interlock.Index.from_choices(["yes", "no"], byte_vocabulary)
+    first, second = pickle.loads(pickle.dumps([index.guide(), index.guide()]))
+    assert first.index is second.index
+
+
+def test_deepcopy_keeps_vocabularies(byte_vocabulary):
+    assert copy.deepcopy(byte_vocabulary) is byte_vocabulary and copy.copy(byte_vocabulary) is byte_vocabulary
