@@ -59,6 +59,8 @@ pub enum Expr {
     Rep { body: ExprId, min: u32, max: u32 },
     /// Decimal digits whose value is a multiple of something.
     Multiple(Multiple),
+    /// A named expression, for recursion that every cycle guards with at least one byte; see [`Exprs::fix`].
+    Fix(u32),
 }
 
 #[derive(Clone, Copy, Default)]
@@ -77,6 +79,8 @@ pub struct Exprs {
     pub(super) rows: FxHashMap<ExprId, Arc<[Edge]>>,
     pub(super) live: FxHashMap<ExprId, bool>,
     pub(super) classes: FxHashMap<Box<[(u32, u32)]>, ExprId>,
+    /// Definitions of the recursive names: whether each is nullable, and what it stands for once that is known.
+    pub(super) fixes: Vec<(bool, Option<ExprId>)>,
     max_nodes: usize,
     over: bool,
 }
@@ -104,6 +108,7 @@ impl Exprs {
             rows: FxHashMap::default(),
             live: FxHashMap::default(),
             classes: FxHashMap::default(),
+            fixes: Vec::new(),
             max_nodes: max_nodes.max(16),
             over: false,
         };
@@ -170,6 +175,8 @@ impl Exprs {
             }
             Expr::Rep { body, min, .. } => Facts { nullable: *min == 0 || f(body).nullable, boolean: f(body).boolean },
             Expr::Multiple(m) => Facts { nullable: m.accepts(), boolean: false },
+            // Recursion may have no way out, so a name may be empty without being `NEVER`.
+            Expr::Fix(n) => Facts { nullable: self.fixes.get(*n as usize).is_some_and(|f| f.0), boolean: true },
         }
     }
 
@@ -506,6 +513,43 @@ impl Exprs {
     pub fn minus(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let n = self.not(b);
         self.and(&[a, n])
+    }
+
+    /// A new name for an expression that may contain itself, and its number for [`define`](Self::define). Whether it
+    /// accepts the empty string must be known beforehand. Every path from a name back to itself must read at least
+    /// one byte, and no row of an expression that begins with the name may be asked for before the definition.
+    pub fn fix(&mut self, nullable: bool) -> (u32, ExprId) {
+        let n = self.fixes.len() as u32;
+        self.fixes.push((nullable, None));
+        (n, self.intern(Expr::Fix(n)))
+    }
+
+    /// Says what a name stands for.
+    pub fn define(&mut self, fix: u32, e: ExprId) {
+        debug_assert!(self.over || self.fixes.get(fix as usize).is_none_or(|f| f.0 == self.nullable(e)));
+        if let Some(f) = self.fixes.get_mut(fix as usize) {
+            f.1 = Some(e);
+        }
+    }
+
+    /// Whether the row of `e` can be computed: no undefined name is at its front. Looks `depth` levels deep and says
+    /// no beyond.
+    pub fn has_row(&self, e: ExprId, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        if self.rows.contains_key(&e) {
+            return true;
+        }
+        match self.get(e) {
+            Expr::Never | Expr::Eps | Expr::Step { .. } | Expr::Multiple(_) => true,
+            Expr::Cat(a, b) => self.has_row(*a, depth) && (!self.nullable(*a) || self.has_row(*b, depth)),
+            Expr::Alt(v) | Expr::And(v) => v.iter().all(|&i| self.has_row(i, depth)),
+            Expr::Not(a) => self.has_row(*a, depth),
+            Expr::Rep { body, .. } => self.has_row(*body, depth),
+            Expr::Fix(n) => match self.fixes.get(*n as usize) {
+                Some((_, Some(d))) => self.has_row(*d, depth),
+                _ => false,
+            },
+        }
     }
 
     /// Digits that spell a multiple; see [`Multiple`].

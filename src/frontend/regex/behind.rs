@@ -1,0 +1,303 @@
+//! What look-behind must remember.
+//!
+//! Every question about what was read so far is a *tracker*: the expression of all texts before the place for which
+//! the answer is yes. `^` asks for the empty text, `\b` for texts that end in a word character, `(?<=e)` for texts
+//! that end in `e`. Reading a code point derives the tracker; the answer at a place is whether its derivative accepts
+//! the empty string. A *context* is the tuple of derivatives of all trackers. Code points that no tracker tells apart
+//! form one *kind*, so a context has one successor per kind.
+//!
+//! Assertions also ask about the code point that follows. Whatever may follow falls into eight classes, a bit each.
+
+use rustc_hash::FxHashMap;
+
+use super::ast::{Assert, Ast, Node, NodeId, Words};
+use super::reader::unsupported;
+use super::set::CharSet;
+use super::unicode;
+use crate::error::{Error, Result};
+use crate::ir::{ExprId, Exprs};
+
+/// A set of classes of what may follow.
+pub(super) type Next = u8;
+
+/// Nothing follows.
+pub(super) const END: Next = 1;
+/// A newline follows and ends the text.
+pub(super) const FINAL_NEWLINE: Next = 2;
+/// A newline follows, and something after it.
+pub(super) const NEWLINE: Next = 4;
+/// Another line terminator of ECMA-262 follows.
+const LINE: Next = 8;
+/// An ASCII word character follows.
+const WORD_ASCII: Next = 16;
+/// One of the two others follows that fold to an ASCII word character.
+const WORD_FOLDED: Next = 32;
+/// Another word character in Python's sense follows.
+const WORD_PYTHON: Next = 64;
+/// Anything else follows.
+const OTHER: Next = 128;
+/// No matter what follows.
+pub(super) const ANYTHING: Next = 255;
+
+fn word_classes(words: Words) -> Next {
+    match words {
+        Words::Ascii => WORD_ASCII,
+        Words::EcmaFolded => WORD_ASCII | WORD_FOLDED,
+        Words::Python => WORD_ASCII | WORD_FOLDED | WORD_PYTHON,
+    }
+}
+
+fn word_set(words: Words) -> CharSet {
+    match words {
+        Words::Ascii => (*unicode::ascii_word()).clone(),
+        Words::EcmaFolded => (*unicode::ecma_word_folded()).clone(),
+        Words::Python => (*unicode::python_word()).clone(),
+    }
+}
+
+/// The first code points of the classes in `next` other than the newline classes.
+pub(super) fn first_chars(next: Next) -> CharSet {
+    let newline = CharSet::single(10);
+    let line = unicode::ecma_line().intersect(&newline.complement());
+    let (ascii, folded, python) = (word_set(Words::Ascii), word_set(Words::EcmaFolded), word_set(Words::Python));
+    let parts = [
+        (WORD_FOLDED, folded.intersect(&ascii.complement())),
+        (WORD_PYTHON, python.intersect(&folded.complement())),
+        (OTHER, python.union(&line).union(&newline).complement()),
+        (WORD_ASCII, ascii),
+        (LINE, line),
+    ];
+    let chosen = parts.iter().filter(|p| next & p.0 != 0).flat_map(|p| p.1.ranges().iter().copied());
+    CharSet::new(chosen.collect())
+}
+
+/// What a tracker asks about the text before a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Question {
+    Empty,
+    AfterLine { ecma: bool },
+    AfterWord(Words),
+    /// It ends in what this look-behind holds, provided that what follows is of the class.
+    Behind(NodeId, Next),
+}
+
+struct Tracker {
+    question: Question,
+    /// The expression before anything is read; `None` until it is known.
+    start: Option<ExprId>,
+    /// The answer depends on the last code point only, or on there being none.
+    short: bool,
+}
+
+/// The trackers of a pattern; see the module's story.
+pub(super) struct Behind {
+    trackers: Vec<Tracker>,
+    by_question: FxHashMap<Question, usize>,
+    /// For each node, the trackers that its assertions ask; a bit each.
+    pub masks: Vec<u64>,
+    kinds: Vec<(CharSet, char)>,
+}
+
+impl Behind {
+    /// Collects the trackers of all assertions of a tree.
+    pub fn new(ast: &Ast) -> Result<Self> {
+        let mut b = Behind { trackers: Vec::new(), by_question: FxHashMap::default(), masks: Vec::new(), kinds: Vec::new() };
+        for n in 0..ast.len() as NodeId {
+            let of = |b: &Self, n: &NodeId| b.masks.get(*n as usize).copied().unwrap_or(0);
+            let mask = match ast.get(n) {
+                Node::Empty | Node::Text(_) | Node::Class(_) => 0,
+                Node::Cat(v) | Node::Alt(v) => v.iter().fold(0, |m, n| m | of(&b, n)),
+                Node::Rep { body, .. } | Node::Atomic(body) | Node::Look { body, behind: false, .. } => of(&b, body),
+                Node::Look { body, behind: true, .. } => {
+                    let f = ast.facts(*body);
+                    if f.ahead {
+                        return Err(unsupported("look-ahead inside look-behind", ast.facts(n).offset as usize));
+                    }
+                    let short = matches!(ast.get(*body), Node::Class(_)) || (f.pure && f.width == (1, 1));
+                    let mut m = 0;
+                    for bit in 0..8 {
+                        let class = if f.peeks { 1 << bit } else { ANYTHING };
+                        m |= b.ask(Question::Behind(n, class), short, ast, n)?;
+                        if !f.peeks {
+                            break;
+                        }
+                    }
+                    m
+                }
+                Node::Assert(a) => match *a {
+                    Assert::Start => b.ask(Question::Empty, true, ast, n)?,
+                    Assert::LineStart { ecma } => b.ask(Question::AfterLine { ecma }, true, ast, n)?,
+                    Assert::End | Assert::EndOrFinalNewline | Assert::LineEnd { .. } => 0,
+                    Assert::Boundary(w) => b.ask(Question::AfterWord(w), true, ast, n)?,
+                    Assert::NotBoundary { words, never_empty } => {
+                        let start = if never_empty { b.ask(Question::Empty, true, ast, n)? } else { 0 };
+                        start | b.ask(Question::AfterWord(words), true, ast, n)?
+                    }
+                },
+            };
+            b.masks.push(mask);
+        }
+        b.kinds = b.kinds_of(ast);
+        Ok(b)
+    }
+
+    fn ask(&mut self, question: Question, short: bool, ast: &Ast, n: NodeId) -> Result<u64> {
+        let next = self.trackers.len();
+        let i = *self.by_question.entry(question).or_insert(next);
+        if i == next {
+            if next == 64 {
+                let offset = ast.facts(n).offset as usize;
+                return Err(Error::limit("look-behind assertions", 64, 65).at_offset(offset));
+            }
+            self.trackers.push(Tracker { question, start: None, short });
+        }
+        Ok(1 << i)
+    }
+
+    /// Number of trackers.
+    pub fn len(&self) -> usize {
+        self.trackers.len()
+    }
+
+    /// The look-behind and the class of what follows that tracker `i` is for, if its expression is not known yet.
+    pub fn open_question(&mut self, x: &mut Exprs, i: usize) -> Option<(NodeId, Next)> {
+        let t = self.trackers.get_mut(i)?;
+        let ending_in = |x: &mut Exprs, set: &CharSet| {
+            let c = x.class(&set.scalars());
+            x.cat(Exprs::ALL, c)
+        };
+        let e = match t.question {
+            Question::Empty => Exprs::EPS,
+            Question::AfterLine { ecma } => {
+                let set = if ecma { (*unicode::ecma_line()).clone() } else { CharSet::single(10) };
+                let e = ending_in(x, &set);
+                x.alt(&[Exprs::EPS, e])
+            }
+            Question::AfterWord(w) => ending_in(x, &word_set(w)),
+            Question::Behind(n, class) => return if t.start.is_none() { Some((n, class)) } else { None },
+        };
+        t.start = Some(e);
+        None
+    }
+
+    /// Sets the expression of a look-behind's tracker.
+    pub fn answer(&mut self, i: usize, e: ExprId) {
+        if let Some(t) = self.trackers.get_mut(i) {
+            t.start = Some(e);
+        }
+    }
+
+    /// The state of each tracker before anything is read.
+    pub fn start(&self) -> Vec<ExprId> {
+        self.trackers.iter().map(|t| t.start.unwrap_or(Exprs::NEVER)).collect()
+    }
+
+    /// Whether all trackers of `mask` depend on one code point only.
+    pub fn short(&self, mask: u64) -> bool {
+        self.trackers.iter().enumerate().all(|(i, t)| mask & (1 << i) == 0 || t.short)
+    }
+
+    /// The kinds of code points that trackers tell apart, with one code point of each.
+    pub fn kinds(&self) -> &[(CharSet, char)] {
+        &self.kinds
+    }
+
+    fn holds(&self, x: &Exprs, context: &[ExprId], q: Question) -> bool {
+        let i = self.by_question.get(&q).copied().unwrap_or(usize::MAX);
+        context.get(i).is_some_and(|&e| x.nullable(e))
+    }
+
+    /// After what was read in `context`, which classes may follow where node `n`, an assertion or look-behind, holds.
+    pub fn allowed(&self, x: &Exprs, ast: &Ast, n: NodeId, context: &[ExprId]) -> Next {
+        let yes = |b: bool| if b { ANYTHING } else { 0 };
+        match *ast.get(n) {
+            Node::Look { body, behind: true, negative } => {
+                let mut next = 0;
+                if ast.facts(body).peeks {
+                    for bit in 0..8 {
+                        if self.holds(x, context, Question::Behind(n, 1 << bit)) {
+                            next |= 1 << bit;
+                        }
+                    }
+                } else {
+                    next = yes(self.holds(x, context, Question::Behind(n, ANYTHING)));
+                }
+                if negative { !next } else { next }
+            }
+            Node::Assert(a) => match a {
+                Assert::Start => yes(self.holds(x, context, Question::Empty)),
+                Assert::End => END,
+                Assert::EndOrFinalNewline => END | FINAL_NEWLINE,
+                Assert::LineStart { ecma } => yes(self.holds(x, context, Question::AfterLine { ecma })),
+                Assert::LineEnd { ecma } => END | FINAL_NEWLINE | NEWLINE | if ecma { LINE } else { 0 },
+                Assert::Boundary(w) => {
+                    let words = word_classes(w);
+                    if self.holds(x, context, Question::AfterWord(w)) { !words } else { words }
+                }
+                Assert::NotBoundary { words: w, never_empty } => {
+                    let words = word_classes(w);
+                    let next = if self.holds(x, context, Question::AfterWord(w)) { words } else { !words };
+                    if never_empty && self.holds(x, context, Question::Empty) { next & !END } else { next }
+                }
+            },
+            _ => ANYTHING,
+        }
+    }
+
+    /// Splits all code points by which of the sets that trackers mention they belong to.
+    fn kinds_of(&self, ast: &Ast) -> Vec<(CharSet, char)> {
+        let mut sets: Vec<CharSet> = Vec::new();
+        for t in &self.trackers {
+            match t.question {
+                Question::Empty => {}
+                Question::AfterLine { ecma: true } => sets.push((*unicode::ecma_line()).clone()),
+                Question::AfterLine { ecma: false } => sets.push(CharSet::single(10)),
+                Question::AfterWord(w) => sets.push(word_set(w)),
+                Question::Behind(n, class) => {
+                    if class != ANYTHING {
+                        sets.push(CharSet::single(10));
+                        sets.push(first_chars(class));
+                    }
+                    let mut stack = vec![n];
+                    while let Some(n) = stack.pop() {
+                        match ast.get(n) {
+                            Node::Text(s) => sets.extend(s.chars().map(|c| CharSet::single(c as u32))),
+                            Node::Class(set) => sets.push((**set).clone()),
+                            Node::Cat(v) | Node::Alt(v) => stack.extend_from_slice(v),
+                            Node::Rep { body, .. } | Node::Atomic(body) | Node::Look { body, .. } => stack.push(*body),
+                            Node::Empty | Node::Assert(_) => {}
+                        }
+                    }
+                }
+            }
+        }
+        sets.sort_unstable_by(|a, b| a.ranges().cmp(b.ranges()));
+        sets.dedup();
+        // Sweep over the borders; the sets that are open between two borders say which kind it is.
+        let mut borders: Vec<(u32, u32)> = Vec::new();
+        for (i, s) in sets.iter().enumerate() {
+            borders.extend(s.ranges().iter().flat_map(|r| [(r.0, i as u32), (r.1 + 1, i as u32)]));
+        }
+        borders.sort_unstable();
+        let mut open = vec![0u64; sets.len().div_ceil(64)];
+        let mut by_open: FxHashMap<Vec<u64>, usize> = FxHashMap::default();
+        let mut kinds: Vec<Vec<(u32, u32)>> = Vec::new();
+        let (mut lo, mut i) = (0u32, 0);
+        while lo <= 0x10_FFFF {
+            while let Some(&(at, s)) = borders.get(i).filter(|b| b.0 <= lo) {
+                debug_assert!(at <= lo);
+                open[s as usize / 64] ^= 1 << (s % 64);
+                i += 1;
+            }
+            let next = borders.get(i).map_or(0x11_0000, |b| b.0);
+            let fresh = kinds.len();
+            let k = *by_open.entry(open.clone()).or_insert(fresh);
+            if k == fresh {
+                kinds.push(Vec::new());
+            }
+            kinds[k].push((lo, next - 1));
+            lo = next;
+        }
+        kinds.into_iter().map(CharSet::new).filter_map(|s| s.first_scalar().map(|c| (s, c))).collect()
+    }
+}

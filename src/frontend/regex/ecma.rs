@@ -1,0 +1,245 @@
+//! The parser for ECMA-262's dialect, as JSON Schema's `pattern` uses it.
+//!
+//! The reading is that of the `u` flag: code points, not UTF-16 units, and `\p{…}`. Where that reading is a syntax
+//! error and Annex B of the specification has another without ambiguity, Annex B holds: `\-` and other escaped
+//! punctuation, a literal `{`, `}` or `]`, `[\w-x]`, quantified lookahead, octal escapes that begin with 0. Escaped
+//! letters without a meaning stay errors, because engines disagree on them (`\Z` is an anchor elsewhere). Refused as not regular: backreferences.
+
+use std::sync::Arc;
+
+use super::ast::{Assert, Ast, Builder, INF, Last, Node, NodeId, Words};
+use super::reader::{Reader, count_limit, unsupported};
+use super::set::CharSet;
+use super::unicode::{self, Fold};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
+
+/// The flags in force at one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Flags {
+    pub(super) ignore_case: bool,
+    multiline: bool,
+    dot_all: bool,
+}
+
+impl Flags {
+    pub(super) fn fold(self) -> Fold {
+        if self.ignore_case { Fold::Ecma } else { Fold::None }
+    }
+
+    pub(super) fn words(self) -> Words {
+        if self.ignore_case { Words::EcmaFolded } else { Words::Ascii }
+    }
+
+    fn set(&mut self, letter: char, on: bool) -> bool {
+        match letter {
+            'i' => self.ignore_case = on,
+            'm' => self.multiline = on,
+            's' => self.dot_all = on,
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// What a group is, for its end.
+#[derive(Clone, Copy)]
+pub(super) enum Group {
+    Plain,
+    Look { behind: bool, negative: bool },
+}
+
+pub(super) struct Parser {
+    pub(super) r: Reader,
+    pub(super) b: Builder<(Group, Flags)>,
+    pub(super) flags: Flags,
+}
+
+/// Reads `flags` as a caller passes them. `d`, `g` and `y` say nothing about the language and `u` always holds.
+pub(super) fn parse_flags(letters: &str) -> Result<Flags> {
+    let mut f = Flags::default();
+    for c in letters.chars() {
+        if c == 'v' {
+            return Err(Error::new(ErrorKind::Unsupported, "pattern flag v (set notation) is not offered"));
+        }
+        if !f.set(c, true) && !"dguy".contains(c) {
+            let message = format!("unknown pattern flag {c:?}; known are d g i m s u y");
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+    }
+    Ok(f)
+}
+
+/// Parses a pattern.
+pub(super) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast, NodeId)> {
+    let b = Builder::new(limits.max_depth, (Group::Plain, flags));
+    let mut p = Parser { r: Reader::new(pattern), b, flags };
+    while let Some(c) = p.r.peek() {
+        p.item(c)?;
+    }
+    if p.b.depth() > 0 {
+        return Err(p.r.error("unterminated group", p.b.opened_at()));
+    }
+    let Some((root, ..)) = p.b.close() else {
+        return Err(Error::new(ErrorKind::Internal, "the pattern has no outermost group"));
+    };
+    Ok((p.b.ast, root))
+}
+
+impl Parser {
+    fn item(&mut self, c: char) -> Result<()> {
+        let at = self.r.pos;
+        self.r.pos += 1;
+        match c {
+            '|' => self.b.bar(),
+            '(' => self.open(at)?,
+            ')' => self.close(at)?,
+            '[' => {
+                let set = self.class(at)?;
+                self.set(set, at);
+            }
+            '.' => {
+                let set = if self.flags.dot_all { unicode::any() } else { unicode::ecma_dot() };
+                self.set(set, at);
+            }
+            '^' => {
+                let a = if self.flags.multiline { Assert::LineStart { ecma: true } } else { Assert::Start };
+                self.b.node(Node::Assert(a), at, Last::Bare);
+            }
+            '$' => {
+                let a = if self.flags.multiline { Assert::LineEnd { ecma: true } } else { Assert::End };
+                self.b.node(Node::Assert(a), at, Last::Bare);
+            }
+            '*' => self.quantify(0, INF, at)?,
+            '+' => self.quantify(1, INF, at)?,
+            '?' => self.quantify(0, 1, at)?,
+            '{' => self.counted(at)?,
+            '\\' => self.escape(at)?,
+            _ => self.literal(c as u32, at),
+        }
+        Ok(())
+    }
+
+    pub(super) fn set(&mut self, set: Arc<CharSet>, at: usize) {
+        match set.only() {
+            Some(c) => self.b.char(c),
+            None => self.b.node(Node::Class(set), at, Last::Item),
+        }
+    }
+
+    /// One code point; a surrogate becomes a class, which no text matches.
+    pub(super) fn literal(&mut self, c: u32, at: usize) {
+        let fold = self.flags.fold();
+        match char::from_u32(c) {
+            Some(ch) if fold == Fold::None || (c < 0x80 && !ch.is_ascii_alphabetic()) => self.b.char(ch),
+            _ => self.set(Arc::new(unicode::close(&CharSet::single(c), fold)), at),
+        }
+    }
+
+    fn counted(&mut self, at: usize) -> Result<()> {
+        let start = self.r.pos;
+        let lo = self.r.number();
+        let hi = match (lo, self.r.eat(',')) {
+            (_, true) => self.r.number().map_or(Some(INF), |v| v),
+            (v, false) => v.flatten(),
+        };
+        let (Some(lo), true) = (lo, self.r.eat('}')) else {
+            self.r.pos = start;
+            self.literal('{' as u32, at);
+            return Ok(());
+        };
+        let (Some(min), Some(max)) = (lo, hi) else { return Err(count_limit(at)) };
+        if max < min {
+            return Err(self.r.error("numbers out of order in {} quantifier", at));
+        }
+        self.quantify(min, max, at)
+    }
+
+    fn quantify(&mut self, min: u32, max: u32, at: usize) -> Result<()> {
+        if self.b.last() != Last::Item {
+            return Err(self.r.error("nothing to repeat", at));
+        }
+        // A lazy repetition accepts the same texts in another order of preference.
+        self.r.eat('?');
+        self.b.repeat(min, max, false, at);
+        Ok(())
+    }
+
+    fn open(&mut self, at: usize) -> Result<()> {
+        let outer = self.flags;
+        if !self.r.eat('?') {
+            return self.b.open(at, (Group::Plain, outer));
+        }
+        let group = match self.r.next() {
+            Some(':') => Group::Plain,
+            Some(c @ ('=' | '!')) => Group::Look { behind: false, negative: c == '!' },
+            Some('<') => match self.r.peek() {
+                Some(c @ ('=' | '!')) => {
+                    self.r.pos += 1;
+                    Group::Look { behind: true, negative: c == '!' }
+                }
+                _ => {
+                    self.name()?;
+                    Group::Plain
+                }
+            },
+            Some(c @ ('i' | 'm' | 's' | '-')) => {
+                let flags = self.modifiers(c, at)?;
+                self.b.open(at, (Group::Plain, outer))?;
+                self.flags = flags;
+                return Ok(());
+            }
+            _ => return Err(self.r.error("invalid group", at)),
+        };
+        self.b.open(at, (group, outer))
+    }
+
+    /// A group name and its closing bracket. That names are distinct is not checked: the specification allows
+    /// repeated names in different alternatives, and names have no meaning without backreferences.
+    pub(super) fn name(&mut self) -> Result<()> {
+        let at = self.r.pos;
+        let name = self.r.until('>').unwrap_or_default();
+        let mut chars = name.chars();
+        let good = chars.next().is_some_and(|c| "_$".contains(c) || c.is_alphabetic())
+            && chars.all(|c| "_$\u{200C}\u{200D}".contains(c) || c.is_alphanumeric());
+        if good { Ok(()) } else { Err(self.r.error("invalid capture group name", at)) }
+    }
+
+    fn modifiers(&mut self, first: char, at: usize) -> Result<Flags> {
+        let mut flags = self.flags;
+        let mut seen = String::new();
+        let mut on = true;
+        let mut c = first;
+        loop {
+            match c {
+                ':' if !seen.is_empty() => return Ok(flags),
+                '-' if on => on = false,
+                c if !seen.contains(c) && flags.set(c, on) => seen.push(c),
+                _ => return Err(self.r.error("invalid group", at)),
+            }
+            c = self.r.next().ok_or_else(|| self.r.error("invalid group", at))?;
+        }
+    }
+
+    fn close(&mut self, at: usize) -> Result<()> {
+        if self.b.depth() == 0 {
+            return Err(self.r.error("unmatched )", at));
+        }
+        let Some((n, offset, (group, outer))) = self.b.close() else { return Ok(()) };
+        self.flags = outer;
+        match group {
+            Group::Plain => self.b.add(n, Last::Item),
+            Group::Look { behind, negative } => {
+                // Annex B lets a quantifier follow lookahead, never lookbehind.
+                let last = if behind { Last::Bare } else { Last::Item };
+                self.b.node(Node::Look { body: n, behind, negative }, offset, last);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a backreference, or says that there is nothing to refer to.
+    pub(super) fn backreference(&self, at: usize) -> Error {
+        unsupported("a backreference", at)
+    }
+}

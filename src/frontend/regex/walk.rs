@@ -1,0 +1,351 @@
+//! Expressions around assertions.
+//!
+//! The pattern is read from left to right with a *continuation*: the list of what is still to come. The expression
+//! of (continuation, context) accepts what may follow a prefix that left that context. Then look-ahead is an
+//! intersection with the whole rest of the text, `(?=p)r` = (p, then anything) and r; look-behind is a question to
+//! the context; and a boundary asks the context and constrains the first code point of the rest.
+//!
+//! Repetitions of parts without assertions stay counted. Other repetitions become named recursive expressions, one
+//! per context, or copies where they are bounded. An iteration that consumes nothing may be dropped, since it only
+//! adds assertions at the same place; so every cycle reads at least one byte.
+//!
+//! Expressions are computed on a stack of our own: a continuation as long as the pattern costs no machine stack.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::ast::{Ast, INF, Node, NodeId};
+use super::behind::{Behind, END, Next};
+use super::pure::Pure;
+use super::set::CharSet;
+use super::unicode;
+use crate::error::{Error, Result};
+use crate::ir::{ExprId, Exprs};
+use crate::limits::Limits;
+
+pub(super) type KontId = u32;
+pub(super) type ContextId = u32;
+pub(super) type Key = (KontId, ContextId);
+
+/// What is still to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kont {
+    /// The match ends, and the text with it.
+    Accept,
+    /// The match ends; any text may follow.
+    Text,
+    /// A look-ahead is satisfied.
+    All,
+    /// A look-behind is satisfied where something of this class follows.
+    Prefix(Next),
+    /// A node, and then the rest.
+    Node(NodeId, KontId),
+    /// Copies of a node that holds assertions, and then the rest.
+    Loop { body: NodeId, min: u32, max: u32, rest: KontId },
+    /// The end of an iteration of the unbounded loop of that number.
+    Back { body: NodeId, number: u32, rest: KontId },
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct KontFacts {
+    /// Trackers that are asked from here on.
+    pub(super) need: u64,
+    /// Unbounded loops that an iteration is open of.
+    pub(super) loops: u64,
+    /// Class of what follows where this continuation has ended.
+    pub(super) outer: Next,
+}
+
+/// What was read so far, as far as it matters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Context {
+    /// States of the trackers; `NEVER` for those that are not asked any more.
+    pub(super) trackers: Rc<[ExprId]>,
+    /// Loops whose current iteration has not read anything yet.
+    pub(super) idle: u64,
+}
+
+pub(super) struct Walk<'a> {
+    pub(super) x: &'a mut Exprs,
+    pub(super) limits: &'a Limits,
+    pub(super) ast: Ast,
+    pub(super) pure: Pure,
+    pub(super) behind: Behind,
+    pub(super) loops: FxHashMap<NodeId, u32>,
+    pub(super) konts: Vec<(Kont, KontFacts)>,
+    pub(super) kont_ids: FxHashMap<Kont, KontId>,
+    pub(super) contexts: Vec<Context>,
+    pub(super) context_ids: FxHashMap<Context, ContextId>,
+    pub(super) memo: FxHashMap<Key, ExprId>,
+    /// Names of loops that are being computed, and whether they were used.
+    pub(super) names: FxHashMap<Key, (u32, ExprId, bool)>,
+    /// Where a pure node in front of a continuation leads; see `split`.
+    pub(super) splits: FxHashMap<Key, Rc<[(ContextId, CharSet)]>>,
+    pub(super) peeks: FxHashMap<(Next, Next), ExprId>,
+    pub(super) wanted: Vec<Key>,
+}
+
+/// Lowers a tree that holds assertions; `search` accepts every text that contains a match.
+pub(super) fn lower(x: &mut Exprs, mut ast: Ast, mut pure: Pure, root: NodeId, search: bool, limits: &Limits) -> Result<ExprId> {
+    let any = ast.push(Node::Class(unicode::any()), 0);
+    let any_text = ast.push(Node::Rep { body: any, min: 0, max: INF }, 0);
+    pure.extend(x, &ast);
+    let behind = Behind::new(&ast)?;
+    let mut w = Walk {
+        x,
+        limits,
+        ast,
+        pure,
+        behind,
+        loops: FxHashMap::default(),
+        konts: Vec::new(),
+        kont_ids: FxHashMap::default(),
+        contexts: Vec::new(),
+        context_ids: FxHashMap::default(),
+        memo: FxHashMap::default(),
+        names: FxHashMap::default(),
+        splits: FxHashMap::default(),
+        peeks: FxHashMap::default(),
+        wanted: Vec::new(),
+    };
+    w.number_loops()?;
+    for i in 0..w.behind.len() {
+        if let Some((n, class)) = w.behind.open_question(w.x, i) {
+            let Node::Look { body, .. } = *w.ast.get(n) else { continue };
+            let e = if w.ast.facts(body).pure {
+                w.x.cat(Exprs::ALL, w.pure.of(body))
+            } else {
+                let end = w.kont(Kont::Prefix(class));
+                let k = w.kont(Kont::Node(body, end));
+                let k = w.kont(Kont::Node(any_text, k));
+                w.run(k)?
+            };
+            w.behind.answer(i, e);
+        }
+    }
+    let end = w.kont(if search { Kont::Text } else { Kont::Accept });
+    let mut k = w.kont(Kont::Node(root, end));
+    if search {
+        k = w.kont(Kont::Node(any_text, k));
+    }
+    w.run(k)
+}
+
+impl Walk<'_> {
+    fn number_loops(&mut self) -> Result<()> {
+        for n in 0..self.ast.len() as NodeId {
+            if let Node::Rep { body, max: INF, .. } = *self.ast.get(n) {
+                let f = self.ast.facts(n);
+                if !f.pure {
+                    let number = self.loops.len() as u32;
+                    if number == 64 {
+                        let e = Error::limit("unbounded repetitions of assertions", 64, 65);
+                        return Err(e.at_offset(f.offset as usize));
+                    }
+                    self.loops.insert(body, number);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn kont(&mut self, k: Kont) -> KontId {
+        if let Some(&id) = self.kont_ids.get(&k) {
+            return id;
+        }
+        let mask = |w: &Self, n: NodeId| w.behind.masks.get(n as usize).copied().unwrap_or(0);
+        let f = match k {
+            Kont::Accept | Kont::Text | Kont::All => KontFacts { need: 0, loops: 0, outer: END },
+            Kont::Prefix(outer) => KontFacts { need: 0, loops: 0, outer },
+            Kont::Node(n, rest) | Kont::Loop { body: n, rest, .. } => {
+                let f = self.facts(rest);
+                KontFacts { need: f.need | mask(self, n), ..f }
+            }
+            Kont::Back { body, number, rest } => {
+                let f = self.facts(rest);
+                KontFacts { need: f.need | mask(self, body), loops: f.loops | 1 << number, ..f }
+            }
+        };
+        self.konts.push((k, f));
+        let id = self.konts.len() as KontId - 1;
+        self.kont_ids.insert(k, id);
+        id
+    }
+
+    pub(super) fn facts(&self, k: KontId) -> KontFacts {
+        self.konts[k as usize].1
+    }
+
+    /// The context with these states, without what `k` will not ask.
+    pub(super) fn context(&mut self, trackers: &[ExprId], idle: u64, k: KontId) -> ContextId {
+        let f = self.facts(k);
+        let kept = |(i, &e): (usize, &ExprId)| if f.need & (1 << i) != 0 { e } else { Exprs::NEVER };
+        let trackers = if f.need == 0 { Rc::new([]) as Rc<[ExprId]> } else { trackers.iter().enumerate().map(kept).collect() };
+        let c = Context { trackers, idle: idle & f.loops };
+        if let Some(&id) = self.context_ids.get(&c) {
+            return id;
+        }
+        self.contexts.push(c.clone());
+        let id = self.contexts.len() as ContextId - 1;
+        self.context_ids.insert(c, id);
+        id
+    }
+
+    fn run(&mut self, root: KontId) -> Result<ExprId> {
+        let start = self.behind.start();
+        let root = (root, self.context(&start, 0, root));
+        let mut stack = vec![root];
+        while let Some(&key) = stack.last() {
+            if self.memo.contains_key(&key) {
+                stack.pop();
+                continue;
+            }
+            self.wanted.clear();
+            if let Some(e) = self.step(key)? {
+                let e = match self.names.remove(&key) {
+                    Some((n, name, used)) if used => {
+                        self.x.define(n, e);
+                        name
+                    }
+                    _ => e,
+                };
+                self.memo.insert(key, e);
+                stack.pop();
+            } else {
+                stack.extend(self.wanted.iter().rev());
+            }
+            self.x.check()?;
+            let (most, now) = (self.limits.max_expr_nodes as u64, self.konts.len().max(self.memo.len()) as u64);
+            if now > most {
+                return Err(Error::limit("steps around assertions", most, now));
+            }
+            let (most, now) = (self.limits.max_explored_states as u64, self.contexts.len() as u64);
+            if now > most {
+                return Err(Error::limit("contexts of look-behind", most, now));
+            }
+        }
+        Ok(self.memo.get(&root).copied().unwrap_or(Exprs::NEVER))
+    }
+
+    /// The expression of `k` in a context, if it is known; else it is put on the list of what is wanted.
+    pub(super) fn get(&mut self, k: KontId, trackers: &[ExprId], idle: u64) -> Option<ExprId> {
+        let c = self.context(trackers, idle, k);
+        self.get_key((k, c))
+    }
+
+    pub(super) fn get_key(&mut self, key: Key) -> Option<ExprId> {
+        if let Some(&e) = self.memo.get(&key) {
+            return Some(e);
+        }
+        if let Some(name) = self.names.get_mut(&key) {
+            name.2 = true;
+            return Some(name.1);
+        }
+        self.wanted.push(key);
+        None
+    }
+
+    /// Computes one expression, or answers `None` and says what is wanted first.
+    fn step(&mut self, key: Key) -> Result<Option<ExprId>> {
+        let (k, f) = self.konts[key.0 as usize];
+        let Context { trackers, idle } = self.contexts[key.1 as usize].clone();
+        Ok(match k {
+            Kont::Accept | Kont::Prefix(_) => Some(Exprs::EPS),
+            Kont::Text => Some(self.x.any_text()),
+            Kont::All => Some(Exprs::ALL),
+            Kont::Back { body, number, rest } => {
+                if idle & (1 << number) != 0 {
+                    Some(Exprs::NEVER)
+                } else {
+                    let k = self.kont(Kont::Loop { body, min: 0, max: INF, rest });
+                    self.get(k, &trackers, idle)
+                }
+            }
+            Kont::Loop { body, min, max, rest } => self.loop_step(key, body, (min, max), rest, &trackers, idle),
+            Kont::Node(n, rest) => {
+                if self.ast.facts(n).pure {
+                    return self.pure_step(key, n, rest, &trackers, idle);
+                }
+                match self.ast.get(n).clone() {
+                    Node::Cat(parts) => {
+                        let k = parts.iter().rev().fold(rest, |k, &p| self.kont(Kont::Node(p, k)));
+                        self.get(k, &trackers, idle)
+                    }
+                    Node::Alt(parts) => self.any_of(&parts, rest, &trackers, idle),
+                    Node::Atomic(body) => {
+                        let k = self.kont(Kont::Node(body, rest));
+                        self.get(k, &trackers, idle)
+                    }
+                    Node::Rep { body, min, max } => {
+                        let k = self.kont(Kont::Loop { body, min, max, rest });
+                        self.get(k, &trackers, idle)
+                    }
+                    Node::Look { body, behind: false, negative } => {
+                        let all = self.kont(Kont::All);
+                        let inner = self.kont(Kont::Node(body, all));
+                        let ahead = self.get(inner, &trackers, idle);
+                        let rest = self.get(rest, &trackers, idle);
+                        let (Some(ahead), Some(rest)) = (ahead, rest) else { return Ok(None) };
+                        Some(if negative { self.x.minus(rest, ahead) } else { self.x.and(&[ahead, rest]) })
+                    }
+                    Node::Look { behind: true, .. } | Node::Assert(_) => {
+                        let next = self.behind.allowed(self.x, &self.ast, n, &trackers);
+                        if next == 0 {
+                            return Ok(Some(Exprs::NEVER));
+                        }
+                        let Some(rest) = self.get(rest, &trackers, idle) else { return Ok(None) };
+                        let peek = self.peek(next, f.outer);
+                        Some(self.meet(peek, rest, 5))
+                    }
+                    Node::Empty | Node::Text(_) | Node::Class(_) => self.get(rest, &trackers, idle),
+                }
+            }
+        })
+    }
+
+    pub(super) fn any_of(&mut self, parts: &[NodeId], rest: KontId, trackers: &[ExprId], idle: u64) -> Option<ExprId> {
+        let mut known = Vec::with_capacity(parts.len());
+        for &p in parts {
+            let k = self.kont(Kont::Node(p, rest));
+            known.extend(self.get(k, trackers, idle));
+        }
+        if self.wanted.is_empty() { Some(self.x.alt(&known)) } else { None }
+    }
+
+    fn loop_step(
+        &mut self,
+        key: Key,
+        body: NodeId,
+        (min, max): (u32, u32),
+        rest: KontId,
+        trackers: &[ExprId],
+        idle: u64,
+    ) -> Option<ExprId> {
+        if max == 0 {
+            return self.get(rest, trackers, idle);
+        }
+        if min > 0 || max < INF {
+            let max = if max == INF { INF } else { max - 1 };
+            let more = self.kont(Kont::Loop { body, min: min.saturating_sub(1), max, rest });
+            let again = self.kont(Kont::Node(body, more));
+            let again = self.get(again, trackers, idle);
+            if min > 0 {
+                return again;
+            }
+            let rest = self.get(rest, trackers, idle);
+            return Some(self.x.alt(&[again?, rest?]));
+        }
+        if !self.names.contains_key(&key) {
+            let nullable = self.accepts_end(key);
+            let (n, name) = self.x.fix(nullable);
+            self.names.insert(key, (n, name, false));
+        }
+        let number = self.loops.get(&body).copied().unwrap_or(0);
+        let back = self.kont(Kont::Back { body, number, rest });
+        let again = self.kont(Kont::Node(body, back));
+        let again = self.get(again, trackers, idle | 1 << number);
+        let rest = self.get(rest, trackers, idle);
+        Some(self.x.alt(&[again?, rest?]))
+    }
+}
