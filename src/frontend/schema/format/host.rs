@@ -2,8 +2,8 @@
 //!
 //! A name has at most 253 characters. Counting them exactly beside the 63 of each label would take 16,000 states, so
 //! labels are charged in units of eight characters, their dot included: 1, 2, 4 or 8 units for a label of up to 7, 15,
-//! 31 or 63 characters, and at most 31 units (247 characters) for a name. Every accepted name is short enough; some
-//! very long ones are refused.
+//! 31 or 63 characters, and at most 31 units (247 characters) for a name. Every accepted name is short enough; names
+//! of more than 31 labels, and some others that come near the limit of units, are refused.
 //!
 //! Labels whose third and fourth characters are hyphens are refused: they are reserved, and the only ones in use,
 //! `xn--` labels, hold Punycode, whose validity no finite automaton decides.
