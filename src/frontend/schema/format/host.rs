@@ -2,8 +2,8 @@
 //!
 //! A name has at most 253 characters. Counting them exactly beside the 63 of each label would take 16,000 states, so
 //! labels are charged in units of eight characters, their dot included: 1, 2, 4 or 8 units for a label of up to 7, 15,
-//! 31 or 63 characters, and at most 31 units (247 characters) for a name. Every accepted name is short enough; some
-//! very long ones are refused.
+//! 31 or 63 characters, and at most 31 units (247 characters) for a name. Every accepted name is short enough; names
+//! of more than 31 labels, and some others that come near the limit of units, are refused.
 //!
 //! Labels whose third and fourth characters are hyphens are refused: they are reserved, and the only ones in use,
 //! `xn--` labels, hold Punycode, whose validity no finite automaton decides.
@@ -12,8 +12,12 @@ use super::build::{ALNUM, DIGIT, HEX, Part, alt, any, ascii, cat, opt, some, tex
 use crate::ir::{Edge, ExprId, Exprs};
 
 /// Why `hostname` and the formats that contain one are narrower than their standards.
-pub(super) const HOST_DEPARTURES: &str =
-    "labels with hyphens in third and fourth place (xn--) and some names longer than 127 characters are refused";
+pub(super) const HOST_DEPARTURES: &str = "labels with hyphens in third and fourth place (xn--), names of more than 31 labels and some names longer than \
+     62 characters are refused";
+
+/// Why `email` and `idn-email` are narrower than their standards.
+pub(super) const MAIL_DEPARTURES: &str =
+    "domains are limited as in hostname or idn-hostname; quoted local parts hold no < and no escaped space";
 
 /// Units of one name; see the module's story.
 const NAME_UNITS: usize = 31;
@@ -65,15 +69,21 @@ pub(super) fn hostname(x: &mut Exprs) -> ExprId {
 }
 
 pub(super) fn ipv4_part() -> Part {
-    let octet = Part::Choice((0..256).map(|n| n.to_string()).collect());
+    let octet = alt![
+        DIGIT,
+        cat![ascii(&[(b'1', b'9')]), DIGIT],
+        cat![text("1"), DIGIT, DIGIT],
+        cat![text("2"), ascii(&[(b'0', b'4')]), DIGIT],
+        cat![text("25"), ascii(&[(b'0', b'5')])],
+    ];
     let next = cat![text("."), octet];
     cat![octet, next, next, next]
 }
 
-pub(super) fn ipv6_part() -> Part {
+pub(super) fn ipv6_part(x: &mut Exprs) -> Part {
     let h16 = times(&HEX, 1, 4);
     let group = cat![h16, text(":")];
-    let last = alt![cat![group, h16], ipv4_part()];
+    let last = alt![cat![group, h16], ipv4_part()].built(x);
     let gap = text("::");
     // At most `n` groups before the gap.
     let upto = |n: u32| match n {
@@ -91,6 +101,7 @@ pub(super) fn ipv6_part() -> Part {
         cat![upto(6), gap, h16],
         cat![upto(7), gap],
     ]
+    .built(x)
 }
 
 pub(super) fn ipv4(x: &mut Exprs) -> ExprId {
@@ -98,7 +109,7 @@ pub(super) fn ipv4(x: &mut Exprs) -> ExprId {
 }
 
 pub(super) fn ipv6(x: &mut Exprs) -> ExprId {
-    ipv6_part().build(x)
+    ipv6_part(x).build(x)
 }
 
 /// Octets of a local part.
@@ -140,7 +151,7 @@ fn local_part(x: &mut Exprs, international: bool) -> ExprId {
         (b'A', b'Z'),
         (b'^', b'~'),
     ];
-    const QTEXT: &[(u8, u8)] = &[(b' ', b'!'), (b'#', b'['), (b']', b'~')];
+    const QTEXT: &[(u8, u8)] = &[(b' ', b'!'), (b'#', b';'), (b'=', b'['), (b']', b'~')];
     // In an atom; at the start of one.
     let (mut inside, mut start) = (Vec::new(), Vec::new());
     let mut quoted: Vec<ExprId> = Vec::new();
@@ -152,7 +163,8 @@ fn local_part(x: &mut Exprs, international: bool) -> ExprId {
         // Inside quotes, with one more octet kept for the closing one.
         let mut edges = vec![Edge { lo: b'"', hi: b'"', to: Exprs::EPS }];
         if let Some(&to) = n.checked_sub(2).and_then(|n| quoted.get(n)) {
-            let escaped = x.step(false, vec![Edge { lo: b' ', hi: b'~', to }]);
+            // An escaped space and a bare `<` are allowed by the standard, but readers differ on them.
+            let escaped = x.step(false, vec![Edge { lo: b'!', hi: b'~', to }]);
             edges.push(Edge { lo: b'\\', hi: b'\\', to: escaped });
         }
         let new = char_then(x, QTEXT, n, &quoted, edges, false);
@@ -164,7 +176,7 @@ fn local_part(x: &mut Exprs, international: bool) -> ExprId {
 
 fn mailbox(x: &mut Exprs, international: bool, domain: ExprId) -> ExprId {
     let local = Part::Built(local_part(x, international));
-    let literal = cat![text("["), alt![ipv4_part(), cat![text("IPv6:"), ipv6_part()]], text("]")];
+    let literal = cat![text("["), alt![ipv4_part(), cat![text("IPv6:"), ipv6_part(x)]], text("]")];
     cat![local, text("@"), alt![Part::Built(domain), literal]].build(x)
 }
 
@@ -179,9 +191,9 @@ pub(super) fn idn_email(x: &mut Exprs) -> ExprId {
 }
 
 /// A host of a URI in brackets.
-pub(super) fn ip_literal(future: &Part) -> Part {
+pub(super) fn ip_literal(x: &mut Exprs, future: &Part) -> Part {
     let version = cat![ascii(&[(b'V', b'V'), (b'v', b'v')]), some(&HEX), text("."), some(future)];
-    cat![text("["), alt![ipv6_part(), version], text("]")]
+    cat![text("["), alt![ipv6_part(x), version], text("]")]
 }
 
 /// A port of a URI.

@@ -10,7 +10,11 @@ use super::build::{DIGIT, Part, alt, ascii, cat, opt, some, text};
 use crate::ir::{ExprId, Exprs};
 
 /// Why leap seconds make `time` and `date-time` narrower than RFC 3339.
-pub(super) const LEAP_OFFSETS: &str = "a leap second has an offset of whole quarters of an hour";
+pub(super) const LEAP_OFFSETS: &str =
+    "a leap second has an offset of whole quarters of an hour, and in a date-time ends June or December";
+
+/// Why `duration` is narrower than RFC 3339.
+pub(super) const UPPER_CASE: &str = "designators are in upper case";
 
 /// `lo..=hi` in two digits.
 fn two(lo: u32, hi: u32) -> Part {

@@ -54,7 +54,7 @@ fn grammar(x: &mut Exprs, international: bool) -> Grammar {
     let absolute = cat![text("/"), opt(&cat![some(&pchar), segments])];
     let user = cat![any(&more(&[(b':', b':')])), text("@")];
     let future = alt![unreserved, sub_delims, text(":")];
-    let host = alt![ip_literal(&future), any(&alt![plain, percent()])];
+    let host = alt![ip_literal(x, &future), any(&alt![plain, percent()])];
     let authority = cat![text("//"), opt(&user), host, opt(&port()), segments].built(x);
     let fragment = any(&alt![pchar, ascii(&[(b'/', b'/'), (b'?', b'?')])]).built(x);
     let query = match international {

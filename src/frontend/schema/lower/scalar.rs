@@ -275,7 +275,7 @@ impl Context<'_, '_> {
             text = e;
         }
         if let Some(f) = &k.format
-            && let Some(e) = format::lower(&mut self.x, f)
+            && let Some(e) = self.format_text(id, f)
         {
             text = self.meet(text, e);
         }
@@ -311,6 +311,23 @@ impl Context<'_, '_> {
         };
         self.pattern_exprs.insert(pattern.to_string(), e);
         Ok(e)
+    }
+
+    /// Texts of a format; `None` if it is unknown.
+    fn format_text(&mut self, node: NodeId, name: &str) -> Option<ExprId> {
+        let known = match self.formats.get(name) {
+            Some(f) => *f,
+            None => {
+                let f = format::lower(&mut self.x, name).map(|f| (f.text, f.narrower));
+                self.formats.insert(name.to_string(), f);
+                f
+            }
+        };
+        let (text, narrower) = known?;
+        if let Some(reason) = narrower {
+            self.row(node, "format", Enforcement::Narrower, reason);
+        }
+        Some(text)
     }
 
     fn unsupported_pattern(&mut self, node: NodeId, keyword: &str, e: Error) -> Result<()> {
@@ -602,7 +619,7 @@ fn tighten(bound: &mut Option<(Decimal, bool)>, d: &Decimal, open: bool, lower: 
     let replace = match bound {
         None => true,
         Some((old, was_open)) => {
-            let order = if lower { d.cmp(old) } else { old.cmp(&d) };
+            let order = if lower { d.cmp(&*old) } else { (*old).cmp(d) };
             order.is_gt() || (order.is_eq() && open && !*was_open)
         }
     };

@@ -90,7 +90,7 @@ fn bounds(x: &Exprs, e: ExprId, memo: &mut FxHashMap<ExprId, (u32, u32)>, depth:
     }
     let unknown = |b: (u32, u32)| b.0 > b.1;
     let add = |a: u32, b: u32| if a == INF || b == INF { INF } else { a.saturating_add(b) };
-    let mut join = |out: &mut Option<(u32, u32)>, b: (u32, u32)| {
+    let join = |out: &mut Option<(u32, u32)>, b: (u32, u32)| {
         *out = Some(match *out {
             None => b,
             Some(o) if unknown(o) || unknown(b) => (INF, 0),
