@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::automaton::lexeme::Kind;
 use crate::automaton::program::Blanks;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frontend::regex::{self, RegexOptions};
-use crate::frontend::schema::{PropertyOrder, ReportRow, SchemaOptions, Whitespace};
+use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
+use crate::frontend::schema::blanks;
+use crate::frontend::schema::{PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, parse_schema};
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{Role, Tables};
 use crate::index::{Engine, Index, Inner};
@@ -19,6 +20,26 @@ use crate::vocab::Vocabulary;
 pub const MAX_BLANKS: u16 = 64;
 
 impl Index {
+    /// Every text that `pattern` matches as a whole.
+    ///
+    /// # Errors
+    /// `Pattern` for bad syntax and `Unsupported` for what is not regular, both with the offset; `Unsatisfiable` if
+    /// nothing matches; `Limit`.
+    pub fn from_regex(
+        pattern: &str,
+        vocabulary: &Arc<Vocabulary>,
+        options: &RegexOptions,
+        limits: &Limits,
+    ) -> Result<Index> {
+        if pattern.len() > limits.max_source_bytes {
+            return Err(Error::limit("source bytes", limits.max_source_bytes as u64, pattern.len() as u64));
+        }
+        let mut exprs = Exprs::new(limits.max_expr_nodes);
+        let expr = lower_full(&mut exprs, pattern, options, limits)?;
+        let source = format!("{:?}\0{}\0{pattern}", options.dialect, options.flags);
+        Index::from_expr(&mut exprs, expr, &source, vocabulary, limits)
+    }
+
     /// One of `choices`, exactly.
     ///
     /// # Errors
@@ -33,22 +54,6 @@ impl Index {
         let mut sorted: Vec<&str> = choices.iter().map(|c| c.as_str()).collect();
         sorted.sort_unstable();
         let source = sorted.iter().fold(String::from("choices"), |s, c| s + "\0" + c);
-        Index::from_expr(&mut exprs, expr, &source, vocabulary, limits)
-    }
-
-    /// The texts that `pattern` matches from start to end.
-    ///
-    /// # Errors
-    /// Those of [`regex::lower_full`]; `Unsatisfiable` if nothing matches; `Limit` for more work than the limits allow.
-    pub fn from_regex(
-        pattern: &str,
-        vocabulary: &Arc<Vocabulary>,
-        options: &RegexOptions,
-        limits: &Limits,
-    ) -> Result<Index> {
-        let mut exprs = Exprs::new(limits.max_expr_nodes);
-        let expr = regex::lower_full(&mut exprs, pattern, options, limits)?;
-        let source = format!("pattern\0{:?}\0{}\0{pattern}", options.dialect, options.flags);
         Index::from_expr(&mut exprs, expr, &source, vocabulary, limits)
     }
 
@@ -69,6 +74,23 @@ impl Index {
         Ok(Index::new(vocabulary, tables, engine, Vec::new(), source))
     }
 
+    /// Every document that a JSON Schema accepts, written as the options say.
+    ///
+    /// # Errors
+    /// `Schema` for what is not a schema, `Unsupported` for a keyword that cannot be enforced, `Unsatisfiable` if no
+    /// document is valid, all with the place; `Limit`.
+    pub fn from_json_schema(
+        text: &str,
+        vocabulary: &Arc<Vocabulary>,
+        options: &SchemaOptions,
+        limits: &Limits,
+    ) -> Result<Index> {
+        let (model, mut report) = parse_schema(text, options, limits)?;
+        let rules = lower(&model, options, limits, &mut report)?;
+        let source = format!("{options:?}\0{text}");
+        Index::from_rules(rules, &source, report, options, vocabulary, limits)
+    }
+
     /// What `rules` describe.
     pub fn from_rules(
         mut rules: Rules,
@@ -85,7 +107,10 @@ impl Index {
             Whitespace::Compact => [Blanks::none(), Blanks::none(), Blanks::none()],
             Whitespace::Spaced => [Blanks::none(), Blanks::none(), Blanks::one_space()],
             Whitespace::Pattern(p) => {
-                let b = todo_blanks(p, limits)?;
+                let mut x = Exprs::new(limits.max_expr_nodes);
+                let regex = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
+                let e = lower_full(&mut x, p, &regex, limits)?;
+                let b = blanks::gap(&mut x, e, limits)?;
                 [Blanks::none(), b.clone(), b]
             }
         };

@@ -78,6 +78,7 @@ fn one(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprId) -> Exp
             let min = min.min(limit + 1);
             x.rep(inner, min, max)
         }
+        Expr::Multiple(m) => x.multiple(m.saturated(reach.digits)),
         Expr::Cat(..) => saturate(x, memo, reach, e),
         _ => e,
     }

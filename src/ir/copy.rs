@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::expr::{Edge, Expr, ExprId, Exprs};
 
 impl Exprs {
-    /// All nodes that `e` is made of, children before parents. Linear; no recursion.
+    /// All nodes that `e` is made of, children before parents, definitions of names anywhere. Linear; no recursion.
     pub fn reachable(&self, e: ExprId) -> Vec<ExprId> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut stack = vec![e];
@@ -29,10 +29,15 @@ impl Exprs {
                 }
                 Expr::Alt(v) | Expr::And(v) => v.iter().for_each(|&e| push(&mut stack, e)),
                 Expr::Not(a) | Expr::Rep { body: a, .. } => push(&mut stack, *a),
+                Expr::Fix(n) => {
+                    if let Some((_, Some(d))) = self.fixes.get(*n as usize) {
+                        push(&mut stack, *d);
+                    }
+                }
                 Expr::Never | Expr::Eps | Expr::Multiple(_) => {}
             }
         }
-        // Constructors intern children first, so ids are a topological order.
+        // Constructors intern children first, so ids are a topological order (but for definitions of names).
         out.sort_unstable();
         out
     }
@@ -40,7 +45,17 @@ impl Exprs {
     /// Copies `e` out of another arena.
     pub fn import(&mut self, from: &Exprs, e: ExprId) -> ExprId {
         let mut map: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for old in from.reachable(e) {
+        let nodes = from.reachable(e);
+        let mut fixes = Vec::new();
+        for &old in &nodes {
+            if let Expr::Fix(n) = *from.get(old) {
+                let (nullable, definition) = from.fixes.get(n as usize).copied().unwrap_or_default();
+                let (name, new) = self.fix(nullable);
+                map.insert(old, new);
+                fixes.push((name, definition));
+            }
+        }
+        for old in nodes {
             let at = |i: &ExprId| map.get(i).copied().unwrap_or(Self::NEVER);
             let new = match from.get(old) {
                 Expr::Never => Self::NEVER,
@@ -70,8 +85,14 @@ impl Exprs {
                     self.intern(Expr::Rep { body, min: *min, max: *max })
                 }
                 Expr::Multiple(m) => self.multiple(*m),
+                Expr::Fix(_) => continue,
             };
             map.insert(old, new);
+        }
+        for (name, definition) in fixes {
+            if let Some(d) = definition.and_then(|d| map.get(&d)) {
+                self.define(name, *d);
+            }
         }
         map.get(&e).copied().unwrap_or(Self::NEVER)
     }
@@ -79,8 +100,10 @@ impl Exprs {
     /// The content of `e` as words: equal words mean equal expressions, in whatever arenas.
     pub fn content(&self, e: ExprId, out: &mut Vec<u32>) {
         let nodes = self.reachable(e);
+        // The end of the list is `e` unless `e` is a name; say which node it is.
         let at: FxHashMap<ExprId, u32> = nodes.iter().zip(0u32..).map(|(&e, i)| (e, i)).collect();
         let id = |e: &ExprId| at.get(e).copied().unwrap_or(u32::MAX);
+        out.push(id(&e));
         for n in &nodes {
             match self.get(*n) {
                 Expr::Never => out.push(0),
@@ -105,6 +128,10 @@ impl Exprs {
                 Expr::Multiple(m) => {
                     out.push(8);
                     m.content(out);
+                }
+                Expr::Fix(n) => {
+                    let (nullable, definition) = self.fixes.get(*n as usize).copied().unwrap_or_default();
+                    out.extend([9, nullable as u32, definition.map_or(u32::MAX, |d| id(&d))]);
                 }
             }
         }

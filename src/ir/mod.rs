@@ -12,5 +12,5 @@ pub mod rules;
 pub mod text;
 
 pub use expr::{Edge, Expr, ExprId, Exprs, INF};
-pub use multiple::Multiple;
+pub use multiple::{Divisor, Multiple};
 pub use rules::{ArrayShape, Contains, Element, KeyClass, ObjectShape, Property, Rule, RuleId, Rules, StringSet};

@@ -16,6 +16,7 @@
 //! [`fingerprint`](Vocabulary::fingerprint) are interchangeable: stored artifacts name the fingerprint of the
 //! vocabulary that they were made for.
 
+pub mod load;
 pub mod trie;
 
 use std::sync::Arc;
@@ -24,8 +25,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::{Error, ErrorKind, Result};
 pub use trie::Trie;
 
-/// The widest logits, in ids. Sixteen times the widest known vocabulary, and 2 MiB per mask row.
-pub const MAX_SIZE: usize = 1 << 24;
+/// The widest logits, in ids: sixteen times the widest known vocabulary, and 512 KiB per mask row.
+pub const MAX_SIZE: usize = 1 << 22;
 
 /// What a list of tokens does not say by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -365,9 +365,4 @@ impl<T> Builder<T> {
             parts.push(n);
         }
     }
-
-    /// What was attached to the innermost group.
-    pub fn data(&mut self) -> Option<&mut T> {
-        self.open.last_mut().map(|o| &mut o.data)
-    }
 }

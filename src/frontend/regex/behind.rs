@@ -300,9 +300,4 @@ impl Behind {
         }
         kinds.into_iter().map(CharSet::new).filter_map(|s| s.first_scalar().map(|c| (s, c))).collect()
     }
-
-    /// The kind that `c` belongs to.
-    pub fn kind_of(&self, c: char) -> usize {
-        self.kinds.iter().position(|k| k.0.contains(c as u32)).unwrap_or(0)
-    }
 }

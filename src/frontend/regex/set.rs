@@ -110,11 +110,6 @@ impl CharSet {
         })
     }
 
-    /// Whether the set holds no code point.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The only member, if there is exactly one and it is a scalar value.
     pub fn only(&self) -> Option<char> {
         match self.0[..] {

@@ -3,8 +3,11 @@
 pub mod blanks;
 pub mod decimal;
 mod drafts;
+pub mod format;
 mod keywords;
+mod lower;
 pub mod model;
+pub mod number;
 pub mod options;
 mod parse;
 pub mod report;
@@ -16,6 +19,7 @@ mod uri;
 #[cfg(test)]
 mod parse_tests;
 
+pub use lower::lower;
 pub use options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
 pub use parse::parse_schema;
 pub use report::{Enforcement, ReportRow};

@@ -1,0 +1,370 @@
+//! What every part of lowering shares: nodes, arena, caches, the work list of rules and the count of work.
+//!
+//! A *literal* is a node or its negation; a *conjunction* is a sorted set of literals, and one rule. Conjunctions are
+//! normalized before they are interned: what is implied goes, and what contradicts itself is no rule at all.
+
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+use super::super::model::{SchemaId, Types};
+use super::super::number::NumberBounds;
+use super::super::options::{OnUnsupported, SchemaOptions};
+use super::super::report::{Enforcement, ReportRow};
+use super::node::{FALSE, Name, NodeId, Nodes, Scalar, TRUE};
+use super::scalar::Scalars;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{ExprId, Exprs, RuleId};
+use crate::limits::Limits;
+
+/// A node, or its negation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Lit {
+    pub node: NodeId,
+    pub negated: bool,
+}
+
+impl Lit {
+    pub fn yes(node: NodeId) -> Self {
+        Lit { node, negated: false }
+    }
+
+    pub fn no(node: NodeId) -> Self {
+        Lit { node, negated: true }
+    }
+
+    pub fn negate(self) -> Self {
+        Lit { negated: !self.negated, ..self }
+    }
+}
+
+/// See the module's story.
+pub(super) struct Context<'m, 'a> {
+    pub nodes: Nodes<'m>,
+    pub limits: &'a Limits,
+    pub options: &'a SchemaOptions,
+    pub report: &'a mut Vec<ReportRow>,
+    pub x: Exprs,
+    pub any_text: ExprId,
+    pub any_number: ExprId,
+    pub pattern_hits: FxHashMap<(Name, Name), bool>,
+    pub pattern_exprs: FxHashMap<String, Option<ExprId>>,
+    pub bounds: FxHashMap<Rc<NumberBounds>, ExprId>,
+    pub sizes: FxHashMap<ExprId, u64>,
+    pub formats: FxHashMap<String, Option<(ExprId, Option<&'static str>)>>,
+    pub scalars: Vec<Option<Rc<Scalars>>>,
+    pub complements: FxHashMap<NodeId, Rc<Scalars>>,
+    pub disjoint: FxHashMap<(NodeId, NodeId), bool>,
+    rules: FxHashMap<Rc<[Lit]>, RuleId>,
+    /// The conjunction of every rule, in the order of their ids.
+    pub queue: Vec<Rc<[Lit]>>,
+    steps: usize,
+}
+
+impl<'m, 'a> Context<'m, 'a> {
+    pub fn new(
+        nodes: Nodes<'m>,
+        options: &'a SchemaOptions,
+        limits: &'a Limits,
+        report: &'a mut Vec<ReportRow>,
+    ) -> Result<Self> {
+        let mut x = Exprs::new(limits.max_expr_nodes);
+        let any_text = x.any_text();
+        let scalars = vec![None; nodes.len()];
+        Ok(Context {
+            nodes,
+            limits,
+            options,
+            report,
+            x,
+            any_text,
+            any_number: Exprs::NEVER,
+            pattern_hits: FxHashMap::default(),
+            pattern_exprs: FxHashMap::default(),
+            bounds: FxHashMap::default(),
+            sizes: FxHashMap::default(),
+            formats: FxHashMap::default(),
+            scalars,
+            complements: FxHashMap::default(),
+            disjoint: FxHashMap::default(),
+            rules: FxHashMap::default(),
+            queue: Vec::new(),
+            steps: 0,
+        })
+    }
+
+    /// Counts `n` steps of algebra.
+    pub fn work(&mut self, n: usize) -> Result<()> {
+        self.steps = self.steps.saturating_add(n);
+        if self.steps > self.limits.max_algebra_steps {
+            return Err(Error::limit("steps of schema algebra", self.limits.max_algebra_steps as u64, self.steps as u64));
+        }
+        self.x.check()
+    }
+
+    /// Where the node was written.
+    pub fn place(&self, e: Error, node: NodeId, keyword: &str) -> Error {
+        e.at_pointer(self.nodes.pointer(node), keyword)
+    }
+
+    /// What cannot be enforced: an error, or with `on_unsupported="warn"` a row that says so.
+    pub fn unsupported(&mut self, node: NodeId, keyword: &str, reason: &str) -> Result<()> {
+        if self.options.on_unsupported == OnUnsupported::Error {
+            let e = Error::new(
+                ErrorKind::Unsupported,
+                format!("{keyword:?} cannot be enforced here: {reason}, or compile with on_unsupported=\"warn\""),
+            );
+            return Err(self.place(e, node, keyword));
+        }
+        self.row(node, keyword, Enforcement::Wider, reason);
+        Ok(())
+    }
+
+    /// Adds a report row once.
+    pub fn row(&mut self, node: NodeId, keyword: &str, enforcement: Enforcement, reason: &str) {
+        let pointer = self.nodes.pointer(node);
+        let same = |r: &ReportRow| r.pointer == pointer && r.keyword == keyword && r.enforcement == enforcement;
+        if !self.report.iter().any(same) {
+            self.report.push(ReportRow {
+                pointer: pointer.to_string(),
+                keyword: keyword.to_string(),
+                enforcement,
+                reason: reason.to_string(),
+            });
+        }
+    }
+
+    /// Types that a literal may accept: a bound from above.
+    pub fn mask(&self, l: Lit) -> Types {
+        let n = self.nodes.get(l.node);
+        match l.negated {
+            false => n.mask,
+            true if n.is_pure_type() => Types(Types::ALL.0 & !n.types.0),
+            true => Types::ALL,
+        }
+    }
+
+    /// Sorts a conjunction, drops what is implied, and answers `None` where it is seen to accept nothing.
+    pub fn normalize(&mut self, lits: &mut Vec<Lit>) -> Option<()> {
+        let mut mask = Types::ALL.0;
+        for l in lits.iter_mut() {
+            l.node = self.nodes.canon(l.node);
+            mask &= self.mask(*l).0;
+        }
+        if mask == 0 {
+            return None;
+        }
+        lits.retain(|l| !(l.node == TRUE && !l.negated || l.node == FALSE && l.negated));
+        if lits.len() < 2 {
+            return Some(());
+        }
+        lits.sort_unstable();
+        lits.dedup();
+        if lits.windows(2).any(|w| w[0].node == w[1].node) {
+            return None;
+        }
+        // Disjoint positives contradict; a positive that is disjoint from a negated one implies it.
+        let mut i = 0;
+        while i < lits.len() {
+            let l = lits[i];
+            let mut implied = false;
+            for j in 0..lits.len() {
+                let other = lits[j];
+                if i == j || other.negated || (!l.negated && j > i) {
+                    continue;
+                }
+                if self.is_disjoint(l.node, other.node) {
+                    if !l.negated {
+                        return None;
+                    }
+                    implied = true;
+                    break;
+                }
+            }
+            if implied {
+                lits.remove(i);
+            } else {
+                i += 1;
+            }
+        }
+        Some(())
+    }
+
+    /// The rule of a conjunction; `None` where it is seen to accept nothing.
+    pub fn rule(&mut self, mut lits: Vec<Lit>) -> Result<Option<RuleId>> {
+        self.work(1 + lits.len())?;
+        if self.normalize(&mut lits).is_none() {
+            return Ok(None);
+        }
+        if let Some(&r) = self.rules.get(lits.as_slice()) {
+            return Ok(Some(r));
+        }
+        let id = RuleId(self.queue.len() as u32);
+        if self.queue.len() >= self.limits.max_rules {
+            return Err(Error::limit("rules", self.limits.max_rules as u64, self.queue.len() as u64 + 1));
+        }
+        let key: Rc<[Lit]> = lits.into();
+        self.queue.push(key.clone());
+        self.rules.insert(key, id);
+        Ok(Some(id))
+    }
+
+    /// Where a rule was written: the first literal that is not negated.
+    pub fn origin(&self, lits: &[Lit]) -> SchemaId {
+        let l = lits.iter().find(|l| !l.negated).or(lits.first());
+        l.map_or(self.nodes.model.root, |l| self.nodes.get(l.node).origin)
+    }
+
+    /// Whether two schemas are seen, cheaply, to have no value in common. `false` decides nothing.
+    pub fn is_disjoint(&mut self, a: NodeId, b: NodeId) -> bool {
+        self.disjoint_within(a, b, 6)
+    }
+
+    fn disjoint_within(&mut self, a: NodeId, b: NodeId, depth: u8) -> bool {
+        let (a, b) = (self.nodes.canon(a), self.nodes.canon(b));
+        if a == b {
+            return a == FALSE;
+        }
+        let both = self.nodes.get(a).mask.0 & self.nodes.get(b).mask.0;
+        if both == 0 {
+            return true;
+        }
+        if depth == 0 || both & !(Types::OBJECT.0 | Types::STRING.0 | Types::NUMBER.0) != 0 {
+            return false;
+        }
+        if both & !Types::OBJECT.0 != 0 {
+            return both & Types::OBJECT.0 == 0 && self.constants_disjoint(a, b);
+        }
+        let key = (a.min(b), a.max(b));
+        if let Some(&d) = self.disjoint.get(&key) {
+            return d;
+        }
+        // A recursive question answers "not seen to be".
+        self.disjoint.insert(key, false);
+        let d = self.objects_disjoint(a, b, depth - 1) || self.objects_disjoint(b, a, depth - 1);
+        self.disjoint.insert(key, d);
+        d
+    }
+
+    /// Both are enumerations of scalars without a common value.
+    fn constants_disjoint(&self, a: NodeId, b: NodeId) -> bool {
+        let (Some(a), Some(b)) = (self.constants(a), self.constants(b)) else { return false };
+        if a.len() * b.len() > 4096 {
+            return false;
+        }
+        !a.iter().any(|s| b.contains(s))
+    }
+
+    /// The values of a schema that is an enumeration of scalars, possibly among other assertions.
+    pub fn constants(&self, n: NodeId) -> Option<&[Scalar]> {
+        let node = self.nodes.get(n);
+        let v = node.values.first().or_else(|| node.all.iter().find_map(|&c| self.nodes.get(c).values.first()))?;
+        v.composites.is_empty().then_some(v.scalars.as_slice())
+    }
+
+    /// Parts of an object schema that certainly hold: its own and those of `allOf` and references, to a small depth.
+    pub fn certain(&self, n: NodeId) -> Vec<NodeId> {
+        let mut out = vec![self.nodes.canon(n)];
+        let mut i = 0;
+        while i < out.len() && out.len() < 16 {
+            for &c in &self.nodes.get(out[i]).all {
+                let c = self.nodes.canon(c);
+                if !out.contains(&c) {
+                    out.push(c);
+                }
+            }
+            i += 1;
+        }
+        out
+    }
+
+    /// Some name that `a` requires has values in `a` and `b` that exclude each other.
+    fn objects_disjoint(&mut self, a: NodeId, b: NodeId, depth: u8) -> bool {
+        let (pa, pb) = (self.certain(a), self.certain(b));
+        let mut required: Vec<Name> = Vec::new();
+        for &n in &pa {
+            required.extend(self.nodes.get(n).object.iter().flat_map(|o| o.required.iter().copied()));
+        }
+        for name in required {
+            let va: Vec<NodeId> = pa.iter().filter_map(|&n| self.member(n, name)).collect();
+            let vb: Vec<NodeId> = pb.iter().filter_map(|&n| self.member(n, name)).collect();
+            for &x in &va {
+                for &y in &vb {
+                    if self.disjoint_within(x, y, depth) {
+                        return true;
+                    }
+                }
+            }
+            if vb.contains(&FALSE) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What a node says of one member, where no pattern is needed to know it.
+    fn member(&self, n: NodeId, name: Name) -> Option<NodeId> {
+        let o = self.nodes.get(n).object.as_deref()?;
+        o.prop(name).or(if o.patterns.is_empty() { o.additional } else { None })
+    }
+
+    /// Which pairs of `branches` may have a value in common. Branches with a common required constant member (a
+    /// discriminator) are sorted by it first, so that only equal constants are compared.
+    pub fn overlaps(&mut self, branches: &[NodeId]) -> Result<Vec<Vec<usize>>> {
+        let mut out = vec![Vec::new(); branches.len()];
+        let groups = self.discriminated(branches);
+        for group in groups {
+            for (k, &i) in group.iter().enumerate() {
+                for &j in &group[..k] {
+                    self.work(1)?;
+                    if !self.is_disjoint(branches[i], branches[j]) {
+                        out[i].push(j);
+                        out[j].push(i);
+                    }
+                }
+            }
+        }
+        out.iter_mut().for_each(|v| v.sort_unstable());
+        Ok(out)
+    }
+
+    fn discriminated(&mut self, branches: &[NodeId]) -> Vec<Vec<usize>> {
+        let all = || vec![(0..branches.len()).collect()];
+        if branches.len() < 8 {
+            return all();
+        }
+        let parts: Vec<Vec<NodeId>> = branches.iter().map(|&b| self.certain(b)).collect();
+        let constant = |i: usize, name: Name| -> Option<Name> {
+            let required = parts[i].iter().any(|&n| {
+                self.nodes.get(n).object.as_ref().is_some_and(|o| o.required.contains(&name))
+            });
+            let member = parts[i].iter().find_map(|&n| self.nodes.get(n).object.as_ref().and_then(|o| o.prop(name)))?;
+            match self.constants(member)? {
+                [Scalar::Word(w)] if required => Some(*w),
+                _ => None,
+            }
+        };
+        let mut candidates: Vec<Name> = Vec::new();
+        for &n in parts.first().into_iter().flatten() {
+            candidates.extend(self.nodes.get(n).object.iter().flat_map(|o| o.required.iter().copied().take(16)));
+        }
+        for name in candidates {
+            if branches.iter().any(|&b| self.nodes.get(b).mask.0 & !Types::OBJECT.0 != 0) {
+                break;
+            }
+            let Some(words) = (0..branches.len()).map(|i| constant(i, name)).collect::<Option<Vec<Name>>>() else {
+                continue;
+            };
+            let mut index: FxHashMap<Name, usize> = FxHashMap::default();
+            let mut groups: Vec<Vec<usize>> = Vec::new();
+            for (i, w) in words.into_iter().enumerate() {
+                let g = *index.entry(w).or_insert(groups.len());
+                if g == groups.len() {
+                    groups.push(Vec::new());
+                }
+                groups[g].push(i);
+            }
+            return groups;
+        }
+        all()
+    }
+}

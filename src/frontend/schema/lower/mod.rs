@@ -1,0 +1,96 @@
+//! Lowering: the typed schema to rules, by exact algebra.
+//!
+//! A rule is an interned conjunction of *literals* (a schema, or its negation). It is normalized by the type of the
+//! value: scalars by algebra on sets ([`scalar`]), arrays and objects by distribution into shapes ([`search`],
+//! [`array`], [`object`]). The children of a shape are conjunctions again, found in a work list; there are finitely
+//! many, so recursive schemas end. When all rules are there, those that accept nothing are pruned ([`productive`]).
+//!
+//! ```text
+//! Model --node--> nodes --context--> conjunctions --scalar|search--> shapes --productive--> Rules
+//! ```
+
+mod array;
+mod context;
+mod node;
+mod object;
+mod object_shape;
+mod productive;
+mod scalar;
+mod search;
+mod text_length;
+#[cfg(test)]
+mod tests;
+
+use super::model::{Model, Types};
+use super::options::SchemaOptions;
+use super::report::ReportRow;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{Rule, Rules};
+use crate::limits::Limits;
+use array::{Arrays, array_shape};
+use context::{Context, Lit};
+use node::Nodes;
+use object::Objects;
+use object_shape::object_shapes;
+use productive::{Draft, finish, prune};
+use search::distribute;
+
+/// The rules of a schema. Adds rows to `report` for keywords that are not enforced exactly.
+///
+/// # Errors
+/// - `Schema` for a schema that applies to itself in place;
+/// - `Unsupported` for what cannot be stated exactly, unless the options say to leave it out;
+/// - `Unsatisfiable` where the schema accepts no value, with the deepest place that is at fault;
+/// - `Limit` where the algebra needs more than the limits allow.
+///
+/// Cost: near linear for schemas without overlapping alternatives; distribution of alternatives that overlap is
+/// exponential at worst and bounded by the limits.
+pub fn lower(model: &Model, options: &SchemaOptions, limits: &Limits, report: &mut Vec<ReportRow>) -> Result<Rules> {
+    let nodes = Nodes::build(model)?;
+    let mut cx = Context::new(nodes, options, limits, report)?;
+    let root = cx.nodes.of_schema(model.root);
+    let Some(root) = cx.rule(vec![Lit::yes(root)])? else {
+        let pointer = model.schemas.get(model.root.0 as usize).map_or("", |s| s.pointer.as_str());
+        let e = Error::new(ErrorKind::Unsatisfiable, "no value satisfies the schema: it accepts nothing");
+        return Err(e.at_pointer(pointer, ""));
+    };
+    let mut drafts: Vec<Draft> = Vec::new();
+    while let Some(lits) = cx.queue.get(drafts.len()).cloned() {
+        let draft = draft(&mut cx, &lits).map_err(|e| {
+            let pointer = cx.nodes.model.schemas.get(cx.origin(&lits).0 as usize).map_or("", |s| s.pointer.as_str());
+            e.at_pointer(pointer, "")
+        })?;
+        drafts.push(draft);
+    }
+    let (rules, root) = prune(&mut cx, drafts, root)?;
+    cx.x.check()?;
+    Ok(finish(cx, rules, root))
+}
+
+/// One conjunction, type by type.
+fn draft(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Result<Draft> {
+    let mask = Types(lits.iter().fold(Types::ALL.0, |m, &l| m & cx.mask(l).0));
+    let mut dead = None;
+    let mut rule = Rule::default();
+    let mut scalars = Some(0);
+    if mask.0 & !(Types::ARRAY.0 | Types::OBJECT.0) != 0 {
+        let s = cx.scalars_of(lits)?;
+        scalars = s.size();
+        (rule.literals, rule.strings) = cx.finish_scalars(&s)?;
+    }
+    if mask.contains(Types::ARRAY) {
+        for facts in distribute::<Arrays>(cx, lits)? {
+            array_shape(cx, facts, &mut rule.arrays, &mut dead)?;
+        }
+    }
+    if mask.contains(Types::OBJECT) {
+        for facts in distribute::<Objects>(cx, lits)? {
+            object_shapes(cx, facts, &mut rule.objects, &mut dead)?;
+        }
+    }
+    let n = rule.arrays.len() + rule.objects.len();
+    if n > cx.limits.max_alternatives {
+        return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n as u64));
+    }
+    Ok(Draft { rule, scalars, origin: cx.origin(lits), dead })
+}

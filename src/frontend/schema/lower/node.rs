@@ -1,0 +1,665 @@
+//! Nodes: the typed schema made ready for algebra.
+//!
+//! Every reachable schema becomes one [`Node`] with strings as small numbers, keywords that its `type` makes vacuous
+//! left out, and the values of `enum` and `const` split into scalars and *composites* (arrays and objects, which
+//! become closed schemas of their own). Nodes with equal content share one [`NodeId`], so that "the same schema
+//! written twice" is one literal: rules stay few, and `A and not A` is seen as empty however often A is spelled out.
+//! Nodes are built in post-order with an explicit stack; an id that is referred to before its node is finished (a
+//! recursive schema) stays valid through [`Nodes::canon`].
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::super::decimal::Decimal;
+use super::super::model::{Keywords, Model, SchemaId, SchemaKind, Types};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Names a node; always read through [`Nodes::canon`].
+pub(super) type NodeId = u32;
+
+/// A string of the schema: property name, pattern, format or enumerated word.
+pub(super) type Name = u32;
+
+/// The schema `true`.
+pub(super) const TRUE: NodeId = 0;
+/// The schema `false`.
+pub(super) const FALSE: NodeId = 1;
+
+const UNBUILT: NodeId = NodeId::MAX;
+
+/// A scalar of `enum` or `const`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Scalar {
+    Null,
+    Bool(bool),
+    Number(Decimal),
+    Word(Name),
+}
+
+/// The values of one `enum` or `const`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    pub scalars: Vec<Scalar>,
+    pub composites: Vec<NodeId>,
+}
+
+/// Object keywords.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ObjectPart {
+    pub props: Vec<(Name, NodeId)>,
+    index: FxHashMap<Name, NodeId>,
+    pub patterns: Vec<(Name, NodeId)>,
+    pub additional: Option<NodeId>,
+    pub names: Option<NodeId>,
+    pub required: Vec<Name>,
+    pub min: u64,
+    pub max: Option<u64>,
+    pub dep_required: Vec<(Name, Vec<Name>)>,
+    pub dep_schemas: Vec<(Name, NodeId)>,
+    pub unevaluated: Option<NodeId>,
+}
+
+impl ObjectPart {
+    /// The schema under `properties` of a name.
+    pub fn prop(&self, name: Name) -> Option<NodeId> {
+        if self.index.is_empty() {
+            return self.props.iter().find(|p| p.0 == name).map(|p| p.1);
+        }
+        self.index.get(&name).copied()
+    }
+
+    /// Whether members are described at all.
+    pub fn describes(&self) -> bool {
+        !self.props.is_empty() || !self.patterns.is_empty() || self.additional.is_some()
+    }
+}
+
+/// Array keywords.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ArrayPart {
+    pub prefix: Vec<NodeId>,
+    pub items: Option<NodeId>,
+    /// What, fewest, most.
+    pub contains: Option<(NodeId, u64, Option<u64>)>,
+    pub contains_evaluates: bool,
+    pub min: u64,
+    pub max: Option<u64>,
+    pub unique: bool,
+    pub unevaluated: Option<NodeId>,
+}
+
+/// One schema.
+#[derive(Clone, Debug)]
+pub(super) struct Node<'m> {
+    /// Where it was written first.
+    pub origin: SchemaId,
+    pub types: Types,
+    pub values: Vec<Values>,
+    /// Present where a keyword about numbers or strings is.
+    pub scalar: Option<&'m Keywords>,
+    pub object: Option<Box<ObjectPart>>,
+    pub array: Option<Box<ArrayPart>>,
+    /// References, then `allOf`.
+    pub all: Vec<NodeId>,
+    pub any: Option<Vec<NodeId>>,
+    pub one: Option<Vec<NodeId>>,
+    pub not: Option<NodeId>,
+    /// `if`, `then`, `else`.
+    pub cond: Option<(NodeId, NodeId, NodeId)>,
+    /// Types that the schema may accept: a bound from above.
+    pub mask: Types,
+}
+
+impl Node<'_> {
+    fn of(origin: SchemaId, types: Types) -> Self {
+        Node {
+            origin,
+            types,
+            values: Vec::new(),
+            scalar: None,
+            object: None,
+            array: None,
+            all: Vec::new(),
+            any: None,
+            one: None,
+            not: None,
+            cond: None,
+            mask: types,
+        }
+    }
+
+    /// Says nothing but `type`.
+    pub fn is_pure_type(&self) -> bool {
+        self.values.is_empty() && self.scalar.is_none() && self.object.is_none() && self.array.is_none() && !self.applies()
+    }
+
+    /// Has an applicator that holds in place.
+    pub fn applies(&self) -> bool {
+        !self.all.is_empty() || self.any.is_some() || self.one.is_some() || self.not.is_some() || self.cond.is_some()
+    }
+
+    /// Every schema that applies in place.
+    pub fn in_place(&self, mut visit: impl FnMut(NodeId)) {
+        self.all.iter().copied().for_each(&mut visit);
+        self.any.iter().flatten().copied().for_each(&mut visit);
+        self.one.iter().flatten().copied().for_each(&mut visit);
+        self.not.iter().copied().for_each(&mut visit);
+        if let Some((i, t, e)) = self.cond {
+            visit(i);
+            visit(t);
+            visit(e);
+        }
+        if let Some(o) = &self.object {
+            o.dep_schemas.iter().for_each(|d| visit(d.1));
+        }
+    }
+}
+
+/// All nodes of one model.
+pub(super) struct Nodes<'m> {
+    pub model: &'m Model,
+    list: Vec<Option<Box<Node<'m>>>>,
+    canon: Vec<NodeId>,
+    table: FxHashMap<Box<[u64]>, NodeId>,
+    names: Vec<&'m str>,
+    name_index: FxHashMap<&'m str, Name>,
+}
+
+impl<'m> Nodes<'m> {
+    /// Builds the nodes of everything that the root reaches. Linear in the model's size.
+    pub fn build(model: &'m Model) -> Result<Self> {
+        let mut n = Nodes {
+            model,
+            list: vec![None; model.schemas.len() + 2],
+            canon: vec![UNBUILT; model.schemas.len() + 2],
+            table: FxHashMap::default(),
+            names: Vec::new(),
+            name_index: FxHashMap::default(),
+        };
+        for (id, types) in [(TRUE, Types::ALL), (FALSE, Types(0))] {
+            n.canon[id as usize] = id;
+            n.finish(id, Node::of(model.root, types));
+        }
+        n.reach(model.root)?;
+        n.refuse_cycles()?;
+        Ok(n)
+    }
+
+    /// The representative of `id`.
+    pub fn canon(&self, mut id: NodeId) -> NodeId {
+        // Chains are short: an alias points at a finished or still open node.
+        while let Some(&to) = self.canon.get(id as usize) {
+            if to == id || to == UNBUILT {
+                break;
+            }
+            id = to;
+        }
+        id
+    }
+
+    /// The node of `id`; `false` for an id that was never built.
+    pub fn get(&self, id: NodeId) -> &Node<'m> {
+        let id = self.canon(id) as usize;
+        match self.list.get(id).and_then(|n| n.as_deref()).or_else(|| self.list[FALSE as usize].as_deref()) {
+            Some(n) => n,
+            None => unreachable!("the schema false is always built"),
+        }
+    }
+
+    /// The node of a schema of the model.
+    pub fn of_schema(&self, id: SchemaId) -> NodeId {
+        self.canon(id.0 + 2)
+    }
+
+    /// JSON Pointer of a node.
+    pub fn pointer(&self, id: NodeId) -> &'m str {
+        self.model.schemas.get(self.get(id).origin.0 as usize).map_or("", |s| s.pointer.as_str())
+    }
+
+    /// Number of node ids.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The text of a name.
+    pub fn name(&self, name: Name) -> &'m str {
+        self.names.get(name as usize).copied().unwrap_or("")
+    }
+
+    fn intern(&mut self, s: &'m str) -> Name {
+        *self.name_index.entry(s).or_insert_with(|| {
+            self.names.push(s);
+            self.names.len() as Name - 1
+        })
+    }
+
+    fn reach(&mut self, root: SchemaId) -> Result<()> {
+        // The flag says that the children are done.
+        let mut stack = vec![(root, false)];
+        while let Some((id, leave)) = stack.pop() {
+            let Some(schema) = self.model.schemas.get(id.0 as usize) else {
+                return Err(Error::new(ErrorKind::Internal, "a schema id leads nowhere"));
+            };
+            let slot = id.0 as usize + 2;
+            if leave {
+                self.close(id)?;
+                continue;
+            }
+            if self.canon[slot] != UNBUILT {
+                continue;
+            }
+            match &schema.kind {
+                SchemaKind::Bool(b) => self.canon[slot] = if *b { TRUE } else { FALSE },
+                SchemaKind::Keywords(k) => {
+                    self.canon[slot] = slot as NodeId;
+                    stack.push((id, true));
+                    children(k, |c| stack.push((c, false)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, id: SchemaId) -> Result<()> {
+        let model: &'m Model = self.model;
+        let Some(SchemaKind::Keywords(k)) = model.schemas.get(id.0 as usize).map(|s| &s.kind) else { return Ok(()) };
+        let slot = id.0 + 2;
+        let node = self.node_of(id, k);
+        // A schema that only passes on to another is that other one.
+        if node.types == Types::ALL && node.values.is_empty() && node.scalar.is_none() {
+            let plain = node.object.is_none() && node.array.is_none() && node.not.is_none() && node.cond.is_none();
+            let single = match (&node.any, &node.one) {
+                (None, None) => node.all.as_slice(),
+                (Some(v), None) | (None, Some(v)) if node.all.is_empty() => v.as_slice(),
+                _ => &[],
+            };
+            if plain && single.len() == 1 {
+                let to = self.canon(single[0]);
+                if to == slot {
+                    return Err(self.cycle(slot));
+                }
+                self.canon[slot as usize] = to;
+                return Ok(());
+            }
+        }
+        self.finish(slot, node);
+        Ok(())
+    }
+
+    fn cycle(&self, id: NodeId) -> Error {
+        let pointer = self.model.schemas.get((id as usize).saturating_sub(2)).map_or("", |s| s.pointer.as_str());
+        Error::new(
+            ErrorKind::Schema,
+            "the schema applies to itself in place, without reading any part of the value; remove the reference that \
+             closes the circle",
+        )
+        .at_pointer(pointer, "$ref")
+    }
+
+    /// Gives `id` its node, or makes it an alias of an equal one.
+    fn finish(&mut self, id: NodeId, mut node: Node<'m>) {
+        node.mask = self.mask_of(&node);
+        if id != FALSE && node.types == Types(0) {
+            self.canon[id as usize] = FALSE;
+            return;
+        }
+        let key = self.key(&node).into_boxed_slice();
+        match self.table.get(&key) {
+            Some(&to) => self.canon[id as usize] = to,
+            None => {
+                self.table.insert(key, id);
+                self.list[id as usize] = Some(Box::new(node));
+            }
+        }
+    }
+
+    fn mask_of(&self, n: &Node<'m>) -> Types {
+        // A node that is still open may accept anything, as far as is known here.
+        let mask = |id: NodeId| self.list[self.canon(id) as usize].as_deref().map_or(Types::ALL.0, |n| n.mask.0);
+        let mut m = n.types.0;
+        for v in &n.values {
+            let mut t = 0;
+            for s in &v.scalars {
+                t |= match s {
+                    Scalar::Null => Types::NULL.0,
+                    Scalar::Bool(_) => Types::BOOLEAN.0,
+                    Scalar::Number(d) if d.is_integer() => Types::INTEGER.0,
+                    Scalar::Number(_) => Types::NUMBER.0 & !Types::INTEGER.0,
+                    Scalar::Word(_) => Types::STRING.0,
+                };
+            }
+            m &= v.composites.iter().fold(t, |t, &c| t | mask(c));
+        }
+        m = n.all.iter().fold(m, |m, &c| m & mask(c));
+        for v in [&n.any, &n.one].into_iter().flatten() {
+            m &= v.iter().fold(0, |t, &c| t | mask(c));
+        }
+        if let Some(c) = n.not {
+            if self.list[self.canon(c) as usize].as_deref().is_some_and(Node::is_pure_type) {
+                m &= !mask(c);
+            }
+        }
+        if let Some((_, t, e)) = n.cond {
+            m &= mask(t) | mask(e);
+        }
+        Types(m)
+    }
+
+    fn id(&self, s: SchemaId) -> NodeId {
+        self.canon(s.0 + 2)
+    }
+
+    fn ids(&self, v: &[SchemaId]) -> Vec<NodeId> {
+        v.iter().map(|&s| self.id(s)).collect()
+    }
+
+    fn node_of(&mut self, origin: SchemaId, k: &'m Keywords) -> Node<'m> {
+        let mut n = Node::of(origin, k.types.unwrap_or(Types::ALL));
+        for v in k.enumeration.iter() {
+            let values = self.values(origin, v.iter());
+            n.values.push(values);
+        }
+        for v in k.constant.iter() {
+            let values = self.values(origin, std::iter::once(v));
+            n.values.push(values);
+        }
+        let number = k.minimum.is_some()
+            || k.maximum.is_some()
+            || k.exclusive_minimum.is_some()
+            || k.exclusive_maximum.is_some()
+            || k.multiple_of.is_some();
+        let text = k.min_length.is_some() || k.max_length.is_some() || k.pattern.is_some() || k.format.is_some();
+        if (number && n.types.0 & Types::NUMBER.0 != 0) || (text && n.types.contains(Types::STRING)) {
+            n.scalar = Some(k);
+        }
+        if n.types.contains(Types::OBJECT) {
+            n.object = self.object_part(k);
+        }
+        if n.types.contains(Types::ARRAY) {
+            n.array = self.array_part(k);
+        }
+        n.all = self.ids(&k.refs);
+        n.all.extend(k.all_of.iter().map(|&s| self.id(s)));
+        n.all.retain(|&c| c != TRUE);
+        n.any = k.any_of.as_ref().map(|v| self.ids(v));
+        n.one = k.one_of.as_ref().map(|v| self.ids(v));
+        n.not = k.not.map(|s| self.id(s)).filter(|&c| c != FALSE);
+        if let Some(i) = k.if_ {
+            let or_true = |s: Option<SchemaId>| s.map_or(TRUE, |s| self.id(s));
+            n.cond = Some((self.id(i), or_true(k.then), or_true(k.else_)));
+        }
+        n
+    }
+
+    fn object_part(&mut self, k: &'m Keywords) -> Option<Box<ObjectPart>> {
+        let mut o = ObjectPart::default();
+        for (name, s) in &k.properties {
+            let name = self.intern(name);
+            o.props.push((name, self.id(*s)));
+        }
+        for (pattern, s) in &k.pattern_properties {
+            let pattern = self.intern(pattern);
+            o.patterns.push((pattern, self.id(*s)));
+        }
+        o.additional = k.additional_properties.map(|s| self.id(s));
+        o.names = k.property_names.map(|s| self.id(s)).filter(|&c| c != TRUE);
+        o.required = k.required.iter().map(|s| self.intern(s)).collect();
+        o.min = k.min_properties.unwrap_or(0);
+        o.max = k.max_properties;
+        for (name, needs) in &k.dependent_required {
+            let name = self.intern(name);
+            let needs = needs.iter().map(|s| self.intern(s)).collect();
+            o.dep_required.push((name, needs));
+        }
+        for (name, s) in &k.dependent_schemas {
+            let name = self.intern(name);
+            o.dep_schemas.push((name, self.id(*s)));
+        }
+        o.unevaluated = k.unevaluated_properties.map(|s| self.id(s));
+        let says = o.describes()
+            || o.names.is_some()
+            || !o.required.is_empty()
+            || o.min > 0
+            || o.max.is_some()
+            || !o.dep_required.is_empty()
+            || !o.dep_schemas.is_empty()
+            || o.unevaluated.is_some();
+        if o.props.len() > 8 {
+            o.index = o.props.iter().copied().collect();
+        }
+        says.then(|| Box::new(o))
+    }
+
+    fn array_part(&mut self, k: &'m Keywords) -> Option<Box<ArrayPart>> {
+        let contains = k.contains.map(|s| (self.id(s), k.min_contains.unwrap_or(1), k.max_contains));
+        let a = ArrayPart {
+            prefix: self.ids(&k.prefix_items),
+            items: k.items.map(|s| self.id(s)),
+            contains,
+            contains_evaluates: !k.contains_does_not_evaluate,
+            min: k.min_items.unwrap_or(0),
+            max: k.max_items,
+            unique: k.unique_items,
+            unevaluated: k.unevaluated_items.map(|s| self.id(s)),
+        };
+        let says = !a.prefix.is_empty()
+            || a.items.is_some()
+            || a.contains.is_some()
+            || a.min > 0
+            || a.max.is_some()
+            || a.unique
+            || a.unevaluated.is_some();
+        says.then(|| Box::new(a))
+    }
+
+    fn values(&mut self, origin: SchemaId, values: impl Iterator<Item = &'m Value>) -> Values {
+        let mut out = Values::default();
+        for v in values {
+            match self.scalar(v) {
+                Some(s) => out.scalars.push(s),
+                None => {
+                    let id = self.composite(origin, v);
+                    if !out.composites.contains(&id) {
+                        out.composites.push(id);
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    fn scalar(&mut self, v: &'m Value) -> Option<Scalar> {
+        Some(match v {
+            Value::Null => Scalar::Null,
+            Value::Bool(b) => Scalar::Bool(*b),
+            // A number that cannot be read would be a bug of serde_json; zero digits keep it a number.
+            Value::Number(n) => Scalar::Number(Decimal::parse(&n.to_string()).unwrap_or_default()),
+            Value::String(s) => Scalar::Word(self.intern(s)),
+            Value::Array(_) | Value::Object(_) => return None,
+        })
+    }
+
+    /// A closed schema that accepts exactly `v`. Values nest no deeper than the parser's depth limit.
+    fn composite(&mut self, origin: SchemaId, v: &'m Value) -> NodeId {
+        if let Some(s) = self.scalar(v) {
+            let mut n = Node::of(origin, Types::ALL);
+            n.values.push(Values { scalars: vec![s], composites: Vec::new() });
+            return self.add(n);
+        }
+        let mut n = Node::of(origin, Types(0));
+        match v {
+            Value::Array(items) => {
+                let prefix: Vec<NodeId> = items.iter().map(|v| self.composite(origin, v)).collect();
+                n.types = Types::ARRAY;
+                let part = ArrayPart { min: prefix.len() as u64, prefix, items: Some(FALSE), ..ArrayPart::default() };
+                n.array = Some(Box::new(part));
+            }
+            Value::Object(members) => {
+                n.types = Types::OBJECT;
+                let mut part = ObjectPart { additional: Some(FALSE), ..ObjectPart::default() };
+                for (k, v) in members {
+                    let name = self.intern(k);
+                    let id = self.composite(origin, v);
+                    part.props.push((name, id));
+                    part.required.push(name);
+                }
+                if part.props.len() > 8 {
+                    part.index = part.props.iter().copied().collect();
+                }
+                n.object = Some(Box::new(part));
+            }
+            _ => {}
+        }
+        self.add(n)
+    }
+
+    fn add(&mut self, node: Node<'m>) -> NodeId {
+        let id = self.list.len() as NodeId;
+        self.list.push(None);
+        self.canon.push(id);
+        self.finish(id, node);
+        self.canon(id)
+    }
+
+    /// Two nodes are equal exactly if their keys are.
+    fn key(&self, n: &Node<'m>) -> Vec<u64> {
+        let mut k: Vec<u64> = vec![n.types.0 as u64];
+        let list = |k: &mut Vec<u64>, tag: u64, v: &[NodeId]| {
+            k.push(tag << 32 | v.len() as u64);
+            k.extend(v.iter().map(|&c| self.canon(c) as u64));
+        };
+        let decimal = |k: &mut Vec<u64>, tag: u64, d: &Decimal| {
+            k.extend([tag << 32 | d.digits.len() as u64, d.negative as u64, d.exponent as u64]);
+            k.extend(d.digits.iter().map(|&b| b as u64));
+        };
+        let bound = |m: Option<u64>| m.map_or([0, 0], |m| [1, m]);
+        for v in &n.values {
+            k.push(1 << 32 | v.scalars.len() as u64);
+            for s in &v.scalars {
+                match s {
+                    Scalar::Null => k.push(0),
+                    Scalar::Bool(b) => k.push(1 + *b as u64),
+                    Scalar::Word(w) => k.extend([3, *w as u64]),
+                    Scalar::Number(d) => decimal(&mut k, 4, d),
+                }
+            }
+            list(&mut k, 2, &v.composites);
+        }
+        if let Some(s) = n.scalar {
+            let numbers =
+                [&s.minimum, &s.maximum, &s.exclusive_minimum, &s.exclusive_maximum, &s.multiple_of].into_iter().enumerate();
+            for (i, d) in numbers {
+                d.iter().for_each(|d| decimal(&mut k, 10 + i as u64, d));
+            }
+            k.extend(bound(s.min_length));
+            k.extend(bound(s.max_length));
+            for s in [&s.pattern, &s.format] {
+                // Strings are compared by content: they were not interned as names.
+                k.push(s.as_ref().map_or(0, |s| 1 + s.len() as u64));
+                k.extend(s.iter().flat_map(|s| s.as_bytes().chunks(8)).map(pack));
+            }
+        }
+        if let Some(o) = &n.object {
+            k.extend([20 << 32, o.props.len() as u64, o.patterns.len() as u64]);
+            k.extend(o.props.iter().chain(&o.patterns).map(|p| (p.0 as u64) << 32 | self.canon(p.1) as u64));
+            for c in [o.additional, o.names, o.unevaluated] {
+                k.push(c.map_or(u64::MAX, |c| self.canon(c) as u64));
+            }
+            list(&mut k, 21, &[]);
+            k.push(o.required.len() as u64);
+            k.extend(o.required.iter().map(|&r| r as u64));
+            k.push(o.min);
+            k.extend(bound(o.max));
+            for (name, needs) in &o.dep_required {
+                k.extend([22 << 32 | *name as u64, needs.len() as u64]);
+                k.extend(needs.iter().map(|&r| r as u64));
+            }
+            for (name, s) in &o.dep_schemas {
+                k.extend([23 << 32 | *name as u64, self.canon(*s) as u64]);
+            }
+        }
+        if let Some(a) = &n.array {
+            k.push(30 << 32);
+            list(&mut k, 31, &a.prefix);
+            for c in [a.items, a.unevaluated, a.contains.map(|c| c.0)] {
+                k.push(c.map_or(u64::MAX, |c| self.canon(c) as u64));
+            }
+            if let Some((_, min, max)) = a.contains {
+                k.push(min);
+                k.extend(bound(max));
+            }
+            k.push(a.contains_evaluates as u64 | (a.unique as u64) << 1);
+            k.push(a.min);
+            k.extend(bound(a.max));
+        }
+        list(&mut k, 40, &n.all);
+        n.any.iter().for_each(|v| list(&mut k, 41, v));
+        n.one.iter().for_each(|v| list(&mut k, 42, v));
+        n.not.iter().for_each(|&v| list(&mut k, 43, &[v]));
+        n.cond.iter().for_each(|&(i, t, e)| list(&mut k, 44, &[i, t, e]));
+        k
+    }
+
+    /// A circle of applicators that hold in place has no meaning: it never reads any part of the value.
+    fn refuse_cycles(&self) -> Result<()> {
+        // 0 unseen, 1 open, 2 done.
+        let mut colour = vec![0u8; self.list.len()];
+        let mut stack: Vec<(NodeId, bool)> = Vec::new();
+        for start in 0..self.list.len() as NodeId {
+            if self.list[start as usize].is_none() {
+                continue;
+            }
+            stack.push((start, false));
+            while let Some((id, leave)) = stack.pop() {
+                if leave {
+                    colour[id as usize] = 2;
+                    continue;
+                }
+                if colour[id as usize] != 0 {
+                    continue;
+                }
+                colour[id as usize] = 1;
+                stack.push((id, true));
+                let mut cycle = None;
+                self.get(id).in_place(|c| {
+                    let c = self.canon(c);
+                    match colour[c as usize] {
+                        0 => stack.push((c, false)),
+                        1 => cycle = Some(c),
+                        _ => {}
+                    }
+                });
+                if let Some(c) = cycle {
+                    return Err(self.cycle(self.get(c).origin.0 + 2));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn pack(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |n, &b| n << 8 | b as u64)
+}
+
+/// Every schema that `k` names, last first, so that a stack takes them in declared order.
+fn children(k: &Keywords, mut visit: impl FnMut(SchemaId)) {
+    let lists = [Some(&k.refs), Some(&k.all_of), k.any_of.as_ref(), k.one_of.as_ref(), Some(&k.prefix_items)];
+    let single = [
+        k.items,
+        k.contains,
+        k.unevaluated_items,
+        k.additional_properties,
+        k.property_names,
+        k.unevaluated_properties,
+        k.not,
+        k.if_,
+        k.then,
+        k.else_,
+    ];
+    single.iter().rev().flatten().for_each(|&s| visit(s));
+    for list in [&k.dependent_schemas, &k.pattern_properties, &k.properties] {
+        list.iter().rev().for_each(|p| visit(p.1));
+    }
+    lists.into_iter().flatten().for_each(|v| v.iter().rev().for_each(|&s| visit(s)));
+}

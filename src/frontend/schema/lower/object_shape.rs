@@ -1,0 +1,459 @@
+//! Facts about an object to shapes: every named key once, all other keys in disjoint classes.
+//!
+//! Keys that no keyword names are told apart only by which patterns match them. So the texts are split by one pattern
+//! after the other; what is left, with its rule, is a class. Empty classes and those without a rule vanish, so that
+//! overlapping patterns cost what they need and not `2^n`.
+//!
+//! A violated keyword may ask that *some* member exists whose key is not known (the negation of
+//! `additionalProperties`, say). Named keys are tried one by one. For all other keys a shape has no words but its
+//! counts, which suffice where every other key is such a member: then there is one more member than named ones.
+
+use super::super::model::SchemaId;
+use super::context::{Context, Lit};
+use super::node::{Name, NodeId, TRUE};
+use super::object::{Exists, Keys, ObjectFacts};
+use super::productive::settle_implications;
+use super::text_length;
+use crate::error::{Error, Result};
+use crate::ir::{ExprId, Exprs, INF, KeyClass, ObjectShape, Property, RuleId};
+
+/// Most optional names whose presence is tried in all combinations.
+const MAX_TRIED: usize = 6;
+
+/// Most classes of one shape.
+const MAX_CLASSES: usize = 64;
+
+/// Something that tells keys apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Split {
+    Pattern(Name),
+    Refused(NodeId),
+}
+
+/// Keys that match exactly some of the splits.
+struct Class {
+    keys: ExprId,
+    matched: Vec<bool>,
+}
+
+/// Adds the shapes of `facts`. Where there is none, `dead` learns which schema made it so.
+pub(super) fn object_shapes(
+    cx: &mut Context<'_, '_>,
+    facts: ObjectFacts,
+    out: &mut Vec<ObjectShape>,
+    dead: &mut Option<SchemaId>,
+) -> Result<()> {
+    let mut work = vec![(facts, Vec::new())];
+    while let Some((mut facts, mut others)) = work.pop() {
+        cx.work(1)?;
+        let Some(e) = facts.exists.pop() else {
+            build(cx, &facts, &others, out, dead)?;
+            continue;
+        };
+        let mut with = others.clone();
+        with.push(e);
+        let names = all_names(cx, &facts, &with);
+        for n in names {
+            if !has_key(cx, &e, n)? {
+                continue;
+            }
+            let mut f = facts.clone();
+            if f.set_presence(n, true) {
+                f.values.push((n, e.lit));
+                let lits = cx.member_lits(&f, n)?;
+                if let Some(mut lits) = lits
+                    && !cx.is_empty_scalar(&mut lits)?
+                {
+                    work.push((f, others.clone()));
+                }
+            }
+        }
+        if work.len() + out.len() > cx.limits.max_alternatives {
+            let n = (work.len() + out.len()) as u64;
+            return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n));
+        }
+        others.push(e);
+        work.push((facts, others));
+    }
+    Ok(())
+}
+
+/// Whether a named key is one of those that `e` speaks of.
+fn has_key(cx: &mut Context<'_, '_>, e: &Exists, name: Name) -> Result<bool> {
+    match e.keys {
+        Keys::Pattern(node, p) => cx.pattern_matches(node, p, name),
+        Keys::Refused(node) => Ok(!cx.accepts_key(Lit::yes(node), name)?),
+        Keys::Additional(node) => {
+            let Some(o) = cx.nodes.get(node).object.as_deref() else { return Ok(false) };
+            if o.prop(name).is_some() {
+                return Ok(false);
+            }
+            let patterns: Vec<Name> = o.patterns.iter().map(|p| p.0).collect();
+            for p in patterns {
+                if cx.pattern_matches(node, p, name)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+    }
+}
+
+/// Every name that the facts mention, in declared order.
+fn all_names(cx: &Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Vec<Name> {
+    let mut out = Vec::new();
+    let violated = facts.exists.iter().chain(others).filter_map(|e| match e.keys {
+        Keys::Additional(n) => Some(n),
+        _ => None,
+    });
+    for g in facts.groups.iter().copied().chain(violated) {
+        out.extend(cx.nodes.get(g).object.iter().flat_map(|o| o.props.iter().map(|p| p.0)));
+    }
+    out.extend(facts.presence.iter().map(|p| p.0));
+    out.extend(facts.values.iter().map(|v| v.0));
+    out.extend(facts.implications.iter().flat_map(|&(a, b)| [a, b]));
+    if out.len() > 16 {
+        let mut seen = rustc_hash::FxHashSet::default();
+        out.retain(|n| seen.insert(*n));
+    } else {
+        let mut i = 0;
+        while i < out.len() {
+            if out[..i].contains(&out[i]) {
+                out.remove(i);
+            } else {
+                i += 1;
+            }
+        }
+    }
+    out
+}
+
+fn build(
+    cx: &mut Context<'_, '_>,
+    facts: &ObjectFacts,
+    others: &[Exists],
+    out: &mut Vec<ObjectShape>,
+    dead: &mut Option<SchemaId>,
+) -> Result<()> {
+    let names = all_names(cx, facts, others);
+    let mut properties = Vec::with_capacity(names.len());
+    for &n in &names {
+        let presence = facts.presence_of(n);
+        let required = presence == Some(true);
+        let mut rule = None;
+        if presence != Some(false)
+            && let Some(lits) = cx.member_lits(facts, n)?
+        {
+            let origin = cx.origin(&lits);
+            rule = cx.rule(lits)?;
+            if rule.is_none() && required {
+                *dead = dead.or(Some(origin));
+            }
+        }
+        if rule.is_none() && required {
+            return Ok(());
+        }
+        properties.push(Property { name: cx.nodes.name(n).to_string(), rule, required });
+    }
+    let mut shape = ObjectShape { properties, others: Vec::new(), min: facts.min, max: facts.max, implications: Vec::new() };
+    if !facts.implications.is_empty() {
+        let index: rustc_hash::FxHashMap<Name, u32> = names.iter().enumerate().map(|(i, &n)| (n, i as u32)).collect();
+        let pairs = facts.implications.iter().filter_map(|(a, b)| Some((*index.get(a)?, *index.get(b)?)));
+        shape.implications = pairs.collect();
+    }
+    if !settle_implications(&mut shape) {
+        return Ok(());
+    }
+    let mut shapes = Vec::new();
+    if facts.max == Some(0) {
+        if others.is_empty() {
+            shape.properties.clear();
+            shape.implications.clear();
+            shapes.push(shape);
+        }
+    } else {
+        classes(cx, facts, others, shape, &mut shapes)?;
+    }
+    for mut s in shapes {
+        if s.others.is_empty() {
+            drop_forbidden(&mut s);
+        }
+        if !out.contains(&s) {
+            out.push(s);
+        }
+    }
+    Ok(())
+}
+
+/// Where no other keys are allowed, a forbidden name needs no mention.
+pub(super) fn drop_forbidden(s: &mut ObjectShape) {
+    if s.properties.iter().all(|p| p.rule.is_some()) {
+        return;
+    }
+    let mut kept = Vec::with_capacity(s.properties.len());
+    let mut to = vec![u32::MAX; s.properties.len()];
+    for (i, p) in std::mem::take(&mut s.properties).into_iter().enumerate() {
+        if p.rule.is_some() {
+            to[i] = kept.len() as u32;
+            kept.push(p);
+        }
+    }
+    s.properties = kept;
+    for (a, b) in &mut s.implications {
+        (*a, *b) = (to[*a as usize], to[*b as usize]);
+    }
+    s.implications.retain(|p| p.0 != u32::MAX && p.1 != u32::MAX);
+}
+
+fn classes(
+    cx: &mut Context<'_, '_>,
+    facts: &ObjectFacts,
+    others: &[Exists],
+    mut shape: ObjectShape,
+    out: &mut Vec<ObjectShape>,
+) -> Result<()> {
+    let splits = splits(cx, facts, others)?;
+    let mut base = cx.any_text;
+    for &l in &facts.names {
+        let keys = cx.key_language(l)?;
+        base = if base == cx.any_text { keys } else { cx.x.and(&[base, keys]) };
+    }
+    let mut found = vec![Class { keys: base, matched: Vec::new() }];
+    for (i, &(_, e)) in splits.iter().enumerate() {
+        let mut next = Vec::with_capacity(found.len() * 2);
+        for c in found {
+            let inside = if c.keys == cx.any_text { e } else { cx.x.and(&[c.keys, e]) };
+            let outside = cx.x.minus(c.keys, e);
+            for (keys, m) in [(inside, true), (outside, false)] {
+                // One split needs no check: a class without a rule vanishes before its keys matter.
+                if i == 0 || cx.x.decide_live(keys, cx.limits.max_explored_states)? {
+                    let mut matched = c.matched.clone();
+                    matched.push(m);
+                    next.push(Class { keys, matched });
+                }
+            }
+        }
+        found = next;
+        if found.len() > MAX_CLASSES {
+            return Err(Error::limit("classes of keys", MAX_CLASSES as u64, found.len() as u64));
+        }
+    }
+    let mut whole = true;
+    let mut all: Vec<KeyClass> = Vec::new();
+    let mut free = false;
+    for c in &found {
+        let lits = class_lits(cx, facts, &splits, &c.matched);
+        let violates: Vec<&Exists> = others.iter().filter(|e| class_has(cx, e, &splits, &c.matched)).collect();
+        let mut with = lits.clone();
+        with.extend(violates.iter().map(|e| e.lit));
+        let rule = if violates.len() == others.len() { cx.rule(with)? } else { None };
+        // Members that are allowed but are not what has to exist.
+        if !others.is_empty() {
+            let mut ways: Vec<Vec<Lit>> = violates.iter().map(|e| vec![e.lit.negate()]).collect();
+            if violates.len() < others.len() {
+                ways.push(Vec::new());
+            }
+            for mut w in ways {
+                w.extend_from_slice(&lits);
+                if cx.rule(w)?.is_some() && is_inhabited(cx, c.keys, &shape)? {
+                    free = true;
+                }
+            }
+        }
+        match rule {
+            Some(rule) if is_inhabited(cx, c.keys, &shape)? => add_class(cx, &mut all, c.keys, rule),
+            _ => whole = false,
+        }
+    }
+    if whole && all.len() == 1 && found.len() > 1 {
+        all[0].keys = base;
+    }
+    shape.others = all;
+    match others {
+        [] => out.push(shape),
+        [e, ..] if free => {
+            let (node, keyword) = keyword_of(e);
+            let reason = "its negation asks for some member among keys that are not named, and other such members are \
+                          allowed too; name the keys, or make the alternatives differ in a required constant";
+            cx.unsupported(node, keyword, reason)?;
+            out.push(shape);
+        }
+        [e, ..] => one_more(cx, e, shape, out)?,
+    }
+    Ok(())
+}
+
+fn keyword_of(e: &Exists) -> (NodeId, &'static str) {
+    let keyword = match e.keys {
+        Keys::Additional(_) => "additionalProperties",
+        Keys::Pattern(..) => "patternProperties",
+        Keys::Refused(_) => "propertyNames",
+    };
+    (e.node, keyword)
+}
+
+/// At least one member must be other than the named ones.
+fn one_more(cx: &mut Context<'_, '_>, e: &Exists, shape: ObjectShape, out: &mut Vec<ObjectShape>) -> Result<()> {
+    if shape.others.is_empty() {
+        return Ok(());
+    }
+    let possible = shape.properties.iter().filter(|p| p.rule.is_some()).count() as u64;
+    if shape.min > possible {
+        out.push(shape);
+        return Ok(());
+    }
+    let optional: Vec<usize> =
+        (0..shape.properties.len()).filter(|&i| shape.properties[i].rule.is_some() && !shape.properties[i].required).collect();
+    if optional.len() > MAX_TRIED {
+        let (node, keyword) = keyword_of(e);
+        let reason = "its negation asks for one more member than the named ones, of which too many are optional; \
+                      make the alternatives differ in a required constant";
+        cx.unsupported(node, keyword, reason)?;
+        out.push(shape);
+        return Ok(());
+    }
+    for bits in 0..1u32 << optional.len() {
+        let mut s = shape.clone();
+        for (k, &i) in optional.iter().enumerate() {
+            if bits >> k & 1 == 1 {
+                s.properties[i].required = true;
+            } else {
+                s.properties[i].rule = None;
+            }
+        }
+        if !settle_implications(&mut s) {
+            continue;
+        }
+        let present = s.properties.iter().filter(|p| p.required).count() as u64;
+        s.min = s.min.max(present + 1);
+        if s.max.is_none_or(|m| s.min <= m) {
+            out.push(s);
+        }
+    }
+    Ok(())
+}
+
+fn add_class(cx: &mut Context<'_, '_>, all: &mut Vec<KeyClass>, keys: ExprId, rule: RuleId) {
+    match all.iter_mut().find(|c| c.rule == rule) {
+        Some(c) => c.keys = cx.x.alt(&[c.keys, keys]),
+        None => all.push(KeyClass { keys, rule }),
+    }
+}
+
+/// Whether some key of a class is not named.
+fn is_inhabited(cx: &mut Context<'_, '_>, keys: ExprId, shape: &ObjectShape) -> Result<bool> {
+    Ok(cx.class_size(keys, shape)? > 0)
+}
+
+/// Everything that tells keys apart in these facts, with the keys it stands for.
+fn splits(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Result<Vec<(Split, ExprId)>> {
+    let mut out: Vec<(Split, ExprId)> = Vec::new();
+    let mut nodes: Vec<NodeId> = facts.groups.clone();
+    nodes.extend(facts.scopes.iter().flat_map(|s| s.by.iter().copied()));
+    for e in others {
+        match e.keys {
+            Keys::Additional(n) | Keys::Pattern(n, _) => nodes.push(n),
+            Keys::Refused(n) => {
+                let keys = cx.key_language(Lit::no(n))?;
+                out.push((Split::Refused(n), keys));
+            }
+        }
+    }
+    for n in nodes {
+        let patterns: Vec<Name> =
+            cx.nodes.get(n).object.iter().flat_map(|o| o.patterns.iter().map(|p| p.0)).collect();
+        for p in patterns {
+            if out.iter().any(|o| o.0 == Split::Pattern(p)) {
+                continue;
+            }
+            let text = cx.nodes.name(p);
+            let e = cx.pattern_text(n, "patternProperties", text)?.unwrap_or(Exprs::NEVER);
+            out.push((Split::Pattern(p), e));
+        }
+    }
+    Ok(out)
+}
+
+fn is_matched(splits: &[(Split, ExprId)], matched: &[bool], s: Split) -> bool {
+    splits.iter().zip(matched).any(|(o, &m)| m && o.0 == s)
+}
+
+fn class_has(cx: &Context<'_, '_>, e: &Exists, splits: &[(Split, ExprId)], matched: &[bool]) -> bool {
+    match e.keys {
+        Keys::Pattern(_, p) => is_matched(splits, matched, Split::Pattern(p)),
+        Keys::Refused(n) => is_matched(splits, matched, Split::Refused(n)),
+        Keys::Additional(n) => {
+            let o = cx.nodes.get(n).object.as_deref();
+            !o.is_some_and(|o| o.patterns.iter().any(|p| is_matched(splits, matched, Split::Pattern(p.0))))
+        }
+    }
+}
+
+/// What the members of a class must satisfy.
+fn class_lits(cx: &Context<'_, '_>, facts: &ObjectFacts, splits: &[(Split, ExprId)], matched: &[bool]) -> Vec<Lit> {
+    let describe = |g: NodeId, lits: &mut Vec<Lit>| -> bool {
+        let Some(o) = cx.nodes.get(g).object.as_deref() else { return false };
+        let before = lits.len();
+        let hits = o.patterns.iter().filter(|p| is_matched(splits, matched, Split::Pattern(p.0)));
+        lits.extend(hits.map(|p| Lit::yes(p.1)));
+        if lits.len() == before {
+            lits.extend(o.additional.map(Lit::yes));
+        }
+        lits.len() > before
+    };
+    let mut lits = Vec::new();
+    for &g in &facts.groups {
+        describe(g, &mut lits);
+    }
+    for s in facts.scopes.iter().filter(|s| !s.all) {
+        if !s.by.iter().any(|&g| describe(g, &mut Vec::new())) {
+            lits.push(Lit::yes(s.schema));
+        }
+    }
+    lits
+}
+
+impl Context<'_, '_> {
+    /// The keys that a schema under `propertyNames` accepts, or refuses.
+    pub fn key_language(&mut self, l: Lit) -> Result<ExprId> {
+        if l.node == TRUE {
+            return Ok(if l.negated { Exprs::NEVER } else { self.any_text });
+        }
+        let s = if l.negated { self.complement(l.node)? } else { self.scalars(l.node)? };
+        let mut parts = Vec::new();
+        for set in &s.sets {
+            let mut e = set.text;
+            if set.min > 0 || set.max != INF {
+                let c = self.x.any_char();
+                let length = self.x.rep(c, set.min, set.max);
+                e = if e == self.any_text { length } else { self.x.and(&[e, length]) };
+            }
+            parts.push(e);
+        }
+        if !s.words.is_empty() {
+            parts.push(self.words_text(&s.words));
+        }
+        Ok(self.x.alt(&parts))
+    }
+
+    /// How many keys of a class are not named, but at most a large number.
+    pub fn class_size(&mut self, keys: ExprId, shape: &ObjectShape) -> Result<u64> {
+        const MANY: u64 = 1 << 40;
+        if keys == self.any_text {
+            return Ok(MANY);
+        }
+        let n = match self.sizes.get(&keys) {
+            Some(&n) => n,
+            None => {
+                let n = text_length::count(&mut self.x, keys, MANY, self.limits.max_explored_states)?;
+                self.sizes.insert(keys, n);
+                n
+            }
+        };
+        if n >= MANY {
+            return Ok(n);
+        }
+        let named = shape.properties.iter().filter(|p| self.x.accepts(keys, p.name.as_bytes())).count() as u64;
+        Ok(n.saturating_sub(named))
+    }
+}

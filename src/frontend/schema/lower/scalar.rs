@@ -1,0 +1,629 @@
+//! Scalars: null, booleans, numbers and strings, by algebra on sets instead of distribution.
+//!
+//! Every schema is a boolean function of its assertions; over scalars each of them denotes a set, so union,
+//! intersection and complement are computed directly, bottom-up over the applicators, and memoized per node. Strings
+//! are a list of *words* (from `enum` and `const`) and of [`StringSet`]s. Words are filtered one by one, which keeps
+//! the many discriminators of real schemas free of automata. Numbers keep their bounds while they are plain bounds,
+//! so that bounds from several schemas become one range.
+//!
+//! Complements of numbers are relative to plain decimals (no exponent), those of texts to well-formed text.
+
+use std::rc::Rc;
+
+use super::super::decimal::Decimal;
+use super::super::format;
+use super::super::model::{Keywords, Types};
+use super::super::number::{self, NumberBounds};
+use super::super::report::Enforcement;
+use super::context::{Context, Lit};
+use super::node::{FALSE, Name, NodeId, Scalar, Values};
+use super::text_length::has_length;
+use crate::error::{Error, Result};
+use crate::frontend::regex;
+use crate::ir::{ExprId, Exprs, INF, StringSet};
+
+/// A set of scalars.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scalars {
+    pub null: bool,
+    pub yes: bool,
+    pub no: bool,
+    pub numbers: Numbers,
+    /// Sorted.
+    pub words: Vec<Name>,
+    pub sets: Vec<StringSet>,
+}
+
+/// A set of numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Numbers {
+    #[default]
+    None,
+    Bounds(Rc<NumberBounds>),
+    Expr(ExprId),
+}
+
+impl Scalars {
+    fn union_with(&mut self, x: &mut Context<'_, '_>, o: &Scalars) -> Result<()> {
+        self.null |= o.null;
+        self.yes |= o.yes;
+        self.no |= o.no;
+        self.numbers = x.either(&self.numbers, &o.numbers)?;
+        if !o.words.is_empty() {
+            self.words.extend_from_slice(&o.words);
+            self.words.sort_unstable();
+            self.words.dedup();
+        }
+        for s in &o.sets {
+            x.push_set(&mut self.sets, s.clone());
+        }
+        Ok(())
+    }
+
+    /// How many values there are, where the set names them one by one.
+    pub fn size(&self) -> Option<u64> {
+        let finite = self.sets.is_empty() && matches!(self.numbers, Numbers::None);
+        finite.then_some(self.words.len() as u64 + u64::from(self.null) + u64::from(self.yes) + u64::from(self.no))
+    }
+
+    /// Whether nothing is accepted.
+    pub fn is_empty(&self) -> bool {
+        let others = self.null || self.yes || self.no || !matches!(self.numbers, Numbers::None);
+        !others && self.words.is_empty() && self.sets.is_empty()
+    }
+}
+
+impl Context<'_, '_> {
+    /// Every scalar.
+    pub fn all_scalars(&self) -> Scalars {
+        Scalars {
+            null: true,
+            yes: true,
+            no: true,
+            numbers: Numbers::Bounds(Rc::new(NumberBounds::default())),
+            words: Vec::new(),
+            sets: vec![StringSet { text: self.any_text, min: 0, max: INF }],
+        }
+    }
+
+    /// The scalars of a conjunction.
+    pub fn scalars_of(&mut self, lits: &[Lit]) -> Result<Rc<Scalars>> {
+        let mut acc: Option<Rc<Scalars>> = None;
+        // Positive literals first: complements are cut down to what is left.
+        for &l in lits.iter().filter(|l| !l.negated).chain(lits.iter().filter(|l| l.negated)) {
+            let s = if l.negated { self.complement(l.node)? } else { self.scalars(l.node)? };
+            acc = Some(match acc {
+                None => s,
+                Some(a) => Rc::new(self.intersect(&a, &s)?),
+            });
+        }
+        Ok(acc.unwrap_or_else(|| Rc::new(self.all_scalars())))
+    }
+
+    /// The scalars that a node accepts. Applicators are acyclic (see the nodes), so an explicit stack suffices.
+    pub fn scalars(&mut self, node: NodeId) -> Result<Rc<Scalars>> {
+        let node = self.nodes.canon(node);
+        if let Some(s) = self.scalars.get(node as usize).and_then(|s| s.clone()) {
+            return Ok(s);
+        }
+        let mut stack = vec![(node, false)];
+        while let Some((id, ready)) = stack.pop() {
+            if self.scalars.get(id as usize).is_some_and(|s| s.is_some()) {
+                continue;
+            }
+            if !ready {
+                stack.push((id, true));
+                let nodes = &self.nodes;
+                nodes.get(id).in_place(|c| stack.push((nodes.canon(c), false)));
+                continue;
+            }
+            let s = Rc::new(self.scalars_here(id)?);
+            if let Some(slot) = self.scalars.get_mut(id as usize) {
+                *slot = Some(s);
+            }
+        }
+        Ok(self.scalars.get(node as usize).and_then(|s| s.clone()).unwrap_or_default())
+    }
+
+    fn done(&self, node: NodeId) -> Rc<Scalars> {
+        self.scalars.get(self.nodes.canon(node) as usize).and_then(|s| s.clone()).unwrap_or_default()
+    }
+
+    /// The scalars that a node refuses.
+    pub fn complement(&mut self, node: NodeId) -> Result<Rc<Scalars>> {
+        let node = self.nodes.canon(node);
+        if let Some(s) = self.complements.get(&node) {
+            return Ok(s.clone());
+        }
+        let s = self.scalars(node)?;
+        let c = Rc::new(self.not_scalars(&s)?);
+        self.complements.insert(node, c.clone());
+        Ok(c)
+    }
+
+    /// One node, its children being done.
+    fn scalars_here(&mut self, id: NodeId) -> Result<Scalars> {
+        const TYPES: u8 = Types::NULL.0 | Types::BOOLEAN.0 | Types::NUMBER.0 | Types::STRING.0;
+        let n = self.nodes.get(id);
+        if n.mask.0 & TYPES == 0 {
+            return Ok(Scalars::default());
+        }
+        let (types, keywords, values) = (n.types, n.scalar, n.values.clone());
+        let (all, any, one, not, cond) = (n.all.clone(), n.any.clone(), n.one.clone(), n.not, n.cond);
+        self.work(1)?;
+        let mut acc = self.own(id, types, keywords)?;
+        for v in &values {
+            let v = self.value_set(v)?;
+            acc = self.intersect(&v, &acc)?;
+        }
+        for &c in &all {
+            let s = self.done(c);
+            acc = self.intersect(&acc, &s)?;
+        }
+        if let Some(v) = any {
+            let mut u = Scalars::default();
+            for &c in &v {
+                self.work(1)?;
+                let s = self.done(c);
+                u.union_with(self, &s)?;
+            }
+            acc = self.intersect(&acc, &u)?;
+        }
+        if let Some(v) = one {
+            let v: Vec<Rc<Scalars>> = v.iter().map(|&c| self.done(c)).collect();
+            let s = self.exactly_one(&v)?;
+            acc = self.intersect(&acc, &s)?;
+        }
+        if let Some(c) = not {
+            let s = self.complement(c)?;
+            acc = self.intersect(&acc, &s)?;
+        }
+        if let Some((i, t, e)) = cond {
+            let (si, st, se) = (self.done(i), self.done(t), self.done(e));
+            let mut s = self.intersect(&si, &st)?;
+            let otherwise = self.complement(i)?;
+            let otherwise = self.intersect(&otherwise, &se)?;
+            s.union_with(self, &otherwise)?;
+            acc = self.intersect(&acc, &s)?;
+        }
+        Ok(acc)
+    }
+
+    /// `type` and the assertions about numbers and strings.
+    fn own(&mut self, id: NodeId, types: Types, keywords: Option<&Keywords>) -> Result<Scalars> {
+        let mut s = Scalars {
+            null: types.contains(Types::NULL),
+            yes: types.contains(Types::BOOLEAN),
+            no: types.contains(Types::BOOLEAN),
+            ..Scalars::default()
+        };
+        if types.0 & Types::NUMBER.0 != 0 {
+            s.numbers = self.own_numbers(id, types, keywords)?;
+        }
+        if types.contains(Types::STRING) {
+            s.sets = self.own_strings(id, keywords)?;
+        }
+        Ok(s)
+    }
+
+    fn own_numbers(&mut self, id: NodeId, types: Types, keywords: Option<&Keywords>) -> Result<Numbers> {
+        let integer = types.0 & Types::NUMBER.0 == Types::INTEGER.0;
+        let mut b = NumberBounds { integer, ..NumberBounds::default() };
+        if let Some(k) = keywords {
+            b.min = k.minimum.clone().map(|d| (d, false));
+            b.max = k.maximum.clone().map(|d| (d, false));
+            if let Some(d) = &k.exclusive_minimum {
+                tighten(&mut b.min, d, true, true);
+            }
+            if let Some(d) = &k.exclusive_maximum {
+                tighten(&mut b.max, d, true, false);
+            }
+            b.multiple_of = k.multiple_of.iter().cloned().collect();
+            for (bounded, keyword) in [
+                (k.minimum.is_some(), "minimum"),
+                (k.maximum.is_some(), "maximum"),
+                (k.exclusive_minimum.is_some(), "exclusiveMinimum"),
+                (k.exclusive_maximum.is_some(), "exclusiveMaximum"),
+                (k.multiple_of.is_some(), "multipleOf"),
+            ] {
+                if bounded {
+                    self.row(id, keyword, Enforcement::Narrower, "bounded numbers are written without exponent");
+                }
+            }
+        }
+        // Numbers that are not whole: the rest of a negated `integer`, which no document can say by itself.
+        let numbers = Numbers::Bounds(Rc::new(b));
+        if types.0 & Types::INTEGER.0 == 0 {
+            let whole = NumberBounds { integer: true, ..NumberBounds::default() };
+            let e = number::number(&mut self.x, &whole)?;
+            let e = number::not_numbers(&mut self.x, e)?;
+            return self.both(&numbers, &Numbers::Expr(e));
+        }
+        // Errors of bounds must name their place, so the expression is made here once.
+        let made = self.number_expr(&numbers).map_err(|e| self.place(e, id, "minimum"))?;
+        Ok(if made == Exprs::NEVER { Numbers::None } else { numbers })
+    }
+
+    /// The expression of a set of numbers.
+    pub fn number_expr(&mut self, n: &Numbers) -> Result<ExprId> {
+        match n {
+            Numbers::None => Ok(Exprs::NEVER),
+            Numbers::Expr(e) => Ok(*e),
+            Numbers::Bounds(b) if **b == NumberBounds::default() => {
+                if self.any_number == Exprs::NEVER {
+                    self.any_number = number::number(&mut self.x, b)?;
+                }
+                Ok(self.any_number)
+            }
+            Numbers::Bounds(b) => match self.bounds.get(b) {
+                Some(&e) => Ok(e),
+                None => {
+                    let e = number::number(&mut self.x, b)?;
+                    self.bounds.insert(b.clone(), e);
+                    Ok(e)
+                }
+            },
+        }
+    }
+
+    fn own_strings(&mut self, id: NodeId, keywords: Option<&Keywords>) -> Result<Vec<StringSet>> {
+        let mut text = self.any_text;
+        let Some(k) = keywords else { return Ok(vec![StringSet { text, min: 0, max: INF }]) };
+        if let Some(p) = &k.pattern
+            && let Some(e) = self.pattern_text(id, "pattern", p)?
+        {
+            text = e;
+        }
+        if let Some(f) = &k.format
+            && let Some(e) = self.format_text(id, f)
+        {
+            text = self.meet(text, e);
+        }
+        let clamp = |n: u64| n.min(INF as u64 - 1) as u32;
+        let set = StringSet {
+            text,
+            min: k.min_length.map_or(0, clamp),
+            // A bound that no text can reach is none.
+            max: k.max_length.map_or(INF, |n| if n >= INF as u64 { INF } else { n as u32 }),
+        };
+        Ok(if self.is_inhabited(&set)? { vec![set] } else { Vec::new() })
+    }
+
+    /// Texts that contain a match of an ECMA-262 pattern; `None` where it is dropped because it cannot be read.
+    pub fn pattern_text(&mut self, node: NodeId, keyword: &str, pattern: &str) -> Result<Option<ExprId>> {
+        if let Some(e) = self.pattern_exprs.get(pattern) {
+            return Ok(*e);
+        }
+        let e = match regex::lower_search(&mut self.x, pattern, self.limits) {
+            Ok(e) => Some(e),
+            Err(e) if e.kind() == crate::ErrorKind::Unsupported => {
+                self.unsupported_pattern(node, keyword, e)?;
+                None
+            }
+            Err(e) => {
+                let message = format!("{} in the pattern {pattern:?}", e.message());
+                let e = match e.limit_values() {
+                    Some(_) => e,
+                    None => Error::new(e.kind(), message),
+                };
+                return Err(self.place(e, node, keyword));
+            }
+        };
+        self.pattern_exprs.insert(pattern.to_string(), e);
+        Ok(e)
+    }
+
+    /// Texts of a format; `None` if it is unknown.
+    fn format_text(&mut self, node: NodeId, name: &str) -> Option<ExprId> {
+        let known = match self.formats.get(name) {
+            Some(f) => *f,
+            None => {
+                let f = format::lower(&mut self.x, name).map(|f| (f.text, f.narrower));
+                self.formats.insert(name.to_string(), f);
+                f
+            }
+        };
+        let (text, narrower) = known?;
+        if let Some(reason) = narrower {
+            self.row(node, "format", Enforcement::Narrower, reason);
+        }
+        Some(text)
+    }
+
+    fn unsupported_pattern(&mut self, node: NodeId, keyword: &str, e: Error) -> Result<()> {
+        let reason = e.message().to_string();
+        self.unsupported(node, keyword, &reason)
+    }
+
+    fn meet(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        if a == self.any_text || a == b {
+            b
+        } else if b == self.any_text {
+            a
+        } else {
+            self.x.and(&[a, b])
+        }
+    }
+
+    fn is_inhabited(&mut self, s: &StringSet) -> Result<bool> {
+        if s.text == self.any_text {
+            return Ok(s.min <= s.max);
+        }
+        has_length(&mut self.x, s.text, s.min, s.max, self.limits.max_explored_states)
+    }
+
+    fn value_set(&mut self, v: &Values) -> Result<Scalars> {
+        let mut s = Scalars::default();
+        let mut numbers = Vec::new();
+        for value in &v.scalars {
+            match value {
+                Scalar::Null => s.null = true,
+                Scalar::Bool(true) => s.yes = true,
+                Scalar::Bool(false) => s.no = true,
+                Scalar::Number(d) => numbers.push(number::constant(&mut self.x, d)?),
+                Scalar::Word(w) => s.words.push(*w),
+            }
+        }
+        if !numbers.is_empty() {
+            s.numbers = Numbers::Expr(self.x.alt(&numbers));
+        }
+        s.words.sort_unstable();
+        s.words.dedup();
+        Ok(s)
+    }
+
+    /// Adds a set to a union. Sets without length bounds join into one text.
+    fn push_set(&mut self, sets: &mut Vec<StringSet>, s: StringSet) {
+        let all = |s: &StringSet, any: ExprId| s.text == any && s.min == 0 && s.max == INF;
+        if sets.contains(&s) || sets.iter().any(|t| all(t, self.any_text)) {
+            return;
+        }
+        if all(&s, self.any_text) {
+            sets.clear();
+        }
+        for t in sets.iter_mut() {
+            if t.text == s.text && s.min <= t.max.saturating_add(1) && t.min <= s.max.saturating_add(1) {
+                (t.min, t.max) = (t.min.min(s.min), t.max.max(s.max));
+                return;
+            }
+            if (t.min, t.max) == (s.min, s.max) {
+                t.text = self.x.alt(&[t.text, s.text]);
+                return;
+            }
+        }
+        sets.push(s);
+    }
+
+    /// Whether a word belongs to a set of strings.
+    pub fn holds_word(&mut self, s: &Scalars, w: Name) -> bool {
+        s.words.binary_search(&w).is_ok() || self.in_sets(&s.sets, w)
+    }
+
+    fn in_sets(&mut self, sets: &[StringSet], w: Name) -> bool {
+        if sets.is_empty() {
+            return false;
+        }
+        let word = self.nodes.name(w);
+        let length = word.chars().count() as u64;
+        sets.iter().any(|s| {
+            s.min as u64 <= length
+                && (s.max == INF || length <= s.max as u64)
+                && (s.text == self.any_text || self.x.accepts(s.text, word.as_bytes()))
+        })
+    }
+
+    /// Both.
+    pub fn intersect(&mut self, a: &Scalars, b: &Scalars) -> Result<Scalars> {
+        self.work(1 + a.sets.len() * b.sets.len() + a.words.len() + b.words.len())?;
+        let mut out = Scalars {
+            null: a.null && b.null,
+            yes: a.yes && b.yes,
+            no: a.no && b.no,
+            numbers: self.both(&a.numbers, &b.numbers)?,
+            ..Scalars::default()
+        };
+        for &w in &a.words {
+            if self.holds_word(b, w) {
+                out.words.push(w);
+            }
+        }
+        for &w in &b.words {
+            if a.words.binary_search(&w).is_err() && self.in_sets(&a.sets, w) {
+                out.words.push(w);
+            }
+        }
+        out.words.sort_unstable();
+        for s in &a.sets {
+            for t in &b.sets {
+                let set = StringSet { text: self.meet(s.text, t.text), min: s.min.max(t.min), max: s.max.min(t.max) };
+                if self.is_inhabited(&set)? {
+                    self.push_set(&mut out.sets, set);
+                }
+            }
+        }
+        if out.sets.len() > self.limits.max_alternatives {
+            return Err(Error::limit("sets of strings", self.limits.max_alternatives as u64, out.sets.len() as u64));
+        }
+        Ok(out)
+    }
+
+    fn both(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
+        let all = |n: &Numbers| matches!(n, Numbers::Bounds(b) if **b == NumberBounds::default());
+        match (a, b) {
+            (Numbers::None, _) | (_, Numbers::None) => return Ok(Numbers::None),
+            _ if all(a) => return Ok(b.clone()),
+            _ if all(b) => return Ok(a.clone()),
+            (Numbers::Bounds(p), Numbers::Bounds(q)) => {
+                if p == q {
+                    return Ok(a.clone());
+                }
+                let mut m = (**p).clone();
+                if let Some((d, open)) = &q.min {
+                    tighten(&mut m.min, d, *open, true);
+                }
+                if let Some((d, open)) = &q.max {
+                    tighten(&mut m.max, d, *open, false);
+                }
+                m.integer |= q.integer;
+                for d in &q.multiple_of {
+                    if !m.multiple_of.contains(d) {
+                        m.multiple_of.push(d.clone());
+                    }
+                }
+                let n = Numbers::Bounds(Rc::new(m));
+                let e = self.number_expr(&n)?;
+                return Ok(if e == Exprs::NEVER { Numbers::None } else { n });
+            }
+            _ => {}
+        }
+        let (p, q) = (self.number_expr(a)?, self.number_expr(b)?);
+        let e = self.x.and(&[p, q]);
+        self.live_numbers(e)
+    }
+
+    fn live_numbers(&mut self, e: ExprId) -> Result<Numbers> {
+        let live = self.x.decide_live(e, self.limits.max_explored_states)?;
+        Ok(if live { Numbers::Expr(e) } else { Numbers::None })
+    }
+
+    fn either(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
+        let all = |n: &Numbers| matches!(n, Numbers::Bounds(b) if **b == NumberBounds::default());
+        match (a, b) {
+            (Numbers::None, _) => return Ok(b.clone()),
+            (_, Numbers::None) => return Ok(a.clone()),
+            _ if all(a) => return Ok(a.clone()),
+            _ if all(b) => return Ok(b.clone()),
+            (Numbers::Bounds(p), Numbers::Bounds(q)) if p == q => return Ok(a.clone()),
+            _ => {}
+        }
+        let (p, q) = (self.number_expr(a)?, self.number_expr(b)?);
+        Ok(Numbers::Expr(self.x.alt(&[p, q])))
+    }
+
+    fn not_numbers(&mut self, n: &Numbers) -> Result<Numbers> {
+        match n {
+            Numbers::None => return Ok(Numbers::Bounds(Rc::new(NumberBounds::default()))),
+            Numbers::Bounds(b) if **b == NumberBounds::default() => return Ok(Numbers::None),
+            // One bound turns around.
+            Numbers::Bounds(b) if !b.integer && b.multiple_of.is_empty() && b.min.is_some() != b.max.is_some() => {
+                let turn = |b: &Option<(Decimal, bool)>| b.as_ref().map(|(d, open)| (d.clone(), !open));
+                let turned = NumberBounds { min: turn(&b.max), max: turn(&b.min), ..NumberBounds::default() };
+                return Ok(Numbers::Bounds(Rc::new(turned)));
+            }
+            _ => {}
+        }
+        let e = self.number_expr(n)?;
+        let e = number::not_numbers(&mut self.x, e)?;
+        self.live_numbers(e)
+    }
+
+    fn not_scalars(&mut self, s: &Scalars) -> Result<Scalars> {
+        let mut out = Scalars {
+            null: !s.null,
+            yes: !s.yes,
+            no: !s.no,
+            numbers: self.not_numbers(&s.numbers)?,
+            words: Vec::new(),
+            sets: vec![StringSet { text: self.any_text, min: 0, max: INF }],
+        };
+        if !s.words.is_empty() {
+            let text = self.words_text(&s.words);
+            let text = self.x.not_text(text);
+            out.sets = vec![StringSet { text, min: 0, max: INF }];
+        }
+        for set in &s.sets {
+            let mut refused = Vec::new();
+            if set.text != self.any_text {
+                let text = self.x.not_text(set.text);
+                refused.push(StringSet { text, min: 0, max: INF });
+            }
+            if let Some(max) = set.min.checked_sub(1) {
+                refused.push(StringSet { text: self.any_text, min: 0, max });
+            }
+            if set.max != INF {
+                refused.push(StringSet { text: self.any_text, min: set.max + 1, max: INF });
+            }
+            let refused = Scalars { sets: refused, ..Scalars::default() };
+            let strings = Scalars { sets: std::mem::take(&mut out.sets), ..Scalars::default() };
+            out.sets = self.intersect(&strings, &refused)?.sets;
+        }
+        out.sets = self.inhabited(std::mem::take(&mut out.sets))?;
+        Ok(out)
+    }
+
+    fn inhabited(&mut self, sets: Vec<StringSet>) -> Result<Vec<StringSet>> {
+        let mut out = Vec::with_capacity(sets.len());
+        for s in sets {
+            if self.is_inhabited(&s)? {
+                out.push(s);
+            }
+        }
+        Ok(out)
+    }
+
+    /// What exactly one of `v` accepts.
+    fn exactly_one(&mut self, v: &[Rc<Scalars>]) -> Result<Scalars> {
+        let (mut once, mut twice) = (Scalars::default(), Scalars::default());
+        for s in v {
+            self.work(1)?;
+            let again = self.intersect(&once, s)?;
+            twice.union_with(self, &again)?;
+            once.union_with(self, s)?;
+        }
+        if twice.is_empty() {
+            return Ok(once);
+        }
+        let not_twice = self.not_scalars(&twice)?;
+        self.intersect(&once, &not_twice)
+    }
+
+    /// The words as one expression.
+    pub fn words_text(&mut self, words: &[Name]) -> ExprId {
+        let texts: Vec<&str> = words.iter().map(|&w| self.nodes.name(w)).collect();
+        self.x.choice(&texts)
+    }
+
+    /// The scalars as the rule states them: literals and sets of strings.
+    pub fn finish_scalars(&mut self, s: &Scalars) -> Result<(Option<ExprId>, Vec<StringSet>)> {
+        let mut parts = Vec::new();
+        for (present, text) in [(s.null, "null"), (s.yes, "true"), (s.no, "false")] {
+            if present {
+                parts.push(self.x.literal(text.as_bytes()));
+            }
+        }
+        let numbers = self.number_expr(&s.numbers)?;
+        if numbers != Exprs::NEVER {
+            parts.push(numbers);
+        }
+        let literals = if parts.is_empty() { None } else { Some(self.x.alt(&parts)) };
+        let mut sets = s.sets.clone();
+        if !s.words.is_empty() {
+            let text = self.words_text(&s.words);
+            self.push_set(&mut sets, StringSet { text, min: 0, max: INF });
+        }
+        Ok((literals, sets))
+    }
+
+    /// Whether a schema accepts a key.
+    pub fn accepts_key(&mut self, l: Lit, key: Name) -> Result<bool> {
+        if l.node == FALSE {
+            return Ok(l.negated);
+        }
+        let s = self.scalars(l.node)?;
+        Ok(self.holds_word(&s, key) != l.negated)
+    }
+}
+
+/// Lowers an upper bound or raises a lower one.
+fn tighten(bound: &mut Option<(Decimal, bool)>, d: &Decimal, open: bool, lower: bool) {
+    let replace = match bound {
+        None => true,
+        Some((old, was_open)) => {
+            let order = if lower { d.cmp(&*old) } else { (*old).cmp(d) };
+            order.is_gt() || (order.is_eq() && open && !*was_open)
+        }
+    };
+    if replace {
+        *bound = Some((d.clone(), open));
+    }
+}

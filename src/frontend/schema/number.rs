@@ -1,0 +1,453 @@
+//! JSON numbers as expressions: ranges, whole numbers, multiples and constants.
+//!
+//! A *plain decimal* is a JSON number without exponent. A number without bounds may be any JSON number; a number with
+//! bounds or a divisor is a plain decimal, compared with its bounds digit by digit. Runs of digits are capped
+//! ([`WHOLE_DIGITS`], [`FRACTION_DIGITS`], [`EXPONENT_DIGITS`]) so that no model writes digits without end.
+//!
+//! Every value here lies on a grid of steps `10^-scale`, where the scale is that of the divisor (0 for whole numbers,
+//! [`FRACTION_DIGITS`] where there is none). Bounds are rounded inwards to the grid, which makes all of them inclusive
+//! and whole. The automaton of a range then walks along the digits of its two bounds; where a digit leaves a bound,
+//! that bound holds or fails for good. Once both are left behind, what may follow is a free run of digits, a
+//! [`Multiple`](crate::ir::Multiple), which knows its own dead ends. So the size is linear in the digits of the bounds,
+//! no intersection is needed and every state is live.
+
+use std::cmp::Ordering::{self, Equal, Greater, Less};
+
+use super::decimal::{Decimal, decrement, increment};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{Divisor, Edge, ExprId, Exprs};
+
+/// Most digits of a whole part. 80 holds every 256-bit integer (78 digits) and all numbers of the official test suite
+/// (53); larger values need an exponent, or a lower bound that is itself longer.
+pub const WHOLE_DIGITS: u16 = 80;
+
+/// Most digits of a fraction. Shortest spellings of binary64 need 22 before they turn to an exponent.
+pub const FRACTION_DIGITS: u16 = 32;
+
+/// Most digits of an exponent, leading zeros included: binary64 ends at 308.
+pub const EXPONENT_DIGITS: u32 = 3;
+
+/// Most digits before or after the point of a bound that has to be spelled out. Java's `Double.MAX_VALUE` has 309.
+const BOUND_DIGITS: u16 = 400;
+
+/// What a number must be. The default is every number.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct NumberBounds {
+    /// Lower bound; `true` if the bound itself is excluded.
+    pub min: Option<(Decimal, bool)>,
+    /// Upper bound; `true` if the bound itself is excluded.
+    pub max: Option<(Decimal, bool)>,
+    /// Whether the value must be whole, however it is written.
+    pub integer: bool,
+    /// Divisors; the sign does not matter.
+    pub multiple_of: Vec<Decimal>,
+}
+
+/// JSON numbers within `b`, as JSON text. Every state of the expression is live: it has neither intersection nor
+/// complement. `-0` is zero and `1.0` is whole. Without bounds and divisors, exponents are allowed (for whole numbers:
+/// those that are not below the number of fraction digits); otherwise only plain decimals are.
+///
+/// # Errors
+/// `Limit` where a bound or divisor has too many digits to be spelled out; `Schema` for a divisor of zero.
+pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
+    if b.min.is_none() && b.max.is_none() && b.multiple_of.is_empty() {
+        let plain = plain_decimals(x, b.integer)?;
+        let exponents = if b.integer { whole_with_exponent(x) } else { any_with_exponent(x) };
+        return Ok(x.alt(&[plain, exponents]));
+    }
+    if let (Some((lo, lo_open)), Some((hi, hi_open))) = (&b.min, &b.max)
+        && (lo > hi || (lo == hi && (*lo_open || *hi_open)))
+    {
+        return Ok(Exprs::NEVER);
+    }
+    let divisor = divisor(b)?;
+    let e = signed(x, b, divisor.unwrap_or(free_divisor(FRACTION_DIGITS)?))?;
+    if e != Exprs::NEVER || divisor.is_some() {
+        return Ok(e);
+    }
+    // The bounds lie between two steps of the grid: use one that is fine enough for them.
+    let digits = [&b.min, &b.max].into_iter().flatten().map(|(d, _)| -d.exponent).max().unwrap_or(0).max(0);
+    if digits >= i64::from(BOUND_DIGITS) {
+        return Err(too_long(digits));
+    }
+    signed(x, b, free_divisor(digits as u16 + 1)?)
+}
+
+/// Every plain decimal whose value is `d`: trailing zeros of a fraction are free up to [`FRACTION_DIGITS`]. Where `d`
+/// is at least `10^15` or below `10^-4`, also the spellings with an exponent and one digit before the point, as
+/// serialisers write them (`1e+100`, `1E100`, `1e-07`).
+///
+/// # Errors
+/// None for a value that can be spelled either way; the result type is that of [`number`].
+pub fn constant(x: &mut Exprs, d: &Decimal) -> Result<ExprId> {
+    let mut parts = Vec::new();
+    let limit = i64::from(BOUND_DIGITS);
+    if d.places() <= limit && d.exponent >= -limit {
+        let bound = Some((d.clone(), false));
+        let scale = (-d.exponent).max(0) as u16;
+        let b = NumberBounds { min: bound.clone(), max: bound, ..NumberBounds::default() };
+        parts.push(signed(x, &b, free_divisor(scale)?)?);
+    }
+    let exponent = d.places().saturating_sub(1);
+    if !d.is_zero() && !(-4..15).contains(&exponent) {
+        parts.push(scientific(x, d, exponent));
+    }
+    Ok(x.alt(&parts))
+}
+
+/// Every plain decimal that `e` does not accept.
+///
+/// This is the complement relative to plain decimals, not to all JSON numbers: spellings with an exponent are left
+/// out, because [`number`] and [`constant`] do not accept all of those that mean a value in their set. For plain
+/// decimals they do, up to the same caps, so what this accepts is truly outside of the set. The result contains a
+/// complement: its states need [`Exprs::decide_live`].
+///
+/// # Errors
+/// As [`number`].
+pub fn not_numbers(x: &mut Exprs, e: ExprId) -> Result<ExprId> {
+    let plain = plain_decimals(x, false)?;
+    Ok(x.minus(plain, e))
+}
+
+fn plain_decimals(x: &mut Exprs, integer: bool) -> Result<ExprId> {
+    signed(x, &NumberBounds::default(), free_divisor(if integer { 0 } else { FRACTION_DIGITS })?)
+}
+
+fn too_long(digits: i64) -> Error {
+    Error::limit("digits of a number bound", u64::from(BOUND_DIGITS), digits.unsigned_abs())
+}
+
+/// The divisor of every decimal with `scale` fraction digits.
+fn free_divisor(scale: u16) -> Result<Divisor> {
+    Divisor::new(1, scale, FRACTION_DIGITS).ok_or_else(|| too_long(i64::from(scale)))
+}
+
+/// All divisors as one, `None` if every value is allowed.
+fn divisor(b: &NumberBounds) -> Result<Option<Divisor>> {
+    let large = |d: &Decimal| Error::new(ErrorKind::Limit, format!("multipleOf {d} has too many digits"));
+    // The least common multiple of a/10^s and m/10^scale; integers alone are multiples of 1.
+    let mut all = b.integer.then_some((1u128, 0u32));
+    for d in &b.multiple_of {
+        if d.is_zero() {
+            return Err(Error::new(ErrorKind::Schema, "multipleOf must not be zero"));
+        }
+        if d.digits == [1] && d.exponent <= -i64::from(FRACTION_DIGITS) {
+            // Every decimal that can be written here is a multiple.
+            continue;
+        }
+        let power = |e: i64| u32::try_from(e).ok().and_then(|e| 10u128.checked_pow(e));
+        let digits = d.digits.iter().try_fold(0u128, |n, &c| n.checked_mul(10)?.checked_add(u128::from(c)));
+        let (mut a, mut s) = match digits.and_then(|n| n.checked_mul(power(d.exponent.max(0))?)) {
+            Some(a) if d.exponent >= -i64::from(BOUND_DIGITS) => (a, (-d.exponent).max(0) as u32),
+            _ => return Err(large(d)),
+        };
+        if b.integer {
+            // a/10^s is n/k in lowest terms, and its whole multiples are those of n.
+            for p in [2, 5] {
+                for _ in 0..s {
+                    if a % p == 0 {
+                        a /= p;
+                    }
+                }
+            }
+            s = 0;
+        }
+        all = Some(match all {
+            None => (a, s),
+            Some((m, scale)) => {
+                let top = scale.max(s);
+                let lift = |n: u128, by: u32| 10u128.checked_pow(by).and_then(|p| n.checked_mul(p));
+                let (a, m) = lift(a, top - s).zip(lift(m, top - scale)).ok_or_else(|| large(d))?;
+                ((a / gcd(a, m)).checked_mul(m).ok_or_else(|| large(d))?, top)
+            }
+        });
+    }
+    let Some((mut m, mut scale)) = all else { return Ok(None) };
+    // A smaller modulus has fewer remainders.
+    while scale > 0 && m % 10 == 0 {
+        (m, scale) = (m / 10, scale - 1);
+    }
+    match Divisor::new(m, scale as u16, FRACTION_DIGITS) {
+        Some(d) => Ok(Some(d)),
+        None => Err(Error::new(ErrorKind::Limit, "the least common multiple of multipleOf has too many digits")),
+    }
+}
+
+fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Plain decimals of both signs.
+fn signed(x: &mut Exprs, b: &NumberBounds, divisor: Divisor) -> Result<ExprId> {
+    let flip = |bound: &Option<(Decimal, bool)>| bound.as_ref().map(|(d, open)| (d.negate(), *open));
+    let mut edges = magnitudes(x, &b.min, &b.max, divisor)?;
+    let below = magnitudes(x, &flip(&b.max), &flip(&b.min), divisor)?;
+    let to = x.step(false, below);
+    edges.push(Edge { lo: b'-', hi: b'-', to });
+    Ok(x.step(false, edges))
+}
+
+/// The numbers from `min` to `max` that are not negative, as the edges of their first digits.
+fn magnitudes(
+    x: &mut Exprs,
+    min: &Option<(Decimal, bool)>,
+    max: &Option<(Decimal, bool)>,
+    divisor: Divisor,
+) -> Result<Vec<Edge>> {
+    let scale = divisor.scale();
+    let lo = match min {
+        Some((d, open)) if !d.negative => {
+            let (mut units, exact) = units(d, scale)?;
+            if !exact || *open {
+                increment(&mut units);
+            }
+            Places::new(units, scale)
+        }
+        _ => Places::new(Vec::new(), scale),
+    };
+    let longest = WHOLE_DIGITS.max(lo.length());
+    let hi = match max {
+        None => None,
+        Some((d, open)) if d.negative || (d.is_zero() && *open) => return Ok(Vec::new()),
+        // Nothing that can be written reaches such a bound.
+        Some((d, _)) if d.places() > i64::from(longest) => None,
+        Some((d, open)) => {
+            let (mut units, exact) = units(d, scale)?;
+            if exact && *open {
+                decrement(&mut units);
+            }
+            Some(Places::new(units, scale))
+        }
+    };
+    if hi.as_ref().is_some_and(|hi| (hi.length(), &hi.whole, &hi.fraction) < (lo.length(), &lo.whole, &lo.fraction)) {
+        return Ok(Vec::new());
+    }
+    Ok(Range { lo, hi, longest, divisor }.first(x))
+}
+
+/// `|d|` in steps of `10^-scale`, rounded down, and whether it is exact.
+fn units(d: &Decimal, scale: u16) -> Result<(Vec<u8>, bool)> {
+    if d.places() > i64::from(BOUND_DIGITS) {
+        return Err(too_long(d.places()));
+    }
+    let keep = usize::try_from(d.places() + i64::from(scale)).unwrap_or(0);
+    let mut digits = d.digits.get(..keep).unwrap_or(&d.digits).to_vec();
+    let exact = digits.len() == d.digits.len();
+    if !digits.is_empty() {
+        digits.resize(keep, 0);
+    }
+    Ok((digits, exact))
+}
+
+/// A bound, split at the point: a whole part without leading zeros (but `0` itself) and `scale` fraction digits.
+struct Places {
+    whole: Vec<u8>,
+    fraction: Vec<u8>,
+}
+
+impl Places {
+    fn new(units: Vec<u8>, scale: u16) -> Self {
+        let scale = usize::from(scale);
+        let zeros = units.iter().take_while(|&&d| d == 0).count();
+        let mut digits = vec![0; (scale + 1).saturating_sub(units.len() - zeros)];
+        digits.extend_from_slice(&units[zeros..]);
+        let fraction = digits.split_off(digits.len() - scale);
+        Places { whole: digits, fraction }
+    }
+
+    fn length(&self) -> u16 {
+        self.whole.len() as u16
+    }
+}
+
+/// The digits so far against the same number of digits of a bound.
+type Side = Ordering;
+
+/// A range of magnitudes on the grid of `divisor`.
+struct Range {
+    lo: Places,
+    /// `None`: every whole part of at most `longest` digits is below the bound.
+    hi: Option<Places>,
+    longest: u16,
+    divisor: Divisor,
+}
+
+impl Range {
+    /// How `side` continues with `digit` against the digit of the bound at `at`; past its end the number is larger.
+    fn compare(side: Side, digit: u8, bound: &[u8], at: u16) -> Side {
+        bound.get(usize::from(at)).map_or(Greater, |b| side.then(digit.cmp(b)))
+    }
+
+    /// One edge per first digit.
+    fn first(&self, x: &mut Exprs) -> Vec<Edge> {
+        self.digits(x, 0, 0, Equal, self.hi.as_ref().map_or(Less, |_| Equal))
+    }
+
+    fn digits(&self, x: &mut Exprs, read: u16, rest: u128, lo: Side, hi: Side) -> Vec<Edge> {
+        let mut edges = Vec::with_capacity(11);
+        for d in 0..10u8 {
+            let lo = Self::compare(lo, d, &self.lo.whole, read);
+            let hi = match &self.hi {
+                Some(bound) => Self::compare(hi, d, &bound.whole, read),
+                None => Less,
+            };
+            let rest = self.divisor.next(rest, d);
+            // A whole part that begins with zero ends there.
+            let to =
+                if read == 0 && d == 0 { self.end(x, 1, rest, lo, hi) } else { self.whole(x, read + 1, rest, lo, hi) };
+            edges.push(Edge { lo: b'0' + d, hi: b'0' + d, to });
+        }
+        edges
+    }
+
+    /// After `read` digits of the whole part.
+    fn whole(&self, x: &mut Exprs, read: u16, rest: u128, lo: Side, hi: Side) -> ExprId {
+        // Lengths that the whole part may have, as far as its digits decide.
+        let shortest = if lo == Less { self.lo.length() + 1 } else { self.lo.length() };
+        let longest = match &self.hi {
+            Some(bound) if hi == Greater => bound.length() - 1,
+            Some(bound) => bound.length(),
+            None => self.longest,
+        };
+        if longest < shortest.max(read) {
+            return Exprs::NEVER;
+        }
+        if (lo != Equal || read > self.lo.length()) && hi != Equal {
+            return x.multiple(self.divisor.whole(rest, shortest.saturating_sub(read), longest - read));
+        }
+        let mut edges = if read < longest { self.digits(x, read, rest, lo, hi) } else { Vec::new() };
+        let end = self.end(x, read, rest, lo, hi);
+        let nullable = x.nullable(end);
+        edges.extend(x.row(end).iter().copied());
+        x.step(nullable, edges)
+    }
+
+    /// The whole part ends after `read` digits: nothing, or a point and a fraction.
+    fn end(&self, x: &mut Exprs, read: u16, rest: u128, lo: Side, hi: Side) -> ExprId {
+        // A longer whole part is a larger number, whatever its digits.
+        let lo = read.cmp(&self.lo.length()).then(lo);
+        let hi = self.hi.as_ref().map_or(Less, |bound| read.cmp(&bound.length()).then(hi));
+        if lo == Less || hi == Greater {
+            return Exprs::NEVER;
+        }
+        let enough = lo == Greater || self.lo.fraction.iter().all(|&d| d == 0);
+        let nullable = enough && self.divisor.divides(rest, 0);
+        let to = self.fraction(x, 0, rest, lo == Equal, hi == Equal);
+        x.step(nullable, vec![Edge { lo: b'.', hi: b'.', to }])
+    }
+
+    /// After `read` digits of the fraction, which so far equals that of the lower or upper bound.
+    fn fraction(&self, x: &mut Exprs, read: u16, rest: u128, on_lo: bool, on_hi: bool) -> ExprId {
+        let at = usize::from(read);
+        if read >= self.divisor.scale() || !(on_lo || on_hi) {
+            return x.multiple(self.divisor.fraction(rest, read));
+        }
+        let low = if on_lo { self.lo.fraction.get(at).copied().unwrap_or(0) } else { 0 };
+        let high = match &self.hi {
+            Some(hi) if on_hi => hi.fraction.get(at).copied().unwrap_or(9),
+            _ => 9,
+        };
+        let mut edges = Vec::with_capacity(10);
+        for d in low..=high {
+            let next = self.divisor.next(rest, d);
+            let to = self.fraction(x, read + 1, next, on_lo && d == low, on_hi && d == high);
+            edges.push(Edge { lo: b'0' + d, hi: b'0' + d, to });
+        }
+        let enough = !on_lo || self.lo.fraction.iter().skip(at).all(|&d| d == 0);
+        x.step(read > 0 && enough && self.divisor.divides(rest, read), edges)
+    }
+}
+
+fn exponent_mark(x: &mut Exprs) -> ExprId {
+    x.byte_set(&[(b'e', b'e'), (b'E', b'E')])
+}
+
+fn minus_sign(x: &mut Exprs) -> ExprId {
+    let minus = x.literal(b"-");
+    x.opt(minus)
+}
+
+/// A sign and a whole part.
+fn whole_part(x: &mut Exprs) -> ExprId {
+    let (minus, digit) = (minus_sign(x), x.byte_set(&[(b'0', b'9')]));
+    let more = x.rep(digit, 0, u32::from(WHOLE_DIGITS) - 1);
+    let whole = x.step(false, vec![Edge { lo: b'0', hi: b'0', to: Exprs::EPS }, Edge { lo: b'1', hi: b'9', to: more }]);
+    x.cat(minus, whole)
+}
+
+/// All numbers that have an exponent.
+fn any_with_exponent(x: &mut Exprs) -> ExprId {
+    let digit = x.byte_set(&[(b'0', b'9')]);
+    let (point, mark, sign) = (x.literal(b"."), exponent_mark(x), x.byte_set(&[(b'+', b'+'), (b'-', b'-')]));
+    let fraction = x.rep(digit, 1, u32::from(FRACTION_DIGITS));
+    let fraction = x.cat(point, fraction);
+    let (whole, fraction, sign) = (whole_part(x), x.opt(fraction), x.opt(sign));
+    let exponent = x.rep(digit, 1, EXPONENT_DIGITS);
+    x.cat_all(&[whole, fraction, mark, sign, exponent])
+}
+
+/// Numbers whose exponent is not below the number of their fraction digits.
+fn whole_with_exponent(x: &mut Exprs) -> ExprId {
+    let (mark, plus) = (exponent_mark(x), x.literal(b"+"));
+    let (whole, sign) = (whole_part(x), x.opt(plus));
+    let mut tail = Exprs::NEVER;
+    for digits in (0..=FRACTION_DIGITS).rev() {
+        let exponent = at_least(x, digits);
+        let end = x.cat_all(&[mark, sign, exponent]);
+        let mut edges = x.row(end).to_vec();
+        match digits {
+            0 => edges.push(Edge { lo: b'.', hi: b'.', to: tail }),
+            _ => edges.push(Edge { lo: b'0', hi: b'9', to: tail }),
+        }
+        // Just after the point, a digit must come before the exponent.
+        let more = match digits {
+            1 => {
+                let here = x.step(false, edges);
+                x.step(false, vec![Edge { lo: b'0', hi: b'9', to: here }])
+            }
+            _ => x.step(false, edges),
+        };
+        tail = more;
+    }
+    x.cat(whole, tail)
+}
+
+/// One to [`EXPONENT_DIGITS`] digits, leading zeros allowed, whose value is `n` or more; `n` is below 100.
+fn at_least(x: &mut Exprs, n: u16) -> ExprId {
+    let (tens, ones) = ((n / 10) as u8, (n % 10) as u8);
+    let digit = x.byte_set(&[(b'0', b'9')]);
+    let up_from = |lo: u8, to: ExprId| Edge { lo: b'0' + lo, hi: b'9', to };
+    // Two digits: the value counts from here, whatever came before them.
+    let last = x.step(false, vec![up_from(ones, Exprs::EPS)]);
+    let two = x.step(false, vec![Edge { lo: b'0' + tens, hi: b'0' + tens, to: last }, up_from(tens + 1, digit)]);
+    let above = x.rep(digit, 2, 2);
+    let three = x.step(false, vec![Edge { lo: b'0', hi: b'0', to: two }, up_from(1, above)]);
+    let one = if tens == 0 { x.step(false, vec![up_from(ones, Exprs::EPS)]) } else { Exprs::NEVER };
+    x.alt(&[one, two, three])
+}
+
+/// `d.ddd e exponent` with an optional plus sign and up to two leading zeros of the exponent.
+fn scientific(x: &mut Exprs, d: &Decimal, exponent: i64) -> ExprId {
+    let mut text = String::new();
+    if d.negative {
+        text.push('-');
+    }
+    for (i, digit) in d.digits.iter().enumerate() {
+        if i == 1 {
+            text.push('.');
+        }
+        text.push(char::from(b'0' + digit));
+    }
+    let (zero, plus) = (x.literal(b"0"), x.literal(b"+"));
+    let (mantissa, mark) = (x.literal(text.as_bytes()), exponent_mark(x));
+    let sign = if exponent < 0 { x.literal(b"-") } else { x.opt(plus) };
+    let zeros = x.rep(zero, 0, 2);
+    let value = x.literal(exponent.unsigned_abs().to_string().as_bytes());
+    x.cat_all(&[mantissa, mark, sign, zeros, value])
+}
+
+#[cfg(test)]
+mod tests;

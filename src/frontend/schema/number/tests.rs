@@ -1,0 +1,312 @@
+use super::*;
+use rustc_hash::FxHashMap;
+
+fn d(s: &str) -> Decimal {
+    Decimal::parse(s).unwrap_or_else(|| panic!("{s}"))
+}
+
+fn arena() -> Exprs {
+    Exprs::new(1_000_000)
+}
+
+fn bounds(min: Option<(&str, bool)>, max: Option<(&str, bool)>, integer: bool, multiple_of: &[&str]) -> NumberBounds {
+    let b = |o: Option<(&str, bool)>| o.map(|(t, open)| (d(t), open));
+    NumberBounds { min: b(min), max: b(max), integer, multiple_of: multiple_of.iter().map(|t| d(t)).collect() }
+}
+
+/// Every state that `e` reaches can still be completed; answers the number of states.
+fn assert_no_dead_ends(x: &mut Exprs, e: ExprId, max_states: usize) -> usize {
+    if e == Exprs::NEVER {
+        return 0;
+    }
+    let mut order = vec![e];
+    let mut index: FxHashMap<ExprId, usize> = FxHashMap::default();
+    index.insert(e, 0);
+    let mut parents: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut i = 0;
+    while i < order.len() {
+        assert!(!x.is_boolean(order[i]));
+        for edge in x.row(order[i]).iter() {
+            let k = *index.entry(edge.to).or_insert(order.len());
+            if k == order.len() {
+                order.push(edge.to);
+                parents.push(Vec::new());
+            }
+            parents[k].push(i);
+        }
+        i += 1;
+        assert!(order.len() <= max_states, "more than {max_states} states");
+    }
+    let mut live = vec![false; order.len()];
+    let mut work: Vec<usize> = (0..order.len()).filter(|&i| x.nullable(order[i])).collect();
+    while let Some(i) = work.pop() {
+        if !std::mem::replace(&mut live[i], true) {
+            work.extend_from_slice(&parents[i]);
+        }
+    }
+    assert!(live.iter().all(|&l| l), "dead end");
+    order.len()
+}
+
+/// A small deterministic generator (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % n
+    }
+
+    /// A decimal in thousandths and one of its spellings.
+    fn decimal(&mut self, wide: bool) -> (i128, String) {
+        let size = [1u64, 30, 1_000, 30_000, 2_000_000][self.below(if wide { 5 } else { 4 }) as usize];
+        let n = i128::from(self.below(size)) * [1, 10, 100, 1000][self.below(4) as usize];
+        let n = if self.below(2) == 0 { -n } else { n };
+        (n, spell(n, self.below(3)))
+    }
+}
+
+fn spell(n: i128, extra_zeros: u64) -> String {
+    let sign = if n < 0 { "-" } else { "" };
+    let (whole, fraction) = (n.abs() / 1000, format!("{:03}", n.abs() % 1000));
+    let fraction = fraction.trim_end_matches('0');
+    let zeros = "0".repeat(extra_zeros as usize);
+    if fraction.is_empty() && extra_zeros == 0 {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{fraction}{zeros}")
+    }
+    .trim_end_matches('.')
+    .to_string()
+}
+
+#[test]
+fn ranges_agree_with_plain_arithmetic() {
+    let mut random = Random(7);
+    let (mut yes, mut no) = (0, 0);
+    for round in 0..3_000 {
+        let mut x = arena();
+        let side = |r: &mut Random| (r.below(4) > 0).then(|| (r.decimal(true), r.below(2) == 0));
+        let (min, max) = (side(&mut random), side(&mut random));
+        let integer = random.below(3) == 0;
+        let steps: Vec<i128> = (0..random.below(3))
+            .map(|_| [1, 2, 5, 10, 25, 70, 125, 500, 1000, 3000, 7000, 12_000, 100_000][random.below(13) as usize])
+            .collect();
+        if min.is_none() && max.is_none() && steps.is_empty() {
+            continue;
+        }
+        let b = NumberBounds {
+            min: min.as_ref().map(|((_, t), open)| (d(t), *open)),
+            max: max.as_ref().map(|((_, t), open)| (d(t), *open)),
+            integer,
+            multiple_of: steps.iter().map(|&n| d(&spell(n, 1))).collect(),
+        };
+        let e = number(&mut x, &b).unwrap();
+        // A divisor has a state for each remainder and each number of digits to come.
+        if round % 5 == 0 && steps.iter().all(|s| s % 1000 == 0 || 1000 % s == 0) && steps.iter().all(|&s| s < 10_000) {
+            assert_no_dead_ends(&mut x, e, 200_000);
+        }
+        let twin = |n: i128| {
+            min.as_ref().is_none_or(|((m, _), open)| n > *m || (n == *m && !open))
+                && max.as_ref().is_none_or(|((m, _), open)| n < *m || (n == *m && !open))
+                && (!integer || n % 1000 == 0)
+                && steps.iter().all(|s| n % s == 0)
+        };
+        let ends: Vec<i128> = [&min, &max].into_iter().flatten().map(|((n, _), _)| *n).chain([0]).collect();
+        for _ in 0..150 {
+            let end = ends[random.below(ends.len() as u64) as usize];
+            let n = match random.below(4) {
+                0 => random.decimal(true).0,
+                1 => end + i128::from(random.below(5)) - 2,
+                2 => (end / 1000 + i128::from(random.below(5)) - 2) * 1000,
+                _ => end + random.decimal(false).0,
+            };
+            let text = spell(n, random.below(3));
+            let expected = twin(n);
+            assert_eq!(x.accepts(e, text.as_bytes()), expected, "{text} in {b:?}");
+            if expected {
+                yes += 1
+            } else {
+                no += 1
+            }
+            // A prefix that ends in a sign or a point is never a number, nor is a leading zero.
+            assert!(!x.accepts(e, format!("{}.", text.split('.').next().unwrap()).as_bytes()));
+            assert!(!x.accepts(e, format!("0{}", text.trim_start_matches('-')).as_bytes()));
+        }
+    }
+    assert!(yes > 20_000 && no > 20_000, "{yes} {no}");
+}
+
+#[test]
+fn small_ranges_exhaustively() {
+    // All plain decimals of up to three digits and all ranges with ends in tenths between -1.2 and 1.2.
+    let mut texts = Vec::new();
+    for n in -1300i128..=1300 {
+        texts.push((n, spell(n, 0)));
+    }
+    for lo in (-12..=12).step_by(3) {
+        for hi in (lo..=12).step_by(2) {
+            for open in [(false, false), (true, false), (false, true), (true, true)] {
+                let mut x = arena();
+                let b = NumberBounds {
+                    min: Some((d(&format!("{lo}e-1")), open.0)),
+                    max: Some((d(&format!("{hi}e-1")), open.1)),
+                    ..NumberBounds::default()
+                };
+                let e = number(&mut x, &b).unwrap();
+                assert_eq!(e == Exprs::NEVER, lo == hi && (open.0 || open.1));
+                for (n, t) in &texts {
+                    let expected = (if open.0 { *n > lo * 100 } else { *n >= lo * 100 })
+                        && (if open.1 { *n < hi * 100 } else { *n <= hi * 100 });
+                    assert_eq!(x.accepts(e, t.as_bytes()), expected, "{t} {b:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn unbounded_numbers_are_json_numbers() {
+    let mut x = arena();
+    let e = number(&mut x, &NumberBounds::default()).unwrap();
+    for good in
+        ["0", "-0", "1", "10", "-1.5", "0.0", "1e5", "1E-05", "1e+22", "0e0", "12.50E+007", "5e-324", "1e308", "0.0075"]
+    {
+        assert!(x.accepts(e, good.as_bytes()), "{good}");
+    }
+    assert!(x.accepts(e, b"98249283749234923498293171823948729348710298301928331"));
+    for bad in
+        ["", "-", "00", "01", "-01", "1.", ".5", "+1", "1e", "1e+", "1.e5", "e5", "1.5.5", "0x1", "1_0", " 1", "1e1.5"]
+    {
+        assert!(!x.accepts(e, bad.as_bytes()), "{bad}");
+    }
+    assert!(x.accepts(e, "9".repeat(80).as_bytes()) && !x.accepts(e, "9".repeat(81).as_bytes()));
+    assert!(assert_no_dead_ends(&mut x, e, 1_000) < 300);
+}
+
+#[test]
+fn unbounded_integers() {
+    let mut x = arena();
+    let e = number(&mut x, &bounds(None, None, true, &[])).unwrap();
+    for good in
+        ["0", "-0", "1.0", "-12.000", "1e3", "1E+03", "1.5e1", "1.5e+300", "0.5e1", "12.345e3", "1.25e2", "1e00"]
+    {
+        assert!(x.accepts(e, good.as_bytes()), "{good}");
+    }
+    for bad in ["0.5", "1.01", "1e-1", "1.5e0", "1.55e1", "1.", "1.0e", "1.e1", "1.234567890123e11", "01", "1.25e01"] {
+        assert!(!x.accepts(e, bad.as_bytes()), "{bad}");
+    }
+    for f in 1..=32usize {
+        for exponent in 0..120 {
+            let text = format!("1.{}e{exponent}", "3".repeat(f));
+            assert_eq!(x.accepts(e, text.as_bytes()), exponent >= f, "{text}");
+        }
+    }
+    assert!(assert_no_dead_ends(&mut x, e, 1_000) < 600);
+}
+
+#[test]
+fn bounds_of_any_size() {
+    let mut x = arena();
+    let mut check = |b: NumberBounds, good: &[&str], bad: &[&str]| {
+        let e = number(&mut x, &b).unwrap();
+        if !b.multiple_of.contains(&d("0.123456789")) {
+            assert_no_dead_ends(&mut x, e, 3_000);
+        }
+        for t in good {
+            assert!(x.accepts(e, t.as_bytes()), "{t} {b:?}");
+        }
+        for t in bad {
+            assert!(!x.accepts(e, t.as_bytes()), "{t} {b:?}");
+        }
+    };
+    check(bounds(Some(("0", true)), None, false, &[]), &["0.001", "1", "99"], &["0", "0.00", "-0", "-1", "-0.1"]);
+    check(bounds(Some(("0", false)), None, true, &[]), &["0", "-0", "-0.0", "7"], &["-1", "0.5"]);
+    check(
+        bounds(Some(("-1.7976931348623157e308", false)), Some(("1.7976931348623157E+308", false)), false, &[]),
+        &["1", "-5.5"],
+        &["1e5"],
+    );
+    check(bounds(Some(("1e400000", true)), Some(("0", false)), false, &[]), &[], &["0"]);
+    check(bounds(Some(("-1e400000", true)), Some(("1e-400000", false)), false, &[]), &["0", "-1"], &["0.1", "1e-5"]);
+    check(bounds(Some(("4.9e-324", false)), None, false, &[]), &["0.0001", "3"], &["0", "-1"]);
+    check(
+        bounds(Some(("1e-50", true)), Some(("2e-50", true)), false, &[]),
+        &["0.000000000000000000000000000000000000000000000000015"],
+        &["0", "0.00000000000000000000000000000000000000000000000001", "1"],
+    );
+    let ceiling = "9".repeat(308);
+    check(bounds(Some(("1e308", true)), None, true, &[]), &[&format!("1{}1", "0".repeat(307))], &["1", &ceiling]);
+    check(
+        bounds(Some(("-9223372036854775808", false)), Some(("9223372036854775807", false)), true, &[]),
+        &["-9223372036854775808", "9223372036854775807", "9223372036854775807.0", "0"],
+        &["9223372036854775808", "-9223372036854775809", "9223372036854775807.1"],
+    );
+    check(bounds(Some(("1.5", false)), Some(("1.9", false)), true, &[]), &[], &["1", "2", "1.5"]);
+    check(bounds(None, None, false, &["1e-8"]), &["12391239123", "0.00000001", "1.5"], &["0.000000001"]);
+    check(bounds(None, None, false, &["0.0001"]), &["0.0075"], &["0.00751"]);
+    check(bounds(None, None, true, &["0.123456789"]), &["123456789", "0", "-123456789.0"], &["1", "12345678"]);
+    check(bounds(Some(("10", false)), Some(("20", false)), false, &["1e-60"]), &["10.5", "20"], &["20.1"]);
+    assert_eq!(
+        number(&mut x, &bounds(Some(("1e5000", false)), None, false, &[])).unwrap_err().kind(),
+        ErrorKind::Limit
+    );
+    assert_eq!(number(&mut x, &bounds(None, None, false, &["1e50"])).unwrap_err().kind(), ErrorKind::Limit);
+    assert_eq!(number(&mut x, &bounds(None, None, false, &["0"])).unwrap_err().kind(), ErrorKind::Schema);
+    let e = number(&mut x, &bounds(Some(("1", false)), Some(("9", false)), true, &["1000"])).unwrap();
+    assert_eq!(e, Exprs::NEVER);
+}
+
+#[test]
+fn constants() {
+    let mut x = arena();
+    for (value, good, bad) in [
+        ("1.50", vec!["1.5", "1.50", "1.5000"], vec!["1.51", "1.", "1", "15e-1", "-1.5"]),
+        ("0", vec!["0", "-0", "0.0", "-0.00"], vec!["0.01", "0e5", "00"]),
+        ("1e100", vec!["1e100", "1e+100", "1E0100"], vec!["1e10", "1e1000", "1"]),
+        ("-1.25e-7", vec!["-1.25e-7", "-1.25e-07", "-0.000000125", "-0.0000001250"], vec!["1.25e-7", "-1.25e7"]),
+        ("1e400000", vec!["1e400000", "1e+400000"], vec!["1e40000"]),
+        ("1e22", vec!["10000000000000000000000", "10000000000000000000000.0", "1e+22"], vec!["1000000000000000000000"]),
+    ] {
+        let e = constant(&mut x, &d(value)).unwrap();
+        assert_no_dead_ends(&mut x, e, 1_000);
+        for t in good {
+            assert!(x.accepts(e, t.as_bytes()), "{t} = {value}");
+        }
+        for t in bad {
+            assert!(!x.accepts(e, t.as_bytes()), "{t} = {value}");
+        }
+    }
+}
+
+#[test]
+fn complements_are_sound() {
+    let mut x = arena();
+    let mut random = Random(3);
+    for (b, within) in [
+        (
+            bounds(Some(("0.5", true)), Some(("70", false)), false, &[]),
+            (|n| n > 500 && n <= 70_000) as fn(i128) -> bool,
+        ),
+        (bounds(None, None, true, &[]), |n| n % 1000 == 0),
+        (bounds(None, Some(("-3", false)), false, &["0.5"]), |n| n <= -3000 && n % 500 == 0),
+    ] {
+        let e = number(&mut x, &b).unwrap();
+        let not = not_numbers(&mut x, e).unwrap();
+        assert!(x.decide_live(not, 30_000).unwrap());
+        for _ in 0..2_000 {
+            let n = random.decimal(true).0;
+            let text = spell(n, random.below(3));
+            assert_eq!(x.accepts(not, text.as_bytes()), !within(n), "{text} {b:?}");
+        }
+        assert!(!x.accepts(not, b"1e-3") && !x.accepts(not, b"x") && !x.accepts(not, b"01"));
+    }
+    // A constant is excluded in every spelling that the complement can write.
+    let one = constant(&mut x, &d("1")).unwrap();
+    let not = not_numbers(&mut x, one).unwrap();
+    assert!(x.decide_live(not, 30_000).unwrap());
+    assert!(!x.accepts(not, format!("1.{}", "0".repeat(32)).as_bytes()) && x.accepts(not, b"1.01"));
+}

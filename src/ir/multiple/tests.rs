@@ -1,0 +1,59 @@
+use super::*;
+
+/// Whether `text` is a multiple, by plain arithmetic.
+fn is_multiple(text: &str, modulus: u128, scale: u32) -> bool {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits: u128 = format!("{whole}{fraction}").parse().unwrap();
+    // digits / 10^f is a multiple of modulus / 10^scale.
+    let (a, b) = (digits * 10u128.pow(scale), modulus * 10u128.pow(fraction.len() as u32));
+    a % b == 0
+}
+
+fn walk(m: Multiple, text: &mut String, depth: usize, seen: &mut dyn FnMut(&str, bool)) -> bool {
+    let mut alive = m.accepts();
+    seen(text, alive);
+    if depth > 0 {
+        for (b, next) in m.steps() {
+            text.push(char::from(b));
+            alive |= walk(next, text, depth - 1, seen);
+            text.pop();
+        }
+        assert_eq!(alive, m.is_live(), "{m:?} {text}");
+    }
+    alive
+}
+
+#[test]
+fn accepts_exactly_the_multiples_and_knows_dead_ends() {
+    for (modulus, scale) in [(1u128, 0u16), (1, 2), (3, 0), (7, 1), (25, 2), (10, 0), (12, 0), (75, 1), (123, 2)] {
+        for (min, max) in [(0, 2), (1, 1), (2, 2), (0, 0), (1, 2)] {
+            let d = Divisor::new(modulus, scale, 2).unwrap();
+            for first in 1..10u8 {
+                let start = d.whole(d.next(0, first), min, max);
+                let mut text = first.to_string();
+                let mut n = 0;
+                walk(start, &mut text, 5, &mut |t, ok| {
+                    let whole = t.split('.').next().unwrap().len();
+                    let complete = whole > usize::from(min) && !t.ends_with('.');
+                    assert_eq!(ok, complete && is_multiple(t, modulus, u32::from(scale)), "{t} {modulus} {scale}");
+                    n += 1;
+                });
+                assert!(n > 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn limits() {
+    assert!(Divisor::new(0, 0, 0).is_none());
+    assert!(Divisor::new(1 << 120, 0, 0).is_none());
+    let d = Divisor::new((1 << 120) - 1, 400, 400).unwrap();
+    let mut m = d.whole(1, 0, 80);
+    for _ in 0..500 {
+        let Some(&(_, next)) = m.steps().last() else { break };
+        m = next;
+        let _ = (m.accepts(), m.is_live());
+    }
+    assert!(m.steps().is_empty());
+}
