@@ -199,20 +199,23 @@ def _strip(char: str, start: int, stop: int) -> Callable[[str], str]:
     return strip
 
 
-def _byte_alphabet() -> dict[str, int]:
-    """GPT-2's printable character for each byte: Latin-1 where it prints, else the next one from U+0100 on."""
-    prints = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [b for b in range(256) if b not in prints]
-    return {chr(b): b for b in prints} | {chr(0x100 + n): b for n, b in enumerate(others)}
+def _byte_letters() -> dict[int, int]:
+    """GPT-2's printable character for each byte, as a map of code points for ``str.translate``.
+
+    Bytes that print in Latin-1 stand for themselves, the others take the characters from U+0100 on in order. The
+    Latin-1 characters that stand for no byte become one that Latin-1 cannot encode.
+    """
+    others = [*range(0x21), *range(0x7F, 0xA1), 0xAD]
+    return dict.fromkeys(others, 0x100) | {0x100 + n: b for n, b in enumerate(others)}
 
 
-_ALPHABET = _byte_alphabet()
+_BYTE_LETTERS = _byte_letters()
 
 
 def _byte_level(text: str) -> bytes:
     try:
-        return bytes([_ALPHABET[c] for c in text])
-    except KeyError:
+        return text.translate(_BYTE_LETTERS).encode("latin-1")
+    except UnicodeEncodeError:  # a character that stands for no byte: the text stands for itself
         return text.encode()
 
 
@@ -255,7 +258,8 @@ def _read_slow(tokenizer: Any) -> _Table:
     elif alphabet is not None:
 
         def spell(piece: str) -> bytes:
-            return bytes(alphabet[c] for c in piece)
+            known = all(c in alphabet for c in piece)
+            return bytes(alphabet[c] for c in piece) if known else piece.encode()
 
     elif isinstance(pieces(0), bytes):
         spell = bytes

@@ -195,3 +195,15 @@ def test_tiktoken(package: str, name: str) -> None:
 def test_an_unknown_object_is_named() -> None:
     with pytest.raises(interlock.VocabularyError, match=r"builtins\.dict"):
         interlock.Vocabulary.from_tokenizer({})
+
+
+def test_byte_letters() -> None:
+    """Every character against the published construction of the byte-level alphabet."""
+    from interlock.tokenizers import _byte_level
+
+    prints = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [b for b in range(256) if b not in prints]
+    letters = {chr(b): b for b in prints} | {chr(0x100 + n): b for n, b in enumerate(others)}
+    for c in map(chr, [*range(0xD800), *range(0xE000, 0x10000)]):
+        assert _byte_level(c) == (bytes([letters[c]]) if c in letters else c.encode()), c
+    assert _byte_level("Ġa b") == "Ġa b".encode()
