@@ -49,8 +49,8 @@ def from_tokenizer(
     ``eos_token_ids`` are the stop tokens, by default the one that the tokenizer names. A model may have more (look at
     its ``generation_config.json``). ``size`` is the width of the logits, by default the ids that are listed.
 
-    Raises ``VocabularyError`` for an object that is not recognised, that names no stop token, or whose decoder gives
-    a token no bytes of its own.
+    Raises ``VocabularyError`` for an object that is not recognised or names no stop token, and ``UnsupportedError``
+    for one whose decoder gives a token no bytes of its own.
     """
     from interlock import Vocabulary
 
@@ -89,6 +89,12 @@ def _error(message: str) -> Exception:
     from interlock import VocabularyError
 
     return VocabularyError(message)
+
+
+def _unsupported(message: str) -> Exception:
+    from interlock import UnsupportedError
+
+    return UnsupportedError(f"{message}, so no token has bytes of its own")
 
 
 def _name(value: Any) -> str:
@@ -147,7 +153,7 @@ def _decoder(decoder: dict[str, Any] | None) -> Callable[[str], bytes]:
     whole text, does nothing to a token. All others are refused.
     """
     if decoder is None:
-        raise _error("the tokenizer has no decoder: it joins tokens with spaces, so no token has bytes of its own")
+        raise _unsupported("the tokenizer has no decoder: it joins tokens with spaces")
     steps: list[Callable[[str], str]] = []
     last: Callable[[str], bytes] = str.encode
     joined = made_bytes = False
@@ -162,7 +168,7 @@ def _decoder(decoder: dict[str, Any] | None) -> Callable[[str], bytes]:
         elif kind == "Strip" and joined and part["stop"] == 0:
             pass
         elif joined or made_bytes:
-            raise _error(f"the decoder step {kind} looks across tokens, so no token has bytes of its own")
+            raise _unsupported(f"the decoder step {kind} looks across tokens")
         elif kind == "Strip":
             steps.append(_strip(part["content"], part["start"], part["stop"]))
         elif kind == "Replace" and part["pattern"].get("String"):
@@ -174,7 +180,7 @@ def _decoder(decoder: dict[str, Any] | None) -> Callable[[str], bytes]:
         elif kind == "ByteLevel":
             last, joined, made_bytes = _byte_level, True, True
         else:
-            raise _error(f"the decoder step {kind} looks across tokens, so no token has bytes of its own")
+            raise _unsupported(f"the decoder step {kind} looks across tokens")
 
     def decode(text: str) -> bytes:
         for step in steps:

@@ -98,7 +98,7 @@ def test_decoders_that_look_across_tokens_are_refused() -> None:
     for decoder in (None, tokenizers.decoders.WordPiece(), tokenizers.decoders.BPEDecoder()):
         if decoder is not None:
             words.decoder = decoder
-        with pytest.raises(interlock.VocabularyError, match="bytes of its own"):
+        with pytest.raises(interlock.UnsupportedError, match="bytes of its own"):
             interlock.Vocabulary.from_tokenizer(words, eos_token_ids=[0])
 
 
