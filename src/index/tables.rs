@@ -304,7 +304,7 @@ impl Tables {
                 return m.clone();
             }
         }
-        if root && l.is_any_text() && need == 0 && room < INF && l.state(state).is_plain() {
+        if root && need == 0 && room < INF && l.any_text_follows(l.state(state)) {
             let rooms = lexeme.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
             if let Some(m) = rooms.get(room as usize) {
                 return m.clone();
