@@ -5,13 +5,14 @@
 //!
 //! `--patterns` is a JSON list of ECMA-262 patterns; random ones are added. `--schemas` is a folder of JSON files that
 //! each hold a `schema` and `tests` with their `data`; walks follow the data of the valid ones. `--outputs` takes every
-//! complete output as a JSON line, for an independent validator.
+//! complete output as a JSON line, for an independent validator. With `small` as VOCABULARY and no other source, random
+//! schemas over the vocabulary of the tests.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
 use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
 use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -140,6 +141,41 @@ fn schemas(job: &Job, folder: &str, order: PropertyOrder, mut outputs: Option<st
     Ok(sums)
 }
 
+fn random_schemas(job: &Job, mut outputs: Option<std::fs::File>) -> Fallible<Sums> {
+    let mut sums = Sums::default();
+    for source in 0..job.sources as u64 {
+        let mut rng = Rng(job.seed << 32 | source);
+        let text = support::schemas::random(&mut rng);
+        let orders = [PropertyOrder::Schema, PropertyOrder::Any];
+        let spaces = [Whitespace::Flexible, Whitespace::Flexible, Whitespace::Compact, Whitespace::Spaced];
+        let options = SchemaOptions {
+            property_order: *rng.pick(&orders),
+            whitespace: rng.pick(&spaces).clone(),
+            ..SchemaOptions::default()
+        };
+        let since = Instant::now();
+        let index = match Index::from_json_schema(&text, &job.vocabulary, &options, &Limits::default()) {
+            Ok(i) => i,
+            Err(e) => {
+                sums.refuse(e.kind());
+                continue;
+            }
+        };
+        sums.compiled(&text, since);
+        for _ in 0..2 {
+            let guide = index.guide(&GuideOptions::default())?;
+            let walker = Walker::new(rng.bits(), b"").with_hints(support::schemas::HINTS);
+            let found = walk(guide, None, &job.tokens, walker, job.plan);
+            sums.add(&format!("{text} {:?} {:?}", options.property_order, options.whitespace), &found);
+            if let (Some(end), Some(out)) = (&found.ended, &mut outputs) {
+                let line = serde_json::json!({"schema": text, "text": String::from_utf8_lossy(end)});
+                writeln!(out, "{line}")?;
+            }
+        }
+    }
+    Ok(sums)
+}
+
 fn main() -> Fallible<()> {
     let mut args = std::env::args().skip(1);
     let path = args.next().ok_or("which vocabulary?")?;
@@ -148,7 +184,11 @@ fn main() -> Fallible<()> {
     let number = |name: &str, default: usize| given.get(name).map_or(Ok(default), |n| n.parse());
     let eos = given.get("--eos").map(|e| e.parse().map(|e| vec![e])).transpose()?;
     let size = given.get("--size").map(|s| s.parse()).transpose()?;
-    let vocabulary = interlock::vocab::load::load_file(path.as_ref(), eos, size)?;
+    let small = path == "small";
+    let vocabulary = match small {
+        true => support::vocabulary::small(),
+        false => interlock::vocab::load::load_file(path.as_ref(), eos, size)?,
+    };
     let job = Job {
         tokens: Spellings::of(&vocabulary),
         vocabulary,
@@ -162,6 +202,9 @@ fn main() -> Fallible<()> {
             let order = if given.get("--order") == Some(&"any") { PropertyOrder::Any } else { PropertyOrder::Schema };
             let outputs = given.get("--outputs").map(std::fs::File::create).transpose()?;
             schemas(&job, folder, order, outputs)?
+        }
+        None if small && !given.contains_key("--patterns") => {
+            random_schemas(&job, given.get("--outputs").map(std::fs::File::create).transpose()?)?
         }
         None => patterns(&job, given.get("--patterns").copied())?,
     };

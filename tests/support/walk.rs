@@ -8,18 +8,29 @@ pub struct Walker {
     rng: Rng,
     /// What is left of a text that the walk follows as long as it is allowed.
     text: Vec<u8>,
+    /// Texts that a walk tries now and then: names of keys, in several spellings.
+    hints: Vec<&'static str>,
 }
 
 impl Walker {
     /// A walk that follows `text` as far as it can and goes on at random.
     pub fn new(seed: u64, text: &[u8]) -> Self {
-        Walker { rng: Rng(seed), text: text.to_vec() }
+        Walker { rng: Rng(seed), text: text.to_vec(), hints: Vec::new() }
+    }
+
+    /// The same walk, which tries one of `hints` now and then.
+    pub fn with_hints(mut self, hints: &[&'static str]) -> Self {
+        self.hints = hints.to_vec();
+        self
     }
 
     /// A token out of `allowed`, the ids that the guide's mask allows. Stop tokens are only chosen where nothing else
     /// is.
     pub fn next(&mut self, guide: &Guide, allowed: &[u32]) -> Option<u32> {
         let v = guide.index().vocabulary().clone();
+        if self.text.is_empty() && !self.hints.is_empty() && self.rng.chance(30) {
+            self.text = self.hints[self.rng.below(self.hints.len())].as_bytes().to_vec();
+        }
         if !self.text.is_empty() {
             let fits: Vec<u32> = prefixes(&v, &self.text).into_iter().filter(|t| allowed.contains(t)).collect();
             if !fits.is_empty() && !self.rng.chance(3) {
