@@ -3,12 +3,13 @@
 pub mod blanks;
 pub mod decimal;
 mod drafts;
-mod keywords;
 pub mod format;
+mod keywords;
 pub mod model;
 pub mod number;
 pub mod options;
 mod parse;
+mod reader;
 pub mod report;
 mod resolve;
 mod scope;
@@ -17,6 +18,8 @@ mod uri;
 
 #[cfg(test)]
 mod parse_tests;
+#[cfg(test)]
+mod text_tests;
 
 pub use options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
 pub use parse::parse_schema;
