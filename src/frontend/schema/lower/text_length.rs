@@ -130,7 +130,7 @@ fn bounds(x: &Exprs, e: ExprId, memo: &mut FxHashMap<ExprId, (u32, u32)>, depth:
             };
             out = Some(if unknown(b) { b } else { (b.0.saturating_mul(*min), most) });
         }
-        Expr::Never | Expr::And(_) | Expr::Not(_) | Expr::Multiple(_) => out = Some((INF, 0)),
+        Expr::Never | Expr::And(_) | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => out = Some((INF, 0)),
     }
     let out = out.unwrap_or((INF, 0));
     memo.insert(e, out);
