@@ -6,7 +6,7 @@
 use super::super::model::Types;
 use super::context::{Context, Lit};
 use super::node::{FALSE, Name, NodeId, TRUE};
-use super::search::{Alternative, Item, Kind, Scope, Status, Taken};
+use super::search::{Alternative, Choice, Item, Kind, Scope, Status, Taken};
 use crate::error::Result;
 
 /// The type `object`.
@@ -151,10 +151,11 @@ impl Kind for Objects {
             match nodes.canon(s) {
                 TRUE => {}
                 FALSE => alive &= facts.set_presence(k, false),
-                s => out.choices.push(vec![
-                    vec![Item::Atom(ObjectAtom::Absent(k))],
-                    vec![Item::Atom(ObjectAtom::Present(k)), Item::Lit(Lit::yes(s), out.scope)],
-                ]),
+                s => {
+                    let absent = vec![Item::Atom(ObjectAtom::Absent(k))];
+                    let present = vec![Item::Atom(ObjectAtom::Present(k)), Item::Lit(Lit::yes(s), out.scope)];
+                    out.choices.push(Choice::new(vec![absent, present], out.scope));
+                }
             }
         }
         Ok(alive)
