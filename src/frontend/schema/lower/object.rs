@@ -170,10 +170,13 @@ impl Kind for Objects {
             out.push(vec![atom(Absent(r))]);
         }
         let no = |s: NodeId| Lit::no(cx.nodes.canon(s));
-        for &(name, s) in &o.props {
-            let lit = no(s);
-            if lit.node != TRUE {
-                out.push(vec![atom(Present(name)), atom(Value(name, lit))]);
+        // Constants tell alternatives apart best, so they are decided first.
+        for constant in [true, false] {
+            for &(name, s) in &o.props {
+                let lit = no(s);
+                if lit.node != TRUE && cx.constants(lit.node).is_some() == constant {
+                    out.push(vec![atom(Present(name)), atom(Value(name, lit))]);
+                }
             }
         }
         for &(p, s) in &o.patterns {
@@ -253,7 +256,10 @@ impl Kind for Objects {
                 Status::Open if cx.member_lits(facts, n)?.is_none() => Status::Dead,
                 s => s,
             },
-            ObjectAtom::Absent(n) => known(facts.presence_of(n), false),
+            ObjectAtom::Absent(n) => match known(facts.presence_of(n), false) {
+                Status::Open if cx.member_lits(facts, n)?.is_none() => Status::Holds,
+                s => s,
+            },
             ObjectAtom::Value(n, l) => {
                 if facts.presence_of(n) == Some(false) {
                     return Ok(Status::Holds);
@@ -284,6 +290,18 @@ impl Kind for Objects {
             }
             _ => Status::Open,
         })
+    }
+
+    fn negate(alternative: &[Item<ObjectAtom>]) -> Option<ObjectAtom> {
+        match alternative {
+            [Item::Atom(ObjectAtom::Absent(n))] => Some(ObjectAtom::Present(*n)),
+            [Item::Atom(ObjectAtom::Present(n)), Item::Atom(ObjectAtom::Value(m, l))] if n == m => {
+                Some(ObjectAtom::Value(*n, l.negate()))
+            }
+            [Item::Atom(ObjectAtom::Max(n))] => n.checked_add(1).map(ObjectAtom::Min),
+            [Item::Atom(ObjectAtom::Min(n))] => n.checked_sub(1).map(ObjectAtom::Max),
+            _ => None,
+        }
     }
 
     fn is_dead(cx: &mut Context<'_, '_>, facts: &ObjectFacts) -> Result<bool> {

@@ -81,6 +81,8 @@ pub(super) trait Kind: Sized {
     fn assert(cx: &mut Context<'_, '_>, atom: Self::Atom, facts: &mut Self::Facts) -> Result<bool>;
     /// What the facts say of an assertion.
     fn status(cx: &mut Context<'_, '_>, atom: &Self::Atom, facts: &Self::Facts) -> Result<Status>;
+    /// The negation of an alternative, where one assertion says it.
+    fn negate(alternative: &[Item<Self::Atom>]) -> Option<Self::Atom>;
     /// Whether the facts are seen to contradict each other. Called before a state is split.
     fn is_dead(cx: &mut Context<'_, '_>, facts: &Self::Facts) -> Result<bool>;
 }
@@ -117,13 +119,7 @@ pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Res
         let Some(choice) = pick(cx, &mut state)? else { continue };
         match choice {
             Picked::None => out.push(state.facts),
-            Picked::Split(alternatives) => {
-                for a in alternatives.into_iter().rev() {
-                    let mut s = state.clone();
-                    s.todo.extend(a.into_iter().rev());
-                    stack.push(s);
-                }
-            }
+            Picked::Split(alternatives) => split(state, alternatives, &mut stack),
         }
         let n = out.len() + stack.len();
         if n > cx.limits.max_alternatives {
@@ -131,6 +127,25 @@ pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Res
         }
     }
     Ok(out)
+}
+
+/// One state for each alternative. While other choices are open, an alternative may assume that the earlier ones fail:
+/// what they have in common is then decided once and not again under every alternative of every other choice, which
+/// makes the negation of `n` schemas with a discriminator linear in `n`. The last choice needs no such help.
+fn split<K: Kind>(state: State<K>, alternatives: Vec<Alternative<K::Atom>>, stack: &mut Vec<State<K>>) {
+    let others = !state.choices.is_empty();
+    let mut failed: Vec<Item<K::Atom>> = Vec::new();
+    let first = stack.len();
+    for a in alternatives {
+        let mut s = state.clone();
+        s.todo.extend(failed.iter().rev().cloned());
+        if others {
+            failed.extend(K::negate(&a).map(Item::Atom));
+        }
+        s.todo.extend(a.into_iter().rev());
+        stack.push(s);
+    }
+    stack[first..].reverse();
 }
 
 enum Picked<A> {
