@@ -166,17 +166,22 @@ impl Kind for Objects {
         let Some(o) = cx.nodes.get(node).object.as_deref() else { return Ok(Vec::new()) };
         let atom = Item::<ObjectAtom>::Atom;
         let mut out = Vec::new();
-        for &r in &o.required {
-            out.push(vec![atom(Absent(r))]);
-        }
         let no = |s: NodeId| Lit::no(cx.nodes.canon(s));
+        for &r in &o.required {
+            if o.prop(r).is_none_or(|s| no(s).node == TRUE) {
+                out.push(vec![atom(Absent(r))]);
+            }
+        }
         // Constants tell alternatives apart best, so they are decided first.
         for constant in [true, false] {
             for &(name, s) in &o.props {
                 let lit = no(s);
-                if lit.node != TRUE && cx.constants(lit.node).is_some() == constant {
-                    out.push(vec![atom(Present(name)), atom(Value(name, lit))]);
+                if lit.node == TRUE || cx.constants(lit.node).is_some() != constant {
+                    continue;
                 }
+                // A required name is violated where it is absent or bad: one condition on its value says both.
+                let bad = atom(Value(name, lit));
+                out.push(if o.required.contains(&name) { vec![bad] } else { vec![atom(Present(name)), bad] });
             }
         }
         for &(p, s) in &o.patterns {
@@ -292,15 +297,15 @@ impl Kind for Objects {
         })
     }
 
-    fn negate(alternative: &[Item<ObjectAtom>]) -> Option<ObjectAtom> {
+    fn negate(alternative: &[Item<ObjectAtom>]) -> Vec<ObjectAtom> {
+        use ObjectAtom::{Absent, Max, Min, Present, Value};
         match alternative {
-            [Item::Atom(ObjectAtom::Absent(n))] => Some(ObjectAtom::Present(*n)),
-            [Item::Atom(ObjectAtom::Present(n)), Item::Atom(ObjectAtom::Value(m, l))] if n == m => {
-                Some(ObjectAtom::Value(*n, l.negate()))
-            }
-            [Item::Atom(ObjectAtom::Max(n))] => n.checked_add(1).map(ObjectAtom::Min),
-            [Item::Atom(ObjectAtom::Min(n))] => n.checked_sub(1).map(ObjectAtom::Max),
-            _ => None,
+            [Item::Atom(Absent(n))] => vec![Present(*n)],
+            [Item::Atom(Value(n, l))] => vec![Present(*n), Value(*n, l.negate())],
+            [Item::Atom(Present(n)), Item::Atom(Value(m, l))] if n == m => vec![Value(*n, l.negate())],
+            [Item::Atom(Max(n))] => n.checked_add(1).map(Min).into_iter().collect(),
+            [Item::Atom(Min(n))] => n.checked_sub(1).map(Max).into_iter().collect(),
+            _ => Vec::new(),
         }
     }
 

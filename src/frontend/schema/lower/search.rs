@@ -81,8 +81,8 @@ pub(super) trait Kind: Sized {
     fn assert(cx: &mut Context<'_, '_>, atom: Self::Atom, facts: &mut Self::Facts) -> Result<bool>;
     /// What the facts say of an assertion.
     fn status(cx: &mut Context<'_, '_>, atom: &Self::Atom, facts: &Self::Facts) -> Result<Status>;
-    /// The negation of an alternative, where one assertion says it.
-    fn negate(alternative: &[Item<Self::Atom>]) -> Option<Self::Atom>;
+    /// The negation of an alternative, where assertions say it; empty where they do not.
+    fn negate(alternative: &[Item<Self::Atom>]) -> Vec<Self::Atom>;
     /// Whether the facts are seen to contradict each other. Called before a state is split.
     fn is_dead(cx: &mut Context<'_, '_>, facts: &Self::Facts) -> Result<bool>;
 }
@@ -140,7 +140,7 @@ fn split<K: Kind>(state: State<K>, alternatives: Vec<Alternative<K::Atom>>, stac
         let mut s = state.clone();
         s.todo.extend(failed.iter().rev().cloned());
         if others {
-            failed.extend(K::negate(&a).map(Item::Atom));
+            failed.extend(K::negate(&a).into_iter().map(Item::Atom));
         }
         s.todo.extend(a.into_iter().rev());
         stack.push(s);
