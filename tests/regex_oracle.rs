@@ -5,6 +5,45 @@ use interlock::ir::Exprs;
 use interlock::{ErrorKind, Limits};
 use serde_json::Value;
 
+fn lowered(x: &mut Exprs, pattern: &str, flags: &str) -> interlock::ir::ExprId {
+    let options = RegexOptions { dialect: Dialect::Python, flags: flags.into() };
+    lower_full(x, pattern, &options, &Limits::default()).unwrap()
+}
+
+fn ranges(v: &Value) -> Vec<(u32, u32)> {
+    let number = |v: &Value| v.as_u64().unwrap() as u32;
+    v.as_array().unwrap().iter().map(|r| (number(&r[0]), number(&r[1]))).collect()
+}
+
+#[test]
+fn python_classes_and_case_agree() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/regex/python_unicode.json");
+    let data: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let assigned: Vec<char> =
+        ranges(&data["assigned"]).into_iter().flat_map(|(a, b)| a..=b).filter_map(char::from_u32).collect();
+    let mut x = Exprs::new(5_000_000);
+    for (name, expected) in data["classes"].as_object().unwrap() {
+        let e = lowered(&mut x, &format!("\\{}", &name[..1]), &name[1..]);
+        let expected = ranges(expected);
+        for &c in &assigned {
+            let i = expected.partition_point(|r| r.1 < c as u32);
+            let member = expected.get(i).is_some_and(|r| r.0 <= c as u32);
+            assert_eq!(x.accepts(e, c.to_string().as_bytes()), member, "{name} on {:#x}", c as u32);
+        }
+    }
+    let groups = data["fold"].as_array().unwrap();
+    let folded: Vec<char> = groups.iter().flat_map(|g| g.as_array().unwrap()).map(|c| char::from_u32(c.as_u64().unwrap() as u32).unwrap()).collect();
+    for group in groups {
+        let group: Vec<char> = group.as_array().unwrap().iter().map(|c| char::from_u32(c.as_u64().unwrap() as u32).unwrap()).collect();
+        for &c in &group {
+            let e = lowered(&mut x, &c.to_string(), "i");
+            for &d in group.iter().chain(folded.iter().filter(|d| (**d as u32).abs_diff(c as u32) < 64)) {
+                assert_eq!(x.accepts(e, d.to_string().as_bytes()), group.contains(&d), "{c:?} on {d:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn python_rows_agree() {
     let path = std::env::var("INTERLOCK_REGEX_ROWS")
