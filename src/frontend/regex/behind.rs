@@ -85,7 +85,9 @@ fn class_chars(class: Next) -> CharSet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Question {
     Empty,
-    AfterLine { ecma: bool },
+    AfterLine {
+        ecma: bool,
+    },
     AfterWord(Words),
     /// It ends in what this look-behind holds, provided that what follows is of the class.
     Behind(NodeId, Next),
@@ -111,7 +113,8 @@ pub(super) struct Behind {
 impl Behind {
     /// Collects the trackers of all assertions of a tree.
     pub fn new(ast: &Ast) -> Result<Self> {
-        let mut b = Behind { trackers: Vec::new(), by_question: FxHashMap::default(), masks: Vec::new(), kinds: Vec::new() };
+        let mut b =
+            Behind { trackers: Vec::new(), by_question: FxHashMap::default(), masks: Vec::new(), kinds: Vec::new() };
         for n in 0..ast.len() as NodeId {
             let of = |b: &Self, n: &NodeId| b.masks.get(*n as usize).copied().unwrap_or(0);
             let mask = match ast.get(n) {
