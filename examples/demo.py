@@ -32,10 +32,10 @@ SCHEMA = {
 }
 
 
-def decode(index: interlock.Index, rng: np.random.Generator, max_tokens: int) -> tuple[str, list[float]]:
+def decode(index: interlock.Index, rng: np.random.Generator) -> tuple[str, list[float]]:
     """One output, and the microseconds that each mask took."""
     vocabulary = index.vocabulary
-    guide = index.guide(max_tokens=max_tokens)
+    guide = index.guide()
     bits = interlock.allocate_bitmask(1, vocabulary)
     times = []
     while not guide.is_terminated:
@@ -52,7 +52,7 @@ def show(title: str, index: interlock.Index, compile_ms: float, right) -> None:
     """Decode three times, print, and check."""
     print(f"{title}  (compiled in {compile_ms:.2f} ms)")
     for seed in range(3):
-        text, times = decode(index, np.random.default_rng(seed), max_tokens=200)
+        text, times = decode(index, np.random.default_rng(seed))
         if not right(text):
             sys.exit(f"the output does not match: {text!r}")
         print(f"  {text}")
