@@ -4,13 +4,13 @@
 //!
 //! | format | stop ids in the file itself | reader |
 //! |---|---|---|
-//! | `tokenizer.json` (BPE, Unigram, WordLevel; byte-level or metaspace) | none | [`hf`] |
-//! | `tekken.json` | `</s>` | [`tekken`] |
-//! | tiktoken ranks (`base64 rank` lines) | none | [`tiktoken`] |
-//! | SentencePiece `.model` | its end piece | [`sentencepiece`] |
-//! | GGUF | its metadata | [`gguf`] |
+//! | `tokenizer.json` (BPE, Unigram, WordLevel; byte-level or metaspace) | none | `hf` |
+//! | `tekken.json` | `</s>` | `tekken` |
+//! | tiktoken ranks (`base64 rank` lines) | none | `tiktoken` |
+//! | SentencePiece `.model` | its end piece | `sentencepiece` |
+//! | GGUF | its metadata | `gguf` |
 //!
-//! Each reader fills a [`Table`]: the bytes of each id, the ids that are special, and what the file says about
+//! Each reader fills a `Table`: the bytes of each id, the ids that are special, and what the file says about
 //! stopping. Stop ids come, in this order, from the caller; from `generation_config.json` and `tokenizer_config.json`
 //! beside the file, both together, for servers stop at either; from `config.json`; from the file itself. If none
 //! of them names any, an error asks for them: a vocabulary without a stop id could never end an output.

@@ -1,0 +1,338 @@
+"""Vocabularies from the tokenizer objects of other libraries.
+
+No tokenizer library is imported here: an object is recognised by the module and name of its classes, so that
+interlock works with whichever of them is installed.
+
+What a token spells:
+
+* **Special** tokens never spell text: those that the tokenizer marks so, the unknown token, and stop tokens.
+* **Added tokens that are not special** spell what the tokenizer's own decoder makes of their content: the content
+  letter for letter, but for characters that this decoder rewrites (such as ``▁``).
+* **All others** have the bytes of the tokenizer's table or, where it lists letters that stand for bytes, the bytes
+  that its decoder makes of them. Some decoders drop the space before the first token of a text; an output continues
+  a prompt, so the bytes are those that the token has after another token.
+
+A tokenizer whose decoder looks across tokens (WordPiece, for one) has no bytes per token and is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interlock import Vocabulary
+
+__all__ = ["from_file", "from_tokenizer", "vocabulary_from_tokenizer"]
+
+
+@dataclass
+class _Table:
+    """What a tokenizer says: bytes by id (of a special id: its name), special ids, stop ids."""
+
+    tokens: dict[int, bytes] = field(default_factory=dict)
+    special: set[int] = field(default_factory=set)
+    eos: list[int] = field(default_factory=list)
+
+
+def from_tokenizer(
+    tokenizer: Any, eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
+) -> Vocabulary:
+    """The vocabulary of a tokenizer object.
+
+    Recognised are tokenizers of transformers (fast and slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
+    ``sentencepiece.SentencePieceProcessor``, and those of mistral_common.
+
+    ``eos_token_ids`` are the stop tokens, by default the one that the tokenizer names. A model may have more (look at
+    its ``generation_config.json``). ``size`` is the width of the logits, by default the ids that are listed.
+
+    Raises ``VocabularyError`` for an object that is not recognised or names no stop token, and ``UnsupportedError``
+    for one whose decoder gives a token no bytes of its own.
+    """
+    from interlock import Vocabulary
+
+    table = _read(tokenizer)
+    if eos_token_ids is None:
+        eos = table.eos
+        if not eos:
+            raise _error(f"{_name(tokenizer)} names no stop token: give eos_token_ids, the ids that end an output")
+    else:
+        eos = [eos_token_ids] if isinstance(eos_token_ids, int) else list(eos_token_ids)
+    reach = max([*table.tokens, *table.special, *eos], default=-1) + 1
+    tokens = [table.tokens.get(i, b"") for i in range(reach)]
+    return Vocabulary(tokens, eos_token_ids=eos, special_token_ids=sorted(table.special), size=size)
+
+
+vocabulary_from_tokenizer = from_tokenizer
+
+
+def from_file(
+    path: str | os.PathLike[str], eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
+) -> Vocabulary:
+    """The vocabulary of a tokenizer file: ``tokenizer.json``, ``tekken.json``, tiktoken's format, a sentencepiece
+    model or a GGUF file. The format is recognised by what the file holds.
+
+    ``eos_token_ids`` are the stop tokens, by default those of the configuration files beside the file
+    (``generation_config.json``, ``tokenizer_config.json``, ``config.json``) or of the file itself. ``size`` is the
+    width of the logits, by default the ids that are listed.
+    """
+    from interlock import _core
+
+    eos = [eos_token_ids] if isinstance(eos_token_ids, int) else eos_token_ids
+    return _core._load_vocabulary(os.fspath(path), None if eos is None else list(eos), size)
+
+
+def _error(message: str) -> Exception:
+    from interlock import VocabularyError
+
+    return VocabularyError(message)
+
+
+def _unsupported(message: str) -> Exception:
+    from interlock import UnsupportedError
+
+    return UnsupportedError(f"{message}, so no token has bytes of its own")
+
+
+def _name(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _is(value: Any, package: str, name: str) -> bool:
+    """Whether a class named ``name`` from ``package`` is among the classes of ``value``."""
+    return any(c.__name__ == name and c.__module__.split(".")[0] == package for c in type(value).__mro__)
+
+
+def _read(tokenizer: Any) -> _Table:
+    if _is(tokenizer, "mistral_common", "MistralTokenizer"):
+        tokenizer = tokenizer.instruct_tokenizer.tokenizer
+    for package, name, read in _READERS:
+        if _is(tokenizer, package, name):
+            return read(tokenizer)
+    raise _error(
+        f"{_name(tokenizer)} is not a tokenizer that is recognised: give one of transformers, tokenizers, tiktoken, "
+        "sentencepiece or mistral_common, or make a Vocabulary from a list of bytes"
+    )
+
+
+# --- tokenizers -----------------------------------------------------------------------------------------------
+
+
+def _read_tokenizers(tokenizer: Any) -> _Table:
+    """``tokenizers.Tokenizer``: the model lists the text of each id, the decoder says what bytes it stands for."""
+    document = json.loads(tokenizer.to_str())
+    model, table = document["model"], _Table()
+    decode = _decoder(document.get("decoder"))
+    vocab = model["vocab"]
+    listed = enumerate(p[0] for p in vocab) if isinstance(vocab, list) else ((i, t) for t, i in vocab.items())
+    for i, text in listed:
+        table.tokens[i] = decode(text)
+    for added in document.get("added_tokens") or ():
+        # The library numbers added tokens itself, so it is asked and the number in the document is not used.
+        i, content = tokenizer.token_to_id(added["content"]), added["content"]
+        if i is None:
+            continue
+        if added["special"]:
+            table.special.add(i)
+        table.tokens[i] = content.encode() if added["special"] else decode(content)
+    unknown = model.get("unk_id")
+    if model.get("unk_token") is not None:
+        unknown = tokenizer.token_to_id(model["unk_token"])
+    if unknown is not None:
+        table.special.add(unknown)
+    return table
+
+
+def _decoder(decoder: dict[str, Any] | None) -> Callable[[str], bytes]:
+    """One token's text to its bytes, as a decoder of the tokenizers library does it after another token.
+
+    A step is kept if it looks at one token alone. A step that only joins tokens, or only trims the start of the
+    whole text, does nothing to a token. All others are refused.
+    """
+    if decoder is None:
+        raise _unsupported("the tokenizer has no decoder: it joins tokens with spaces")
+    steps: list[Callable[[str], str]] = []
+    last: Callable[[str], bytes] = str.encode
+    joined = made_bytes = False
+    todo = [decoder]
+    while todo:
+        part = todo.pop(0)
+        kind = part["type"]
+        if kind == "Sequence":
+            todo[:0] = part["decoders"]
+        elif kind == "Fuse":
+            joined = True
+        elif kind == "Strip" and joined and part["stop"] == 0:
+            pass
+        elif joined or made_bytes:
+            raise _unsupported(f"the decoder step {kind} looks across tokens")
+        elif kind == "Strip":
+            steps.append(_strip(part["content"], part["start"], part["stop"]))
+        elif kind == "Replace" and part["pattern"].get("String"):
+            steps.append(_replace(part["pattern"]["String"], part["content"]))
+        elif kind == "Metaspace":
+            steps.append(_replace(part["replacement"], " "))
+        elif kind == "ByteFallback":
+            last, made_bytes = _byte_fallback, True
+        elif kind == "ByteLevel":
+            last, joined, made_bytes = _byte_level, True, True
+        else:
+            raise _unsupported(f"the decoder step {kind} looks across tokens")
+
+    def decode(text: str) -> bytes:
+        for step in steps:
+            text = step(text)
+        return last(text)
+
+    return decode
+
+
+def _replace(pattern: str, content: str) -> Callable[[str], str]:
+    return lambda text: text.replace(pattern, content)
+
+
+def _strip(char: str, start: int, stop: int) -> Callable[[str], str]:
+    def strip(text: str) -> str:
+        for _ in range(start):
+            text = text.removeprefix(char)
+        for _ in range(stop):
+            text = text.removesuffix(char)
+        return text
+
+    return strip
+
+
+def _byte_letters() -> dict[int, int]:
+    """GPT-2's printable character for each byte, as a map of code points for ``str.translate``.
+
+    Bytes that print in Latin-1 stand for themselves, the others take the characters from U+0100 on in order. The
+    Latin-1 characters that stand for no byte become one that Latin-1 cannot encode.
+    """
+    others = [*range(0x21), *range(0x7F, 0xA1), 0xAD]
+    return dict.fromkeys(others, 0x100) | {0x100 + n: b for n, b in enumerate(others)}
+
+
+_BYTE_LETTERS = _byte_letters()
+
+
+def _byte_level(text: str) -> bytes:
+    try:
+        return text.translate(_BYTE_LETTERS).encode("latin-1")
+    except UnicodeEncodeError:  # a character that stands for no byte: the text stands for itself
+        return text.encode()
+
+
+def _byte_fallback(text: str) -> bytes:
+    if len(text) == 6 and text.startswith("<0x") and text.endswith(">"):
+        try:
+            return bytes.fromhex(text[3:5])
+        except ValueError:
+            pass
+    return text.encode()
+
+
+# --- transformers ---------------------------------------------------------------------------------------------
+
+
+def _read_transformers(tokenizer: Any) -> _Table:
+    inner = getattr(tokenizer, "backend_tokenizer", None)
+    if inner is None and _is(getattr(tokenizer, "tokenizer", None), "mistral_common", "MistralTokenizer"):
+        inner = tokenizer.tokenizer
+    table = _read_slow(tokenizer) if inner is None else _read(inner)
+    if tokenizer.eos_token_id is not None:
+        table.eos = [tokenizer.eos_token_id]
+    return table
+
+
+def _read_slow(tokenizer: Any) -> _Table:
+    """A tokenizer written in Python: what its pieces stand for depends on what it is built on."""
+    pieces = tokenizer.convert_ids_to_tokens
+    model, alphabet = getattr(tokenizer, "sp_model", None), getattr(tokenizer, "byte_decoder", None)
+    spell: Callable[[Any], bytes]
+    if model is not None:
+
+        def spell(piece: str) -> bytes:
+            # Models with a numbering of their own keep the pieces, so it is the piece that is looked up.
+            i = model.piece_to_id(piece)
+            if model.is_control(i) or model.is_unknown(i):
+                return b""
+            return _byte_fallback(piece) if model.is_byte(i) else piece.replace("▁", " ").encode()
+
+    elif alphabet is not None:
+
+        def spell(piece: str) -> bytes:
+            known = all(c in alphabet for c in piece)
+            return bytes(alphabet[c] for c in piece) if known else piece.encode()
+
+    elif isinstance(pieces(0), bytes):
+        spell = bytes
+    else:
+        raise _error(f"{_name(tokenizer)} has no table of bytes that is recognised: use its fast version")
+    added = tokenizer.added_tokens_decoder
+    table = _Table()
+    for i in range(max(len(tokenizer), max(added, default=-1) + 1)):
+        if i in added:
+            table.tokens[i] = added[i].content.encode()
+            if added[i].special:
+                table.special.add(i)
+        elif (piece := pieces(i)) is not None:
+            table.tokens[i] = spell(piece)
+    return table
+
+
+# --- tiktoken, sentencepiece, mistral_common ------------------------------------------------------------------
+
+
+def _read_tiktoken(encoding: Any) -> _Table:
+    table = _Table()
+    table.special = {encoding.encode_single_token(text) for text in encoding.special_tokens_set}
+    for i in range(encoding.n_vocab):
+        try:
+            table.tokens[i] = encoding.decode_single_token_bytes(i)
+        except KeyError:  # a gap in the numbering
+            continue
+    if "<|endoftext|>" in encoding.special_tokens_set:
+        table.eos = [encoding.encode_single_token("<|endoftext|>")]
+    return table
+
+
+def _read_sentencepiece(model: Any) -> _Table:
+    table = _Table()
+    for i in range(model.get_piece_size()):
+        piece = model.id_to_piece(i)
+        if model.is_control(i) or model.is_unknown(i):
+            table.special.add(i)
+            table.tokens[i] = piece.encode()
+        elif model.is_byte(i):
+            table.tokens[i] = _byte_fallback(piece)
+        else:
+            table.tokens[i] = piece.replace("▁", " ").encode()
+    if model.eos_id() >= 0:
+        table.eos = [model.eos_id()]
+    return table
+
+
+def _read_tekken(tokenizer: Any) -> _Table:
+    table = _Table(special=set(range(tokenizer.num_special_tokens)), eos=[tokenizer.eos_id])
+    for i in range(tokenizer.n_words):
+        special = i in table.special
+        table.tokens[i] = tokenizer.id_to_piece(i).encode() if special else tokenizer.id_to_byte_piece(i)
+    return table
+
+
+def _read_mistral_sentencepiece(tokenizer: Any) -> _Table:
+    # The wrapper hides which pieces are bytes, so the model that it wraps is read.
+    return _read(tokenizer._model)
+
+
+_READERS: Sequence[tuple[str, str, Callable[[Any], _Table]]] = (
+    ("mistral_common", "Tekkenizer", _read_tekken),
+    ("mistral_common", "SentencePieceTokenizer", _read_mistral_sentencepiece),
+    ("transformers", "PreTrainedTokenizerBase", _read_transformers),
+    ("tokenizers", "Tokenizer", _read_tokenizers),
+    ("tiktoken", "Encoding", _read_tiktoken),
+    ("sentencepiece", "SentencePieceProcessor", _read_sentencepiece),
+)

