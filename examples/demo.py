@@ -14,9 +14,9 @@ from real_vocabulary import load
 import interlock
 
 PATTERNS = {
-    "a date and a time": r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d",
-    "a dotted quad": r"((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)",
-    "a sentence without the letter e": r"[A-Z](?:(?!e)[a-z])+( (?:(?!e)[a-z])+){2,6}\.",
+    "a date and a time": r"(?a)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d",
+    "a dotted quad": r"(?a)((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)",
+    "a sentence without the letter e": r"(?!.*e)[A-Z][a-z]{1,11}( [a-z]{1,11}){2,6}\.",
 }
 
 SCHEMA = {

@@ -304,7 +304,9 @@ impl Tables {
                 return m.clone();
             }
         }
-        if root && l.is_any_text() && need == 0 && room < INF && l.state(state).is_plain() {
+        // Only between characters: inside one, the text is plain too, but cannot end there.
+        let between = l.state(state).is_plain() && l.state(state).accepting;
+        if root && l.is_any_text() && need == 0 && room < INF && between {
             let rooms = lexeme.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
             if let Some(m) = rooms.get(room as usize) {
                 return m.clone();
