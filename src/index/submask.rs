@@ -227,6 +227,17 @@ impl SubMask {
 }
 
 impl Inner {
+    /// The tokens, ascending.
+    pub fn tokens(&self) -> Vec<u32> {
+        match self {
+            Inner::Sparse(v) => v.to_vec(),
+            Inner::Dense(r) => (0u32..)
+                .zip(r.iter())
+                .flat_map(|(i, &w)| (0..32).filter(move |b| w >> b & 1 == 1).map(move |b| i * 32 + b))
+                .collect(),
+        }
+    }
+
     /// ORs the tokens into a row.
     pub fn or_into(&self, row: &mut [u32]) {
         match self {
