@@ -195,10 +195,15 @@ impl Lexeme {
         self.start
     }
 
-    /// Whether any text may follow `state`, bounds on its length aside: the lexeme is a string without constraints but
-    /// length, and the state is between two of its characters.
-    pub fn any_text_follows(&self, state: &State) -> bool {
-        self.is_any_text && state.sub == Sub::Plain && state.expr == self.any_text
+    /// Whether this is a string without constraints but length.
+    pub fn is_any_text(&self) -> bool {
+        self.is_any_text
+    }
+
+    /// Whether everything that is text may follow `id`.
+    pub fn is_any_from(&self, id: StateId) -> bool {
+        let s = self.state(id);
+        s.expr == self.any_text && s.sub == Sub::Plain
     }
 
     /// Whether the length of the text matters.

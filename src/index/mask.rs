@@ -80,6 +80,7 @@ impl<'a> Masker<'a> {
     /// stay the same from token to token: `key` and `tokens` remember them.
     pub fn fill_with(&mut self, top: NodeId, key: &mut Option<ScalarKey>, tokens: &mut Vec<u32>) {
         let n = self.frames.arena.nodes[top as usize];
+        self.exact = self.frames.program.has_unique && self.frames.is_unique_inside(top);
         if n.kind == Kind::Scalar && n.len == 1 && !self.exact {
             let item = self.frames.arena.scalars[n.start as usize];
             let masked = &self.lexemes[item.lexeme as usize];
@@ -117,6 +118,7 @@ impl<'a> Masker<'a> {
     /// Whether `top` allows a token with these bytes.
     pub fn allows(&mut self, top: NodeId, bytes: &[u8]) -> bool {
         let mark = self.frames.arena.mark();
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, false);
         let mut at = top;
         for &b in bytes {
             at = self.frames.step(at, b);
@@ -124,6 +126,7 @@ impl<'a> Masker<'a> {
                 break;
             }
         }
+        self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
         at != NONE
     }
@@ -358,7 +361,7 @@ impl<'a> Masker<'a> {
         if raw {
             // A number may end before the next byte.
             let mark = self.frames.arena.mark();
-            let after = self.frames.end_scalar(top);
+            let after = self.frames.end_scalar(top, None);
             if after != NONE {
                 self.visit(Ground::Whole(walked), node, after);
             }
@@ -372,13 +375,19 @@ impl<'a> Masker<'a> {
         let lexemes = self.lexemes;
         let masked = &lexemes[lexeme as usize];
         let mask = self.tables.submask(self.vocabulary, masked, state, count, walked, node);
-        mask.inner.or_into(self.row);
-        let Some(cross) = &mask.cross else { return };
         let l = &*masked.lexeme;
+        if self.exact && l.kind() == LexemeKind::Raw && self.frames.has_elements(parent) {
+            self.inner_unused(&mask.inner, lexeme, state, top, (walked, node));
+        } else {
+            mask.inner.or_into(self.row);
+        }
+        let Some(cross) = &mask.cross else { return };
         if !l.may_cross(count, cross.chars) {
             return;
         }
         let mark = self.frames.arena.mark();
+        // What the element spells differs from token to token; where that matters each token is stepped whole.
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
         let after = self.frames.finish_one(parent, tag);
         if after != NONE {
             let origin = if self.exact { top } else { NONE };
@@ -387,7 +396,21 @@ impl<'a> Masker<'a> {
             self.emit(ground, 0);
             self.visit(ground, 0, after);
         }
+        self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
+    }
+
+    /// The inner tokens that can still become an element that the array does not have.
+    fn inner_unused(&mut self, inner: &Inner, lexeme: u32, state: u32, top: NodeId, from: (Walked, u32)) {
+        let many = self.frames.program.endings(lexeme, state).is_none();
+        for t in inner.tokens() {
+            let rest = self.rest_of(t, from);
+            // Where there are many members, digits can always go on to an unused number.
+            let number = many && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-');
+            if number || self.allows(top, rest) {
+                self.set(t);
+            }
+        }
     }
 
     /// Inside a key.
@@ -431,12 +454,14 @@ impl<'a> Masker<'a> {
             let mask = self.tables.submask(self.vocabulary, masked, state, 0, walked, node);
             mask.inner.or_into(self.row);
             let Some(cross) = &mask.cross else { continue };
+            let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
             let after = self.frames.close_unnamed(top, |text| text == group);
             if after != NONE {
                 let tail = Ground::Tail { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
                 self.emit(tail, 0);
                 self.visit(tail, 0, after);
             }
+            self.frames.arena.unchecked = checked;
             self.frames.arena.truncate(&mark);
             // Tokens that spell a special name by escapes.
             for (token, text) in cross.escaped.iter() {
