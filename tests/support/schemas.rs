@@ -60,6 +60,10 @@ pub const SCHEMAS: &[&str] = &[
     r#"{"anyOf":[{"type":"object","properties":{"type":{"const":"a"},"value":{"type":"integer"}},"required":["type","value"]},{"type":"object","properties":{"type":{"const":"ab"},"value":{"type":"string"}},"required":["type","value"]}]}"#,
     r#"{"anyOf":[{"type":"object","additionalProperties":{"type":"integer"}},{"type":"object","additionalProperties":{"type":"string"}}]}"#,
     r#"{"anyOf":[{"type":"array","items":{"type":"integer"},"maxItems":2},{"type":"array","items":{"type":"number"},"minItems":3},{"type":"array","items":{"enum":[1,"a"]}}]}"#,
+    r#"{"type":"array","items":{"enum":["a","ab","b",1,12]},"uniqueItems":true,"minItems":3}"#,
+    r#"{"type":"array","items":{"type":"string","maxLength":1},"uniqueItems":true}"#,
+    r#"{"type":"array","items":{"type":["integer","string"],"maxLength":4},"uniqueItems":true,"maxItems":5}"#,
+    r#"{"type":"array","items":{"type":"boolean"},"uniqueItems":true}"#,
     r#"{"oneOf":[{"type":"integer","multipleOf":2},{"type":"integer","multipleOf":3}]}"#,
     r#"{"not":{"type":["object","array"]}}"#,
     r##"{"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{"value":{"type":"integer"},"next":{"anyOf":[{"$ref":"#/$defs/node"},{"type":"null"}]}},"required":["value"],"additionalProperties":false}}}"##,
@@ -170,6 +174,9 @@ fn array(rng: &mut Rng, depth: usize) -> Value {
     }
     if rng.chance(30) {
         a["maxItems"] = json!(1 + rng.below(4));
+    }
+    if rng.chance(20) {
+        a["uniqueItems"] = json!(true);
     }
     if rng.chance(15) {
         a["contains"] = leaf(rng);
