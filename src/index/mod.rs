@@ -4,10 +4,13 @@
 //! states and masks that nobody asked for yet are made on first use and then never change.
 //!
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
-//! [`submask`] is what one lexeme state contributes to a mask. [`mask`] puts a mask together.
+//! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
+//! make most of them without a walk. [`mask`] puts a mask together.
 
+mod inner;
 pub mod mask;
 pub mod program;
+mod rows;
 pub mod submask;
 pub mod tables;
 
