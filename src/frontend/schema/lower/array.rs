@@ -299,11 +299,8 @@ pub(super) fn array_shape(
         }
     }
     let ended = prefix.len() < end || prefix.last().is_some_and(Vec::is_empty);
-    let rest = if ended || facts.max.is_some_and(|m| m <= end as u64) {
-        Vec::new()
-    } else {
-        ways(cx, &facts, end, dead)?
-    };
+    let rest =
+        if ended || facts.max.is_some_and(|m| m <= end as u64) { Vec::new() } else { ways(cx, &facts, end, dead)? };
     while prefix.last().is_some_and(|w| *w == rest) {
         prefix.pop();
     }
@@ -430,9 +427,8 @@ impl Context<'_, '_> {
 
     fn scope_covers(&self, facts: &ArrayFacts, scope: usize, i: usize) -> bool {
         let s = &facts.scopes[scope];
-        let covers = |g: &NodeId| {
-            self.nodes.get(*g).array.as_deref().is_some_and(|a| i < a.prefix.len() || a.items.is_some())
-        };
+        let covers =
+            |g: &NodeId| self.nodes.get(*g).array.as_deref().is_some_and(|a| i < a.prefix.len() || a.items.is_some());
         s.all || s.by.iter().any(covers)
     }
 }

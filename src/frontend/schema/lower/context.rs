@@ -50,6 +50,7 @@ pub(super) struct Context<'m, 'a> {
     pub pattern_exprs: FxHashMap<String, Option<ExprId>>,
     pub bounds: FxHashMap<Rc<NumberBounds>, ExprId>,
     pub sizes: FxHashMap<ExprId, u64>,
+    pub inhabited: FxHashMap<(ExprId, u32, u32), bool>,
     pub formats: FxHashMap<String, Option<(ExprId, Option<&'static str>)>>,
     pub scalars: Vec<Option<Rc<Scalars>>>,
     pub complements: FxHashMap<NodeId, Rc<Scalars>>,
@@ -82,6 +83,7 @@ impl<'m, 'a> Context<'m, 'a> {
             pattern_exprs: FxHashMap::default(),
             bounds: FxHashMap::default(),
             sizes: FxHashMap::default(),
+            inhabited: FxHashMap::default(),
             formats: FxHashMap::default(),
             scalars,
             complements: FxHashMap::default(),
@@ -96,7 +98,11 @@ impl<'m, 'a> Context<'m, 'a> {
     pub fn work(&mut self, n: usize) -> Result<()> {
         self.steps = self.steps.saturating_add(n);
         if self.steps > self.limits.max_algebra_steps {
-            return Err(Error::limit("steps of schema algebra", self.limits.max_algebra_steps as u64, self.steps as u64));
+            return Err(Error::limit(
+                "steps of schema algebra",
+                self.limits.max_algebra_steps as u64,
+                self.steps as u64,
+            ));
         }
         self.x.check()
     }
@@ -167,8 +173,7 @@ impl<'m, 'a> Context<'m, 'a> {
         while i < lits.len() {
             let l = lits[i];
             let mut implied = false;
-            for j in 0..lits.len() {
-                let other = lits[j];
+            for (j, &other) in lits.iter().enumerate() {
                 if i == j || other.negated || (!l.negated && j > i) {
                     continue;
                 }
@@ -334,9 +339,8 @@ impl<'m, 'a> Context<'m, 'a> {
         }
         let parts: Vec<Vec<NodeId>> = branches.iter().map(|&b| self.certain(b)).collect();
         let constant = |i: usize, name: Name| -> Option<Name> {
-            let required = parts[i].iter().any(|&n| {
-                self.nodes.get(n).object.as_ref().is_some_and(|o| o.required.contains(&name))
-            });
+            let required =
+                parts[i].iter().any(|&n| self.nodes.get(n).object.as_ref().is_some_and(|o| o.required.contains(&name)));
             let member = parts[i].iter().find_map(|&n| self.nodes.get(n).object.as_ref().and_then(|o| o.prop(name)))?;
             match self.constants(member)? {
                 [Scalar::Word(w)] if required => Some(*w),

@@ -10,16 +10,17 @@
 //! ```
 
 mod array;
+mod canonical;
 mod context;
 mod node;
+mod numbers;
 mod object;
 mod object_shape;
 mod productive;
 mod scalar;
 mod search;
 mod text_length;
-#[cfg(test)]
-mod tests;
+mod values;
 
 use super::model::{Model, Types};
 use super::options::SchemaOptions;
