@@ -168,3 +168,15 @@ fn open_objects_use_the_text_that_the_automaton_knows() {
     assert_eq!(root.others.len(), 1);
     assert_eq!(root.others[0].keys, any);
 }
+
+#[test]
+fn every_place_of_a_narrower_keyword_has_its_row() {
+    let schema = json!({"type": "object", "properties": {
+        "a": {"type": "integer", "minimum": 1}, "b": {"type": "integer", "minimum": 1}, "c": {"$ref": "#/properties/a"}}});
+    let limits = Limits::default();
+    let (model, mut report) = parse_schema(&schema.to_string(), &annotate(), &limits).unwrap();
+    lower(&model, &annotate(), &limits, &mut report).unwrap();
+    let rows = report.iter().filter(|r| r.enforcement == Enforcement::Narrower);
+    let rows: Vec<_> = rows.map(|r| (r.pointer.as_str(), r.keyword.as_str())).collect();
+    assert_eq!(rows, [("/properties/a", "minimum"), ("/properties/b", "minimum")]);
+}

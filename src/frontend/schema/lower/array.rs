@@ -210,7 +210,8 @@ impl Kind for Arrays {
             }
             ArrayAtom::Unsupported(node, keyword, reason) => {
                 cx.unsupported(node, keyword, reason)?;
-                false
+                // The caller asked for more rather than less.
+                true
             }
         })
     }

@@ -65,6 +65,7 @@ pub fn lower(model: &Model, options: &SchemaOptions, limits: &Limits, report: &m
     }
     let (rules, root) = prune(&mut cx, drafts, root)?;
     cx.x.check()?;
+    cx.write_rows();
     Ok(finish(cx, rules, root))
 }
 

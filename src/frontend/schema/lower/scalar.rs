@@ -221,7 +221,7 @@ impl Context<'_, '_> {
     }
 
     /// Texts that contain a match of an ECMA-262 pattern; `None` where it is dropped because it cannot be read.
-    pub fn pattern_text(&mut self, node: NodeId, keyword: &str, pattern: &str) -> Result<Option<ExprId>> {
+    pub fn pattern_text(&mut self, node: NodeId, keyword: &'static str, pattern: &str) -> Result<Option<ExprId>> {
         if let Some(e) = self.pattern_exprs.get(pattern) {
             return Ok(*e);
         }
@@ -261,7 +261,7 @@ impl Context<'_, '_> {
         Some(text)
     }
 
-    fn unsupported_pattern(&mut self, node: NodeId, keyword: &str, e: Error) -> Result<()> {
+    fn unsupported_pattern(&mut self, node: NodeId, keyword: &'static str, e: Error) -> Result<()> {
         let reason = e.message().to_string();
         self.unsupported(node, keyword, &reason)
     }
