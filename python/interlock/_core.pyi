@@ -265,6 +265,13 @@ class Index:
         allowed. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before the output.
         """
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write this index to a file that ``load`` reads."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], vocabulary: Vocabulary) -> Index:
+        """The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise."""
+
     @property
     def vocabulary(self) -> Vocabulary:
         """The vocabulary that this index was compiled for."""

@@ -17,6 +17,7 @@ mod masks;
 mod pool;
 mod registry;
 mod source;
+mod store;
 mod vocabulary;
 
 use pyo3::prelude::*;
