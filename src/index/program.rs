@@ -24,6 +24,7 @@ struct Builder<'a> {
     limits: &'a Limits,
     rules: &'a Rules,
     lexemes: Vec<Arc<MaskedLexeme>>,
+    any_text: ExprId,
     /// Rules as elements of unique arrays, and the rules made for them.
     unique: FxHashMap<RuleId, RuleId>,
     made: Vec<RuleProgram>,
@@ -41,6 +42,7 @@ pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limi
         limits,
         rules,
         lexemes: Vec::new(),
+        any_text,
         unique: FxHashMap::default(),
         made: Vec::new(),
         by_content: FxHashMap::default(),
@@ -275,7 +277,10 @@ impl Builder<'_> {
         if let Some(&l) = self.by_content.get(&(expr, kind)) {
             return Ok(l);
         }
-        let any = self.tables.lexeme(&self.rules.exprs, expr, kind, Role::Value, self.limits)?;
+        let any = match kind {
+            Kind::Text { min, max } if expr == self.any_text => self.tables.any_text_of(min, max),
+            _ => self.tables.lexeme(&self.rules.exprs, expr, kind, Role::Value, self.limits)?,
+        };
         let index = any.map(|l| {
             self.lexemes.push(l);
             self.lexemes.len() as u32 - 1

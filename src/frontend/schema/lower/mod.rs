@@ -10,16 +10,17 @@
 //! ```
 
 mod array;
+mod canonical;
 mod context;
 mod node;
+mod numbers;
 mod object;
 mod object_shape;
 mod productive;
 mod scalar;
 mod search;
 mod text_length;
-#[cfg(test)]
-mod tests;
+mod values;
 
 use super::model::{Model, Types};
 use super::options::SchemaOptions;
@@ -64,6 +65,7 @@ pub fn lower(model: &Model, options: &SchemaOptions, limits: &Limits, report: &m
     }
     let (rules, root) = prune(&mut cx, drafts, root)?;
     cx.x.check()?;
+    cx.write_rows();
     Ok(finish(cx, rules, root))
 }
 
