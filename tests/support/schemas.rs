@@ -61,7 +61,6 @@ pub const SCHEMAS: &[&str] = &[
     r#"{"anyOf":[{"type":"object","additionalProperties":{"type":"integer"}},{"type":"object","additionalProperties":{"type":"string"}}]}"#,
     r#"{"anyOf":[{"type":"array","items":{"type":"integer"},"maxItems":2},{"type":"array","items":{"type":"number"},"minItems":3},{"type":"array","items":{"enum":[1,"a"]}}]}"#,
     r#"{"type":"array","items":{"enum":["a","ab","b",1,12]},"uniqueItems":true,"minItems":3}"#,
-    r#"{"type":"array","items":{"type":"string","maxLength":1},"uniqueItems":true}"#,
     r#"{"type":"array","items":{"type":["integer","string"],"maxLength":4},"uniqueItems":true,"maxItems":5}"#,
     r#"{"type":"array","items":{"type":"boolean"},"uniqueItems":true}"#,
     r#"{"oneOf":[{"type":"integer","multipleOf":2},{"type":"integer","multipleOf":3}]}"#,
@@ -73,6 +72,13 @@ pub const SCHEMAS: &[&str] = &[
     r#"{"type":"object","properties":{"a":{"type":"object","properties":{"a":{"type":"object","properties":{"a":{"type":"string","maxLength":4}}}}}}}"#,
     r#"{"allOf":[{"properties":{"a":{"minimum":3}}},{"properties":{"a":{"type":"integer","maximum":12}},"required":["a"]}],"type":"object"}"#,
     r#"{"type":"object","properties":{"foo":{"type":"string","maxLength":5},"foobar":{"type":"integer"},"baz":{"type":"array","items":{"type":"string","pattern":"^x"}}},"minProperties":1}"#,
+];
+
+/// Unique elements out of strings that run out within one token.
+pub const UNIQUE_STRINGS: &[&str] = &[
+    r#"{"type":"array","items":{"type":"string","maxLength":1},"uniqueItems":true}"#,
+    r#"{"type":"array","items":{"type":["string","integer"],"maxLength":2},"uniqueItems":true}"#,
+    r#"{"type":"array","items":{"type":"string","pattern":"^[a-c]{1,2}$"},"uniqueItems":true}"#,
 ];
 
 /// Names of keys that the generator draws from.
