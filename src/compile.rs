@@ -70,8 +70,9 @@ impl Index {
         let lexeme = tables
             .lexeme(exprs, expr, Kind::Raw, Role::Whole, limits)?
             .ok_or_else(|| Error::new(ErrorKind::Unsatisfiable, "the pattern accepts nothing").at_offset(0))?;
+        let live = token_live(exprs, expr, &lexeme, &tables, vocabulary, limits)?;
         let engine = Engine::Pattern(lexeme);
-        Ok(Index::new(vocabulary, tables, engine, Vec::new(), source))
+        Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source))
     }
 
     /// Every document that a JSON Schema accepts, written as the options say.

@@ -9,12 +9,13 @@ use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
+use super::spelling::Spelling;
 use super::submask::{Inner, SubMask, walk};
 use crate::automaton::append::AppendVec;
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::automaton::saturate::Reach;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{ExprId, Exprs, INF};
+use crate::ir::{ByteSet, ExprId, Exprs, INF};
 use crate::limits::Limits;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -75,8 +76,10 @@ pub struct Tables {
     pub blank_reach: u32,
     /// Children of the root, by trie, whose byte is one of `"{}[],:`.
     pub brackets: [Box<[u32]>; 2],
-    /// Whether every byte is a token of its own.
-    pub bytes_complete: bool,
+    /// The bytes that are tokens of their own.
+    pub single: ByteSet,
+    /// What narrows JSON documents, where bytes that they contain are no tokens.
+    pub spelling: Option<Spelling>,
     /// Any string, unbounded.
     pub any_text: Arc<MaskedLexeme>,
     cache: Mutex<Cache>,
@@ -186,7 +189,8 @@ impl Tables {
             blank_tails,
             blank_reach,
             brackets,
-            bytes_complete: single.iter().all(|&s| s),
+            spelling: Spelling::of(vocabulary, &single),
+            single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             cache: Mutex::default(),
             counters: Counters::default(),
