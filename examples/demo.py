@@ -14,9 +14,9 @@ from real_vocabulary import load
 import interlock
 
 PATTERNS = {
-    "a date and a time": r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d",
-    "a dotted quad": r"((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)",
-    "a sentence without the letter e": r"[A-Z](?:(?!e)[a-z])+( (?:(?!e)[a-z])+){2,6}\.",
+    "a date and a time": r"(?a)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d",
+    "a dotted quad": r"(?a)((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)",
+    "a sentence without the letter e": r"(?!.*e)[A-Z][a-z]{1,11}( [a-z]{1,11}){2,6}\.",
 }
 
 SCHEMA = {
@@ -32,10 +32,10 @@ SCHEMA = {
 }
 
 
-def decode(index: interlock.Index, rng: np.random.Generator, max_tokens: int) -> tuple[str, list[float]]:
+def decode(index: interlock.Index, rng: np.random.Generator) -> tuple[str, list[float]]:
     """One output, and the microseconds that each mask took."""
     vocabulary = index.vocabulary
-    guide = index.guide(max_tokens=max_tokens)
+    guide = index.guide()
     bits = interlock.allocate_bitmask(1, vocabulary)
     times = []
     while not guide.is_terminated:
@@ -52,7 +52,7 @@ def show(title: str, index: interlock.Index, compile_ms: float, right) -> None:
     """Decode three times, print, and check."""
     print(f"{title}  (compiled in {compile_ms:.2f} ms)")
     for seed in range(3):
-        text, times = decode(index, np.random.default_rng(seed), max_tokens=200)
+        text, times = decode(index, np.random.default_rng(seed))
         if not right(text):
             sys.exit(f"the output does not match: {text!r}")
         print(f"  {text}")

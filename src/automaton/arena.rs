@@ -75,8 +75,11 @@ pub struct Node {
     pub text: StateId,
     /// Object, in a key: how far into an escape.
     pub sub: Sub,
-    /// Object, in a key: its decoded bytes, last first. Array of unique elements: where the element began.
+    /// Object, in a key: its decoded bytes, last first. Array of unique elements, with an element open: where its
+    /// trace begins.
     pub key: u32,
+    /// Inside an element of an array of unique elements: the bytes of the element so far, last first.
+    pub trace: u32,
 }
 
 /// One lexeme of a scalar.
@@ -164,11 +167,25 @@ pub struct Arena {
     pub states: Vec<StateId>,
     pub seen: Vec<Seen>,
     pub keys: Vec<KeyByte>,
+    pub elements: Vec<Element>,
+    /// Set while what was read of an element is not known, so that uniqueness is checked later.
+    pub unchecked: bool,
+    /// The trace before the byte that is being stepped.
+    pub trace: u32,
+}
+
+/// A closed element of an array of unique elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// The one before, or `u32::MAX`.
+    pub before: u32,
+    /// Its canonical text.
+    pub value: Box<[u8]>,
 }
 
 /// The lengths of an arena at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark([u32; 10]);
+pub struct Mark([u32; 11]);
 
 impl Arena {
     /// The lengths now.
@@ -184,6 +201,7 @@ impl Arena {
             self.states.len() as u32,
             self.seen.len() as u32,
             self.keys.len() as u32,
+            self.elements.len() as u32,
         ])
     }
 
@@ -201,6 +219,7 @@ impl Arena {
         self.states.truncate(m[7] as usize);
         self.seen.truncate(m[8] as usize);
         self.keys.truncate(m[9] as usize);
+        self.elements.truncate(m[10] as usize);
     }
 
     /// Keeps one node and its items of what was made since `mark`, where that is all that `top` needs: inside scalars
@@ -212,7 +231,7 @@ impl Arena {
             return top;
         }
         let mut node = self.nodes[top as usize];
-        if node.parent >= old && node.parent != NONE {
+        if (node.parent >= old && node.parent != NONE) || node.trace != u32::MAX {
             return top;
         }
         match node.kind {
@@ -231,6 +250,18 @@ impl Arena {
             _ => return top,
         }
         self.push(node)
+    }
+
+    /// The bytes of a list from just after `start` (or its beginning) to `last`.
+    pub fn bytes_since(&self, last: u32, start: u32) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut k = last;
+        while k != u32::MAX && k != start {
+            out.push(self.keys[k as usize].byte);
+            k = self.keys[k as usize].before;
+        }
+        out.reverse();
+        out
     }
 
     /// Adds a node.
@@ -271,6 +302,7 @@ impl Node {
             text: 0,
             sub: Sub::Plain,
             key: u32::MAX,
+            trace: u32::MAX,
         }
     }
 }
@@ -301,6 +333,25 @@ impl Arena {
                         [i.tag, i.shape, i.child, i.matches].into_iter().for_each(&mut word);
                         let width = program.arrays[i.shape as usize].contains.len();
                         self.counts[i.counts as usize..][..width].iter().for_each(|&c| word(c));
+                    }
+                    let mut seen = Vec::new();
+                    let mut e = n.seen;
+                    while e != u32::MAX {
+                        seen.push(&*self.elements[e as usize].value);
+                        e = self.elements[e as usize].before;
+                    }
+                    seen.sort_unstable();
+                    if n.key != u32::MAX {
+                        word(u32::MAX);
+                    }
+                    for v in seen {
+                        out.extend((v.len() as u32).to_le_bytes());
+                        out.extend(v);
+                    }
+                    if at == top || n.key != u32::MAX {
+                        let trace = self.bytes_since(self.nodes[top as usize].trace, n.key);
+                        out.extend((trace.len() as u32).to_le_bytes());
+                        out.extend(trace);
                     }
                 }
                 Kind::Object => {

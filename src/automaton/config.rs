@@ -37,7 +37,7 @@ impl<'a> Frames<'a> {
             Kind::Done => true,
             // A number at the root ends where the text ends.
             Kind::Scalar => {
-                let after = self.end_scalar(top);
+                let after = self.end_scalar(top, None);
                 after != NONE && self.arena.nodes[after as usize].kind == Kind::Done
             }
             _ => false,
@@ -46,14 +46,32 @@ impl<'a> Frames<'a> {
 
     /// The configuration after `byte`, or [`NONE`] if it is refused.
     pub fn step(&mut self, top: NodeId, byte: u8) -> NodeId {
-        let node = self.arena.nodes[top as usize];
-        match node.kind {
-            Kind::Root | Kind::Done => NONE,
-            Kind::Value => self.step_value(node, byte),
-            Kind::Scalar => self.step_scalar(top, node, byte),
-            Kind::Array => self.step_array(node, byte),
-            Kind::Object => self.step_object(node, byte),
+        let mut top = top;
+        let next = loop {
+            let node = self.arena.nodes[top as usize];
+            self.arena.trace = node.trace;
+            match node.kind {
+                Kind::Root | Kind::Done => return NONE,
+                Kind::Value => break self.step_value(node, byte),
+                Kind::Object => break self.step_object(node, byte),
+                Kind::Scalar => match self.step_scalar(top, node, byte) {
+                    Some(next) => break next,
+                    // A number or word has no closing byte of its own: it ends in front of this one.
+                    None => top = self.end_scalar(top, None),
+                },
+                Kind::Array => match self.step_array(node, byte) {
+                    Some(next) => break next,
+                    None => top = self.first_element(node),
+                },
+            }
+            if top == NONE {
+                return NONE;
+            }
+        };
+        if next != NONE && self.program.has_unique {
+            self.record(next, byte);
         }
+        next
     }
 
     /// The node with one more byte of whitespace, if the gap allows it.
@@ -96,6 +114,9 @@ impl<'a> Frames<'a> {
                 }
             }
         }
+        if program.has_unique {
+            self.keep_unused(node.parent, start, Some(byte));
+        }
         let len = self.arena.scalars.len() as u32 - start;
         if len == 0 {
             return NONE;
@@ -103,11 +124,13 @@ impl<'a> Frames<'a> {
         self.arena.push(Node { start, len, ..Node::new(node.parent, Kind::Scalar, Phase::Inside, Gap::Start) })
     }
 
-    fn step_scalar(&mut self, top: NodeId, node: Node, byte: u8) -> NodeId {
+    /// `None` if the scalar, if at all, ends in front of `byte`.
+    fn step_scalar(&mut self, top: NodeId, node: Node, byte: u8) -> Option<NodeId> {
         let program = self.program;
         let start = self.arena.scalars.len() as u32;
         let mut count = node.count;
         let mut closed = false;
+        let mut alive = false;
         for i in node.start..node.start + node.len {
             let item = self.arena.scalars[i as usize];
             let l = &program.lexemes[item.lexeme as usize];
@@ -128,27 +151,27 @@ impl<'a> Frames<'a> {
                 }
                 count = n;
             }
+            alive = true;
             self.arena.scalars.push(ScalarItem { state, ..item });
+        }
+        if self.program.has_unique {
+            self.keep_unused(node.parent, start, Some(byte));
         }
         let len = self.arena.scalars.len() as u32 - start;
         if len > 0 {
-            return self.arena.push(Node { start, len, count, ..node });
+            return Some(self.arena.push(Node { start, len, count, ..node }));
         }
         if closed {
-            return self.end_scalar(top);
+            return Some(self.end_scalar(top, Some(byte)));
         }
-        let LexemeKind::Raw = program.lexemes[self.arena.scalars[node.start as usize].lexeme as usize].kind() else {
-            return NONE;
-        };
-        // A number or word has no closing byte of its own: it ends in front of this one.
-        match self.end_scalar(top) {
-            NONE => NONE,
-            after => self.step(after, byte),
+        match program.lexemes[self.arena.scalars[node.start as usize].lexeme as usize].kind() {
+            LexemeKind::Raw if !alive => None,
+            _ => Some(NONE),
         }
     }
 
-    /// The configuration after the scalar at `top` ends here (a text lexeme's closing quote counts as read).
-    pub fn end_scalar(&mut self, top: NodeId) -> NodeId {
+    /// The configuration after the scalar at `top` ends here; `closing` is the quote that ends it, if one does.
+    pub fn end_scalar(&mut self, top: NodeId, closing: Option<u8>) -> NodeId {
         let node = self.arena.nodes[top as usize];
         let mut tags: smallvec::SmallVec<[u32; 8]> = smallvec::SmallVec::new();
         for i in node.start..node.start + node.len {
@@ -158,23 +181,28 @@ impl<'a> Frames<'a> {
                 tags.push(item.tag);
             }
         }
-        if tags.is_empty() { NONE } else { self.finish(node.parent, &tags) }
+        if tags.is_empty() { NONE } else { self.finish(node.parent, &tags, closing) }
     }
 
     /// The configuration after the value above `parent` was accepted by the rules `tags` (ascending).
-    pub(super) fn finish(&mut self, parent: NodeId, tags: &[u32]) -> NodeId {
+    pub(super) fn finish(&mut self, parent: NodeId, tags: &[u32], closing: Option<u8>) -> NodeId {
         let node = self.arena.nodes[parent as usize];
-        match node.kind {
+        let next = match node.kind {
             Kind::Root => self.arena.push(Node::new(parent, Kind::Done, Phase::After, Gap::Start)),
-            Kind::Array => self.element_done(node, tags),
+            Kind::Array => self.element_done(node, tags, closing),
             Kind::Object => self.member_done(node, tags),
             Kind::Done | Kind::Value | Kind::Scalar => NONE,
+        };
+        if next != NONE && self.program.has_unique {
+            let trace = if self.is_traced(next) { self.arena.trace } else { u32::MAX };
+            self.arena.nodes[next as usize].trace = trace;
         }
+        next
     }
 
     /// The configuration after only rule `tag` of the scalar above `parent` accepted.
     pub fn finish_one(&mut self, parent: NodeId, tag: u32) -> NodeId {
-        self.finish(parent, &[tag])
+        self.finish(parent, &[tag], None)
     }
 
     /// Pushes the value above `parent`, which waits for `rules` (ascending, distinct).
@@ -203,27 +231,25 @@ impl<'a> Frames<'a> {
         self.arena.push(Node { start, len, ..Node::new(node.parent, Kind::Array, Phase::First, Gap::Before) })
     }
 
-    fn step_array(&mut self, node: Node, byte: u8) -> NodeId {
-        match node.phase {
+    /// `None` if the first element begins with `byte`.
+    fn step_array(&mut self, node: Node, byte: u8) -> Option<NodeId> {
+        Some(match node.phase {
             Phase::First | Phase::After => {
                 if let Some(n) = self.blank(node, byte) {
-                    return n;
+                    return Some(n);
                 }
                 if !self.gap_may_end(&node) {
-                    return NONE;
+                    return Some(NONE);
                 }
                 match (node.phase, byte) {
                     (_, b']') => self.close_array(node),
                     (Phase::After, b',') => self.next_element(node, Gap::After),
-                    (Phase::First, _) => match self.first_element(node) {
-                        NONE => NONE,
-                        value => self.step(value, byte),
-                    },
+                    (Phase::First, _) => return None,
                     _ => NONE,
                 }
             }
             _ => NONE,
-        }
+        })
     }
 
     /// The value node of an array's first element, with the array's own whitespace taken over; [`NONE`] if the array
@@ -246,7 +272,7 @@ impl<'a> Frames<'a> {
                 tags.push(item.tag);
             }
         }
-        if tags.is_empty() { NONE } else { self.finish(node.parent, &tags) }
+        if tags.is_empty() { NONE } else { self.finish(node.parent, &tags, Some(b']')) }
     }
 
     /// Opens the element at index `node.count`: one item per way that can still be completed.
@@ -263,6 +289,9 @@ impl<'a> Frames<'a> {
                 continue;
             }
             for way in shape.ways(index) {
+                if shape.unique && !self.has_unused(&node, way.rule) {
+                    continue;
+                }
                 let counts = &self.arena.counts[item.counts as usize..][..shape.contains.len()];
                 after.clear();
                 after.extend(counts.iter().zip(0..).map(|(&c, b)| c.saturating_add(way.matches >> b & 1)));
@@ -284,11 +313,17 @@ impl<'a> Frames<'a> {
             item.child = rules.iter().position(|r| r.0 == item.child).unwrap_or(0) as u32;
         }
         let array = self.arena.push(Node { start, len, phase: Phase::Inside, blank: 0, ..node });
-        self.push_value(array, &rules, gap)
+        let value = self.push_value(array, &rules, gap);
+        if program.has_unique {
+            self.begin_trace(array, value, gap);
+        }
+        value
     }
 
-    fn element_done(&mut self, node: Node, tags: &[u32]) -> NodeId {
+    fn element_done(&mut self, node: Node, tags: &[u32], closing: Option<u8>) -> NodeId {
         let program = self.program;
+        let value = if node.key == u32::MAX { None } else { self.element_value(&node, closing) };
+        let repeated = value.as_ref().is_some_and(|v| self.has_element(&node, v));
         let start = self.arena.arrays.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.arrays[i as usize];
@@ -296,6 +331,9 @@ impl<'a> Frames<'a> {
                 continue;
             }
             let shape = &program.arrays[item.shape as usize];
+            if repeated && shape.unique {
+                continue;
+            }
             let mut counts = item.counts;
             if item.matches != 0 {
                 let old = counts as usize;
@@ -323,6 +361,8 @@ impl<'a> Frames<'a> {
             return NONE;
         }
         let count = node.count.saturating_add(1);
-        self.arena.push(Node { start, len, count, phase: Phase::After, gap: Gap::Before as u8, blank: 0, ..node })
+        let seen = self.add_element(node.seen, value);
+        let key = u32::MAX;
+        self.arena.push(Node { start, len, count, seen, key, phase: Phase::After, gap: Gap::Before as u8, blank: 0, ..node })
     }
 }

@@ -18,3 +18,4 @@ pub mod program;
 pub mod saturate;
 pub mod size;
 pub mod text;
+pub mod unique;

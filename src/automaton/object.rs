@@ -83,7 +83,7 @@ impl Frames<'_> {
                 tags.push(item.tag);
             }
         }
-        if tags.is_empty() { NONE } else { self.finish(node.parent, &tags) }
+        if tags.is_empty() { NONE } else { self.finish(node.parent, &tags, Some(b'}')) }
     }
 
     /// Keys without a name that the object has and that belong to the class of `keys`.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::lexeme::Lexeme;
+use super::unique::Endings;
 use crate::ir::{Contains, Element, RuleId};
 use crate::vocab::Trie;
 
@@ -170,6 +171,10 @@ pub struct Program {
     pub gaps: [Blanks; 3],
     /// Keys may come in any order.
     pub any_order: bool,
+    /// Some array's elements must be unique.
+    pub has_unique: bool,
+    /// Memo of [`Program::endings`].
+    pub endings: Endings,
     /// What the document is.
     pub root: RuleId,
 }

@@ -80,6 +80,7 @@ impl<'a> Masker<'a> {
     /// stay the same from token to token: `key` and `tokens` remember them.
     pub fn fill_with(&mut self, top: NodeId, key: &mut Option<ScalarKey>, tokens: &mut Vec<u32>) {
         let n = self.frames.arena.nodes[top as usize];
+        self.exact = self.frames.program.has_unique && self.frames.is_unique_inside(top);
         if n.kind == Kind::Scalar && n.len == 1 && !self.exact {
             let item = self.frames.arena.scalars[n.start as usize];
             let masked = &self.lexemes[item.lexeme as usize];
@@ -117,6 +118,7 @@ impl<'a> Masker<'a> {
     /// Whether `top` allows a token with these bytes.
     pub fn allows(&mut self, top: NodeId, bytes: &[u8]) -> bool {
         let mark = self.frames.arena.mark();
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, false);
         let mut at = top;
         for &b in bytes {
             at = self.frames.step(at, b);
@@ -124,6 +126,7 @@ impl<'a> Masker<'a> {
                 break;
             }
         }
+        self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
         at != NONE
     }
@@ -358,7 +361,7 @@ impl<'a> Masker<'a> {
         if raw {
             // A number may end before the next byte.
             let mark = self.frames.arena.mark();
-            let after = self.frames.end_scalar(top);
+            let after = self.frames.end_scalar(top, None);
             if after != NONE {
                 self.visit(Ground::Whole(walked), node, after);
             }
@@ -379,6 +382,8 @@ impl<'a> Masker<'a> {
             return;
         }
         let mark = self.frames.arena.mark();
+        // What the element spells differs from token to token; where that matters each token is stepped whole.
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
         let after = self.frames.finish_one(parent, tag);
         if after != NONE {
             let origin = if self.exact { top } else { NONE };
@@ -387,6 +392,7 @@ impl<'a> Masker<'a> {
             self.emit(ground, 0);
             self.visit(ground, 0, after);
         }
+        self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
     }
 
@@ -431,12 +437,14 @@ impl<'a> Masker<'a> {
             let mask = self.tables.submask(self.vocabulary, masked, state, 0, walked, node);
             mask.inner.or_into(self.row);
             let Some(cross) = &mask.cross else { continue };
+            let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
             let after = self.frames.close_unnamed(top, |text| text == group);
             if after != NONE {
                 let tail = Ground::Tail { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
                 self.emit(tail, 0);
                 self.visit(tail, 0, after);
             }
+            self.frames.arena.unchecked = checked;
             self.frames.arena.truncate(&mark);
             // Tokens that spell a special name by escapes.
             for (token, text) in cross.escaped.iter() {

@@ -7,7 +7,7 @@ use super::tables::{MaskedLexeme, Role, Tables};
 use crate::automaton::lexeme::Kind;
 use crate::automaton::program::{ArrayProgram, Blanks, ClassProgram, ObjectProgram, Program, RuleProgram};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{ArrayShape, ExprId, INF, ObjectShape, Rules};
+use crate::ir::{ArrayShape, ExprId, INF, ObjectShape, RuleId, Rules, StringSet};
 use crate::limits::Limits;
 use crate::vocab::Trie;
 
@@ -24,6 +24,9 @@ struct Builder<'a> {
     limits: &'a Limits,
     rules: &'a Rules,
     lexemes: Vec<Arc<MaskedLexeme>>,
+    /// Rules as elements of unique arrays, and the rules made for them.
+    unique: FxHashMap<RuleId, RuleId>,
+    made: Vec<RuleProgram>,
     by_content: FxHashMap<(ExprId, Kind), Option<u32>>,
 }
 
@@ -31,7 +34,15 @@ struct Builder<'a> {
 pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limits) -> Result<(Program, Vec<Arc<MaskedLexeme>>)> {
     let any_text = rules.exprs.any_text();
     let rules = &*rules;
-    let mut b = Builder { tables, limits, rules, lexemes: Vec::new(), by_content: FxHashMap::default() };
+    let mut b = Builder {
+        tables,
+        limits,
+        rules,
+        lexemes: Vec::new(),
+        unique: FxHashMap::default(),
+        made: Vec::new(),
+        by_content: FxHashMap::default(),
+    };
     let mut program = Program {
         rules: Vec::with_capacity(rules.rules.len()),
         lexemes: Vec::new(),
@@ -40,6 +51,8 @@ pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limi
         any_text: tables.any_text.lexeme.clone(),
         gaps: layout.gaps,
         any_order: layout.any_order,
+        has_unique: rules.rules.iter().any(|r| r.arrays.iter().any(|a| a.unique)),
+        endings: Default::default(),
         root: rules.root,
     };
     for rule in &rules.rules {
@@ -52,7 +65,7 @@ pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limi
         }
         for a in &rule.arrays {
             p.arrays.push(program.arrays.len() as u32);
-            program.arrays.push(array(a)?);
+            program.arrays.push(b.array(a, any_text)?);
         }
         for o in &rule.objects {
             if let Some(o) = b.object(o, any_text)? {
@@ -62,29 +75,184 @@ pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limi
         }
         program.rules.push(p);
     }
+    // Rules for elements of unique arrays share the shapes of the rules that they were made from.
+    for (&rule, &made) in &b.unique {
+        if made == rule {
+            continue;
+        }
+        let shapes = program.rules[rule.0 as usize].clone();
+        let p = &mut b.made[made.0 as usize - rules.rules.len()];
+        (p.arrays, p.objects) = (shapes.arrays, shapes.objects);
+    }
+    program.rules.append(&mut b.made);
     program.lexemes = b.lexemes.iter().map(|l| l.lexeme.clone()).collect();
     Ok((program, b.lexemes))
 }
 
-fn array(a: &ArrayShape) -> Result<ArrayProgram> {
-    if a.contains.len() > 1 && (a.max.is_some() || a.contains.iter().any(|c| c.max.is_some()) || a.rest.is_empty()) {
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            "several contains keywords on one array, together with an upper bound, cannot be enforced exactly; \
-             state the array as prefixItems or drop one of the bounds",
-        ));
-    }
-    Ok(ArrayProgram {
-        prefix: a.prefix.clone(),
-        rest: a.rest.clone(),
-        min: a.min,
-        max: a.max.unwrap_or(u64::MAX),
-        contains: a.contains.clone(),
-        unique: a.unique,
-    })
+fn unsupported(message: &str) -> Error {
+    Error::new(ErrorKind::Unsupported, message)
 }
 
 impl Builder<'_> {
+    fn array(&mut self, a: &ArrayShape, any_text: ExprId) -> Result<ArrayProgram> {
+        if a.contains.len() > 1 && (a.max.is_some() || a.contains.iter().any(|c| c.max.is_some()) || a.rest.is_empty()) {
+            return Err(unsupported(
+                "several contains keywords on one array, together with an upper bound, cannot be enforced exactly; \
+                 state the array as prefixItems or drop one of the bounds",
+            ));
+        }
+        let mut p = ArrayProgram {
+            prefix: a.prefix.clone(),
+            rest: a.rest.clone(),
+            min: a.min,
+            max: a.max.unwrap_or(u64::MAX),
+            contains: a.contains.clone(),
+            unique: a.unique,
+        };
+        if a.unique && p.max > 1 {
+            let mut domains = Vec::new();
+            for ways in p.prefix.iter_mut().chain([&mut p.rest]) {
+                let mut domain = Some(Vec::new());
+                for w in ways.iter_mut() {
+                    let (rule, values) = self.unique_rule(w.rule, any_text)?;
+                    w.rule = rule;
+                    domain = domain.zip(values).map(|(mut d, v): (Vec<Box<[u8]>>, _)| {
+                        d.extend(v);
+                        d
+                    });
+                }
+                domains.push(domain.map(|mut d| {
+                    d.sort_unstable();
+                    d.dedup();
+                    d
+                }));
+            }
+            self.check_domains(&mut p, &domains)?;
+        }
+        Ok(p)
+    }
+
+    /// Elements with few values must not run out before the array may end.
+    fn check_domains(&self, p: &mut ArrayProgram, domains: &[Option<Vec<Box<[u8]>>>]) -> Result<()> {
+        let finite: Vec<&Vec<Box<[u8]>>> = domains.iter().flatten().filter(|d| !d.is_empty()).collect();
+        if !finite.is_empty() && !p.contains.is_empty() {
+            return Err(unsupported("uniqueItems with few possible values cannot be combined with contains"));
+        }
+        if p.min <= 1 || finite.is_empty() {
+            return Ok(());
+        }
+        // Every required position draws from one and the same set, or from one that cannot run out.
+        let needed = usize::try_from(p.min).unwrap_or(usize::MAX).min(p.prefix.len());
+        let mut drawn: Vec<&Option<Vec<Box<[u8]>>>> = domains[..needed].iter().collect();
+        if p.min > p.prefix.len() as u64 {
+            drawn.extend(domains.last());
+        }
+        let sets: Vec<&Vec<Box<[u8]>>> = drawn.iter().filter_map(|d| d.as_ref()).collect();
+        if sets.is_empty() {
+            return Ok(());
+        }
+        if sets.len() < drawn.len() || sets.windows(2).any(|w| w[0] != w[1]) {
+            return Err(unsupported(
+                "uniqueItems over required positions with different sets of few values would need a matching; \
+                 give the positions the same set or drop uniqueItems",
+            ));
+        }
+        if (sets[0].len() as u64) < p.min {
+            return Err(Error::new(ErrorKind::Unsatisfiable, "uniqueItems leaves fewer values than minItems asks for")
+                .at_pointer("", "uniqueItems"));
+        }
+        Ok(())
+    }
+
+    /// The rule to use for an element of a unique array, and its values where they are few: strings with few members
+    /// are listed as they are usually written, so that what is left of them can be counted.
+    fn unique_rule(&mut self, rule: RuleId, any_text: ExprId) -> Result<(RuleId, Option<Vec<Box<[u8]>>>)> {
+        let r = &self.rules.rules[rule.0 as usize];
+        for o in &r.objects {
+            if o.max.is_some() || !o.others.iter().any(|c| c.keys == any_text) {
+                return Err(unsupported(
+                    "uniqueItems over objects that cannot take further properties cannot be enforced without dead ends; \
+                     allow additional properties, drop uniqueItems, or compile with on_unsupported=\"warn\"",
+                ));
+            }
+        }
+        if r.arrays.iter().any(|a| a.max.is_some() || a.rest.is_empty() || a.unique) {
+            return Err(unsupported(
+                "uniqueItems over arrays that cannot take further elements cannot be enforced without dead ends; \
+                 allow more items, drop uniqueItems, or compile with on_unsupported=\"warn\"",
+            ));
+        }
+        let mut p = RuleProgram::default();
+        let mut changed = false;
+        let mut values: Option<Vec<Box<[u8]>>> = (r.arrays.is_empty() && r.objects.is_empty()).then(Vec::new);
+        let mut raw: Vec<ExprId> = r.literals.into_iter().collect();
+        let mut exprs = None;
+        for s in &r.strings {
+            let Some(index) = self.lexeme(s.text, Kind::Text { min: s.min, max: s.max })? else { continue };
+            let listed = if s.text == any_text { None } else { self.listed(s)? };
+            match listed {
+                None => {
+                    p.lexemes.push(index);
+                    values = None;
+                }
+                Some(texts) => {
+                    let x = exprs.get_or_insert_with(|| self.rules.exprs.clone());
+                    raw.push(x.choice(&texts));
+                    changed = true;
+                }
+            }
+        }
+        if !raw.is_empty() {
+            let source = exprs.as_mut();
+            let lexeme = match source {
+                Some(x) => {
+                    let all = x.alt(&raw);
+                    let any = self.tables.lexeme(x, all, Kind::Raw, Role::Value, self.limits)?;
+                    any.map(|l| {
+                        self.lexemes.push(l);
+                        self.lexemes.len() as u32 - 1
+                    })
+                }
+                None => self.lexeme(raw[0], Kind::Raw)?,
+            };
+            if let Some(index) = lexeme {
+                let l = self.lexemes[index as usize].lexeme.clone();
+                p.lexemes.push(index);
+                let texts = crate::automaton::unique::members(&l, l.start());
+                values = values.zip(texts).map(|(mut v, t)| {
+                    v.extend(t.iter().filter_map(|t| crate::automaton::unique::canonical(t)));
+                    v
+                });
+            }
+        }
+        if !changed {
+            return Ok((rule, values));
+        }
+        if let Some(&made) = self.unique.get(&rule) {
+            return Ok((made, values));
+        }
+        let made = RuleId((self.rules.rules.len() + self.made.len()) as u32);
+        self.made.push(p);
+        self.unique.insert(rule, made);
+        Ok((made, values))
+    }
+
+    /// The members of a string set as JSON texts, if they are few.
+    fn listed(&self, s: &StringSet) -> Result<Option<Vec<Vec<u8>>>> {
+        let mut x = self.rules.exprs.clone();
+        let mut e = s.text;
+        if (s.min, s.max) != (0, INF) {
+            let c = x.any_char();
+            let counted = x.rep(c, s.min, s.max);
+            e = x.and(&[e, counted]);
+        }
+        let Some(l) = self.tables.lexeme(&x, e, Kind::Raw, Role::Whole, self.limits)? else { return Ok(None) };
+        let texts = crate::automaton::unique::members(&l.lexeme, l.lexeme.start());
+        Ok(texts.map(|t| {
+            t.iter().map(|t| serde_json::to_vec(&String::from_utf8_lossy(t)).unwrap_or_default()).collect()
+        }))
+    }
+
     fn lexeme(&mut self, expr: ExprId, kind: Kind) -> Result<Option<u32>> {
         if let Some(&l) = self.by_content.get(&(expr, kind)) {
             return Ok(l);

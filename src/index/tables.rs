@@ -308,7 +308,8 @@ impl Tables {
                 return m.clone();
             }
         }
-        if root && l.is_any_text() && need == 0 && room < INF && l.state(state).is_plain() {
+        // Only between characters: the middle of one has a mask of its own.
+        if root && l.is_any_text() && need == 0 && room < INF && l.state(state).accepting {
             let rooms = lexeme.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
             if let Some(m) = rooms.get(room as usize) {
                 return m.clone();

@@ -85,6 +85,8 @@ pub(super) struct Facts {
     pub peeks: bool,
     /// Holds an atomic part.
     pub atomic: bool,
+    /// A repetition that prefers few copies.
+    pub lazy: bool,
     /// Offset of the construct in the pattern, in code points.
     pub offset: u32,
 }
@@ -137,7 +139,7 @@ impl Ast {
                 let b = f(body);
                 let most = if *max == INF && b.width.1 > 0 { u64::MAX } else { b.width.1.saturating_mul(*max as u64) };
                 let width = (b.width.0.saturating_mul(*min as u64), most);
-                Facts { nullable: *min == 0 || b.nullable, width, ..b }
+                Facts { nullable: *min == 0 || b.nullable, width, lazy: false, ..b }
             }
             Node::Atomic(body) => Facts { atomic: true, ..f(body) },
             Node::Look { body, behind, .. } => {
@@ -180,6 +182,17 @@ pub(super) enum Last {
     Bare,
     /// Already quantified.
     Quantified,
+}
+
+/// Which number of copies a repetition tries first. Only atomic parts can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Greed {
+    /// As many as possible.
+    Greedy,
+    /// As few as possible.
+    Lazy,
+    /// As many as possible, and no fewer afterwards.
+    Possessive,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -265,7 +278,7 @@ impl<T> Builder<T> {
     }
 
     /// Repeats the last item.
-    pub fn repeat(&mut self, min: u32, max: u32, possessive: bool, offset: usize) {
+    pub fn repeat(&mut self, min: u32, max: u32, greed: Greed, offset: usize) {
         let Some(item) = self.open.last_mut().and_then(|o| o.items.pop()) else { return };
         let body = self.node_of(item, offset);
         let f = self.ast.facts(body);
@@ -275,9 +288,15 @@ impl<T> Builder<T> {
             (1, 1) => body,
             (_, 0) => self.ast.push(Node::Empty, offset),
             (0, _) if f.width.1 == 0 => self.ast.push(Node::Empty, offset),
-            _ => self.ast.push(Node::Rep { body, min, max }, offset),
+            _ => {
+                let n = self.ast.push(Node::Rep { body, min, max }, offset);
+                if let Some(f) = self.ast.facts.last_mut() {
+                    f.lazy = greed == Greed::Lazy;
+                }
+                n
+            }
         };
-        if possessive {
+        if greed == Greed::Possessive {
             n = self.ast.push(Node::Atomic(n), offset);
         }
         self.add(n, Last::Quantified);

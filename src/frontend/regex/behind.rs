@@ -8,6 +8,8 @@
 //!
 //! Assertions also ask about the code point that follows. Whatever may follow falls into eight classes, a bit each.
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 
 use super::ast::{Assert, Ast, Node, NodeId, Words};
@@ -57,25 +59,35 @@ fn word_set(words: Words) -> CharSet {
 
 /// The first code points of the classes in `next` other than the newline classes.
 pub(super) fn first_chars(next: Next) -> CharSet {
-    let newline = CharSet::single(10);
-    let line = unicode::ecma_line().intersect(&newline.complement());
-    let (ascii, folded, python) = (word_set(Words::Ascii), word_set(Words::EcmaFolded), word_set(Words::Python));
-    let parts = [
-        (WORD_FOLDED, folded.intersect(&ascii.complement())),
-        (WORD_PYTHON, python.intersect(&folded.complement())),
-        (OTHER, python.union(&line).union(&newline).complement()),
-        (WORD_ASCII, ascii),
-        (LINE, line),
-    ];
-    let chosen = parts.iter().filter(|p| next & p.0 != 0).flat_map(|p| p.1.ranges().iter().copied());
-    CharSet::new(chosen.collect())
+    static CELLS: [OnceLock<CharSet>; 5] = [const { OnceLock::new() }; 5];
+    let mut ranges = Vec::new();
+    for (bit, cell) in [LINE, WORD_ASCII, WORD_FOLDED, WORD_PYTHON, OTHER].into_iter().zip(&CELLS) {
+        if next & bit != 0 {
+            ranges.extend_from_slice(cell.get_or_init(|| class_chars(bit)).ranges());
+        }
+    }
+    CharSet::new(ranges)
+}
+
+fn class_chars(class: Next) -> CharSet {
+    let line = unicode::ecma_line();
+    match class {
+        LINE => line.intersect(&CharSet::single(10).complement()),
+        WORD_ASCII => word_set(Words::Ascii),
+        WORD_FOLDED => word_set(Words::EcmaFolded).intersect(&word_set(Words::Ascii).complement()),
+        WORD_PYTHON => word_set(Words::Python).intersect(&word_set(Words::EcmaFolded).complement()),
+        OTHER => word_set(Words::Python).union(&line).complement(),
+        _ => CharSet::default(),
+    }
 }
 
 /// What a tracker asks about the text before a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Question {
     Empty,
-    AfterLine { ecma: bool },
+    AfterLine {
+        ecma: bool,
+    },
     AfterWord(Words),
     /// It ends in what this look-behind holds, provided that what follows is of the class.
     Behind(NodeId, Next),
@@ -101,7 +113,8 @@ pub(super) struct Behind {
 impl Behind {
     /// Collects the trackers of all assertions of a tree.
     pub fn new(ast: &Ast) -> Result<Self> {
-        let mut b = Behind { trackers: Vec::new(), by_question: FxHashMap::default(), masks: Vec::new(), kinds: Vec::new() };
+        let mut b =
+            Behind { trackers: Vec::new(), by_question: FxHashMap::default(), masks: Vec::new(), kinds: Vec::new() };
         for n in 0..ast.len() as NodeId {
             let of = |b: &Self, n: &NodeId| b.masks.get(*n as usize).copied().unwrap_or(0);
             let mask = match ast.get(n) {

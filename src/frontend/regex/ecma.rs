@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::ast::{Assert, Ast, Builder, INF, Last, Node, NodeId, Words};
+use super::ast::{Assert, Ast, Builder, Greed, INF, Last, Node, NodeId, Words};
 use super::reader::{Reader, count_limit, unsupported};
 use super::set::CharSet;
 use super::unicode::{self, Fold};
@@ -161,7 +161,7 @@ impl Parser {
         }
         // A lazy repetition accepts the same texts in another order of preference.
         self.r.eat('?');
-        self.b.repeat(min, max, false, at);
+        self.b.repeat(min, max, Greed::Greedy, at);
         Ok(())
     }
 

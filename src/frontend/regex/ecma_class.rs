@@ -140,10 +140,10 @@ impl Parser {
         let high = self.r.hex(4)?;
         if (0xD800..0xDC00).contains(&high) {
             let back = self.r.pos;
-            if self.r.eat_str("\\u") {
-                if let Some(low @ 0xDC00..0xE000) = self.r.hex(4) {
-                    return Some(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
-                }
+            if self.r.eat_str("\\u")
+                && let Some(low @ 0xDC00..0xE000) = self.r.hex(4)
+            {
+                return Some(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
             }
             self.r.pos = back;
         }

@@ -22,13 +22,13 @@ mod atomic;
 mod behind;
 mod ecma;
 mod ecma_class;
+mod peek;
 mod pure;
 mod python;
 mod python_class;
 mod reader;
 mod set;
 mod unicode;
-mod peek;
 mod walk;
 mod walk_pure;
 

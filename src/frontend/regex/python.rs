@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::ast::{Assert, Ast, Builder, INF, Last, Node, NodeId, Words};
+use super::ast::{Assert, Ast, Builder, Greed, INF, Last, Node, NodeId, Words};
 use super::reader::{Reader, count_limit, unsupported};
 use super::set::CharSet;
 use super::unicode::{self, Fold};
@@ -187,8 +187,13 @@ impl Parser {
             Last::Item => {}
         }
         // A lazy repetition accepts the same texts in another order of preference.
-        let possessive = !self.r.eat('?') && self.r.eat('+');
-        self.b.repeat(min, max, possessive, at);
+        let greed = match self.r.peek() {
+            Some('?') => Greed::Lazy,
+            Some('+') => Greed::Possessive,
+            _ => Greed::Greedy,
+        };
+        self.r.pos += usize::from(greed != Greed::Greedy);
+        self.b.repeat(min, max, greed, at);
         Ok(())
     }
 

@@ -29,3 +29,143 @@ fn basics() {
     check(r".*(?<!ab)c", &["bc", "c", "aabac"], &["abc", "xxabc"]);
     check(r"\w+\b-\b\w+", &["a-b", "ab-ü"], &["a-", "-"]);
 }
+
+fn lowered(dialect: Dialect, pattern: &str, limits: &Limits) -> Result<(Exprs, ExprId)> {
+    let mut x = Exprs::new(limits.max_expr_nodes);
+    let options = RegexOptions { dialect, flags: String::new() };
+    let e = lower_full(&mut x, pattern, &options, limits)?;
+    Ok((x, e))
+}
+
+#[track_caller]
+fn refused(dialect: Dialect, pattern: &str) -> (crate::ErrorKind, usize) {
+    let e = lowered(dialect, pattern, &Limits::default()).err().unwrap_or_else(|| panic!("{pattern} must be refused"));
+    match e.place() {
+        crate::Place::Offset(n) => (e.kind(), *n),
+        p => panic!("{pattern}: no offset but {p:?}"),
+    }
+}
+
+#[test]
+fn refusals_name_kind_and_offset() {
+    use crate::ErrorKind::{Limit, Pattern, Unsupported};
+    use Dialect::{Ecma, Python};
+    for (dialect, pattern, kind, offset) in [
+        (Python, r"é(a)\1", Unsupported, 4),
+        (Python, "(?P<n>a)(?P=n)", Unsupported, 8),
+        (Python, "(a)?(?(1)b|c)", Unsupported, 4),
+        (Python, r"\N{DIGIT ONE}", Unsupported, 0),
+        (Python, "xa++a", Unsupported, 2),
+        (Python, "(?>a|ab)c", Unsupported, 0),
+        (Python, "a(?<=b(?=c))", Unsupported, 1),
+        (Python, "a**", Pattern, 2),
+        (Python, "a|*", Pattern, 2),
+        (Python, "^*", Pattern, 1),
+        (Python, "ab(c", Pattern, 2),
+        (Python, "ab)", Pattern, 2),
+        (Python, "x[a", Pattern, 1),
+        (Python, "[b-a]", Pattern, 1),
+        (Python, r"a\q", Pattern, 1),
+        (Python, r"\1", Pattern, 1),
+        (Python, "a{3,2}", Pattern, 1),
+        (Python, "a(?i)b", Pattern, 1),
+        (Python, "(?<=a+)b", Pattern, 0),
+        (Python, "a{4294967295}", Limit, 1),
+        (Ecma, r"(a)\1", Unsupported, 3),
+        (Ecma, r"\k<n>(?<n>a)", Unsupported, 0),
+        (Ecma, r"\2(a)", Pattern, 0),
+        (Ecma, r"a\Z", Pattern, 1),
+        (Ecma, r"\p{Foo}", Pattern, 0),
+        (Ecma, "(?i)a", Pattern, 0),
+        (Ecma, "a++", Pattern, 2),
+        (Ecma, "(?<=a)*", Pattern, 6),
+        (Ecma, "a{2,1}", Pattern, 1),
+    ] {
+        assert_eq!(refused(dialect, pattern), (kind, offset), "{dialect:?} {pattern}");
+    }
+}
+
+#[test]
+fn atomic_parts_that_change_nothing_are_accepted() {
+    check(r"\d++[a-z]?+\.", &["12a.", "1."], &["a.", "1"]);
+    check("(?>foo|bar)+", &["foo", "barfoo"], &["fo", ""]);
+    check("(?>ab|cde)x", &["abx", "cdex"], &["ab"]);
+    check("[a-c]{1,3}+", &["a", "abc"], &["abcd"]);
+}
+
+#[test]
+fn ecma_search_and_leniencies() {
+    let limits = Limits::default();
+    for (pattern, yes, no) in [
+        ("^a$", &["a"][..], &["a\n", "ba"][..]),
+        ("b", &["abc", "b"], &["", "ac"]),
+        (r"^[\w-.]+\-\_{1$", &["a.-_{1"], &["-_{1"]),
+        (r"^\p{Lu}\u{1F600}\uD83D\uDE00$", &["É😀😀"], &["e😀😀"]),
+        (r"^[^]$", &["\n", "é"], &["", "ab"]),
+        (r"[]", &[], &["", "a"]),
+        (r"^.$", &["\u{85}", "é"], &["\n", "\u{2028}"]),
+        (r"\bé", &["aé"], &["é", " é"]),
+        (r"^\x41\cJ\0\s$", &["A\n\0\u{feff}"], &["A\n\0\u{85}"]),
+        (r"^(?!.*--)[a-z-]+$", &["a-b"], &["a--b"]),
+        (r"(?<=^|,)x(?=,|$)", &["x", "a,x,b"], &["ax", "xa"]),
+        (r"^(?<name>a)(?i:b)$", &["aB", "ab"], &["AB"]),
+    ] {
+        let mut x = Exprs::new(1_000_000);
+        let e = lower_search(&mut x, pattern, &limits).unwrap();
+        for s in yes {
+            assert!(x.accepts(e, s.as_bytes()), "{pattern} must find {s:?}");
+        }
+        for s in no {
+            assert!(!x.accepts(e, s.as_bytes()), "{pattern} must not find {s:?}");
+        }
+    }
+}
+
+#[test]
+fn counts_stay_counted() {
+    for pattern in [
+        "[a-z]{1,5000}",
+        "(a{1,30}){1,30}",
+        "((a{1,30}){1,30}){1,30}",
+        ".*a.{14}",
+        r"\w{1,64}",
+        r"(?=.*\d)(?=.*[a-z]).{8,64}",
+        r"\b[a-z]{1,4294967294}\b",
+        r"(?:\w{1,1000} ){3}\b",
+    ] {
+        let (x, _) = lowered(Dialect::Python, pattern, &Limits::default()).unwrap();
+        assert!(x.len() < 5_000, "{pattern} takes {} nodes", x.len());
+    }
+}
+
+#[test]
+fn deep_and_long_patterns_need_little_stack() {
+    let limits = Limits::default();
+    let small = std::thread::Builder::new().stack_size(2 << 20).spawn(move || {
+        let nest =
+            |open: &str, body: &str, close: &str, n: usize| format!("{}{body}{}", open.repeat(n), close.repeat(n));
+        for pattern in [
+            nest("(", "a", ")", 1_000),
+            nest("(?:a", "b", ")*", 1_000),
+            nest("(?:", r"\ba", ")?", 1_000),
+            nest("(?=", "a", ")", 1_000),
+            nest("(?:a|", r"\b", ")", 1_000),
+            nest("(?:x", "a", "|b){2}", 1_000),
+            r"a\b ".repeat(20_000),
+            r"(?:\ba|b)?".repeat(5_000),
+            "a|".repeat(50_000),
+            r"(?:\ba){3000}".into(),
+            "(?<=a)".repeat(60) + "a",
+            "a(?<=".repeat(30) + &")".repeat(30),
+        ] {
+            let short: String = pattern.chars().take(20).collect();
+            let (mut x, e) = lowered(Dialect::Python, &pattern, &limits).unwrap_or_else(|e| panic!("{short}: {e}"));
+            x.accepts(e, b"aab");
+        }
+        let e = lowered(Dialect::Python, &nest("(", "a", ")", 1_001), &limits).err().unwrap();
+        assert_eq!(e.kind(), crate::ErrorKind::Limit);
+        let e = lowered(Dialect::Python, r"(?:\ba){4000000000}", &limits).err().unwrap();
+        assert_eq!(e.kind(), crate::ErrorKind::Limit);
+    });
+    small.unwrap().join().unwrap();
+}

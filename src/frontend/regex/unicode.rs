@@ -187,10 +187,12 @@ pub(super) fn close(set: &CharSet, fold: Fold) -> CharSet {
 
 fn close_simple(set: &CharSet) -> CharSet {
     // Plain ASCII letters but k and s (whose orbits leave ASCII) need no table.
-    if let [(lo, hi)] = *set.ranges() {
-        if lo == hi && hi < 0x80 && !matches!(lo | 0x20, 0x6B | 0x73) {
-            return close(set, Fold::Ascii);
-        }
+    if let [(lo, hi)] = *set.ranges()
+        && lo == hi
+        && hi < 0x80
+        && !matches!(lo | 0x20, 0x6B | 0x73)
+    {
+        return close(set, Fold::Ascii);
     }
     let mut class = ClassUnicode::new(set.scalars().iter().map(|&(a, b)| ClassUnicodeRange::new(a, b)));
     class.case_fold_simple();

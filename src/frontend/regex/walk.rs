@@ -87,7 +87,14 @@ pub(super) struct Walk<'a> {
 }
 
 /// Lowers a tree that holds assertions; `search` accepts every text that contains a match.
-pub(super) fn lower(x: &mut Exprs, mut ast: Ast, mut pure: Pure, root: NodeId, search: bool, limits: &Limits) -> Result<ExprId> {
+pub(super) fn lower(
+    x: &mut Exprs,
+    mut ast: Ast,
+    mut pure: Pure,
+    root: NodeId,
+    search: bool,
+    limits: &Limits,
+) -> Result<ExprId> {
     let any = ast.push(Node::Class(unicode::any()), 0);
     let any_text = ast.push(Node::Rep { body: any, min: 0, max: INF }, 0);
     pure.extend(x, &ast);
@@ -181,7 +188,8 @@ impl Walk<'_> {
     pub(super) fn context(&mut self, trackers: &[ExprId], idle: u64, k: KontId) -> ContextId {
         let f = self.facts(k);
         let kept = |(i, &e): (usize, &ExprId)| if f.need & (1 << i) != 0 { e } else { Exprs::NEVER };
-        let trackers = if f.need == 0 { Rc::new([]) as Rc<[ExprId]> } else { trackers.iter().enumerate().map(kept).collect() };
+        let trackers =
+            if f.need == 0 { Rc::new([]) as Rc<[ExprId]> } else { trackers.iter().enumerate().map(kept).collect() };
         let c = Context { trackers, idle: idle & f.loops };
         if let Some(&id) = self.context_ids.get(&c) {
             return id;

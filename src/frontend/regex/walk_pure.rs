@@ -135,10 +135,10 @@ impl Walk<'_> {
             }
         }
         let (true, Some(unmoved)) = (self.wanted.is_empty(), unmoved) else { return Ok(None) };
-        if let [(r, _)] = parts[..] {
-            if !empty || r == unmoved {
-                return Ok(Some(self.join(n, e, r)));
-            }
+        if let [(r, _)] = parts[..]
+            && (!empty || r == unmoved)
+        {
+            return Ok(Some(self.join(n, e, r)));
         }
         let mut all = vec![unmoved];
         for (r, set) in parts {

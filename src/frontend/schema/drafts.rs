@@ -4,6 +4,9 @@
 //! dialect is read as 2020-12 in which the keywords of older drafts are enforced too, because most schemas in the
 //! field name none and were written for whichever draft their author knew.
 
+use super::text::{Kind, NodeId, Tape};
+use crate::error::{Error, ErrorKind, Result};
+
 /// A draft of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -45,7 +48,8 @@ impl Draft {
         let uri = uri.trim_end_matches('#');
         let path = uri.strip_prefix("http://").or_else(|| uri.strip_prefix("https://"))?;
         Some(match path.strip_prefix("json-schema.org/")? {
-            "draft-04/schema" | "draft-04/hyper-schema" => Draft::D4,
+            // Draft 5 changed no keyword.
+            "draft-05/schema" | "draft-04/schema" | "draft-04/hyper-schema" => Draft::D4,
             "draft-06/schema" | "draft-06/hyper-schema" => Draft::D6,
             "draft-07/schema" | "draft-07/hyper-schema" => Draft::D7,
             "draft/2019-09/schema" | "draft/2019-09/hyper-schema" => Draft::D2019,
@@ -239,6 +243,10 @@ pub const FORMATS: [&str; 19] = [
 
 /// The specification's own document of this URI (without fragment).
 pub fn metaschema(uri: &str) -> Option<&'static str> {
+    let uri = match uri.strip_prefix("https://json-schema.org/draft-") {
+        Some(rest) => &format!("http://json-schema.org/draft-{rest}"),
+        None => uri,
+    };
     macro_rules! texts {
         ($($uri:literal $file:literal,)*) => {
             match uri { $($uri => Some(include_str!(concat!("metaschemas/", $file, ".json"))),)* _ => None }
@@ -265,4 +273,39 @@ pub fn metaschema(uri: &str) -> Option<&'static str> {
         "https://json-schema.org/draft/2020-12/meta/format-assertion" "2020-12-format-assertion",
         "https://json-schema.org/draft/2020-12/meta/content" "2020-12-content",
     }
+}
+
+/// What a metaschema that the caller passed says with `$vocabulary`.
+pub fn custom_dialect(tape: &Tape<'_>) -> Result<Dialect> {
+    let own = tape.get(NodeId::ROOT, "$schema").and_then(|n| tape.string(n)).and_then(Draft::of_uri);
+    let mut dialect = Dialect::of(own.unwrap_or(Draft::Unstated));
+    let Some(list) = tape.get(NodeId::ROOT, "$vocabulary") else { return Ok(dialect) };
+    (dialect.applicator, dialect.validation, dialect.unevaluated) = (false, false, false);
+    for (uri, value) in tape.members(list) {
+        let required = *tape.kind(value) == Kind::Bool(true);
+        let path = uri.strip_prefix("https://json-schema.org/draft/").unwrap_or_default();
+        match path {
+            "2019-09/vocab/core" => dialect.draft = Draft::D2019,
+            "2020-12/vocab/core" => dialect.draft = Draft::D2020,
+            "2019-09/vocab/applicator" => (dialect.applicator, dialect.unevaluated) = (true, true),
+            "2020-12/vocab/applicator" => dialect.applicator = true,
+            "2020-12/vocab/unevaluated" => dialect.unevaluated = true,
+            "2019-09/vocab/validation" | "2020-12/vocab/validation" => dialect.validation = true,
+            "2019-09/vocab/format" => dialect.format_assertion = required,
+            "2020-12/vocab/format-assertion" => dialect.format_assertion = true,
+            "2020-12/vocab/format-annotation"
+            | "2019-09/vocab/meta-data"
+            | "2020-12/vocab/meta-data"
+            | "2019-09/vocab/content"
+            | "2020-12/vocab/content" => {}
+            _ if required => {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!("the metaschema requires the vocabulary {uri:?}, which is not known"),
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(dialect)
 }

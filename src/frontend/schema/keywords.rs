@@ -48,7 +48,7 @@ pub fn values(tape: &Tape<'_>, node: NodeId) -> Result<Vec<Value>> {
 /// A number of any precision.
 pub fn number(tape: &Tape<'_>, node: NodeId) -> Result<Decimal> {
     let Kind::Number(text) = tape.kind(node) else { return expected("a number") };
-    match decimal(text) {
+    match Decimal::parse(text) {
         Some(d) => Ok(d),
         None => Err(Error::new(ErrorKind::Schema, format!("the exponent of {text} is out of range"))),
     }
@@ -64,7 +64,7 @@ pub fn positive(tape: &Tape<'_>, node: NodeId) -> Result<Decimal> {
 /// string, array or object is that long, so the meaning is the same.
 pub fn count(tape: &Tape<'_>, node: NodeId) -> Result<u64> {
     let Kind::Number(text) = tape.kind(node) else { return expected("a whole number") };
-    let Some(d) = decimal(text).filter(|d| !d.negative && d.exponent >= 0) else {
+    let Some(d) = Decimal::parse(text).filter(|d| !d.negative && d.exponent >= 0) else {
         return expected("a whole number that is not negative");
     };
     let mut n: u64 = 0;
@@ -103,27 +103,4 @@ pub fn types(tape: &Tape<'_>, node: NodeId) -> Result<Types> {
         Kind::Array(_) => tape.items(node).try_fold(Types::default(), |all, n| Ok(Types(all.0 | one(n)?.0))),
         _ => one(node),
     }
-}
-
-/// The value of a JSON number; `None` where its exponent does not fit.
-fn decimal(text: &str) -> Option<Decimal> {
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((m, e)) => (m, e.parse::<i64>().ok()?),
-        None => (text, 0),
-    };
-    let negative = mantissa.starts_with('-');
-    let mantissa = mantissa.trim_start_matches('-');
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).map(|b| b.wrapping_sub(b'0')).collect();
-    let mut exponent = exponent.checked_sub(fraction.len() as i64)?;
-    while digits.last() == Some(&0) {
-        digits.pop();
-        exponent = exponent.checked_add(1)?;
-    }
-    let zeros = digits.iter().take_while(|d| **d == 0).count();
-    digits.drain(..zeros);
-    if digits.is_empty() {
-        return Some(Decimal::default());
-    }
-    Some(Decimal { negative, digits, exponent })
 }

@@ -10,6 +10,7 @@ pub mod model;
 pub mod number;
 pub mod options;
 mod parse;
+mod reader;
 pub mod report;
 mod resolve;
 mod scope;
@@ -18,6 +19,8 @@ mod uri;
 
 #[cfg(test)]
 mod parse_tests;
+#[cfg(test)]
+mod text_tests;
 
 pub use lower::lower;
 pub use options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};

@@ -110,7 +110,7 @@ impl<'t> Parser<'t> {
         pointer: impl FnOnce(&[String]) -> String,
     ) -> Result<SchemaId> {
         let resource = document.resource_of(node);
-        let scope = self.scopes.enter(scope, doc, document, resource);
+        let scope = self.scopes.enter(scope, doc, document, resource, self.limits)?;
         let new = SchemaId(self.places.len() as u32);
         if doc == 0 && scope == ScopeId::EMPTY {
             if self.ids.common.is_empty() {
@@ -182,8 +182,8 @@ impl<'t> Parser<'t> {
                 return Err(e.at_pointer(self.pointer(place.id), ""));
             }
         };
-        // Cloned so that pointers of children can still be made from it.
-        let pointer = self.pointer(place.id);
+        // Pointers of children and rows have been made from it by now.
+        let pointer = self.pointers.get_mut(place.id.0 as usize).map(std::mem::take).unwrap_or_default();
         self.schemas.push(Schema { pointer, kind });
         Ok(())
     }
@@ -219,18 +219,18 @@ impl Object<'_, '_> {
         let hides = draft.ref_hides_siblings() && tape.get(node, "$ref").is_some();
         for (key, value) in tape.members(node) {
             let Some(keyword) = Keyword::of(key) else {
-                self.annotation(key);
+                self.annotation(key)?;
                 continue;
             };
             if !self.dialect.has(keyword) {
                 if !SILENT.contains(&key) && keyword != Keyword::Defs {
-                    self.row(key, Enforcement::Ignored, format!("not a keyword of {}", draft.name()));
+                    self.row(key, Enforcement::Ignored, format!("not a keyword of {}", draft.name()))?;
                 }
                 continue;
             }
             if hides && keyword != Keyword::Ref {
                 if !matches!(keyword, Keyword::Id | Keyword::OldId | Keyword::Definitions) {
-                    self.row(key, Enforcement::Ignored, format!("{} ignores what is next to $ref", draft.name()));
+                    self.row(key, Enforcement::Ignored, format!("{} ignores what is next to $ref", draft.name()))?;
                 }
                 continue;
             }
@@ -415,7 +415,11 @@ impl Object<'_, '_> {
             return Err(Error::new(ErrorKind::Schema, "a boolean is expected in draft 4"));
         }
         let number = Some(keywords::number(tape, value)?);
-        if is_maximum { self.out.exclusive_maximum = number } else { self.out.exclusive_minimum = number }
+        if is_maximum {
+            self.out.exclusive_maximum = number
+        } else {
+            self.out.exclusive_minimum = number
+        }
         Ok(())
     }
 
@@ -423,8 +427,7 @@ impl Object<'_, '_> {
         let tape = &self.document.tape;
         match tape.kind(value) {
             Kind::Bool(false) => {
-                self.row("required", Enforcement::Ignored, "a boolean is of draft 3; false requires nothing".into());
-                Ok(())
+                self.row("required", Enforcement::Ignored, "a boolean is of draft 3; false requires nothing".into())
             }
             Kind::Bool(true) => Err(Error::new(
                 ErrorKind::Schema,
@@ -440,11 +443,11 @@ impl Object<'_, '_> {
     fn format(&mut self, value: NodeId) -> Result<()> {
         let format = keywords::string(&self.document.tape, value)?;
         if !FORMATS.contains(&format) {
-            self.row("format", Enforcement::Annotation, format!("the format {format:?} is not known"));
+            self.row("format", Enforcement::Annotation, format!("the format {format:?} is not known"))?;
         } else if self.parser.formats == Formats::Assert || self.dialect.format_assertion {
             self.out.format = Some(format.to_owned());
         } else {
-            self.row("format", Enforcement::Annotation, "formats are annotations unless they are asked for".into());
+            self.row("format", Enforcement::Annotation, "formats are annotations unless they are asked for".into())?;
         }
         Ok(())
     }
@@ -455,7 +458,7 @@ impl Object<'_, '_> {
                 self.out.items = Some(self.child(value, "additionalItems", None)?);
             } else {
                 let reason = "without a list in `items` it has no items to apply to";
-                self.row("additionalItems", Enforcement::Ignored, reason.into());
+                self.row("additionalItems", Enforcement::Ignored, reason.into())?;
             }
         }
         let [minimum, maximum] = self.later.exclusive;
@@ -468,18 +471,24 @@ impl Object<'_, '_> {
         Ok(())
     }
 
-    fn annotation(&mut self, key: &str) {
+    fn annotation(&mut self, key: &str) -> Result<()> {
         if !SILENT.contains(&key) {
             let reason = match key {
-                "contentEncoding" | "contentMediaType" | "contentSchema" => "says how to read a string, asserts nothing",
+                "contentEncoding" | "contentMediaType" | "contentSchema" => {
+                    "says how to read a string, asserts nothing"
+                }
                 _ => "not a keyword of JSON Schema",
             };
-            self.row(key, Enforcement::Annotation, reason.into());
+            self.row(key, Enforcement::Annotation, reason.into())?;
         }
+        Ok(())
     }
 
-    fn row(&mut self, keyword: &str, enforcement: Enforcement, reason: String) {
+    fn row(&mut self, keyword: &str, enforcement: Enforcement, reason: String) -> Result<()> {
         let pointer = self.parser.pointer(self.place.id);
+        self.parser.pointer_bytes += pointer.len();
+        check_pointers(self.parser.pointer_bytes, self.parser.limits)?;
         self.parser.rows.push(ReportRow { pointer, keyword: keyword.to_owned(), enforcement, reason });
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@
 //! Nothing is ever fetched. Besides the schema itself there are the documents that the caller passed and the
 //! specification's own; both are read when a reference first needs them.
 
-use super::drafts::{Dialect, Draft, Keyword, Shape, metaschema};
+use super::drafts::{Dialect, Draft, Keyword, Shape, custom_dialect, metaschema};
 use super::text::{Kind, NodeId, Tape};
 use super::uri;
 use crate::error::{Error, ErrorKind, Result};
@@ -79,9 +79,10 @@ impl Document<'_> {
         pointer.split('/').skip(1).try_fold(from, |node, step| match self.tape.kind(node) {
             Kind::Object(_) => self.tape.get(node, &uri::unescape_step(step)),
             Kind::Array(n) => {
+                // RFC 6901 allows neither signs nor leading zeros.
                 let is_index = step == "0" || !step.starts_with(['0', '+']);
                 let index: u32 = step.parse().ok().filter(|i| is_index && i < n)?;
-                self.tape.items(node).nth(index as usize)
+                self.tape.item(node, index)
             }
             _ => None,
         })
@@ -102,12 +103,9 @@ impl Document<'_> {
         let name = fragment.into_owned();
         match self.anchors.get(&(index, name.clone())) {
             Some(a) if a.is_ambiguous => Err(Missing::Ambiguous),
-            Some(a) => Ok(Target {
-                doc,
-                node: a.node,
-                pointer: a.pointer.clone(),
-                dynamic: a.is_dynamic.then_some(name),
-            }),
+            Some(a) => {
+                Ok(Target { doc, node: a.node, pointer: a.pointer.clone(), dynamic: a.is_dynamic.then_some(name) })
+            }
             None => Err(Missing::Anchor),
         }
     }
@@ -167,6 +165,8 @@ pub struct Documents<'t> {
     /// URI without fragment, text, and whether it has been read.
     passed: Vec<(&'t str, &'t str, bool)>,
     dialects: Vec<(String, Option<Dialect>)>,
+    /// Length of all URIs that were joined.
+    uri_bytes: usize,
     limits: &'t Limits,
 }
 
@@ -177,8 +177,14 @@ impl<'t> Documents<'t> {
     /// As [`Tape::read`], and where `$schema` names a dialect that is not known.
     pub fn new(text: &'t str, passed: &'t [(String, String)], limits: &'t Limits) -> Result<Self> {
         let passed = passed.iter().map(|(u, t)| (u.trim_end_matches('#'), t.as_str(), false)).collect();
-        let mut all =
-            Documents { docs: Vec::new(), by_uri: FxHashMap::default(), passed, dialects: Vec::new(), limits };
+        let mut all = Documents {
+            docs: Vec::new(),
+            by_uri: FxHashMap::default(),
+            passed,
+            dialects: Vec::new(),
+            uri_bytes: 0,
+            limits,
+        };
         all.add("", text, Dialect::of(Draft::Unstated))?;
         Ok(all)
     }
@@ -199,6 +205,7 @@ impl<'t> Documents<'t> {
             Named { doc, resource, is_ambiguous: false }
         } else {
             let full = uri::join(&self.doc(doc).resource(resource).uri, address);
+            self.count_uri(&full)?;
             self.find(&full)?.ok_or_else(|| {
                 Error::new(
                     ErrorKind::Unsupported,
@@ -210,6 +217,16 @@ impl<'t> Documents<'t> {
             return Err(Missing::Ambiguous.error(reference));
         }
         self.doc(at.doc).fragment(at.doc, at.resource, fragment).map_err(|m| m.error(reference))
+    }
+
+    /// Bounds the work for URIs: below one long base, every URI repeats it.
+    fn count_uri(&mut self, uri: &str) -> Result<()> {
+        self.uri_bytes += uri.len();
+        let limit = self.limits.max_source_bytes;
+        if self.uri_bytes > limit {
+            return Err(Error::limit("bytes of URIs", limit as u64, self.uri_bytes as u64));
+        }
+        Ok(())
     }
 
     /// The resource of a URI, reading documents as needed.
@@ -239,11 +256,7 @@ impl<'t> Documents<'t> {
         {
             passed.2 = true;
             let (uri, text) = (passed.0, passed.1);
-            self.add(uri, text, inherited).map_err(|e| {
-                let message = format!("in the document {uri:?}: {}", e.message());
-                // Limits keep their numbers; for the others the document is part of the message.
-                if e.kind() == ErrorKind::Limit { e } else { Error::new(e.kind(), message).at(e.place().clone()) }
-            })?;
+            self.add(uri, text, inherited).map_err(|e| in_document(uri, &e))?;
         }
         Ok(())
     }
@@ -252,7 +265,7 @@ impl<'t> Documents<'t> {
     fn add(&mut self, retrieved: &str, text: &'t str, inherited: Dialect) -> Result<()> {
         let tape = Tape::read(text, self.limits)?;
         let doc = self.docs.len() as u32;
-        let dialect = self.dialect_at(&tape, NodeId::ROOT)?.unwrap_or(inherited);
+        let dialect = self.dialect_at(&tape, NodeId::ROOT, "")?.unwrap_or(inherited);
         let root = Resource {
             node: NodeId::ROOT,
             pointer: String::new(),
@@ -315,27 +328,22 @@ impl<'t> Documents<'t> {
     }
 
     /// Registers the names that the schema at `node` gives itself. Returns its resource.
-    fn name(
-        &mut self,
-        doc: u32,
-        document: &mut Document<'t>,
-        node: NodeId,
-        pointer: &str,
-        around: u32,
-    ) -> Result<u32> {
+    fn name(&mut self, doc: u32, document: &mut Document<'t>, node: NodeId, pointer: &str, around: u32) -> Result<u32> {
         let is_root = node == NodeId::ROOT;
         let tape = &document.tape;
         if !matches!(tape.kind(node), Kind::Object(_)) {
             return Ok(around);
         }
-        // An embedded resource may be of another draft, which also says how its identifier is spelt.
         let outer = document.resource(around);
-        let dialect = if is_root { outer.dialect } else { self.dialect_at(tape, node)?.unwrap_or(outer.dialect) };
-        let hidden = dialect.draft.ref_hides_siblings() && tape.get(node, "$ref").is_some();
+        let draft = outer.dialect.draft;
+        let hidden = draft.ref_hides_siblings() && tape.get(node, "$ref").is_some();
         let text = |key: &str| tape.get(node, key).and_then(|n| tape.string(n)).map(str::to_owned);
         let is_true = |key: &str| tape.get(node, key).is_some_and(|n| *tape.kind(n) == Kind::Bool(true));
-        let id = text(dialect.draft.id_keyword()).filter(|_| !hidden);
-        let old_id = if dialect.draft == Draft::Unstated && id.is_none() { text("id") } else { None };
+        let id = text(draft.id_keyword()).filter(|_| !hidden);
+        let old_id = if draft == Draft::Unstated && id.is_none() { text("id") } else { None };
+        // A resource may be of another draft than what it is embedded in; `$schema` elsewhere means nothing.
+        let embedded = if is_root || id.is_none() { None } else { self.dialect_at(tape, node, pointer)? };
+        let dialect = embedded.unwrap_or(outer.dialect);
         let modern = |k: Keyword| dialect.has(k).then(|| text(k.text())).flatten();
         let anchor = modern(Keyword::Anchor);
         let dynamic = modern(Keyword::DynamicAnchor);
@@ -351,6 +359,7 @@ impl<'t> Documents<'t> {
             plain_name = fragment.filter(|f| !f.is_empty() && !f.starts_with('/')).map(str::to_owned);
             if !address.is_empty() {
                 let full = uri::join(&outer.uri, address);
+                self.count_uri(&full)?;
                 if is_root {
                     if let Some(root) = document.resources.first_mut() {
                         root.uri.clone_from(&full);
@@ -397,7 +406,7 @@ impl<'t> Documents<'t> {
     }
 
     /// The dialect that `$schema` at `node` names. `None` where there is no `$schema`.
-    fn dialect_at(&mut self, tape: &Tape<'t>, node: NodeId) -> Result<Option<Dialect>> {
+    fn dialect_at(&mut self, tape: &Tape<'t>, node: NodeId, pointer: &str) -> Result<Option<Dialect>> {
         let Some(value) = tape.get(node, "$schema") else { return Ok(None) };
         let Some(uri) = tape.string(value) else { return Ok(None) };
         if let Some(draft) = Draft::of_uri(uri) {
@@ -411,10 +420,14 @@ impl<'t> Documents<'t> {
             return Err(Error::new(
                 ErrorKind::Unsupported,
                 format!("the draft {uri:?} is not supported: rewrite the schema for draft 4 or later"),
-            ));
+            )
+            .at_pointer(pointer, "$schema"));
         }
         let dialect = match self.passed.iter().find(|(u, ..)| *u == uri) {
-            Some((_, text, _)) => Some(custom_dialect(&Tape::read(text, self.limits)?)?),
+            Some((_, text, _)) => {
+                let read = Tape::read(text, self.limits).and_then(|t| custom_dialect(&t));
+                Some(read.map_err(|e| in_document(uri, &e).at_pointer(pointer, "$schema"))?)
+            }
             None => None,
         };
         self.dialects.push((uri.to_owned(), dialect));
@@ -422,39 +435,12 @@ impl<'t> Documents<'t> {
     }
 }
 
-/// What a metaschema that the caller passed says with `$vocabulary`.
-fn custom_dialect(tape: &Tape<'_>) -> Result<Dialect> {
-    let own = tape.get(NodeId::ROOT, "$schema").and_then(|n| tape.string(n)).and_then(Draft::of_uri);
-    let mut dialect = Dialect::of(own.unwrap_or(Draft::Unstated));
-    let Some(list) = tape.get(NodeId::ROOT, "$vocabulary") else { return Ok(dialect) };
-    (dialect.applicator, dialect.validation, dialect.unevaluated) = (false, false, false);
-    for (uri, value) in tape.members(list) {
-        let required = *tape.kind(value) == Kind::Bool(true);
-        let path = uri.strip_prefix("https://json-schema.org/draft/").unwrap_or_default();
-        match path {
-            "2019-09/vocab/core" => dialect.draft = Draft::D2019,
-            "2020-12/vocab/core" => dialect.draft = Draft::D2020,
-            "2019-09/vocab/applicator" => (dialect.applicator, dialect.unevaluated) = (true, true),
-            "2020-12/vocab/applicator" => dialect.applicator = true,
-            "2020-12/vocab/unevaluated" => dialect.unevaluated = true,
-            "2019-09/vocab/validation" | "2020-12/vocab/validation" => dialect.validation = true,
-            "2019-09/vocab/format" => dialect.format_assertion = required,
-            "2020-12/vocab/format-assertion" => dialect.format_assertion = true,
-            "2020-12/vocab/format-annotation"
-            | "2019-09/vocab/meta-data"
-            | "2020-12/vocab/meta-data"
-            | "2019-09/vocab/content"
-            | "2020-12/vocab/content" => {}
-            _ if required => {
-                return Err(Error::new(
-                    ErrorKind::Unsupported,
-                    format!("the metaschema requires the vocabulary {uri:?}, which is not known"),
-                ));
-            }
-            _ => {}
-        }
+/// An error inside a document that was passed: its own place would be read as one in the schema.
+fn in_document(uri: &str, e: &Error) -> Error {
+    match e.limit_values() {
+        Some(_) => e.clone(),
+        None => Error::new(e.kind(), format!("in the document {uri:?}: {e}")),
     }
-    Ok(dialect)
 }
 
 /// Bounds the memory for places: below one long key, every place repeats that key.

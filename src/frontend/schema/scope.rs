@@ -6,6 +6,8 @@
 //! without dynamic anchors have one scope.
 
 use super::resolve::{Document, Target};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 
 /// An interned scope.
@@ -27,24 +29,36 @@ pub struct Scopes {
     ids: FxHashMap<Scope, ScopeId>,
     /// Scope, document and resource to scope.
     entered: FxHashMap<(ScopeId, u32, u32), ScopeId>,
+    /// Entries of all scopes.
+    entries: usize,
 }
 
 impl Default for Scopes {
     fn default() -> Self {
         let ids = FxHashMap::from_iter([(Scope::new(), ScopeId::EMPTY)]);
-        Scopes { scopes: vec![Scope::new()], ids, entered: FxHashMap::default() }
+        Scopes { scopes: vec![Scope::new()], ids, entered: FxHashMap::default(), entries: 0 }
     }
 }
 
 impl Scopes {
     /// The scope after entering a resource of document `index`.
-    pub fn enter(&mut self, scope: ScopeId, index: u32, document: &Document<'_>, resource: u32) -> ScopeId {
+    ///
+    /// # Errors
+    /// `Limit` where scopes and the names in them are too many.
+    pub fn enter(
+        &mut self,
+        scope: ScopeId,
+        index: u32,
+        document: &Document<'_>,
+        resource: u32,
+        limits: &Limits,
+    ) -> Result<ScopeId> {
         let names = &document.resource(resource).dynamic;
         if names.is_empty() {
-            return scope;
+            return Ok(scope);
         }
         if let Some(id) = self.entered.get(&(scope, index, resource)) {
-            return *id;
+            return Ok(*id);
         }
         let mut entries = self.scopes[scope.0 as usize].clone();
         for name in names {
@@ -52,13 +66,17 @@ impl Scopes {
                 entries.insert(at, (name.clone(), index, resource));
             }
         }
+        self.entries += entries.len();
+        if self.entries > limits.max_algebra_steps {
+            return Err(Error::limit("names in dynamic scopes", limits.max_algebra_steps as u64, self.entries as u64));
+        }
         let next = ScopeId(self.scopes.len() as u32);
         let id = *self.ids.entry(entries.clone()).or_insert(next);
         if id == next {
             self.scopes.push(entries);
         }
         self.entered.insert((scope, index, resource), id);
-        id
+        Ok(id)
     }
 
     /// Document and resource that own `name` in `scope`.

@@ -8,7 +8,8 @@
 //! The reader accepts exactly RFC 8259 (and skips a leading byte order mark, as that document allows). It refuses what
 //! readers disagree about: duplicate keys and lone surrogates. Depth and size are limits.
 
-use crate::error::{Error, ErrorKind, Place, Result};
+use super::reader;
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
@@ -41,26 +42,27 @@ pub enum Kind<'t> {
 }
 
 #[derive(Clone, Debug)]
-struct Node<'t> {
-    kind: Kind<'t>,
+pub(super) struct Node<'t> {
+    pub(super) kind: Kind<'t>,
     /// First node after this subtree.
-    end: u32,
+    pub(super) end: u32,
 }
 
 /// A JSON document. Never empty: node 0 is the document.
 #[derive(Clone, Debug)]
 pub struct Tape<'t> {
-    nodes: Vec<Node<'t>>,
-    /// Keys of wide objects, sorted, so that look-ups stay cheap.
-    wide: FxHashMap<u32, Box<[u32]>>,
+    pub(super) nodes: Vec<Node<'t>>,
+    /// Keys of wide objects, sorted, and items of wide arrays, so that look-ups stay cheap.
+    pub(super) wide: FxHashMap<u32, Box<[u32]>>,
     /// Some key is spelt like a keyword that names a schema; without one there is nothing to index but the root.
     pub names_schemas: bool,
 }
 
-/// Objects with more members than this get sorted keys.
-const WIDE: u32 = 16;
+/// Containers with more values than this are indexed.
+pub(super) const WIDE: u32 = 16;
 
-/// Nesting that [`Tape::to_value`] and the drop of its result stand on the smallest common stack, whatever the limits.
+/// Deepest nesting whatever the limits say: copying, comparing and dropping a `Value` recurse, on a stack that may be
+/// as small as 2 MB.
 const DEPTH_CEILING: usize = 2_000;
 
 impl<'t> Tape<'t> {
@@ -74,19 +76,7 @@ impl<'t> Tape<'t> {
         if text.len() > max_bytes {
             return Err(Error::limit("bytes of schema text", max_bytes as u64, text.len() as u64));
         }
-        let mut reader = Reader {
-            text,
-            bytes: text.as_bytes(),
-            pos: if text.starts_with('\u{feff}') { 3 } else { 0 },
-            max_depth: limits.max_depth.min(DEPTH_CEILING),
-            tape: Tape {
-                nodes: Vec::with_capacity(text.len() / 12 + 4),
-                wide: FxHashMap::default(),
-                names_schemas: false,
-            },
-        };
-        reader.document()?;
-        Ok(reader.tape)
+        reader::read(text, limits.max_depth.min(DEPTH_CEILING))
     }
 
     /// What `node` is.
@@ -148,313 +138,82 @@ impl<'t> Tape<'t> {
         self.members(node).find(|(k, _)| *k == key).map(|(_, id)| id)
     }
 
-    fn key(&self, node: u32) -> &str {
+    /// The item of an array at `index`.
+    pub fn item(&self, node: NodeId, index: u32) -> Option<NodeId> {
+        match (self.kind(node), self.wide.get(&node.0)) {
+            (Kind::Array(_), Some(items)) => items.get(index as usize).map(|n| NodeId(*n)),
+            _ => self.items(node).nth(index as usize),
+        }
+    }
+
+    pub(super) fn key(&self, node: u32) -> &str {
         self.string(NodeId(node)).unwrap_or_default()
     }
 
-    /// A copy of the subtree. Recursion is bounded by the depth that [`Tape::read`] allows.
+    /// A copy of the subtree, made without recursion.
+    ///
+    /// # Errors
+    /// `Schema` for a number that `serde_json` refuses.
     pub fn to_value(&self, node: NodeId) -> Result<Value> {
-        Ok(match self.kind(node) {
-            Kind::Null => Value::Null,
-            Kind::Bool(b) => Value::Bool(*b),
-            Kind::Number(n) => Value::Number(
-                n.parse().map_err(|_| Error::new(ErrorKind::Schema, format!("number {n} is too large to be read")))?,
-            ),
-            Kind::String(s) => Value::String(s.to_string()),
-            Kind::Array(_) => Value::Array(self.items(node).map(|i| self.to_value(i)).collect::<Result<_>>()?),
-            Kind::Object(_) => Value::Object(
-                self.members(node)
-                    .map(|(k, v)| Ok((k.to_owned(), self.to_value(v)?)))
-                    .collect::<Result<Map<String, Value>>>()?,
-            ),
-        })
-    }
-}
-
-struct Reader<'t> {
-    text: &'t str,
-    bytes: &'t [u8],
-    pos: usize,
-    max_depth: usize,
-    tape: Tape<'t>,
-}
-
-impl<'t> Reader<'t> {
-    fn document(&mut self) -> Result<()> {
-        // Open containers, as node numbers.
-        let mut open: Vec<u32> = Vec::new();
-        loop {
-            // A value starts here.
-            match self.skip_space() {
-                Some(first @ (b'{' | b'[')) => {
-                    if open.len() >= self.max_depth {
-                        let (limit, found) = (self.max_depth as u64, open.len() as u64 + 1);
-                        return Err(Error::limit("depth of schema", limit, found).at(Place::Byte(self.pos)));
+        let end = self.end(node).0;
+        // Containers that are being filled, each with the key that waits for its value.
+        let mut open: Vec<(Open, u32)> = Vec::new();
+        let mut next = node.0;
+        while next < end {
+            let mut at_end = self.end(NodeId(next)).0;
+            let awaits_key = matches!(open.last(), Some((Open::Object(_, None), _)));
+            let kind = self.kind(NodeId(next));
+            next += 1;
+            let mut value = match kind {
+                Kind::String(s) if awaits_key => {
+                    if let Some((Open::Object(_, key), _)) = open.last_mut() {
+                        *key = Some(s.to_string());
                     }
-                    self.pos += 1;
-                    let is_object = first == b'{';
-                    open.push(self.push(if is_object { Kind::Object(0) } else { Kind::Array(0) }));
-                    let close = if is_object { b'}' } else { b']' };
-                    if self.skip_space() == Some(close) {
-                        // Closed by the loop below.
-                    } else {
-                        if is_object {
-                            self.key(open.len())?;
-                        }
-                        continue;
-                    }
+                    continue;
                 }
-                Some(b'"') => {
-                    let s = self.quoted()?;
-                    self.push(Kind::String(s));
-                    self.count(&open);
+                Kind::Array(n) if *n > 0 => {
+                    open.push((Open::Array(Vec::with_capacity(*n as usize)), at_end));
+                    continue;
                 }
-                Some(b'-' | b'0'..=b'9') => {
-                    let n = self.number()?;
-                    self.push(Kind::Number(n));
-                    self.count(&open);
+                Kind::Object(n) if *n > 0 => {
+                    open.push((Open::Object(Map::with_capacity(*n as usize), None), at_end));
+                    continue;
                 }
-                Some(b't') => self.word("true", Kind::Bool(true), &open)?,
-                Some(b'f') => self.word("false", Kind::Bool(false), &open)?,
-                Some(b'n') => self.word("null", Kind::Null, &open)?,
-                _ => return Err(self.invalid("a value is expected")),
-            }
-            // A value ended, or an empty container is about to.
+                Kind::Array(_) => Value::Array(Vec::new()),
+                Kind::Object(_) => Value::Object(Map::new()),
+                Kind::Null => Value::Null,
+                Kind::Bool(b) => Value::Bool(*b),
+                Kind::String(s) => Value::String(s.to_string()),
+                Kind::Number(n) => Value::Number(
+                    n.parse().map_err(|_| Error::new(ErrorKind::Schema, format!("number {n} cannot be read")))?,
+                ),
+            };
+            // A value that ends its container completes that one as well.
             loop {
-                let Some(&container) = open.last() else {
-                    return match self.skip_space() {
-                        None => Ok(()),
-                        Some(_) => Err(self.invalid("text follows the document")),
-                    };
-                };
-                let is_object = matches!(self.tape.nodes[container as usize].kind, Kind::Object(_));
-                match self.skip_space() {
-                    Some(b',') => {
-                        self.pos += 1;
-                        if is_object {
-                            self.skip_space();
-                            self.key(open.len())?;
-                        }
-                        break;
+                match open.last_mut() {
+                    None => return Ok(value),
+                    Some((Open::Array(items), _)) => items.push(value),
+                    Some((Open::Object(members, key), _)) => {
+                        members.insert(key.take().unwrap_or_default(), value);
                     }
-                    Some(b'}') if is_object => {
-                        self.pos += 1;
-                        self.close(container)?;
-                        open.pop();
-                        self.count(&open);
-                    }
-                    Some(b']') if !is_object => {
-                        self.pos += 1;
-                        self.close(container)?;
-                        open.pop();
-                        self.count(&open);
-                    }
-                    _ if is_object => return Err(self.invalid("',' or '}' is expected")),
-                    _ => return Err(self.invalid("',' or ']' is expected")),
                 }
-            }
-        }
-    }
-
-    fn push(&mut self, kind: Kind<'t>) -> u32 {
-        let id = self.tape.nodes.len() as u32;
-        self.tape.nodes.push(Node { kind, end: id + 1 });
-        id
-    }
-
-    /// One more value in the innermost container.
-    fn count(&mut self, open: &[u32]) {
-        if let Some(&c) = open.last() {
-            match &mut self.tape.nodes[c as usize].kind {
-                Kind::Array(n) | Kind::Object(n) => *n += 1,
-                _ => {}
-            }
-        }
-    }
-
-    fn word(&mut self, word: &str, kind: Kind<'t>, open: &[u32]) -> Result<()> {
-        if !self.bytes[self.pos..].starts_with(word.as_bytes()) {
-            return Err(self.invalid("a value is expected"));
-        }
-        self.pos += word.len();
-        self.push(kind);
-        self.count(open);
-        Ok(())
-    }
-
-    /// A key and its colon.
-    fn key(&mut self, depth: usize) -> Result<()> {
-        if self.bytes.get(self.pos) != Some(&b'"') {
-            return Err(self.invalid("a key in double quotes is expected"));
-        }
-        let key = self.quoted()?;
-        self.tape.names_schemas |= match &*key {
-            "$id" | "id" => depth > 1,
-            "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" => true,
-            _ => false,
-        };
-        self.push(Kind::String(key));
-        if self.skip_space() != Some(b':') {
-            return Err(self.invalid("':' is expected"));
-        }
-        self.pos += 1;
-        Ok(())
-    }
-
-    /// Ends a container and, in an object, looks for duplicate keys.
-    fn close(&mut self, container: u32) -> Result<()> {
-        let end = self.tape.nodes.len() as u32;
-        self.tape.nodes[container as usize].end = end;
-        let Kind::Object(n) = self.tape.nodes[container as usize].kind else { return Ok(()) };
-        let keys = || {
-            let mut next = container + 1;
-            let tape = &self.tape;
-            std::iter::from_fn(move || {
-                (next < end).then(|| {
-                    let key = next;
-                    next = tape.nodes[key as usize + 1].end;
-                    key
-                })
-            })
-        };
-        let mut twice = None;
-        if n <= WIDE {
-            let mut seen = [""; WIDE as usize];
-            for (i, k) in keys().enumerate() {
-                let key = self.tape.key(k);
-                if seen.iter().take(i).any(|s| *s == key) {
-                    twice = Some(k);
+                if open.last().is_none_or(|o| o.1 != at_end) {
                     break;
                 }
-                if let Some(slot) = seen.get_mut(i) {
-                    *slot = key;
-                }
-            }
-        } else {
-            let mut sorted: Box<[u32]> = keys().collect();
-            sorted.sort_by(|a, b| self.tape.key(*a).cmp(self.tape.key(*b)));
-            twice = sorted.windows(2).find(|w| self.tape.key(w[0]) == self.tape.key(w[1])).map(|w| w[1]);
-            self.tape.wide.insert(container, sorted);
-        }
-        match twice {
-            None => Ok(()),
-            Some(k) => Err(Error::new(ErrorKind::Schema, format!("key {:?} occurs twice in one object", self.tape.key(k)))
-                .at(Place::Byte(self.pos - 1))),
-        }
-    }
-
-    fn skip_space(&mut self) -> Option<u8> {
-        while let Some(&b) = self.bytes.get(self.pos) {
-            if !matches!(b, b' ' | b'\n' | b'\r' | b'\t') {
-                return Some(b);
-            }
-            self.pos += 1;
-        }
-        None
-    }
-
-    /// A string, from its opening quote.
-    fn quoted(&mut self) -> Result<Cow<'t, str>> {
-        self.pos += 1;
-        let mut from = self.pos;
-        let mut unescaped: Option<String> = None;
-        loop {
-            match self.bytes.get(self.pos) {
-                Some(b'"') => {
-                    // Quotes and backslashes are ASCII, so both ends are character boundaries.
-                    let tail = self.text.get(from..self.pos).unwrap_or_default();
-                    self.pos += 1;
-                    return Ok(match unescaped {
-                        None => Cow::Borrowed(tail),
-                        Some(s) => Cow::Owned(s + tail),
-                    });
-                }
-                Some(b'\\') => {
-                    let s = unescaped.get_or_insert_default();
-                    s.push_str(self.text.get(from..self.pos).unwrap_or_default());
-                    let c = self.escape()?;
-                    unescaped.get_or_insert_default().push(c);
-                    from = self.pos;
-                }
-                Some(0x00..=0x1f) => return Err(self.invalid("a control character in a string must be escaped")),
-                Some(_) => self.pos += 1,
-                None => return Err(self.invalid("a string is not closed")),
+                let Some((done, its_end)) = open.pop() else { break };
+                at_end = its_end;
+                value = match done {
+                    Open::Array(items) => Value::Array(items),
+                    Open::Object(members, _) => Value::Object(members),
+                };
             }
         }
+        Err(Error::new(ErrorKind::Internal, "a tape ends inside a value"))
     }
+}
 
-    /// An escape, from its backslash.
-    fn escape(&mut self) -> Result<char> {
-        let c = match self.bytes.get(self.pos + 1) {
-            Some(b'"') => '"',
-            Some(b'\\') => '\\',
-            Some(b'/') => '/',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => return self.escaped_unit(),
-            _ => return Err(self.invalid("an escape is not known")),
-        };
-        self.pos += 2;
-        Ok(c)
-    }
-
-    /// `\uXXXX`, or two of them for a character beyond the basic plane.
-    fn escaped_unit(&mut self) -> Result<char> {
-        let Some(high) = self.hex4(self.pos + 2) else { return Err(self.invalid("an escape needs four hex digits")) };
-        let is_pair = (0xd800..0xdc00).contains(&high) && self.bytes[self.pos + 6..].starts_with(b"\\u");
-        let low = if is_pair { self.hex4(self.pos + 8).filter(|l| (0xdc00..0xe000).contains(l)) } else { None };
-        let code = match low {
-            Some(low) => 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00),
-            None => high,
-        };
-        let Some(c) = char::from_u32(code) else {
-            return Err(self.invalid("a lone surrogate is not a character"));
-        };
-        self.pos += if low.is_some() { 12 } else { 6 };
-        Ok(c)
-    }
-
-    fn hex4(&self, at: usize) -> Option<u32> {
-        let digits = self.bytes.get(at..at + 4)?;
-        digits.iter().try_fold(0, |n, b| Some(n * 16 + (*b as char).to_digit(16)?))
-    }
-
-    fn number(&mut self) -> Result<&'t str> {
-        let from = self.pos;
-        if self.bytes.get(self.pos) == Some(&b'-') {
-            self.pos += 1;
-        }
-        let leading_zero = self.bytes.get(self.pos) == Some(&b'0');
-        if self.digits()? > 1 && leading_zero {
-            self.pos = from;
-            return Err(self.invalid("a number must not start with 0"));
-        }
-        if self.bytes.get(self.pos) == Some(&b'.') {
-            self.pos += 1;
-            self.digits()?;
-        }
-        if matches!(self.bytes.get(self.pos), Some(b'e' | b'E')) {
-            self.pos += 1;
-            if matches!(self.bytes.get(self.pos), Some(b'+' | b'-')) {
-                self.pos += 1;
-            }
-            self.digits()?;
-        }
-        Ok(self.text.get(from..self.pos).unwrap_or_default())
-    }
-
-    fn digits(&mut self) -> Result<usize> {
-        let from = self.pos;
-        while matches!(self.bytes.get(self.pos), Some(b'0'..=b'9')) {
-            self.pos += 1;
-        }
-        if self.pos == from { Err(self.invalid("a digit is expected")) } else { Ok(self.pos - from) }
-    }
-
-    fn invalid(&self, what: &str) -> Error {
-        Error::new(ErrorKind::Schema, format!("the schema is not JSON: {what}")).at(Place::Byte(self.pos))
-    }
+/// A container that [`Tape::to_value`] is filling.
+enum Open {
+    Array(Vec<Value>),
+    Object(Map<String, Value>, Option<String>),
 }

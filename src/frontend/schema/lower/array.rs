@@ -250,6 +250,14 @@ impl Kind for Arrays {
         })
     }
 
+    fn negate(alternative: &[Item<ArrayAtom>]) -> Vec<ArrayAtom> {
+        match alternative {
+            [Item::Atom(ArrayAtom::Max(n))] => n.checked_add(1).map(ArrayAtom::Min).into_iter().collect(),
+            [Item::Atom(ArrayAtom::Min(n))] => n.checked_sub(1).map(ArrayAtom::Max).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
     fn is_dead(_: &mut Context<'_, '_>, _: &ArrayFacts) -> Result<bool> {
         Ok(false)
     }

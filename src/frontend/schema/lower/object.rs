@@ -6,7 +6,7 @@
 use super::super::model::Types;
 use super::context::{Context, Lit};
 use super::node::{FALSE, Name, NodeId, TRUE};
-use super::search::{Alternative, Item, Kind, Scope, Status, Taken};
+use super::search::{Alternative, Choice, Item, Kind, Scope, Status, Taken};
 use crate::error::Result;
 
 /// The type `object`.
@@ -151,10 +151,11 @@ impl Kind for Objects {
             match nodes.canon(s) {
                 TRUE => {}
                 FALSE => alive &= facts.set_presence(k, false),
-                s => out.choices.push(vec![
-                    vec![Item::Atom(ObjectAtom::Absent(k))],
-                    vec![Item::Atom(ObjectAtom::Present(k)), Item::Lit(Lit::yes(s), out.scope)],
-                ]),
+                s => {
+                    let absent = vec![Item::Atom(ObjectAtom::Absent(k))];
+                    let present = vec![Item::Atom(ObjectAtom::Present(k)), Item::Lit(Lit::yes(s), out.scope)];
+                    out.choices.push(Choice::new(vec![absent, present], out.scope));
+                }
             }
         }
         Ok(alive)
@@ -165,14 +166,22 @@ impl Kind for Objects {
         let Some(o) = cx.nodes.get(node).object.as_deref() else { return Ok(Vec::new()) };
         let atom = Item::<ObjectAtom>::Atom;
         let mut out = Vec::new();
-        for &r in &o.required {
-            out.push(vec![atom(Absent(r))]);
-        }
         let no = |s: NodeId| Lit::no(cx.nodes.canon(s));
-        for &(name, s) in &o.props {
-            let lit = no(s);
-            if lit.node != TRUE {
-                out.push(vec![atom(Present(name)), atom(Value(name, lit))]);
+        for &r in &o.required {
+            if o.prop(r).is_none_or(|s| no(s).node == TRUE) {
+                out.push(vec![atom(Absent(r))]);
+            }
+        }
+        // Constants tell alternatives apart best, so they are decided first.
+        for constant in [true, false] {
+            for &(name, s) in &o.props {
+                let lit = no(s);
+                if lit.node == TRUE || cx.constants(lit.node).is_some() != constant {
+                    continue;
+                }
+                // A required name is violated where it is absent or bad: one condition on its value says both.
+                let bad = atom(Value(name, lit));
+                out.push(if o.required.contains(&name) { vec![bad] } else { vec![atom(Present(name)), bad] });
             }
         }
         for &(p, s) in &o.patterns {
@@ -252,7 +261,10 @@ impl Kind for Objects {
                 Status::Open if cx.member_lits(facts, n)?.is_none() => Status::Dead,
                 s => s,
             },
-            ObjectAtom::Absent(n) => known(facts.presence_of(n), false),
+            ObjectAtom::Absent(n) => match known(facts.presence_of(n), false) {
+                Status::Open if cx.member_lits(facts, n)?.is_none() => Status::Holds,
+                s => s,
+            },
             ObjectAtom::Value(n, l) => {
                 if facts.presence_of(n) == Some(false) {
                     return Ok(Status::Holds);
@@ -283,6 +295,18 @@ impl Kind for Objects {
             }
             _ => Status::Open,
         })
+    }
+
+    fn negate(alternative: &[Item<ObjectAtom>]) -> Vec<ObjectAtom> {
+        use ObjectAtom::{Absent, Max, Min, Present, Value};
+        match alternative {
+            [Item::Atom(Absent(n))] => vec![Present(*n)],
+            [Item::Atom(Value(n, l))] => vec![Present(*n), Value(*n, l.negate())],
+            [Item::Atom(Present(n)), Item::Atom(Value(m, l))] if n == m => vec![Value(*n, l.negate())],
+            [Item::Atom(Max(n))] => n.checked_add(1).map(Min).into_iter().collect(),
+            [Item::Atom(Min(n))] => n.checked_sub(1).map(Max).into_iter().collect(),
+            _ => Vec::new(),
+        }
     }
 
     fn is_dead(cx: &mut Context<'_, '_>, facts: &ObjectFacts) -> Result<bool> {

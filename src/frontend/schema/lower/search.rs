@@ -32,6 +32,21 @@ pub(super) enum Item<A> {
 /// A conjunction that a choice offers.
 pub(super) type Alternative<A> = Vec<Item<A>>;
 
+/// A disjunction. In a scope, an alternative that already holds does not make the others needless: they may evaluate
+/// more members.
+#[derive(Clone, Debug)]
+pub(super) struct Choice<A> {
+    pub alternatives: Rc<Vec<Alternative<A>>>,
+    pub scoped: bool,
+}
+
+impl<A> Choice<A> {
+    /// A choice in a scope, or in none (0).
+    pub fn new(alternatives: Vec<Alternative<A>>, scope: Scope) -> Self {
+        Choice { alternatives: Rc::new(alternatives), scoped: scope != 0 }
+    }
+}
+
 /// What is known about an alternative under some facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
@@ -43,7 +58,7 @@ pub(super) enum Status {
 /// Takes what a node says about the type apart.
 pub(super) struct Taken<A> {
     pub items: Vec<Item<A>>,
-    pub choices: Vec<Vec<Alternative<A>>>,
+    pub choices: Vec<Choice<A>>,
     /// The scope for what applies in place.
     pub scope: Scope,
 }
@@ -66,6 +81,8 @@ pub(super) trait Kind: Sized {
     fn assert(cx: &mut Context<'_, '_>, atom: Self::Atom, facts: &mut Self::Facts) -> Result<bool>;
     /// What the facts say of an assertion.
     fn status(cx: &mut Context<'_, '_>, atom: &Self::Atom, facts: &Self::Facts) -> Result<Status>;
+    /// The negation of an alternative, where assertions say it; empty where they do not.
+    fn negate(alternative: &[Item<Self::Atom>]) -> Vec<Self::Atom>;
     /// Whether the facts are seen to contradict each other. Called before a state is split.
     fn is_dead(cx: &mut Context<'_, '_>, facts: &Self::Facts) -> Result<bool>;
 }
@@ -73,7 +90,7 @@ pub(super) trait Kind: Sized {
 struct State<K: Kind> {
     facts: K::Facts,
     seen: Vec<(Lit, Scope)>,
-    choices: Vec<Rc<Vec<Alternative<K::Atom>>>>,
+    choices: Vec<Choice<K::Atom>>,
     todo: Vec<Item<K::Atom>>,
 }
 
@@ -102,13 +119,7 @@ pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Res
         let Some(choice) = pick(cx, &mut state)? else { continue };
         match choice {
             Picked::None => out.push(state.facts),
-            Picked::Split(alternatives) => {
-                for a in alternatives.into_iter().rev() {
-                    let mut s = state.clone();
-                    s.todo.extend(a.into_iter().rev());
-                    stack.push(s);
-                }
-            }
+            Picked::Split(alternatives) => split(state, alternatives, &mut stack),
         }
         let n = out.len() + stack.len();
         if n > cx.limits.max_alternatives {
@@ -116,6 +127,25 @@ pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Res
         }
     }
     Ok(out)
+}
+
+/// One state for each alternative. While other choices are open, an alternative may assume that the earlier ones fail:
+/// what they have in common is then decided once and not again under every alternative of every other choice, which
+/// makes the negation of `n` schemas with a discriminator linear in `n`. The last choice needs no such help.
+fn split<K: Kind>(state: State<K>, alternatives: Vec<Alternative<K::Atom>>, stack: &mut Vec<State<K>>) {
+    let others = !state.choices.is_empty();
+    let mut failed: Vec<Item<K::Atom>> = Vec::new();
+    let first = stack.len();
+    for a in alternatives {
+        let mut s = state.clone();
+        s.todo.extend(failed.iter().rev().cloned());
+        if others {
+            failed.extend(K::negate(&a).into_iter().map(Item::Atom));
+        }
+        s.todo.extend(a.into_iter().rev());
+        stack.push(s);
+    }
+    stack[first..].reverse();
 }
 
 enum Picked<A> {
@@ -144,7 +174,7 @@ fn settle<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<boo
         let mut taken = Taken { items: Vec::new(), choices: Vec::new(), scope };
         if lit.negated {
             let alternatives = negation::<K>(cx, lit.node)?;
-            taken.choices.push(alternatives);
+            taken.choices.push(Choice::new(alternatives, 0));
         } else {
             if !K::take(cx, lit.node, &mut state.facts, &mut taken)? {
                 return Ok(false);
@@ -152,11 +182,11 @@ fn settle<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<boo
             applicators::<K>(cx, lit.node, &mut taken)?;
         }
         state.todo.extend(taken.items.into_iter().rev());
-        for mut c in taken.choices {
-            match c.len() {
-                0 => return Ok(false),
-                1 => state.todo.extend(c.swap_remove(0).into_iter().rev()),
-                _ => state.choices.push(Rc::new(c)),
+        for c in taken.choices {
+            match c.alternatives.as_slice() {
+                [] => return Ok(false),
+                [one] => state.todo.extend(one.iter().rev().cloned()),
+                _ => state.choices.push(c),
             }
         }
     }
@@ -176,10 +206,11 @@ fn pick<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<Optio
     'choices: while i < state.choices.len() {
         let choice = state.choices[i].clone();
         let mut live = Vec::new();
-        for (k, a) in choice.iter().enumerate() {
+        for (k, a) in choice.alternatives.iter().enumerate() {
             match status_of::<K>(cx, a, state)? {
                 Status::Dead => {}
                 Status::Open => live.push(k),
+                Status::Holds if choice.scoped => live.push(k),
                 Status::Holds => {
                     state.choices.remove(i);
                     continue 'choices;
@@ -196,7 +227,7 @@ fn pick<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<Optio
     }
     let Some((i, live)) = best else { return Ok(Some(Picked::None)) };
     let choice = state.choices.remove(i);
-    Ok(Some(Picked::Split(live.into_iter().map(|k| choice[k].clone()).collect())))
+    Ok(Some(Picked::Split(live.into_iter().map(|k| choice.alternatives[k].clone()).collect())))
 }
 
 fn status_of<K: Kind>(cx: &mut Context<'_, '_>, a: &Alternative<K::Atom>, state: &State<K>) -> Result<Status> {
@@ -252,7 +283,8 @@ fn applicators<K: Kind>(cx: &mut Context<'_, '_>, node: NodeId, out: &mut Taken<
         (n.all.clone(), n.any.clone(), n.one.clone(), n.not, n.cond, n.values.len());
     for i in 0..values {
         let composites = &cx.nodes.get(node).values[i].composites;
-        out.choices.push(composites.iter().map(|&c| vec![Item::Lit(Lit::yes(c), s)]).collect());
+        // Values leave no annotations, so they are outside of any scope.
+        out.choices.push(Choice::new(each(composites), 0));
     }
     out.items.extend(all.iter().map(|&c| Item::Lit(Lit::yes(c), s)));
     if let Some(c) = not {
@@ -260,19 +292,20 @@ fn applicators<K: Kind>(cx: &mut Context<'_, '_>, node: NodeId, out: &mut Taken<
     }
     if let Some(v) = any {
         let choice = if s == 0 { each(&v) } else { subsets::<K>(cx, &v, s)? };
-        out.choices.push(choice);
+        out.choices.push(Choice::new(choice, s));
     }
     if let Some(v) = one {
-        out.choices.push(exactly_one::<K>(cx, &v, s)?);
+        let choice = exactly_one::<K>(cx, &v, s)?;
+        out.choices.push(Choice::new(choice, s));
     }
     if let Some((i, t, e)) = cond {
         let yes = |c: NodeId| Item::Lit(Lit::yes(c), s);
         if s == 0 && t == TRUE {
-            out.choices.push(vec![vec![yes(i)], vec![yes(e)]]);
+            out.choices.push(Choice::new(vec![vec![yes(i)], vec![yes(e)]], 0));
         } else {
             // Where there is no `else`, what `if` refuses needs no mention in a scope: it evaluates nothing.
             let otherwise = if t == TRUE && e == TRUE { vec![] } else { vec![Item::Lit(Lit::no(i), 0), yes(e)] };
-            out.choices.push(vec![vec![yes(i), yes(t)], otherwise]);
+            out.choices.push(Choice::new(vec![vec![yes(i), yes(t)], otherwise], s));
         }
     }
     Ok(())

@@ -1,0 +1,250 @@
+//! Arrays whose elements must differ.
+//!
+//! While an element of such an array is open, its bytes are recorded along the nodes. When it closes, it is brought
+//! to a canonical text (numbers by value, strings by what they decode to, objects without order) and compared with the
+//! elements before it: a repetition is refused at its last byte. For that refusal never to be a dead end, an open
+//! element must always have an unused way to go on. Containers have one where they can grow (the compiler refuses
+//! others); scalars have one unless few members are left, and then those are listed and compared.
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+use std::sync::{Arc, Mutex};
+
+use super::arena::{Element, KeyByte, Kind, Node, NodeId, Phase};
+use super::config::Frames;
+use super::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
+use super::program::{Gap, Program};
+use crate::frontend::schema::decimal::Decimal;
+use crate::ir::RuleId;
+
+/// More ways to end than this are as good as infinitely many.
+const MANY: u64 = 4_096;
+
+type Texts = Option<Arc<[Box<[u8]>]>>;
+
+/// Memo: for a lexeme and a state, the byte strings that end it, or `None` where there are many.
+#[derive(Default)]
+pub struct Endings(Mutex<FxHashMap<(u32, u32), Texts>>);
+
+impl Program {
+    /// The byte strings that lead a raw lexeme from `state` to its end; `None` where there are many, and for strings.
+    pub fn endings(&self, lexeme: u32, state: u32) -> Texts {
+        let l = &self.lexemes[lexeme as usize];
+        if l.kind() != LexemeKind::Raw {
+            return None;
+        }
+        let mut memo = self.endings.0.lock().unwrap_or_else(|p| p.into_inner());
+        memo.entry((lexeme, state)).or_insert_with(|| members(l, state)).clone()
+    }
+}
+
+/// All byte strings from `state` to acceptance, if they are few.
+pub fn members(l: &Lexeme, state: u32) -> Texts {
+    if l.residual_size(state) > MANY {
+        return None;
+    }
+    let mut out: Vec<Box<[u8]>> = Vec::new();
+    let mut stack = vec![(state, Vec::new())];
+    while let Some((s, text)) = stack.pop() {
+        if l.state(s).accepting {
+            out.push(text.clone().into_boxed_slice());
+        }
+        for b in 0..=255u8 {
+            let to = l.next(s, b);
+            if to > CLOSED {
+                let mut t = text.clone();
+                t.push(b);
+                stack.push((to, t));
+            }
+        }
+    }
+    Some(out.into())
+}
+
+/// JSON text to a text that equal values share; `None` if it is not JSON.
+pub fn canonical(text: &[u8]) -> Option<Box<[u8]>> {
+    let value: Value = serde_json::from_slice(text).ok()?;
+    let mut out = Vec::new();
+    write(&value, &mut out)?;
+    Some(out.into_boxed_slice())
+}
+
+fn write(v: &Value, out: &mut Vec<u8>) -> Option<()> {
+    match v {
+        Value::Null => out.extend(b"null"),
+        Value::Bool(b) => out.extend(if *b { b"true".as_slice() } else { b"false" }),
+        Value::Number(n) => {
+            let d = Decimal::parse(&n.to_string())?;
+            out.push(if d.negative { b'-' } else { b'+' });
+            out.extend(d.digits.iter().map(|d| b'0' + d));
+            out.extend(format!("e{}", d.exponent).bytes());
+        }
+        Value::String(s) => {
+            out.push(b'"');
+            out.extend(serde_json::to_vec(s).ok()?);
+        }
+        Value::Array(a) => {
+            out.push(b'[');
+            for v in a {
+                write(v, out)?;
+                out.push(b',');
+            }
+            out.push(b']');
+        }
+        Value::Object(o) => {
+            let mut keys: Vec<&String> = o.keys().collect();
+            keys.sort_unstable();
+            out.push(b'{');
+            for k in keys {
+                out.extend(serde_json::to_vec(k).ok()?);
+                out.push(b':');
+                write(&o[k], out)?;
+                out.push(b',');
+            }
+            out.push(b'}');
+        }
+    }
+    Some(())
+}
+
+impl Frames<'_> {
+    /// Whether `node` lies inside an element whose bytes are recorded.
+    pub(super) fn is_traced(&self, node: NodeId) -> bool {
+        let parent = self.arena.nodes[node as usize].parent;
+        self.arena.nodes.get(parent as usize).is_some_and(|p| {
+            (p.kind == Kind::Array && p.phase == Phase::Inside && p.key != u32::MAX) || p.trace != u32::MAX
+        })
+    }
+
+    /// Whether any array on the stack must have unique elements.
+    pub fn is_unique_inside(&self, top: NodeId) -> bool {
+        let mut at = top;
+        while let Some(n) = self.arena.nodes.get(at as usize) {
+            if n.kind == Kind::Array && self.any_unique(n) {
+                return true;
+            }
+            at = n.parent;
+        }
+        false
+    }
+
+    fn any_unique(&self, node: &Node) -> bool {
+        let items = &self.arena.arrays[node.start as usize..(node.start + node.len) as usize];
+        items.iter().any(|i| self.program.arrays[i.shape as usize].unique)
+    }
+
+    /// Adds `byte` to the trace of the element that `next` lies in, if it was part of it.
+    pub(super) fn record(&mut self, next: NodeId, byte: u8) {
+        let n = self.arena.nodes[next as usize];
+        let fresh = n.kind == Kind::Value
+            && n.trace != u32::MAX
+            && self.arena.nodes.get(n.parent as usize).is_some_and(|p| p.kind == Kind::Array && p.key == n.trace);
+        if fresh || !self.is_traced(next) {
+            return;
+        }
+        let before = self.arena.trace;
+        self.arena.keys.push(KeyByte { before, byte });
+        self.arena.nodes[next as usize].trace = self.arena.keys.len() as u32 - 1;
+    }
+
+    /// Starts the trace of an element that was just opened.
+    pub(super) fn begin_trace(&mut self, array: NodeId, value: NodeId, gap: Gap) {
+        let outer = self.is_traced(array);
+        let mut before = u32::MAX;
+        if outer {
+            before = self.arena.trace;
+            if gap == Gap::After {
+                self.arena.keys.push(KeyByte { before, byte: b',' });
+                before = self.arena.keys.len() as u32 - 1;
+            }
+            self.arena.nodes[array as usize].trace = before;
+        }
+        let node = self.arena.nodes[array as usize];
+        if outer || self.any_unique(&node) {
+            // A blank marks the border: it is part of the outer trace, where it means nothing.
+            self.arena.keys.push(KeyByte { before, byte: b' ' });
+            let start = self.arena.keys.len() as u32 - 1;
+            self.arena.nodes[value as usize].trace = start;
+            if self.any_unique(&node) {
+                self.arena.nodes[array as usize].key = start;
+            }
+        }
+        self.arena.trace = self.arena.nodes[value as usize].trace;
+    }
+
+    /// The canonical text of the element that ends now.
+    pub(super) fn element_value(&self, array: &Node, closing: Option<u8>) -> Option<Box<[u8]>> {
+        if self.arena.unchecked {
+            return None;
+        }
+        let mut text = self.arena.bytes_since(self.arena.trace, array.key);
+        text.extend(closing);
+        canonical(&text)
+    }
+
+    pub(super) fn has_element(&self, array: &Node, value: &[u8]) -> bool {
+        let mut e = array.seen;
+        while let Some(element) = self.arena.elements.get(e as usize) {
+            if *element.value == *value {
+                return true;
+            }
+            e = element.before;
+        }
+        false
+    }
+
+    pub(super) fn add_element(&mut self, before: u32, value: Option<Box<[u8]>>) -> u32 {
+        let Some(value) = value else { return before };
+        self.arena.elements.push(Element { before, value });
+        self.arena.elements.len() as u32 - 1
+    }
+
+    /// Whether `rule` has a member that the array does not have yet.
+    pub(super) fn has_unused(&self, array: &Node, rule: RuleId) -> bool {
+        if array.seen == u32::MAX || self.arena.unchecked {
+            return true;
+        }
+        let r = &self.program.rules[rule.0 as usize];
+        if !r.arrays.is_empty() || !r.objects.is_empty() {
+            return true;
+        }
+        r.lexemes.iter().any(|&l| {
+            let start = self.program.lexemes[l as usize].start();
+            match self.program.endings(l, start) {
+                None => true,
+                Some(texts) => texts.iter().any(|t| canonical(t).is_none_or(|v| !self.has_element(array, &v))),
+            }
+        })
+    }
+
+    /// Drops, from the scalar items that were just made, those that can only become an element that the array above
+    /// has already.
+    pub(super) fn keep_unused(&mut self, parent: NodeId, start: u32, byte: Option<u8>) {
+        let array = self.arena.nodes[parent as usize];
+        if array.kind != Kind::Array || array.key == u32::MAX || array.seen == u32::MAX || self.arena.unchecked {
+            return;
+        }
+        let mut prefix = self.arena.bytes_since(self.arena.trace, array.key);
+        prefix.extend(byte);
+        let mut kept = start as usize;
+        for i in start as usize..self.arena.scalars.len() {
+            let item = self.arena.scalars[i];
+            let waits = |i: &&super::arena::ArrayItem| i.child == item.tag;
+            let items = &self.arena.arrays[array.start as usize..(array.start + array.len) as usize];
+            let free = items.iter().filter(waits).any(|i| !self.program.arrays[i.shape as usize].unique);
+            let keep = free
+                || match self.program.endings(item.lexeme, item.state) {
+                    None => true,
+                    Some(texts) => texts.iter().any(|t| {
+                        let whole = [prefix.as_slice(), t].concat();
+                        canonical(&whole).is_none_or(|v| !self.has_element(&array, &v))
+                    }),
+                };
+            if keep {
+                self.arena.scalars[kept] = item;
+                kept += 1;
+            }
+        }
+        self.arena.scalars.truncate(kept);
+    }
+}

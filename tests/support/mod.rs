@@ -1,0 +1,3 @@
+//! Test support: slow twins.
+
+pub mod rules_accept;
