@@ -173,10 +173,15 @@ impl<'a> Frames<'a> {
     /// The configuration after the scalar at `top` ends here; `closing` is the quote that ends it, if one does.
     pub fn end_scalar(&mut self, top: NodeId, closing: Option<u8>) -> NodeId {
         let node = self.arena.nodes[top as usize];
+        self.arena.trace = node.trace;
         let mut tags: smallvec::SmallVec<[u32; 8]> = smallvec::SmallVec::new();
         for i in node.start..node.start + node.len {
             let item = self.arena.scalars[i as usize];
             let l = &self.program.lexemes[item.lexeme as usize];
+            // A string ends at its closing quote and nowhere else.
+            if (l.kind() == LexemeKind::Raw) != closing.is_none() {
+                continue;
+            }
             if l.state(item.state).accepting && l.may_close(node.count) && tags.last() != Some(&item.tag) {
                 tags.push(item.tag);
             }

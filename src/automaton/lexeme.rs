@@ -200,6 +200,12 @@ impl Lexeme {
         self.is_any_text
     }
 
+    /// Whether everything that is text may follow `id`.
+    pub fn is_any_from(&self, id: StateId) -> bool {
+        let s = self.state(id);
+        s.expr == self.any_text && s.sub == Sub::Plain
+    }
+
     /// Whether the length of the text matters.
     pub fn is_bounded(&self) -> bool {
         self.bounded

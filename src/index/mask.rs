@@ -375,9 +375,13 @@ impl<'a> Masker<'a> {
         let lexemes = self.lexemes;
         let masked = &lexemes[lexeme as usize];
         let mask = self.tables.submask(self.vocabulary, masked, state, count, walked, node);
-        mask.inner.or_into(self.row);
-        let Some(cross) = &mask.cross else { return };
         let l = &*masked.lexeme;
+        if self.exact && l.kind() == LexemeKind::Raw && self.frames.has_elements(parent) {
+            self.inner_unused(&mask.inner, lexeme, state, top, (walked, node));
+        } else {
+            mask.inner.or_into(self.row);
+        }
+        let Some(cross) = &mask.cross else { return };
         if !l.may_cross(count, cross.chars) {
             return;
         }
@@ -394,6 +398,19 @@ impl<'a> Masker<'a> {
         }
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
+    }
+
+    /// The inner tokens that can still become an element that the array does not have.
+    fn inner_unused(&mut self, inner: &Inner, lexeme: u32, state: u32, top: NodeId, from: (Walked, u32)) {
+        let many = self.frames.program.endings(lexeme, state).is_none();
+        for t in inner.tokens() {
+            let rest = self.rest_of(t, from);
+            // Where there are many members, digits can always go on to an unused number.
+            let number = many && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-');
+            if number || self.allows(top, rest) {
+                self.set(t);
+            }
+        }
     }
 
     /// Inside a key.

@@ -4,11 +4,14 @@
 //! states and masks that nobody asked for yet are made on first use and then never change.
 //!
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
-//! [`submask`] is what one lexeme state contributes to a mask. [`mask`] puts a mask together. [`token_live`] and
-//! [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks tokens of single bytes.
+//! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
+//! make most of them without a walk. [`mask`] puts a mask together. [`token_live`] and [`spelling`] keep patterns and
+//! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
+mod inner;
 pub mod mask;
 pub mod program;
+mod rows;
 pub mod spelling;
 pub mod submask;
 pub mod tables;

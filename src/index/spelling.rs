@@ -19,6 +19,8 @@ use crate::vocab::Vocabulary;
 pub struct Spelling {
     single: ByteSet,
     escapes: bool,
+    /// A token may end inside a character.
+    sequences: bool,
     /// A bit for each token that no document may contain, where there is one.
     refused: Option<Box<[u32]>>,
 }
@@ -52,17 +54,18 @@ impl Spelling {
         let one = |b: u8| single[b as usize];
         let hex = (0..10u8).all(|d| one(b'0' + d)) && (0..6u8).all(|d| one(b'a' + d) || one(b'A' + d));
         let escapes = one(b'\\') && one(b'u') && hex;
-        let sequences = (0x80..=0xBF).all(one);
+        let sequences = !escapes || (0x80..=0xBF).all(one);
         let mut row = vec![0u32; vocabulary.words()];
         let mut any = false;
         for &t in vocabulary.trie().subtree_tokens(0) {
             let bytes = vocabulary.token_bytes(t).unwrap_or_default();
-            if if escapes { !sequences && ends_inside(bytes) } else { bytes.contains(&b'\\') } {
+            let refused = if escapes { !sequences && ends_inside(bytes) } else { bytes.contains(&b'\\') };
+            if refused {
                 row[t as usize >> 5] |= 1 << (t & 31);
                 any = true;
             }
         }
-        Some(Spelling { single: *single, escapes, refused: any.then(|| row.into()) })
+        Some(Spelling { single: *single, escapes, sequences, refused: any.then(|| row.into()) })
     }
 
     /// Whether no document may contain the token.
@@ -80,6 +83,30 @@ impl Spelling {
     /// Whether some token is refused everywhere.
     pub fn refuses_any(&self) -> bool {
         self.refused.is_some()
+    }
+
+    /// A text as a JSON string that single bytes spell: plain where they can, escaped elsewhere. The text must be one
+    /// that the [`alphabet`](Self::alphabet) allows.
+    pub fn written(&self, text: &str) -> Vec<u8> {
+        let one = |b: u8| self.single[b as usize];
+        let mut out = vec![b'"'];
+        for c in text.chars() {
+            let mut buffer = [0; 4];
+            let bytes = c.encode_utf8(&mut buffer).as_bytes();
+            let plain = bytes.iter().all(|&b| one(b) && b >= 0x20 && b != b'"' && b != b'\\');
+            if plain && (c.is_ascii() || self.sequences) || !self.escapes {
+                out.extend_from_slice(bytes);
+                continue;
+            }
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.extend_from_slice(b"\\u");
+                for digit in format!("{unit:04x}").bytes() {
+                    out.push(if one(digit) { digit } else { digit.to_ascii_uppercase() });
+                }
+            }
+        }
+        out.push(b'"');
+        out
     }
 
     /// What can be written with these gaps. Gaps that demand whitespace are narrowed to whitespace that is there.

@@ -168,10 +168,23 @@ impl Found {
             }
             Inner::Dense(row.into())
         };
+        let cross = self.cross(spelled);
+        SubMask { inner, cross }
+    }
+
+    /// The mask whose inner part is `row`; what this walk found inside is not used.
+    pub(crate) fn finish_with<'a>(self, row: Vec<u32>, spelled: impl Fn(u32) -> &'a [u8]) -> SubMask {
+        let n: usize = row.iter().map(|w| w.count_ones() as usize).sum();
+        let dense = Inner::Dense(row.into());
+        let inner = if n <= SPARSE { Inner::Sparse(dense.tokens().into()) } else { dense };
+        SubMask { inner, cross: self.cross(spelled) }
+    }
+
+    fn cross<'a>(&self, spelled: impl Fn(u32) -> &'a [u8]) -> Option<Arc<Cross>> {
         let mut escaped: Vec<(u32, Box<[u8]>)> =
             self.escaped.iter().map(|&t| (t, decode(spelled(t)).into_boxed_slice())).collect();
         escaped.sort_unstable();
-        SubMask { inner, cross: Cross::build(&self.tails, &self.crossings, escaped) }
+        Cross::build(&self.tails, &self.crossings, escaped)
     }
 }
 
@@ -227,6 +240,17 @@ impl SubMask {
 }
 
 impl Inner {
+    /// The tokens, ascending.
+    pub fn tokens(&self) -> Vec<u32> {
+        match self {
+            Inner::Sparse(v) => v.to_vec(),
+            Inner::Dense(r) => (0u32..)
+                .zip(r.iter())
+                .flat_map(|(i, &w)| (0..32).filter(move |b| w >> b & 1 == 1).map(move |b| i * 32 + b))
+                .collect(),
+        }
+    }
+
     /// ORs the tokens into a row.
     pub fn or_into(&self, row: &mut [u32]) {
         match self {

@@ -6,11 +6,13 @@
 //!   recent use. An index keeps its own lexemes alive, so eviction never breaks one.
 
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
+use super::inner;
+use super::rows::ByteRows;
 use super::spelling::Spelling;
-use super::submask::{Inner, SubMask, walk};
+use super::submask::{Found, Inner, SubMask, walk};
 use crate::automaton::append::AppendVec;
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::automaton::saturate::Reach;
@@ -58,6 +60,8 @@ pub struct MaskedLexeme {
     roots: AppendVec<Arc<SubMask>>,
     others: RwLock<FxHashMap<MaskKey, Arc<SubMask>>>,
     rooms: OnceLock<Vec<Arc<SubMask>>>,
+    /// Masks being made right now, each for the sake of the one before.
+    making: AtomicU32,
     bytes: AtomicUsize,
     used: AtomicU64,
 }
@@ -82,6 +86,11 @@ pub struct Tables {
     pub spelling: Option<Spelling>,
     /// Any string, unbounded.
     pub any_text: Arc<MaskedLexeme>,
+    /// Any text that is the whole output.
+    any_raw: Arc<MaskedLexeme>,
+    byte_rows: OnceLock<ByteRows>,
+    /// Tokens that contain a quote: the only ones that can end a string.
+    quoted: Trie,
     cache: Mutex<Cache>,
     counters: Counters,
 }
@@ -150,6 +159,7 @@ impl Tables {
         let mut reach = Reach { digits: 1, word: 1, any: 1 };
         let mut blanks = Vec::new();
         let mut tails: Vec<(&[u8], u32)> = Vec::new();
+        let mut quoted: Vec<(&[u8], u32)> = Vec::new();
         let mut blank_reach = 0;
         let mut single = [false; 256];
         for &id in trie.subtree_tokens(0) {
@@ -157,6 +167,9 @@ impl Tables {
             reach.any = reach.any.max(bytes.len() as u32);
             reach.digits = reach.digits.max(longest_run(bytes, |b| b.is_ascii_digit()));
             reach.word = reach.word.max(longest_run(bytes, |b| b.is_ascii_alphanumeric() || b == b'_'));
+            if bytes.contains(&b'"') {
+                quoted.push((bytes, id));
+            }
             if let [b] = bytes {
                 single[*b as usize] = true;
             }
@@ -182,6 +195,8 @@ impl Tables {
         let any = exprs.any_text();
         let lexeme = Lexeme::compile(&exprs, any, Kind::Text { min: 0, max: INF }, reach, &limits)?
             .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
+        let raw = Lexeme::compile(&exprs, any, Kind::Raw, reach, &limits)?
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
         Ok(Arc::new(Tables {
             words: vocabulary.words(),
             reach,
@@ -192,6 +207,9 @@ impl Tables {
             spelling: Spelling::of(vocabulary, &single),
             single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
+            any_raw: Arc::new(MaskedLexeme::new(raw, false)),
+            byte_rows: OnceLock::new(),
+            quoted: Trie::build(&mut quoted)?,
             cache: Mutex::default(),
             counters: Counters::default(),
         }))
@@ -283,6 +301,35 @@ impl Tables {
         }
     }
 
+    /// The lexeme of any text of a kind.
+    pub(super) fn any(&self, kind: Kind) -> &MaskedLexeme {
+        if kind == Kind::Raw { &self.any_raw } else { &self.any_text }
+    }
+
+    /// Rows by byte, made on first use.
+    pub(super) fn byte_rows(&self, vocabulary: &Vocabulary) -> &ByteRows {
+        self.byte_rows.get_or_init(|| ByteRows::build(vocabulary))
+    }
+
+    /// A mask at the root that no register bounds.
+    fn root(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> SubMask {
+        let l = &*lexeme.lexeme;
+        let text = l.kind() != Kind::Raw;
+        let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
+        // Raw lexemes inside a document end at any accepting state, so their tails need the full walk; they are
+        // numbers and words, and sparse.
+        if text || !lexeme.crosses {
+            if let Some(row) = inner::row(self, vocabulary, lexeme, state, lexeme.making.fetch_add(1, Ordering::Relaxed)) {
+                lexeme.making.fetch_sub(1, Ordering::Relaxed);
+                let crossing =
+                    if text { walk(l, &self.quoted, 0, state, None, true) } else { Found::default() };
+                return crossing.finish_with(row, whole);
+            }
+            lexeme.making.fetch_sub(1, Ordering::Relaxed);
+        }
+        walk(l, vocabulary.trie(), 0, state, None, lexeme.crosses).finish(self.words, whole)
+    }
+
     /// The mask of a state of a whole pattern.
     pub fn root_mask(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<SubMask> {
         self.submask(vocabulary, lexeme, state, 0, Walked::Tokens, 0)
@@ -323,6 +370,12 @@ impl Tables {
             }
         }
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
+        if free && root {
+            let made = Arc::new(self.root(vocabulary, lexeme, key_state));
+            lexeme.bytes.fetch_add(made.memory_bytes(), Ordering::Relaxed);
+            lexeme.roots.set(key_state, made.clone());
+            return lexeme.roots.get(key_state).cloned().unwrap_or(made);
+        }
         let trie = self.trie(vocabulary, walked);
         let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.crosses);
         let skip = trie.depth[node as usize] as usize;
@@ -335,10 +388,6 @@ impl Tables {
             &bytes[(blanks + skip).min(bytes.len())..]
         }));
         lexeme.bytes.fetch_add(made.memory_bytes(), Ordering::Relaxed);
-        if free && root {
-            lexeme.roots.set(key_state, made.clone());
-            return lexeme.roots.get(key_state).cloned().unwrap_or(made);
-        }
         let mut others = lexeme.others.write().unwrap_or_else(|p| p.into_inner());
         others.entry(key).or_insert(made).clone()
     }
@@ -385,6 +434,7 @@ impl MaskedLexeme {
             roots: AppendVec::default(),
             others: RwLock::default(),
             rooms: OnceLock::new(),
+            making: AtomicU32::new(0),
             bytes: AtomicUsize::new(0),
             used: AtomicU64::new(0),
         }

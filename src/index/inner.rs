@@ -1,0 +1,179 @@
+//! Inner masks without a full walk.
+//!
+//! Three shortcuts, each exact, for states from which much of the vocabulary is live:
+//!
+//! * a state that accepts *any text* from here on shares the one mask of any text;
+//! * a *class loop* is the mask of any text without the tokens that contain a byte outside the class, plus the few
+//!   tokens that leave the loop, stepped one by one;
+//! * otherwise a *differential walk* from the mask of the state that most tokens lead to: walk the trie with both
+//!   states, skip subtrees where they have become the same, and touch only the tokens in which they differ.
+//!
+//! What none of them fits is walked in full.
+
+use super::rows::ByteRows;
+use super::tables::{MaskedLexeme, Tables};
+use crate::automaton::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
+use crate::vocab::Vocabulary;
+
+/// With fewer live tokens than this below the root's live children, a walk is cheap enough.
+const FEW: usize = 2_500;
+/// Tokens that leave a class loop are stepped one by one up to this number.
+const LEAVING: usize = 6_000;
+/// How many masks may be made to make one.
+const DEPTH: u32 = 3;
+
+/// The row of tokens that stay inside from `state` at the trie's root, if a shortcut fits.
+pub fn row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId, depth: u32) -> Option<Vec<u32>> {
+    let l = &*lexeme.lexeme;
+    let any = tables.any(l.kind());
+    if std::ptr::eq(any, lexeme) || depth > DEPTH {
+        return None;
+    }
+    let trie = vocabulary.trie();
+    // How many tokens lie below each successor.
+    let mut weights: Vec<(StateId, usize)> = Vec::new();
+    let mut live = 0;
+    for child in trie.children(0) {
+        let to = l.next(state, trie.byte[child as usize]);
+        if to <= CLOSED {
+            continue;
+        }
+        let n = trie.subtree_tokens(child).len();
+        live += n;
+        match weights.iter_mut().find(|w| w.0 == to) {
+            Some(w) => w.1 += n,
+            None => weights.push((to, n)),
+        }
+    }
+    if live < FEW {
+        return None;
+    }
+    if l.is_any_from(state) {
+        return Some(any_row(tables, vocabulary, l.kind()));
+    }
+    if let Some(row) = class_loop(tables, vocabulary, lexeme, state) {
+        return Some(row);
+    }
+    let &(base, weight) = weights.iter().filter(|w| w.0 != state).max_by_key(|w| (w.1, std::cmp::Reverse(w.0)))?;
+    if weight * 2 < live {
+        return None;
+    }
+    let known = tables.submask(vocabulary, lexeme, base, 0, super::tables::Walked::Tokens, 0);
+    let mut row = vec![0; tables.words];
+    known.inner.or_into(&mut row);
+    differential(l, vocabulary, state, l.mask_state(base), &mut row);
+    Some(row)
+}
+
+fn any_row(tables: &Tables, vocabulary: &Vocabulary, kind: Kind) -> Vec<u32> {
+    let any = tables.any(kind);
+    let l = &any.lexeme;
+    let state = if kind == Kind::Raw { l.start() } else { l.next(l.start(), b'"') };
+    let mut row = vec![0; tables.words];
+    tables.submask(vocabulary, any, state, 0, super::tables::Walked::Tokens, 0).inner.or_into(&mut row);
+    row
+}
+
+/// The mask of a state that loops on a class of characters.
+fn class_loop(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Vec<u32>> {
+    let l = &*lexeme.lexeme;
+    let mut outside = [false; 256];
+    let mut leaving = [false; 256];
+    let mut loops = 0;
+    for b in 0..0x80u8 {
+        let to = l.next(state, b);
+        outside[b as usize] = to != state;
+        leaving[b as usize] = to != state && to > CLOSED;
+        loops += (to == state) as u32;
+    }
+    if loops == 0 {
+        return None;
+    }
+    if (0x80..=0xFF).all(|b| l.next(state, b) == DEAD) {
+        outside[0x80..].fill(true);
+    } else if !every_wide_char_loops(l, state) {
+        return None;
+    }
+    let rows: &ByteRows = tables.byte_rows(vocabulary);
+    let leavers = rows.containing(&leaving, LEAVING)?;
+    let mut row = any_row(tables, vocabulary, l.kind());
+    rows.remove(&mut row, &outside);
+    for t in leavers {
+        let bytes = vocabulary.token_bytes(t).unwrap_or_default();
+        let end = bytes.iter().fold(state, |s, &b| if s <= CLOSED { DEAD } else { l.next(s, b) });
+        if end > CLOSED {
+            row[t as usize >> 5] |= 1 << (t & 31);
+        }
+    }
+    Some(row)
+}
+
+/// Whether `state` steps through every character beyond ASCII back to itself, as any text does.
+fn every_wide_char_loops(l: &Lexeme, state: StateId) -> bool {
+    // UTF-8 by the standard's table of well-formed sequences.
+    const WIDE: [&[(u8, u8)]; 8] = [
+        &[(0xC2, 0xDF), (0x80, 0xBF)],
+        &[(0xE0, 0xE0), (0xA0, 0xBF), (0x80, 0xBF)],
+        &[(0xE1, 0xEC), (0x80, 0xBF), (0x80, 0xBF)],
+        &[(0xED, 0xED), (0x80, 0x9F), (0x80, 0xBF)],
+        &[(0xEE, 0xEF), (0x80, 0xBF), (0x80, 0xBF)],
+        &[(0xF0, 0xF0), (0x90, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
+        &[(0xF1, 0xF3), (0x80, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
+        &[(0xF4, 0xF4), (0x80, 0x8F), (0x80, 0xBF), (0x80, 0xBF)],
+    ];
+    WIDE.iter().all(|sequence| {
+        let mut front = vec![state];
+        for &(lo, hi) in *sequence {
+            let mut next = Vec::new();
+            for &s in &front {
+                for b in lo..=hi {
+                    let to = l.next(s, b);
+                    if to <= CLOSED {
+                        return false;
+                    }
+                    if !next.contains(&to) {
+                        next.push(to);
+                    }
+                }
+            }
+            front = next;
+        }
+        front == [state]
+    })
+}
+
+/// Turns the mask of `base` into that of `state`.
+fn differential(l: &Lexeme, vocabulary: &Vocabulary, state: StateId, base: StateId, row: &mut [u32]) {
+    let trie = vocabulary.trie();
+    let mut stack = vec![(state, base); 64];
+    let end = trie.len() as u32;
+    let mut i = 1;
+    while i < end {
+        let depth = trie.depth[i as usize] as usize;
+        let (p, q) = stack[depth - 1];
+        let byte = trie.byte[i as usize];
+        let open = |s: StateId| if s <= CLOSED { DEAD } else { s };
+        let (np, nq) = (open(l.next(p, byte)), open(l.next(q, byte)));
+        if np == nq {
+            i = trie.end[i as usize];
+            continue;
+        }
+        if np == DEAD {
+            for &t in trie.subtree_tokens(i) {
+                row[t as usize >> 5] &= !(1 << (t & 31));
+            }
+            i = trie.end[i as usize];
+            continue;
+        }
+        if nq == DEAD {
+            for &t in trie.tokens(i) {
+                row[t as usize >> 5] |= 1 << (t & 31);
+            }
+        }
+        if depth >= stack.len() {
+            stack.resize(depth * 2, (DEAD, DEAD));
+        }
+        stack[depth] = (np, nq);
+        i += 1;
+    }
+}
