@@ -7,7 +7,9 @@ use crate::automaton::program::Blanks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
 use crate::frontend::schema::blanks;
-use crate::frontend::schema::{Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, parse_schema};
+use crate::frontend::schema::{
+    Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, parse_schema,
+};
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{MaskedLexeme, Role, Tables};
 use crate::index::token_live::{Explored, TokenLive};
