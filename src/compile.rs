@@ -162,7 +162,7 @@ impl Index {
         vocabulary: &Arc<Vocabulary>,
         tables: Arc<Tables>,
         engine: Engine,
-        live: Option<TokenLive>,
+        live: Option<Box<TokenLive>>,
         report: Vec<ReportRow>,
         source: &str,
     ) -> Index {
@@ -200,7 +200,7 @@ fn token_live(
     tables: &Tables,
     vocabulary: &Vocabulary,
     limits: &Limits,
-) -> Result<Option<TokenLive>> {
+) -> Result<Option<Box<TokenLive>>> {
     let all = |used: &ByteSet| used.iter().zip(&tables.single).all(|(&used, &single)| single || !used);
     if all(&[true; 256]) || all(&exprs.used_bytes(expr)) {
         return Ok(None);

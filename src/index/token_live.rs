@@ -28,7 +28,7 @@ pub enum Explored {
     /// No sequence of tokens is accepted.
     Nothing,
     /// Some states are dead.
-    Some(TokenLive),
+    Some(Box<TokenLive>),
 }
 
 /// The dead states of a pattern over a vocabulary, and the masks that avoid them; see the module's story.
@@ -193,7 +193,7 @@ impl TokenLive {
             dead[s as usize / 64] |= u64::from(!live) << (s % 64);
         }
         let bytes = AtomicUsize::new(dead.len() * 8);
-        Ok(Explored::Some(TokenLive { dead: dead.into(), masks: AppendVec::default(), bytes }))
+        Ok(Explored::Some(Box::new(TokenLive { dead: dead.into(), masks: AppendVec::default(), bytes })))
     }
 
     /// Whether tokens lead from a state to acceptance.
