@@ -101,7 +101,10 @@ fn check(t: &mut Tally, name: &str, schema: &Value, tests: &[(Value, bool, Strin
         if got == *valid {
             t.right += 1;
         } else {
-            t.wrong.push(format!("{name}: {what}: should be {valid}: {}", value.to_string().chars().take(150).collect::<String>()));
+            t.wrong.push(format!(
+                "{name}: {what}: should be {valid}: {}",
+                value.to_string().chars().take(150).collect::<String>()
+            ));
         }
     }
 }

@@ -85,7 +85,7 @@ class Vocabulary:
     ) -> Vocabulary: ...
     @classmethod
     def from_tokenizer(
-        cls, tokenizer: Any, eos_token_ids: Iterable[int] | None = None, size: int | None = None
+        cls, tokenizer: Any, eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
     ) -> Vocabulary:
         """The vocabulary of a tokenizer: transformers (fast or slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
         sentencepiece or mistral_common.
@@ -96,9 +96,9 @@ class Vocabulary:
 
     @classmethod
     def from_file(
-        cls, path: str | os.PathLike[str], eos_token_ids: Iterable[int] | None = None, size: int | None = None
+        cls, path: str | os.PathLike[str], eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
     ) -> Vocabulary:
-        """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, or ``tekken.json``."""
+        """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or GGUF."""
 
     @property
     def size(self) -> int:
@@ -273,6 +273,13 @@ class Index:
         allowed. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before the output.
         """
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write this index to a file that ``load`` reads."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], vocabulary: Vocabulary) -> Index:
+        """The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise."""
+
     @property
     def vocabulary(self) -> Vocabulary:
         """The vocabulary that this index was compiled for."""
@@ -427,6 +434,11 @@ def stats() -> dict[str, int]:
 
 def clear_caches() -> None:
     """Forget what is cached for the process. Indexes and guides that exist keep what they need."""
+
+def _load_vocabulary(
+    path: str | os.PathLike[str], eos_token_ids: Iterable[SupportsIndex] | None = None, size: int | None = None
+) -> Vocabulary:
+    """Read the vocabulary in a tokenizer file; ``Vocabulary.from_file`` calls it."""
 
 def _restore_vocabulary(
     joined: bytes,

@@ -33,10 +33,16 @@ impl<'a> Frames<'a> {
 
     /// Whether the document may end here.
     pub fn is_accepting(&mut self, top: NodeId) -> bool {
-        match self.arena.nodes[top as usize].kind {
+        let node = self.arena.nodes[top as usize];
+        match node.kind {
             Kind::Done => true,
-            // A number at the root ends where the text ends.
+            // A number at the root ends where the text ends. A string ends with its quote: the items of a node are
+            // either all strings or all not.
             Kind::Scalar => {
+                let lexeme = self.arena.scalars[node.start as usize].lexeme;
+                if self.program.lexemes[lexeme as usize].kind() != LexemeKind::Raw {
+                    return false;
+                }
                 let after = self.end_scalar(top, None);
                 after != NONE && self.arena.nodes[after as usize].kind == Kind::Done
             }

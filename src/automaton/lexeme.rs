@@ -11,11 +11,11 @@
 
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::append::AppendVec;
 use super::lengths::{LengthTable, Lengths, lengths, meets};
-use super::saturate::{Reach, SaturateTable, saturate};
+use super::saturate::{Reach, SaturateTable, cut, saturate};
 use super::text::{Move, Sub, after_range, pending, step};
 use crate::error::Result;
 use crate::ir::{Expr, ExprId, Exprs, INF};
@@ -75,15 +75,20 @@ struct Builder {
     next: StateId,
 }
 
-/// See the module's story.
-pub struct Lexeme {
-    kind: Kind,
+/// What lexemes of one expression share, whatever their bounds.
+struct Shared {
     classes: Box<[u8; 256]>,
     class_count: usize,
     states: AppendVec<State>,
     builder: Mutex<Builder>,
-    start: StateId,
     any_text: ExprId,
+}
+
+/// See the module's story.
+pub struct Lexeme {
+    kind: Kind,
+    shared: Arc<Shared>,
+    start: StateId,
     is_any_text: bool,
     bounded: bool,
     /// Bounded text: no state is further than this many code points from its end, and whether every text can grow
@@ -145,23 +150,25 @@ impl Lexeme {
         let (slack, grows) = if bounded { slack_and_growth(&exprs, &mut table, expr) } else { (0, true) };
         let lexeme = Lexeme {
             kind,
-            classes,
-            class_count: class as usize + 1,
-            states: AppendVec::default(),
             start: FIRST,
-            any_text,
             is_any_text: expr == any_text && kind != Kind::Raw,
             bounded,
             slack,
             grows,
             reach,
-            builder: Mutex::new(Builder {
-                exprs,
-                table: FxHashMap::default(),
-                lengths: table,
-                saturated: SaturateTable::default(),
-                sizes: Default::default(),
-                next: FIRST,
+            shared: Arc::new(Shared {
+                classes,
+                class_count: class as usize + 1,
+                states: AppendVec::default(),
+                any_text,
+                builder: Mutex::new(Builder {
+                    exprs,
+                    table: FxHashMap::default(),
+                    lengths: table,
+                    saturated: SaturateTable::default(),
+                    sizes: Default::default(),
+                    next: FIRST,
+                }),
             }),
         };
         {
@@ -170,7 +177,7 @@ impl Lexeme {
             lexeme.intern(&mut b, expr, sub);
             if let Kind::Text { min, max } = kind {
                 if lexeme.bounded {
-                    let l = lexeme.states.get(FIRST).and_then(|s| s.lengths.clone());
+                    let l = lexeme.shared.states.get(FIRST).and_then(|s| s.lengths.clone());
                     if !l.is_some_and(|l| meets(&l, min, max)) {
                         return Ok(None);
                     }
@@ -182,7 +189,21 @@ impl Lexeme {
 
     fn lock(&self) -> MutexGuard<'_, Builder> {
         // A panic while building leaves at worst a missing row, which is computed again.
-        self.builder.lock().unwrap_or_else(|p| p.into_inner())
+        self.shared.builder.lock().unwrap_or_else(|p| p.into_inner())
+    }
+
+    /// Any text, with another bound on its length: the states are the same.
+    pub fn any_text_of(&self, min: u32, max: u32) -> Option<Lexeme> {
+        (self.is_any_text && min <= max).then(|| Lexeme {
+            kind: Kind::Text { min, max },
+            shared: self.shared.clone(),
+            start: self.start,
+            is_any_text: true,
+            bounded: min > 0 || max < INF,
+            slack: 0,
+            grows: true,
+            reach: self.reach,
+        })
     }
 
     /// What the lexeme reads.
@@ -203,7 +224,7 @@ impl Lexeme {
     /// Whether everything that is text may follow `id`.
     pub fn is_any_from(&self, id: StateId) -> bool {
         let s = self.state(id);
-        s.expr == self.any_text && s.sub == Sub::Plain
+        s.expr == self.shared.any_text && s.sub == Sub::Plain
     }
 
     /// Whether the length of the text matters.
@@ -224,13 +245,13 @@ impl Lexeme {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
         let b = self.lock();
-        (b.next as usize) * (self.class_count * 4 + 160) + b.exprs.len() * 96
+        (b.next as usize) * (self.shared.class_count * 4 + 160) + b.exprs.len() * 96
     }
 
     /// A state's data. `id` must come from this lexeme and be neither dead nor closed.
     #[inline]
     pub fn state(&self, id: StateId) -> &State {
-        match self.states.get(id) {
+        match self.shared.states.get(id) {
             Some(s) => s,
             // Ids are only ever handed out after their state was set.
             None => unreachable!("state {id} of a lexeme was never made"),
@@ -249,7 +270,7 @@ impl Lexeme {
     /// [`next`](Self::next) for a caller that holds the state already.
     #[inline]
     pub fn next_from(&self, id: StateId, state: &State, byte: u8) -> StateId {
-        let class = self.classes[byte as usize] as usize;
+        let class = self.shared.classes[byte as usize] as usize;
         let to = state.row[class].load(Ordering::Acquire);
         if to != UNKNOWN { to } else { self.fill_row(id, class) }
     }
@@ -364,6 +385,20 @@ impl Lexeme {
         out
     }
 
+    /// A state that accepts at most, and one that accepts at least, what `id` does, with counts of `reach` and more cut
+    /// off or made unbounded. `None` where there is no such count.
+    pub fn around(&self, id: StateId, reach: u32) -> Option<(StateId, StateId)> {
+        let state = self.state(id);
+        let mut b = self.lock();
+        let uniform = Reach { digits: reach, word: reach, any: reach };
+        let high = saturate(&mut b.exprs, &mut SaturateTable::default(), &uniform, state.expr);
+        let low = cut(&mut b.exprs, &mut SaturateTable::default(), reach, state.expr);
+        if high == state.expr || b.exprs.check().is_err() {
+            return None;
+        }
+        Some((self.intern(&mut b, low, state.sub), self.intern(&mut b, high, state.sub)))
+    }
+
     fn intern(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> StateId {
         let sub = self.canonical_sub(expr, sub);
         if let Some(&id) = b.table.get(&(expr, sub)) {
@@ -376,8 +411,8 @@ impl Lexeme {
             _ => false,
         };
         let lengths = if self.bounded { self.lengths_of(b, expr, sub) } else { None };
-        let row = (0..self.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
-        self.states.set(
+        let row = (0..self.shared.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
+        self.shared.states.set(
             id,
             State {
                 row,
@@ -394,7 +429,7 @@ impl Lexeme {
 
     /// Where any character may follow, the hex digits of an escape matter only for telling surrogates apart.
     fn canonical_sub(&self, expr: ExprId, sub: Sub) -> Sub {
-        if expr != self.any_text {
+        if expr != self.shared.any_text {
             return sub;
         }
         match sub {
@@ -451,7 +486,7 @@ impl Lexeme {
         if known != UNKNOWN {
             return known;
         }
-        let mut targets = vec![DEAD; self.class_count];
+        let mut targets = vec![DEAD; self.shared.class_count];
         match self.kind {
             Kind::Raw => {
                 for edge in b.exprs.row(state.expr).iter() {
@@ -459,16 +494,16 @@ impl Lexeme {
                         continue;
                     }
                     let to = self.intern(&mut b, edge.to, Sub::Plain);
-                    let (lo, hi) = (self.classes[edge.lo as usize], self.classes[edge.hi as usize]);
+                    let (lo, hi) = (self.shared.classes[edge.lo as usize], self.shared.classes[edge.hi as usize]);
                     targets[lo as usize..=hi as usize].fill(to);
                 }
             }
             Kind::Text { .. } => {
                 let mut byte = 0usize;
                 while byte < 256 {
-                    let c = self.classes[byte] as usize;
+                    let c = self.shared.classes[byte] as usize;
                     targets[c] = self.text_target(&mut b, state.expr, state.sub, byte as u8);
-                    while byte < 256 && self.classes[byte] as usize == c {
+                    while byte < 256 && self.shared.classes[byte] as usize == c {
                         byte += 1;
                     }
                 }

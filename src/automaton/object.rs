@@ -425,6 +425,36 @@ impl Frames<'_> {
         if len == 0 { NONE } else { self.arena.push(Node { start, len, ..node }) }
     }
 
+    /// The key node with only those classes that have few keys left, and no named keys. [`NONE`] without such classes.
+    pub fn few_keys_only(&mut self, top: NodeId) -> NodeId {
+        let node = self.arena.nodes[top as usize];
+        let program = self.program;
+        let start = self.arena.objects.len() as u32;
+        for i in node.start..node.start + node.len {
+            let item = self.arena.objects[i as usize];
+            let p = &program.objects[item.shape as usize];
+            if !item.others || p.others.iter().any(|c| c.keys.is_none()) {
+                continue;
+            }
+            let classes = self.arena.states.len() as u32;
+            let mut any = false;
+            for (c, k) in p.others.iter().zip(0..) {
+                let state = self.arena.states[(item.classes + k) as usize];
+                let few = state > CLOSED && c.keys.as_ref().is_some_and(|l| l.residual_size(state) != u64::MAX);
+                any |= few;
+                self.arena.states.push(if few { state } else { DEAD });
+            }
+            if any {
+                let words = p.words;
+                let allowed = self.arena.bits.len() as u32;
+                self.arena.bits.extend(std::iter::repeat_n(0, words));
+                self.arena.objects.push(ObjectItem { classes, allowed, ..item });
+            }
+        }
+        let len = self.arena.objects.len() as u32 - start;
+        if len == 0 { NONE } else { self.arena.push(Node { start, len, ..node }) }
+    }
+
     fn close_key(&mut self, node: Node) -> NodeId {
         let program = self.program;
         let start = self.arena.objects.len() as u32;

@@ -83,3 +83,42 @@ fn one(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprId) -> Exp
         _ => e,
     }
 }
+
+/// `e` with every repetition limited to `most` copies beyond its minimum: accepts a part of what `e` accepts, and has
+/// the same prefixes as long as no count runs out.
+pub fn cut(x: &mut Exprs, memo: &mut SaturateTable, most: u32, e: ExprId) -> ExprId {
+    if x.is_boolean(e) {
+        return e;
+    }
+    if let Some(&r) = memo.get(&e) {
+        return r;
+    }
+    let mut spine = Vec::new();
+    let mut head = e;
+    while let Expr::Cat(a, b) = *x.get(head) {
+        spine.push(a);
+        head = b;
+    }
+    let one = |x: &mut Exprs, memo: &mut SaturateTable, e: ExprId| match x.get(e).clone() {
+        Expr::Alt(v) => {
+            let v: Vec<ExprId> = v.iter().map(|&p| cut(x, memo, most, p)).collect();
+            x.alt(&v)
+        }
+        Expr::Rep { body, min, max } if max != INF => {
+            let inner = cut(x, memo, most, body);
+            x.rep(inner, min, max.min(min.saturating_add(most)))
+        }
+        Expr::Rep { body, min, max } => {
+            let inner = cut(x, memo, most, body);
+            x.rep(inner, min, max)
+        }
+        _ => e,
+    };
+    let mut out = one(x, memo, head);
+    for a in spine.into_iter().rev() {
+        let a = one(x, memo, a);
+        out = x.cat(a, out);
+    }
+    memo.insert(e, out);
+    out
+}

@@ -26,7 +26,7 @@ const DEPTH: u32 = 3;
 pub fn row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId, depth: u32) -> Option<Vec<u32>> {
     let l = &*lexeme.lexeme;
     let any = tables.any(l.kind());
-    if std::ptr::eq(any, lexeme) || depth > DEPTH {
+    if std::ptr::eq(any, lexeme) || l.is_any_text() || depth > DEPTH {
         return None;
     }
     let trie = vocabulary.trie();
@@ -52,6 +52,9 @@ pub fn row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
         return Some(any_row(tables, vocabulary, l.kind()));
     }
     if let Some(row) = class_loop(tables, vocabulary, lexeme, state) {
+        return Some(row);
+    }
+    if let Some(row) = counted(tables, vocabulary, lexeme, state) {
         return Some(row);
     }
     let &(base, weight) = weights.iter().filter(|w| w.0 != state).max_by_key(|w| (w.1, std::cmp::Reverse(w.0)))?;
@@ -103,6 +106,43 @@ fn class_loop(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, s
         let end = bytes.iter().fold(state, |s, &b| if s <= CLOSED { DEAD } else { l.next(s, b) });
         if end > CLOSED {
             row[t as usize >> 5] |= 1 << (t & 31);
+        }
+    }
+    Some(row)
+}
+
+/// The mask of a state with a count that a long token could exhaust. Where even a handful of copies allows all that
+/// any number does, the count does not matter; else tokens shorter than the count cannot tell it from infinity, and the
+/// few longer ones are stepped.
+fn counted(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Vec<u32>> {
+    /// Copies that hardly any token exceeds.
+    const HANDFUL: u32 = 8;
+    let l = &*lexeme.lexeme;
+    let at = |s: StateId| tables.submask(vocabulary, lexeme, s, 0, super::tables::Walked::Tokens, 0);
+    let as_row = |s: StateId| {
+        let mut row = vec![0; tables.words];
+        at(s).inner.or_into(&mut row);
+        row
+    };
+    if let Some((low, high)) = l.around(state, HANDFUL) {
+        if high != state && low != state && tables.count_is_idle(lexeme, low, high, || as_row(low) == as_row(high)) {
+            return Some(as_row(high));
+        }
+    }
+    let (reach, long) = tables.long_tokens();
+    let (_, high) = l.around(state, *reach)?;
+    if high == state {
+        return None;
+    }
+    let mut row = as_row(high);
+    for &t in long.iter() {
+        let bit = 1 << (t & 31);
+        if row[t as usize >> 5] & bit != 0 {
+            let bytes = vocabulary.token_bytes(t).unwrap_or_default();
+            let end = bytes.iter().fold(state, |s, &b| if s <= CLOSED { DEAD } else { l.next(s, b) });
+            if end <= CLOSED {
+                row[t as usize >> 5] &= !bit;
+            }
         }
     }
     Some(row)

@@ -419,15 +419,20 @@ impl<'a> Masker<'a> {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
         let mut groups: smallvec::SmallVec<[u32; 4]> = smallvec::SmallVec::new();
+        let mut few = false;
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
             if item.others {
                 for (c, k) in program.objects[item.shape as usize].others.iter().zip(0..) {
                     let state = self.frames.arena.states[(item.classes + k) as usize];
-                    let finite = c.keys.as_ref().is_some_and(|k| state <= CLOSED || k.residual_size(state) != u64::MAX);
-                    if finite {
-                        // Few keys: step them all.
-                        return self.children(ground, node, top);
+                    if let Some(keys) = &c.keys {
+                        if state <= CLOSED {
+                            continue;
+                        }
+                        if keys.residual_size(state) != u64::MAX {
+                            few = true;
+                            continue;
+                        }
                     }
                     if !groups.contains(&c.text) {
                         groups.push(c.text);
@@ -439,6 +444,14 @@ impl<'a> Masker<'a> {
             return self.children_of_key(ground, node, top);
         }
         let mark = self.frames.arena.mark();
+        if few {
+            // Classes with few keys left are stepped, so that the last one is not promised twice.
+            let only = self.frames.few_keys_only(top);
+            if only != NONE {
+                self.children(ground, node, only);
+            }
+            self.frames.arena.truncate(&mark);
+        }
         let mut escaped: Vec<u32> = Vec::new();
         let key = self.frames.key_bytes(n.key);
         for &group in &groups {
@@ -572,7 +585,9 @@ impl<'a> Masker<'a> {
         let mut names: smallvec::SmallVec<[(u32, u32); 4]> = smallvec::SmallVec::new();
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
-            if item.name != u32::MAX && program.objects[item.shape as usize].names.len() > 1 {
+            let trie = &program.objects[item.shape as usize].names;
+            // The empty name ends at the root.
+            if item.name != u32::MAX && (trie.len() > 1 || !trie.tokens(0).is_empty()) {
                 names.push((item.shape, item.name));
             }
         }

@@ -24,6 +24,7 @@ struct Builder<'a> {
     limits: &'a Limits,
     rules: &'a Rules,
     lexemes: Vec<Arc<MaskedLexeme>>,
+    any_text: ExprId,
     /// Rules as elements of unique arrays, and the rules made for them.
     unique: FxHashMap<RuleId, RuleId>,
     made: Vec<RuleProgram>,
@@ -33,12 +34,15 @@ struct Builder<'a> {
 /// Compiles `rules`, returning the program and its lexemes with their masks.
 pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limits) -> Result<(Program, Vec<Arc<MaskedLexeme>>)> {
     let any_text = rules.exprs.any_text();
+    leave_names_out(rules, any_text);
+    rules.exprs.check()?;
     let rules = &*rules;
     let mut b = Builder {
         tables,
         limits,
         rules,
         lexemes: Vec::new(),
+        any_text,
         unique: FxHashMap::default(),
         made: Vec::new(),
         by_content: FxHashMap::default(),
@@ -87,6 +91,22 @@ pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limi
     program.rules.append(&mut b.made);
     program.lexemes = b.lexemes.iter().map(|l| l.lexeme.clone()).collect();
     Ok((program, b.lexemes))
+}
+
+/// Takes the named keys of each shape out of its key classes, so that what is left of a class is what a key without a
+/// name may still become: in `^(a|b)$` beside a property `a`, nothing begins with `a`.
+fn leave_names_out(rules: &mut Rules, any_text: ExprId) {
+    let Rules { exprs, rules, .. } = rules;
+    for o in rules.iter_mut().flat_map(|r| &mut r.objects) {
+        for c in o.others.iter_mut().filter(|c| c.keys != any_text) {
+            let named = o.properties.iter().map(|p| p.name.as_str());
+            let named: Vec<&str> = named.filter(|n| exprs.accepts(c.keys, n.as_bytes())).collect();
+            if !named.is_empty() {
+                let names = exprs.choice(&named);
+                c.keys = exprs.minus(c.keys, names);
+            }
+        }
+    }
 }
 
 fn unsupported(message: &str) -> Error {
@@ -262,7 +282,10 @@ impl Builder<'_> {
         if let Some(&l) = self.by_content.get(&(expr, kind)) {
             return Ok(l);
         }
-        let any = self.tables.lexeme(&self.rules.exprs, expr, kind, Role::Value, self.limits)?;
+        let any = match kind {
+            Kind::Text { min, max } if expr == self.any_text => self.tables.any_text_of(min, max),
+            _ => self.tables.lexeme(&self.rules.exprs, expr, kind, Role::Value, self.limits)?,
+        };
         let index = any.map(|l| {
             self.lexemes.push(l);
             self.lexemes.len() as u32 - 1

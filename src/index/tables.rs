@@ -24,6 +24,9 @@ use crate::vocab::{Trie, Vocabulary};
 /// Bytes of lexemes and masks that one vocabulary's cache holds on to.
 const CACHE_BYTES: usize = 256 << 20;
 
+/// Tokens that count as long: few enough to be stepped one by one.
+const LONG_TOKENS: usize = 4_000;
+
 /// What a lexeme is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -55,15 +58,22 @@ struct MaskKey {
 pub struct MaskedLexeme {
     /// The automaton.
     pub lexeme: Arc<Lexeme>,
+    masks: Arc<Masks>,
+    used: AtomicU64,
+}
+
+/// Masks by state; lexemes that share their states share these.
+struct Masks {
     /// Masks list crossing tokens: the lexeme is part of something. A whole pattern is not.
     crosses: bool,
     roots: AppendVec<Arc<SubMask>>,
     others: RwLock<FxHashMap<MaskKey, Arc<SubMask>>>,
     rooms: OnceLock<Vec<Arc<SubMask>>>,
+    /// Pairs of states whose masks were compared.
+    idle: RwLock<FxHashMap<(StateId, StateId), bool>>,
     /// Masks being made right now, each for the sake of the one before.
     making: AtomicU32,
     bytes: AtomicUsize,
-    used: AtomicU64,
 }
 
 /// See the module's story.
@@ -89,6 +99,8 @@ pub struct Tables {
     /// Any text that is the whole output.
     any_raw: Arc<MaskedLexeme>,
     byte_rows: OnceLock<ByteRows>,
+    /// A length, and the tokens that are longer: at most a few thousand.
+    long: (u32, Box<[u32]>),
     /// Tokens that contain a quote: the only ones that can end a string.
     quoted: Trie,
     cache: Mutex<Cache>,
@@ -187,6 +199,11 @@ impl Tables {
             }
         }
         blanks.sort_unstable();
+        let length = |t: u32| vocabulary.token_bytes(t).map_or(0, |b| b.len() as u32);
+        let mut by_length: Vec<u32> = trie.subtree_tokens(0).to_vec();
+        by_length.sort_unstable_by_key(|&t| std::cmp::Reverse(length(t)));
+        let reach_of_most = by_length.get(LONG_TOKENS).map_or(0, |&t| length(t)).max(1);
+        by_length.retain(|&t| length(t) > reach_of_most);
         let blank_tails = Trie::build(&mut tails)?;
         let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
         let brackets = [brackets(trie), brackets(&blank_tails)];
@@ -209,6 +226,7 @@ impl Tables {
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             byte_rows: OnceLock::new(),
+            long: (reach_of_most, by_length.into()),
             quoted: Trie::build(&mut quoted)?,
             cache: Mutex::default(),
             counters: Counters::default(),
@@ -241,7 +259,7 @@ impl Tables {
         self.counters.lexeme_misses.fetch_add(1, Ordering::Relaxed);
         let Some(lexeme) = Lexeme::compile(source, expr, kind, self.reach, limits)? else { return Ok(None) };
         let made = Arc::new(MaskedLexeme::new(lexeme, role == Role::Value));
-        made.bytes.store(key.len() * 4, Ordering::Relaxed);
+        made.masks.bytes.store(key.len() * 4, Ordering::Relaxed);
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         made.used.store(cache.clock, Ordering::Relaxed);
         let kept = cache.lexemes.entry(key.into_boxed_slice()).or_insert(made).clone();
@@ -252,7 +270,7 @@ impl Tables {
     }
 
     fn evict(&self, cache: &mut Cache, limit: usize) {
-        let size = |l: &MaskedLexeme| l.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes();
+        let size = |l: &MaskedLexeme| l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes();
         let mut total: usize = cache.lexemes.values().map(|l| size(l)).sum();
         if total <= limit {
             return;
@@ -289,7 +307,7 @@ impl Tables {
             mask_walks: c.mask_walks.load(Ordering::Relaxed),
             evictions: c.evictions.load(Ordering::Relaxed),
             lexemes: cache.lexemes.len() as u64,
-            bytes: cache.lexemes.values().map(|l| (l.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64).sum(),
+            bytes: cache.lexemes.values().map(|l| (l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64).sum(),
         }
     }
 
@@ -301,9 +319,33 @@ impl Tables {
         }
     }
 
+    /// Strings without constraints but length: all bounds share states and masks.
+    pub fn any_text_of(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
+        if (min, max) == (0, INF) {
+            return Some(self.any_text.clone());
+        }
+        let lexeme = Arc::new(self.any_text.lexeme.any_text_of(min, max)?);
+        Some(Arc::new(MaskedLexeme { lexeme, masks: self.any_text.masks.clone(), used: AtomicU64::new(0) }))
+    }
+
     /// The lexeme of any text of a kind.
     pub(super) fn any(&self, kind: Kind) -> &MaskedLexeme {
         if kind == Kind::Raw { &self.any_raw } else { &self.any_text }
+    }
+
+    /// A length and the tokens that are longer.
+    pub(super) fn long_tokens(&self) -> &(u32, Box<[u32]>) {
+        &self.long
+    }
+
+    /// Whether the masks of two states are the same, decided once.
+    pub(super) fn count_is_idle(&self, l: &MaskedLexeme, low: StateId, high: StateId, decide: impl FnOnce() -> bool) -> bool {
+        let known = l.masks.idle.read().unwrap_or_else(|p| p.into_inner()).get(&(low, high)).copied();
+        known.unwrap_or_else(|| {
+            let same = decide();
+            l.masks.idle.write().unwrap_or_else(|p| p.into_inner()).insert((low, high), same);
+            same
+        })
     }
 
     /// Rows by byte, made on first use.
@@ -318,16 +360,16 @@ impl Tables {
         let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
         // Raw lexemes inside a document end at any accepting state, so their tails need the full walk; they are
         // numbers and words, and sparse.
-        if text || !lexeme.crosses {
-            if let Some(row) = inner::row(self, vocabulary, lexeme, state, lexeme.making.fetch_add(1, Ordering::Relaxed)) {
-                lexeme.making.fetch_sub(1, Ordering::Relaxed);
+        if text || !lexeme.masks.crosses {
+            if let Some(row) = inner::row(self, vocabulary, lexeme, state, lexeme.masks.making.fetch_add(1, Ordering::Relaxed)) {
+                lexeme.masks.making.fetch_sub(1, Ordering::Relaxed);
                 let crossing =
                     if text { walk(l, &self.quoted, 0, state, None, true) } else { Found::default() };
                 return crossing.finish_with(row, whole);
             }
-            lexeme.making.fetch_sub(1, Ordering::Relaxed);
+            lexeme.masks.making.fetch_sub(1, Ordering::Relaxed);
         }
-        walk(l, vocabulary.trie(), 0, state, None, lexeme.crosses).finish(self.words, whole)
+        walk(l, vocabulary.trie(), 0, state, None, lexeme.masks.crosses).finish(self.words, whole)
     }
 
     /// The mask of a state of a whole pattern.
@@ -351,20 +393,20 @@ impl Tables {
         let free = room == INF && need == 0;
         let root = walked == Walked::Tokens && node == 0;
         if free && root {
-            if let Some(m) = lexeme.roots.get(key_state) {
+            if let Some(m) = lexeme.masks.roots.get(key_state) {
                 return m.clone();
             }
         }
         // Only between characters: the middle of one has a mask of its own.
         if root && l.is_any_text() && need == 0 && room < INF && l.state(state).accepting {
-            let rooms = lexeme.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
+            let rooms = lexeme.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
             if let Some(m) = rooms.get(room as usize) {
                 return m.clone();
             }
         }
         let key = MaskKey { state: key_state, room, need, walked, node };
         if !(free && root) {
-            let others = lexeme.others.read().unwrap_or_else(|p| p.into_inner());
+            let others = lexeme.masks.others.read().unwrap_or_else(|p| p.into_inner());
             if let Some(m) = others.get(&key) {
                 return m.clone();
             }
@@ -372,12 +414,12 @@ impl Tables {
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
         if free && root {
             let made = Arc::new(self.root(vocabulary, lexeme, key_state));
-            lexeme.bytes.fetch_add(made.memory_bytes(), Ordering::Relaxed);
-            lexeme.roots.set(key_state, made.clone());
-            return lexeme.roots.get(key_state).cloned().unwrap_or(made);
+            lexeme.masks.bytes.fetch_add(made.memory_bytes(), Ordering::Relaxed);
+            lexeme.masks.roots.set(key_state, made.clone());
+            return lexeme.masks.roots.get(key_state).cloned().unwrap_or(made);
         }
         let trie = self.trie(vocabulary, walked);
-        let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.crosses);
+        let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.masks.crosses);
         let skip = trie.depth[node as usize] as usize;
         let made = Arc::new(found.finish(self.words, |t| {
             let bytes = vocabulary.token_bytes(t).unwrap_or_default();
@@ -387,8 +429,8 @@ impl Tables {
             };
             &bytes[(blanks + skip).min(bytes.len())..]
         }));
-        lexeme.bytes.fetch_add(made.memory_bytes(), Ordering::Relaxed);
-        let mut others = lexeme.others.write().unwrap_or_else(|p| p.into_inner());
+        lexeme.masks.bytes.fetch_add(made.memory_bytes(), Ordering::Relaxed);
+        let mut others = lexeme.masks.others.write().unwrap_or_else(|p| p.into_inner());
         others.entry(key).or_insert(made).clone()
     }
 
@@ -424,18 +466,21 @@ impl Tables {
 impl MaskedLexeme {
     /// Approximate bytes held by states and masks.
     pub fn memory_bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed) + self.lexeme.memory_bytes()
+        self.masks.bytes.load(Ordering::Relaxed) + self.lexeme.memory_bytes()
     }
 
     fn new(lexeme: Lexeme, crosses: bool) -> Self {
         MaskedLexeme {
-            crosses,
             lexeme: Arc::new(lexeme),
-            roots: AppendVec::default(),
-            others: RwLock::default(),
-            rooms: OnceLock::new(),
-            making: AtomicU32::new(0),
-            bytes: AtomicUsize::new(0),
+            masks: Arc::new(Masks {
+                crosses,
+                roots: AppendVec::default(),
+                others: RwLock::default(),
+                rooms: OnceLock::new(),
+                idle: RwLock::default(),
+                making: AtomicU32::new(0),
+                bytes: AtomicUsize::new(0),
+            }),
             used: AtomicU64::new(0),
         }
     }

@@ -1,5 +1,7 @@
 //! `interlock.Index`.
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
@@ -7,7 +9,7 @@ use super::errors::of_kind;
 use super::guide::PyGuide;
 use super::ids::TokenIds;
 use super::vocabulary::{PyVocabulary, hex};
-use super::{limits, registry, source};
+use super::{limits, registry, source, store};
 use crate::error::ErrorKind;
 use crate::frontend::regex::{Dialect, RegexOptions};
 use crate::frontend::schema::{
@@ -214,6 +216,29 @@ impl PyIndex {
         // Tokens before the output matter to forced tokens only.
         let _ = context_ids;
         PyGuide::start(slf, GuideOptions { stop_token_ids: stop_token_ids.map(|ids| ids.0) })
+    }
+
+    /// Write this index to a file that ``load`` reads.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let (method, arguments) = &self.recipe;
+        let vocabulary = self.core.vocabulary().fingerprint();
+        store::save(path, method, arguments.bind(py), &vocabulary, &self.core.fingerprint())
+    }
+
+    /// The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise.
+    #[classmethod]
+    fn load<'py>(
+        class: &Bound<'py, PyType>,
+        path: PathBuf,
+        vocabulary: &Bound<'py, PyVocabulary>,
+    ) -> PyResult<Bound<'py, PyIndex>> {
+        let (method, arguments, fingerprint) = store::load(path.clone(), vocabulary)?;
+        let index = class.getattr(method)?.call1(arguments)?.cast_into::<PyIndex>()?;
+        if index.get().fingerprint() != fingerprint {
+            let message = format!("{} does not make the index that it names", path.display());
+            return Err(of_kind(class.py(), ErrorKind::Artifact, message));
+        }
+        Ok(index)
     }
 
     /// The vocabulary that this index was compiled for.

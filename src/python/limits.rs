@@ -69,13 +69,8 @@ macro_rules! limits {
             }
 
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-                let values = PyDict::new(py);
-                let mut core = self.core;
-                for (name, value) in fields(&mut core) {
-                    values.set_item(name, *value)?;
-                }
                 let restore = py.import("interlock._core")?.getattr("_restore_limits")?;
-                (restore, (values,)).into_pyobject(py)
+                (restore, (self.to_dict(py)?,)).into_pyobject(py)
             }
 
             $(
@@ -87,6 +82,18 @@ macro_rules! limits {
             )*
         }
     };
+}
+
+impl PyLimits {
+    /// The fields as a dict.
+    pub fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let values = PyDict::new(py);
+        let mut core = self.core;
+        for (name, value) in fields(&mut core) {
+            values.set_item(name, *value)?;
+        }
+        Ok(values)
+    }
 }
 
 limits! {

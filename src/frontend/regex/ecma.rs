@@ -3,7 +3,8 @@
 //! The reading is that of the `u` flag: code points, not UTF-16 units, and `\p{…}`. Where that reading is a syntax
 //! error and Annex B of the specification has another without ambiguity, Annex B holds: `\-` and other escaped
 //! punctuation, a literal `{`, `}` or `]`, `[\w-x]`, quantified lookahead, octal escapes that begin with 0. Escaped
-//! letters without a meaning stay errors, because engines disagree on them (`\Z` is an anchor elsewhere). Refused as not regular: backreferences.
+//! letters without a meaning stay errors, because engines disagree on them (`\Z` is an anchor elsewhere).
+//! Backreferences are refused as not regular.
 
 use std::sync::Arc;
 
@@ -238,7 +239,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Refuses a backreference, or says that there is nothing to refer to.
+    /// The refusal of a backreference.
     pub(super) fn backreference(&self, at: usize) -> Error {
         unsupported("a backreference", at)
     }

@@ -2,6 +2,9 @@
 //!
 //! Inside brackets nothing but `\`, `]`, `-` and a leading `^` is special: `&&` and `[:alpha:]` are literal, as
 //! they are in CPython. Case folding applies to the code points and ranges of a class, not to `\w` and its like.
+//!
+//! One departure: under `i`, CPython 3.11 forgets to lower-case a capital beyond the BMP that a class names, so that
+//! `[𐐀x]` does not even match `𐐀`. Here it matches both cases, as the letter does outside of a class.
 
 use std::sync::Arc;
 

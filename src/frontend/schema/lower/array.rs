@@ -210,7 +210,8 @@ impl Kind for Arrays {
             }
             ArrayAtom::Unsupported(node, keyword, reason) => {
                 cx.unsupported(node, keyword, reason)?;
-                false
+                // The caller asked for more rather than less.
+                true
             }
         })
     }
@@ -299,11 +300,8 @@ pub(super) fn array_shape(
         }
     }
     let ended = prefix.len() < end || prefix.last().is_some_and(Vec::is_empty);
-    let rest = if ended || facts.max.is_some_and(|m| m <= end as u64) {
-        Vec::new()
-    } else {
-        ways(cx, &facts, end, dead)?
-    };
+    let rest =
+        if ended || facts.max.is_some_and(|m| m <= end as u64) { Vec::new() } else { ways(cx, &facts, end, dead)? };
     while prefix.last().is_some_and(|w| *w == rest) {
         prefix.pop();
     }
@@ -430,9 +428,8 @@ impl Context<'_, '_> {
 
     fn scope_covers(&self, facts: &ArrayFacts, scope: usize, i: usize) -> bool {
         let s = &facts.scopes[scope];
-        let covers = |g: &NodeId| {
-            self.nodes.get(*g).array.as_deref().is_some_and(|a| i < a.prefix.len() || a.items.is_some())
-        };
+        let covers =
+            |g: &NodeId| self.nodes.get(*g).array.as_deref().is_some_and(|a| i < a.prefix.len() || a.items.is_some());
         s.all || s.by.iter().any(covers)
     }
 }

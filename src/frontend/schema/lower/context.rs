@@ -3,10 +3,10 @@
 //! A *literal* is a node or its negation; a *conjunction* is a sorted set of literals, and one rule. Conjunctions are
 //! normalized before they are interned: what is implied goes, and what contradicts itself is no rule at all.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-use super::super::model::{SchemaId, Types};
+use super::super::model::{Keywords, SchemaId, SchemaKind, Types};
 use super::super::number::NumberBounds;
 use super::super::options::{OnUnsupported, SchemaOptions};
 use super::super::report::{Enforcement, ReportRow};
@@ -50,10 +50,13 @@ pub(super) struct Context<'m, 'a> {
     pub pattern_exprs: FxHashMap<String, Option<ExprId>>,
     pub bounds: FxHashMap<Rc<NumberBounds>, ExprId>,
     pub sizes: FxHashMap<ExprId, u64>,
+    pub inhabited: FxHashMap<(ExprId, u32, u32), bool>,
     pub formats: FxHashMap<String, Option<(ExprId, Option<&'static str>)>>,
     pub scalars: Vec<Option<Rc<Scalars>>>,
     pub complements: FxHashMap<NodeId, Rc<Scalars>>,
     pub disjoint: FxHashMap<(NodeId, NodeId), bool>,
+    rows: Vec<(NodeId, &'static str, Enforcement, String)>,
+    noted: FxHashSet<(NodeId, &'static str)>,
     rules: FxHashMap<Rc<[Lit]>, RuleId>,
     /// The conjunction of every rule, in the order of their ids.
     pub queue: Vec<Rc<[Lit]>>,
@@ -82,10 +85,13 @@ impl<'m, 'a> Context<'m, 'a> {
             pattern_exprs: FxHashMap::default(),
             bounds: FxHashMap::default(),
             sizes: FxHashMap::default(),
+            inhabited: FxHashMap::default(),
             formats: FxHashMap::default(),
             scalars,
             complements: FxHashMap::default(),
             disjoint: FxHashMap::default(),
+            rows: Vec::new(),
+            noted: FxHashSet::default(),
             rules: FxHashMap::default(),
             queue: Vec::new(),
             steps: 0,
@@ -96,7 +102,11 @@ impl<'m, 'a> Context<'m, 'a> {
     pub fn work(&mut self, n: usize) -> Result<()> {
         self.steps = self.steps.saturating_add(n);
         if self.steps > self.limits.max_algebra_steps {
-            return Err(Error::limit("steps of schema algebra", self.limits.max_algebra_steps as u64, self.steps as u64));
+            return Err(Error::limit(
+                "steps of schema algebra",
+                self.limits.max_algebra_steps as u64,
+                self.steps as u64,
+            ));
         }
         self.x.check()
     }
@@ -107,7 +117,7 @@ impl<'m, 'a> Context<'m, 'a> {
     }
 
     /// What cannot be enforced: an error, or with `on_unsupported="warn"` a row that says so.
-    pub fn unsupported(&mut self, node: NodeId, keyword: &str, reason: &str) -> Result<()> {
+    pub fn unsupported(&mut self, node: NodeId, keyword: &'static str, reason: &str) -> Result<()> {
         if self.options.on_unsupported == OnUnsupported::Error {
             let e = Error::new(
                 ErrorKind::Unsupported,
@@ -119,17 +129,32 @@ impl<'m, 'a> Context<'m, 'a> {
         Ok(())
     }
 
-    /// Adds a report row once.
-    pub fn row(&mut self, node: NodeId, keyword: &str, enforcement: Enforcement, reason: &str) {
-        let pointer = self.nodes.pointer(node);
-        let same = |r: &ReportRow| r.pointer == pointer && r.keyword == keyword && r.enforcement == enforcement;
-        if !self.report.iter().any(same) {
-            self.report.push(ReportRow {
-                pointer: pointer.to_string(),
-                keyword: keyword.to_string(),
-                enforcement,
-                reason: reason.to_string(),
-            });
+    /// Notes a report row, once, for every place where the node was written.
+    pub fn row(&mut self, node: NodeId, keyword: &'static str, enforcement: Enforcement, reason: &str) {
+        let node = self.nodes.canon(node);
+        if self.noted.insert((node, keyword)) {
+            self.rows.push((node, keyword, enforcement, reason.to_string()));
+        }
+    }
+
+    /// Writes the noted rows into the report, in the order of the document's schemas.
+    pub fn write_rows(&mut self) {
+        if self.rows.is_empty() {
+            return;
+        }
+        let mut by_node: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
+        for (i, r) in self.rows.iter().enumerate() {
+            by_node.entry(r.0).or_default().push(i);
+        }
+        for (i, schema) in self.nodes.model.schemas.iter().enumerate() {
+            let SchemaKind::Keywords(k) = &schema.kind else { continue };
+            let Some(rows) = by_node.get(&self.nodes.of_schema(SchemaId(i as u32))) else { continue };
+            for &(_, keyword, enforcement, ref reason) in rows.iter().map(|&r| &self.rows[r]) {
+                if has(k, keyword) {
+                    let (pointer, reason) = (schema.pointer.clone(), reason.clone());
+                    self.report.push(ReportRow { pointer, keyword: keyword.to_string(), enforcement, reason });
+                }
+            }
         }
     }
 
@@ -167,8 +192,7 @@ impl<'m, 'a> Context<'m, 'a> {
         while i < lits.len() {
             let l = lits[i];
             let mut implied = false;
-            for j in 0..lits.len() {
-                let other = lits[j];
+            for (j, &other) in lits.iter().enumerate() {
                 if i == j || other.negated || (!l.negated && j > i) {
                     continue;
                 }
@@ -334,9 +358,8 @@ impl<'m, 'a> Context<'m, 'a> {
         }
         let parts: Vec<Vec<NodeId>> = branches.iter().map(|&b| self.certain(b)).collect();
         let constant = |i: usize, name: Name| -> Option<Name> {
-            let required = parts[i].iter().any(|&n| {
-                self.nodes.get(n).object.as_ref().is_some_and(|o| o.required.contains(&name))
-            });
+            let required =
+                parts[i].iter().any(|&n| self.nodes.get(n).object.as_ref().is_some_and(|o| o.required.contains(&name)));
             let member = parts[i].iter().find_map(|&n| self.nodes.get(n).object.as_ref().and_then(|o| o.prop(name)))?;
             match self.constants(member)? {
                 [Scalar::Word(w)] if required => Some(*w),
@@ -366,5 +389,25 @@ impl<'m, 'a> Context<'m, 'a> {
             return groups;
         }
         all()
+    }
+}
+
+/// Whether a schema has one of the keywords that rows speak of.
+fn has(k: &Keywords, keyword: &str) -> bool {
+    match keyword {
+        "minimum" => k.minimum.is_some(),
+        "maximum" => k.maximum.is_some(),
+        "exclusiveMinimum" => k.exclusive_minimum.is_some(),
+        "exclusiveMaximum" => k.exclusive_maximum.is_some(),
+        "multipleOf" => k.multiple_of.is_some(),
+        "format" => k.format.is_some(),
+        "pattern" => k.pattern.is_some(),
+        "patternProperties" => !k.pattern_properties.is_empty(),
+        "additionalProperties" => k.additional_properties.is_some(),
+        "propertyNames" => k.property_names.is_some(),
+        "unevaluatedProperties" => k.unevaluated_properties.is_some(),
+        "unevaluatedItems" => k.unevaluated_items.is_some(),
+        "uniqueItems" => k.unique_items,
+        _ => true,
     }
 }

@@ -10,8 +10,10 @@
 //! ```
 
 mod array;
+mod canonical;
 mod context;
 mod node;
+mod numbers;
 mod object;
 mod object_shape;
 mod productive;
@@ -19,8 +21,7 @@ mod scalar;
 mod search;
 mod spelled;
 mod text_length;
-#[cfg(test)]
-mod tests;
+mod values;
 
 use super::model::{Model, Types};
 use super::options::SchemaOptions;
@@ -81,6 +82,7 @@ pub fn lower_within(
     }
     let (rules, root) = prune(&mut cx, drafts, root)?;
     cx.x.check()?;
+    cx.write_rows();
     Ok((finish(cx, rules, root), narrowed))
 }
 

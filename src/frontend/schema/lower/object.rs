@@ -245,7 +245,8 @@ impl Kind for Objects {
             }
             ObjectAtom::Unsupported(node, keyword, reason) => {
                 cx.unsupported(node, keyword, reason)?;
-                false
+                // The caller asked for more rather than less.
+                true
             }
         })
     }

@@ -155,7 +155,8 @@ fn build(
         }
         properties.push(Property { name: cx.nodes.name(n).to_string(), rule, required });
     }
-    let mut shape = ObjectShape { properties, others: Vec::new(), min: facts.min, max: facts.max, implications: Vec::new() };
+    let mut shape =
+        ObjectShape { properties, others: Vec::new(), min: facts.min, max: facts.max, implications: Vec::new() };
     if !facts.implications.is_empty() {
         let index: rustc_hash::FxHashMap<Name, u32> = names.iter().enumerate().map(|(i, &n)| (n, i as u32)).collect();
         let pairs = facts.implications.iter().filter_map(|(a, b)| Some((*index.get(a)?, *index.get(b)?)));
@@ -226,7 +227,7 @@ fn classes(
             let outside = cx.x.minus(c.keys, e);
             for (keys, m) in [(inside, true), (outside, false)] {
                 // One split needs no check: a class without a rule vanishes before its keys matter.
-                if i == 0 || cx.x.decide_live(keys, cx.limits.max_explored_states)? {
+                if i == 0 || text_length::is_inhabited(&mut cx.x, keys, cx.limits.max_explored_states)? {
                     let mut matched = c.matched.clone();
                     matched.push(m);
                     next.push(Class { keys, matched });
@@ -302,8 +303,9 @@ fn one_more(cx: &mut Context<'_, '_>, e: &Exists, shape: ObjectShape, out: &mut 
         out.push(shape);
         return Ok(());
     }
-    let optional: Vec<usize> =
-        (0..shape.properties.len()).filter(|&i| shape.properties[i].rule.is_some() && !shape.properties[i].required).collect();
+    let optional: Vec<usize> = (0..shape.properties.len())
+        .filter(|&i| shape.properties[i].rule.is_some() && !shape.properties[i].required)
+        .collect();
     if optional.len() > MAX_TRIED {
         let (node, keyword) = keyword_of(e);
         let reason = "its negation asks for one more member than the named ones, of which too many are optional; \
@@ -360,8 +362,7 @@ fn splits(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> R
         }
     }
     for n in nodes {
-        let patterns: Vec<Name> =
-            cx.nodes.get(n).object.iter().flat_map(|o| o.patterns.iter().map(|p| p.0)).collect();
+        let patterns: Vec<Name> = cx.nodes.get(n).object.iter().flat_map(|o| o.patterns.iter().map(|p| p.0)).collect();
         for p in patterns {
             if out.iter().any(|o| o.0 == Split::Pattern(p)) {
                 continue;

@@ -259,7 +259,7 @@ impl Productive<'_, '_, '_> {
             origin = d.origin;
             for o in &d.rule.objects {
                 let needed = o.properties.iter().filter(|p| p.required);
-                for r in needed.filter_map(|p| p.rule).filter(|&r| !self.is(r)) {
+                if let Some(r) = needed.filter_map(|p| p.rule).find(|&r| !self.is(r)) {
                     at = r;
                     continue 'down;
                 }

@@ -10,13 +10,13 @@
 
 use std::rc::Rc;
 
-use super::super::decimal::Decimal;
 use super::super::format;
 use super::super::model::{Keywords, Types};
 use super::super::number::{self, NumberBounds};
 use super::super::report::Enforcement;
 use super::context::{Context, Lit};
 use super::node::{FALSE, Name, NodeId, Scalar, Values};
+use super::numbers::Numbers;
 use super::text_length::has_length;
 use crate::error::{Error, Result};
 use crate::frontend::regex;
@@ -32,15 +32,6 @@ pub(super) struct Scalars {
     /// Sorted.
     pub words: Vec<Name>,
     pub sets: Vec<StringSet>,
-}
-
-/// A set of numbers.
-#[derive(Clone, Debug, Default)]
-pub(super) enum Numbers {
-    #[default]
-    None,
-    Bounds(Rc<NumberBounds>),
-    Expr(ExprId),
 }
 
 impl Scalars {
@@ -206,66 +197,6 @@ impl Context<'_, '_> {
         Ok(s)
     }
 
-    fn own_numbers(&mut self, id: NodeId, types: Types, keywords: Option<&Keywords>) -> Result<Numbers> {
-        let integer = types.0 & Types::NUMBER.0 == Types::INTEGER.0;
-        let mut b = NumberBounds { integer, ..NumberBounds::default() };
-        if let Some(k) = keywords {
-            b.min = k.minimum.clone().map(|d| (d, false));
-            b.max = k.maximum.clone().map(|d| (d, false));
-            if let Some(d) = &k.exclusive_minimum {
-                tighten(&mut b.min, d, true, true);
-            }
-            if let Some(d) = &k.exclusive_maximum {
-                tighten(&mut b.max, d, true, false);
-            }
-            b.multiple_of = k.multiple_of.iter().cloned().collect();
-            for (bounded, keyword) in [
-                (k.minimum.is_some(), "minimum"),
-                (k.maximum.is_some(), "maximum"),
-                (k.exclusive_minimum.is_some(), "exclusiveMinimum"),
-                (k.exclusive_maximum.is_some(), "exclusiveMaximum"),
-                (k.multiple_of.is_some(), "multipleOf"),
-            ] {
-                if bounded {
-                    self.row(id, keyword, Enforcement::Narrower, "bounded numbers are written without exponent");
-                }
-            }
-        }
-        // Numbers that are not whole: the rest of a negated `integer`, which no document can say by itself.
-        let numbers = Numbers::Bounds(Rc::new(b));
-        if types.0 & Types::INTEGER.0 == 0 {
-            let whole = NumberBounds { integer: true, ..NumberBounds::default() };
-            let e = number::number(&mut self.x, &whole)?;
-            let e = number::not_numbers(&mut self.x, e)?;
-            return self.both(&numbers, &Numbers::Expr(e));
-        }
-        // Errors of bounds must name their place, so the expression is made here once.
-        let made = self.number_expr(&numbers).map_err(|e| self.place(e, id, "minimum"))?;
-        Ok(if made == Exprs::NEVER { Numbers::None } else { numbers })
-    }
-
-    /// The expression of a set of numbers.
-    pub fn number_expr(&mut self, n: &Numbers) -> Result<ExprId> {
-        match n {
-            Numbers::None => Ok(Exprs::NEVER),
-            Numbers::Expr(e) => Ok(*e),
-            Numbers::Bounds(b) if **b == NumberBounds::default() => {
-                if self.any_number == Exprs::NEVER {
-                    self.any_number = number::number(&mut self.x, b)?;
-                }
-                Ok(self.any_number)
-            }
-            Numbers::Bounds(b) => match self.bounds.get(b) {
-                Some(&e) => Ok(e),
-                None => {
-                    let e = number::number(&mut self.x, b)?;
-                    self.bounds.insert(b.clone(), e);
-                    Ok(e)
-                }
-            },
-        }
-    }
-
     fn own_strings(&mut self, id: NodeId, keywords: Option<&Keywords>) -> Result<Vec<StringSet>> {
         let mut text = self.any_text;
         let Some(k) = keywords else { return Ok(vec![StringSet { text, min: 0, max: INF }]) };
@@ -290,7 +221,7 @@ impl Context<'_, '_> {
     }
 
     /// Texts that contain a match of an ECMA-262 pattern; `None` where it is dropped because it cannot be read.
-    pub fn pattern_text(&mut self, node: NodeId, keyword: &str, pattern: &str) -> Result<Option<ExprId>> {
+    pub fn pattern_text(&mut self, node: NodeId, keyword: &'static str, pattern: &str) -> Result<Option<ExprId>> {
         if let Some(e) = self.pattern_exprs.get(pattern) {
             return Ok(*e);
         }
@@ -330,7 +261,7 @@ impl Context<'_, '_> {
         Some(text)
     }
 
-    fn unsupported_pattern(&mut self, node: NodeId, keyword: &str, e: Error) -> Result<()> {
+    fn unsupported_pattern(&mut self, node: NodeId, keyword: &'static str, e: Error) -> Result<()> {
         let reason = e.message().to_string();
         self.unsupported(node, keyword, &reason)
     }
@@ -345,11 +276,17 @@ impl Context<'_, '_> {
         }
     }
 
-    fn is_inhabited(&mut self, s: &StringSet) -> Result<bool> {
+    pub fn is_inhabited(&mut self, s: &StringSet) -> Result<bool> {
         if s.text == self.any_text {
             return Ok(s.min <= s.max);
         }
-        has_length(&mut self.x, s.text, s.min, s.max, self.limits.max_explored_states)
+        let key = (s.text, s.min, s.max);
+        if let Some(&known) = self.inhabited.get(&key) {
+            return Ok(known);
+        }
+        let found = has_length(&mut self.x, s.text, s.min, s.max, self.limits.max_explored_states)?;
+        self.inhabited.insert(key, found);
+        Ok(found)
     }
 
     fn value_set(&mut self, v: &Values) -> Result<Scalars> {
@@ -447,76 +384,6 @@ impl Context<'_, '_> {
         Ok(out)
     }
 
-    fn both(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
-        let all = |n: &Numbers| matches!(n, Numbers::Bounds(b) if **b == NumberBounds::default());
-        match (a, b) {
-            (Numbers::None, _) | (_, Numbers::None) => return Ok(Numbers::None),
-            _ if all(a) => return Ok(b.clone()),
-            _ if all(b) => return Ok(a.clone()),
-            (Numbers::Bounds(p), Numbers::Bounds(q)) => {
-                if p == q {
-                    return Ok(a.clone());
-                }
-                let mut m = (**p).clone();
-                if let Some((d, open)) = &q.min {
-                    tighten(&mut m.min, d, *open, true);
-                }
-                if let Some((d, open)) = &q.max {
-                    tighten(&mut m.max, d, *open, false);
-                }
-                m.integer |= q.integer;
-                for d in &q.multiple_of {
-                    if !m.multiple_of.contains(d) {
-                        m.multiple_of.push(d.clone());
-                    }
-                }
-                let n = Numbers::Bounds(Rc::new(m));
-                let e = self.number_expr(&n)?;
-                return Ok(if e == Exprs::NEVER { Numbers::None } else { n });
-            }
-            _ => {}
-        }
-        let (p, q) = (self.number_expr(a)?, self.number_expr(b)?);
-        let e = self.x.and(&[p, q]);
-        self.live_numbers(e)
-    }
-
-    fn live_numbers(&mut self, e: ExprId) -> Result<Numbers> {
-        let live = self.x.decide_live(e, self.limits.max_explored_states)?;
-        Ok(if live { Numbers::Expr(e) } else { Numbers::None })
-    }
-
-    fn either(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
-        let all = |n: &Numbers| matches!(n, Numbers::Bounds(b) if **b == NumberBounds::default());
-        match (a, b) {
-            (Numbers::None, _) => return Ok(b.clone()),
-            (_, Numbers::None) => return Ok(a.clone()),
-            _ if all(a) => return Ok(a.clone()),
-            _ if all(b) => return Ok(b.clone()),
-            (Numbers::Bounds(p), Numbers::Bounds(q)) if p == q => return Ok(a.clone()),
-            _ => {}
-        }
-        let (p, q) = (self.number_expr(a)?, self.number_expr(b)?);
-        Ok(Numbers::Expr(self.x.alt(&[p, q])))
-    }
-
-    fn not_numbers(&mut self, n: &Numbers) -> Result<Numbers> {
-        match n {
-            Numbers::None => return Ok(Numbers::Bounds(Rc::new(NumberBounds::default()))),
-            Numbers::Bounds(b) if **b == NumberBounds::default() => return Ok(Numbers::None),
-            // One bound turns around.
-            Numbers::Bounds(b) if !b.integer && b.multiple_of.is_empty() && b.min.is_some() != b.max.is_some() => {
-                let turn = |b: &Option<(Decimal, bool)>| b.as_ref().map(|(d, open)| (d.clone(), !open));
-                let turned = NumberBounds { min: turn(&b.max), max: turn(&b.min), ..NumberBounds::default() };
-                return Ok(Numbers::Bounds(Rc::new(turned)));
-            }
-            _ => {}
-        }
-        let e = self.number_expr(n)?;
-        let e = number::not_numbers(&mut self.x, e)?;
-        self.live_numbers(e)
-    }
-
     fn not_scalars(&mut self, s: &Scalars) -> Result<Scalars> {
         let mut out = Scalars {
             null: !s.null,
@@ -547,11 +414,11 @@ impl Context<'_, '_> {
             let strings = Scalars { sets: std::mem::take(&mut out.sets), ..Scalars::default() };
             out.sets = self.intersect(&strings, &refused)?.sets;
         }
-        out.sets = self.inhabited(std::mem::take(&mut out.sets))?;
+        out.sets = self.keep_inhabited(std::mem::take(&mut out.sets))?;
         Ok(out)
     }
 
-    fn inhabited(&mut self, sets: Vec<StringSet>) -> Result<Vec<StringSet>> {
+    fn keep_inhabited(&mut self, sets: Vec<StringSet>) -> Result<Vec<StringSet>> {
         let mut out = Vec::with_capacity(sets.len());
         for s in sets {
             if self.is_inhabited(&s)? {
@@ -611,19 +478,5 @@ impl Context<'_, '_> {
         }
         let s = self.scalars(l.node)?;
         Ok(self.holds_word(&s, key) != l.negated)
-    }
-}
-
-/// Lowers an upper bound or raises a lower one.
-fn tighten(bound: &mut Option<(Decimal, bool)>, d: &Decimal, open: bool, lower: bool) {
-    let replace = match bound {
-        None => true,
-        Some((old, was_open)) => {
-            let order = if lower { d.cmp(&*old) } else { (*old).cmp(d) };
-            order.is_gt() || (order.is_eq() && open && !*was_open)
-        }
-    };
-    if replace {
-        *bound = Some((d.clone(), open));
     }
 }

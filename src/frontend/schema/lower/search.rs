@@ -73,8 +73,12 @@ pub(super) trait Kind: Sized {
     type Atom: Clone;
 
     /// Adds what the node says by itself; `false` if it contradicts the facts.
-    fn take(cx: &mut Context<'_, '_>, node: NodeId, facts: &mut Self::Facts, out: &mut Taken<Self::Atom>)
-    -> Result<bool>;
+    fn take(
+        cx: &mut Context<'_, '_>,
+        node: NodeId,
+        facts: &mut Self::Facts,
+        out: &mut Taken<Self::Atom>,
+    ) -> Result<bool>;
     /// One alternative for each way to violate what the node says by itself.
     fn violations(cx: &mut Context<'_, '_>, node: NodeId) -> Result<Vec<Alternative<Self::Atom>>>;
     /// Adds an assertion; `false` if it contradicts the facts.

