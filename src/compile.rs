@@ -7,7 +7,9 @@ use crate::automaton::program::Blanks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
 use crate::frontend::schema::blanks;
-use crate::frontend::schema::{Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, parse_schema};
+use crate::frontend::schema::{
+    Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, parse_schema,
+};
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{MaskedLexeme, Role, Tables};
 use crate::index::token_live::{Explored, TokenLive};
@@ -160,7 +162,7 @@ impl Index {
         vocabulary: &Arc<Vocabulary>,
         tables: Arc<Tables>,
         engine: Engine,
-        live: Option<TokenLive>,
+        live: Option<Box<TokenLive>>,
         report: Vec<ReportRow>,
         source: &str,
     ) -> Index {
@@ -198,7 +200,7 @@ fn token_live(
     tables: &Tables,
     vocabulary: &Vocabulary,
     limits: &Limits,
-) -> Result<Option<TokenLive>> {
+) -> Result<Option<Box<TokenLive>>> {
     let all = |used: &ByteSet| used.iter().zip(&tables.single).all(|(&used, &single)| single || !used);
     if all(&[true; 256]) || all(&exprs.used_bytes(expr)) {
         return Ok(None);

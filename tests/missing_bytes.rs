@@ -127,8 +127,12 @@ fn characters_can_be_split_between_tokens() {
 
 #[test]
 fn what_cannot_be_spelled_is_unsatisfiable() {
-    let cases: &[(&str, &[&str])] =
-        &[("abc", &["ab", "bc"]), ("a{5}", &["aa"]), ("(ab)+", &["a", "ba", "abb"]), ("(foo|bar)x", &["foo", "bar", "o"])];
+    let cases: &[(&str, &[&str])] = &[
+        ("abc", &["ab", "bc"]),
+        ("a{5}", &["aa"]),
+        ("(ab)+", &["a", "ba", "abb"]),
+        ("(foo|bar)x", &["foo", "bar", "o"]),
+    ];
     for (pattern, texts) in cases {
         let e = regex(pattern, &vocabulary(texts), &Limits::default()).expect_err(pattern);
         assert_eq!(e.kind(), ErrorKind::Unsatisfiable, "{pattern}: {e}");
@@ -266,7 +270,9 @@ fn check(text: &str, tokens: &[Vec<u8>]) -> HashSet<String> {
 fn is_narrowed(text: &str, tokens: &[Vec<u8>]) -> bool {
     let index = schema(text, tokens).expect(text);
     index.report().iter().any(|r| {
-        r.pointer.is_empty() && r.enforcement == Enforcement::Narrower && r.reason.contains("no tokens of these single bytes")
+        r.pointer.is_empty()
+            && r.enforcement == Enforcement::Narrower
+            && r.reason.contains("no tokens of these single bytes")
     })
 }
 
@@ -274,7 +280,8 @@ fn is_narrowed(text: &str, tokens: &[Vec<u8>]) -> bool {
 fn documents_without_tokens_beyond_ascii() {
     let plain: &[&[u8]] = &["é".as_bytes(), "日本".as_bytes(), b"\"}", b"{\"", b"\\u00", b"true"];
     // Tokens that end inside a character, and tokens that would go on.
-    let parts: &[&[u8]] = &[b"\xC3", b"\xA9", "aé\u{e8}".as_bytes().split_last().expect("not empty").1, b"\xA8\"", b"\xE6\x97"];
+    let parts: &[&[u8]] =
+        &[b"\xC3", b"\xA9", "aé\u{e8}".as_bytes().split_last().expect("not empty").1, b"\xA8\"", b"\xE6\x97"];
     for (more, narrowed) in [(plain.to_vec(), false), ([plain, parts].concat(), true)] {
         let tokens = ascii_without("", &more);
         let texts = [
@@ -290,7 +297,10 @@ fn documents_without_tokens_beyond_ascii() {
             assert_eq!(is_narrowed(text, &tokens), narrowed, "{text}");
         }
         let documents = check(r#"{"enum":["é","è"]}"#, &tokens);
-        assert!(documents.contains("\"é\"") && documents.iter().any(|d| d.to_lowercase() == "\"\\u00e8\""), "{documents:?}");
+        assert!(
+            documents.contains("\"é\"") && documents.iter().any(|d| d.to_lowercase() == "\"\\u00e8\""),
+            "{documents:?}"
+        );
     }
 }
 
@@ -304,7 +314,8 @@ fn documents_without_digits() {
     assert!(is_narrowed(text, &tokens));
     let documents = check(text, &tokens);
     assert!(documents.len() > 5 && documents.iter().all(|d| !d.contains(|c: char| c.is_ascii_digit() || c == '\\')));
-    let e = schema(r#"{"type":"object","required":["x"],"properties":{"x":{"type":"integer"}}}"#, &tokens).expect_err("x");
+    let e =
+        schema(r#"{"type":"object","required":["x"],"properties":{"x":{"type":"integer"}}}"#, &tokens).expect_err("x");
     assert_eq!(e.kind(), ErrorKind::Unsatisfiable);
     let e = schema(r#"{"type":"object","required":["x1"]}"#, &tokens).expect_err("a name with a digit");
     assert_eq!(e.kind(), ErrorKind::Unsatisfiable);
@@ -337,7 +348,8 @@ fn documents_without_some_punctuation() {
 
 #[test]
 fn documents_of_long_tokens_only() {
-    let tokens: Vec<Vec<u8>> = ["{\"a\":", "true}", "false}", "[]", "null"].iter().map(|t| t.as_bytes().to_vec()).collect();
+    let tokens: Vec<Vec<u8>> =
+        ["{\"a\":", "true}", "false}", "[]", "null"].iter().map(|t| t.as_bytes().to_vec()).collect();
     for text in [r#"{"type":"object","required":["a"]}"#, "{}", "true"] {
         let e = schema(text, &tokens).expect_err("nothing can be spelled byte by byte");
         assert_eq!(e.kind(), ErrorKind::Unsatisfiable, "{e}");
@@ -355,7 +367,8 @@ fn whitespace_that_must_stand_is_a_token_or_nothing_needs_it() {
         let options = SchemaOptions { whitespace, ..Default::default() };
         let tokens = ascii_without(missing, &[b" t", b", ", b"\n "]);
         let all: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
-        let index = |t: &[Vec<u8>]| Index::from_json_schema(text, &vocabulary(t), &options, &Limits::default()).expect(pattern);
+        let index =
+            |t: &[Vec<u8>]| Index::from_json_schema(text, &vocabulary(t), &options, &Limits::default()).expect(pattern);
         assert!(!wander(&index(&tokens), &index(&all), 200, 30).is_empty());
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Inner {
     pub tables: Arc<Tables>,
     pub engine: Engine,
     /// Of a pattern: its dead states, where the vocabulary makes some.
-    pub live: Option<TokenLive>,
+    pub live: Option<Box<TokenLive>>,
     pub report: Vec<ReportRow>,
     pub fingerprint: [u8; 32],
 }
@@ -79,7 +79,7 @@ impl Index {
     /// Approximate bytes held, masks that are shared with other indexes of the vocabulary included.
     pub fn memory_bytes(&self) -> usize {
         match &self.0.engine {
-            Engine::Pattern(l) => l.memory_bytes() + self.0.live.as_ref().map_or(0, TokenLive::memory_bytes),
+            Engine::Pattern(l) => l.memory_bytes() + self.0.live.as_ref().map_or(0, |l| l.memory_bytes()),
             Engine::Document { program, lexemes } => {
                 let shapes: usize = program.objects.iter().map(|o| o.names.memory_bytes() + o.rules.len() * 40).sum();
                 lexemes.iter().map(|l| l.memory_bytes()).sum::<usize>() + shapes + program.rules.len() * 72

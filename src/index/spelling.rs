@@ -145,7 +145,11 @@ impl Spelling {
                 i += 1;
             }
             let name = |b: u8| if b.is_ascii_graphic() { format!("{:?}", b as char) } else { format!("0x{b:02x}") };
-            parts.push(if first == missing[i] { name(first) } else { format!("{} to {}", name(first), name(missing[i])) });
+            parts.push(if first == missing[i] {
+                name(first)
+            } else {
+                format!("{} to {}", name(first), name(missing[i]))
+            });
             i += 1;
         }
         format!("the vocabulary has no tokens of these single bytes: {}", parts.join(", "))

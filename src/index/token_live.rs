@@ -4,10 +4,11 @@
 //! is a token of its own, those bytes are tokens and nothing more is to be known. Otherwise a state is *live* only if
 //! it accepts, or some token leads from it to a live state: a least fixpoint over the graph whose edges are tokens.
 //!
-//! It is found once, when an index is compiled. Every state that bytes reach is looked at. Backwards from accepting
-//! states, tokens of single bytes make most of them live at no cost; from each of the others the vocabulary's trie is
-//! walked, until a token ends in a live state. What the walks found is followed backwards in turn. A mask keeps the
-//! tokens that end in live states, whatever the states are that they pass through.
+//! It is found once, when an index is compiled. Every state is looked at that bytes reach, but for bytes that no token
+//! contains. Backwards from accepting states, tokens of single bytes make most states live at no cost, and states that
+//! no bytes lead on from are dead; from each of the others the vocabulary's trie is walked, until a token ends in a
+//! live state. What the walks found is followed backwards in turn. A mask keeps the tokens that end in live states,
+//! whatever the states are that they pass through.
 
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +28,7 @@ pub enum Explored {
     /// No sequence of tokens is accepted.
     Nothing,
     /// Some states are dead.
-    Some(TokenLive),
+    Some(Box<TokenLive>),
 }
 
 /// The dead states of a pattern over a vocabulary, and the masks that avoid them; see the module's story.
@@ -44,6 +45,8 @@ struct Graph<'a> {
     index: FxHashMap<StateId, u32>,
     /// For each state, those that one token leads to it from, as far as it was looked for.
     parents: Vec<Vec<u32>>,
+    /// The same for single bytes of any tokens.
+    near: Vec<Vec<u32>>,
     live: Vec<bool>,
     steps: usize,
     max_steps: usize,
@@ -52,6 +55,8 @@ struct Graph<'a> {
 impl Graph<'_> {
     /// Finds every state that bytes reach and the edges of single bytes that are tokens.
     fn bytes(&mut self, single: &ByteSet, max_states: usize) -> Result<()> {
+        let mut occurs = [false; 256];
+        self.trie.byte.iter().skip(1).for_each(|&b| occurs[b as usize] = true);
         let mut at = 0;
         while at < self.order.len() {
             let from = self.order[at];
@@ -59,7 +64,7 @@ impl Graph<'_> {
             for byte in 0..=255u8 {
                 let to = self.lexeme.next(from, byte);
                 let one = single[byte as usize];
-                if to <= CLOSED || (to == last && (last_single || !one)) {
+                if to <= CLOSED || !occurs[byte as usize] || (to == last && (last_single || !one)) {
                     continue;
                 }
                 (last, last_single) = (to, one);
@@ -67,11 +72,17 @@ impl Graph<'_> {
                 let to = *self.index.entry(to).or_insert_with(|| {
                     self.order.push(to);
                     self.parents.push(Vec::new());
+                    self.near.push(Vec::new());
                     n
                 });
-                let parents = &mut self.parents[to as usize];
-                if one && parents.last() != Some(&(at as u32)) {
-                    parents.push(at as u32);
+                let add = |list: &mut Vec<u32>| {
+                    if list.last() != Some(&(at as u32)) {
+                        list.push(at as u32);
+                    }
+                };
+                add(&mut self.near[to as usize]);
+                if one {
+                    add(&mut self.parents[to as usize]);
                 }
             }
             if self.order.len() > max_states {
@@ -83,12 +94,8 @@ impl Graph<'_> {
         Ok(())
     }
 
-    fn spread(&mut self, mut work: Vec<u32>) {
-        while let Some(i) = work.pop() {
-            if !std::mem::replace(&mut self.live[i as usize], true) {
-                work.extend_from_slice(&self.parents[i as usize]);
-            }
-        }
+    fn spread(&mut self, work: Vec<u32>) {
+        spread(&self.parents, work, &mut self.live);
     }
 
     /// Whether a token leads from `from` to a live state; where none does, the states that tokens lead to are
@@ -111,6 +118,7 @@ impl Graph<'_> {
             }
             stack[depth] = to;
             if !trie.tokens(node).is_empty() {
+                // Every byte of a token was followed above.
                 let end = self.index.get(&to).copied().unwrap_or(from);
                 if self.live[end as usize] {
                     return Ok(true);
@@ -133,6 +141,15 @@ impl Graph<'_> {
     }
 }
 
+/// Marks everything that `work` is reached from.
+fn spread(parents: &[Vec<u32>], mut work: Vec<u32>, marked: &mut [bool]) {
+    while let Some(i) = work.pop() {
+        if !std::mem::replace(&mut marked[i as usize], true) {
+            work.extend_from_slice(&parents[i as usize]);
+        }
+    }
+}
+
 impl TokenLive {
     /// Decides for every state that `lexeme` can reach whether tokens lead from it to acceptance. `single` are the bytes
     /// that are tokens.
@@ -147,16 +164,20 @@ impl TokenLive {
             order: vec![start],
             index: FxHashMap::from_iter([(start, 0)]),
             parents: vec![Vec::new()],
+            near: vec![Vec::new()],
             live: Vec::new(),
             steps: 0,
             max_steps: limits.max_token_steps,
         };
         g.bytes(single, limits.max_token_states)?;
-        let accepting = (0..g.order.len() as u32).filter(|&i| lexeme.state(g.order[i as usize]).accepting).collect();
+        let accepting: Vec<u32> =
+            (0..g.order.len() as u32).filter(|&i| lexeme.state(g.order[i as usize]).accepting).collect();
+        let mut possible = vec![false; g.order.len()];
+        spread(&g.near, accepting.clone(), &mut possible);
         g.spread(accepting);
         // States that were found late are mostly closer to the end.
         for i in (0..g.order.len() as u32).rev() {
-            if !g.live[i as usize] && g.walk(i)? {
+            if possible[i as usize] && !g.live[i as usize] && g.walk(i)? {
                 g.spread(vec![i]);
             }
         }
@@ -172,7 +193,7 @@ impl TokenLive {
             dead[s as usize / 64] |= u64::from(!live) << (s % 64);
         }
         let bytes = AtomicUsize::new(dead.len() * 8);
-        Ok(Explored::Some(TokenLive { dead: dead.into(), masks: AppendVec::default(), bytes }))
+        Ok(Explored::Some(Box::new(TokenLive { dead: dead.into(), masks: AppendVec::default(), bytes })))
     }
 
     /// Whether tokens lead from a state to acceptance.
