@@ -159,6 +159,14 @@ class Limits:
         """States explored eagerly to decide which states are live."""
 
     @property
+    def max_token_states(self) -> int:
+        """States of a pattern explored where the vocabulary lacks tokens of single bytes."""
+
+    @property
+    def max_token_steps(self) -> int:
+        """Bytes of tokens stepped on the way."""
+
+    @property
     def max_alternatives(self) -> int:
         """Alternatives of one rule."""
 

@@ -268,9 +268,14 @@ impl Builder<'_> {
         }
         let Some(l) = self.tables.lexeme(&x, e, Kind::Raw, Role::Whole, self.limits)? else { return Ok(None) };
         let texts = crate::automaton::unique::members(&l.lexeme, l.lexeme.start());
-        Ok(texts.map(|t| {
-            t.iter().map(|t| serde_json::to_vec(&String::from_utf8_lossy(t)).unwrap_or_default()).collect()
-        }))
+        let written = |text: &[u8]| {
+            let text = String::from_utf8_lossy(text);
+            match &self.tables.spelling {
+                None => serde_json::to_vec(&text).unwrap_or_default(),
+                Some(spelling) => spelling.written(&text),
+            }
+        };
+        Ok(texts.map(|t| t.iter().map(|t| written(t)).collect()))
     }
 
     fn lexeme(&mut self, expr: ExprId, kind: Kind) -> Result<Option<u32>> {
