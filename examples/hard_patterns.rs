@@ -30,7 +30,9 @@ fn show(name: &str, v: &Arc<Vocabulary>, compile: impl Fn() -> interlock::Result
                 slowest = slowest.max(since.elapsed().as_secs_f64() * 1e3);
                 steps += 1;
             }
-            println!("{name:45} {compiled:9.2} ms  first mask {first:8.2} ms  slowest of {steps} more {slowest:8.2} ms");
+            println!(
+                "{name:45} {compiled:9.2} ms  first mask {first:8.2} ms  slowest of {steps} more {slowest:8.2} ms"
+            );
         }
     }
 }
@@ -64,7 +66,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for p in &patterns {
         show(&p.chars().take(44).collect::<String>(), &v, || Index::from_regex(p, &v, &options, &limits));
     }
-    let list: Vec<String> = (0..10_000u64).map(|i| format!("item-{:x}-{}", i.wrapping_mul(0x9E37_79B9_7F4A_7C15), i % 7)).collect();
+    let list: Vec<String> =
+        (0..10_000u64).map(|i| format!("item-{:x}-{}", i.wrapping_mul(0x9E37_79B9_7F4A_7C15), i % 7)).collect();
     show("10,000 choices", &v, || Index::from_choices(&list, &v, &limits));
     Ok(())
 }

@@ -60,8 +60,10 @@ fn takes(start: &Guide, text: &[u8]) -> bool {
 
 /// Damages a text in one or two places.
 fn damage(rng: &mut Rng, text: &[u8]) -> Vec<u8> {
-    const PARTS: &[&str] =
-        &["\"", "\\", ",", ":", "{", "}", "[", "]", "1", "0", "-", ".", "e", "a", "b", " ", "\n", "null", "true", "\"a\":1,", "\"b\":", "\\u0061", "é", "😀", ",1", ",\"a\"", "{}", "[]"];
+    const PARTS: &[&str] = &[
+        "\"", "\\", ",", ":", "{", "}", "[", "]", "1", "0", "-", ".", "e", "a", "b", " ", "\n", "null", "true",
+        "\"a\":1,", "\"b\":", "\\u0061", "é", "😀", ",1", ",\"a\"", "{}", "[]",
+    ];
     let mut out = text.to_vec();
     for _ in 0..1 + rng.below(2) {
         let at = rng.below(out.len() + 1);

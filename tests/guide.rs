@@ -182,7 +182,8 @@ fn validate_says_how_far_and_stays() {
                 draft.push(id);
             }
             let good = draft.len();
-            let wrong = (0..200).map(|_| rng.below(small().size()) as u32).find(|&id| !ahead.allowed_token_ids().contains(&id));
+            let wrong =
+                (0..200).map(|_| rng.below(small().size()) as u32).find(|&id| !ahead.allowed_token_ids().contains(&id));
             draft.extend(wrong);
             draft.push(1);
             let before = (guide.state_key(), guide.tokens());

@@ -86,9 +86,40 @@ pub const NAMES: &[&str] = &["a", "ab", "b", "name", "id", "", "é", "\"", "a\nb
 
 /// What a walk may try inside an object: keys in several spellings, with what comes before and after.
 pub const HINTS: &[&str] = &[
-    r#"a":"#, r#"ab":"#, r#""a":"#, r#""ab": "#, r#"b":"#, r#"\u0061":"#, r#"\u0061b":"#, r#"a\u0062":"#, r#"name":"#, r#"nam":"#, r#"names":"#, r#"":"#,
-    r#"é":"#, r#"\u00e9":"#, r#"\"":"#, r#"a\nb":"#, r#"a\u000ab":"#, r#"foo":"#, r#"foobar":"#, r#""id":"#, r#","a":"#, r#","id":"#, r#", "name":"#, r#"{"a":"#,
-    r#"{"ab":"#, r#"1,"a":"#, r#"","b":"#, r#""a""#, r#"aa"]"#, r#"type":"a"#, r#"}"#, r#"]"#, r#"1}"#, r#"1]"#,
+    r#"a":"#,
+    r#"ab":"#,
+    r#""a":"#,
+    r#""ab": "#,
+    r#"b":"#,
+    r#"\u0061":"#,
+    r#"\u0061b":"#,
+    r#"a\u0062":"#,
+    r#"name":"#,
+    r#"nam":"#,
+    r#"names":"#,
+    r#"":"#,
+    r#"é":"#,
+    r#"\u00e9":"#,
+    r#"\"":"#,
+    r#"a\nb":"#,
+    r#"a\u000ab":"#,
+    r#"foo":"#,
+    r#"foobar":"#,
+    r#""id":"#,
+    r#","a":"#,
+    r#","id":"#,
+    r#", "name":"#,
+    r#"{"a":"#,
+    r#"{"ab":"#,
+    r#"1,"a":"#,
+    r#"","b":"#,
+    r#""a""#,
+    r#"aa"]"#,
+    r#"type":"a"#,
+    r#"}"#,
+    r#"]"#,
+    r#"1}"#,
+    r#"1]"#,
 ];
 
 /// A random schema, at most `depth` deep; `$ref`s lead to `#/$defs/r`, which [`random`] adds.
@@ -156,7 +187,8 @@ fn object(rng: &mut Rng, depth: usize) -> Value {
         o["patternProperties"] = json!({ key: part(rng, depth) });
     }
     if rng.chance(10) {
-        o["propertyNames"] = rng.pick(&[json!({"maxLength": 3}), json!({"pattern": "^[a-f]*$"}), json!({"enum": NAMES})]).clone();
+        o["propertyNames"] =
+            rng.pick(&[json!({"maxLength": 3}), json!({"pattern": "^[a-f]*$"}), json!({"enum": NAMES})]).clone();
     }
     if rng.chance(15) {
         o["minProperties"] = json!(rng.below(4));
