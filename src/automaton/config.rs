@@ -43,7 +43,7 @@ impl<'a> Frames<'a> {
                 if self.program.lexemes[lexeme as usize].kind() != LexemeKind::Raw {
                     return false;
                 }
-                let after = self.end_scalar(top, None);
+                let after = self.end_scalar(top);
                 after != NONE && self.arena.nodes[after as usize].kind == Kind::Done
             }
             _ => false,
@@ -60,10 +60,10 @@ impl<'a> Frames<'a> {
                 Kind::Root | Kind::Done => return NONE,
                 Kind::Value => break self.step_value(node, byte),
                 Kind::Object => break self.step_object(node, byte),
-                Kind::Scalar => match self.step_scalar(top, node, byte) {
+                Kind::Scalar => match self.step_scalar(node, byte) {
                     Some(next) => break next,
                     // A number or word has no closing byte of its own: it ends in front of this one.
-                    None => top = self.end_scalar(top, None),
+                    None => top = self.end_scalar(top),
                 },
                 Kind::Array => match self.step_array(node, byte) {
                     Some(next) => break next,
@@ -121,7 +121,7 @@ impl<'a> Frames<'a> {
             }
         }
         if program.has_unique {
-            self.keep_unused(node.parent, start, Some(byte));
+            self.keep_unused(node.parent, start, 0, byte);
         }
         let len = self.arena.scalars.len() as u32 - start;
         if len == 0 {
@@ -131,12 +131,14 @@ impl<'a> Frames<'a> {
     }
 
     /// `None` if the scalar, if at all, ends in front of `byte`.
-    fn step_scalar(&mut self, top: NodeId, node: Node, byte: u8) -> Option<NodeId> {
+    fn step_scalar(&mut self, node: Node, byte: u8) -> Option<NodeId> {
         let program = self.program;
         let start = self.arena.scalars.len() as u32;
         let mut count = node.count;
-        let mut closed = false;
         let mut alive = false;
+        // Rules whose string the byte closes: a text lexeme says so, a listed string is at its end.
+        let mut closed: smallvec::SmallVec<[u32; 8]> = smallvec::SmallVec::new();
+        let mut closes = false;
         for i in node.start..node.start + node.len {
             let item = self.arena.scalars[i as usize];
             let l = &program.lexemes[item.lexeme as usize];
@@ -146,7 +148,10 @@ impl<'a> Frames<'a> {
                 continue;
             }
             if state == CLOSED {
-                closed = true;
+                closes = true;
+                if l.may_close(node.count) && closed.last() != Some(&item.tag) {
+                    closed.push(item.tag);
+                }
                 continue;
             }
             if l.kind() != LexemeKind::Raw {
@@ -160,15 +165,24 @@ impl<'a> Frames<'a> {
             alive = true;
             self.arena.scalars.push(ScalarItem { state, ..item });
         }
+        if closes {
+            for i in start as usize..self.arena.scalars.len() {
+                let item = self.arena.scalars[i];
+                let l = &program.lexemes[item.lexeme as usize];
+                if l.kind() == LexemeKind::Raw && l.state(item.state).accepting {
+                    closed.push(item.tag);
+                }
+            }
+            closed.sort_unstable();
+            closed.dedup();
+            return Some(if closed.is_empty() { NONE } else { self.finish(node.parent, &closed, Some(byte)) });
+        }
         if self.program.has_unique {
-            self.keep_unused(node.parent, start, Some(byte));
+            self.keep_unused(node.parent, start, count, byte);
         }
         let len = self.arena.scalars.len() as u32 - start;
         if len > 0 {
             return Some(self.arena.push(Node { start, len, count, ..node }));
-        }
-        if closed {
-            return Some(self.end_scalar(top, Some(byte)));
         }
         match program.lexemes[self.arena.scalars[node.start as usize].lexeme as usize].kind() {
             LexemeKind::Raw if !alive => None,
@@ -176,23 +190,21 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// The configuration after the scalar at `top` ends here; `closing` is the quote that ends it, if one does.
-    pub fn end_scalar(&mut self, top: NodeId, closing: Option<u8>) -> NodeId {
+    /// The configuration after the number or word at `top` ends here; strings end at their closing quote only.
+    pub fn end_scalar(&mut self, top: NodeId) -> NodeId {
         let node = self.arena.nodes[top as usize];
         self.arena.trace = node.trace;
         let mut tags: smallvec::SmallVec<[u32; 8]> = smallvec::SmallVec::new();
         for i in node.start..node.start + node.len {
             let item = self.arena.scalars[i as usize];
             let l = &self.program.lexemes[item.lexeme as usize];
-            // A string ends at its closing quote and nowhere else.
-            if (l.kind() == LexemeKind::Raw) != closing.is_none() {
-                continue;
-            }
-            if l.state(item.state).accepting && l.may_close(node.count) && tags.last() != Some(&item.tag) {
+            if l.kind() == LexemeKind::Raw && l.state(item.state).accepting && tags.last() != Some(&item.tag) {
                 tags.push(item.tag);
             }
         }
-        if tags.is_empty() { NONE } else { self.finish(node.parent, &tags, closing) }
+        tags.sort_unstable();
+        tags.dedup();
+        if tags.is_empty() { NONE } else { self.finish(node.parent, &tags, None) }
     }
 
     /// The configuration after the value above `parent` was accepted by the rules `tags` (ascending).

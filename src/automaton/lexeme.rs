@@ -95,6 +95,7 @@ pub struct Lexeme {
     /// without bound.
     slack: u32,
     grows: bool,
+    growth: OnceLock<(u32, bool)>,
     reach: Reach,
 }
 
@@ -155,6 +156,7 @@ impl Lexeme {
             bounded,
             slack,
             grows,
+            growth: OnceLock::new(),
             reach,
             shared: Arc::new(Shared {
                 classes,
@@ -202,6 +204,7 @@ impl Lexeme {
             bounded: min > 0 || max < INF,
             slack: 0,
             grows: true,
+            growth: OnceLock::new(),
             reach: self.reach,
         })
     }
@@ -298,6 +301,25 @@ impl Lexeme {
         match self.kind {
             Kind::Text { min, max } => min <= count && count <= max,
             Kind::Raw => true,
+        }
+    }
+
+    /// Whether one token can lead to where only few members are left. Conservative: true where that is not known.
+    pub fn may_run_out(&self, count: u32) -> bool {
+        let (slack, grows) = *self.growth.get_or_init(|| {
+            let mut b = self.lock();
+            let Builder { exprs, lengths, .. } = &mut *b;
+            slack_and_growth(exprs, lengths, self.state(self.start).expr)
+        });
+        self.kind == Kind::Raw || !grows || self.room(count) <= self.reach.any.saturating_add(slack)
+    }
+
+    /// How many more code points fit; [`INF`] without a bound.
+    #[inline]
+    pub fn room(&self, count: u32) -> u32 {
+        match self.kind {
+            Kind::Text { max, .. } if max != INF => max.saturating_sub(count),
+            _ => INF,
         }
     }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use super::arena::{Element, KeyByte, Kind, Node, NodeId, Phase};
 use super::config::Frames;
-use super::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
+use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use super::program::{Gap, Program};
 use crate::frontend::schema::decimal::Decimal;
 use crate::ir::RuleId;
@@ -22,20 +22,61 @@ const MANY: u64 = 4_096;
 
 type Texts = Option<Arc<[Box<[u8]>]>>;
 
-/// Memo: for a lexeme and a state, the byte strings that end it, or `None` where there are many.
+/// Memo: for a lexeme, a state and a count of code points, the byte strings that end it, or `None` where there are
+/// many.
 #[derive(Default)]
-pub struct Endings(Mutex<FxHashMap<(u32, u32), Texts>>);
+pub struct Endings(Mutex<FxHashMap<(u32, u32, u32), Texts>>);
 
 impl Program {
-    /// The byte strings that lead a raw lexeme from `state` to its end; `None` where there are many, and for strings.
-    pub fn endings(&self, lexeme: u32, state: u32) -> Texts {
+    /// The byte strings that lead a lexeme from `state`, after `count` code points, to its end; `None` where there are
+    /// many.
+    pub fn endings(&self, lexeme: u32, state: u32, count: u32) -> Texts {
         let l = &self.lexemes[lexeme as usize];
-        if l.kind() != LexemeKind::Raw {
+        if l.kind() == LexemeKind::Raw {
+            let mut memo = self.endings.0.lock().unwrap_or_else(|p| p.into_inner());
+            return memo.entry((lexeme, state, 0)).or_insert_with(|| members(l, state)).clone();
+        }
+        let count = if l.is_bounded() { count } else { 0 };
+        // One more character of any text is more than many.
+        if l.is_any_text() && l.room(count) > 0 {
             return None;
         }
         let mut memo = self.endings.0.lock().unwrap_or_else(|p| p.into_inner());
-        memo.entry((lexeme, state)).or_insert_with(|| members(l, state)).clone()
+        memo.entry((lexeme, state, count)).or_insert_with(|| texts(l, state, count)).clone()
     }
+}
+
+/// All ways to write the rest of a text lexeme, if they are few: escapes of plain characters count as well.
+fn texts(l: &Lexeme, state: u32, count: u32) -> Texts {
+    let mut out: Vec<Box<[u8]>> = Vec::new();
+    let mut stack = vec![(state, count, Vec::new())];
+    let mut visited = 0;
+    while let Some((s, n, text)) = stack.pop() {
+        visited += 1;
+        if visited > MANY {
+            return None;
+        }
+        let source = l.state(s);
+        for b in 0..=255u8 {
+            let to = l.next(s, b);
+            if to == DEAD {
+                continue;
+            }
+            let mut t: Vec<u8> = text.clone();
+            t.push(b);
+            if to == CLOSED {
+                if l.may_close(n) {
+                    out.push(t.into_boxed_slice());
+                }
+                continue;
+            }
+            let next = n.saturating_add(l.starts_char(source, b) as u32);
+            if l.live_at(l.state(to), next) {
+                stack.push((to, next, t));
+            }
+        }
+    }
+    Some(out.into())
 }
 
 /// All byte strings from `state` to acceptance, if they are few.
@@ -215,7 +256,7 @@ impl Frames<'_> {
         }
         r.lexemes.iter().any(|&l| {
             let start = self.program.lexemes[l as usize].start();
-            match self.program.endings(l, start) {
+            match self.program.endings(l, start, 0) {
                 None => true,
                 Some(texts) => texts.iter().any(|t| canonical(t).is_none_or(|v| !self.has_element(array, &v))),
             }
@@ -224,13 +265,13 @@ impl Frames<'_> {
 
     /// Drops, from the scalar items that were just made, those that can only become an element that the array above
     /// has already.
-    pub(super) fn keep_unused(&mut self, parent: NodeId, start: u32, byte: Option<u8>) {
+    pub(super) fn keep_unused(&mut self, parent: NodeId, start: u32, count: u32, byte: u8) {
         let array = self.arena.nodes[parent as usize];
         if array.kind != Kind::Array || array.key == u32::MAX || array.seen == u32::MAX || self.arena.unchecked {
             return;
         }
         let mut prefix = self.arena.bytes_since(self.arena.trace, array.key);
-        prefix.extend(byte);
+        prefix.push(byte);
         let mut kept = start as usize;
         for i in start as usize..self.arena.scalars.len() {
             let item = self.arena.scalars[i];
@@ -238,7 +279,7 @@ impl Frames<'_> {
             let items = &self.arena.arrays[array.start as usize..(array.start + array.len) as usize];
             let free = items.iter().filter(waits).any(|i| !self.program.arrays[i.shape as usize].unique);
             let keep = free
-                || match self.program.endings(item.lexeme, item.state) {
+                || match self.program.endings(item.lexeme, item.state, count) {
                     None => true,
                     Some(texts) => texts.iter().any(|t| {
                         let whole = [prefix.as_slice(), t].concat();

@@ -366,7 +366,7 @@ impl<'a> Masker<'a> {
         if raw {
             // A number may end before the next byte.
             let mark = self.frames.arena.mark();
-            let after = self.frames.end_scalar(top, None);
+            let after = self.frames.end_scalar(top);
             if after != NONE {
                 self.visit(Ground::Whole(walked), node, after);
             }
@@ -381,8 +381,8 @@ impl<'a> Masker<'a> {
         let masked = &lexemes[lexeme as usize];
         let mask = self.tables.submask(self.vocabulary, masked, state, count, walked, node);
         let l = &*masked.lexeme;
-        if self.exact && l.kind() == LexemeKind::Raw && self.frames.has_elements(parent) {
-            self.inner_unused(&mask.inner, lexeme, state, top, (walked, node));
+        if self.exact && self.frames.has_elements(parent) && l.may_run_out(count) {
+            self.inner_unused(&mask.inner, lexeme, (state, count), top, (walked, node));
         } else {
             mask.inner.or_into(self.row);
         }
@@ -406,8 +406,9 @@ impl<'a> Masker<'a> {
     }
 
     /// The inner tokens that can still become an element that the array does not have.
-    fn inner_unused(&mut self, inner: &Inner, lexeme: u32, state: u32, top: NodeId, from: (Walked, u32)) {
-        let many = self.frames.program.endings(lexeme, state).is_none();
+    fn inner_unused(&mut self, inner: &Inner, lexeme: u32, at: (u32, u32), top: NodeId, from: (Walked, u32)) {
+        let raw = self.frames.program.lexemes[lexeme as usize].kind() == LexemeKind::Raw;
+        let many = raw && self.frames.program.endings(lexeme, at.0, at.1).is_none();
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
             // Where there are many members, digits can always go on to an unused number.
