@@ -7,11 +7,14 @@ use crate::automaton::program::Blanks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
 use crate::frontend::schema::blanks;
-use crate::frontend::schema::{PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, parse_schema};
+use crate::frontend::schema::{
+    Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, parse_schema,
+};
 use crate::index::program::{Layout, compile};
-use crate::index::tables::{Role, Tables};
+use crate::index::tables::{MaskedLexeme, Role, Tables};
+use crate::index::token_live::{Explored, TokenLive};
 use crate::index::{Engine, Index, Inner};
-use crate::ir::{ExprId, Exprs, Rules};
+use crate::ir::{ByteSet, ExprId, Exprs, Rules};
 use crate::limits::Limits;
 use crate::vocab::Vocabulary;
 
@@ -70,8 +73,9 @@ impl Index {
         let lexeme = tables
             .lexeme(exprs, expr, Kind::Raw, Role::Whole, limits)?
             .ok_or_else(|| Error::new(ErrorKind::Unsatisfiable, "the pattern accepts nothing").at_offset(0))?;
+        let live = token_live(exprs, expr, &lexeme, &tables, vocabulary, limits)?;
         let engine = Engine::Pattern(lexeme);
-        Ok(Index::new(vocabulary, tables, engine, Vec::new(), source))
+        Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source))
     }
 
     /// Every document that a JSON Schema accepts, written as the options say.
@@ -86,46 +90,128 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         let (model, mut report) = parse_schema(text, options, limits)?;
-        let rules = lower(&model, options, limits, &mut report)?;
+        let tables = Tables::of(vocabulary)?;
+        let mut gaps = gaps(options, limits)?;
+        let rules = match &tables.spelling {
+            None => lower(&model, options, limits, &mut report)?,
+            Some(spelling) => {
+                let alphabet = spelling.alphabet(&mut gaps);
+                let before = report.clone();
+                let (rules, narrowed) = match lower_within(&model, options, limits, &mut report, Some(&alphabet)) {
+                    Err(e) if e.kind() == ErrorKind::Unsatisfiable => {
+                        // The schema's own contradictions come first; what is left is the vocabulary's doing.
+                        lower(&model, options, limits, &mut before.clone())?;
+                        let message = format!("no document that satisfies the schema can be spelled: {}", spelling.missing());
+                        return Err(Error::new(e.kind(), message).at(e.place().clone()));
+                    }
+                    other => other?,
+                };
+                if narrowed || spelling.refuses_any() {
+                    report.push(ReportRow {
+                        pointer: String::new(),
+                        keyword: String::new(),
+                        enforcement: Enforcement::Narrower,
+                        reason: format!("{}; what only such tokens could complete is not written", spelling.missing()),
+                    });
+                }
+                rules
+            }
+        };
         let source = format!("{options:?}\0{text}");
-        Index::from_rules(rules, &source, report, options, vocabulary, limits)
+        Index::from_spelled(rules, gaps, &source, report, options, (vocabulary, tables), limits)
     }
 
     /// What `rules` describe.
+    ///
+    /// # Errors
+    /// `Vocabulary` if bytes that JSON documents contain are no tokens of their own: only a schema can be narrowed to
+    /// such a vocabulary. `Unsupported`, `Limit`.
     pub fn from_rules(
-        mut rules: Rules,
+        rules: Rules,
         source: &str,
         report: Vec<ReportRow>,
         options: &SchemaOptions,
         vocabulary: &Arc<Vocabulary>,
         limits: &Limits,
     ) -> Result<Index> {
-        rules.exprs.check()?;
         let tables = Tables::of(vocabulary)?;
-        let gaps = match &options.whitespace {
-            Whitespace::Flexible => [Blanks::none(), Blanks::up_to(MAX_BLANKS), Blanks::up_to(MAX_BLANKS)],
-            Whitespace::Compact => [Blanks::none(), Blanks::none(), Blanks::none()],
-            Whitespace::Spaced => [Blanks::none(), Blanks::none(), Blanks::one_space()],
-            Whitespace::Pattern(p) => {
-                let mut x = Exprs::new(limits.max_expr_nodes);
-                let regex = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
-                let e = lower_full(&mut x, p, &regex, limits)?;
-                let b = blanks::gap(&mut x, e, limits)?;
-                [Blanks::none(), b.clone(), b]
-            }
-        };
+        if let Some(spelling) = &tables.spelling {
+            return Err(Error::new(ErrorKind::Vocabulary, spelling.missing()));
+        }
+        let gaps = gaps(options, limits)?;
+        Index::from_spelled(rules, gaps, source, report, options, (vocabulary, tables), limits)
+    }
+
+    fn from_spelled(
+        mut rules: Rules,
+        gaps: [Blanks; 3],
+        source: &str,
+        report: Vec<ReportRow>,
+        options: &SchemaOptions,
+        (vocabulary, tables): (&Arc<Vocabulary>, Arc<Tables>),
+        limits: &Limits,
+    ) -> Result<Index> {
+        rules.exprs.check()?;
         let layout = Layout { gaps, any_order: options.property_order == PropertyOrder::Any };
         let (program, lexemes) = compile(&mut rules, layout, &tables, limits)?;
         let engine = Engine::Document { program: Box::new(program), lexemes };
-        Ok(Index::new(vocabulary, tables, engine, report, source))
+        Ok(Index::new(vocabulary, tables, engine, None, report, source))
     }
 
-    fn new(vocabulary: &Arc<Vocabulary>, tables: Arc<Tables>, engine: Engine, report: Vec<ReportRow>, source: &str) -> Index {
+    fn new(
+        vocabulary: &Arc<Vocabulary>,
+        tables: Arc<Tables>,
+        engine: Engine,
+        live: Option<Box<TokenLive>>,
+        report: Vec<ReportRow>,
+        source: &str,
+    ) -> Index {
         let mut h = blake3::Hasher::new();
         h.update(env!("CARGO_PKG_VERSION").as_bytes());
         h.update(&vocabulary.fingerprint());
         h.update(source.as_bytes());
         let fingerprint = *h.finalize().as_bytes();
-        Index(Arc::new(Inner { vocabulary: vocabulary.clone(), tables, engine, report, fingerprint }))
+        Index(Arc::new(Inner { vocabulary: vocabulary.clone(), tables, engine, live, report, fingerprint }))
+    }
+}
+
+/// The whitespace that the options allow, by gap.
+fn gaps(options: &SchemaOptions, limits: &Limits) -> Result<[Blanks; 3]> {
+    Ok(match &options.whitespace {
+        Whitespace::Flexible => [Blanks::none(), Blanks::up_to(MAX_BLANKS), Blanks::up_to(MAX_BLANKS)],
+        Whitespace::Compact => [Blanks::none(), Blanks::none(), Blanks::none()],
+        Whitespace::Spaced => [Blanks::none(), Blanks::none(), Blanks::one_space()],
+        Whitespace::Pattern(p) => {
+            let mut x = Exprs::new(limits.max_expr_nodes);
+            let regex = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
+            let e = lower_full(&mut x, p, &regex, limits)?;
+            let b = blanks::gap(&mut x, e, limits)?;
+            [Blanks::none(), b.clone(), b]
+        }
+    })
+}
+
+/// The states of a pattern from which no tokens lead to its end, where the vocabulary makes some. Costs nothing where
+/// every byte is a token, and one look at the expression where every byte that the pattern uses is.
+fn token_live(
+    exprs: &Exprs,
+    expr: ExprId,
+    masked: &MaskedLexeme,
+    tables: &Tables,
+    vocabulary: &Vocabulary,
+    limits: &Limits,
+) -> Result<Option<Box<TokenLive>>> {
+    let all = |used: &ByteSet| used.iter().zip(&tables.single).all(|(&used, &single)| single || !used);
+    if all(&[true; 256]) || all(&exprs.used_bytes(expr)) {
+        return Ok(None);
+    }
+    match TokenLive::explore(&masked.lexeme, vocabulary.trie(), &tables.single, limits)? {
+        Explored::All => Ok(None),
+        Explored::Some(live) => Ok(Some(live)),
+        Explored::Nothing => {
+            let message = "the vocabulary cannot spell anything that the pattern matches: no sequence of its tokens does, \
+                           and it lacks tokens of single bytes";
+            Err(Error::new(ErrorKind::Unsatisfiable, message).at_offset(0))
+        }
     }
 }

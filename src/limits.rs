@@ -15,6 +15,12 @@ pub struct Limits {
     /// States explored eagerly to decide which states are live, where intersection or complement make that
     /// necessary. A state costs about 2 us.
     pub max_explored_states: usize,
+    /// States of a pattern explored where the vocabulary lacks tokens of single bytes that the pattern uses: from every
+    /// state a path of tokens must lead to the end. A state costs about 2 us, and a walk of the trie where single
+    /// bytes do not lead on.
+    pub max_token_states: usize,
+    /// Bytes of tokens stepped by those walks. 50 million take about a second.
+    pub max_token_steps: usize,
     /// Alternatives of one rule after distribution of `anyOf`, `oneOf`, `not` and the like.
     pub max_alternatives: usize,
     /// Rules (interned conjunctions of schemas) of one index.
@@ -30,6 +36,8 @@ impl Default for Limits {
             max_depth: 1_000,
             max_expr_nodes: 1_500_000,
             max_explored_states: 30_000,
+            max_token_states: 200_000,
+            max_token_steps: 50_000_000,
             max_alternatives: 4_096,
             max_rules: 100_000,
             max_algebra_steps: 2_000_000,

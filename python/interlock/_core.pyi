@@ -85,7 +85,7 @@ class Vocabulary:
     ) -> Vocabulary: ...
     @classmethod
     def from_tokenizer(
-        cls, tokenizer: Any, eos_token_ids: Iterable[int] | None = None, size: int | None = None
+        cls, tokenizer: Any, eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
     ) -> Vocabulary:
         """The vocabulary of a tokenizer: transformers (fast or slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
         sentencepiece or mistral_common.
@@ -96,9 +96,9 @@ class Vocabulary:
 
     @classmethod
     def from_file(
-        cls, path: str | os.PathLike[str], eos_token_ids: Iterable[int] | None = None, size: int | None = None
+        cls, path: str | os.PathLike[str], eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
     ) -> Vocabulary:
-        """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, or ``tekken.json``."""
+        """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or GGUF."""
 
     @property
     def size(self) -> int:
@@ -157,6 +157,14 @@ class Limits:
     @property
     def max_explored_states(self) -> int:
         """States explored eagerly to decide which states are live."""
+
+    @property
+    def max_token_states(self) -> int:
+        """States of a pattern explored where the vocabulary lacks tokens of single bytes."""
+
+    @property
+    def max_token_steps(self) -> int:
+        """Bytes of tokens stepped on the way."""
 
     @property
     def max_alternatives(self) -> int:
@@ -426,6 +434,11 @@ def stats() -> dict[str, int]:
 
 def clear_caches() -> None:
     """Forget what is cached for the process. Indexes and guides that exist keep what they need."""
+
+def _load_vocabulary(
+    path: str | os.PathLike[str], eos_token_ids: Iterable[SupportsIndex] | None = None, size: int | None = None
+) -> Vocabulary:
+    """Read the vocabulary in a tokenizer file; ``Vocabulary.from_file`` calls it."""
 
 def _restore_vocabulary(
     joined: bytes,

@@ -184,6 +184,10 @@ impl<'a> Frames<'a> {
         for i in node.start..node.start + node.len {
             let item = self.arena.scalars[i as usize];
             let l = &self.program.lexemes[item.lexeme as usize];
+            // A string ends at its closing quote and nowhere else.
+            if (l.kind() == LexemeKind::Raw) != closing.is_none() {
+                continue;
+            }
             if l.state(item.state).accepting && l.may_close(node.count) && tags.last() != Some(&item.tag) {
                 tags.push(item.tag);
             }

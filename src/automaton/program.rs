@@ -36,6 +36,34 @@ impl Blanks {
         Blanks { next: vec![[1, none, none, none], [none; 4]], accepting: vec![false, true], most: None }
     }
 
+    /// The same with only the bytes that `keep` keeps, or `None` if no run is left. Where every run may end anywhere,
+    /// nothing needs to go.
+    pub fn within(&self, keep: impl Fn(u8) -> bool) -> Option<Blanks> {
+        if self.accepting.iter().all(|&a| a) {
+            return Some(self.clone());
+        }
+        let mut live = self.accepting.clone();
+        let to = |s: usize, i: usize| usize::from(self.next[s][i]);
+        let leads = |live: &[bool], s: usize, i: usize| {
+            keep(b" \t\n\r"[i]) && live.get(to(s, i)).copied().unwrap_or(false)
+        };
+        loop {
+            let more: Vec<usize> =
+                (0..live.len()).filter(|&s| !live[s] && (0..4).any(|i| leads(&live, s, i))).collect();
+            if more.is_empty() {
+                break;
+            }
+            more.into_iter().for_each(|s| live[s] = true);
+        }
+        if !live.first().copied().unwrap_or(false) {
+            return None;
+        }
+        let next = (0..live.len())
+            .map(|s| std::array::from_fn(|i| if leads(&live, s, i) { self.next[s][i] } else { u16::MAX }))
+            .collect();
+        Some(Blanks { next, accepting: self.accepting.clone(), most: self.most })
+    }
+
     /// The successor of `state` under a byte, if it is whitespace that may stand here.
     #[inline]
     pub fn step(&self, state: u16, byte: u8) -> Option<u16> {

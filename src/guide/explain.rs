@@ -30,6 +30,11 @@ impl Guide {
         let good = self.matched(bytes);
         let shown = String::from_utf8_lossy(bytes);
         if good == bytes.len() {
+            if self.is_refused_everywhere(id) || !self.clone().step_bytes(bytes) {
+                return format!(
+                    "token {id} ({shown:?}) is refused: its bytes fit, but from there the vocabulary's tokens lead to no end"
+                );
+            }
             return format!("token {id} ({shown:?}) is allowed");
         }
         format!(

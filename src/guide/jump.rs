@@ -22,6 +22,9 @@ impl Guide {
         }
         match (&self.index.0.engine, &mut self.position) {
             (Engine::Pattern(l), Position::Pattern(state)) => {
+                if let Some(live) = &self.index.0.live {
+                    return live.forced(&l.lexeme, self.index.vocabulary().trie(), *state, MAX_RUN);
+                }
                 let mut s = *state;
                 while out.len() < MAX_RUN && !l.lexeme.state(s).accepting {
                     let mut live = (0..=255u8).filter_map(|b| Some((b, l.lexeme.next(s, b))).filter(|n| n.1 > CLOSED));

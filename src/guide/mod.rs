@@ -145,6 +145,11 @@ impl Guide {
         let inner = &*self.index.0;
         match (&inner.engine, &mut self.position) {
             (Engine::Pattern(l), Position::Pattern(state)) => {
+                if let Some(live) = &inner.live {
+                    row.fill(0);
+                    live.mask(&l.lexeme, &inner.vocabulary, *state).or_into(row);
+                    return;
+                }
                 let mask = inner.tables.root_mask(&inner.vocabulary, l, *state);
                 match &mask.inner {
                     Row::Dense(r) => row.copy_from_slice(r),
@@ -158,6 +163,9 @@ impl Guide {
                 let frames = Frames { program, arena };
                 let mut masker = Masker::new(&inner.vocabulary, &inner.tables, lexemes, frames, row);
                 masker.fill_with(*top, &mut self.last.scalar, &mut self.last.tokens);
+                if let Some(spelling) = &inner.tables.spelling {
+                    spelling.filter(row);
+                }
             }
             // A guide's position is made from its own index's engine.
             _ => row.fill(0),
@@ -196,7 +204,7 @@ impl Guide {
         let index = self.index.clone();
         let Some(bytes) = index.vocabulary().spelling(id) else { return false };
         let (before, mark) = self.here();
-        if !self.step_bytes(bytes) {
+        if self.is_refused_everywhere(id) || !self.step_bytes(bytes) {
             return false;
         }
         if let Position::Document { arena, top } = &mut self.position {
@@ -224,6 +232,9 @@ impl Guide {
                         return false;
                     }
                 }
+                if self.index.0.live.as_ref().is_some_and(|live| !live.is_live(s)) {
+                    return false;
+                }
                 *state = s;
                 true
             }
@@ -243,6 +254,13 @@ impl Guide {
             }
             _ => false,
         }
+    }
+
+    /// Whether no document may contain the token, wherever its bytes would fit.
+    fn is_refused_everywhere(&self, id: u32) -> bool {
+        let inner = &*self.index.0;
+        let spelling = inner.tables.spelling.as_ref().filter(|_| matches!(inner.engine, Engine::Document { .. }));
+        spelling.is_some_and(|s| s.refuses(id))
     }
 
     /// Takes the longest allowed prefix of `ids` and returns its length.

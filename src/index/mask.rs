@@ -585,7 +585,9 @@ impl<'a> Masker<'a> {
         let mut names: smallvec::SmallVec<[(u32, u32); 4]> = smallvec::SmallVec::new();
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
-            if item.name != u32::MAX && program.objects[item.shape as usize].names.len() > 1 {
+            let trie = &program.objects[item.shape as usize].names;
+            // The empty name ends at the root.
+            if item.name != u32::MAX && (trie.len() > 1 || !trie.tokens(0).is_empty()) {
                 names.push((item.shape, item.name));
             }
         }

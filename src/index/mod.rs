@@ -5,14 +5,17 @@
 //!
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
-//! make most of them without a walk. [`mask`] puts a mask together.
+//! make most of them without a walk. [`mask`] puts a mask together. [`token_live`] and [`spelling`] keep patterns and
+//! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
 mod inner;
 pub mod mask;
 pub mod program;
 mod rows;
+pub mod spelling;
 pub mod submask;
 pub mod tables;
+pub mod token_live;
 
 use std::sync::Arc;
 
@@ -20,6 +23,7 @@ use crate::automaton::program::Program;
 use crate::frontend::schema::ReportRow;
 use crate::vocab::Vocabulary;
 use tables::{MaskedLexeme, Tables};
+use token_live::TokenLive;
 
 /// What an index steps.
 pub(crate) enum Engine {
@@ -33,6 +37,8 @@ pub(crate) struct Inner {
     pub vocabulary: Arc<Vocabulary>,
     pub tables: Arc<Tables>,
     pub engine: Engine,
+    /// Of a pattern: its dead states, where the vocabulary makes some.
+    pub live: Option<Box<TokenLive>>,
     pub report: Vec<ReportRow>,
     pub fingerprint: [u8; 32],
 }
@@ -73,7 +79,7 @@ impl Index {
     /// Approximate bytes held, masks that are shared with other indexes of the vocabulary included.
     pub fn memory_bytes(&self) -> usize {
         match &self.0.engine {
-            Engine::Pattern(l) => l.memory_bytes(),
+            Engine::Pattern(l) => l.memory_bytes() + self.0.live.as_ref().map_or(0, |l| l.memory_bytes()),
             Engine::Document { program, lexemes } => {
                 let shapes: usize = program.objects.iter().map(|o| o.names.memory_bytes() + o.rules.len() * 40).sum();
                 lexemes.iter().map(|l| l.memory_bytes()).sum::<usize>() + shapes + program.rules.len() * 72

@@ -34,6 +34,8 @@ struct Builder<'a> {
 /// Compiles `rules`, returning the program and its lexemes with their masks.
 pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limits) -> Result<(Program, Vec<Arc<MaskedLexeme>>)> {
     let any_text = rules.exprs.any_text();
+    leave_names_out(rules, any_text);
+    rules.exprs.check()?;
     let rules = &*rules;
     let mut b = Builder {
         tables,
@@ -89,6 +91,22 @@ pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limi
     program.rules.append(&mut b.made);
     program.lexemes = b.lexemes.iter().map(|l| l.lexeme.clone()).collect();
     Ok((program, b.lexemes))
+}
+
+/// Takes the named keys of each shape out of its key classes, so that what is left of a class is what a key without a
+/// name may still become: in `^(a|b)$` beside a property `a`, nothing begins with `a`.
+fn leave_names_out(rules: &mut Rules, any_text: ExprId) {
+    let Rules { exprs, rules, .. } = rules;
+    for o in rules.iter_mut().flat_map(|r| &mut r.objects) {
+        for c in o.others.iter_mut().filter(|c| c.keys != any_text) {
+            let named = o.properties.iter().map(|p| p.name.as_str());
+            let named: Vec<&str> = named.filter(|n| exprs.accepts(c.keys, n.as_bytes())).collect();
+            if !named.is_empty() {
+                let names = exprs.choice(&named);
+                c.keys = exprs.minus(c.keys, names);
+            }
+        }
+    }
 }
 
 fn unsupported(message: &str) -> Error {
@@ -250,9 +268,14 @@ impl Builder<'_> {
         }
         let Some(l) = self.tables.lexeme(&x, e, Kind::Raw, Role::Whole, self.limits)? else { return Ok(None) };
         let texts = crate::automaton::unique::members(&l.lexeme, l.lexeme.start());
-        Ok(texts.map(|t| {
-            t.iter().map(|t| serde_json::to_vec(&String::from_utf8_lossy(t)).unwrap_or_default()).collect()
-        }))
+        let written = |text: &[u8]| {
+            let text = String::from_utf8_lossy(text);
+            match &self.tables.spelling {
+                None => serde_json::to_vec(&text).unwrap_or_default(),
+                Some(spelling) => spelling.written(&text),
+            }
+        };
+        Ok(texts.map(|t| t.iter().map(|t| written(t)).collect()))
     }
 
     fn lexeme(&mut self, expr: ExprId, kind: Kind) -> Result<Option<u32>> {

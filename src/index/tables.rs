@@ -11,12 +11,13 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use super::inner;
 use super::rows::ByteRows;
+use super::spelling::Spelling;
 use super::submask::{Found, Inner, SubMask, walk};
 use crate::automaton::append::AppendVec;
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::automaton::saturate::Reach;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{ExprId, Exprs, INF};
+use crate::ir::{ByteSet, ExprId, Exprs, INF};
 use crate::limits::Limits;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -89,8 +90,10 @@ pub struct Tables {
     pub blank_reach: u32,
     /// Children of the root, by trie, whose byte is one of `"{}[],:`.
     pub brackets: [Box<[u32]>; 2],
-    /// Whether every byte is a token of its own.
-    pub bytes_complete: bool,
+    /// The bytes that are tokens of their own.
+    pub single: ByteSet,
+    /// What narrows JSON documents, where bytes that they contain are no tokens.
+    pub spelling: Option<Spelling>,
     /// Any string, unbounded.
     pub any_text: Arc<MaskedLexeme>,
     /// Any text that is the whole output.
@@ -218,7 +221,8 @@ impl Tables {
             blank_tails,
             blank_reach,
             brackets,
-            bytes_complete: single.iter().all(|&s| s),
+            spelling: Spelling::of(vocabulary, &single),
+            single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             byte_rows: OnceLock::new(),

@@ -3,7 +3,9 @@
 //! [`expr`] holds hash-consed regular expressions over **bytes**, closed under union, concatenation, counted
 //! repetition, intersection and complement. [`row`] derives them: the one-byte transitions of an expression, whole
 //! rows at a time. [`text`] builds code-point classes over UTF-8 on top of it. [`multiple`] is `multipleOf`.
+//! [`alphabet`] restricts expressions to some bytes.
 
+pub mod alphabet;
 pub mod copy;
 pub mod expr;
 pub mod multiple;
@@ -11,6 +13,7 @@ pub mod row;
 pub mod rules;
 pub mod text;
 
+pub use alphabet::{Alphabet, ByteSet};
 pub use expr::{Edge, Expr, ExprId, Exprs, INF};
 pub use multiple::{Divisor, Multiple};
 pub use rules::{ArrayShape, Contains, Element, KeyClass, ObjectShape, Property, Rule, RuleId, Rules, StringSet};

@@ -105,6 +105,10 @@ limits! {
     max_expr_nodes,
     /// States explored eagerly to decide which states are live.
     max_explored_states,
+    /// States of a pattern explored where the vocabulary lacks tokens of single bytes.
+    max_token_states,
+    /// Bytes of tokens stepped on the way.
+    max_token_steps,
     /// Alternatives of one rule.
     max_alternatives,
     /// Rules of one index.

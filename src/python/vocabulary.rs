@@ -1,5 +1,6 @@
 //! `interlock.Vocabulary`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -9,6 +10,7 @@ use super::errors::{detached, of_kind};
 use super::registry;
 use super::ids::{TokenId, TokenIds};
 use crate::error::ErrorKind;
+use crate::vocab::load::load_file;
 use crate::vocab::{Vocabulary, VocabularyOptions};
 
 /// The bytes of every token, which ids end an output, and the width of the logits.
@@ -76,7 +78,7 @@ impl PyVocabulary {
         reader.call1((tokenizer, eos_token_ids, size))
     }
 
-    /// The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, or ``tekken.json``.
+    /// The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or GGUF.
     #[classmethod]
     #[pyo3(signature = (path, eos_token_ids=None, size=None))]
     fn from_file<'py>(
@@ -216,6 +218,20 @@ pub fn _restore_vocabulary(
     if core.fingerprint()[..] != *fingerprint {
         return Err(damaged());
     }
+    registry::remember(&core, false);
+    Ok(PyVocabulary { core })
+}
+
+/// Read the vocabulary in a tokenizer file; ``Vocabulary.from_file`` calls it.
+#[pyfunction]
+#[pyo3(signature = (path, eos_token_ids=None, size=None))]
+pub fn _load_vocabulary(
+    py: Python<'_>,
+    path: PathBuf,
+    eos_token_ids: Option<TokenIds>,
+    size: Option<usize>,
+) -> PyResult<PyVocabulary> {
+    let core = detached(py, || load_file(&path, eos_token_ids.map(|ids| ids.0), size))?;
     registry::remember(&core, false);
     Ok(PyVocabulary { core })
 }

@@ -69,3 +69,22 @@ def test_no_such_file(indexes, byte_vocabulary, tmp_path):
         interlock.Index.load(tmp_path / "missing", byte_vocabulary)
     with pytest.raises(interlock.ArtifactError):
         indexes[0].save(tmp_path / "missing" / "x")
+
+
+def test_vocabulary_from_a_file(llama3, tmp_path):
+    """The tokenizer file of the same wheel says the same."""
+    import zipfile
+
+    from real_vocabulary import MEMBER, SPECIAL, wheel
+
+    path = tmp_path / "tokenizer.model"
+    with zipfile.ZipFile(wheel()) as archive:
+        path.write_bytes(archive.read(MEMBER))
+    vocabulary = interlock.Vocabulary.from_file(path, eos_token_ids=llama3.eos_token_ids, size=llama3.size)
+    assert vocabulary.size == llama3.size and vocabulary.eos_token_ids == llama3.eos_token_ids
+    for id in range(0, llama3.size - SPECIAL, 997):
+        assert vocabulary.token_bytes(id) == llama3.token_bytes(id)
+    one = interlock.Vocabulary.from_file(str(path), eos_token_ids=llama3.eos_token_ids[0], size=llama3.size)
+    assert one == vocabulary
+    with pytest.raises(interlock.VocabularyError):
+        interlock.Vocabulary.from_file(tmp_path / "missing", eos_token_ids=[0])

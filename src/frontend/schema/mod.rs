@@ -22,7 +22,7 @@ mod parse_tests;
 #[cfg(test)]
 mod text_tests;
 
-pub use lower::lower;
+pub use lower::{lower, lower_within};
 pub use options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
 pub use parse::parse_schema;
 pub use report::{Enforcement, ReportRow};

@@ -19,6 +19,7 @@ mod object_shape;
 mod productive;
 mod scalar;
 mod search;
+mod spelled;
 mod text_length;
 mod values;
 
@@ -26,7 +27,7 @@ use super::model::{Model, Types};
 use super::options::SchemaOptions;
 use super::report::ReportRow;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{Rule, Rules};
+use crate::ir::{Alphabet, Rule, Rules};
 use crate::limits::Limits;
 use array::{Arrays, array_shape};
 use context::{Context, Lit};
@@ -47,6 +48,18 @@ use search::distribute;
 /// Cost: near linear for schemas without overlapping alternatives; distribution of alternatives that overlap is
 /// exponential at worst and bounded by the limits.
 pub fn lower(model: &Model, options: &SchemaOptions, limits: &Limits, report: &mut Vec<ReportRow>) -> Result<Rules> {
+    lower_within(model, options, limits, report, None).map(|(rules, _)| rules)
+}
+
+/// The rules of a schema, narrowed to documents that can be written with `alphabet`, and whether that took anything
+/// away. Errors and cost are those of [`lower`].
+pub fn lower_within(
+    model: &Model,
+    options: &SchemaOptions,
+    limits: &Limits,
+    report: &mut Vec<ReportRow>,
+    alphabet: Option<&Alphabet>,
+) -> Result<(Rules, bool)> {
     let nodes = Nodes::build(model)?;
     let mut cx = Context::new(nodes, options, limits, report)?;
     let root = cx.nodes.of_schema(model.root);
@@ -56,17 +69,21 @@ pub fn lower(model: &Model, options: &SchemaOptions, limits: &Limits, report: &m
         return Err(e.at_pointer(pointer, ""));
     };
     let mut drafts: Vec<Draft> = Vec::new();
+    let mut narrowed = false;
     while let Some(lits) = cx.queue.get(drafts.len()).cloned() {
-        let draft = draft(&mut cx, &lits).map_err(|e| {
+        let mut draft = draft(&mut cx, &lits).map_err(|e| {
             let pointer = cx.nodes.model.schemas.get(cx.origin(&lits).0 as usize).map_or("", |s| s.pointer.as_str());
             e.at_pointer(pointer, "")
         })?;
+        if let Some(alphabet) = alphabet {
+            narrowed |= cx.narrow(&mut draft, alphabet)?;
+        }
         drafts.push(draft);
     }
     let (rules, root) = prune(&mut cx, drafts, root)?;
     cx.x.check()?;
     cx.write_rows();
-    Ok(finish(cx, rules, root))
+    Ok((finish(cx, rules, root), narrowed))
 }
 
 /// One conjunction, type by type.

@@ -1,0 +1,196 @@
+//! Masks are exact: on random walks every bit of every mask equals the slow twin's, for patterns and for documents, and
+//! no allowed token is a dead end. The vocabulary is small and made to cross structure; `examples/twin.rs` does the
+//! same over real ones.
+
+mod support;
+
+use interlock::frontend::regex::{Dialect, RegexOptions};
+use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::{GuideOptions, Index, Limits, Vocabulary};
+use std::sync::{Arc, OnceLock};
+use support::check::{Found, Plan, walk};
+use support::patterns::PATTERNS;
+use support::rng::Rng;
+use support::schemas::SCHEMAS;
+use support::twin::{PatternTwin, Spellings};
+use support::vocabulary;
+use support::walk::Walker;
+
+fn small() -> &'static (Arc<Vocabulary>, Spellings) {
+    static SMALL: OnceLock<(Arc<Vocabulary>, Spellings)> = OnceLock::new();
+    SMALL.get_or_init(|| {
+        let v = vocabulary::small();
+        let tokens = Spellings::of(&v);
+        (v, tokens)
+    })
+}
+
+/// The sum of many walks.
+#[derive(Default)]
+struct Sum {
+    sources: usize,
+    states: usize,
+    ended: usize,
+    wrong: Vec<String>,
+}
+
+impl Sum {
+    fn add(&mut self, name: &str, found: Found) {
+        self.states += found.states;
+        self.ended += found.ended.is_some() as usize;
+        self.wrong.extend(found.wrong.into_iter().map(|w| format!("{name}: {w}")));
+    }
+
+    fn expect(&self, sources: usize, states: usize) {
+        println!("{} sources, {} states, {} walks ended", self.sources, self.states, self.ended);
+        assert!(self.wrong.is_empty(), "{} wrong:\n{}", self.wrong.len(), self.wrong[..self.wrong.len().min(40)].join("\n"));
+        assert!(self.sources >= sources, "only {} sources compiled", self.sources);
+        assert!(self.states >= states, "only {} states compared", self.states);
+        assert!(self.ended > 0, "no walk came to an end");
+    }
+}
+
+fn pattern(sum: &mut Sum, p: &str, seed: u64) -> bool {
+    let (v, tokens) = small();
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    let Ok(index) = Index::from_regex(p, v, &options, &Limits::default()) else { return false };
+    sum.sources += 1;
+    let plan = Plan { tokens: 24, every: 2, probes: 5 };
+    for walks in 0..2 {
+        let twin = PatternTwin::new(p, &options).expect("what the index takes, the twin takes");
+        let guide = index.guide(&GuideOptions::default()).unwrap();
+        sum.add(p, walk(guide, Some(twin), tokens, Walker::new(seed + walks, b""), plan));
+    }
+    true
+}
+
+fn schema(sum: &mut Sum, text: &str, options: &SchemaOptions, seed: u64, plan: Plan) {
+    let (v, tokens) = small();
+    let index = match Index::from_json_schema(text, v, options, &Limits::default()) {
+        Ok(i) => i,
+        Err(e) => {
+            sum.wrong.push(format!("{text}: {e}"));
+            return;
+        }
+    };
+    sum.sources += 1;
+    for walks in 0..3 {
+        let guide = index.guide(&GuideOptions::default()).unwrap();
+        let name = format!("{text} {:?} {:?}", options.property_order, options.whitespace);
+        sum.add(&name, walk(guide, None, tokens, Walker::new(seed * 31 + walks, b""), plan));
+    }
+}
+
+#[test]
+fn chosen_patterns() {
+    let mut sum = Sum::default();
+    for (p, seed) in PATTERNS.iter().zip(0..) {
+        assert!(pattern(&mut sum, p, seed * 100), "{p:?} is refused");
+    }
+    sum.expect(PATTERNS.len(), 500);
+}
+
+#[test]
+fn random_patterns() {
+    let mut rng = Rng(11);
+    let mut sum = Sum::default();
+    for seed in 0..150 {
+        let size = 2 + rng.below(6);
+        pattern(&mut sum, &support::patterns::random(&mut rng, size), seed);
+    }
+    sum.expect(100, 500);
+}
+
+#[test]
+fn choices() {
+    let (v, tokens) = small();
+    let lists: [&[&str]; 4] =
+        [&["yes", "no"], &["", "a", "ab", "abc\"", "日本", "日"], &["red\",", "red", "\n"], &["x1 y2", "x1", "x1 y"]];
+    let mut sum = Sum::default();
+    for (list, seed) in lists.iter().zip(0..) {
+        let list: Vec<String> = list.iter().map(|s| s.to_string()).collect();
+        let index = Index::from_choices(&list, v, &Limits::default()).unwrap();
+        sum.sources += 1;
+        for walks in 0..6 {
+            let guide = index.guide(&GuideOptions::default()).unwrap();
+            let plan = Plan { tokens: 12, every: 1, probes: 5 };
+            let found = walk(guide, Some(PatternTwin::choices(&list)), tokens, Walker::new(seed * 10 + walks, b""), plan);
+            sum.add(&format!("{list:?}"), found);
+        }
+    }
+    sum.expect(4, 24);
+}
+
+#[test]
+fn schemas_in_declared_order() {
+    let mut sum = Sum::default();
+    for (s, seed) in SCHEMAS.iter().zip(0..) {
+        schema(&mut sum, s, &SchemaOptions::default(), seed, Plan { tokens: 40, every: 3, probes: 5 });
+    }
+    sum.expect(SCHEMAS.len(), 1_000);
+}
+
+#[test]
+fn schemas_in_any_order() {
+    let mut sum = Sum::default();
+    for (s, seed) in SCHEMAS.iter().zip(1_000..) {
+        let options = SchemaOptions { property_order: PropertyOrder::Any, ..SchemaOptions::default() };
+        schema(&mut sum, s, &options, seed, Plan { tokens: 40, every: 3, probes: 5 });
+    }
+    sum.expect(SCHEMAS.len(), 1_000);
+}
+
+#[test]
+fn whitespace_of_every_kind() {
+    let mut sum = Sum::default();
+    for (s, seed) in SCHEMAS.iter().zip(2_000..) {
+        let whitespace = match seed % 4 {
+            0 => Whitespace::Compact,
+            1 => Whitespace::Spaced,
+            2 => Whitespace::Pattern("[ \\n]?".into()),
+            _ => Whitespace::Pattern("(?:  |\\n {0,6})?".into()),
+        };
+        let options = SchemaOptions { whitespace, ..SchemaOptions::default() };
+        schema(&mut sum, s, &options, seed, Plan { tokens: 30, every: 3, probes: 5 });
+    }
+    sum.expect(SCHEMAS.len(), 600);
+}
+
+/// Along a text that comes close to every bound, every mask.
+#[test]
+fn near_the_bounds() {
+    let rows = [
+        (r#"{"type":"string","maxLength":40}"#, r#""abcdefghijklmnopqrstuvwxyzéé日本😀 the of""#),
+        (r#"{"type":"string","minLength":30,"maxLength":33}"#, r#""aaaaaaaaaaaaaaaaaaaaaaaa\u0061\n\"\ud83d\ude00éaa""#),
+        (r#"{"type":"string","pattern":"^[a-z]*$","minLength":20,"maxLength":24}"#, r#""aaaaaaaaabcdabcdabcdab""#),
+        (r#"{"type":"array","items":{"type":"integer"},"minItems":5,"maxItems":6}"#, "[1,12,123,1234,0,0]"),
+        (r#"{"type":"object","additionalProperties":{"type":"integer"},"minProperties":3,"maxProperties":4}"#, r#"{"a":1,"b":10,"ab":12,"name":0}"#),
+        (r#"{"type":"object","properties":{"name":{"type":"string"},"id":{"type":"integer"}}}"#, r#"{"id":1,"a":"x","\u0061b":[{"name":1}],"nam":2,"names":3,"ids":{},"i":null}"#),
+        (r#"{"type":"object","properties":{"a":{"type":"string","maxLength":3}},"patternProperties":{"^x[0-9]$":{"type":"integer"}}}"#, r#"{"a": "abc", "x1": 12, "x2": 1, "b": {"c": 1}}"#),
+    ];
+    let mut sum = Sum::default();
+    let (v, tokens) = small();
+    for order in [PropertyOrder::Schema, PropertyOrder::Any] {
+        for (s, text) in rows {
+            let options = SchemaOptions { property_order: order, ..SchemaOptions::default() };
+            let index = Index::from_json_schema(s, v, &options, &Limits::default()).unwrap();
+            sum.sources += 1;
+            for seed in 0..3 {
+                let guide = index.guide(&GuideOptions::default()).unwrap();
+                let plan = Plan { tokens: 60, every: 1, probes: 5 };
+                sum.add(s, walk(guide, None, tokens, Walker::new(seed, text.as_bytes()), plan));
+            }
+        }
+    }
+    sum.expect(14, 600);
+}
+
+/// A twin that always agrees would be no test.
+#[test]
+fn the_twin_tells_a_difference() {
+    let (v, tokens) = small();
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    let row = |p: &str| PatternTwin::new(p, &options).unwrap().row(v, tokens, &[vocabulary::EOS]).unwrap();
+    assert!(support::twin::difference(v, &row("[a-y]+"), &row("[a-z]+")).unwrap().starts_with("0 wrongly allowed"));
+    assert!(support::twin::difference(v, &row("a*"), &row("a+")).unwrap().contains("wrongly allowed 0 \"</s>\""));
+}
