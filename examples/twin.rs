@@ -110,7 +110,9 @@ fn schemas(job: &Job, folder: &str, order: PropertyOrder, mut outputs: Option<st
     while sums.sources < job.sources && !files.is_empty() {
         let file = files.swap_remove(rng.below(files.len()));
         let Ok(data) = serde_json::from_slice::<serde_json::Value>(&std::fs::read(&file)?) else { continue };
-        let (Some(schema), Some(tests)) = (data.get("schema"), data.get("tests").and_then(|t| t.as_array())) else { continue };
+        let (Some(schema), Some(tests)) = (data.get("schema"), data.get("tests").and_then(|t| t.as_array())) else {
+            continue;
+        };
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let options = SchemaOptions { property_order: order, ..SchemaOptions::default() };
         let since = Instant::now();

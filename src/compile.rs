@@ -6,7 +6,7 @@ use crate::automaton::lexeme::Kind;
 use crate::automaton::program::Blanks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
-use crate::frontend::schema::blanks;
+use crate::automaton::blanks;
 use crate::frontend::schema::{
     Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, parse_schema,
 };

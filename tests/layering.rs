@@ -36,6 +36,34 @@ fn the_core_never_names_python() {
     }
 }
 
+/// A layer names only those before it; `compile` alone knows all stages.
+#[test]
+fn layers_name_only_what_is_below_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let above: [(&str, &[&str]); 5] = [
+        ("ir", &["frontend", "automaton", "vocab", "index", "guide", "compile"]),
+        ("frontend", &["automaton", "vocab", "index", "guide", "compile"]),
+        ("vocab", &["ir", "frontend", "automaton", "index", "guide", "compile"]),
+        ("automaton", &["frontend", "index", "guide", "compile"]),
+        ("index", &["guide", "compile"]),
+    ];
+    for (layer, forbidden) in above {
+        let mut files = Vec::new();
+        sources(&root.join(layer), &mut files);
+        assert!(!files.is_empty(), "{layer} was found");
+        for file in files.iter().filter(|f| !f.to_string_lossy().contains("tests")) {
+            for line in code(file) {
+                // Decimal arithmetic stands alone, whoever uses it.
+                if line.contains("crate::frontend::schema::decimal::") {
+                    continue;
+                }
+                let named = forbidden.iter().find(|other| line.contains(&format!("crate::{other}")));
+                assert!(named.is_none(), "{}: {line}", file.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn unsafe_code_of_the_python_layer_stands_in_one_file() {
     let mut files = Vec::new();

@@ -43,7 +43,12 @@ impl Sum {
 
     fn expect(&self, sources: usize, states: usize) {
         println!("{} sources, {} states, {} walks ended", self.sources, self.states, self.ended);
-        assert!(self.wrong.is_empty(), "{} wrong:\n{}", self.wrong.len(), self.wrong[..self.wrong.len().min(40)].join("\n"));
+        assert!(
+            self.wrong.is_empty(),
+            "{} wrong:\n{}",
+            self.wrong.len(),
+            self.wrong[..self.wrong.len().min(40)].join("\n")
+        );
         assert!(self.sources >= sources, "only {} sources compiled", self.sources);
         assert!(self.states >= states, "only {} states compared", self.states);
         assert!(self.ended > 0, "no walk came to an end");
@@ -114,7 +119,8 @@ fn choices() {
         for walks in 0..6 {
             let guide = index.guide(&GuideOptions::default()).unwrap();
             let plan = Plan { tokens: 12, every: 1, probes: 5 };
-            let found = walk(guide, Some(PatternTwin::choices(&list)), tokens, Walker::new(seed * 10 + walks, b""), plan);
+            let found =
+                walk(guide, Some(PatternTwin::choices(&list)), tokens, Walker::new(seed * 10 + walks, b""), plan);
             sum.add(&format!("{list:?}"), found);
         }
     }
@@ -128,6 +134,19 @@ fn schemas_in_declared_order() {
         schema(&mut sum, s, &SchemaOptions::default(), seed, Plan { tokens: 40, every: 3, probes: 5 });
     }
     sum.expect(SCHEMAS.len(), 1_000);
+}
+
+#[test]
+#[ignore = "a string that only an element already there can become is not refused before its end"]
+fn unique_strings() {
+    let mut sum = Sum::default();
+    for (s, seed) in support::schemas::UNIQUE_STRINGS.iter().zip(0..) {
+        for walks in 0..10 {
+            let plan = Plan { tokens: 40, every: 1, probes: 20 };
+            schema(&mut sum, s, &SchemaOptions::default(), seed * 100 + walks, plan);
+        }
+    }
+    sum.expect(support::schemas::UNIQUE_STRINGS.len(), 300);
 }
 
 #[test]
@@ -161,12 +180,24 @@ fn whitespace_of_every_kind() {
 fn near_the_bounds() {
     let rows = [
         (r#"{"type":"string","maxLength":40}"#, r#""abcdefghijklmnopqrstuvwxyzéé日本😀 the of""#),
-        (r#"{"type":"string","minLength":30,"maxLength":33}"#, r#""aaaaaaaaaaaaaaaaaaaaaaaa\u0061\n\"\ud83d\ude00éaa""#),
+        (
+            r#"{"type":"string","minLength":30,"maxLength":33}"#,
+            r#""aaaaaaaaaaaaaaaaaaaaaaaa\u0061\n\"\ud83d\ude00éaa""#,
+        ),
         (r#"{"type":"string","pattern":"^[a-z]*$","minLength":20,"maxLength":24}"#, r#""aaaaaaaaabcdabcdabcdab""#),
         (r#"{"type":"array","items":{"type":"integer"},"minItems":5,"maxItems":6}"#, "[1,12,123,1234,0,0]"),
-        (r#"{"type":"object","additionalProperties":{"type":"integer"},"minProperties":3,"maxProperties":4}"#, r#"{"a":1,"b":10,"ab":12,"name":0}"#),
-        (r#"{"type":"object","properties":{"name":{"type":"string"},"id":{"type":"integer"}}}"#, r#"{"id":1,"a":"x","\u0061b":[{"name":1}],"nam":2,"names":3,"ids":{},"i":null}"#),
-        (r#"{"type":"object","properties":{"a":{"type":"string","maxLength":3}},"patternProperties":{"^x[0-9]$":{"type":"integer"}}}"#, r#"{"a": "abc", "x1": 12, "x2": 1, "b": {"c": 1}}"#),
+        (
+            r#"{"type":"object","additionalProperties":{"type":"integer"},"minProperties":3,"maxProperties":4}"#,
+            r#"{"a":1,"b":10,"ab":12,"name":0}"#,
+        ),
+        (
+            r#"{"type":"object","properties":{"name":{"type":"string"},"id":{"type":"integer"}}}"#,
+            r#"{"id":1,"a":"x","\u0061b":[{"name":1}],"nam":2,"names":3,"ids":{},"i":null}"#,
+        ),
+        (
+            r#"{"type":"object","properties":{"a":{"type":"string","maxLength":3}},"patternProperties":{"^x[0-9]$":{"type":"integer"}}}"#,
+            r#"{"a": "abc", "x1": 12, "x2": 1, "b": {"c": 1}}"#,
+        ),
     ];
     let mut sum = Sum::default();
     let (v, tokens) = small();

@@ -10,6 +10,7 @@
 
 pub mod append;
 pub mod arena;
+pub mod blanks;
 pub mod config;
 pub mod lengths;
 pub mod lexeme;

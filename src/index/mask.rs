@@ -187,6 +187,10 @@ impl<'a> Masker<'a> {
             return self.one_by_one(ground, node, top);
         }
         self.depth += 1;
+        // One token may open an array of unique elements and go on inside it.
+        let whole = matches!(ground, Ground::Whole(_));
+        let entered = whole && !self.exact && self.frames.program.has_unique && self.frames.is_unique_inside(top);
+        self.exact |= entered;
         let n = self.frames.arena.nodes[top as usize];
         match (n.kind, ground) {
             (Kind::Value, Ground::Whole(w)) => self.value(w, node, top),
@@ -211,6 +215,7 @@ impl<'a> Masker<'a> {
             (_, Ground::Whole(_)) => self.structure(ground, node, top),
             _ => self.children(ground, node, top),
         }
+        self.exact &= !entered;
         self.depth -= 1;
     }
 

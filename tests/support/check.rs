@@ -27,7 +27,13 @@ pub struct Plan {
 }
 
 /// Walks `guide` (at its start), with the pattern's twin where there is one.
-pub fn walk(mut guide: Guide, mut twin: Option<PatternTwin>, tokens: &Spellings, mut walker: Walker, plan: Plan) -> Found {
+pub fn walk(
+    mut guide: Guide,
+    mut twin: Option<PatternTwin>,
+    tokens: &Spellings,
+    mut walker: Walker,
+    plan: Plan,
+) -> Found {
     let v = guide.index().vocabulary().clone();
     let stops = guide.stop_token_ids().to_vec();
     let mut found = Found::default();

@@ -60,6 +60,9 @@ pub const SCHEMAS: &[&str] = &[
     r#"{"anyOf":[{"type":"object","properties":{"type":{"const":"a"},"value":{"type":"integer"}},"required":["type","value"]},{"type":"object","properties":{"type":{"const":"ab"},"value":{"type":"string"}},"required":["type","value"]}]}"#,
     r#"{"anyOf":[{"type":"object","additionalProperties":{"type":"integer"}},{"type":"object","additionalProperties":{"type":"string"}}]}"#,
     r#"{"anyOf":[{"type":"array","items":{"type":"integer"},"maxItems":2},{"type":"array","items":{"type":"number"},"minItems":3},{"type":"array","items":{"enum":[1,"a"]}}]}"#,
+    r#"{"type":"array","items":{"enum":["a","ab","b",1,12]},"uniqueItems":true,"minItems":3}"#,
+    r#"{"type":"array","items":{"type":["integer","string"],"maxLength":4},"uniqueItems":true,"maxItems":5}"#,
+    r#"{"type":"array","items":{"type":"boolean"},"uniqueItems":true}"#,
     r#"{"oneOf":[{"type":"integer","multipleOf":2},{"type":"integer","multipleOf":3}]}"#,
     r#"{"not":{"type":["object","array"]}}"#,
     r##"{"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{"value":{"type":"integer"},"next":{"anyOf":[{"$ref":"#/$defs/node"},{"type":"null"}]}},"required":["value"],"additionalProperties":false}}}"##,
@@ -71,14 +74,52 @@ pub const SCHEMAS: &[&str] = &[
     r#"{"type":"object","properties":{"foo":{"type":"string","maxLength":5},"foobar":{"type":"integer"},"baz":{"type":"array","items":{"type":"string","pattern":"^x"}}},"minProperties":1}"#,
 ];
 
+/// Unique elements out of strings that run out within one token.
+pub const UNIQUE_STRINGS: &[&str] = &[
+    r#"{"type":"array","items":{"type":"string","maxLength":1},"uniqueItems":true}"#,
+    r#"{"type":"array","items":{"type":["string","integer"],"maxLength":2},"uniqueItems":true}"#,
+    r#"{"type":"array","items":{"type":"string","pattern":"^[a-c]{1,2}$"},"uniqueItems":true}"#,
+];
+
 /// Names of keys that the generator draws from.
 pub const NAMES: &[&str] = &["a", "ab", "b", "name", "id", "", "é", "\"", "a\nb", "type", "foo", "foobar"];
 
 /// What a walk may try inside an object: keys in several spellings, with what comes before and after.
 pub const HINTS: &[&str] = &[
-    r#"a":"#, r#"ab":"#, r#""a":"#, r#""ab": "#, r#"b":"#, r#"\u0061":"#, r#"\u0061b":"#, r#"a\u0062":"#, r#"name":"#, r#"nam":"#, r#"names":"#, r#"":"#,
-    r#"é":"#, r#"\u00e9":"#, r#"\"":"#, r#"a\nb":"#, r#"a\u000ab":"#, r#"foo":"#, r#"foobar":"#, r#""id":"#, r#","a":"#, r#","id":"#, r#", "name":"#, r#"{"a":"#,
-    r#"{"ab":"#, r#"1,"a":"#, r#"","b":"#, r#""a""#, r#"aa"]"#, r#"type":"a"#, r#"}"#, r#"]"#, r#"1}"#, r#"1]"#,
+    r#"a":"#,
+    r#"ab":"#,
+    r#""a":"#,
+    r#""ab": "#,
+    r#"b":"#,
+    r#"\u0061":"#,
+    r#"\u0061b":"#,
+    r#"a\u0062":"#,
+    r#"name":"#,
+    r#"nam":"#,
+    r#"names":"#,
+    r#"":"#,
+    r#"é":"#,
+    r#"\u00e9":"#,
+    r#"\"":"#,
+    r#"a\nb":"#,
+    r#"a\u000ab":"#,
+    r#"foo":"#,
+    r#"foobar":"#,
+    r#""id":"#,
+    r#","a":"#,
+    r#","id":"#,
+    r#", "name":"#,
+    r#"{"a":"#,
+    r#"{"ab":"#,
+    r#"1,"a":"#,
+    r#"","b":"#,
+    r#""a""#,
+    r#"aa"]"#,
+    r#"type":"a"#,
+    r#"}"#,
+    r#"]"#,
+    r#"1}"#,
+    r#"1]"#,
 ];
 
 /// A random schema, at most `depth` deep; `$ref`s lead to `#/$defs/r`, which [`random`] adds.
@@ -146,7 +187,8 @@ fn object(rng: &mut Rng, depth: usize) -> Value {
         o["patternProperties"] = json!({ key: part(rng, depth) });
     }
     if rng.chance(10) {
-        o["propertyNames"] = rng.pick(&[json!({"maxLength": 3}), json!({"pattern": "^[a-f]*$"}), json!({"enum": NAMES})]).clone();
+        o["propertyNames"] =
+            rng.pick(&[json!({"maxLength": 3}), json!({"pattern": "^[a-f]*$"}), json!({"enum": NAMES})]).clone();
     }
     if rng.chance(15) {
         o["minProperties"] = json!(rng.below(4));
@@ -170,6 +212,9 @@ fn array(rng: &mut Rng, depth: usize) -> Value {
     }
     if rng.chance(30) {
         a["maxItems"] = json!(1 + rng.below(4));
+    }
+    if rng.chance(20) {
+        a["uniqueItems"] = json!(true);
     }
     if rng.chance(15) {
         a["contains"] = leaf(rng);

@@ -1,6 +1,5 @@
 //! JSON Schema: text to rules.
 
-pub mod blanks;
 pub mod decimal;
 mod drafts;
 pub mod format;

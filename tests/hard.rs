@@ -1,0 +1,58 @@
+//! Sources that are hard for automata answer in time, or refuse with a typed error; nothing hangs or overflows.
+
+mod support;
+
+use interlock::frontend::regex::{Dialect, RegexOptions};
+use interlock::{ErrorKind, GuideOptions, Index, Limits};
+use support::vocabulary;
+
+#[test]
+fn patterns_answer_or_refuse() {
+    let v = vocabulary::small();
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    let nested = |n: usize| "(".repeat(n) + "a" + &")".repeat(n);
+    let rows = [
+        ("[a-z]{1,5000}".to_string(), true),
+        ("(a{1,30}){1,30}".into(), true),
+        (r"(?=.*\d)(?=.*[a-z]).{8,64}".into(), true),
+        (r"\w{1,64}".into(), true),
+        ("(x+x+)+y".into(), true),
+        (".*a.{14}".into(), true),
+        (nested(900), true),
+        (nested(100_000), false),
+    ];
+    for (p, answers) in rows {
+        let name: String = p.chars().take(40).collect();
+        match Index::from_regex(&p, &v, &options, &Limits::default()) {
+            Err(e) => {
+                assert!(!answers, "{name} is refused: {e}");
+                assert_eq!(e.kind(), ErrorKind::Limit, "{name}");
+            }
+            Ok(index) => {
+                let mut guide = index.guide(&GuideOptions::default()).unwrap();
+                for _ in 0..20 {
+                    let allowed = guide.allowed_token_ids();
+                    assert!(!allowed.is_empty(), "{name}");
+                    if !guide.try_advance(allowed[allowed.len() / 2]) || guide.is_terminated() {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_choices() {
+    let list: Vec<String> = (0..10_000).map(|i: u32| format!("item-{:x}", i.wrapping_mul(2_654_435_761))).collect();
+    let index = Index::from_choices(&list, &vocabulary::small(), &Limits::default()).unwrap();
+    let v = index.vocabulary().clone();
+    for choice in list.iter().step_by(997) {
+        let mut guide = index.guide(&GuideOptions::default()).unwrap();
+        for &b in choice.as_bytes() {
+            let id = v.trie().child(0, b).map(|n| v.trie().tokens(n)[0]).unwrap();
+            guide.advance(id).unwrap();
+        }
+        assert!(guide.is_accepting());
+    }
+}
