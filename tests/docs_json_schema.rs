@@ -143,12 +143,10 @@ fn keywords() {
 #[test]
 fn no_keyword_is_left_out() {
     let source = include_str!("../src/frontend/schema/drafts.rs");
-    let list = source.split("\nkeywords! {\n").nth(1).and_then(|s| s.split("\n}").next()).expect("the list of keywords");
-    let known: Vec<&str> = list
-        .lines()
-        .filter(|l| !l.trim_start().starts_with("//"))
-        .filter_map(|l| l.split('"').nth(1))
-        .collect();
+    let list =
+        source.split("\nkeywords! {\n").nth(1).and_then(|s| s.split("\n}").next()).expect("the list of keywords");
+    let known: Vec<&str> =
+        list.lines().filter(|l| !l.trim_start().starts_with("//")).filter_map(|l| l.split('"').nth(1)).collect();
     assert!(known.len() >= 50, "{known:?}");
     let rows = rows("keyword");
     for keyword in known {
