@@ -1,9 +1,68 @@
 //! interlock: exact constrained decoding.
 //!
+//! A language model writes one token at a time. interlock turns a *source* (a pattern, a JSON Schema or a list of
+//! choices) and a *vocabulary* (the bytes of every token) into an *index*: an automaton whose states know which tokens
+//! may come next. A *guide* is one request's cursor over a shared index. It fills the mask of allowed tokens, takes the
+//! token that was sampled, goes back, and owns the end of the output.
+//!
 //! ```text
-//! pattern | schema | grammar --frontend--> ir --automaton--> states ---+
+//! pattern | choices | schema --frontend--> ir --automaton--> states ---+
 //! tokenizer ------------------vocab------> Vocabulary --> trie --------+--> index --> guide --> bitmask --> logits
 //! ```
+//!
+//! A mask allows a token if, and only if, valid output can still follow it. From every position there is a way to the
+//! end. What cannot be enforced so is refused when the source is compiled, by an [`Error`] that says what and where;
+//! after [`Index::guide`] nothing fails on a limit.
+//!
+//! # Example
+//!
+//! One token per byte, and id 256 as the stop token:
+//!
+//! ```
+//! use interlock::frontend::schema::{SchemaOptions, Whitespace};
+//! use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+//!
+//! let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+//! let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+//! let vocabulary = Vocabulary::new(&tokens, options)?;
+//!
+//! let schema = r#"{"type": "array", "items": {"enum": ["yes", "no"]}, "minItems": 1}"#;
+//! let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
+//! let index = Index::from_json_schema(schema, &vocabulary, &options, &Limits::default())?;
+//! let mut guide = index.guide(&GuideOptions::default())?;
+//!
+//! assert_eq!(guide.forced_bytes(), br#"[""#);
+//! for byte in br#"["y"# {
+//!     guide.advance(u32::from(*byte))?;
+//! }
+//! assert!(!guide.try_advance(u32::from(b'n')), "refused; the guide is unchanged");
+//!
+//! // The mask: bit `t & 31` of word `t >> 5` is token `t`.
+//! let mut words = vec![0; vocabulary.words()];
+//! assert!(guide.fill_mask(&mut words));
+//! let allowed: Vec<u8> = (0..=255u8).filter(|t| words[usize::from(t >> 5)] >> (t & 31) & 1 == 1).collect();
+//! assert_eq!(allowed, br"\e", "the letter, or an escape that spells it");
+//!
+//! for byte in br#"es"]"# {
+//!     guide.advance(u32::from(*byte))?;
+//! }
+//! assert!(guide.is_accepting());
+//! guide.advance(256)?;
+//! assert!(guide.is_terminated());
+//! # Ok::<(), interlock::Error>(())
+//! ```
+//!
+//! # Modules
+//!
+//! Callers need the items of this page, [`frontend`] for the options of a source, [`vocab::load`] for tokenizer files
+//! and [`mask_kernels`] for logits. The rest is the engine, in the order in which a source passes through it: [`ir`],
+//! [`automaton`], [`index`], [`guide`]. The repository's `ARCHITECTURE.md` is the map of the whole.
+//!
+//! # Features
+//!
+//! `python` builds the extension module of the Python package. Without it no Python is needed.
+
+#![warn(missing_docs)]
 
 pub mod automaton;
 mod compile;

@@ -46,7 +46,12 @@ pub enum Expr {
     /// The empty string.
     Eps,
     /// A deterministic choice by one byte; `nullable` adds the empty string. Edges are sorted and disjoint.
-    Step { nullable: bool, edges: Box<[Edge]> },
+    Step {
+        /// The empty string is accepted too.
+        nullable: bool,
+        /// Sorted and disjoint.
+        edges: Box<[Edge]>,
+    },
     /// Concatenation; the left part is never itself a concatenation.
     Cat(ExprId, ExprId),
     /// Union of two or more.
@@ -56,7 +61,14 @@ pub enum Expr {
     /// Complement relative to all byte strings.
     Not(ExprId),
     /// `min` to `max` copies; `max == INF` is unbounded.
-    Rep { body: ExprId, min: u32, max: u32 },
+    Rep {
+        /// What is repeated.
+        body: ExprId,
+        /// Fewest copies.
+        min: u32,
+        /// Most copies.
+        max: u32,
+    },
     /// Decimal digits whose value is a multiple of something.
     Multiple(Multiple),
     /// A named expression, for recursion that every cycle guards with at least one byte; see [`Exprs::fix`].
