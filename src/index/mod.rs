@@ -47,6 +47,12 @@ pub(crate) struct Inner {
 #[derive(Clone)]
 pub struct Index(pub(crate) Arc<Inner>);
 
+/// Builds what all indexes over a vocabulary share, so that the first of them need not; see [`tables`].
+pub fn prepare(vocabulary: &Vocabulary) -> crate::error::Result<()> {
+    Tables::of(vocabulary)?.warm(vocabulary);
+    Ok(())
+}
+
 impl Index {
     /// The vocabulary.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {

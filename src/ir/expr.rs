@@ -87,6 +87,8 @@ pub(super) struct Facts {
 pub struct Exprs {
     nodes: Vec<Expr>,
     facts: Vec<Facts>,
+    /// Of every node, so that a growing table need not hash again.
+    hashes: Vec<u64>,
     table: HashTable<u32>,
     pub(super) rows: FxHashMap<ExprId, Arc<[Edge]>>,
     pub(super) live: FxHashMap<ExprId, bool>,
@@ -116,6 +118,7 @@ impl Exprs {
         let mut x = Exprs {
             nodes: Vec::new(),
             facts: Vec::new(),
+            hashes: Vec::new(),
             table: HashTable::new(),
             rows: FxHashMap::default(),
             live: FxHashMap::default(),
@@ -194,7 +197,7 @@ impl Exprs {
 
     pub(super) fn intern(&mut self, e: Expr) -> ExprId {
         let h = hash_of(&e);
-        if let Some(&i) = self.table.find(h, |&i| self.nodes[i as usize] == e) {
+        if let Some(&i) = self.table.find(h, |&i| self.hashes[i as usize] == h && self.nodes[i as usize] == e) {
             return ExprId(i);
         }
         if self.nodes.len() >= self.max_nodes {
@@ -205,8 +208,9 @@ impl Exprs {
         let facts = self.facts_of(&e);
         self.nodes.push(e);
         self.facts.push(facts);
-        let nodes = &self.nodes;
-        self.table.insert_unique(h, id, |&i| hash_of(&nodes[i as usize]));
+        self.hashes.push(h);
+        let hashes = &self.hashes;
+        self.table.insert_unique(h, id, |&i| hashes[i as usize]);
         ExprId(id)
     }
 

@@ -39,7 +39,11 @@ impl PyVocabulary {
             special_token_ids: special_token_ids.map_or_else(Vec::new, |ids| ids.0),
             size,
         };
-        let core = detached(py, || Vocabulary::new(tokens, options))?;
+        let core = detached(py, || {
+            let core = Vocabulary::new(tokens, options)?;
+            crate::index::prepare(&core)?;
+            Ok(core)
+        })?;
         registry::remember(&core, false);
         Ok(PyVocabulary { core })
     }
@@ -214,7 +218,11 @@ pub fn _restore_vocabulary(
         return Err(damaged());
     }
     let options = VocabularyOptions { eos_token_ids, special_token_ids, size: Some(size) };
-    let core = detached(py, || Vocabulary::new(tokens, options))?;
+    let core = detached(py, || {
+            let core = Vocabulary::new(tokens, options)?;
+            crate::index::prepare(&core)?;
+            Ok(core)
+        })?;
     if core.fingerprint()[..] != *fingerprint {
         return Err(damaged());
     }
@@ -231,7 +239,11 @@ pub fn _load_vocabulary(
     eos_token_ids: Option<TokenIds>,
     size: Option<usize>,
 ) -> PyResult<PyVocabulary> {
-    let core = detached(py, || load_file(&path, eos_token_ids.map(|ids| ids.0), size))?;
+    let core = detached(py, || {
+        let core = load_file(&path, eos_token_ids.map(|ids| ids.0), size)?;
+        crate::index::prepare(&core)?;
+        Ok(core)
+    })?;
     registry::remember(&core, false);
     Ok(PyVocabulary { core })
 }
