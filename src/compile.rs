@@ -120,7 +120,13 @@ impl Index {
         Ok(Index::new(vocabulary, tables, engine, report, source))
     }
 
-    fn new(vocabulary: &Arc<Vocabulary>, tables: Arc<Tables>, engine: Engine, report: Vec<ReportRow>, source: &str) -> Index {
+    fn new(
+        vocabulary: &Arc<Vocabulary>,
+        tables: Arc<Tables>,
+        engine: Engine,
+        report: Vec<ReportRow>,
+        source: &str,
+    ) -> Index {
         let mut h = blake3::Hasher::new();
         h.update(env!("CARGO_PKG_VERSION").as_bytes());
         h.update(&vocabulary.fingerprint());

@@ -32,7 +32,12 @@ struct Builder<'a> {
 }
 
 /// Compiles `rules`, returning the program and its lexemes with their masks.
-pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limits) -> Result<(Program, Vec<Arc<MaskedLexeme>>)> {
+pub fn compile(
+    rules: &mut Rules,
+    layout: Layout,
+    tables: &Tables,
+    limits: &Limits,
+) -> Result<(Program, Vec<Arc<MaskedLexeme>>)> {
     let any_text = rules.exprs.any_text();
     let rules = &*rules;
     let mut b = Builder {
@@ -97,7 +102,8 @@ fn unsupported(message: &str) -> Error {
 
 impl Builder<'_> {
     fn array(&mut self, a: &ArrayShape, any_text: ExprId) -> Result<ArrayProgram> {
-        if a.contains.len() > 1 && (a.max.is_some() || a.contains.iter().any(|c| c.max.is_some()) || a.rest.is_empty()) {
+        if a.contains.len() > 1 && (a.max.is_some() || a.contains.iter().any(|c| c.max.is_some()) || a.rest.is_empty())
+        {
             return Err(unsupported(
                 "several contains keywords on one array, together with an upper bound, cannot be enforced exactly; \
                  state the array as prefixItems or drop one of the bounds",
@@ -250,9 +256,8 @@ impl Builder<'_> {
         }
         let Some(l) = self.tables.lexeme(&x, e, Kind::Raw, Role::Whole, self.limits)? else { return Ok(None) };
         let texts = crate::automaton::unique::members(&l.lexeme, l.lexeme.start());
-        Ok(texts.map(|t| {
-            t.iter().map(|t| serde_json::to_vec(&String::from_utf8_lossy(t)).unwrap_or_default()).collect()
-        }))
+        Ok(texts
+            .map(|t| t.iter().map(|t| serde_json::to_vec(&String::from_utf8_lossy(t)).unwrap_or_default()).collect()))
     }
 
     fn lexeme(&mut self, expr: ExprId, kind: Kind) -> Result<Option<u32>> {

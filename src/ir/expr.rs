@@ -410,9 +410,7 @@ impl Exprs {
     /// Joins alternatives whose union is one simpler expression: single bytes, and counted copies of one body with
     /// one tail whose counts overlap. The second keeps derivatives of nested counts, like `(a{1,30}){1,30}`, small.
     fn join_alternatives(&mut self, v: &mut Vec<ExprId>) {
-        let is_bytes = |x: &Self, e: ExprId| {
-            matches!(x.get(e), Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.to == Self::EPS))
-        };
+        let is_bytes = |x: &Self, e: ExprId| matches!(x.get(e), Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.to == Self::EPS));
         if v.iter().filter(|&&e| is_bytes(self, e)).count() > 1 {
             let mut ranges = Vec::new();
             v.retain(|&e| match self.get(e) {

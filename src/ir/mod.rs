@@ -12,5 +12,5 @@ pub mod rules;
 pub mod text;
 
 pub use expr::{Edge, Expr, ExprId, Exprs, INF};
-pub use multiple::{Divisor, Multiple};
+pub use multiple::{Divisor, Multiple, lcm, without_tens};
 pub use rules::{ArrayShape, Contains, Element, KeyClass, ObjectShape, Property, Rule, RuleId, Rules, StringSet};
