@@ -21,7 +21,8 @@ impl Exprs {
             }
         }
         let key = joined.into_boxed_slice();
-        if let Some(&e) = self.classes.get(&key) {
+        let known = self.base.as_ref().and_then(|b| b.classes.get(&key));
+        if let Some(&e) = known.or_else(|| self.classes.get(&key)) {
             return e;
         }
         let mut sequences: Vec<Vec<(u8, u8)>> = Vec::new();

@@ -5,7 +5,7 @@
 //! question of who has the arena (see [`super::numbers`]). Points are kept apart, sorted, because an `enum` may have
 //! thousands of them, and because they have more spellings than a piece.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::decimal::Decimal;
 use super::super::number::{NumberBounds, Spelling};
@@ -26,7 +26,7 @@ pub(super) struct Point {
 pub(super) struct NumberSet {
     /// Sorted; no value twice.
     pub points: Vec<Point>,
-    pub pieces: Vec<Rc<NumberBounds>>,
+    pub pieces: Vec<Arc<NumberBounds>>,
 }
 
 impl Spelling {
@@ -186,7 +186,7 @@ fn join(p: &NumberBounds, q: &NumberBounds) -> Option<NumberBounds> {
 }
 
 /// Adds a piece to a union.
-pub(super) fn push_piece(pieces: &mut Vec<Rc<NumberBounds>>, mut piece: Rc<NumberBounds>) {
+pub(super) fn push_piece(pieces: &mut Vec<Arc<NumberBounds>>, mut piece: Arc<NumberBounds>) {
     while !pieces.iter().any(|q| **q == *piece || covers(q, &piece)) {
         pieces.retain(|q| !covers(&piece, q));
         let Some((i, joined)) = pieces.iter().enumerate().find_map(|(i, q)| Some((i, join(q, &piece)?))) else {
@@ -194,15 +194,15 @@ pub(super) fn push_piece(pieces: &mut Vec<Rc<NumberBounds>>, mut piece: Rc<Numbe
             return;
         };
         pieces.remove(i);
-        piece = Rc::new(joined);
+        piece = Arc::new(joined);
     }
 }
 
 /// The values that a piece does not hold, as pieces.
-pub(super) fn complement(p: &NumberBounds) -> Vec<Rc<NumberBounds>> {
+pub(super) fn complement(p: &NumberBounds) -> Vec<Arc<NumberBounds>> {
     let turn = |b: &Bound| b.as_ref().map(|(d, open)| (d.clone(), !open));
     let mut out = Vec::new();
-    let mut part = |b: NumberBounds| out.push(Rc::new(b));
+    let mut part = |b: NumberBounds| out.push(Arc::new(b));
     if p.min.is_some() {
         part(NumberBounds { max: turn(&p.min), ..NumberBounds::default() });
     }
@@ -312,7 +312,7 @@ impl NumberSet {
         let open = |p: &Point| Some((p.value.clone(), true));
         let ends = std::iter::once(None).chain(self.points.iter().map(open));
         let starts = self.points.iter().map(open).chain([None]);
-        let pieces = ends.zip(starts).map(|(min, max)| Rc::new(NumberBounds { min, max, ..NumberBounds::default() }));
+        let pieces = ends.zip(starts).map(|(min, max)| Arc::new(NumberBounds { min, max, ..NumberBounds::default() }));
         let rest = self.points.iter().filter_map(|p| {
             let spelling = p.spelling.others()?;
             Some(Point { value: p.value.clone(), spelling })

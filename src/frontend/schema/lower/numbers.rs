@@ -4,6 +4,7 @@
 //! expression, piece by piece and without intersection or complement.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::decimal::Decimal;
 use super::super::model::{Keywords, Types};
@@ -81,7 +82,7 @@ impl Context<'_, '_> {
             return Ok(Numbers::All);
         }
         // Errors of bounds must name their place, so the expression is made here once.
-        let piece = Rc::new(b);
+        let piece = Arc::new(b);
         let made = self.piece_expr(&piece).map_err(|e| self.place(e, id, "minimum"))?;
         let pieces = if made == Exprs::NEVER { Vec::new() } else { vec![piece] };
         Ok(Numbers::of(NumberSet { points: Vec::new(), pieces }))
@@ -91,12 +92,7 @@ impl Context<'_, '_> {
     pub fn number_expr(&mut self, n: &Numbers) -> Result<ExprId> {
         match n {
             Numbers::None => Ok(Exprs::NEVER),
-            Numbers::All => {
-                if self.any_number == Exprs::NEVER {
-                    self.any_number = number::number(&mut self.x, &NumberBounds::default())?;
-                }
-                Ok(self.any_number)
-            }
+            Numbers::All => Ok(self.any_number),
             Numbers::Some(set) => {
                 let mut parts = Vec::with_capacity(set.points.len() + set.pieces.len());
                 for p in &set.points {
@@ -119,7 +115,7 @@ impl Context<'_, '_> {
         number::number(&mut self.x, &b)
     }
 
-    fn piece_expr(&mut self, piece: &Rc<NumberBounds>) -> Result<ExprId> {
+    fn piece_expr(&mut self, piece: &Arc<NumberBounds>) -> Result<ExprId> {
         if let Some(&e) = self.bounds.get(piece) {
             return Ok(e);
         }
@@ -129,7 +125,7 @@ impl Context<'_, '_> {
     }
 
     /// Whether a piece has a value that can be written.
-    fn is_live_piece(&mut self, piece: &Rc<NumberBounds>) -> Result<bool> {
+    fn is_live_piece(&mut self, piece: &Arc<NumberBounds>) -> Result<bool> {
         if is_hollow(piece) {
             return Ok(false);
         }
@@ -157,7 +153,7 @@ impl Context<'_, '_> {
         for p in &a.pieces {
             for q in &b.pieces {
                 let Some(m) = meet(p, q) else { continue };
-                let m = Rc::new(m);
+                let m = Arc::new(m);
                 if self.is_live_piece(&m)? {
                     self.work(out.pieces.len())?;
                     push_piece(&mut out.pieces, m);

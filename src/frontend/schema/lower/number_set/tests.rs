@@ -152,7 +152,7 @@ fn multiples_of_long_decimals() {
 fn neighbours_join() {
     let piece = |min: Option<(&str, bool)>, max: Option<(&str, bool)>| {
         let b = |o: Option<(&str, bool)>| o.map(|(t, open)| (Decimal::parse(t).unwrap(), open));
-        Rc::new(NumberBounds { min: b(min), max: b(max), ..NumberBounds::default() })
+        Arc::new(NumberBounds { min: b(min), max: b(max), ..NumberBounds::default() })
     };
     let mut v = Vec::new();
     push_piece(&mut v, piece(None, Some(("1", true))));
