@@ -32,7 +32,9 @@ pub fn gap(x: &mut Exprs, expr: ExprId, limits: &Limits) -> Result<Blanks> {
             }
             for b in edge.lo..=edge.hi {
                 let Some(k) = b" \t\n\r".iter().position(|&w| w == b) else {
-                    return Err(bad("it accepts characters that are not JSON whitespace (space, tab, line feed, carriage return)"));
+                    return Err(bad(
+                        "it accepts characters that are not JSON whitespace (space, tab, line feed, carriage return)",
+                    ));
                 };
                 let n = order.len() as u16;
                 let id = *at.entry(edge.to).or_insert(n);

@@ -386,6 +386,16 @@ impl<'a> Frames<'a> {
         let count = node.count.saturating_add(1);
         let seen = self.add_element(node.seen, value);
         let key = u32::MAX;
-        self.arena.push(Node { start, len, count, seen, key, phase: Phase::After, gap: Gap::Before as u8, blank: 0, ..node })
+        self.arena.push(Node {
+            start,
+            len,
+            count,
+            seen,
+            key,
+            phase: Phase::After,
+            gap: Gap::Before as u8,
+            blank: 0,
+            ..node
+        })
     }
 }

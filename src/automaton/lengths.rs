@@ -50,6 +50,9 @@ fn sum(a: &[(u32, u32)], b: &[(u32, u32)]) -> Option<Lengths> {
 
 fn repeated(body: &[(u32, u32)], min: u32, max: u32) -> Option<Lengths> {
     let [(a, b)] = *body else {
+        if max == INF {
+            return unbounded(body, min);
+        }
         // Several intervals: add copies one by one while that stays small.
         if max > MAX_INTERVALS as u32 {
             return None;
@@ -81,6 +84,45 @@ fn repeated(body: &[(u32, u32)], min: u32, max: u32) -> Option<Lengths> {
         all.push((mul(a, k), mul(b, k)));
     }
     normal(all)
+}
+
+/// The lengths of `min` and more copies of a body of several lengths. Sums of lengths are a numerical semigroup: once
+/// as many neighbours in a row are sums as the smallest length counts, everything from there on is.
+fn unbounded(body: &[(u32, u32)], min: u32) -> Option<Lengths> {
+    /// Sums are searched up to here.
+    const HORIZON: usize = 1024;
+    if min > MAX_INTERVALS as u32 {
+        return None;
+    }
+    let smallest = body.iter().map(|r| if r.0 > 0 { r.0 } else { 1.min(r.1) }).filter(|&n| n > 0).min();
+    let Some(smallest) = smallest.map(|n| n as usize) else {
+        let none = body.is_empty() && min > 0;
+        return Some(if none { Box::new([]) } else { Box::new([(0, 0)]) });
+    };
+    // `sums[n]` counts the sums below `n`.
+    let mut sums = vec![0u32, 1];
+    let mut any: Vec<(u32, u32)> = vec![(0, 0)];
+    let mut run = 1;
+    for n in 1..HORIZON {
+        if run == smallest {
+            any.push(((n - run) as u32, INF));
+            let mut all: Lengths = Box::new([(0, 0)]);
+            for _ in 0..min {
+                all = sum(&all, body)?;
+            }
+            return sum(&all, &normal(any)?);
+        }
+        let is_sum = body.iter().any(|&(lo, hi)| {
+            let (lo, hi) = (lo.max(1) as usize, hi as usize);
+            lo <= n && lo <= hi && sums[n + 1 - lo] > sums[n.saturating_sub(hi)]
+        });
+        run = if is_sum { run + 1 } else { 0 };
+        sums.push(sums[n] + u32::from(is_sum));
+        if is_sum {
+            any.push((n as u32, n as u32));
+        }
+    }
+    None
 }
 
 /// The lengths of the members of `e` in code points, or `None` where structure does not tell.
@@ -147,4 +189,41 @@ pub fn lengths(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Option<Lengths>
 /// Whether some length lies in `lo..=hi`.
 pub fn meets(l: &[(u32, u32)], lo: u32, hi: u32) -> bool {
     l.iter().any(|r| r.0 <= hi && r.1 >= lo)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unbounded_copies_of_several_lengths() {
+        let bodies: [&[(u32, u32)]; 6] = [
+            &[(1, 1), (3, 3)],
+            &[(2, 2), (5, 5)],
+            &[(0, 0), (4, 4), (9, 9)],
+            &[(3, 4), (7, INF)],
+            &[(0, 2), (5, 6)],
+            &[],
+        ];
+        for body in bodies {
+            for min in 0..4 {
+                // Sums of exactly k copies, counted up to 60; 30 copies of a length above zero are enough to get to 29.
+                let fits = |n: u32| body.iter().any(|r| r.0 <= n && n <= r.1);
+                let mut exact: Vec<bool> = (0..60).map(|n| n == 0).collect();
+                let mut wanted = vec![false; 60];
+                for k in 0..60 {
+                    for n in 0..60 {
+                        wanted[n] |= k >= min && exact[n];
+                    }
+                    exact = (0..60).map(|n| (0..=n).any(|m| exact[m] && fits((n - m) as u32))).collect();
+                }
+                let got = unbounded(body, min).unwrap();
+                for n in 0..60u32 {
+                    let got = meets(&got, n, n);
+                    assert_eq!(got, wanted[n as usize], "{n} of {min} copies of {body:?}");
+                }
+            }
+        }
+        assert_eq!(unbounded(&[(2, 2), (4, 4)], 0), None);
+    }
 }

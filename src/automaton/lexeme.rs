@@ -336,9 +336,7 @@ impl Lexeme {
     #[inline]
     pub fn may_cross(&self, count: u32, chars: (u32, u32)) -> bool {
         match self.kind {
-            Kind::Text { min, max } => {
-                count.saturating_add(chars.0) <= max && count.saturating_add(chars.1) >= min
-            }
+            Kind::Text { min, max } => count.saturating_add(chars.0) <= max && count.saturating_add(chars.1) >= min,
             Kind::Raw => true,
         }
     }
@@ -434,17 +432,7 @@ impl Lexeme {
         };
         let lengths = if self.bounded { self.lengths_of(b, expr, sub) } else { None };
         let row = (0..self.shared.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
-        self.shared.states.set(
-            id,
-            State {
-                row,
-                expr,
-                sub,
-                accepting,
-                lengths,
-                mask_state: OnceLock::new(),
-            },
-        );
+        self.shared.states.set(id, State { row, expr, sub, accepting, lengths, mask_state: OnceLock::new() });
         b.table.insert((expr, sub), id);
         id
     }
@@ -567,7 +555,8 @@ impl Lexeme {
 /// for ever. Conservative where the structure is not telling.
 fn slack_and_growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> (u32, bool) {
     let mut memo: FxHashMap<ExprId, (u32, bool)> = FxHashMap::default();
-    let shortest = |table: &mut LengthTable, e| lengths(x, table, e).and_then(|l| l.first().map(|r| r.0)).unwrap_or(INF);
+    let shortest =
+        |table: &mut LengthTable, e| lengths(x, table, e).and_then(|l| l.first().map(|r| r.0)).unwrap_or(INF);
     for n in x.reachable(e) {
         let of = |e: &ExprId| memo.get(e).copied().unwrap_or((INF, false));
         let value = match x.get(n) {

@@ -129,7 +129,8 @@ impl Frames<'_> {
         if count >= p.max {
             return (smallvec::smallvec![0; p.words], false);
         }
-        let mut others = !p.others.is_empty() && (any_order || missing_count == 0) && count + 1 + missing_count <= p.max;
+        let mut others =
+            !p.others.is_empty() && (any_order || missing_count == 0) && count + 1 + missing_count <= p.max;
         if !any_order {
             // Nothing before the position, nothing beyond the first key that is still needed.
             clear_below(&mut allowed, item.position as usize);
@@ -145,7 +146,8 @@ impl Frames<'_> {
         if let Some(implied) = &p.implied {
             for i in ones(&allowed.clone()) {
                 let fits = {
-                    let mut extra: Bits = implied[i].iter().zip(seen).zip(need).map(|((m, s), n)| (m | n) & !s).collect();
+                    let mut extra: Bits =
+                        implied[i].iter().zip(seen).zip(need).map(|((m, s), n)| (m | n) & !s).collect();
                     extra[i / 64] &= !(1 << (i % 64));
                     let total = extra.iter().map(|w| w.count_ones() as u64).sum::<u64>();
                     count + 1 + total <= p.max && (any_order || lowest(&extra).is_none_or(|j| j > i))
@@ -352,7 +354,10 @@ impl Frames<'_> {
                 let Some(keys) = &c.keys else { return true };
                 let state = self.arena.states[(item.classes + i) as usize];
                 state > CLOSED
-                    && keys.after_chars(state, lo, hi).into_iter().any(|(s, text)| self.class_has_unseen(node, keys, s, &text))
+                    && keys
+                        .after_chars(state, lo, hi)
+                        .into_iter()
+                        .any(|(s, text)| self.class_has_unseen(node, keys, s, &text))
             })
     }
 
@@ -543,7 +548,8 @@ impl Frames<'_> {
     fn open_member(&mut self, node: Node) -> NodeId {
         let start = self.arena.objects.len() as u32;
         let items = node.start as usize..(node.start + node.len) as usize;
-        let mut rules: SmallVec<[RuleId; 8]> = self.arena.objects[items.clone()].iter().map(|i| RuleId(i.child)).collect();
+        let mut rules: SmallVec<[RuleId; 8]> =
+            self.arena.objects[items.clone()].iter().map(|i| RuleId(i.child)).collect();
         rules.sort_unstable();
         rules.dedup();
         self.arena.objects.extend_from_within(items);

@@ -176,7 +176,10 @@ impl Frames<'_> {
 
     /// Whether `parent` is an array of unique elements that has some already, with an element open.
     pub fn has_elements(&self, parent: NodeId) -> bool {
-        self.arena.nodes.get(parent as usize).is_some_and(|p| p.kind == Kind::Array && p.key != u32::MAX && p.seen != u32::MAX)
+        self.arena
+            .nodes
+            .get(parent as usize)
+            .is_some_and(|p| p.kind == Kind::Array && p.key != u32::MAX && p.seen != u32::MAX)
     }
 
     /// Adds `byte` to the trace of the element that `next` lies in, if it was part of it.

@@ -23,7 +23,13 @@ const LEAVING: usize = 6_000;
 const DEPTH: u32 = 3;
 
 /// The row of tokens that stay inside from `state` at the trie's root, if a shortcut fits.
-pub fn row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId, depth: u32) -> Option<Vec<u32>> {
+pub fn row(
+    tables: &Tables,
+    vocabulary: &Vocabulary,
+    lexeme: &MaskedLexeme,
+    state: StateId,
+    depth: u32,
+) -> Option<Vec<u32>> {
     let l = &*lexeme.lexeme;
     let any = tables.any(l.kind());
     if std::ptr::eq(any, lexeme) || l.is_any_text() || depth > DEPTH {

@@ -376,7 +376,17 @@ impl<'a> Masker<'a> {
 
     /// What one lexeme state allows below a trie node. `parent` and `tag` say what its end leads to.
     #[allow(clippy::too_many_arguments)]
-    fn lexeme(&mut self, walked: Walked, node: u32, lexeme: u32, state: u32, count: u32, parent: NodeId, tag: u32, top: NodeId) {
+    fn lexeme(
+        &mut self,
+        walked: Walked,
+        node: u32,
+        lexeme: u32,
+        state: u32,
+        count: u32,
+        parent: NodeId,
+        tag: u32,
+        top: NodeId,
+    ) {
         let lexemes = self.lexemes;
         let masked = &lexemes[lexeme as usize];
         let mask = self.tables.submask(self.vocabulary, masked, state, count, walked, node);
@@ -610,7 +620,8 @@ impl<'a> Masker<'a> {
         let program = self.frames.program;
         let trie_of = |shape: u32| &program.objects[shape as usize].names;
         let mark = self.frames.arena.mark();
-        let complete = names.iter().any(|&(s, m)| !trie_of(s).tokens(m).is_empty()) || rests.iter().any(|r| r.is_empty());
+        let complete =
+            names.iter().any(|&(s, m)| !trie_of(s).tokens(m).is_empty()) || rests.iter().any(|r| r.is_empty());
         let end = trie.end[node as usize];
         let mut child = node + 1;
         while child < end {

@@ -32,7 +32,12 @@ struct Builder<'a> {
 }
 
 /// Compiles `rules`, returning the program and its lexemes with their masks.
-pub fn compile(rules: &mut Rules, layout: Layout, tables: &Tables, limits: &Limits) -> Result<(Program, Vec<Arc<MaskedLexeme>>)> {
+pub fn compile(
+    rules: &mut Rules,
+    layout: Layout,
+    tables: &Tables,
+    limits: &Limits,
+) -> Result<(Program, Vec<Arc<MaskedLexeme>>)> {
     let any_text = rules.exprs.any_text();
     leave_names_out(rules, any_text);
     rules.exprs.check()?;
@@ -115,7 +120,8 @@ fn unsupported(message: &str) -> Error {
 
 impl Builder<'_> {
     fn array(&mut self, a: &ArrayShape, any_text: ExprId) -> Result<ArrayProgram> {
-        if a.contains.len() > 1 && (a.max.is_some() || a.contains.iter().any(|c| c.max.is_some()) || a.rest.is_empty()) {
+        if a.contains.len() > 1 && (a.max.is_some() || a.contains.iter().any(|c| c.max.is_some()) || a.rest.is_empty())
+        {
             return Err(unsupported(
                 "several contains keywords on one array, together with an upper bound, cannot be enforced exactly; \
                  state the array as prefixItems or drop one of the bounds",

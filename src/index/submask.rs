@@ -189,7 +189,11 @@ impl Found {
 }
 
 impl Cross {
-    fn build(bytes: &[u8], crossings: &[(usize, usize, Crossing)], escaped: Vec<(u32, Box<[u8]>)>) -> Option<Arc<Cross>> {
+    fn build(
+        bytes: &[u8],
+        crossings: &[(usize, usize, Crossing)],
+        escaped: Vec<(u32, Box<[u8]>)>,
+    ) -> Option<Arc<Cross>> {
         if crossings.is_empty() {
             return None;
         }

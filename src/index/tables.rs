@@ -323,7 +323,11 @@ impl Tables {
             mask_walks: c.mask_walks.load(Ordering::Relaxed),
             evictions: c.evictions.load(Ordering::Relaxed),
             lexemes: cache.lexemes.len() as u64,
-            bytes: cache.lexemes.values().map(|l| (l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64).sum(),
+            bytes: cache
+                .lexemes
+                .values()
+                .map(|l| (l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64)
+                .sum(),
         }
     }
 
@@ -355,7 +359,13 @@ impl Tables {
     }
 
     /// Whether the masks of two states are the same, decided once.
-    pub(super) fn count_is_idle(&self, l: &MaskedLexeme, low: StateId, high: StateId, decide: impl FnOnce() -> bool) -> bool {
+    pub(super) fn count_is_idle(
+        &self,
+        l: &MaskedLexeme,
+        low: StateId,
+        high: StateId,
+        decide: impl FnOnce() -> bool,
+    ) -> bool {
         let known = l.masks.idle.read().unwrap_or_else(|p| p.into_inner()).get(&(low, high)).copied();
         known.unwrap_or_else(|| {
             let same = decide();
@@ -377,10 +387,11 @@ impl Tables {
         // Raw lexemes inside a document end at any accepting state, so their tails need the full walk; they are
         // numbers and words, and sparse.
         if text || !lexeme.masks.crosses {
-            if let Some(row) = inner::row(self, vocabulary, lexeme, state, lexeme.masks.making.fetch_add(1, Ordering::Relaxed)) {
+            if let Some(row) =
+                inner::row(self, vocabulary, lexeme, state, lexeme.masks.making.fetch_add(1, Ordering::Relaxed))
+            {
                 lexeme.masks.making.fetch_sub(1, Ordering::Relaxed);
-                let crossing =
-                    if text { walk(l, &self.quoted, 0, state, None, true) } else { Found::default() };
+                let crossing = if text { walk(l, &self.quoted, 0, state, None, true) } else { Found::default() };
                 return crossing.finish_with(row, whole);
             }
             lexeme.masks.making.fetch_sub(1, Ordering::Relaxed);

@@ -84,7 +84,7 @@ impl Exprs {
                     let body = at(body);
                     self.intern(Expr::Rep { body, min: *min, max: *max })
                 }
-                Expr::Multiple(m) => self.multiple(*m),
+                Expr::Multiple(m) => self.multiple(m.clone()),
                 Expr::Fix(_) => continue,
             };
             map.insert(old, new);

@@ -9,6 +9,9 @@
 //! The alphabet is bytes: text is UTF-8, and complement is relative to *all* byte strings. A frontend that wants
 //! "any text but e" intersects: `and(&[not(e), any_text()])`.
 //!
+//! An arena may stand on a *base*, a finished arena that many arenas share and none of them changes: what every
+//! compile needs is built once for the process.
+//!
 //! Constructors never fail. When the arena is over its node limit they answer `NEVER` and set a flag that
 //! [`Exprs::check`] turns into an error, so a stage builds freely and asks once.
 
@@ -85,6 +88,9 @@ pub(super) struct Facts {
 /// The arena; see the module's story.
 #[derive(Clone)]
 pub struct Exprs {
+    pub(super) base: Option<Arc<Exprs>>,
+    /// Number of nodes of the base; ids below it are its own.
+    below: usize,
     nodes: Vec<Expr>,
     facts: Vec<Facts>,
     /// Of every node, so that a growing table need not hash again.
@@ -116,6 +122,8 @@ impl Exprs {
     /// An arena that holds at most `max_nodes` nodes.
     pub fn new(max_nodes: usize) -> Self {
         let mut x = Exprs {
+            base: None,
+            below: 0,
             nodes: Vec::new(),
             facts: Vec::new(),
             hashes: Vec::new(),
@@ -133,6 +141,27 @@ impl Exprs {
         x
     }
 
+    /// An arena that holds all of `base`, and at most `max_nodes` nodes besides. `base` must have neither a base nor
+    /// recursive names of its own; otherwise the answer is an arena without base.
+    pub fn on(base: &Arc<Exprs>, max_nodes: usize) -> Self {
+        if base.base.is_some() || !base.fixes.is_empty() || base.over {
+            return Exprs::new(max_nodes);
+        }
+        Exprs {
+            base: Some(base.clone()),
+            below: base.nodes.len(),
+            nodes: Vec::new(),
+            facts: Vec::new(),
+            table: HashTable::new(),
+            rows: FxHashMap::default(),
+            live: FxHashMap::default(),
+            classes: FxHashMap::default(),
+            fixes: Vec::new(),
+            max_nodes: max_nodes.max(16),
+            over: false,
+        }
+    }
+
     /// An error if the arena ran over its limit since it was made; everything built since is meaningless then.
     pub fn check(&self) -> Result<()> {
         if self.over {
@@ -143,31 +172,43 @@ impl Exprs {
 
     /// Number of nodes.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.below + self.nodes.len()
     }
 
     /// Never true: the arena holds `NEVER` from the start.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.len() == 0
     }
 
     /// The node of an id.
     pub fn get(&self, e: ExprId) -> &Expr {
-        &self.nodes[e.0 as usize]
+        let at = e.0 as usize;
+        match &self.base {
+            Some(base) if at < self.below => &base.nodes[at],
+            _ => &self.nodes[at - self.below],
+        }
+    }
+
+    fn facts(&self, e: ExprId) -> Facts {
+        let at = e.0 as usize;
+        match &self.base {
+            Some(base) if at < self.below => base.facts[at],
+            _ => self.facts[at - self.below],
+        }
     }
 
     /// Whether `e` accepts the empty string.
     pub fn nullable(&self, e: ExprId) -> bool {
-        self.facts[e.0 as usize].nullable
+        self.facts(e).nullable
     }
 
     /// Whether `e` contains intersection or complement; only then can it be empty without being `NEVER`.
     pub fn is_boolean(&self, e: ExprId) -> bool {
-        self.facts[e.0 as usize].boolean
+        self.facts(e).boolean
     }
 
     fn facts_of(&self, e: &Expr) -> Facts {
-        let f = |i: &ExprId| self.facts[i.0 as usize];
+        let f = |i: &ExprId| self.facts(*i);
         match e {
             Expr::Never => Facts::default(),
             Expr::Eps => Facts { nullable: true, boolean: false },
@@ -197,20 +238,26 @@ impl Exprs {
 
     pub(super) fn intern(&mut self, e: Expr) -> ExprId {
         let h = hash_of(&e);
-        if let Some(&i) = self.table.find(h, |&i| self.hashes[i as usize] == h && self.nodes[i as usize] == e) {
+        if let Some(base) = &self.base
+            && let Some(&i) = base.table.find(h, |&i| base.hashes[i as usize] == h && base.nodes[i as usize] == e)
+        {
+            return ExprId(i);
+        }
+        let below = self.below;
+        if let Some(&i) = self.table.find(h, |&i| self.hashes[i as usize - below] == h && self.nodes[i as usize - below] == e) {
             return ExprId(i);
         }
         if self.nodes.len() >= self.max_nodes {
             self.over = true;
             return Self::NEVER;
         }
-        let id = self.nodes.len() as u32;
+        let id = self.len() as u32;
         let facts = self.facts_of(&e);
         self.nodes.push(e);
         self.facts.push(facts);
         self.hashes.push(h);
         let hashes = &self.hashes;
-        self.table.insert_unique(h, id, |&i| hashes[i as usize]);
+        self.table.insert_unique(h, id, |&i| hashes[i as usize - below]);
         ExprId(id)
     }
 
@@ -426,9 +473,7 @@ impl Exprs {
     /// Joins alternatives whose union is one simpler expression: single bytes, and counted copies of one body with
     /// one tail whose counts overlap. The second keeps derivatives of nested counts, like `(a{1,30}){1,30}`, small.
     fn join_alternatives(&mut self, v: &mut Vec<ExprId>) {
-        let is_bytes = |x: &Self, e: ExprId| {
-            matches!(x.get(e), Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.to == Self::EPS))
-        };
+        let is_bytes = |x: &Self, e: ExprId| matches!(x.get(e), Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.to == Self::EPS));
         if v.iter().filter(|&&e| is_bytes(self, e)).count() > 1 {
             let mut ranges = Vec::new();
             v.retain(|&e| match self.get(e) {
@@ -573,3 +618,6 @@ impl Exprs {
         if m.is_live() { self.intern(Expr::Multiple(m)) } else { Self::NEVER }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 impl Exprs {
     /// The one-byte transitions of `e`: sorted disjoint ranges; bytes without a range lead to `NEVER`.
     pub fn row(&mut self, e: ExprId) -> Arc<[Edge]> {
-        if let Some(r) = self.rows.get(&e) {
+        let known = self.base.as_ref().and_then(|b| b.rows.get(&e));
+        if let Some(r) = known.or_else(|| self.rows.get(&e)) {
             return r.clone();
         }
         let row: Arc<[Edge]> = match self.get(e).clone() {

@@ -10,7 +10,8 @@ use super::expr::{Edge, ExprId, Exprs, INF};
 impl Exprs {
     /// One code point out of `ranges` (inclusive, any order, may overlap), as UTF-8.
     pub fn class(&mut self, ranges: &[(char, char)]) -> ExprId {
-        let mut sorted: Vec<(u32, u32)> = ranges.iter().filter(|r| r.0 <= r.1).map(|r| (r.0 as u32, r.1 as u32)).collect();
+        let mut sorted: Vec<(u32, u32)> =
+            ranges.iter().filter(|r| r.0 <= r.1).map(|r| (r.0 as u32, r.1 as u32)).collect();
         sorted.sort_unstable();
         let mut joined: Vec<(u32, u32)> = Vec::with_capacity(sorted.len());
         for (lo, hi) in sorted {
@@ -20,7 +21,8 @@ impl Exprs {
             }
         }
         let key = joined.into_boxed_slice();
-        if let Some(&e) = self.classes.get(&key) {
+        let known = self.base.as_ref().and_then(|b| b.classes.get(&key));
+        if let Some(&e) = known.or_else(|| self.classes.get(&key)) {
             return e;
         }
         let mut sequences: Vec<Vec<(u8, u8)>> = Vec::new();

@@ -13,8 +13,8 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use super::buffer::MaskRows;
 use super::errors::{busy, internal, of_kind, panic_message, to_exception};
 use super::ids::{NO_TOKEN, RowNumber, TokenId, TokenIds, signed_ids};
-use super::registry;
 use super::index::{PyIndex, state_bytes};
+use super::registry;
 use crate::error::{ErrorKind, Result};
 use crate::guide::{Guide, GuideOptions};
 

@@ -51,12 +51,7 @@ fn report_row(row: &ReportRow) -> PyReportRow {
         Enforcement::Ignored => "ignored",
         Enforcement::Wider => "wider",
     };
-    PyReportRow {
-        pointer: row.pointer.clone(),
-        keyword: row.keyword.clone(),
-        enforcement,
-        reason: row.reason.clone(),
-    }
+    PyReportRow { pointer: row.pointer.clone(), keyword: row.keyword.clone(), enforcement, reason: row.reason.clone() }
 }
 
 /// A source and a vocabulary, compiled: which tokens may come next, in every state. Shared between any number of
@@ -78,13 +73,8 @@ impl PyIndex {
         method: &'static str,
         arguments: Bound<'_, PyTuple>,
     ) -> PyIndex {
-        PyIndex {
-            core,
-            vocabulary: vocabulary.clone().unbind(),
-            recipe: (method, arguments.unbind()),
-        }
+        PyIndex { core, vocabulary: vocabulary.clone().unbind(), recipe: (method, arguments.unbind()) }
     }
-
 }
 
 /// The value that an option's name stands for.

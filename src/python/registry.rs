@@ -88,9 +88,7 @@ pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     })?;
     let names = ["lexeme_hits", "lexeme_misses", "mask_walks", "evictions", "lexemes", "cache_bytes"];
     let counters = PyDict::new(py);
-    for (name, counter) in
-        [("compiles", &COMPILES), ("refusals", &REFUSALS), ("guides", &GUIDES), ("masks", &MASKS)]
-    {
+    for (name, counter) in [("compiles", &COMPILES), ("refusals", &REFUSALS), ("guides", &GUIDES), ("masks", &MASKS)] {
         counters.set_item(name, counter.load(Ordering::Relaxed))?;
     }
     for (name, sum) in names.into_iter().zip(sums) {

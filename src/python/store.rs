@@ -15,7 +15,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use serde_json::{Value, json};
 
 use super::errors::{detached, of_kind};
-use super::limits::{PyLimits, _restore_limits};
+use super::limits::{_restore_limits, PyLimits};
 use super::vocabulary::{PyVocabulary, hex};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -113,7 +113,8 @@ pub fn load<'py>(
     let py = vocabulary.py();
     let fingerprint = hex(&vocabulary.get().core.fingerprint());
     let (body, index) = detached(py, || read(&path, &fingerprint))?;
-    let damaged = || of_kind(py, ErrorKind::Artifact, format!("{} is damaged: its recipe has no sense", path.display()));
+    let damaged =
+        || of_kind(py, ErrorKind::Artifact, format!("{} is damaged: its recipe has no sense", path.display()));
     let recipe = py.import("json")?.getattr("loads")?.call1((body,)).map_err(|_| damaged())?;
     let [method, arguments]: [Bound<'_, PyAny>; 2] = recipe.extract().map_err(|_| damaged())?;
     let method: String = method.extract().map_err(|_| damaged())?;

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use super::errors::{detached, of_kind};
-use super::registry;
 use super::ids::{TokenId, TokenIds};
+use super::registry;
 use crate::error::ErrorKind;
 use crate::vocab::load::load_file;
 use crate::vocab::{Vocabulary, VocabularyOptions};

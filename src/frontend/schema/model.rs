@@ -73,6 +73,8 @@ impl Types {
 #[allow(missing_docs)] // Each field is the keyword of its name, in the meaning of 2020-12.
 pub struct Keywords {
     pub types: Option<Types>,
+    /// Draft 4: `1.0` is a number but not an integer.
+    pub bare_integers: bool,
     pub enumeration: Option<Vec<Value>>,
     pub constant: Option<Value>,
 

@@ -15,7 +15,7 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 
 use super::decimal::{Decimal, decrement, increment};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{Divisor, Edge, ExprId, Exprs};
+use crate::ir::{Divisor, Edge, ExprId, Exprs, lcm, without_tens};
 
 /// Most digits of a whole part. 80 holds every 256-bit integer (78 digits) and all numbers of the official test suite
 /// (53); larger values need an exponent, or a lower bound that is itself longer.
@@ -41,17 +41,35 @@ pub struct NumberBounds {
     pub integer: bool,
     /// Divisors; the sign does not matter.
     pub multiple_of: Vec<Decimal>,
+    /// What the value must not be a multiple of. 1 makes a number that is not whole.
+    pub not_multiple_of: Vec<Decimal>,
+    /// Whether a fraction is written.
+    pub spelling: Spelling,
+}
+
+/// How a number is written; only draft 4 asks, where `1.0` is not an integer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Spelling {
+    /// In any way.
+    #[default]
+    Any,
+    /// Without a fraction, and without exponent.
+    Bare,
+    /// With a fraction, even if that is zero, and without exponent.
+    Pointed,
 }
 
 /// JSON numbers within `b`, as JSON text. Every state of the expression is live: it has neither intersection nor
-/// complement. `-0` is zero and `1.0` is whole. Without bounds and divisors, exponents are allowed (for whole numbers:
-/// those that are not below the number of fraction digits); otherwise only plain decimals are.
+/// complement, and it is `NEVER` exactly if no such number can be written. `-0` is zero and `1.0` is whole. Without
+/// bounds and divisors, exponents are allowed (for whole numbers: those that are not below the number of fraction
+/// digits); otherwise only plain decimals are.
 ///
 /// # Errors
 /// `Limit` where a bound or divisor has too many digits to be spelled out; `Schema` for a divisor of zero.
 pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
-    if b.min.is_none() && b.max.is_none() && b.multiple_of.is_empty() {
-        let plain = plain_decimals(x, b.integer)?;
+    let free = b.multiple_of.is_empty() && b.not_multiple_of.is_empty() && b.spelling == Spelling::Any;
+    if free && b.min.is_none() && b.max.is_none() {
+        let plain = signed(x, b, &free_divisor(if b.integer { 0 } else { FRACTION_DIGITS })?)?;
         let exponents = if b.integer { whole_with_exponent(x) } else { any_with_exponent(x) };
         return Ok(x.alt(&[plain, exponents]));
     }
@@ -60,9 +78,9 @@ pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
     {
         return Ok(Exprs::NEVER);
     }
-    let divisor = divisor(b)?;
-    let e = signed(x, b, divisor.unwrap_or(free_divisor(FRACTION_DIGITS)?))?;
-    if e != Exprs::NEVER || divisor.is_some() {
+    let required = required(b)?;
+    let e = on_grid(x, b, required, FRACTION_DIGITS)?;
+    if e != Exprs::NEVER || required.is_some() {
         return Ok(e);
     }
     // The bounds lie between two steps of the grid: use one that is fine enough for them.
@@ -70,7 +88,20 @@ pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
     if digits >= i64::from(BOUND_DIGITS) {
         return Err(too_long(digits));
     }
-    signed(x, b, free_divisor(digits as u16 + 1)?)
+    if digits < i64::from(FRACTION_DIGITS) {
+        return Ok(e);
+    }
+    on_grid(x, b, required, digits as u16 + 1)
+}
+
+/// The numbers within `b` that have at most `finest` fraction digits where no divisor says how many.
+fn on_grid(x: &mut Exprs, b: &NumberBounds, required: Option<(u128, u32)>, finest: u16) -> Result<ExprId> {
+    let mut parts = Vec::new();
+    for divisor in divisors(b, required, finest)? {
+        let divisor = if b.spelling == Spelling::Pointed { divisor.pointed() } else { divisor };
+        parts.push(signed(x, b, &divisor)?);
+    }
+    Ok(x.alt(&parts))
 }
 
 /// Every plain decimal whose value is `d`: trailing zeros of a fraction are free up to [`FRACTION_DIGITS`]. Where `d`
@@ -86,31 +117,13 @@ pub fn constant(x: &mut Exprs, d: &Decimal) -> Result<ExprId> {
         let bound = Some((d.clone(), false));
         let scale = (-d.exponent).max(0) as u16;
         let b = NumberBounds { min: bound.clone(), max: bound, ..NumberBounds::default() };
-        parts.push(signed(x, &b, free_divisor(scale)?)?);
+        parts.push(signed(x, &b, &free_divisor(scale)?)?);
     }
     let exponent = d.places().saturating_sub(1);
     if !d.is_zero() && !(-4..15).contains(&exponent) {
         parts.push(scientific(x, d, exponent));
     }
     Ok(x.alt(&parts))
-}
-
-/// Every plain decimal that `e` does not accept.
-///
-/// This is the complement relative to plain decimals, not to all JSON numbers: spellings with an exponent are left
-/// out, because [`number`] and [`constant`] do not accept all of those that mean a value in their set. For plain
-/// decimals they do, up to the same caps, so what this accepts is truly outside of the set. The result contains a
-/// complement: its states need [`Exprs::decide_live`].
-///
-/// # Errors
-/// As [`number`].
-pub fn not_numbers(x: &mut Exprs, e: ExprId) -> Result<ExprId> {
-    let plain = plain_decimals(x, false)?;
-    Ok(x.minus(plain, e))
-}
-
-fn plain_decimals(x: &mut Exprs, integer: bool) -> Result<ExprId> {
-    signed(x, &NumberBounds::default(), free_divisor(if integer { 0 } else { FRACTION_DIGITS })?)
 }
 
 fn too_long(digits: i64) -> Error {
@@ -122,66 +135,96 @@ fn free_divisor(scale: u16) -> Result<Divisor> {
     Divisor::new(1, scale, FRACTION_DIGITS).ok_or_else(|| too_long(i64::from(scale)))
 }
 
-/// All divisors as one, `None` if every value is allowed.
-fn divisor(b: &NumberBounds) -> Result<Option<Divisor>> {
-    let large = |d: &Decimal| Error::new(ErrorKind::Limit, format!("multipleOf {d} has too many digits"));
-    // The least common multiple of a/10^s and m/10^scale; integers alone are multiples of 1.
-    let mut all = b.integer.then_some((1u128, 0u32));
-    for d in &b.multiple_of {
-        if d.is_zero() {
-            return Err(Error::new(ErrorKind::Schema, "multipleOf must not be zero"));
+fn too_large(d: &Decimal) -> Error {
+    Error::new(ErrorKind::Limit, format!("multipleOf {d} has too many digits"))
+}
+
+/// A divisor as a/10^s. Its whole multiples, where only those count, are the multiples of a whole number.
+fn fraction_of(d: &Decimal, integer: bool) -> Result<(u128, u32)> {
+    if d.is_zero() {
+        return Err(Error::new(ErrorKind::Schema, "multipleOf must not be zero"));
+    }
+    let power = |e: i64| u32::try_from(e).ok().and_then(|e| 10u128.checked_pow(e));
+    let digits = d.digits.iter().try_fold(0u128, |n, &c| n.checked_mul(10)?.checked_add(u128::from(c)));
+    match digits.and_then(|n| n.checked_mul(power(d.exponent.max(0))?)) {
+        Some(a) if d.exponent >= -i64::from(BOUND_DIGITS) => {
+            let s = (-d.exponent).max(0) as u32;
+            Ok(if integer { (without_tens(a, u64::from(s)), 0) } else { (a, s) })
         }
-        if d.digits == [1] && d.exponent <= -i64::from(FRACTION_DIGITS) {
-            // Every decimal that can be written here is a multiple.
-            continue;
-        }
-        let power = |e: i64| u32::try_from(e).ok().and_then(|e| 10u128.checked_pow(e));
-        let digits = d.digits.iter().try_fold(0u128, |n, &c| n.checked_mul(10)?.checked_add(u128::from(c)));
-        let (mut a, mut s) = match digits.and_then(|n| n.checked_mul(power(d.exponent.max(0))?)) {
-            Some(a) if d.exponent >= -i64::from(BOUND_DIGITS) => (a, (-d.exponent).max(0) as u32),
-            _ => return Err(large(d)),
-        };
-        if b.integer {
-            // a/10^s is n/k in lowest terms, and its whole multiples are those of n.
-            for p in [2, 5] {
-                for _ in 0..s {
-                    if a % p == 0 {
-                        a /= p;
-                    }
-                }
-            }
-            s = 0;
-        }
+        _ => Err(too_large(d)),
+    }
+}
+
+/// Whether every decimal that can be written is a multiple.
+fn divides_all(d: &Decimal) -> bool {
+    d.digits == [1] && d.exponent <= -i64::from(FRACTION_DIGITS)
+}
+
+fn lift(n: u128, by: u32) -> Option<u128> {
+    10u128.checked_pow(by).and_then(|p| n.checked_mul(p))
+}
+
+/// All divisors as one m/10^s, `None` if every value is allowed.
+fn required(b: &NumberBounds) -> Result<Option<(u128, u32)>> {
+    let integer = b.integer || b.spelling == Spelling::Bare;
+    // Integers alone are multiples of 1.
+    let mut all = integer.then_some((1u128, 0u32));
+    for d in b.multiple_of.iter().filter(|d| !divides_all(d)) {
+        let (a, s) = fraction_of(d, integer)?;
         all = Some(match all {
             None => (a, s),
             Some((m, scale)) => {
                 let top = scale.max(s);
-                let lift = |n: u128, by: u32| 10u128.checked_pow(by).and_then(|p| n.checked_mul(p));
-                let (a, m) = lift(a, top - s).zip(lift(m, top - scale)).ok_or_else(|| large(d))?;
-                ((a / gcd(a, m)).checked_mul(m).ok_or_else(|| large(d))?, top)
+                let both = lift(a, top - s).zip(lift(m, top - scale));
+                (both.and_then(|(a, m)| lcm(a, m)).ok_or_else(|| too_large(d))?, top)
             }
         });
     }
-    let Some((mut m, mut scale)) = all else { return Ok(None) };
-    // A smaller modulus has fewer remainders.
-    while scale > 0 && m % 10 == 0 {
-        (m, scale) = (m / 10, scale - 1);
-    }
-    match Divisor::new(m, scale as u16, FRACTION_DIGITS) {
-        Some(d) => Ok(Some(d)),
-        None => Err(Error::new(ErrorKind::Limit, "the least common multiple of multipleOf has too many digits")),
-    }
+    Ok(all)
 }
 
-fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
+/// The divisors whose multiples together are what `b` allows. Without a required divisor and with exceptions, these
+/// are the values on the grid of the exceptions, and those that are off it.
+fn divisors(b: &NumberBounds, required: Option<(u128, u32)>, finest: u16) -> Result<Vec<Divisor>> {
+    if b.not_multiple_of.iter().any(divides_all) {
+        return Ok(Vec::new());
     }
-    a
+    let integer = b.integer || b.spelling == Spelling::Bare;
+    let fraction = if b.spelling == Spelling::Bare { 0 } else { FRACTION_DIGITS };
+    let except = b.not_multiple_of.iter().map(|d| fraction_of(d, integer)).collect::<Result<Vec<_>>>()?;
+    let finer = except.iter().map(|e| e.1).max();
+    let (step, mut scale) = match (required, finer) {
+        (None, None) => return Ok(vec![free_divisor(finest)?]),
+        (None, Some(finer)) => (1, finer),
+        (Some((m, scale)), finer) => {
+            let top = scale.max(finer.unwrap_or(0));
+            (lift(m, top - scale).ok_or_else(lcm_too_large)?, top)
+        }
+    };
+    let lifted = except.iter().map(|&(a, s)| lcm(lift(a, scale - s)?, step)).collect::<Option<Vec<_>>>();
+    let (mut step, mut except) = (step, lifted.ok_or_else(lcm_too_large)?);
+    let off = match required {
+        None if scale < u32::from(finest) => {
+            let coarse = lift(1, u32::from(finest) - scale).ok_or_else(lcm_too_large)?;
+            Some(Divisor::with_exceptions(1, &[coarse], finest, finest).ok_or_else(lcm_too_large)?)
+        }
+        _ => None,
+    };
+    // A smaller modulus has fewer remainders; exceptions are multiples of the step.
+    while scale > 0 && step % 10 == 0 {
+        (step, scale) = (step / 10, scale - 1);
+        except.iter_mut().for_each(|e| *e /= 10);
+    }
+    let on = Divisor::with_exceptions(step, &except, scale as u16, fraction).ok_or_else(lcm_too_large)?;
+    Ok(std::iter::once(on).chain(off).collect())
+}
+
+fn lcm_too_large() -> Error {
+    Error::new(ErrorKind::Limit, "the least common multiple of multipleOf has too many digits")
 }
 
 /// Plain decimals of both signs.
-fn signed(x: &mut Exprs, b: &NumberBounds, divisor: Divisor) -> Result<ExprId> {
+fn signed(x: &mut Exprs, b: &NumberBounds, divisor: &Divisor) -> Result<ExprId> {
     let flip = |bound: &Option<(Decimal, bool)>| bound.as_ref().map(|(d, open)| (d.negate(), *open));
     let mut edges = magnitudes(x, &b.min, &b.max, divisor)?;
     let below = magnitudes(x, &flip(&b.max), &flip(&b.min), divisor)?;
@@ -195,7 +238,7 @@ fn magnitudes(
     x: &mut Exprs,
     min: &Option<(Decimal, bool)>,
     max: &Option<(Decimal, bool)>,
-    divisor: Divisor,
+    divisor: &Divisor,
 ) -> Result<Vec<Edge>> {
     let scale = divisor.scale();
     let lo = match min {
@@ -267,15 +310,15 @@ impl Places {
 type Side = Ordering;
 
 /// A range of magnitudes on the grid of `divisor`.
-struct Range {
+struct Range<'d> {
     lo: Places,
     /// `None`: every whole part of at most `longest` digits is below the bound.
     hi: Option<Places>,
     longest: u16,
-    divisor: Divisor,
+    divisor: &'d Divisor,
 }
 
-impl Range {
+impl Range<'_> {
     /// How `side` continues with `digit` against the digit of the bound at `at`; past its end the number is larger.
     fn compare(side: Side, digit: u8, bound: &[u8], at: u16) -> Side {
         bound.get(usize::from(at)).map_or(Greater, |b| side.then(digit.cmp(b)))
@@ -334,7 +377,7 @@ impl Range {
             return Exprs::NEVER;
         }
         let enough = lo == Greater || self.lo.fraction.iter().all(|&d| d == 0);
-        let nullable = enough && self.divisor.divides(rest, 0);
+        let nullable = enough && !self.divisor.is_pointed() && self.divisor.divides(rest, 0);
         let to = self.fraction(x, 0, rest, lo == Equal, hi == Equal);
         x.step(nullable, vec![Edge { lo: b'.', hi: b'.', to }])
     }

@@ -283,7 +283,10 @@ impl Object<'_, '_> {
             }
             Keyword::UnevaluatedItems => self.out.unevaluated_items = Some(self.child(value, key, None)?),
 
-            Keyword::Type => self.out.types = Some(keywords::types(tape, value)?),
+            Keyword::Type => {
+                self.out.types = Some(keywords::types(tape, value)?);
+                self.out.bare_integers = self.dialect.draft == Draft::D4;
+            }
             Keyword::Enum => self.out.enumeration = Some(keywords::values(tape, value)?),
             Keyword::Const => self.out.constant = Some(tape.to_value(value)?),
             Keyword::Minimum => self.out.minimum = Some(keywords::number(tape, value)?),

@@ -51,9 +51,44 @@ fn limits() {
     let d = Divisor::new((1 << 120) - 1, 400, 400).unwrap();
     let mut m = d.whole(1, 0, 80);
     for _ in 0..500 {
-        let Some(&(_, next)) = m.steps().last() else { break };
+        let Some((_, next)) = m.steps().pop() else { break };
         m = next;
         let _ = (m.accepts(), m.is_live());
     }
     assert!(m.steps().is_empty());
+}
+
+#[test]
+fn exceptions_are_left_out_and_dead_ends_known() {
+    let cases: [(u128, &[u128], u16); 8] = [
+        (1, &[2], 0),
+        (1, &[2, 3, 5], 0),
+        (2, &[3, 10], 0),
+        (1, &[10], 1),
+        (1, &[100], 2),
+        (5, &[10, 15], 1),
+        (3, &[3], 0),
+        (4, &[6, 100], 2),
+    ];
+    for (step, except, scale) in cases {
+        for (min, max) in [(0, 2), (1, 1), (2, 2), (0, 0), (1, 2)] {
+            for pointed in [false, true] {
+                let d = Divisor::with_exceptions(step, except, scale, 2).unwrap();
+                let d = if pointed { d.pointed() } else { d };
+                for first in 1..10u8 {
+                    let start = d.whole(d.next(0, first), min, max);
+                    walk(start, &mut first.to_string(), 5, &mut |t, ok| {
+                        let whole = t.split('.').next().unwrap().len();
+                        let written = whole > usize::from(min) && !t.ends_with('.') && (!pointed || t.contains('.'));
+                        let s = u32::from(scale);
+                        let held = is_multiple(t, step, s) && !except.iter().any(|&e| is_multiple(t, e, s));
+                        assert_eq!(ok, written && held, "{t} {step} {except:?} {scale}");
+                    });
+                }
+            }
+        }
+    }
+    assert!(Divisor::with_exceptions(1, &[0], 0, 0).is_none());
+    assert!(Divisor::with_exceptions(1 << 100, &[3 << 99], 0, 0).is_some());
+    assert!(Divisor::with_exceptions((1 << 100) + 1, &[1 << 100], 0, 0).is_none());
 }

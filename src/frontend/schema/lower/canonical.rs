@@ -41,7 +41,7 @@ impl<'m> Nodes<'m> {
 
     /// Two nodes are equal exactly if their keys are.
     pub(super) fn key(&self, n: &Node<'m>) -> Vec<u64> {
-        let mut k: Vec<u64> = vec![n.types.0 as u64];
+        let mut k: Vec<u64> = vec![n.types.0 as u64 | (n.bare_integers as u64) << 8];
         let list = |k: &mut Vec<u64>, tag: u64, v: &[NodeId]| {
             k.push(tag << 32 | v.len() as u64);
             k.extend(v.iter().map(|&c| self.canon(c) as u64));

@@ -5,9 +5,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use super::super::model::{Keywords, SchemaId, SchemaKind, Types};
-use super::super::number::NumberBounds;
+use super::super::number::{self, NumberBounds};
 use super::super::options::{OnUnsupported, SchemaOptions};
 use super::super::report::{Enforcement, ReportRow};
 use super::node::{FALSE, Name, NodeId, Nodes, Scalar, TRUE};
@@ -37,6 +38,36 @@ impl Lit {
     }
 }
 
+/// What nearly every schema needs, built once for the process.
+struct Common {
+    x: Arc<Exprs>,
+    any_text: ExprId,
+    any_number: ExprId,
+    whole: Arc<NumberBounds>,
+    whole_number: ExprId,
+}
+
+fn common() -> Result<&'static Common> {
+    static COMMON: OnceLock<Result<Common>> = OnceLock::new();
+    let made = COMMON.get_or_init(|| {
+        let mut x = Exprs::new(usize::MAX);
+        let any_text = x.any_text();
+        let any_number = number::number(&mut x, &NumberBounds::default())?;
+        let whole = Arc::new(NumberBounds { integer: true, ..NumberBounds::default() });
+        let whole_number = number::number(&mut x, &whole)?;
+        let mut literals = Vec::new();
+        for text in ["null", "true", "false"] {
+            literals.push(x.literal(text.as_bytes()));
+        }
+        x.alt(&literals[1..]);
+        literals.push(any_number);
+        // The scalars of a schema that says nothing.
+        x.alt(&literals);
+        Ok(Common { x: Arc::new(x), any_text, any_number, whole, whole_number })
+    });
+    made.as_ref().map_err(Clone::clone)
+}
+
 /// See the module's story.
 pub(super) struct Context<'m, 'a> {
     pub nodes: Nodes<'m>,
@@ -48,7 +79,7 @@ pub(super) struct Context<'m, 'a> {
     pub any_number: ExprId,
     pub pattern_hits: FxHashMap<(Name, Name), bool>,
     pub pattern_exprs: FxHashMap<String, Option<ExprId>>,
-    pub bounds: FxHashMap<Rc<NumberBounds>, ExprId>,
+    pub bounds: FxHashMap<Arc<NumberBounds>, ExprId>,
     pub sizes: FxHashMap<ExprId, u64>,
     pub inhabited: FxHashMap<(ExprId, u32, u32), bool>,
     pub formats: FxHashMap<String, Option<(ExprId, Option<&'static str>)>>,
@@ -70,8 +101,9 @@ impl<'m, 'a> Context<'m, 'a> {
         limits: &'a Limits,
         report: &'a mut Vec<ReportRow>,
     ) -> Result<Self> {
-        let mut x = Exprs::new(limits.max_expr_nodes);
-        let any_text = x.any_text();
+        let common = common()?;
+        let (x, any_text, any_number) =
+            (Exprs::on(&common.x, limits.max_expr_nodes), common.any_text, common.any_number);
         let scalars = vec![None; nodes.len()];
         Ok(Context {
             nodes,
@@ -80,10 +112,10 @@ impl<'m, 'a> Context<'m, 'a> {
             report,
             x,
             any_text,
-            any_number: Exprs::NEVER,
+            any_number,
             pattern_hits: FxHashMap::default(),
             pattern_exprs: FxHashMap::default(),
-            bounds: FxHashMap::default(),
+            bounds: std::iter::once((common.whole.clone(), common.whole_number)).collect(),
             sizes: FxHashMap::default(),
             inhabited: FxHashMap::default(),
             formats: FxHashMap::default(),

@@ -13,6 +13,7 @@ mod array;
 mod canonical;
 mod context;
 mod node;
+mod number_set;
 mod numbers;
 mod object;
 mod object_shape;

@@ -94,6 +94,8 @@ pub(super) struct Node<'m> {
     pub origin: SchemaId,
     pub types: Types,
     pub values: Vec<Values>,
+    /// `integer` means a number without a written fraction.
+    pub bare_integers: bool,
     /// Present where a keyword about numbers or strings is.
     pub scalar: Option<&'m Keywords>,
     pub object: Option<Box<ObjectPart>>,
@@ -115,6 +117,7 @@ impl Node<'_> {
             origin,
             types,
             values: Vec::new(),
+            bare_integers: false,
             scalar: None,
             object: None,
             array: None,
@@ -130,6 +133,7 @@ impl Node<'_> {
     /// Says nothing but `type`.
     pub fn is_pure_type(&self) -> bool {
         self.values.is_empty()
+            && !self.bare_integers
             && self.scalar.is_none()
             && self.object.is_none()
             && self.array.is_none()
@@ -326,6 +330,7 @@ impl<'m> Nodes<'m> {
 
     fn node_of(&mut self, origin: SchemaId, k: &'m Keywords) -> Node<'m> {
         let mut n = Node::of(origin, k.types.unwrap_or(Types::ALL));
+        n.bare_integers = k.bare_integers && n.types.0 & Types::NUMBER.0 == Types::INTEGER.0;
         for v in k.enumeration.iter() {
             let values = self.values(origin, v.iter());
             n.values.push(values);

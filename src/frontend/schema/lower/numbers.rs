@@ -1,32 +1,61 @@
-//! Sets of numbers.
+//! Sets of numbers of a compile: what keywords say, and the algebra on it.
 //!
-//! A set stays a pair of bounds with divisors as long as it can, so that bounds from several schemas become one range
-//! and one range negated is another; only what is left becomes an expression with intersection or complement.
+//! Numbers stay symbolic ([`NumberSet`]) through the whole algebra; only what is left in the end becomes an
+//! expression, piece by piece and without intersection or complement.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::decimal::Decimal;
 use super::super::model::{Keywords, Types};
-use super::super::number::{self, NumberBounds};
+use super::super::number::{self, NumberBounds, Spelling};
 use super::super::report::Enforcement;
 use super::context::Context;
 use super::node::NodeId;
-use crate::error::Result;
-use crate::ir::{ExprId, Exprs, INF, StringSet};
+use super::number_set::{NumberSet, Point, complement, is_hollow, is_interval, meet, push_piece, tighten};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{ExprId, Exprs};
 
 /// A set of numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Numbers {
     #[default]
     None,
-    Bounds(Rc<NumberBounds>),
-    Expr(ExprId),
+    All,
+    /// Neither empty nor everything.
+    Some(Rc<NumberSet>),
+}
+
+impl Numbers {
+    pub fn is_none(&self) -> bool {
+        matches!(self, Numbers::None)
+    }
+
+    pub fn of(set: NumberSet) -> Self {
+        if set.is_empty() {
+            Numbers::None
+        } else if set.is_all() {
+            Numbers::All
+        } else {
+            Numbers::Some(Rc::new(set))
+        }
+    }
 }
 
 impl Context<'_, '_> {
     pub fn own_numbers(&mut self, id: NodeId, types: Types, keywords: Option<&Keywords>) -> Result<Numbers> {
-        let integer = types.0 & Types::NUMBER.0 == Types::INTEGER.0;
-        let mut b = NumberBounds { integer, ..NumberBounds::default() };
+        let mut b = NumberBounds::default();
+        match (types.0 & Types::INTEGER.0 != 0, types.0 & Types::NUMBER.0 & !Types::INTEGER.0 != 0) {
+            (true, true) => {}
+            (true, false) => {
+                b.integer = true;
+                if self.nodes.get(id).bare_integers {
+                    b.spelling = Spelling::Bare;
+                }
+            }
+            // Numbers that are not whole: the rest of a negated `integer`, which no document can say by itself.
+            (false, _) => b.not_multiple_of.push(Decimal::from(1)),
+        }
         if let Some(k) = keywords {
             b.min = k.minimum.clone().map(|d| (d, false));
             b.max = k.maximum.clone().map(|d| (d, false));
@@ -49,122 +78,121 @@ impl Context<'_, '_> {
                 }
             }
         }
-        // Numbers that are not whole: the rest of a negated `integer`, which no document can say by itself.
-        let numbers = Numbers::Bounds(Rc::new(b));
-        if types.0 & Types::INTEGER.0 == 0 {
-            let whole = NumberBounds { integer: true, ..NumberBounds::default() };
-            let e = number::number(&mut self.x, &whole)?;
-            let e = number::not_numbers(&mut self.x, e)?;
-            return self.both(&numbers, &Numbers::Expr(e));
+        if b == NumberBounds::default() {
+            return Ok(Numbers::All);
         }
         // Errors of bounds must name their place, so the expression is made here once.
-        let made = self.number_expr(&numbers).map_err(|e| self.place(e, id, "minimum"))?;
-        Ok(if made == Exprs::NEVER { Numbers::None } else { numbers })
+        let piece = Arc::new(b);
+        let made = self.piece_expr(&piece).map_err(|e| self.place(e, id, "minimum"))?;
+        let pieces = if made == Exprs::NEVER { Vec::new() } else { vec![piece] };
+        Ok(Numbers::of(NumberSet { points: Vec::new(), pieces }))
     }
 
     /// The expression of a set of numbers.
     pub fn number_expr(&mut self, n: &Numbers) -> Result<ExprId> {
         match n {
             Numbers::None => Ok(Exprs::NEVER),
-            Numbers::Expr(e) => Ok(*e),
-            Numbers::Bounds(b) if **b == NumberBounds::default() => {
-                if self.any_number == Exprs::NEVER {
-                    self.any_number = number::number(&mut self.x, b)?;
+            Numbers::All => Ok(self.any_number),
+            Numbers::Some(set) => {
+                let mut parts = Vec::with_capacity(set.points.len() + set.pieces.len());
+                for p in &set.points {
+                    parts.push(self.point_expr(p)?);
                 }
-                Ok(self.any_number)
+                for p in &set.pieces {
+                    parts.push(self.piece_expr(p)?);
+                }
+                Ok(self.x.alt(&parts))
             }
-            Numbers::Bounds(b) => match self.bounds.get(b) {
-                Some(&e) => Ok(e),
-                None => {
-                    let e = number::number(&mut self.x, b)?;
-                    self.bounds.insert(b.clone(), e);
-                    Ok(e)
-                }
-            },
         }
+    }
+
+    fn point_expr(&mut self, p: &Point) -> Result<ExprId> {
+        if p.spelling == Spelling::Any {
+            return number::constant(&mut self.x, &p.value);
+        }
+        let bound = Some((p.value.clone(), false));
+        let b = NumberBounds { min: bound.clone(), max: bound, spelling: p.spelling, ..NumberBounds::default() };
+        number::number(&mut self.x, &b)
+    }
+
+    fn piece_expr(&mut self, piece: &Arc<NumberBounds>) -> Result<ExprId> {
+        if let Some(&e) = self.bounds.get(piece) {
+            return Ok(e);
+        }
+        let e = number::number(&mut self.x, piece)?;
+        self.bounds.insert(piece.clone(), e);
+        Ok(e)
+    }
+
+    /// Whether a piece has a value that can be written.
+    fn is_live_piece(&mut self, piece: &Arc<NumberBounds>) -> Result<bool> {
+        if is_hollow(piece) {
+            return Ok(false);
+        }
+        Ok(is_interval(piece) || self.piece_expr(piece)? != Exprs::NEVER)
     }
 
     pub fn both(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
-        let all = |n: &Numbers| matches!(n, Numbers::Bounds(b) if **b == NumberBounds::default());
         match (a, b) {
-            (Numbers::None, _) | (_, Numbers::None) => return Ok(Numbers::None),
-            _ if all(a) => return Ok(b.clone()),
-            _ if all(b) => return Ok(a.clone()),
-            (Numbers::Bounds(p), Numbers::Bounds(q)) => {
-                if p == q {
-                    return Ok(a.clone());
-                }
-                let mut m = (**p).clone();
-                if let Some((d, open)) = &q.min {
-                    tighten(&mut m.min, d, *open, true);
-                }
-                if let Some((d, open)) = &q.max {
-                    tighten(&mut m.max, d, *open, false);
-                }
-                m.integer |= q.integer;
-                for d in &q.multiple_of {
-                    if !m.multiple_of.contains(d) {
-                        m.multiple_of.push(d.clone());
-                    }
-                }
-                let n = Numbers::Bounds(Rc::new(m));
-                let e = self.number_expr(&n)?;
-                return Ok(if e == Exprs::NEVER { Numbers::None } else { n });
-            }
-            _ => {}
+            (Numbers::None, _) | (_, Numbers::None) => Ok(Numbers::None),
+            (Numbers::All, n) | (n, Numbers::All) => Ok(n.clone()),
+            (Numbers::Some(p), Numbers::Some(q)) if Rc::ptr_eq(p, q) => Ok(a.clone()),
+            (Numbers::Some(p), Numbers::Some(q)) => Ok(Numbers::of(self.meet_sets(p, q)?)),
         }
-        let (p, q) = (self.number_expr(a)?, self.number_expr(b)?);
-        let e = self.x.and(&[p, q]);
-        self.live_numbers(e)
     }
 
-    fn live_numbers(&mut self, e: ExprId) -> Result<Numbers> {
-        let live = self.is_inhabited(&StringSet { text: e, min: 0, max: INF })?;
-        Ok(if live { Numbers::Expr(e) } else { Numbers::None })
+    fn meet_sets(&mut self, a: &NumberSet, b: &NumberSet) -> Result<NumberSet> {
+        let points = (a.points.len() + b.points.len()).saturating_add(a.points.len() * b.pieces.len());
+        let pieces = a.pieces.len().saturating_mul(b.pieces.len());
+        self.work(points.saturating_add(pieces).saturating_add(b.points.len() * a.pieces.len()))?;
+        let large = || Error::new(ErrorKind::Limit, "a multipleOf has too many digits");
+        let mut out = NumberSet { points: a.points_in(b).ok_or_else(large)?, pieces: Vec::new() };
+        if !b.points.is_empty() {
+            out.push_points(&b.points_in(a).ok_or_else(large)?);
+        }
+        for p in &a.pieces {
+            for q in &b.pieces {
+                let Some(m) = meet(p, q) else { continue };
+                let m = Arc::new(m);
+                if self.is_live_piece(&m)? {
+                    self.work(out.pieces.len())?;
+                    push_piece(&mut out.pieces, m);
+                }
+            }
+        }
+        Ok(out)
     }
 
     pub fn either(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
-        let all = |n: &Numbers| matches!(n, Numbers::Bounds(b) if **b == NumberBounds::default());
         match (a, b) {
-            (Numbers::None, _) => return Ok(b.clone()),
-            (_, Numbers::None) => return Ok(a.clone()),
-            _ if all(a) => return Ok(a.clone()),
-            _ if all(b) => return Ok(b.clone()),
-            (Numbers::Bounds(p), Numbers::Bounds(q)) if p == q => return Ok(a.clone()),
-            _ => {}
+            (Numbers::None, n) | (n, Numbers::None) => Ok(n.clone()),
+            (Numbers::All, _) | (_, Numbers::All) => Ok(Numbers::All),
+            (Numbers::Some(p), Numbers::Some(q)) => {
+                self.work(p.pieces.len().saturating_mul(q.pieces.len()))?;
+                let mut out = NumberSet::clone(p);
+                out.push_points(&q.points);
+                q.pieces.iter().for_each(|piece| push_piece(&mut out.pieces, piece.clone()));
+                Ok(Numbers::of(out))
+            }
         }
-        let (p, q) = (self.number_expr(a)?, self.number_expr(b)?);
-        Ok(Numbers::Expr(self.x.alt(&[p, q])))
     }
 
     pub fn not_numbers(&mut self, n: &Numbers) -> Result<Numbers> {
-        match n {
-            Numbers::None => return Ok(Numbers::Bounds(Rc::new(NumberBounds::default()))),
-            Numbers::Bounds(b) if **b == NumberBounds::default() => return Ok(Numbers::None),
-            // One bound turns around.
-            Numbers::Bounds(b) if !b.integer && b.multiple_of.is_empty() && b.min.is_some() != b.max.is_some() => {
-                let turn = |b: &Option<(Decimal, bool)>| b.as_ref().map(|(d, open)| (d.clone(), !open));
-                let turned = NumberBounds { min: turn(&b.max), max: turn(&b.min), ..NumberBounds::default() };
-                return Ok(Numbers::Bounds(Rc::new(turned)));
+        let set = match n {
+            Numbers::None => return Ok(Numbers::All),
+            Numbers::All => return Ok(Numbers::None),
+            Numbers::Some(set) => set,
+        };
+        let mut out = if set.points.is_empty() { Numbers::All } else { Numbers::of(set.without_points()) };
+        for p in &set.pieces {
+            let mut refused = NumberSet::default();
+            for part in complement(p) {
+                if self.is_live_piece(&part)? {
+                    push_piece(&mut refused.pieces, part);
+                }
             }
-            _ => {}
+            out = self.both(&out, &Numbers::of(refused))?;
         }
-        let e = self.number_expr(n)?;
-        let e = number::not_numbers(&mut self.x, e)?;
-        self.live_numbers(e)
-    }
-}
-
-/// Lowers an upper bound or raises a lower one.
-fn tighten(bound: &mut Option<(Decimal, bool)>, d: &Decimal, open: bool, lower: bool) {
-    let replace = match bound {
-        None => true,
-        Some((old, was_open)) => {
-            let order = if lower { d.cmp(&*old) } else { (*old).cmp(d) };
-            order.is_gt() || (order.is_eq() && open && !*was_open)
-        }
-    };
-    if replace {
-        *bound = Some((d.clone(), open));
+        Ok(out)
     }
 }

@@ -3,19 +3,18 @@
 //! Every schema is a boolean function of its assertions; over scalars each of them denotes a set, so union,
 //! intersection and complement are computed directly, bottom-up over the applicators, and memoized per node. Strings
 //! are a list of *words* (from `enum` and `const`) and of [`StringSet`]s. Words are filtered one by one, which keeps
-//! the many discriminators of real schemas free of automata. Numbers keep their bounds while they are plain bounds,
-//! so that bounds from several schemas become one range.
+//! the many discriminators of real schemas free of automata. Numbers stay symbolic (see [`super::number_set`]).
 //!
-//! Complements of numbers are relative to plain decimals (no exponent), those of texts to well-formed text.
+//! Complements of numbers are written as plain decimals (no exponent), those of texts as well-formed text.
 
 use std::rc::Rc;
 
 use super::super::format;
 use super::super::model::{Keywords, Types};
-use super::super::number::{self, NumberBounds};
 use super::super::report::Enforcement;
 use super::context::{Context, Lit};
 use super::node::{FALSE, Name, NodeId, Scalar, Values};
+use super::number_set::NumberSet;
 use super::numbers::Numbers;
 use super::text_length::has_length;
 use crate::error::{Error, Result};
@@ -53,13 +52,13 @@ impl Scalars {
 
     /// How many values there are, where the set names them one by one.
     pub fn size(&self) -> Option<u64> {
-        let finite = self.sets.is_empty() && matches!(self.numbers, Numbers::None);
+        let finite = self.sets.is_empty() && self.numbers.is_none();
         finite.then_some(self.words.len() as u64 + u64::from(self.null) + u64::from(self.yes) + u64::from(self.no))
     }
 
     /// Whether nothing is accepted.
     pub fn is_empty(&self) -> bool {
-        let others = self.null || self.yes || self.no || !matches!(self.numbers, Numbers::None);
+        let others = self.null || self.yes || self.no || !self.numbers.is_none();
         !others && self.words.is_empty() && self.sets.is_empty()
     }
 }
@@ -71,7 +70,7 @@ impl Context<'_, '_> {
             null: true,
             yes: true,
             no: true,
-            numbers: Numbers::Bounds(Rc::new(NumberBounds::default())),
+            numbers: Numbers::All,
             words: Vec::new(),
             sets: vec![StringSet { text: self.any_text, min: 0, max: INF }],
         }
@@ -297,13 +296,11 @@ impl Context<'_, '_> {
                 Scalar::Null => s.null = true,
                 Scalar::Bool(true) => s.yes = true,
                 Scalar::Bool(false) => s.no = true,
-                Scalar::Number(d) => numbers.push(number::constant(&mut self.x, d)?),
+                Scalar::Number(d) => numbers.push(d.clone()),
                 Scalar::Word(w) => s.words.push(*w),
             }
         }
-        if !numbers.is_empty() {
-            s.numbers = Numbers::Expr(self.x.alt(&numbers));
-        }
+        s.numbers = Numbers::of(NumberSet::of_values(numbers));
         s.words.sort_unstable();
         s.words.dedup();
         Ok(s)

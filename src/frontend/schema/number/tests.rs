@@ -11,7 +11,8 @@ fn arena() -> Exprs {
 
 fn bounds(min: Option<(&str, bool)>, max: Option<(&str, bool)>, integer: bool, multiple_of: &[&str]) -> NumberBounds {
     let b = |o: Option<(&str, bool)>| o.map(|(t, open)| (d(t), open));
-    NumberBounds { min: b(min), max: b(max), integer, multiple_of: multiple_of.iter().map(|t| d(t)).collect() }
+    let multiple_of = multiple_of.iter().map(|t| d(t)).collect();
+    NumberBounds { min: b(min), max: b(max), integer, multiple_of, ..NumberBounds::default() }
 }
 
 /// Every state that `e` reaches can still be completed; answers the number of states.
@@ -95,7 +96,10 @@ fn ranges_agree_with_plain_arithmetic() {
         let steps: Vec<i128> = (0..random.below(3))
             .map(|_| [1, 2, 5, 10, 25, 70, 125, 500, 1000, 3000, 7000, 12_000, 100_000][random.below(13) as usize])
             .collect();
-        if min.is_none() && max.is_none() && steps.is_empty() {
+        let except: Vec<i128> = (0..[0, 0, 1, 2, 3][random.below(5) as usize])
+            .map(|_| [20, 250, 1000, 2000, 2500, 3000, 7000, 10_000][random.below(8) as usize])
+            .collect();
+        if min.is_none() && max.is_none() && steps.is_empty() && except.is_empty() {
             continue;
         }
         let b = NumberBounds {
@@ -103,10 +107,16 @@ fn ranges_agree_with_plain_arithmetic() {
             max: max.as_ref().map(|((_, t), open)| (d(t), *open)),
             integer,
             multiple_of: steps.iter().map(|&n| d(&spell(n, 1))).collect(),
+            not_multiple_of: except.iter().map(|&n| d(&spell(n, 1))).collect(),
+            spelling: Spelling::Any,
         };
         let e = number(&mut x, &b).unwrap();
         // A divisor has a state for each remainder and each number of digits to come.
-        if round % 5 == 0 && steps.iter().all(|s| s % 1000 == 0 || 1000 % s == 0) && steps.iter().all(|&s| s < 10_000) {
+        if round % 5 == 0
+            && except.len() < 2
+            && steps.iter().all(|s| s % 1000 == 0 || 1000 % s == 0)
+            && steps.iter().all(|&s| s < 10_000)
+        {
             assert_no_dead_ends(&mut x, e, 200_000);
         }
         let twin = |n: i128| {
@@ -114,6 +124,7 @@ fn ranges_agree_with_plain_arithmetic() {
                 && max.as_ref().is_none_or(|((m, _), open)| n < *m || (n == *m && !open))
                 && (!integer || n % 1000 == 0)
                 && steps.iter().all(|s| n % s == 0)
+                && except.iter().all(|s| n % s != 0)
         };
         let ends: Vec<i128> = [&min, &max].into_iter().flatten().map(|((n, _), _)| *n).chain([0]).collect();
         for _ in 0..150 {
@@ -283,30 +294,36 @@ fn constants() {
 }
 
 #[test]
-fn complements_are_sound() {
+fn a_fraction_may_be_forbidden_or_required() {
     let mut x = arena();
-    let mut random = Random(3);
-    for (b, within) in [
-        (
-            bounds(Some(("0.5", true)), Some(("70", false)), false, &[]),
-            (|n| n > 500 && n <= 70_000) as fn(i128) -> bool,
-        ),
-        (bounds(None, None, true, &[]), |n| n % 1000 == 0),
-        (bounds(None, Some(("-3", false)), false, &["0.5"]), |n| n <= -3000 && n % 500 == 0),
+    for (b, bare, pointed) in [
+        (bounds(None, None, false, &[]), vec!["0", "-7", "120"], vec!["0.0", "-7.5", "120.25"]),
+        (bounds(Some(("3", false)), Some(("40", true)), true, &[]), vec!["3", "39"], vec!["3.0", "39.000"]),
+        (bounds(Some(("0.5", false)), None, false, &["0.5"]), vec!["1", "12"], vec!["0.5", "1.0", "1.50"]),
     ] {
-        let e = number(&mut x, &b).unwrap();
-        let not = not_numbers(&mut x, e).unwrap();
-        assert!(x.decide_live(not, 30_000).unwrap());
-        for _ in 0..2_000 {
-            let n = random.decimal(true).0;
-            let text = spell(n, random.below(3));
-            assert_eq!(x.accepts(not, text.as_bytes()), !within(n), "{text} {b:?}");
+        let bare_only = number(&mut x, &NumberBounds { spelling: Spelling::Bare, ..b.clone() }).unwrap();
+        let pointed_only = number(&mut x, &NumberBounds { spelling: Spelling::Pointed, ..b.clone() }).unwrap();
+        assert_no_dead_ends(&mut x, bare_only, 100_000);
+        for t in bare {
+            assert!(x.accepts(bare_only, t.as_bytes()) && !x.accepts(pointed_only, t.as_bytes()), "{t} {b:?}");
         }
-        assert!(!x.accepts(not, b"1e-3") && !x.accepts(not, b"x") && !x.accepts(not, b"01"));
+        for t in pointed {
+            assert!(!x.accepts(bare_only, t.as_bytes()) && x.accepts(pointed_only, t.as_bytes()), "{t} {b:?}");
+        }
+        assert!(!x.accepts(bare_only, b"1e3") && !x.accepts(pointed_only, b"1.5e3"));
     }
-    // A constant is excluded in every spelling that the complement can write.
-    let one = constant(&mut x, &d("1")).unwrap();
-    let not = not_numbers(&mut x, one).unwrap();
-    assert!(x.decide_live(not, 30_000).unwrap());
-    assert!(!x.accepts(not, format!("1.{}", "0".repeat(32)).as_bytes()) && x.accepts(not, b"1.01"));
+}
+
+#[test]
+fn numbers_that_are_not_whole_forget_what_they_have_read() {
+    let mut x = arena();
+    let e = number(&mut x, &NumberBounds { not_multiple_of: vec![d("1")], ..NumberBounds::default() }).unwrap();
+    // Two signs, 80 whole digits, and fractions of zeros and of anything.
+    let states = assert_no_dead_ends(&mut x, e, 1_000);
+    assert!(states < 400, "{states}");
+    for (t, wanted) in [("0.1", true), ("-12.000001", true), ("3", false), ("3.0", false), ("0.5e1", false)] {
+        assert_eq!(x.accepts(e, t.as_bytes()), wanted, "{t}");
+    }
+    let whole = NumberBounds { integer: true, not_multiple_of: vec![d("1")], ..NumberBounds::default() };
+    assert_eq!(number(&mut x, &whole).unwrap(), Exprs::NEVER);
 }

@@ -1,0 +1,20 @@
+use super::*;
+
+#[test]
+fn an_arena_on_a_base_finds_what_the_base_holds() {
+    let mut base = Exprs::new(1_000);
+    let any = base.any_text();
+    let word = base.literal(b"null");
+    let base = Arc::new(base);
+    let mut x = Exprs::on(&base, 1_000);
+    assert_eq!((x.any_text(), x.literal(b"null"), x.len()), (any, word, base.len()));
+    let more = x.literal(b"nullable");
+    let both = x.alt(&[word, more]);
+    assert!(more.0 as usize >= base.len());
+    assert!(x.accepts(both, b"null") && x.accepts(both, b"nullable") && !x.accepts(both, b"nulla"));
+    // The limit counts what is built besides, and nothing stands on an arena that itself has a base.
+    let mut small = Exprs::on(&base, 16);
+    small.literal(b"a text of more than sixteen bytes");
+    assert!(small.check().is_err());
+    assert!(Exprs::on(&Arc::new(x), 1_000).len() < base.len());
+}
