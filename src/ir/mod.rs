@@ -13,4 +13,7 @@ pub mod text;
 
 pub use expr::{Edge, Expr, ExprId, Exprs, INF};
 pub use multiple::{Divisor, Multiple};
-pub use rules::{ArrayShape, Contains, Element, KeyClass, ObjectShape, Property, Rule, RuleId, Rules, StringSet};
+pub use rules::{
+    ArrayShape, Contains, Element, KeyClass, MAX_WITNESSES, ObjectShape, Property, Rule, RuleId, Rules, StringSet,
+    witness_members,
+};

@@ -286,6 +286,9 @@ impl Kind for Objects {
             ObjectAtom::Min(n) if facts.max.is_some_and(|m| m < n) => Status::Dead,
             ObjectAtom::Max(n) if n < facts.min => Status::Dead,
             ObjectAtom::Exists(e) => {
+                if facts.exists.contains(&e) {
+                    return Ok(Status::Holds);
+                }
                 if let Keys::Additional(of) | Keys::Pattern(of, _) = e.keys
                     && facts.groups.contains(&of)
                 {
