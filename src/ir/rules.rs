@@ -104,8 +104,9 @@ pub struct KeyClass {
     pub keys: ExprId,
     /// What their values must be.
     pub rule: RuleId,
-    /// Bit `i`: a member accepted in this way is witness `i` of its object. Classes with bits have more keys than any
-    /// object can use up.
+    /// Bit `i`: a member accepted in this way is witness `i` of its object. A class with bits has as
+    /// many keys as its objects may have members, or is the only one that has its keys: so keys for a witness that is
+    /// missing never run out.
     pub matches: u32,
 }
 

@@ -20,6 +20,9 @@ use crate::ir::{ExprId, Exprs, INF, KeyClass, MAX_WITNESSES, ObjectShape, Proper
 /// Most classes of one shape.
 const MAX_CLASSES: usize = 64;
 
+/// Keys of a class that a witness may have are named instead where they are no more than these.
+const MAX_LISTED: u64 = 32;
+
 /// More keys than any object can use up.
 const MANY_KEYS: u64 = 1 << 40;
 
@@ -43,6 +46,8 @@ pub(super) fn object_shapes(
     out: &mut Vec<ObjectShape>,
     dead: &mut Option<SchemaId>,
 ) -> Result<()> {
+    let mut facts = facts;
+    list_few_keys(cx, &mut facts)?;
     let mut work = vec![(facts, Vec::new())];
     while let Some((mut facts, mut others)) = work.pop() {
         cx.work(1)?;
@@ -111,6 +116,7 @@ fn all_names(cx: &Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Ve
     }
     out.extend(facts.presence.iter().map(|p| p.0));
     out.extend(facts.values.iter().map(|v| v.0));
+    out.extend_from_slice(&facts.listed);
     out.extend(facts.implications.iter().flat_map(|&(a, b)| [a, b]));
     if out.len() > 16 {
         let mut seen = rustc_hash::FxHashSet::default();
@@ -206,17 +212,12 @@ pub(super) fn drop_forbidden(s: &mut ObjectShape) {
     s.implications.retain(|p| p.0 != u32::MAX && p.1 != u32::MAX);
 }
 
-fn classes(
+/// The keys that the facts allow, and their classes: disjoint, and each inside or outside of every split.
+fn partition(
     cx: &mut Context<'_, '_>,
     facts: &ObjectFacts,
-    others: &[Exists],
-    mut shape: ObjectShape,
-    out: &mut Vec<ObjectShape>,
-) -> Result<()> {
-    if others.len() > MAX_WITNESSES as usize {
-        return Err(Error::limit("members that must exist", MAX_WITNESSES.into(), others.len() as u64));
-    }
-    let splits = splits(cx, facts, others)?;
+    splits: &[(Split, ExprId)],
+) -> Result<(ExprId, Vec<Class>)> {
     let mut base = cx.any_text;
     for &l in &facts.names {
         let keys = cx.key_language(l)?;
@@ -242,6 +243,44 @@ fn classes(
             return Err(Error::limit("classes of keys", MAX_CLASSES as u64, found.len() as u64));
         }
     }
+    Ok((base, found))
+}
+
+/// Where some member must exist among few keys, names them: then they are tried one by one, and cannot be used up.
+fn list_few_keys(cx: &mut Context<'_, '_>, facts: &mut ObjectFacts) -> Result<()> {
+    if facts.exists.is_empty() || facts.max == Some(0) {
+        return Ok(());
+    }
+    let splits = splits(cx, facts, &facts.exists)?;
+    let (_, found) = partition(cx, facts, &splits)?;
+    for c in &found {
+        if c.keys == cx.any_text || !facts.exists.iter().any(|e| class_has(cx, e, &splits, &c.matched)) {
+            continue;
+        }
+        let limit = cx.limits.max_explored_states;
+        if text_length::count(&mut cx.x, c.keys, MAX_LISTED + 1, limit)? <= MAX_LISTED {
+            for key in text_length::members(&mut cx.x, c.keys, limit)? {
+                cx.work(1)?;
+                let name = cx.nodes.intern(&key);
+                facts.listed.push(name);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn classes(
+    cx: &mut Context<'_, '_>,
+    facts: &ObjectFacts,
+    others: &[Exists],
+    mut shape: ObjectShape,
+    out: &mut Vec<ObjectShape>,
+) -> Result<()> {
+    if others.len() > MAX_WITNESSES as usize {
+        return Err(Error::limit("members that must exist", MAX_WITNESSES.into(), others.len() as u64));
+    }
+    let splits = splits(cx, facts, others)?;
+    let (base, found) = partition(cx, facts, &splits)?;
     let mut all: Vec<(KeyClass, usize)> = Vec::new();
     let mut unstated = 0u32;
     for c in &found {
@@ -262,11 +301,6 @@ fn classes(
                 can.push(i);
             }
         }
-        if !can.is_empty() && size < MANY_KEYS {
-            // Members that are no witness could use the few keys up.
-            can.iter().for_each(|&i| unstated |= 1 << i);
-            can.clear();
-        }
         let mut ways: Vec<(RuleId, u32)> = vec![(any, 0)];
         for chosen in 1..1u32 << can.len() {
             cx.work(1)?;
@@ -282,6 +316,11 @@ fn classes(
                 Some(w) => w.1 |= matches,
                 None => ways.push((rule, matches)),
             }
+        }
+        if ways.len() > 1 && size < shape.max.unwrap_or(MANY_KEYS).min(MANY_KEYS) {
+            // Members that are no witness could use the few keys up.
+            can.iter().filter(|&i| ways[0].1 >> i & 1 == 0).for_each(|i| unstated |= 1 << i);
+            ways.truncate(1);
         }
         for (rule, matches) in ways {
             match all.iter_mut().find(|(c, _)| (c.rule, c.matches) == (rule, matches)) {
@@ -352,7 +391,7 @@ fn splits(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> R
                 continue;
             }
             let text = cx.nodes.name(p);
-            let e = cx.pattern_text(n, "patternProperties", text)?.unwrap_or(Exprs::NEVER);
+            let e = cx.pattern_text(n, "patternProperties", &text)?.unwrap_or(Exprs::NEVER);
             out.push((Split::Pattern(p), e));
         }
     }
