@@ -131,6 +131,8 @@ pub struct ObjectItem {
     pub position: u32,
     /// After a key: the rule of its value. With the value open: that rule's index among the value's rules.
     pub child: u32,
+    /// Witnesses found so far, the open member included: the item lives on only where its rule accepts the value.
+    pub witnessed: u32,
 }
 
 /// A key without a name that an object has.
@@ -356,7 +358,7 @@ impl Arena {
                 }
                 Kind::Object => {
                     for i in &self.objects[range] {
-                        [i.tag, i.shape, i.child, i.position].into_iter().for_each(&mut word);
+                        [i.tag, i.shape, i.child, i.position, i.witnessed].into_iter().for_each(&mut word);
                         let words = program.objects[i.shape as usize].words;
                         for bits in [i.seen, i.need] {
                             for w in &self.bits[bits as usize..][..words] {

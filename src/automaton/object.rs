@@ -5,16 +5,24 @@
 //! it is unseen, everything it implies is still possible, and the rest that is needed still fits `maxProperties`; a
 //! comma only while some further key is allowed; a closing brace only when all that is needed was seen. Keys are
 //! compared by what they decode to, so an escaped spelling of a key is that key.
+//!
+//! A shape with witnesses asks that some key without a name, or several, are of certain classes. There a key that
+//! several classes have makes one item for each of them; an item remembers the witnesses that it has found, and of
+//! items that differ in nothing else those that have found less are dropped. While witnesses are missing, room for
+//! them is kept like room for needed names.
 
 use super::arena::{KeyByte, Kind, NONE, Node, NodeId, ObjectItem, Phase, Seen};
 use super::config::Frames;
-use super::lexeme::{CLOSED, DEAD};
-use super::program::{Gap, ObjectProgram};
+use super::lexeme::{CLOSED, DEAD, StateId};
+use super::program::{ClassProgram, Gap, ObjectProgram};
 use super::text::{Move, Sub, step};
 use crate::ir::RuleId;
 use smallvec::SmallVec;
 
 type Bits = SmallVec<[u64; 4]>;
+
+/// In a key: the "state" of a class of every key, which reads nothing.
+const EVERY_KEY: StateId = CLOSED + 1;
 
 impl Frames<'_> {
     pub(super) fn open_object(&mut self, node: Node) -> NodeId {
@@ -39,6 +47,7 @@ impl Frames<'_> {
                     classes: 0,
                     position: 0,
                     child: 0,
+                    witnessed: 0,
                 });
             }
         }
@@ -78,7 +87,7 @@ impl Frames<'_> {
             let item = self.arena.objects[i as usize];
             let p = &self.program.objects[item.shape as usize];
             let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
-            let complete = need.iter().zip(seen).all(|(n, s)| n & !s == 0);
+            let complete = p.witnesses & !item.witnessed == 0 && need.iter().zip(seen).all(|(n, s)| n & !s == 0);
             if complete && node.count as u64 >= p.min && tags.last() != Some(&item.tag) {
                 tags.push(item.tag);
             }
@@ -117,6 +126,12 @@ impl Frames<'_> {
         left
     }
 
+    /// Whether there is room for a member of the class beside `taken` others and what is needed for the witnesses that
+    /// are missing then.
+    fn fits(&self, p: &ObjectProgram, item: &ObjectItem, class: &ClassProgram, taken: u64) -> bool {
+        taken + 1 + p.missing_members(item.witnessed | class.matches) <= p.max
+    }
+
     /// The named keys that `item` may take next, and whether it may take another one.
     fn allowed(&self, node: &Node, item: &ObjectItem) -> (Bits, bool) {
         let p = &self.program.objects[item.shape as usize];
@@ -124,13 +139,16 @@ impl Frames<'_> {
         let any_order = self.program.any_order;
         let mut allowed: Bits = p.possible.iter().zip(seen).map(|(p, s)| p & !s).collect();
         let missing: Bits = need.iter().zip(seen).map(|(n, s)| n & !s).collect();
-        let missing_count = missing.iter().map(|w| w.count_ones() as u64).sum::<u64>();
+        let missing_names = missing.iter().map(|w| w.count_ones() as u64).sum::<u64>();
+        // A named key is no witness, so room for those must stay beside it.
+        let witnesses = p.missing_members(item.witnessed);
+        let missing_count = missing_names + witnesses;
         let count = node.count as u64;
         if count >= p.max {
             return (smallvec::smallvec![0; p.words], false);
         }
-        let mut others =
-            !p.others.is_empty() && (any_order || missing_count == 0) && count + 1 + missing_count <= p.max;
+        let mut others = (any_order || missing_names == 0)
+            && p.others.iter().any(|c| self.fits(p, item, c, count + missing_names));
         if !any_order {
             // Nothing before the position, nothing beyond the first key that is still needed.
             clear_below(&mut allowed, item.position as usize);
@@ -150,7 +168,7 @@ impl Frames<'_> {
                         implied[i].iter().zip(seen).zip(need).map(|((m, s), n)| (m | n) & !s).collect();
                     extra[i / 64] &= !(1 << (i % 64));
                     let total = extra.iter().map(|w| w.count_ones() as u64).sum::<u64>();
-                    count + 1 + total <= p.max && (any_order || lowest(&extra).is_none_or(|j| j > i))
+                    count + 1 + total + witnesses <= p.max && (any_order || lowest(&extra).is_none_or(|j| j > i))
                 };
                 if !fits {
                     allowed[i / 64] &= !(1 << (i % 64));
@@ -183,6 +201,11 @@ impl Frames<'_> {
         (allowed, others)
     }
 
+    fn missing_names(&self, item: &ObjectItem, p: &ObjectProgram) -> u64 {
+        let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
+        need.iter().zip(seen).map(|(n, s)| (n & !s).count_ones() as u64).sum()
+    }
+
     fn comma(&mut self, node: Node) -> NodeId {
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
@@ -212,8 +235,11 @@ impl Frames<'_> {
             let allowed = self.arena.bits.len() as u32;
             self.arena.bits.extend_from_slice(&bits);
             let classes = self.arena.states.len() as u32;
+            let missing = if p.witnesses == 0 { 0 } else { self.missing_names(&item, p) };
             for c in &p.others {
-                self.arena.states.push(c.keys.as_ref().map_or(0, |k| k.start()));
+                let fits = p.witnesses == 0 || self.fits(p, &item, c, node.count as u64 + missing);
+                let start = c.keys.as_ref().map_or(EVERY_KEY, |k| k.start());
+                self.arena.states.push(if fits { start } else { DEAD });
             }
             self.arena.objects.push(ObjectItem { allowed, others, name: 0, classes, ..item });
         }
@@ -292,8 +318,8 @@ impl Frames<'_> {
                 let next = match &c.keys {
                     // "Any text" checks the encoding; whatever it lets through is a key of this class.
                     None => {
-                        live = true;
-                        0
+                        live |= state > CLOSED;
+                        state
                     }
                     Some(keys) => {
                         let next = decoded.iter().fold(state, |s, &b| if s <= CLOSED { DEAD } else { keys.next(s, b) });
@@ -331,10 +357,20 @@ impl Frames<'_> {
         size > used
     }
 
+    /// Whether the item, in a key, has a class of every key that may be used.
+    fn takes_every_key(&self, item: &ObjectItem) -> bool {
+        let p = &self.program.objects[item.shape as usize];
+        item.others
+            && p.others
+                .iter()
+                .zip(0..)
+                .any(|(c, i)| c.keys.is_none() && self.arena.states[(item.classes + i) as usize] > CLOSED)
+    }
+
     /// Whether a character of `lo..=hi` keeps the item alive.
     fn key_meets(&self, node: &Node, item: ObjectItem, lo: u32, hi: u32) -> bool {
         let p = &self.program.objects[item.shape as usize];
-        if item.others && p.others.iter().any(|c| c.keys.is_none()) {
+        if self.takes_every_key(&item) {
             return true;
         }
         let allowed = self.bits(item.allowed, p.words);
@@ -351,7 +387,7 @@ impl Frames<'_> {
         }
         item.others
             && p.others.iter().zip(0..).any(|(c, i)| {
-                let Some(keys) = &c.keys else { return true };
+                let Some(keys) = &c.keys else { return false };
                 let state = self.arena.states[(item.classes + i) as usize];
                 state > CLOSED
                     && keys
@@ -398,11 +434,15 @@ impl Frames<'_> {
             if !item.others {
                 continue;
             }
-            for class in p.others.iter().filter(|c| choose(c.text)) {
+            for (class, k) in p.others.iter().zip(0..).filter(|(c, _)| choose(c.text)) {
+                if self.arena.states[(item.classes + k) as usize] <= CLOSED {
+                    continue;
+                }
                 let position = p.rules.len() as u32;
                 self.arena.objects.push(ObjectItem {
                     position,
                     child: class.rule.0,
+                    witnessed: item.witnessed | class.matches,
                     allowed: 0,
                     others: false,
                     name: u32::MAX,
@@ -417,12 +457,10 @@ impl Frames<'_> {
     /// The key node with named keys only, for the items that have no class of every key. [`NONE`] without such items.
     pub fn named_only(&mut self, top: NodeId) -> NodeId {
         let node = self.arena.nodes[top as usize];
-        let program = self.program;
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
-            let p = &program.objects[item.shape as usize];
-            if item.name != u32::MAX && !(item.others && p.others.iter().any(|c| c.keys.is_none())) {
+            if item.name != u32::MAX && !self.takes_every_key(&item) {
                 self.arena.objects.push(ObjectItem { others: false, ..item });
             }
         }
@@ -438,7 +476,7 @@ impl Frames<'_> {
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
             let p = &program.objects[item.shape as usize];
-            if !item.others || p.others.iter().any(|c| c.keys.is_none()) {
+            if !item.others {
                 continue;
             }
             let classes = self.arena.states.len() as u32;
@@ -496,14 +534,6 @@ impl Frames<'_> {
                     if !item.others {
                         continue;
                     }
-                    let class = p.others.iter().zip(0..).find(|(c, i)| match &c.keys {
-                        None => true,
-                        Some(keys) => {
-                            let s = self.arena.states[(item.classes + i) as usize];
-                            s > CLOSED && keys.state(s).accepting
-                        }
-                    });
-                    let Some((class, _)) = class else { continue };
                     let again = *repeated.get_or_insert_with(|| {
                         let t = text.get_or_insert_with(|| self.key_bytes(node.key));
                         self.has_seen(&node, t)
@@ -511,8 +541,8 @@ impl Frames<'_> {
                     if again {
                         continue;
                     }
-                    unnamed = true;
-                    ObjectItem { position: p.rules.len() as u32, child: class.rule.0, ..item }
+                    unnamed |= self.take_unnamed(item);
+                    continue;
                 }
             };
             self.arena.objects.push(ObjectItem { allowed: 0, others: false, name: u32::MAX, classes: 0, ..next });
@@ -524,6 +554,36 @@ impl Frames<'_> {
             seen = self.arena.seen.len() as u32 - 1;
         }
         self.after_key(node, start, seen)
+    }
+
+    /// Adds an item for each class of `item` that has the key which ends here; whether there is one.
+    fn take_unnamed(&mut self, item: ObjectItem) -> bool {
+        let p = &self.program.objects[item.shape as usize];
+        let first = self.arena.objects.len();
+        for (class, i) in p.others.iter().zip(0..) {
+            let s = self.arena.states[(item.classes + i) as usize];
+            if s <= CLOSED || class.keys.as_ref().is_some_and(|keys| !keys.state(s).accepting) {
+                continue;
+            }
+            let next = ObjectItem {
+                position: p.rules.len() as u32,
+                child: class.rule.0,
+                witnessed: item.witnessed | class.matches & p.witnesses,
+                allowed: 0,
+                others: false,
+                name: u32::MAX,
+                classes: 0,
+                ..item
+            };
+            if !self.arena.objects[first..].contains(&next) {
+                self.arena.objects.push(next);
+            }
+            if p.witnesses == 0 {
+                // The classes are disjoint.
+                break;
+            }
+        }
+        self.arena.objects.len() > first
     }
 
     fn after_key(&mut self, node: Node, start: u32, seen: u32) -> NodeId {
@@ -564,8 +624,14 @@ impl Frames<'_> {
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
-            if tags.binary_search(&item.child).is_ok() {
-                self.arena.objects.push(ObjectItem { child: 0, ..item });
+            if tags.binary_search(&item.child).is_err() {
+                continue;
+            }
+            let item = ObjectItem { child: 0, ..item };
+            if self.program.objects[item.shape as usize].witnesses == 0 {
+                self.arena.objects.push(item);
+            } else {
+                self.push_witnessed(start, item);
             }
         }
         let len = self.arena.objects.len() as u32 - start;
@@ -573,6 +639,28 @@ impl Frames<'_> {
             return NONE;
         }
         self.arena.push(Node { start, len, phase: Phase::After, gap: Gap::Before as u8, blank: 0, ..node })
+    }
+}
+
+impl Frames<'_> {
+    /// Adds an item to those from `start` on, unless one of them has found the same witnesses and more. One that has
+    /// found less than the new one makes room for it.
+    fn push_witnessed(&mut self, start: u32, item: ObjectItem) {
+        let words = self.program.objects[item.shape as usize].words;
+        for i in start as usize..self.arena.objects.len() {
+            let other = self.arena.objects[i];
+            let same = (other.tag, other.shape, other.position) == (item.tag, item.shape, item.position)
+                && self.bits(other.seen, words) == self.bits(item.seen, words)
+                && self.bits(other.need, words) == self.bits(item.need, words);
+            if same && item.witnessed & !other.witnessed == 0 {
+                return;
+            }
+            if same && other.witnessed & !item.witnessed == 0 {
+                self.arena.objects[i] = item;
+                return;
+            }
+        }
+        self.arena.objects.push(item);
     }
 }
 

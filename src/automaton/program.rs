@@ -128,6 +128,8 @@ pub struct ClassProgram {
     pub text: u32,
     /// What their values must be.
     pub rule: RuleId,
+    /// The witnesses that such a member is.
+    pub matches: u32,
 }
 
 /// One object shape.
@@ -153,6 +155,10 @@ pub struct ObjectProgram {
     pub min: u64,
     /// Most members.
     pub max: u64,
+    /// Bits of the witnesses that some member must be; where there are none the classes are disjoint.
+    pub witnesses: u32,
+    /// For each set of missing witnesses, the fewest members that are all of them.
+    pub witness_members: Vec<u32>,
 }
 
 /// A compiled set of rules.
@@ -180,6 +186,15 @@ pub struct Program {
 }
 
 impl ObjectProgram {
+    /// The fewest members that are all witnesses which `witnessed` does not have.
+    #[inline]
+    pub fn missing_members(&self, witnessed: u32) -> u64 {
+        match self.witnesses & !witnessed {
+            0 => 0,
+            missing => self.witness_members[missing as usize].into(),
+        }
+    }
+
     /// The name of a property.
     pub fn name(&self, index: u32) -> &str {
         &self.spelled[index as usize]

@@ -441,14 +441,12 @@ impl<'a> Masker<'a> {
             if item.others {
                 for (c, k) in program.objects[item.shape as usize].others.iter().zip(0..) {
                     let state = self.frames.arena.states[(item.classes + k) as usize];
-                    if let Some(keys) = &c.keys {
-                        if state <= CLOSED {
-                            continue;
-                        }
-                        if keys.residual_size(state) != u64::MAX {
-                            few = true;
-                            continue;
-                        }
+                    if state <= CLOSED {
+                        continue;
+                    }
+                    if c.keys.as_ref().is_some_and(|keys| keys.residual_size(state) != u64::MAX) {
+                        few = true;
+                        continue;
                     }
                     if !groups.contains(&c.text) {
                         groups.push(c.text);

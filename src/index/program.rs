@@ -7,7 +7,7 @@ use super::tables::{MaskedLexeme, Role, Tables};
 use crate::automaton::lexeme::Kind;
 use crate::automaton::program::{ArrayProgram, Blanks, ClassProgram, ObjectProgram, Program, RuleProgram};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{ArrayShape, ExprId, INF, ObjectShape, RuleId, Rules, StringSet};
+use crate::ir::{ArrayShape, ExprId, INF, MAX_WITNESSES, ObjectShape, RuleId, Rules, StringSet, witness_members};
 use crate::limits::Limits;
 use crate::vocab::Trie;
 
@@ -336,14 +336,22 @@ impl Builder<'_> {
         let mut others = Vec::new();
         for c in &o.others {
             if c.keys == any_text {
-                others.push(ClassProgram { keys: None, text: u32::MAX, rule: c.rule });
+                others.push(ClassProgram { keys: None, text: u32::MAX, rule: c.rule, matches: c.matches });
                 continue;
             }
             let keys = self.tables.lexeme(&self.rules.exprs, c.keys, Kind::Raw, Role::Whole, self.limits)?;
             let text = self.lexeme(c.keys, Kind::Text { min: 0, max: INF })?;
             if let (Some(keys), Some(text)) = (keys, text) {
-                others.push(ClassProgram { keys: Some(keys.lexeme.clone()), text, rule: c.rule });
+                others.push(ClassProgram { keys: Some(keys.lexeme.clone()), text, rule: c.rule, matches: c.matches });
             }
+        }
+        if o.witnesses >> MAX_WITNESSES != 0 || o.witnesses & (o.witnesses + 1) != 0 {
+            return Err(Error::limit("witnesses of an object", u64::from(MAX_WITNESSES), o.witnesses.count_ones().into()));
+        }
+        let classes: Vec<u32> = others.iter().map(|c| c.matches).collect();
+        let witness_members = witness_members(o.witnesses, &classes);
+        if witness_members.last() == Some(&u32::MAX) {
+            return Ok(None);
         }
         let mut items: Vec<(&[u8], u32)> = o.properties.iter().zip(0..).map(|(p, i)| (p.name.as_bytes(), i)).collect();
         let names = Trie::build(&mut items)
@@ -359,6 +367,8 @@ impl Builder<'_> {
             others,
             min: o.min,
             max: o.max.unwrap_or(u64::MAX),
+            witnesses: o.witnesses,
+            witness_members,
         }))
     }
 }

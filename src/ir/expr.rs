@@ -152,6 +152,7 @@ impl Exprs {
             below: base.nodes.len(),
             nodes: Vec::new(),
             facts: Vec::new(),
+            hashes: Vec::new(),
             table: HashTable::new(),
             rows: FxHashMap::default(),
             live: FxHashMap::default(),

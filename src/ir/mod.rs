@@ -16,4 +16,7 @@ pub mod text;
 pub use alphabet::{Alphabet, ByteSet};
 pub use expr::{Edge, Expr, ExprId, Exprs, INF};
 pub use multiple::{Divisor, Multiple, lcm, without_tens};
-pub use rules::{ArrayShape, Contains, Element, KeyClass, ObjectShape, Property, Rule, RuleId, Rules, StringSet};
+pub use rules::{
+    ArrayShape, Contains, Element, KeyClass, MAX_WITNESSES, ObjectShape, Property, Rule, RuleId, Rules, StringSet,
+    witness_members,
+};

@@ -95,13 +95,19 @@ pub struct Property {
     pub required: bool,
 }
 
-/// Keys that are not named, by what they decode to. The classes of one shape are disjoint.
+/// Keys that are not named, by what they decode to. The classes of a shape without witnesses are disjoint. Those of a
+/// shape with witnesses may share keys: a member is then accepted in any one of several ways, which differ in their
+/// rules or in what the member counts for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyClass {
     /// Decoded keys as UTF-8, whole key. Named keys never belong to a class, whether or not this says so.
     pub keys: ExprId,
     /// What their values must be.
     pub rule: RuleId,
+    /// Bit `i`: a member accepted in this way is witness `i` of its object. A class with bits has as
+    /// many keys as its objects may have members, or is the only one that has its keys: so keys for a witness that is
+    /// missing never run out.
+    pub matches: u32,
 }
 
 /// A conjunction of object keywords. Keys are never repeated.
@@ -117,4 +123,23 @@ pub struct ObjectShape {
     pub max: Option<u64>,
     /// `(i, j)`: where property `i` is present, property `j` is required. Indices into `properties`.
     pub implications: Vec<(u32, u32)>,
+    /// Bit `i`: some member is a witness `i` (a bit of [`KeyClass::matches`]). The bits are the lowest ones, at most
+    /// [`MAX_WITNESSES`] of them.
+    pub witnesses: u32,
+}
+
+/// Most witnesses of one object shape.
+pub const MAX_WITNESSES: u32 = 6;
+
+/// For each set of witnesses that are still missing, the fewest members that are all of them; `u32::MAX` where no
+/// members are. `classes` are the bits of the classes that may be used. Cost: `2^witnesses * classes`.
+pub fn witness_members(witnesses: u32, classes: &[u32]) -> Vec<u32> {
+    let mut out = vec![u32::MAX; witnesses as usize + 1];
+    out[0] = 0;
+    for missing in 1..out.len() {
+        // A smaller set has a smaller number, so it is known already.
+        let rests = classes.iter().map(|c| missing & !(*c as usize)).filter(|&rest| rest != missing);
+        out[missing] = rests.map(|rest| out[rest].saturating_add(1)).min().unwrap_or(u32::MAX);
+    }
+    out
 }

@@ -68,10 +68,26 @@ fn object(rules: &mut Rules, o: &ObjectShape, members: &serde_json::Map<String, 
     if o.implications.iter().any(|&(a, b)| has(a) && !has(b)) {
         return false;
     }
-    members.iter().all(|(k, v)| match o.properties.iter().find(|p| p.name == *k) {
-        Some(p) => p.rule.is_some_and(|r| accepts(rules, r, v)),
-        None => o.others.iter().any(|c| rules.exprs.accepts(c.keys, k.as_bytes()) && accepts(rules, c.rule, v)),
-    })
+    // Sets of witnesses that some choice of classes finds.
+    let mut reached = vec![0u32];
+    for (k, v) in members {
+        if let Some(p) = o.properties.iter().find(|p| p.name == *k) {
+            if !p.rule.is_some_and(|r| accepts(rules, r, v)) {
+                return false;
+            }
+            continue;
+        }
+        let mut next = Vec::new();
+        for c in &o.others {
+            if rules.exprs.accepts(c.keys, k.as_bytes()) && accepts(rules, c.rule, v) {
+                next.extend(reached.iter().map(|r| r | c.matches));
+            }
+        }
+        next.sort_unstable();
+        next.dedup();
+        reached = next;
+    }
+    reached.iter().any(|r| o.witnesses & !r == 0)
 }
 
 /// Equality of JSON values: numbers by value.

@@ -8,6 +8,7 @@
 //! recursive schema) stays valid through [`Nodes::canon`].
 
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 use super::super::decimal::Decimal;
 use super::super::model::{Keywords, Model, SchemaId, SchemaKind, Types};
@@ -168,8 +169,8 @@ pub(super) struct Nodes<'m> {
     pub(super) list: Vec<Option<Box<Node<'m>>>>,
     canon: Vec<NodeId>,
     table: FxHashMap<Box<[u64]>, NodeId>,
-    names: Vec<&'m str>,
-    name_index: FxHashMap<&'m str, Name>,
+    names: Vec<Rc<str>>,
+    name_index: FxHashMap<Rc<str>, Name>,
 }
 
 impl<'m> Nodes<'m> {
@@ -229,15 +230,18 @@ impl<'m> Nodes<'m> {
     }
 
     /// The text of a name.
-    pub fn name(&self, name: Name) -> &'m str {
-        self.names.get(name as usize).copied().unwrap_or("")
+    pub fn name(&self, name: Name) -> Rc<str> {
+        self.names.get(name as usize).cloned().unwrap_or_default()
     }
 
-    pub(super) fn intern(&mut self, s: &'m str) -> Name {
-        *self.name_index.entry(s).or_insert_with(|| {
-            self.names.push(s);
-            self.names.len() as Name - 1
-        })
+    pub(super) fn intern(&mut self, s: &str) -> Name {
+        if let Some(&n) = self.name_index.get(s) {
+            return n;
+        }
+        let (n, s) = (self.names.len() as Name, Rc::<str>::from(s));
+        self.names.push(s.clone());
+        self.name_index.insert(s, n);
+        n
     }
 
     fn reach(&mut self, root: SchemaId) -> Result<()> {

@@ -71,6 +71,8 @@ pub(super) struct ObjectFacts {
     pub max: Option<u64>,
     pub exists: Vec<Exists>,
     pub scopes: Vec<Unevaluated>,
+    /// Keys of small classes, as names.
+    pub listed: Vec<Name>,
 }
 
 impl ObjectFacts {
@@ -286,6 +288,9 @@ impl Kind for Objects {
             ObjectAtom::Min(n) if facts.max.is_some_and(|m| m < n) => Status::Dead,
             ObjectAtom::Max(n) if n < facts.min => Status::Dead,
             ObjectAtom::Exists(e) => {
+                if facts.exists.contains(&e) {
+                    return Ok(Status::Holds);
+                }
                 if let Keys::Additional(of) | Keys::Pattern(of, _) = e.keys
                     && facts.groups.contains(&of)
                 {
@@ -351,7 +356,7 @@ impl Context<'_, '_> {
             return Ok(hit);
         }
         let (p, k) = (self.nodes.name(pattern), self.nodes.name(key));
-        let hit = match self.pattern_text(node, "patternProperties", p)? {
+        let hit = match self.pattern_text(node, "patternProperties", &p)? {
             Some(e) => self.x.accepts(e, k.as_bytes()),
             None => false,
         };

@@ -5,8 +5,8 @@
 //! overlapping patterns cost what they need and not `2^n`.
 //!
 //! A violated keyword may ask that *some* member exists whose key is not known (the negation of
-//! `additionalProperties`, say). Named keys are tried one by one. For all other keys a shape has no words but its
-//! counts, which suffice where every other key is such a member: then there is one more member than named ones.
+//! `additionalProperties`, say). Named keys are tried one by one; for all others that member is a *witness* of the
+//! shape: each class that may have it appears twice, with the rule of any member and with that of the witness.
 
 use super::super::model::SchemaId;
 use super::context::{Context, Lit};
@@ -15,13 +15,16 @@ use super::object::{Exists, Keys, ObjectFacts};
 use super::productive::settle_implications;
 use super::text_length;
 use crate::error::{Error, Result};
-use crate::ir::{ExprId, Exprs, INF, KeyClass, ObjectShape, Property, RuleId};
-
-/// Most optional names whose presence is tried in all combinations.
-const MAX_TRIED: usize = 6;
+use crate::ir::{ExprId, Exprs, INF, KeyClass, MAX_WITNESSES, ObjectShape, Property, RuleId};
 
 /// Most classes of one shape.
 const MAX_CLASSES: usize = 64;
+
+/// Keys of a class that a witness may have are named instead where they are no more than these.
+const MAX_LISTED: u64 = 32;
+
+/// More keys than any object can use up.
+const MANY_KEYS: u64 = 1 << 40;
 
 /// Something that tells keys apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +46,8 @@ pub(super) fn object_shapes(
     out: &mut Vec<ObjectShape>,
     dead: &mut Option<SchemaId>,
 ) -> Result<()> {
+    let mut facts = facts;
+    list_few_keys(cx, &mut facts)?;
     let mut work = vec![(facts, Vec::new())];
     while let Some((mut facts, mut others)) = work.pop() {
         cx.work(1)?;
@@ -111,6 +116,7 @@ fn all_names(cx: &Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Ve
     }
     out.extend(facts.presence.iter().map(|p| p.0));
     out.extend(facts.values.iter().map(|v| v.0));
+    out.extend_from_slice(&facts.listed);
     out.extend(facts.implications.iter().flat_map(|&(a, b)| [a, b]));
     if out.len() > 16 {
         let mut seen = rustc_hash::FxHashSet::default();
@@ -156,7 +162,7 @@ fn build(
         properties.push(Property { name: cx.nodes.name(n).to_string(), rule, required });
     }
     let mut shape =
-        ObjectShape { properties, others: Vec::new(), min: facts.min, max: facts.max, implications: Vec::new() };
+        ObjectShape { properties, others: Vec::new(), min: facts.min, max: facts.max, implications: Vec::new(), witnesses: 0 };
     if !facts.implications.is_empty() {
         let index: rustc_hash::FxHashMap<Name, u32> = names.iter().enumerate().map(|(i, &n)| (n, i as u32)).collect();
         let pairs = facts.implications.iter().filter_map(|(a, b)| Some((*index.get(a)?, *index.get(b)?)));
@@ -206,14 +212,12 @@ pub(super) fn drop_forbidden(s: &mut ObjectShape) {
     s.implications.retain(|p| p.0 != u32::MAX && p.1 != u32::MAX);
 }
 
-fn classes(
+/// The keys that the facts allow, and their classes: disjoint, and each inside or outside of every split.
+fn partition(
     cx: &mut Context<'_, '_>,
     facts: &ObjectFacts,
-    others: &[Exists],
-    mut shape: ObjectShape,
-    out: &mut Vec<ObjectShape>,
-) -> Result<()> {
-    let splits = splits(cx, facts, others)?;
+    splits: &[(Split, ExprId)],
+) -> Result<(ExprId, Vec<Class>)> {
     let mut base = cx.any_text;
     for &l in &facts.names {
         let keys = cx.key_language(l)?;
@@ -239,49 +243,122 @@ fn classes(
             return Err(Error::limit("classes of keys", MAX_CLASSES as u64, found.len() as u64));
         }
     }
-    let mut whole = true;
-    let mut all: Vec<KeyClass> = Vec::new();
-    let mut free = false;
+    Ok((base, found))
+}
+
+/// Where some member must exist among few keys, names them: then they are tried one by one, and cannot be used up.
+fn list_few_keys(cx: &mut Context<'_, '_>, facts: &mut ObjectFacts) -> Result<()> {
+    if facts.exists.is_empty() || facts.max == Some(0) {
+        return Ok(());
+    }
+    let splits = splits(cx, facts, &facts.exists)?;
+    let (_, found) = partition(cx, facts, &splits)?;
     for c in &found {
-        let lits = class_lits(cx, facts, &splits, &c.matched);
-        let violates: Vec<&Exists> = others.iter().filter(|e| class_has(cx, e, &splits, &c.matched)).collect();
-        let mut with = lits.clone();
-        with.extend(violates.iter().map(|e| e.lit));
-        let rule = if violates.len() == others.len() { cx.rule(with)? } else { None };
-        // Members that are allowed but are not what has to exist.
-        if !others.is_empty() {
-            let mut ways: Vec<Vec<Lit>> = violates.iter().map(|e| vec![e.lit.negate()]).collect();
-            if violates.len() < others.len() {
-                ways.push(Vec::new());
-            }
-            for mut w in ways {
-                w.extend_from_slice(&lits);
-                if cx.rule(w)?.is_some() && is_inhabited(cx, c.keys, &shape)? {
-                    free = true;
-                }
+        if c.keys == cx.any_text || !facts.exists.iter().any(|e| class_has(cx, e, &splits, &c.matched)) {
+            continue;
+        }
+        let limit = cx.limits.max_explored_states;
+        if text_length::count(&mut cx.x, c.keys, MAX_LISTED + 1, limit)? <= MAX_LISTED {
+            for key in text_length::members(&mut cx.x, c.keys, limit)? {
+                cx.work(1)?;
+                let name = cx.nodes.intern(&key);
+                facts.listed.push(name);
             }
         }
-        match rule {
-            Some(rule) if is_inhabited(cx, c.keys, &shape)? => add_class(cx, &mut all, c.keys, rule),
-            _ => whole = false,
-        }
-    }
-    if whole && all.len() == 1 && found.len() > 1 {
-        all[0].keys = base;
-    }
-    shape.others = all;
-    match others {
-        [] => out.push(shape),
-        [e, ..] if free => {
-            let (node, keyword) = keyword_of(e);
-            let reason = "its negation asks for some member among keys that are not named, and other such members are \
-                          allowed too; name the keys, or make the alternatives differ in a required constant";
-            cx.unsupported(node, keyword, reason)?;
-            out.push(shape);
-        }
-        [e, ..] => one_more(cx, e, shape, out)?,
     }
     Ok(())
+}
+
+fn classes(
+    cx: &mut Context<'_, '_>,
+    facts: &ObjectFacts,
+    others: &[Exists],
+    mut shape: ObjectShape,
+    out: &mut Vec<ObjectShape>,
+) -> Result<()> {
+    if others.len() > MAX_WITNESSES as usize {
+        return Err(Error::limit("members that must exist", MAX_WITNESSES.into(), others.len() as u64));
+    }
+    let splits = splits(cx, facts, others)?;
+    let (base, found) = partition(cx, facts, &splits)?;
+    let mut all: Vec<(KeyClass, usize)> = Vec::new();
+    let mut unstated = 0u32;
+    for c in &found {
+        let lits = class_lits(cx, facts, &splits, &c.matched);
+        let Some(any) = cx.rule(lits.clone())? else { continue };
+        let size = cx.class_size(c.keys, &shape)?;
+        if size == 0 {
+            continue;
+        }
+        let mut can = Vec::new();
+        for (i, e) in others.iter().enumerate() {
+            if !class_has(cx, e, &splits, &c.matched) {
+                continue;
+            }
+            let mut with = lits.clone();
+            with.push(e.lit);
+            if cx.rule(with)?.is_some() {
+                can.push(i);
+            }
+        }
+        let mut ways: Vec<(RuleId, u32)> = vec![(any, 0)];
+        for chosen in 1..1u32 << can.len() {
+            cx.work(1)?;
+            let mut with = lits.clone();
+            let mut matches = 0;
+            for (_, &i) in can.iter().enumerate().filter(|(k, _)| chosen >> k & 1 == 1) {
+                with.push(others[i].lit);
+                matches |= 1 << i;
+            }
+            let Some(rule) = cx.rule(with)? else { continue };
+            match ways.iter_mut().find(|w| w.0 == rule) {
+                // One rule that says both: what it accepts is all of these witnesses.
+                Some(w) => w.1 |= matches,
+                None => ways.push((rule, matches)),
+            }
+        }
+        if ways.len() > 1 && size < shape.max.unwrap_or(MANY_KEYS).min(MANY_KEYS) {
+            // Members that are no witness could use the few keys up.
+            can.iter().filter(|&i| ways[0].1 >> i & 1 == 0).for_each(|i| unstated |= 1 << i);
+            ways.truncate(1);
+        }
+        for (rule, matches) in ways {
+            match all.iter_mut().find(|(c, _)| (c.rule, c.matches) == (rule, matches)) {
+                Some((k, n)) => (k.keys, *n) = (cx.x.alt(&[k.keys, c.keys]), *n + 1),
+                None => all.push((KeyClass { keys: c.keys, rule, matches }, 1)),
+            }
+        }
+        if all.len() > MAX_CLASSES {
+            return Err(Error::limit("classes of keys", MAX_CLASSES as u64, all.len() as u64));
+        }
+    }
+    if unstated != 0 {
+        for (_, e) in others.iter().enumerate().filter(|(i, _)| unstated >> i & 1 == 1) {
+            let (node, keyword) = keyword_of(e);
+            let reason = "its negation asks for some member among few keys that are not named; name the keys, or make \
+                          the alternatives differ in a required constant";
+            cx.unsupported(node, keyword, reason)?;
+        }
+    }
+    for (mut c, n) in all {
+        if n == found.len() && n > 1 {
+            c.keys = base;
+        }
+        c.matches = renumbered(c.matches, unstated);
+        shape.others.push(c);
+    }
+    let stated = others.len() as u32 - unstated.count_ones();
+    shape.witnesses = (1 << stated) - 1;
+    if !shape.others.iter().fold(0, |m, c| m | c.matches) & shape.witnesses == 0 {
+        out.push(shape);
+    }
+    Ok(())
+}
+
+/// The bits of `matches` without those of `gone`, moved together.
+fn renumbered(matches: u32, gone: u32) -> u32 {
+    let kept = (0..32).filter(|i| gone >> i & 1 == 0);
+    kept.zip(0..32).fold(0, |m, (from, to)| m | (matches >> from & 1) << to)
 }
 
 fn keyword_of(e: &Exists) -> (NodeId, &'static str) {
@@ -291,60 +368,6 @@ fn keyword_of(e: &Exists) -> (NodeId, &'static str) {
         Keys::Refused(_) => "propertyNames",
     };
     (e.node, keyword)
-}
-
-/// At least one member must be other than the named ones.
-fn one_more(cx: &mut Context<'_, '_>, e: &Exists, shape: ObjectShape, out: &mut Vec<ObjectShape>) -> Result<()> {
-    if shape.others.is_empty() {
-        return Ok(());
-    }
-    let possible = shape.properties.iter().filter(|p| p.rule.is_some()).count() as u64;
-    if shape.min > possible {
-        out.push(shape);
-        return Ok(());
-    }
-    let optional: Vec<usize> = (0..shape.properties.len())
-        .filter(|&i| shape.properties[i].rule.is_some() && !shape.properties[i].required)
-        .collect();
-    if optional.len() > MAX_TRIED {
-        let (node, keyword) = keyword_of(e);
-        let reason = "its negation asks for one more member than the named ones, of which too many are optional; \
-                      make the alternatives differ in a required constant";
-        cx.unsupported(node, keyword, reason)?;
-        out.push(shape);
-        return Ok(());
-    }
-    for bits in 0..1u32 << optional.len() {
-        let mut s = shape.clone();
-        for (k, &i) in optional.iter().enumerate() {
-            if bits >> k & 1 == 1 {
-                s.properties[i].required = true;
-            } else {
-                s.properties[i].rule = None;
-            }
-        }
-        if !settle_implications(&mut s) {
-            continue;
-        }
-        let present = s.properties.iter().filter(|p| p.required).count() as u64;
-        s.min = s.min.max(present + 1);
-        if s.max.is_none_or(|m| s.min <= m) {
-            out.push(s);
-        }
-    }
-    Ok(())
-}
-
-fn add_class(cx: &mut Context<'_, '_>, all: &mut Vec<KeyClass>, keys: ExprId, rule: RuleId) {
-    match all.iter_mut().find(|c| c.rule == rule) {
-        Some(c) => c.keys = cx.x.alt(&[c.keys, keys]),
-        None => all.push(KeyClass { keys, rule }),
-    }
-}
-
-/// Whether some key of a class is not named.
-fn is_inhabited(cx: &mut Context<'_, '_>, keys: ExprId, shape: &ObjectShape) -> Result<bool> {
-    Ok(cx.class_size(keys, shape)? > 0)
 }
 
 /// Everything that tells keys apart in these facts, with the keys it stands for.
@@ -368,7 +391,7 @@ fn splits(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> R
                 continue;
             }
             let text = cx.nodes.name(p);
-            let e = cx.pattern_text(n, "patternProperties", text)?.unwrap_or(Exprs::NEVER);
+            let e = cx.pattern_text(n, "patternProperties", &text)?.unwrap_or(Exprs::NEVER);
             out.push((Split::Pattern(p), e));
         }
     }
@@ -439,19 +462,18 @@ impl Context<'_, '_> {
 
     /// How many keys of a class are not named, but at most a large number.
     pub fn class_size(&mut self, keys: ExprId, shape: &ObjectShape) -> Result<u64> {
-        const MANY: u64 = 1 << 40;
         if keys == self.any_text {
-            return Ok(MANY);
+            return Ok(MANY_KEYS);
         }
         let n = match self.sizes.get(&keys) {
             Some(&n) => n,
             None => {
-                let n = text_length::count(&mut self.x, keys, MANY, self.limits.max_explored_states)?;
+                let n = text_length::count(&mut self.x, keys, MANY_KEYS, self.limits.max_explored_states)?;
                 self.sizes.insert(keys, n);
                 n
             }
         };
-        if n >= MANY {
+        if n >= MANY_KEYS {
             return Ok(n);
         }
         let named = shape.properties.iter().filter(|p| self.x.accepts(keys, p.name.as_bytes())).count() as u64;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use super::super::model::SchemaId;
 use super::context::Context;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{ArrayShape, Element, ObjectShape, Rule, RuleId, Rules};
+use crate::ir::{ArrayShape, Element, ObjectShape, Rule, RuleId, Rules, witness_members};
 
 /// A rule before anything is known about its children.
 pub(super) struct Draft {
@@ -97,8 +97,12 @@ impl Productive<'_, '_, '_> {
         if o.properties.iter().any(|p| p.required && !p.rule.is_some_and(|r| self.is(r))) {
             return Ok(false);
         }
+        let witnesses = self.witness_members(o);
+        if witnesses == u32::MAX {
+            return Ok(false);
+        }
         if o.implications.is_empty() {
-            let required = o.properties.iter().filter(|p| p.required).count() as u64;
+            let required = o.properties.iter().filter(|p| p.required).count() as u64 + u64::from(witnesses);
             if o.max.is_some_and(|m| required > m || o.min > m) {
                 return Ok(false);
             }
@@ -116,7 +120,7 @@ impl Productive<'_, '_, '_> {
             return Ok(false);
         }
         let mut present: Vec<bool> = s.properties.iter().map(|p| p.required).collect();
-        let mut n = present.iter().filter(|&&p| p).count() as u64;
+        let mut n = present.iter().filter(|&&p| p).count() as u64 + u64::from(witnesses);
         let others = self.other_keys(&s)?;
         let most = s.max.unwrap_or(u64::MAX);
         if n > most || s.min > most {
@@ -131,7 +135,7 @@ impl Productive<'_, '_, '_> {
                 }
                 self.cx.work(1 + s.implications.len())?;
                 let with = closed(&s, &present, i);
-                let size = with.iter().filter(|&&p| p).count() as u64;
+                let size = with.iter().filter(|&&p| p).count() as u64 + u64::from(witnesses);
                 if best.as_ref().is_none_or(|b| size < b.0) {
                     best = Some((size, with));
                 }
@@ -147,6 +151,15 @@ impl Productive<'_, '_, '_> {
             }
         }
         Ok(true)
+    }
+
+    /// The fewest members that are all witnesses of a shape; `u32::MAX` if no members are.
+    fn witness_members(&self, o: &ObjectShape) -> u32 {
+        if o.witnesses == 0 {
+            return 0;
+        }
+        let classes: Vec<u32> = o.others.iter().filter(|c| self.is(c.rule)).map(|c| c.matches).collect();
+        witness_members(o.witnesses, &classes).last().copied().unwrap_or(0)
     }
 
     /// How many keys that are not named there can be.

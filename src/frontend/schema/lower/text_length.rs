@@ -172,6 +172,27 @@ fn bounds(x: &Exprs, e: ExprId, memo: &mut FxHashMap<ExprId, (u32, u32)>, depth:
     out
 }
 
+/// The texts that `e` accepts, of which there must be few: see [`count`].
+pub(super) fn members(x: &mut Exprs, e: ExprId, limit: usize) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    let mut stack = vec![(e, Vec::new())];
+    while let Some((s, text)) = stack.pop() {
+        for edge in x.row(s).iter().rev() {
+            if x.decide_live(edge.to, limit)? {
+                for b in (edge.lo..=edge.hi).rev() {
+                    let mut longer: Vec<u8> = text.clone();
+                    longer.push(b);
+                    stack.push((edge.to, longer));
+                }
+            }
+        }
+        if x.nullable(s) {
+            out.extend(String::from_utf8(text));
+        }
+    }
+    Ok(out)
+}
+
 /// How many texts `e` accepts, but at most `cap`. Looks at no more than `limit` states; where that does not suffice
 /// the answer is `cap`.
 pub(super) fn count(x: &mut Exprs, e: ExprId, cap: u64, limit: usize) -> Result<u64> {
