@@ -33,8 +33,32 @@ fn rules(schema: &Value) -> Rules {
 fn vocabulary() -> Arc<Vocabulary> {
     let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
     let more = [
-        "\":", "\":1", "\":\"", "{\"", ",\"", "a\":", "a\":1", "x\":1,\"", "\":1}", "\":{\"", "\":true", "0\":true}", "ab", "x-",
-        "\":null", "a1", "a1\":\"", "b2\":\"", "3\":[", "\\u0061", "\\u0061\":1", "\":1,\"a", "},\"", "1,\"", "\":[1,2]", "]}",
+        "\":",
+        "\":1",
+        "\":\"",
+        "{\"",
+        ",\"",
+        "a\":",
+        "a\":1",
+        "x\":1,\"",
+        "\":1}",
+        "\":{\"",
+        "\":true",
+        "0\":true}",
+        "ab",
+        "x-",
+        "\":null",
+        "a1",
+        "a1\":\"",
+        "b2\":\"",
+        "3\":[",
+        "\\u0061",
+        "\\u0061\":1",
+        "\":1,\"a",
+        "},\"",
+        "1,\"",
+        "\":[1,2]",
+        "]}",
     ];
     tokens.extend(more.iter().map(|t| t.as_bytes().to_vec()));
     let end = tokens.len() as u32;
@@ -116,7 +140,8 @@ fn walk(name: &str, index: &Index, rules: &mut Rules, random: &mut Random) -> bo
     let end = index.vocabulary().len() as u32 - 1;
     for step in 0..80 {
         let allowed = guide.allowed_token_ids();
-        let text: Vec<u8> = guide.tokens().iter().flat_map(|&t| index.vocabulary().token_bytes(t).unwrap().to_vec()).collect();
+        let text: Vec<u8> =
+            guide.tokens().iter().flat_map(|&t| index.vocabulary().token_bytes(t).unwrap().to_vec()).collect();
         let text = String::from_utf8_lossy(&text).into_owned();
         assert!(!allowed.is_empty(), "{name}: nothing may follow {text}");
         if guide.is_accepting() {
