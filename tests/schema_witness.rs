@@ -263,3 +263,24 @@ fn every_small_object_is_judged_by_the_meaning_of_not() {
     }
     assert!(judged > 1000);
 }
+
+/// MaskBench schemas that need witnesses, where their files are at hand: see `schema_suite`.
+#[test]
+fn mask_bench_schemas_with_witnesses_are_judged_by_guides() {
+    let Some(dir) = std::env::var_os("INTERLOCK_SCHEMA_DATA").map(std::path::PathBuf::from) else { return };
+    let vocabulary = vocabulary();
+    let mut wrong = Vec::new();
+    for name in ["JsonSchemaStore---vega", "JsonSchemaStore---tye-schema"] {
+        let text = std::fs::read_to_string(dir.join(format!("{name}.json"))).unwrap();
+        let file: Value = serde_json::from_str(&text).unwrap();
+        let any = SchemaOptions { formats: Formats::Assert, ..options(PropertyOrder::Any) };
+        let text = file["schema"].to_string();
+        let index = Index::from_json_schema(&text, &vocabulary, &any, &Limits::default()).unwrap();
+        for t in file["tests"].as_array().unwrap() {
+            if accepts(&index, &t["data"].to_string()) != t["valid"].as_bool().unwrap() {
+                wrong.push(format!("{name}: {}", t["description"]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
