@@ -212,9 +212,7 @@ mod tests {
                 let mut exact: Vec<bool> = (0..60).map(|n| n == 0).collect();
                 let mut wanted = vec![false; 60];
                 for k in 0..60 {
-                    for n in 0..60 {
-                        wanted[n] |= k >= min && exact[n];
-                    }
+                    wanted.iter_mut().zip(&exact).for_each(|(w, e)| *w |= k >= min && *e);
                     exact = (0..60).map(|n| (0..=n).any(|m| exact[m] && fits((n - m) as u32))).collect();
                 }
                 let got = unbounded(body, min).unwrap();

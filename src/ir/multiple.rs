@@ -71,7 +71,7 @@ pub fn lcm(a: u128, b: u128) -> Option<u128> {
 pub fn without_tens(mut m: u128, digits: u64) -> u128 {
     for p in [2, 5] {
         let mut left = digits;
-        while left > 0 && m % p == 0 && m != 0 {
+        while left > 0 && m != 0 && m.is_multiple_of(p) {
             (m, left) = (m / p, left - 1);
         }
     }
@@ -143,7 +143,7 @@ impl Divisor {
     }
 
     fn holds(&self, units: u128) -> bool {
-        units % self.0.step == 0 && self.0.except.iter().all(|e| units % e != 0)
+        units.is_multiple_of(self.0.step) && !self.0.except.iter().any(|&e| units.is_multiple_of(e))
     }
 
     /// Whether a decimal is such a multiple that has `rest` after `fraction_digits` of its fraction and ends there.
