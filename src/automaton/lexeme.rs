@@ -306,12 +306,23 @@ impl Lexeme {
 
     /// Whether one token can lead to where only few members are left. Conservative: true where that is not known.
     pub fn may_run_out(&self, count: u32) -> bool {
-        let (slack, grows) = *self.growth.get_or_init(|| {
+        let (slack, grows) = self.growth();
+        self.kind == Kind::Raw || !grows || self.room(count) <= self.reach.any.saturating_add(slack)
+    }
+
+    /// Whether a state is just after a backslash.
+    pub fn is_escape(&self, state: &State) -> bool {
+        state.sub == Sub::Escape
+    }
+
+    /// How far any state of a text is from its end at most, and whether every state can go on without bound.
+    /// Conservative.
+    pub fn growth(&self) -> (u32, bool) {
+        *self.growth.get_or_init(|| {
             let mut b = self.lock();
             let Builder { exprs, lengths, .. } = &mut *b;
             slack_and_growth(exprs, lengths, self.state(self.start).expr)
-        });
-        self.kind == Kind::Raw || !grows || self.room(count) <= self.reach.any.saturating_add(slack)
+        })
     }
 
     /// How many more code points fit; [`INF`] without a bound.

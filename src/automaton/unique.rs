@@ -22,10 +22,19 @@ const MANY: u64 = 4_096;
 
 type Texts = Option<Arc<[Box<[u8]>]>>;
 
+/// Strings with more ways to end than this are not listed.
+const MANY_TEXTS: u64 = 512;
+
+/// With more room than this, what can go on for ever has many ways to end.
+const ROOMY: u32 = 48;
+
 /// Memo: for a lexeme, a state and a count of code points, the byte strings that end it, or `None` where there are
-/// many.
+/// many; and how many there are.
 #[derive(Default)]
-pub struct Endings(Mutex<FxHashMap<(u32, u32, u32), Texts>>);
+pub struct Endings {
+    texts: Mutex<FxHashMap<(u32, u32, u32), Texts>>,
+    counts: Mutex<FxHashMap<(u32, u32, u32), u64>>,
+}
 
 impl Program {
     /// The byte strings that lead a lexeme from `state`, after `count` code points, to its end; `None` where there are
@@ -33,50 +42,78 @@ impl Program {
     pub fn endings(&self, lexeme: u32, state: u32, count: u32) -> Texts {
         let l = &self.lexemes[lexeme as usize];
         if l.kind() == LexemeKind::Raw {
-            let mut memo = self.endings.0.lock().unwrap_or_else(|p| p.into_inner());
+            let mut memo = self.endings.texts.lock().unwrap_or_else(|p| p.into_inner());
             return memo.entry((lexeme, state, 0)).or_insert_with(|| members(l, state)).clone();
         }
         let count = if l.is_bounded() { count } else { 0 };
         // One more character of any text is more than many.
-        if l.is_any_text() && l.room(count) > 0 {
+        if (l.is_any_text() && l.room(count) > 0) || (l.room(count) > ROOMY && l.residual_size(state) == u64::MAX) {
             return None;
         }
-        let mut memo = self.endings.0.lock().unwrap_or_else(|p| p.into_inner());
-        memo.entry((lexeme, state, count)).or_insert_with(|| texts(l, state, count)).clone()
+        let mut memo = self.endings.texts.lock().unwrap_or_else(|p| p.into_inner());
+        if let Some(known) = memo.get(&(lexeme, state, count)) {
+            return known.clone();
+        }
+        let mut counts = self.endings.counts.lock().unwrap_or_else(|p| p.into_inner());
+        let few = count_texts(l, lexeme, state, count, &mut counts, 0) <= MANY_TEXTS;
+        let made = if few { Some(texts(l, state, count)) } else { None };
+        memo.insert((lexeme, state, count), made.clone());
+        made
     }
 }
 
-/// All ways to write the rest of a text lexeme, if they are few: escapes of plain characters count as well.
-fn texts(l: &Lexeme, state: u32, count: u32) -> Texts {
-    let mut out: Vec<Box<[u8]>> = Vec::new();
-    let mut stack = vec![(state, count, Vec::new())];
-    let mut visited = 0;
-    while let Some((s, n, text)) = stack.pop() {
-        visited += 1;
-        if visited > MANY {
-            return None;
-        }
-        let source = l.state(s);
-        for b in 0..=255u8 {
-            let to = l.next(s, b);
-            if to == DEAD {
-                continue;
-            }
-            let mut t: Vec<u8> = text.clone();
-            t.push(b);
-            if to == CLOSED {
-                if l.may_close(n) {
-                    out.push(t.into_boxed_slice());
-                }
-                continue;
-            }
-            let next = n.saturating_add(l.starts_char(source, b) as u32);
-            if l.live_at(l.state(to), next) {
-                stack.push((to, next, t));
-            }
+/// The bytes that lead on from a state without escapes for what needs none, with the next state and count; `CLOSED`
+/// ends the text.
+fn onward(l: &Lexeme, state: u32, count: u32) -> Vec<(u8, u32, u32)> {
+    let source = l.state(state);
+    let mut out = Vec::new();
+    for b in 0..=255u8 {
+        let to = l.next(state, b);
+        let next = count.saturating_add(l.starts_char(source, b) as u32);
+        let live = match to {
+            DEAD => false,
+            CLOSED => l.may_close(count),
+            // After a backslash only the short escapes of characters that need one: every text is spelled once.
+            _ if l.is_escape(source) && matches!(b, b'/' | b'u') => false,
+            _ => l.live_at(l.state(to), next),
+        };
+        if live {
+            out.push((b, to, next));
         }
     }
-    Some(out.into())
+    out
+}
+
+/// How many texts complete a text lexeme, `u64::MAX` where there are too many to follow.
+fn count_texts(l: &Lexeme, id: u32, state: u32, count: u32, memo: &mut FxHashMap<(u32, u32, u32), u64>, depth: u32) -> u64 {
+    if let Some(&n) = memo.get(&(id, state, count)) {
+        return n;
+    }
+    if depth > 4 * ROOMY + 64 {
+        return u64::MAX;
+    }
+    // A loop without a bound comes back here before it is known.
+    memo.insert((id, state, count), if l.is_bounded() { 0 } else { u64::MAX });
+    let mut n = 0u64;
+    for (_, to, next) in onward(l, state, count) {
+        n = n.saturating_add(if to == CLOSED { 1 } else { count_texts(l, id, to, next, memo, depth + 1) });
+    }
+    memo.insert((id, state, count), n);
+    n
+}
+
+/// All of those texts.
+fn texts(l: &Lexeme, state: u32, count: u32) -> Arc<[Box<[u8]>]> {
+    let mut out: Vec<Box<[u8]>> = Vec::new();
+    let mut stack = vec![(state, count, Vec::new())];
+    while let Some((s, n, text)) = stack.pop() {
+        for (b, to, next) in onward(l, s, n) {
+            let mut t: Vec<u8> = text.clone();
+            t.push(b);
+            if to == CLOSED { out.push(t.into_boxed_slice()) } else { stack.push((to, next, t)) }
+        }
+    }
+    out.into()
 }
 
 /// All byte strings from `state` to acceptance, if they are few.
@@ -180,6 +217,11 @@ impl Frames<'_> {
             .nodes
             .get(parent as usize)
             .is_some_and(|p| p.kind == Kind::Array && p.key != u32::MAX && p.seen != u32::MAX)
+    }
+
+    /// How many elements the array `parent` has.
+    pub fn num_elements(&self, parent: NodeId) -> u32 {
+        self.arena.nodes.get(parent as usize).map_or(0, |p| p.count)
     }
 
     /// Adds `byte` to the trace of the element that `next` lies in, if it was part of it.

@@ -392,7 +392,7 @@ impl<'a> Masker<'a> {
         let mask = self.tables.submask(self.vocabulary, masked, state, count, walked, node);
         let l = &*masked.lexeme;
         if self.exact && self.frames.has_elements(parent) && l.may_run_out(count) {
-            self.inner_unused(&mask.inner, lexeme, (state, count), top, (walked, node));
+            self.inner_unused(&mask.inner, lexeme, (state, count), parent, top, (walked, node));
         } else {
             mask.inner.or_into(self.row);
         }
@@ -416,14 +416,28 @@ impl<'a> Masker<'a> {
     }
 
     /// The inner tokens that can still become an element that the array does not have.
-    fn inner_unused(&mut self, inner: &Inner, lexeme: u32, at: (u32, u32), top: NodeId, from: (Walked, u32)) {
-        let raw = self.frames.program.lexemes[lexeme as usize].kind() == LexemeKind::Raw;
+    fn inner_unused(
+        &mut self,
+        inner: &Inner,
+        lexeme: u32,
+        at: (u32, u32),
+        parent: NodeId,
+        top: NodeId,
+        from: (Walked, u32),
+    ) {
+        let l = self.frames.program.lexemes[lexeme as usize].clone();
+        let raw = l.kind() == LexemeKind::Raw;
         let many = raw && self.frames.program.endings(lexeme, at.0, at.1).is_none();
+        // A text that grows in steps of up to sixteen characters has more ways to end than the array has elements as
+        // long as so much room is left.
+        let (slack, grows) = l.growth();
+        let enough = self.frames.num_elements(parent).saturating_add(1).saturating_mul(16).saturating_add(slack);
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
             // Where there are many members, digits can always go on to an unused number.
             let number = many && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-');
-            if number || self.allows(top, rest) {
+            let roomy = !raw && grows && l.room(at.1) > enough.saturating_add(rest.len() as u32);
+            if number || roomy || self.allows(top, rest) {
                 self.set(t);
             }
         }
