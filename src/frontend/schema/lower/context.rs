@@ -166,6 +166,11 @@ impl<'m, 'a> Context<'m, 'a> {
         let node = self.nodes.canon(node);
         if self.noted.insert((node, keyword)) {
             self.rows.push((node, keyword, enforcement, reason.to_string()));
+        } else if enforcement == Enforcement::Wider {
+            // Wider is never silent: it replaces a row that says less.
+            for row in self.rows.iter_mut().filter(|r| r.0 == node && r.1 == keyword) {
+                (row.2, row.3) = (enforcement, reason.to_string());
+            }
         }
     }
 

@@ -21,6 +21,10 @@ use crate::error::{Error, Result};
 use crate::frontend::regex;
 use crate::ir::{ExprId, Exprs, INF, StringSet};
 
+/// Why the negation of some formats is refused.
+const NEGATED_FORMAT: &str = "this format is enforced more narrowly than its standard, so what it refuses is not known \
+    exactly; take it out of not, oneOf or if, state it as a pattern";
+
 /// A set of scalars.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scalars {
@@ -31,9 +35,15 @@ pub(super) struct Scalars {
     /// Sorted.
     pub words: Vec<Name>,
     pub sets: Vec<StringSet>,
+    /// A format here accepts less than its standard: what is *not* here may belong to it all the same.
+    pub narrow: Option<NodeId>,
 }
 
 impl Scalars {
+    fn may_hold_strings(&self) -> bool {
+        !self.sets.is_empty() || !self.words.is_empty() || self.narrow.is_some()
+    }
+
     fn union_with(&mut self, x: &mut Context<'_, '_>, o: &Scalars) -> Result<()> {
         self.null |= o.null;
         self.yes |= o.yes;
@@ -47,6 +57,7 @@ impl Scalars {
         for s in &o.sets {
             x.push_set(&mut self.sets, s.clone());
         }
+        self.narrow = self.narrow.or(o.narrow);
         Ok(())
     }
 
@@ -73,6 +84,7 @@ impl Context<'_, '_> {
             numbers: Numbers::All,
             words: Vec::new(),
             sets: vec![StringSet { text: self.any_text, min: 0, max: INF }],
+            narrow: None,
         }
     }
 
@@ -192,6 +204,10 @@ impl Context<'_, '_> {
         }
         if types.contains(Types::STRING) {
             s.sets = self.own_strings(id, keywords)?;
+            let format = keywords.and_then(|k| k.format.as_deref()).and_then(|f| self.formats.get(f));
+            if format.is_some_and(|f| f.is_some_and(|f| f.1.is_some())) {
+                s.narrow = Some(id);
+            }
         }
         Ok(s)
     }
@@ -354,6 +370,7 @@ impl Context<'_, '_> {
             yes: a.yes && b.yes,
             no: a.no && b.no,
             numbers: self.both(&a.numbers, &b.numbers)?,
+            narrow: if a.may_hold_strings() && b.may_hold_strings() { a.narrow.or(b.narrow) } else { None },
             ..Scalars::default()
         };
         for &w in &a.words {
@@ -381,7 +398,11 @@ impl Context<'_, '_> {
         Ok(out)
     }
 
+    /// What `s` refuses. The complement of a format that is narrower than its standard would be too wide.
     fn not_scalars(&mut self, s: &Scalars) -> Result<Scalars> {
+        if let Some(node) = s.narrow {
+            self.unsupported(node, "format", NEGATED_FORMAT)?;
+        }
         let mut out = Scalars {
             null: !s.null,
             yes: !s.yes,
@@ -389,6 +410,7 @@ impl Context<'_, '_> {
             numbers: self.not_numbers(&s.numbers)?,
             words: Vec::new(),
             sets: vec![StringSet { text: self.any_text, min: 0, max: INF }],
+            narrow: None,
         };
         if !s.words.is_empty() {
             let text = self.words_text(&s.words);
@@ -427,6 +449,12 @@ impl Context<'_, '_> {
 
     /// What exactly one of `v` accepts.
     fn exactly_one(&mut self, v: &[Rc<Scalars>]) -> Result<Scalars> {
+        for (i, s) in v.iter().enumerate() {
+            let shared = v.iter().enumerate().any(|(j, o)| i != j && o.may_hold_strings());
+            if let (Some(node), true) = (s.narrow, shared) {
+                self.unsupported(node, "format", NEGATED_FORMAT)?;
+            }
+        }
         let (mut once, mut twice) = (Scalars::default(), Scalars::default());
         for s in v {
             self.work(1)?;

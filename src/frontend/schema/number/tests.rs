@@ -203,11 +203,11 @@ fn unbounded_integers() {
     let mut x = arena();
     let e = number(&mut x, &bounds(None, None, true, &[])).unwrap();
     for good in
-        ["0", "-0", "1.0", "-12.000", "1e3", "1E+03", "1.5e1", "1.5e+300", "0.5e1", "12.345e3", "1.25e2", "1e00"]
+        ["0", "-0", "1.0", "-12.000", "1e3", "1E+03", "1.5e1", "1.5e+199", "0.5e1", "12.345e3", "1.25e2", "1e00"]
     {
         assert!(x.accepts(e, good.as_bytes()), "{good}");
     }
-    for bad in ["0.5", "1.01", "1e-1", "1.5e0", "1.55e1", "1.", "1.0e", "1.e1", "1.234567890123e11", "01", "1.25e01"] {
+    for bad in ["0.5", "1.01", "1e-1", "1.5e0", "1.55e1", "1.", "1.0e", "1.e1", "1.234567890123e11", "01", "1.25e01", "1e200"] {
         assert!(!x.accepts(e, bad.as_bytes()), "{bad}");
     }
     for f in 1..=32usize {
