@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::automaton::blanks;
 use crate::automaton::lexeme::Kind;
 use crate::automaton::program::Blanks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
-use crate::automaton::blanks;
 use crate::frontend::schema::{
     Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, parse_schema,
 };
@@ -101,7 +101,8 @@ impl Index {
                     Err(e) if e.kind() == ErrorKind::Unsatisfiable => {
                         // The schema's own contradictions come first; what is left is the vocabulary's doing.
                         lower(&model, options, limits, &mut before.clone())?;
-                        let message = format!("no document that satisfies the schema can be spelled: {}", spelling.missing());
+                        let message =
+                            format!("no document that satisfies the schema can be spelled: {}", spelling.missing());
                         return Err(Error::new(e.kind(), message).at(e.place().clone()));
                     }
                     other => other?,

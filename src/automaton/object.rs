@@ -147,8 +147,8 @@ impl Frames<'_> {
         if count >= p.max {
             return (smallvec::smallvec![0; p.words], false);
         }
-        let mut others = (any_order || missing_names == 0)
-            && p.others.iter().any(|c| self.fits(p, item, c, count + missing_names));
+        let mut others =
+            (any_order || missing_names == 0) && p.others.iter().any(|c| self.fits(p, item, c, count + missing_names));
         if !any_order {
             // Nothing before the position, nothing beyond the first key that is still needed.
             clear_below(&mut allowed, item.position as usize);

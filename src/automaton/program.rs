@@ -44,9 +44,8 @@ impl Blanks {
         }
         let mut live = self.accepting.clone();
         let to = |s: usize, i: usize| usize::from(self.next[s][i]);
-        let leads = |live: &[bool], s: usize, i: usize| {
-            keep(b" \t\n\r"[i]) && live.get(to(s, i)).copied().unwrap_or(false)
-        };
+        let leads =
+            |live: &[bool], s: usize, i: usize| keep(b" \t\n\r"[i]) && live.get(to(s, i)).copied().unwrap_or(false);
         loop {
             let more: Vec<usize> =
                 (0..live.len()).filter(|&s| !live[s] && (0..4).any(|i| leads(&live, s, i))).collect();

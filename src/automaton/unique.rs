@@ -85,7 +85,14 @@ fn onward(l: &Lexeme, state: u32, count: u32) -> Vec<(u8, u32, u32)> {
 }
 
 /// How many texts complete a text lexeme, `u64::MAX` where there are too many to follow.
-fn count_texts(l: &Lexeme, id: u32, state: u32, count: u32, memo: &mut FxHashMap<(u32, u32, u32), u64>, depth: u32) -> u64 {
+fn count_texts(
+    l: &Lexeme,
+    id: u32,
+    state: u32,
+    count: u32,
+    memo: &mut FxHashMap<(u32, u32, u32), u64>,
+    depth: u32,
+) -> u64 {
     if let Some(&n) = memo.get(&(id, state, count)) {
         return n;
     }

@@ -359,7 +359,11 @@ impl Builder<'_> {
             }
         }
         if o.witnesses >> MAX_WITNESSES != 0 || o.witnesses & (o.witnesses + 1) != 0 {
-            return Err(Error::limit("witnesses of an object", u64::from(MAX_WITNESSES), o.witnesses.count_ones().into()));
+            return Err(Error::limit(
+                "witnesses of an object",
+                u64::from(MAX_WITNESSES),
+                o.witnesses.count_ones().into(),
+            ));
         }
         let classes: Vec<u32> = others.iter().map(|c| c.matches).collect();
         let witness_members = witness_members(o.witnesses, &classes);

@@ -245,7 +245,9 @@ impl Exprs {
             return ExprId(i);
         }
         let below = self.below;
-        if let Some(&i) = self.table.find(h, |&i| self.hashes[i as usize - below] == h && self.nodes[i as usize - below] == e) {
+        if let Some(&i) =
+            self.table.find(h, |&i| self.hashes[i as usize - below] == h && self.nodes[i as usize - below] == e)
+        {
             return ExprId(i);
         }
         if self.nodes.len() >= self.max_nodes {

@@ -219,10 +219,10 @@ pub fn _restore_vocabulary(
     }
     let options = VocabularyOptions { eos_token_ids, special_token_ids, size: Some(size) };
     let core = detached(py, || {
-            let core = Vocabulary::new(tokens, options)?;
-            crate::index::prepare(&core)?;
-            Ok(core)
-        })?;
+        let core = Vocabulary::new(tokens, options)?;
+        crate::index::prepare(&core)?;
+        Ok(core)
+    })?;
     if core.fingerprint()[..] != *fingerprint {
         return Err(damaged());
     }

@@ -161,8 +161,14 @@ fn build(
         }
         properties.push(Property { name: cx.nodes.name(n).to_string(), rule, required });
     }
-    let mut shape =
-        ObjectShape { properties, others: Vec::new(), min: facts.min, max: facts.max, implications: Vec::new(), witnesses: 0 };
+    let mut shape = ObjectShape {
+        properties,
+        others: Vec::new(),
+        min: facts.min,
+        max: facts.max,
+        implications: Vec::new(),
+        witnesses: 0,
+    };
     if !facts.implications.is_empty() {
         let index: rustc_hash::FxHashMap<Name, u32> = names.iter().enumerate().map(|(i, &n)| (n, i as u32)).collect();
         let pairs = facts.implications.iter().filter_map(|(a, b)| Some((*index.get(a)?, *index.get(b)?)));

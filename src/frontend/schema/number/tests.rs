@@ -207,7 +207,9 @@ fn unbounded_integers() {
     {
         assert!(x.accepts(e, good.as_bytes()), "{good}");
     }
-    for bad in ["0.5", "1.01", "1e-1", "1.5e0", "1.55e1", "1.", "1.0e", "1.e1", "1.234567890123e11", "01", "1.25e01", "1e200"] {
+    for bad in
+        ["0.5", "1.01", "1e-1", "1.5e0", "1.55e1", "1.", "1.0e", "1.e1", "1.234567890123e11", "01", "1.25e01", "1e200"]
+    {
         assert!(!x.accepts(e, bad.as_bytes()), "{bad}");
     }
     for f in 1..=32usize {
