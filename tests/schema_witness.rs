@@ -166,7 +166,7 @@ fn walk(name: &str, index: &Index, rules: &mut Rules, random: &mut Random) -> bo
         let closing: Vec<u32> = likely.iter().copied().filter(|&t| t < 256 && b"\"}]".contains(&(t as u8))).collect();
         let from = match random.below(4) {
             0 if !closing.is_empty() => &closing,
-            1 | 2 | 0 if !likely.is_empty() => &likely,
+            0..=2 if !likely.is_empty() => &likely,
             _ if step > 50 && !closing.is_empty() => &closing,
             _ => &allowed,
         };

@@ -269,8 +269,9 @@ class Index:
     ) -> Guide:
         """A cursor for one request.
 
-        ``max_tokens`` bounds the output, its stop token included: only tokens after which the rest still fits are
-        allowed. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before the output.
+        ``max_tokens`` is not supported by this version and raises ``UnsupportedError``.
+        ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before the output; nothing uses
+        them yet.
         """
 
     def save(self, path: str | os.PathLike[str]) -> None:

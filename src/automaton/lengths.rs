@@ -210,7 +210,7 @@ mod tests {
                 // Sums of exactly k copies, counted up to 60; 30 copies of a length above zero are enough to get to 29.
                 let fits = |n: u32| body.iter().any(|r| r.0 <= n && n <= r.1);
                 let mut exact: Vec<bool> = (0..60).map(|n| n == 0).collect();
-                let mut wanted = vec![false; 60];
+                let mut wanted = [false; 60];
                 for k in 0..60 {
                     wanted.iter_mut().zip(&exact).for_each(|(w, e)| *w |= k >= min && *e);
                     exact = (0..60).map(|n| (0..=n).any(|m| exact[m] && fits((n - m) as u32))).collect();

@@ -177,12 +177,12 @@ impl Lexeme {
             let mut b = lexeme.lock();
             let sub = if kind == Kind::Raw { Sub::Plain } else { Sub::Open };
             lexeme.intern(&mut b, expr, sub);
-            if let Kind::Text { min, max } = kind {
-                if lexeme.bounded {
-                    let l = lexeme.shared.states.get(FIRST).and_then(|s| s.lengths.clone());
-                    if !l.is_some_and(|l| meets(&l, min, max)) {
-                        return Ok(None);
-                    }
+            if let Kind::Text { min, max } = kind
+                && lexeme.bounded
+            {
+                let l = lexeme.shared.states.get(FIRST).and_then(|s| s.lengths.clone());
+                if !l.is_some_and(|l| meets(&l, min, max)) {
+                    return Ok(None);
                 }
             }
         }

@@ -27,7 +27,7 @@ impl Guide {
     pub fn fill_draft_masks(&mut self, ids: &[i32], parents: Option<&[i32]>, rows: &mut [u32]) -> Result<usize> {
         let words = self.index().vocabulary().words();
         let width = rows.len() / (ids.len() + 1);
-        if width < words || rows.len() % (ids.len() + 1) != 0 {
+        if width < words || !rows.len().is_multiple_of(ids.len() + 1) {
             return Err(argument(format!("{} drafts need {} rows of {words} words", ids.len(), ids.len() + 1)));
         }
         let parents = match parents {

@@ -90,13 +90,13 @@ impl Index {
             terminated: false,
             last: LastMask::default(),
         };
-        guide.to_start();
+        guide.go_to_start();
         Ok(guide)
     }
 }
 
 impl Guide {
-    fn to_start(&mut self) {
+    fn go_to_start(&mut self) {
         self.position = match &self.index.0.engine {
             Engine::Pattern(l) => Position::Pattern(l.lexeme.start()),
             Engine::Document { program, .. } => {
@@ -313,7 +313,7 @@ impl Guide {
         self.history.clear();
         self.terminated = false;
         self.last = LastMask::default();
-        self.to_start();
+        self.go_to_start();
     }
 
     /// Whether the output may end here: a stop token is allowed. True as well once one was taken.
@@ -335,10 +335,10 @@ impl Guide {
         if self.terminated || !self.is_accepting() {
             return false;
         }
-        if let Position::Document { arena, top } = &self.position {
-            if arena.nodes[*top as usize].kind == Kind::Done {
-                return true;
-            }
+        if let Position::Document { arena, top } = &self.position
+            && arena.nodes[*top as usize].kind == Kind::Done
+        {
+            return true;
         }
         self.allowed_token_ids().iter().all(|id| self.stops.contains(id))
     }

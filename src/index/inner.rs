@@ -130,10 +130,12 @@ fn counted(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
         at(s).inner.or_into(&mut row);
         row
     };
-    if let Some((low, high)) = l.around(state, HANDFUL) {
-        if high != state && low != state && tables.count_is_idle(lexeme, low, high, || as_row(low) == as_row(high)) {
-            return Some(as_row(high));
-        }
+    if let Some((low, high)) = l.around(state, HANDFUL)
+        && high != state
+        && low != state
+        && tables.count_is_idle(lexeme, low, high, || as_row(low) == as_row(high))
+    {
+        return Some(as_row(high));
     }
     let (reach, long) = tables.long_tokens();
     let (_, high) = l.around(state, *reach)?;

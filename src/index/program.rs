@@ -114,6 +114,9 @@ fn leave_names_out(rules: &mut Rules, any_text: ExprId) {
     }
 }
 
+/// The canonical values of a rule, where they are few.
+type Values = Option<Vec<Box<[u8]>>>;
+
 fn unsupported(message: &str) -> Error {
     Error::new(ErrorKind::Unsupported, message)
 }
@@ -192,7 +195,7 @@ impl Builder<'_> {
 
     /// The rule to use for an element of a unique array, and its values where they are few: strings with few members
     /// are listed as they are usually written, so that what is left of them can be counted.
-    fn unique_rule(&mut self, rule: RuleId, any_text: ExprId) -> Result<(RuleId, Option<Vec<Box<[u8]>>>)> {
+    fn unique_rule(&mut self, rule: RuleId, any_text: ExprId) -> Result<(RuleId, Values)> {
         let r = &self.rules.rules[rule.0 as usize];
         for o in &r.objects {
             if o.max.is_some() || !o.others.iter().any(|c| c.keys == any_text) {

@@ -107,11 +107,11 @@ pub(crate) fn walk(lexeme: &Lexeme, trie: &Trie, node: u32, state: StateId, coun
         }
         let next = lexeme.state(to);
         let chars = chars + (!raw && lexeme.starts_char(source, byte)) as u32;
-        if let Some(n) = count {
-            if !lexeme.live_at(next, n.saturating_add(chars)) {
-                i = trie.end[i as usize];
-                continue;
-            }
+        if let Some(n) = count
+            && !lexeme.live_at(next, n.saturating_add(chars))
+        {
+            i = trie.end[i as usize];
+            continue;
         }
         if depth >= stack.len() {
             stack.resize(depth * 2, (state, 0, false));

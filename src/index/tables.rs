@@ -279,7 +279,7 @@ impl Tables {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         made.used.store(cache.clock, Ordering::Relaxed);
         let kept = cache.lexemes.entry(key.into_boxed_slice()).or_insert(made).clone();
-        if cache.lexemes.len() % 64 == 0 {
+        if cache.lexemes.len().is_multiple_of(64) {
             self.evict(&mut cache, CACHE_BYTES);
         }
         Ok(Some(kept))
@@ -419,10 +419,11 @@ impl Tables {
         let (room, need) = l.count_key(count);
         let free = room == INF && need == 0;
         let root = walked == Walked::Tokens && node == 0;
-        if free && root {
-            if let Some(m) = lexeme.masks.roots.get(key_state) {
-                return m.clone();
-            }
+        if free
+            && root
+            && let Some(m) = lexeme.masks.roots.get(key_state)
+        {
+            return m.clone();
         }
         // Only between characters: the middle of one has a mask of its own.
         if root && l.is_any_text() && need == 0 && room < INF && l.state(state).accepting {
@@ -478,11 +479,12 @@ impl Tables {
                 row[t as usize >> 5] |= 1 << (t & 31);
                 next += 1;
             }
-            if r > 0 && next == before {
-                if let Some(last) = out.last().cloned() {
-                    out.push(last);
-                    continue;
-                }
+            if r > 0
+                && next == before
+                && let Some(last) = out.last().cloned()
+            {
+                out.push(last);
+                continue;
             }
             out.push(Arc::new(SubMask { inner: Inner::Dense(row.as_slice().into()), cross: template.cross.clone() }));
         }

@@ -396,16 +396,16 @@ impl Exprs {
                 _ => None,
             },
         };
-        if let (Some((p, m1, x1)), Some((q, m2, x2))) = (copies(self, a, head), copies(self, head, a)) {
-            if p == q {
-                let max = if x1 == INF || x2 == INF { Some(INF) } else { x1.checked_add(x2).filter(|&m| m < INF) };
-                if let (Some(min), Some(max)) = (m1.checked_add(m2).filter(|&m| m < INF), max) {
-                    let r = self.rep(p, min, max);
-                    return match tail {
-                        Some(t) => self.cat(r, t),
-                        None => r,
-                    };
-                }
+        if let (Some((p, m1, x1)), Some((q, m2, x2))) = (copies(self, a, head), copies(self, head, a))
+            && p == q
+        {
+            let max = if x1 == INF || x2 == INF { Some(INF) } else { x1.checked_add(x2).filter(|&m| m < INF) };
+            if let (Some(min), Some(max)) = (m1.checked_add(m2).filter(|&m| m < INF), max) {
+                let r = self.rep(p, min, max);
+                return match tail {
+                    Some(t) => self.cat(r, t),
+                    None => r,
+                };
             }
         }
         self.intern(Expr::Cat(a, b))

@@ -190,8 +190,9 @@ impl PyIndex {
 
     /// A cursor for one request.
     ///
-    /// ``max_tokens`` bounds the output, its stop token included: only tokens after which the rest still fits are
-    /// allowed. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before the output.
+    /// ``max_tokens`` is not supported by this version and raises ``UnsupportedError``.
+    /// ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before the output; nothing uses
+    /// them yet.
     #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None))]
     fn guide(
         slf: &Bound<'_, Self>,

@@ -86,6 +86,7 @@ macro_rules! limits {
 
 impl PyLimits {
     /// The fields as a dict.
+    #[allow(clippy::wrong_self_convention)] // Python methods take a reference.
     pub fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let values = PyDict::new(py);
         let mut core = self.core;

@@ -266,7 +266,7 @@ fn recursive_references_follow_the_way() {
 #[test]
 fn work_is_limited() {
     let limits = Limits { max_rules: 10, ..Limits::default() };
-    let text = format!("{{\"allOf\":[{}]}}", vec!["{}"; 10].join(","));
+    let text = format!("{{\"allOf\":[{}]}}", ["{}"; 10].join(","));
     let e = parse_schema(&text, &SchemaOptions::default(), &limits).unwrap_err();
     assert_eq!((e.kind(), e.limit_values()), (ErrorKind::Limit, Some((10, 11))));
     // One long key above many schemas: every pointer would repeat it.
