@@ -454,6 +454,12 @@ impl Frames<'_> {
         self.after_key(node, start, node.seen)
     }
 
+    /// `node` with the items made since `start` in place of its own; [`NONE`] if there are none.
+    fn with_items(&mut self, node: Node, start: u32) -> NodeId {
+        let len = self.arena.objects.len() as u32 - start;
+        if len == 0 { NONE } else { self.arena.push(Node { start, len, ..node }) }
+    }
+
     /// The key node with named keys only, for the items that have no class of every key. [`NONE`] without such items.
     pub fn named_only(&mut self, top: NodeId) -> NodeId {
         let node = self.arena.nodes[top as usize];
@@ -464,8 +470,7 @@ impl Frames<'_> {
                 self.arena.objects.push(ObjectItem { others: false, ..item });
             }
         }
-        let len = self.arena.objects.len() as u32 - start;
-        if len == 0 { NONE } else { self.arena.push(Node { start, len, ..node }) }
+        self.with_items(node, start)
     }
 
     /// The key node with only those classes that have few keys left, and no named keys. [`NONE`] without such classes.
@@ -494,8 +499,7 @@ impl Frames<'_> {
                 self.arena.objects.push(ObjectItem { classes, allowed, ..item });
             }
         }
-        let len = self.arena.objects.len() as u32 - start;
-        if len == 0 { NONE } else { self.arena.push(Node { start, len, ..node }) }
+        self.with_items(node, start)
     }
 
     fn close_key(&mut self, node: Node) -> NodeId {

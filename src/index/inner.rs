@@ -67,9 +67,7 @@ pub fn row(
     if weight * 2 < live {
         return None;
     }
-    let known = tables.submask(vocabulary, lexeme, base, 0, super::tables::Walked::Tokens, 0);
-    let mut row = vec![0; tables.words];
-    known.inner.or_into(&mut row);
+    let mut row = known_row(tables, vocabulary, lexeme, base);
     differential(l, vocabulary, state, l.mask_state(base), &mut row);
     Some(row)
 }
@@ -78,9 +76,20 @@ fn any_row(tables: &Tables, vocabulary: &Vocabulary, kind: Kind) -> Vec<u32> {
     let any = tables.any(kind);
     let l = &any.lexeme;
     let state = if kind == Kind::Raw { l.start() } else { l.next(l.start(), b'"') };
+    known_row(tables, vocabulary, any, state)
+}
+
+/// The tokens that stay inside from `state`, as a row to change.
+fn known_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Vec<u32> {
     let mut row = vec![0; tables.words];
-    tables.submask(vocabulary, any, state, 0, super::tables::Walked::Tokens, 0).inner.or_into(&mut row);
+    tables.root_mask(vocabulary, lexeme, state).inner.or_into(&mut row);
     row
+}
+
+/// Whether a token stays inside from `state`.
+fn stays(l: &Lexeme, vocabulary: &Vocabulary, state: StateId, token: u32) -> bool {
+    let bytes = vocabulary.token_bytes(token).unwrap_or_default();
+    bytes.iter().fold(state, |s, &b| if s <= CLOSED { DEAD } else { l.next(s, b) }) > CLOSED
 }
 
 /// The mask of a state that loops on a class of characters.
@@ -108,9 +117,7 @@ fn class_loop(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, s
     let mut row = any_row(tables, vocabulary, l.kind());
     rows.remove(&mut row, &outside);
     for t in leavers {
-        let bytes = vocabulary.token_bytes(t).unwrap_or_default();
-        let end = bytes.iter().fold(state, |s, &b| if s <= CLOSED { DEAD } else { l.next(s, b) });
-        if end > CLOSED {
+        if stays(l, vocabulary, state, t) {
             row[t as usize >> 5] |= 1 << (t & 31);
         }
     }
@@ -124,12 +131,7 @@ fn counted(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
     /// Copies that hardly any token exceeds.
     const HANDFUL: u32 = 8;
     let l = &*lexeme.lexeme;
-    let at = |s: StateId| tables.submask(vocabulary, lexeme, s, 0, super::tables::Walked::Tokens, 0);
-    let as_row = |s: StateId| {
-        let mut row = vec![0; tables.words];
-        at(s).inner.or_into(&mut row);
-        row
-    };
+    let as_row = |s: StateId| known_row(tables, vocabulary, lexeme, s);
     if let Some((low, high)) = l.around(state, HANDFUL)
         && high != state
         && low != state
@@ -145,12 +147,8 @@ fn counted(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
     let mut row = as_row(high);
     for &t in long.iter() {
         let bit = 1 << (t & 31);
-        if row[t as usize >> 5] & bit != 0 {
-            let bytes = vocabulary.token_bytes(t).unwrap_or_default();
-            let end = bytes.iter().fold(state, |s, &b| if s <= CLOSED { DEAD } else { l.next(s, b) });
-            if end <= CLOSED {
-                row[t as usize >> 5] &= !bit;
-            }
+        if row[t as usize >> 5] & bit != 0 && !stays(l, vocabulary, state, t) {
+            row[t as usize >> 5] &= !bit;
         }
     }
     Some(row)

@@ -173,13 +173,7 @@ impl<'a> Masker<'a> {
 
     /// The bytes of a token below a trie node.
     fn rest_of(&self, token: u32, (walked, node): (Walked, u32)) -> &'a [u8] {
-        let bytes = self.vocabulary.token_bytes(token).unwrap_or_default();
-        let blanks = match walked {
-            Walked::Tokens => 0,
-            Walked::WhitespaceTails => bytes.iter().take_while(|b| b" \t\n\r".contains(b)).count(),
-        };
-        let depth = self.tables.trie(self.vocabulary, walked).depth[node as usize] as usize;
-        bytes.get(blanks + depth..).unwrap_or_default()
+        self.tables.rest_of(self.vocabulary, token, walked, node)
     }
 
     fn visit(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {

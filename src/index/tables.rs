@@ -331,6 +331,17 @@ impl Tables {
         }
     }
 
+    /// The bytes of a token below a node of a trie.
+    pub fn rest_of<'v>(&self, vocabulary: &'v Vocabulary, token: u32, walked: Walked, node: u32) -> &'v [u8] {
+        let bytes = vocabulary.token_bytes(token).unwrap_or_default();
+        let blanks = match walked {
+            Walked::Tokens => 0,
+            Walked::WhitespaceTails => bytes.iter().take_while(|b| is_blank(**b)).count(),
+        };
+        let depth = self.trie(vocabulary, walked).depth[node as usize] as usize;
+        bytes.get(blanks + depth..).unwrap_or_default()
+    }
+
     /// The trie of a [`Walked`].
     pub fn trie<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked) -> &'a Trie {
         match walked {
@@ -448,15 +459,7 @@ impl Tables {
         }
         let trie = self.trie(vocabulary, walked);
         let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.masks.crosses);
-        let skip = trie.depth[node as usize] as usize;
-        let made = Arc::new(found.finish(self.words, |t| {
-            let bytes = vocabulary.token_bytes(t).unwrap_or_default();
-            let blanks = match walked {
-                Walked::Tokens => 0,
-                Walked::WhitespaceTails => bytes.iter().take_while(|b| is_blank(**b)).count(),
-            };
-            &bytes[(blanks + skip).min(bytes.len())..]
-        }));
+        let made = Arc::new(found.finish(self.words, |t| self.rest_of(vocabulary, t, walked, node)));
         lexeme.masks.bytes.fetch_add(made.memory_bytes(), Ordering::Relaxed);
         let mut others = lexeme.masks.others.write().unwrap_or_else(|p| p.into_inner());
         others.entry(key).or_insert(made).clone()

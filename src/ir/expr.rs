@@ -119,11 +119,11 @@ impl Exprs {
     /// Accepts every byte string.
     pub const ALL: ExprId = ExprId(2);
 
-    /// An arena that holds at most `max_nodes` nodes.
-    pub fn new(max_nodes: usize) -> Self {
-        let mut x = Exprs {
-            base: None,
-            below: 0,
+    /// No node of its own yet.
+    fn empty(base: Option<Arc<Exprs>>, below: usize, max_nodes: usize) -> Self {
+        Exprs {
+            base,
+            below,
             nodes: Vec::new(),
             facts: Vec::new(),
             hashes: Vec::new(),
@@ -134,7 +134,12 @@ impl Exprs {
             fixes: Vec::new(),
             max_nodes: max_nodes.max(16),
             over: false,
-        };
+        }
+    }
+
+    /// An arena that holds at most `max_nodes` nodes.
+    pub fn new(max_nodes: usize) -> Self {
+        let mut x = Self::empty(None, 0, max_nodes);
         x.intern(Expr::Never);
         x.intern(Expr::Eps);
         x.intern(Expr::Not(Self::NEVER));
@@ -147,20 +152,7 @@ impl Exprs {
         if base.base.is_some() || !base.fixes.is_empty() || base.over {
             return Exprs::new(max_nodes);
         }
-        Exprs {
-            base: Some(base.clone()),
-            below: base.nodes.len(),
-            nodes: Vec::new(),
-            facts: Vec::new(),
-            hashes: Vec::new(),
-            table: HashTable::new(),
-            rows: FxHashMap::default(),
-            live: FxHashMap::default(),
-            classes: FxHashMap::default(),
-            fixes: Vec::new(),
-            max_nodes: max_nodes.max(16),
-            over: false,
-        }
+        Self::empty(Some(base.clone()), base.nodes.len(), max_nodes)
     }
 
     /// An error if the arena ran over its limit since it was made; everything built since is meaningless then.
