@@ -1,6 +1,6 @@
 //! Source and vocabulary to index: the only file that knows all stages.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::automaton::blanks;
 use crate::automaton::lexeme::Kind;
@@ -172,7 +172,8 @@ impl Index {
         h.update(&vocabulary.fingerprint());
         h.update(source.as_bytes());
         let fingerprint = *h.finalize().as_bytes();
-        Index(Arc::new(Inner { vocabulary: vocabulary.clone(), tables, engine, live, report, fingerprint }))
+        let costs = OnceLock::new();
+        Index(Arc::new(Inner { vocabulary: vocabulary.clone(), tables, engine, live, report, fingerprint, costs }))
     }
 }
 
