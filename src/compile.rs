@@ -56,7 +56,8 @@ impl Index {
         let expr = exprs.choice(choices);
         let mut sorted: Vec<&str> = choices.iter().map(|c| c.as_str()).collect();
         sorted.sort_unstable();
-        let source = sorted.iter().fold(String::from("choices"), |s, c| s + "\0" + c);
+        // Lengths keep the borders where a choice contains what would separate them.
+        let source = sorted.iter().fold(String::from("choices"), |s, c| s + "\0" + &c.len().to_string() + ":" + c);
         Index::from_expr(&mut exprs, expr, &source, vocabulary, limits)
     }
 
