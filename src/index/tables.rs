@@ -102,7 +102,7 @@ pub struct Tables {
     any_raw: Arc<MaskedLexeme>,
     byte_rows: OnceLock<ByteRows>,
     /// A length, and the tokens that are longer: at most a few thousand.
-    long: (u32, Box<[u32]>),
+    long: (u32, Trie),
     /// Tokens that contain a quote: the only ones that can end a string.
     quoted: Trie,
     cache: Mutex<Cache>,
@@ -222,6 +222,8 @@ impl Tables {
         by_length.sort_unstable_by_key(|&t| std::cmp::Reverse(length(t)));
         let reach_of_most = by_length.get(LONG_TOKENS).map_or(0, |&t| length(t)).max(1);
         by_length.retain(|&t| length(t) > reach_of_most);
+        let mut long: Vec<(&[u8], u32)> =
+            by_length.iter().filter_map(|&t| vocabulary.token_bytes(t).map(|b| (b, t))).collect();
         let blank_tails = Trie::build(&mut tails)?;
         let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
         let brackets = [brackets(trie), brackets(&blank_tails)];
@@ -244,7 +246,7 @@ impl Tables {
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             byte_rows: OnceLock::new(),
-            long: (reach_of_most, by_length.into()),
+            long: (reach_of_most, Trie::build(&mut long)?),
             quoted: Trie::build(&mut quoted)?,
             cache: Mutex::default(),
             counters: Counters::default(),
@@ -388,7 +390,7 @@ impl Tables {
     }
 
     /// A length and the tokens that are longer.
-    pub(super) fn long_tokens(&self) -> &(u32, Box<[u32]>) {
+    pub(super) fn long_tokens(&self) -> &(u32, Trie) {
         &self.long
     }
 
