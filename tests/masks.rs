@@ -239,7 +239,7 @@ fn bounds_of_one_pattern_do_not_mix() {
     let mut all = tokens.clone();
     all.push(Vec::new());
     let v = interlock::Vocabulary::new(all, options).unwrap();
-    for (min, max) in [(0, 8), (6, 7), (3, 6), (0, 12), (8, 11), (0, 500), (40, 500), (9, 9)] {
+    for (min, max) in [(0, 6), (6, 6), (0, 8), (7, 8), (6, 7), (3, 6), (0, 12), (8, 11), (0, 500), (40, 500), (9, 9)] {
         let schema =
             format!(r#"{{"type":"string","pattern":"^((aaa)*|b(aa)*)$","minLength":{min},"maxLength":{max}}}"#);
         let index = Index::from_json_schema(&schema, &v, &SchemaOptions::default(), &Limits::default()).unwrap();
