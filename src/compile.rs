@@ -13,7 +13,7 @@ use crate::frontend::schema::{
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{MaskedLexeme, Role, Tables};
 use crate::index::token_live::{Explored, TokenLive};
-use crate::index::{Engine, Index, Inner};
+use crate::index::{Engine, Index, Inner, Memo};
 use crate::ir::{ByteSet, ExprId, Exprs, Rules};
 use crate::limits::Limits;
 use crate::vocab::Vocabulary;
@@ -173,8 +173,16 @@ impl Index {
         h.update(&vocabulary.fingerprint());
         h.update(source.as_bytes());
         let fingerprint = *h.finalize().as_bytes();
-        let costs = OnceLock::new();
-        Index(Arc::new(Inner { vocabulary: vocabulary.clone(), tables, engine, live, report, fingerprint, costs }))
+        Index(Arc::new(Inner {
+            vocabulary: vocabulary.clone(),
+            tables,
+            engine,
+            live,
+            report,
+            fingerprint,
+            costs: OnceLock::new(),
+            memo: Memo::default(),
+        }))
     }
 }
 

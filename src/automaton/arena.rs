@@ -6,7 +6,7 @@
 //! nodes that did not change them. Everything is an index into plain vectors; a node is a few words.
 
 use super::lexeme::StateId;
-use super::program::Gap;
+use super::program::{Gap, Program};
 use super::text::Sub;
 use crate::ir::RuleId;
 
@@ -312,14 +312,56 @@ impl Node {
 impl Arena {
     /// Writes what the future of `top` depends on, without any index into this arena: equal descriptions mean equal
     /// configurations of one program.
-    pub fn describe(&self, program: &super::program::Program, top: NodeId, out: &mut Vec<u8>) {
+    pub fn describe(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
+        self.describe_by(program, top, out, |n| n.count, |s| s.state);
+    }
+
+    /// The same, with registers that no single token can tell apart written alike: equal descriptions mean equal masks.
+    /// For configurations without unique elements.
+    pub fn describe_alike(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
+        let count = |n: &Node| {
+            let items = n.start as usize..(n.start + n.len) as usize;
+            let met = match n.kind {
+                Kind::Scalar => {
+                    self.scalars[items].iter().all(|s| program.lexemes[s.lexeme as usize].length_met(n.count))
+                }
+                Kind::Array => self.arrays[items].iter().all(|i| {
+                    let shape = &program.arrays[i.shape as usize];
+                    let fixed = shape.min.max(shape.prefix.len() as u64);
+                    shape.max == u64::MAX && shape.contains.is_empty() && u64::from(n.count) >= fixed
+                }),
+                Kind::Object => self.objects[items].iter().all(|i| {
+                    let shape = &program.objects[i.shape as usize];
+                    shape.max == u64::MAX && shape.witnesses == 0 && u64::from(n.count) >= shape.min
+                }),
+                Kind::Root | Kind::Done | Kind::Value => false,
+            };
+            if met { u32::MAX } else { n.count }
+        };
+        // A number may end before the next byte, which its mask state need not tell.
+        let state = |s: &ScalarItem| {
+            let l = &program.lexemes[s.lexeme as usize];
+            let alike = l.mask_state(s.state);
+            if l.state(alike).accepting == l.state(s.state).accepting { alike } else { s.state }
+        };
+        self.describe_by(program, top, out, count, state);
+    }
+
+    fn describe_by(
+        &self,
+        program: &Program,
+        top: NodeId,
+        out: &mut Vec<u8>,
+        count: impl Fn(&Node) -> u32,
+        state: impl Fn(&ScalarItem) -> StateId,
+    ) {
         let mut at = top;
         while at != NONE {
             let n = &self.nodes[at as usize];
             let mut word = |w: u32| out.extend(w.to_le_bytes());
             word(n.kind as u32 | (n.phase as u32) << 8 | (n.gap as u32) << 16);
             word(u32::from(n.blank));
-            word(n.count);
+            word(count(n));
             word(n.len);
             let range = n.start as usize..(n.start + n.len) as usize;
             match n.kind {
@@ -327,7 +369,7 @@ impl Arena {
                 Kind::Value => self.rules[range].iter().for_each(|r| word(r.0)),
                 Kind::Scalar => {
                     for s in &self.scalars[range] {
-                        [s.tag, s.lexeme, s.state].into_iter().for_each(&mut word);
+                        [s.tag, s.lexeme, state(s)].into_iter().for_each(&mut word);
                     }
                 }
                 Kind::Array => {

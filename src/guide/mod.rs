@@ -49,6 +49,8 @@ struct Step {
 struct LastMask {
     scalar: Option<crate::index::mask::ScalarKey>,
     tokens: Vec<u32>,
+    /// Room for the description of a configuration.
+    key: Vec<u8>,
 }
 
 /// See the module's story.
@@ -174,7 +176,8 @@ impl Guide {
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let frames = Frames { program, arena };
                 let mut masker = Masker::new(&inner.vocabulary, &inner.tables, lexemes, frames, row);
-                masker.fill_with(*top, &mut self.last.scalar, &mut self.last.tokens);
+                let last = (&mut self.last.scalar, &mut self.last.tokens);
+                masker.fill_remembered(&inner.memo, *top, last, &mut self.last.key);
                 if let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
                 }

@@ -11,11 +11,13 @@
 
 use std::sync::Arc;
 
-use super::submask::{Cross, Inner};
+use super::memo::Memo;
+use super::submask::{Cross, Inner, SubMask};
 use super::tables::{MaskedLexeme, Tables, Walked};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
+use crate::automaton::program::Program;
 use crate::automaton::text::Sub;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -39,6 +41,9 @@ pub struct ScalarKey {
     lexeme: u32,
     state: u32,
 }
+
+/// What was crossing at a guide's last mask inside a single scalar.
+pub type LastMask<'l> = (&'l mut Option<ScalarKey>, &'l mut Vec<u32>);
 
 /// Fills one row.
 pub struct Masker<'a> {
@@ -74,6 +79,45 @@ impl<'a> Masker<'a> {
         let mark = self.frames.arena.mark();
         self.visit(Ground::Whole(Walked::Tokens), 0, top);
         self.frames.arena.truncate(&mark);
+    }
+
+    /// [`fill`](Self::fill) into a row that holds anything, by what `memo` remembers of it; `scratch` is overwritten.
+    pub fn fill_remembered(&mut self, memo: &Memo, top: NodeId, last: LastMask<'_>, scratch: &mut Vec<u8>) {
+        let n = self.frames.arena.nodes[top as usize];
+        let program = self.frames.program;
+        if program.has_unique && self.frames.is_unique_inside(top) {
+            return self.fill_with(top, last.0, last.1);
+        }
+        // Further inside the same string, what was crossing is at hand.
+        if let Some(key) = last.0
+            && n.kind == Kind::Scalar
+            && key.parent == n.parent
+        {
+            return self.fill_with(top, last.0, last.1);
+        }
+        if !Memo::describe(program, self.frames.arena, top, scratch) {
+            return self.fill_with(top, last.0, last.1);
+        }
+        if memo.read(scratch, self.row) {
+            return;
+        }
+        self.fill_with(top, last.0, last.1);
+        let mut bases: smallvec::SmallVec<[Arc<[u32]>; 2]> = smallvec::SmallVec::new();
+        let dense = |m: &SubMask| if let Inner::Dense(row) = &m.inner { Some(row.clone()) } else { None };
+        if n.kind == Kind::Scalar {
+            for i in n.start..n.start + n.len {
+                let item = self.frames.arena.scalars[i as usize];
+                let masked = &self.lexemes[item.lexeme as usize];
+                let m = self.tables.submask(self.vocabulary, masked, item.state, n.count, Walked::Tokens, 0);
+                if bases.is_empty() {
+                    bases.extend(dense(&m));
+                }
+            }
+        } else if n.kind == Kind::Object && n.phase == Phase::Key {
+            let m = self.tables.submask(self.vocabulary, &self.tables.any_text, n.text, 0, Walked::Tokens, 0);
+            bases.extend(dense(&m));
+        }
+        memo.keep(scratch, self.row, &bases);
     }
 
     /// [`fill`](Self::fill) into a row that holds anything. Inside a scalar of one unbounded lexeme the crossing tokens
@@ -289,7 +333,7 @@ impl<'a> Masker<'a> {
                     if next == NONE {
                         continue;
                     }
-                    if let Some(child) = trie.child(0, b) {
+                    if let Some(child) = self.child(ground, 0, b) {
                         self.emit(ground, child);
                         self.visit(ground, child, next);
                     }
@@ -522,46 +566,80 @@ impl<'a> Masker<'a> {
     /// Steps the children that can go on with a named key; the others of an open object are handled by rows.
     fn children_of_key(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
         let n = self.frames.arena.nodes[top as usize];
-        let program = self.frames.program;
-        let mut live = [0u64; 4];
+        let mut names: Names = Names::new();
         let mut all = n.sub != Sub::Plain;
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
             all |= item.others;
             if item.name != u32::MAX {
-                let names = &program.objects[item.shape as usize].names;
-                for c in names.children(item.name) {
-                    let b = names.byte[c as usize];
-                    live[b as usize >> 6] |= 1 << (b & 63);
-                }
+                names.push(Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed });
             }
         }
         if all {
             return self.children(ground, node, top);
         }
-        for b in *b"\"\\" {
-            live[b as usize >> 6] |= 1 << (b & 63);
-        }
-        let trie = self.trie(ground);
-        let mark = self.frames.arena.mark();
-        let mut child = node + 1;
-        let end = trie.end[node as usize];
-        while child < end {
-            let byte = trie.byte[child as usize];
-            if live[byte as usize >> 6] >> (byte & 63) & 1 == 1 {
-                let next = self.frames.step(top, byte);
-                if next != NONE {
-                    self.emit(ground, child);
-                    let n = &self.frames.arena.nodes[next as usize];
-                    if n.kind == Kind::Object && n.phase == Phase::Key {
-                        self.children_of_key(ground, child, next);
-                    } else {
-                        self.visit(ground, child, next);
-                    }
-                    self.frames.arena.truncate(&mark);
+        self.named_below(ground, node, top, &names, &mut Vec::new());
+    }
+
+    /// The tokens below `node` that go on with one of `names`, `path` below `top`. Inside the names the tries say all;
+    /// only quotes and escapes are stepped.
+    fn named_below(&mut self, ground: Ground<'_>, node: u32, top: NodeId, names: &[Named], path: &mut Vec<u8>) {
+        let program = self.frames.program;
+        let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty());
+        for byte in *b"\"\\" {
+            if byte == b'"' && !complete {
+                continue;
+            }
+            let Some(child) = self.child(ground, node, byte) else { continue };
+            let mark = self.frames.arena.mark();
+            path.push(byte);
+            let next = self.step_all(top, path);
+            path.pop();
+            if next != NONE {
+                self.emit(ground, child);
+                let n = &self.frames.arena.nodes[next as usize];
+                if n.kind == Kind::Object && n.phase == Phase::Key {
+                    self.children_of_key(ground, child, next);
+                } else {
+                    self.visit(ground, child, next);
                 }
             }
-            child = trie.end[child as usize];
+            self.frames.arena.truncate(&mark);
+        }
+        let arena = &*self.frames.arena;
+        let live = |n: &Named| {
+            let p = &program.objects[n.shape as usize];
+            let allowed = &arena.bits[n.allowed as usize..n.allowed as usize + p.words];
+            p.names.subtree_tokens(n.name).iter().any(|&i| allowed[i as usize / 64] >> (i % 64) & 1 == 1)
+        };
+        let mut below = next_names(program, names);
+        below.retain(|n| live(n));
+        for group in below.chunk_by(|a, b| a.byte == b.byte) {
+            if let Some(child) = self.child(ground, node, group[0].byte) {
+                self.emit(ground, child);
+                path.push(group[0].byte);
+                self.named_below(ground, child, top, group, path);
+                path.pop();
+            }
+        }
+    }
+
+    /// The configuration after several bytes, or [`NONE`].
+    fn step_all(&mut self, top: NodeId, bytes: &[u8]) -> NodeId {
+        let mut at = top;
+        for &b in bytes {
+            at = self.frames.step(at, b);
+            if at == NONE {
+                break;
+            }
+        }
+        at
+    }
+
+    fn child(&self, ground: Ground<'_>, node: u32, byte: u8) -> Option<u32> {
+        match ground {
+            Ground::Whole(w) => self.tables.child(self.vocabulary, w, node, byte),
+            Ground::Tail { cross, .. } => cross.tails.child(node, byte),
         }
     }
 
@@ -604,13 +682,13 @@ impl<'a> Masker<'a> {
     fn specials(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
-        let mut names: smallvec::SmallVec<[(u32, u32); 4]> = smallvec::SmallVec::new();
+        let mut names: Names = Names::new();
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
             let trie = &program.objects[item.shape as usize].names;
             // The empty name ends at the root.
             if item.name != u32::MAX && (trie.len() > 1 || !trie.tokens(0).is_empty()) {
-                names.push((item.shape, item.name));
+                names.push(Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed });
             }
         }
         let rests = self.seen_rests(top);
@@ -618,52 +696,92 @@ impl<'a> Masker<'a> {
             return;
         }
         let rests: Vec<&[u8]> = rests.iter().map(|r| r.as_slice()).collect();
-        self.special_below(ground, node, top, &names, &rests);
+        self.special_below(ground, node, top, &names, &rests, &mut Vec::new());
     }
 
-    fn special_below(&mut self, ground: Ground<'_>, node: u32, top: NodeId, names: &[(u32, u32)], rests: &[&[u8]]) {
-        let trie = self.trie(ground);
+    /// [`specials`](Self::specials) below a node: `path` below `top`. Only what completes a name is stepped.
+    fn special_below(
+        &mut self,
+        ground: Ground<'_>,
+        node: u32,
+        top: NodeId,
+        names: &[Named],
+        rests: &[&[u8]],
+        path: &mut Vec<u8>,
+    ) {
         let program = self.frames.program;
-        let trie_of = |shape: u32| &program.objects[shape as usize].names;
-        let mark = self.frames.arena.mark();
-        let complete =
-            names.iter().any(|&(s, m)| !trie_of(s).tokens(m).is_empty()) || rests.iter().any(|r| r.is_empty());
-        let end = trie.end[node as usize];
-        let mut child = node + 1;
-        while child < end {
-            let byte = trie.byte[child as usize];
-            if byte == b'"' {
-                if complete {
-                    for &t in trie.subtree_tokens(child) {
-                        self.row[t as usize >> 5] &= !(1 << (t & 31));
-                    }
-                    let next = self.frames.step(top, byte);
-                    if next != NONE {
-                        self.emit(ground, child);
-                        self.visit(ground, child, next);
-                        self.frames.arena.truncate(&mark);
-                    }
-                }
-            } else if byte != b'\\' && byte >= 0x20 {
-                let mut next_names: smallvec::SmallVec<[(u32, u32); 4]> = smallvec::SmallVec::new();
-                for &(s, m) in names {
-                    if let Some(c) = trie_of(s).child(m, byte) {
-                        next_names.push((s, c));
-                    }
-                }
-                let next_rests: smallvec::SmallVec<[&[u8]; 4]> =
-                    rests.iter().filter(|r| r.first() == Some(&byte)).map(|r| &r[1..]).collect();
-                if !next_names.is_empty() || !next_rests.is_empty() {
-                    let next = self.frames.step(top, byte);
-                    if next != NONE {
-                        self.special_below(ground, child, next, &next_names, &next_rests);
-                        self.frames.arena.truncate(&mark);
-                    }
-                }
+        let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty())
+            || rests.iter().any(|r| r.is_empty());
+        if complete && let Some(child) = self.child(ground, node, b'"') {
+            for &t in self.trie(ground).subtree_tokens(child) {
+                self.row[t as usize >> 5] &= !(1 << (t & 31));
             }
-            child = trie.end[child as usize];
+            let mark = self.frames.arena.mark();
+            path.push(b'"');
+            let next = self.step_all(top, path);
+            path.pop();
+            if next != NONE {
+                self.emit(ground, child);
+                self.visit(ground, child, next);
+            }
+            self.frames.arena.truncate(&mark);
+        }
+        let mut below = next_names(program, names);
+        // A rest is like a name of no shape.
+        let first = |r: &&[u8]| r.first().copied().filter(|&b| spells_itself(b));
+        let seen = rests.iter().filter_map(first).map(|byte| Named { byte, shape: 0, name: 0, allowed: u32::MAX });
+        let before = below.len();
+        below.extend(seen);
+        if below.len() > before {
+            below.sort_by_key(|n| n.byte);
+        }
+        for group in below.chunk_by(|a, b| a.byte == b.byte) {
+            let byte = group[0].byte;
+            let Some(child) = self.child(ground, node, byte) else { continue };
+            let names: Names = group.iter().filter(|n| n.allowed != u32::MAX).copied().collect();
+            let rests: smallvec::SmallVec<[&[u8]; 4]> =
+                rests.iter().filter(|r| r.first() == Some(&byte)).map(|r| &r[1..]).collect();
+            path.push(byte);
+            self.special_below(ground, child, top, &names, &rests, path);
+            path.pop();
         }
     }
+}
+
+/// A place among the names of a shape: what an item has read of a key.
+#[derive(Clone, Copy)]
+struct Named {
+    /// The byte that led there.
+    byte: u8,
+    shape: u32,
+    name: u32,
+    /// The names that the item may take, as in [`ObjectItem`](crate::automaton::arena::ObjectItem).
+    allowed: u32,
+}
+
+type Names = smallvec::SmallVec<[Named; 8]>;
+
+/// Whether a byte of a key stands for itself between the quotes.
+fn spells_itself(byte: u8) -> bool {
+    byte >= 0x20 && byte != b'"' && byte != b'\\'
+}
+
+/// The places one byte further, unescaped, by ascending byte.
+fn next_names(program: &Program, names: &[Named]) -> Names {
+    let mut out = Names::new();
+    for n in names {
+        let trie = &program.objects[n.shape as usize].names;
+        for c in trie.children(n.name) {
+            let byte = trie.byte[c as usize];
+            if spells_itself(byte) {
+                out.push(Named { byte, name: c, ..*n });
+            }
+        }
+    }
+    if names.len() > 1 {
+        out.sort_by_key(|n| n.byte);
+    }
+    out
 }
 
 /// The state of a text lexeme after an opening quote and `text`, however it was spelled.

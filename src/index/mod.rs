@@ -8,8 +8,10 @@
 //! make most of them without a walk. [`mask`] puts a mask together. [`token_live`] and [`spelling`] keep patterns and
 //! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
+mod children;
 mod inner;
 pub mod mask;
+mod memo;
 pub mod program;
 mod rows;
 pub mod spelling;
@@ -23,6 +25,7 @@ use crate::automaton::complete::Costs;
 use crate::automaton::program::Program;
 use crate::frontend::schema::ReportRow;
 use crate::vocab::Vocabulary;
+pub(crate) use memo::Memo;
 use tables::{MaskedLexeme, Tables};
 use token_live::TokenLive;
 
@@ -44,6 +47,7 @@ pub(crate) struct Inner {
     pub fingerprint: [u8; 32],
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<Costs>,
+    pub memo: Memo,
 }
 
 /// A compiled source over a vocabulary; see the module's story. Cloning shares it.
@@ -91,7 +95,10 @@ impl Index {
             Engine::Pattern(l) => l.memory_bytes() + self.0.live.as_ref().map_or(0, |l| l.memory_bytes()),
             Engine::Document { program, lexemes } => {
                 let shapes: usize = program.objects.iter().map(|o| o.names.memory_bytes() + o.rules.len() * 40).sum();
-                lexemes.iter().map(|l| l.memory_bytes()).sum::<usize>() + shapes + program.rules.len() * 72
+                lexemes.iter().map(|l| l.memory_bytes()).sum::<usize>()
+                    + shapes
+                    + program.rules.len() * 72
+                    + self.0.memo.memory_bytes()
             }
         }
     }

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
+use super::children::Children;
 use super::inner;
 use super::rows::ByteRows;
 use super::spelling::Spelling;
@@ -92,6 +93,8 @@ pub struct Tables {
     pub blank_reach: u32,
     /// Children of the root, by trie, whose byte is one of `"{}[],:`.
     pub brackets: [Box<[u32]>; 2],
+    /// The children of the vocabulary's trie.
+    children: Children,
     /// The bytes that are tokens of their own.
     pub single: ByteSet,
     /// What narrows JSON documents, where bytes that they contain are no tokens.
@@ -241,6 +244,7 @@ impl Tables {
             blank_tails,
             blank_reach,
             brackets,
+            children: Children::of(trie),
             spelling: Spelling::of(vocabulary, &single),
             single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
@@ -372,6 +376,14 @@ impl Tables {
         match walked {
             Walked::Tokens => vocabulary.trie(),
             Walked::WhitespaceTails => &self.blank_tails,
+        }
+    }
+
+    /// The child of a node of the trie of a [`Walked`].
+    pub fn child(&self, vocabulary: &Vocabulary, walked: Walked, node: u32, byte: u8) -> Option<u32> {
+        match walked {
+            Walked::Tokens => self.children.child(node, byte),
+            Walked::WhitespaceTails => self.trie(vocabulary, walked).child(node, byte),
         }
     }
 
