@@ -9,6 +9,7 @@
 //! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
 mod inner;
+mod language;
 pub mod mask;
 pub mod program;
 mod rows;
