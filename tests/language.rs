@@ -86,7 +86,7 @@ fn sizes() {
 fn sizes_by_enumeration() {
     let mut rng = Rng(5);
     let mut compared = 0;
-    for _ in 0..200 {
+    for _ in 0..100 {
         let p = patterns::random(&mut rng, 4);
         let Some(index) = pattern(&p) else { continue };
         if let Some(n) = enumerated(&index, 300) {
@@ -94,7 +94,7 @@ fn sizes_by_enumeration() {
             compared += 1;
         }
     }
-    assert!(compared > 20, "{compared}");
+    assert!(compared > 10, "{compared}");
 }
 
 #[test]

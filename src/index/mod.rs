@@ -8,6 +8,7 @@
 //! make most of them without a walk. [`mask`] puts a mask together. [`token_live`] and [`spelling`] keep patterns and
 //! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
+pub mod built;
 mod inner;
 mod language;
 pub mod mask;
