@@ -21,6 +21,9 @@ pub struct Limits {
     pub max_token_states: usize,
     /// Bytes of tokens stepped by those walks. 50 million take about a second.
     pub max_token_steps: usize,
+    /// Configurations explored to flatten an index, to search its language or to compare it with another; pairs of them
+    /// where two are compared. One costs about 5 us and 300 bytes.
+    pub max_flat_states: usize,
     /// Alternatives of one rule after distribution of `anyOf`, `oneOf`, `not` and the like.
     pub max_alternatives: usize,
     /// Rules (interned conjunctions of schemas) of one index.
@@ -38,6 +41,7 @@ impl Default for Limits {
             max_explored_states: 30_000,
             max_token_states: 200_000,
             max_token_steps: 50_000_000,
+            max_flat_states: 200_000,
             max_alternatives: 4_096,
             max_rules: 100_000,
             max_algebra_steps: 2_000_000,

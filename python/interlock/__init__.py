@@ -15,6 +15,7 @@ next, takes the token that was chosen, and owns the end of the output.
 from interlock._core import (
     ArgumentError,
     ArtifactError,
+    Automaton,
     BudgetError,
     GrammarError,
     Guide,
@@ -44,6 +45,7 @@ from interlock.masks import allocate_bitmask, apply_bitmask
 __all__ = [
     "ArgumentError",
     "ArtifactError",
+    "Automaton",
     "BudgetError",
     "GrammarError",
     "Guide",

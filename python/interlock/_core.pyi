@@ -167,6 +167,10 @@ class Limits:
         """Bytes of tokens stepped on the way."""
 
     @property
+    def max_flat_states(self) -> int:
+        """Configurations explored to flatten, search or compare indexes."""
+
+    @property
     def max_alternatives(self) -> int:
         """Alternatives of one rule."""
 
@@ -210,6 +214,22 @@ class ReportRow:
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class Automaton:
+    """The minimal automaton of an index over bytes, for drawing and inspection."""
+
+    @property
+    def start(self) -> int:
+        """The start state; always 0."""
+
+    @property
+    def accepting(self) -> list[bool]:
+        """Whether the output may end, by state."""
+
+    @property
+    def edges(self) -> list[tuple[int, int, list[tuple[int, int]]]]:
+        """Source, target and inclusive byte ranges, by ascending source and target."""
 
 @final
 class Index:
@@ -274,6 +294,33 @@ class Index:
         no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
         the output; nothing uses them yet.
         """
+
+    def language_size(self) -> int | float:
+        """How many byte strings are accepted: an exact ``int``, or ``math.inf``.
+
+        ``LimitError`` if the index has more configurations than ``Limits.max_flat_states``, as with recursion.
+        """
+
+    def shortest_member(self) -> bytes:
+        """The shortest output, the least in byte order among those."""
+
+    def random_member(self, seed: int | None = None, max_bytes: int = 200) -> bytes:
+        """A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one."""
+
+    def automaton(self, max_states: int = 500) -> Automaton:
+        """The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states."""
+
+    def witness_not_in(self, other: Index) -> bytes | None:
+        """A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them."""
+
+    def witness_in_both(self, other: Index) -> bytes | None:
+        """A shortest output that both indexes accept, or ``None`` if there is none."""
+
+    def is_subset_of(self, other: Index) -> bool:
+        """Whether every output of this index is one of ``other``."""
+
+    def is_equivalent_to(self, other: Index) -> bool:
+        """Whether both indexes accept exactly the same outputs."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write this index to a file that ``load`` reads."""

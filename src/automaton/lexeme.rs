@@ -231,6 +231,11 @@ impl Lexeme {
         self.kind
     }
 
+    /// The class of every byte: bytes of one class act alike in every state.
+    pub fn byte_classes(&self) -> &[u8; 256] {
+        &self.shared.classes
+    }
+
     /// The start state.
     pub fn start(&self) -> StateId {
         self.start
@@ -309,6 +314,15 @@ impl Lexeme {
         match &state.lengths {
             Some(l) => meets(l, min.saturating_sub(count), if max == INF { INF } else { max - count }),
             None => true,
+        }
+    }
+
+    /// `count` as far as any bound depends on it: counts of one value have the same future.
+    pub fn significant_count(&self, count: u32) -> u32 {
+        match self.kind {
+            Kind::Text { min, max: INF } => count.min(min),
+            Kind::Text { .. } => count,
+            Kind::Raw => 0,
         }
     }
 

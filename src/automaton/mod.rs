@@ -4,6 +4,7 @@
 //!
 //! * [`lexeme`]: one lexeme is a lazily determinized automaton over bytes. A pattern is one raw lexeme; the scalars of
 //!   a JSON value are raw lexemes (numbers, `true`, `null`) and text lexemes (strings seen through JSON's escapes).
+//! * [`flat`]: all configurations as one minimal automaton, where there are few.
 //! * [`program`] and [`config`]: the frames. A program is a compiled [`Rules`](crate::ir::Rules); a configuration is
 //!   a stack of frames over it, each a set of items that run side by side. JSON is visibly pushdown: `{ [` push and
 //!   `} ]` pop for all items at once, so one stack serves every alternative.
@@ -13,6 +14,7 @@ pub mod arena;
 pub mod blanks;
 pub mod complete;
 pub mod config;
+pub mod flat;
 pub mod lengths;
 pub mod lexeme;
 mod object;

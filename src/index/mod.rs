@@ -9,7 +9,9 @@
 //! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
 mod children;
+pub mod built;
 mod inner;
+mod language;
 pub mod mask;
 mod memo;
 pub mod program;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
-use super::errors::of_kind;
+use super::errors::{detached, of_kind};
 use super::guide::PyGuide;
 use super::ids::TokenIds;
 use super::vocabulary::{PyVocabulary, hex};
-use super::{limits, registry, source, store};
+use super::{language, limits, registry, source, store};
 use crate::error::ErrorKind;
 use crate::frontend::regex::{Dialect, RegexOptions};
 use crate::frontend::schema::{
@@ -17,6 +17,7 @@ use crate::frontend::schema::{
 };
 use crate::guide::GuideOptions;
 use crate::index::Index;
+use crate::limits::Limits;
 
 /// One row of a report: how a keyword at a place of the source is enforced.
 ///
@@ -64,6 +65,8 @@ pub struct PyIndex {
     vocabulary: Py<PyVocabulary>,
     /// The method and arguments that make this index again: what is pickled.
     recipe: (&'static str, Py<PyTuple>),
+    /// The limit on questions about the language.
+    max_flat_states: usize,
 }
 
 impl PyIndex {
@@ -72,8 +75,10 @@ impl PyIndex {
         core: Index,
         method: &'static str,
         arguments: Bound<'_, PyTuple>,
+        limits: &Limits,
     ) -> PyIndex {
-        PyIndex { core, vocabulary: vocabulary.clone().unbind(), recipe: (method, arguments.unbind()) }
+        let recipe = (method, arguments.unbind());
+        PyIndex { core, vocabulary: vocabulary.clone().unbind(), recipe, max_flat_states: limits.max_flat_states }
     }
 }
 
@@ -109,7 +114,7 @@ impl PyIndex {
         let core = &vocabulary.get().core;
         let index = registry::compile(py, core, || Index::from_regex(&text, core, &options, &limits))?;
         let arguments = (text, vocabulary, dialect, options.flags, limits::to_python(limits)).into_pyobject(py)?;
-        Ok(PyIndex::new(vocabulary, index, "from_regex", arguments))
+        Ok(PyIndex::new(vocabulary, index, "from_regex", arguments, &limits))
     }
 
     /// Compile a JSON Schema, drafts 4 to 2020-12.
@@ -168,7 +173,7 @@ impl PyIndex {
         let names = (whitespace, property_order, on_unsupported, formats);
         let arguments = (text, vocabulary, names.0, names.1, names.2, names.3, documents, limits::to_python(limits))
             .into_pyobject(py)?;
-        Ok(PyIndex::new(vocabulary, index, "from_json_schema", arguments))
+        Ok(PyIndex::new(vocabulary, index, "from_json_schema", arguments, &limits))
     }
 
     /// Compile a list of strings, one of which must be the output.
@@ -185,7 +190,7 @@ impl PyIndex {
         let core = &vocabulary.get().core;
         let index = registry::compile(py, core, || Index::from_choices(&choices, core, &limits))?;
         let arguments = (choices, vocabulary, limits::to_python(limits)).into_pyobject(py)?;
-        Ok(PyIndex::new(vocabulary, index, "from_choices", arguments))
+        Ok(PyIndex::new(vocabulary, index, "from_choices", arguments, &limits))
     }
 
     /// A cursor for one request.
@@ -205,6 +210,59 @@ impl PyIndex {
         let _ = context_ids;
         let max_tokens = max_tokens.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         PyGuide::start(slf, GuideOptions { stop_token_ids: stop_token_ids.map(|ids| ids.0), max_tokens })
+    }
+
+    /// How many byte strings are accepted: an exact ``int``, or ``math.inf``.
+    ///
+    /// ``LimitError`` if the index has more configurations than ``Limits.max_flat_states``, as with recursion.
+    fn language_size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        language::size(py, &self.core, self.max_flat_states)
+    }
+
+    /// The shortest output, the least in byte order among those.
+    fn shortest_member<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &detached(py, || self.core.shortest_member(self.max_flat_states))?))
+    }
+
+    /// A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one.
+    #[pyo3(signature = (seed=None, max_bytes=200))]
+    fn random_member<'py>(
+        &self,
+        py: Python<'py>,
+        seed: Option<u64>,
+        max_bytes: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let seed = match seed {
+            Some(seed) => seed,
+            None => py.import("random")?.call_method1("getrandbits", (64,))?.extract()?,
+        };
+        Ok(PyBytes::new(py, &detached(py, || self.core.random_member(seed, max_bytes, self.max_flat_states))?))
+    }
+
+    /// The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states.
+    #[pyo3(signature = (max_states=500))]
+    fn automaton(&self, py: Python<'_>, max_states: usize) -> PyResult<language::PyAutomaton> {
+        language::automaton(py, &self.core, max_states, self.max_flat_states)
+    }
+
+    /// A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them.
+    fn witness_not_in<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        Ok(language::bytes(py, detached(py, || self.core.witness_not_in(&other.core, self.max_flat_states))?))
+    }
+
+    /// A shortest output that both indexes accept, or ``None`` if there is none.
+    fn witness_in_both<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        Ok(language::bytes(py, detached(py, || self.core.witness_in_both(&other.core, self.max_flat_states))?))
+    }
+
+    /// Whether every output of this index is one of ``other``.
+    fn is_subset_of(&self, py: Python<'_>, other: &PyIndex) -> PyResult<bool> {
+        detached(py, || Ok(self.core.witness_not_in(&other.core, self.max_flat_states)?.is_none()))
+    }
+
+    /// Whether both indexes accept exactly the same outputs.
+    fn is_equivalent_to(&self, py: Python<'_>, other: &PyIndex) -> PyResult<bool> {
+        Ok(self.is_subset_of(py, other)? && other.is_subset_of(py, self)?)
     }
 
     /// Write this index to a file that ``load`` reads.

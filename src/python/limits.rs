@@ -110,6 +110,8 @@ limits! {
     max_token_states,
     /// Bytes of tokens stepped on the way.
     max_token_steps,
+    /// Configurations explored to flatten, search or compare indexes.
+    max_flat_states,
     /// Alternatives of one rule.
     max_alternatives,
     /// Rules of one index.

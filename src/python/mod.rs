@@ -12,6 +12,7 @@ mod errors;
 mod guide;
 mod ids;
 mod index;
+mod language;
 mod limits;
 mod masks;
 mod pool;
@@ -31,6 +32,8 @@ mod core_module {
     use super::guide::{_restore_guide, PyGuide};
     #[pymodule_export]
     use super::index::{PyIndex, PyReportRow};
+    #[pymodule_export]
+    use super::language::PyAutomaton;
     #[pymodule_export]
     use super::limits::{_restore_limits, PyLimits};
     #[pymodule_export]

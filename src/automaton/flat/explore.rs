@@ -1,0 +1,300 @@
+//! Configurations as numbered states.
+//!
+//! A [`Source`] is what an index steps: one lexeme, or a program over frames. An [`Explorer`] numbers the
+//! configurations that it meets and steps them by byte classes. Two configurations get one number if their *content* is
+//! equal: everything that their future depends on, with counters and sets cut to what still matters, so that the length
+//! of an unbounded string or a property that declared order has left behind makes no states. Nothing is explored that
+//! nobody asked for, so a search may stop long before a language without end is exhausted.
+
+use rustc_hash::FxHashMap;
+
+use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, Phase};
+use crate::automaton::config::Frames;
+use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
+use crate::automaton::program::Program;
+use crate::error::{Error, Result};
+
+/// What is stepped.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// A lexeme that is the whole output.
+    Lexeme(&'a Lexeme),
+    /// A document.
+    Program(&'a Program),
+}
+
+/// The 256 bytes in classes that act alike everywhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByteClasses {
+    /// The class of each byte; classes are numbered by their least byte.
+    pub of: [u8; 256],
+    /// The least byte of each class.
+    pub first: Vec<u8>,
+}
+
+impl ByteClasses {
+    /// The coarsest classes in which bytes agree on every one of `maps`.
+    pub fn refine<'m>(maps: impl IntoIterator<Item = &'m [u8; 256]>) -> ByteClasses {
+        let mut of = [0u8; 256];
+        for map in maps {
+            let mut pairs: FxHashMap<(u8, u8), u8> = FxHashMap::default();
+            for b in 0..256 {
+                let n = pairs.len() as u8;
+                of[b] = *pairs.entry((of[b], map[b])).or_insert(n);
+            }
+        }
+        let mut first = Vec::new();
+        for (b, &class) in of.iter().enumerate() {
+            if class as usize == first.len() {
+                first.push(b as u8);
+            }
+        }
+        ByteClasses { of, first }
+    }
+
+    /// Number of classes.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.first.len()
+    }
+
+    /// Number of bytes in each class.
+    pub fn sizes(&self) -> Vec<u32> {
+        let mut sizes = vec![0; self.len()];
+        self.of.iter().for_each(|&c| sizes[c as usize] += 1);
+        sizes
+    }
+}
+
+impl Source<'_> {
+    /// Bytes that act alike in every configuration.
+    pub fn byte_classes(&self) -> ByteClasses {
+        match self {
+            Source::Lexeme(l) => ByteClasses::refine([l.byte_classes()]),
+            Source::Program(p) => {
+                // Bytes that frames or escapes compare with stand alone.
+                let mut alone = [0u8; 256];
+                let names = p.objects.iter().flat_map(|o| o.spelled.iter().flat_map(|s| s.bytes()));
+                for b in b"{}[],:\"\\/ \t\n\r".iter().copied().chain(names) {
+                    alone[b as usize] = 1;
+                }
+                let mut n = 0u8;
+                for slot in alone.iter_mut().filter(|slot| **slot == 1) {
+                    n = n.saturating_add(1);
+                    *slot = n;
+                }
+                let keys = p.objects.iter().flat_map(|o| o.others.iter().filter_map(|c| c.keys.as_deref()));
+                let lexemes = p.lexemes.iter().map(|l| &**l).chain(keys).chain([&*p.any_text]);
+                ByteClasses::refine(lexemes.map(Lexeme::byte_classes).chain([&alone]))
+            }
+        }
+    }
+}
+
+/// Numbers configurations; see the module's story.
+pub struct Explorer<'a> {
+    source: Source<'a>,
+    classes: ByteClasses,
+    arena: Arena,
+    /// Configurations by number: a lexeme's state or a top node.
+    at: Vec<u32>,
+    of_state: FxHashMap<StateId, u32>,
+    of_content: FxHashMap<Box<[u8]>, u32>,
+    content: Vec<u8>,
+    max_states: usize,
+}
+
+impl<'a> Explorer<'a> {
+    /// An explorer that knows the start, which has number 0. It fails beyond `max_states` configurations.
+    pub fn new(source: Source<'a>, max_states: usize) -> Self {
+        let mut e = Explorer {
+            source,
+            classes: source.byte_classes(),
+            arena: Arena::default(),
+            at: Vec::new(),
+            of_state: FxHashMap::default(),
+            of_content: FxHashMap::default(),
+            content: Vec::new(),
+            max_states,
+        };
+        let start = match source {
+            Source::Lexeme(l) => l.start(),
+            Source::Program(program) => Frames { program, arena: &mut e.arena }.start(),
+        };
+        e.number(start);
+        e
+    }
+
+    /// The classes that it steps by.
+    pub fn classes(&self) -> &ByteClasses {
+        &self.classes
+    }
+
+    /// Configurations numbered so far.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.at.len()
+    }
+
+    /// Whether the output may end in a configuration.
+    pub fn is_accepting(&mut self, id: u32) -> bool {
+        let at = self.at[id as usize];
+        match self.source {
+            Source::Lexeme(l) => l.state(at).accepting,
+            Source::Program(program) => {
+                let mark = self.arena.mark();
+                let accepting = Frames { program, arena: &mut self.arena }.is_accepting(at);
+                self.arena.truncate(&mark);
+                accepting
+            }
+        }
+    }
+
+    /// The configuration after `byte`, if it is not refused.
+    ///
+    /// # Errors
+    /// `Limit` if that is one configuration too many.
+    pub fn step(&mut self, id: u32, byte: u8) -> Result<Option<u32>> {
+        let at = self.at[id as usize];
+        let known = self.at.len();
+        let to = match self.source {
+            Source::Lexeme(l) => {
+                let to = l.next(at, byte);
+                if to <= CLOSED {
+                    return Ok(None);
+                }
+                self.number(to)
+            }
+            Source::Program(program) => {
+                let mark = self.arena.mark();
+                let to = Frames { program, arena: &mut self.arena }.step(at, byte);
+                if to == NONE {
+                    self.arena.truncate(&mark);
+                    return Ok(None);
+                }
+                let number = self.number(to);
+                if (number as usize) < known {
+                    self.arena.truncate(&mark);
+                } else {
+                    self.at[number as usize] = self.arena.compact(&mark, to);
+                }
+                number
+            }
+        };
+        if self.at.len() > self.max_states {
+            return Err(Error::limit("flat states", self.max_states as u64, self.at.len() as u64));
+        }
+        Ok(Some(to))
+    }
+
+    fn number(&mut self, at: u32) -> u32 {
+        let next = self.at.len() as u32;
+        let id = match self.source {
+            Source::Lexeme(_) => *self.of_state.entry(at).or_insert(next),
+            Source::Program(program) => {
+                let mut content = std::mem::take(&mut self.content);
+                content.clear();
+                describe(&self.arena, program, at, &mut content);
+                let id = match self.of_content.get(content.as_slice()) {
+                    Some(&id) => id,
+                    None => {
+                        self.of_content.insert(content.as_slice().into(), next);
+                        next
+                    }
+                };
+                self.content = content;
+                id
+            }
+        };
+        if id == next {
+            self.at.push(at);
+        }
+        id
+    }
+}
+
+/// Writes the content of a configuration: what its future depends on.
+fn describe(arena: &Arena, program: &Program, top: NodeId, out: &mut Vec<u8>) {
+    if program.has_unique {
+        // Elements and traces are sets of texts; they are described whole.
+        return arena.describe(program, top, out);
+    }
+    let mut at = top;
+    while at != NONE {
+        let n = &arena.nodes[at as usize];
+        let mut word = |w: u32| out.extend(w.to_le_bytes());
+        word(n.kind as u32 | (n.phase as u32) << 8 | u32::from(n.gap) << 16);
+        word(u32::from(n.blank));
+        word(n.len);
+        let range = n.start as usize..(n.start + n.len) as usize;
+        match n.kind {
+            Kind::Root | Kind::Done => {}
+            Kind::Value => arena.rules[range].iter().for_each(|r| word(r.0)),
+            Kind::Scalar => {
+                let counts = arena.scalars[range.clone()].iter();
+                word(counts.map(|s| program.lexemes[s.lexeme as usize].significant_count(n.count)).max().unwrap_or(0));
+                for s in &arena.scalars[range] {
+                    [s.tag, s.lexeme, s.state].into_iter().for_each(&mut word);
+                }
+            }
+            Kind::Array => {
+                let most = arena.arrays[range.clone()].iter().map(|i| {
+                    let shape = &program.arrays[i.shape as usize];
+                    let bound = if shape.max == u64::MAX { shape.min } else { shape.max };
+                    bound.max(shape.prefix.len() as u64)
+                });
+                word(u64::from(n.count).min(most.max().unwrap_or(0)) as u32);
+                for i in &arena.arrays[range] {
+                    [i.tag, i.shape, i.child, i.matches].into_iter().for_each(&mut word);
+                    let width = program.arrays[i.shape as usize].contains.len();
+                    arena.counts[i.counts as usize..][..width].iter().for_each(|&c| word(c));
+                }
+            }
+            Kind::Object => describe_object(arena, program, n, out),
+        }
+        at = n.parent;
+    }
+}
+
+fn describe_object(arena: &Arena, program: &Program, n: &Node, out: &mut Vec<u8>) {
+    let mut word = |w: u32| out.extend(w.to_le_bytes());
+    let items = &arena.objects[n.start as usize..(n.start + n.len) as usize];
+    let most = items.iter().map(|i| {
+        let p = &program.objects[i.shape as usize];
+        if p.max == u64::MAX { p.min } else { p.max }
+    });
+    word(u64::from(n.count).min(most.max().unwrap_or(0)) as u32);
+    for i in items {
+        [i.tag, i.shape, i.child, i.position, i.witnessed].into_iter().for_each(&mut word);
+        let p = &program.objects[i.shape as usize];
+        for w in 0..p.words {
+            let (seen, need) = (arena.bits[i.seen as usize + w], arena.bits[i.need as usize + w]);
+            // In declared order what lies behind is gone, seen or not, unless something ahead asks for it.
+            let kept = match (&p.implied, program.any_order) {
+                (_, true) => u64::MAX,
+                (Some(implied), _) => implied.iter().fold(0, |all, bits| all | bits[w]),
+                (None, _) => 0,
+            };
+            for bits in [seen & kept, need & !seen] {
+                word(bits as u32);
+                word((bits >> 32) as u32);
+            }
+        }
+    }
+    let text = |last: u32| arena.bytes_since(last, u32::MAX);
+    // The keys of an object are a set: their order must not matter.
+    let mut seen: Vec<Vec<u8>> = std::iter::successors((n.seen != u32::MAX).then_some(n.seen), |&s| {
+        Some(arena.seen[s as usize].before).filter(|&b| b != u32::MAX)
+    })
+    .map(|s| text(arena.seen[s as usize].key))
+    .collect();
+    seen.sort_unstable();
+    if n.phase == Phase::Key {
+        seen.push(text(n.key));
+        seen.push(format!("{:?}", n.sub).into_bytes());
+    }
+    for k in seen {
+        out.extend((k.len() as u32).to_le_bytes());
+        out.extend(k);
+    }
+}
