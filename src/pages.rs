@@ -29,7 +29,7 @@ pub const ALIGN: usize = 64;
 /// Integers that a file may hold.
 pub trait Plain: sealed::Sealed + Copy + Eq + std::fmt::Debug + Send + Sync + 'static {
     /// The value whose little-endian bytes are `self` as it lies in memory.
-    fn from_file(self) -> Self;
+    fn native(self) -> Self;
 
     /// Appends the little-endian bytes of `self`.
     fn put(self, out: &mut Vec<u8>);
@@ -43,7 +43,7 @@ macro_rules! plain {
     ($($t:ty),*) => {$(
         impl sealed::Sealed for $t {}
         impl Plain for $t {
-            fn from_file(self) -> Self {
+            fn native(self) -> Self {
                 <$t>::from_le(self)
             }
 
@@ -145,7 +145,7 @@ impl<T: Plain> Slice<T> {
         }
         let numbers = bytes.chunks_exact(size).map(|number| {
             // SAFETY: the chunk has as many bytes as the number, which need not be aligned for this read.
-            unsafe { number.as_ptr().cast::<T>().read_unaligned() }.from_file()
+            unsafe { number.as_ptr().cast::<T>().read_unaligned() }.native()
         });
         Some(numbers.collect::<Vec<T>>().into())
     }

@@ -22,6 +22,10 @@ const TRIE_DEPTHS: &str = "trie depths";
 const TRIE_STARTS: &str = "trie token starts";
 const TRIE_TOKENS: &str = "trie tokens";
 
+/// The sections of a vocabulary pack, in order.
+pub const SECTIONS: [&str; 10] =
+    [SIZE, BYTES, STARTS, EOS, SPECIAL, TRIE_BYTES, TRIE_ENDS, TRIE_DEPTHS, TRIE_STARTS, TRIE_TOKENS];
+
 /// The pack of a vocabulary.
 pub fn pack(vocabulary: &Vocabulary) -> PackWriter {
     let mut out = PackWriter::new(Kind::Vocabulary, vocabulary.fingerprint());

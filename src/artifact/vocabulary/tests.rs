@@ -27,7 +27,7 @@ fn a_mapped_vocabulary_is_the_same() {
 fn forged_numbers_are_refused_or_harmless() {
     let v = sample();
     let mut refused = 0;
-    for section in [SIZE, BYTES, STARTS, EOS, SPECIAL, TRIE_BYTES, TRIE_ENDS, TRIE_DEPTHS, TRIE_STARTS, TRIE_TOKENS] {
+    for section in SECTIONS {
         let whole = Pack::from_bytes(&pack(&v).to_bytes(), Kind::Vocabulary).unwrap();
         let bytes = whole.section::<u8>(section).unwrap().to_vec();
         for (at, value) in (0..bytes.len()).flat_map(|at| [0u8, 1, 2, 200, 255].map(|value| (at, value))) {
