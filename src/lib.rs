@@ -64,6 +64,7 @@
 
 #![warn(missing_docs)]
 
+pub mod artifact;
 pub mod automaton;
 mod compile;
 pub mod error;
@@ -73,6 +74,7 @@ pub mod index;
 pub mod ir;
 pub mod limits;
 pub mod mask_kernels;
+pub mod pages;
 #[cfg(feature = "python")]
 mod python;
 pub mod vocab;

@@ -41,6 +41,7 @@ from interlock._core import (
     stats,
 )
 from interlock.masks import allocate_bitmask, apply_bitmask
+from interlock.store import Store
 
 __all__ = [
     "ArgumentError",
@@ -58,6 +59,7 @@ __all__ = [
     "PatternError",
     "ReportRow",
     "SchemaError",
+    "Store",
     "TokenRejected",
     "UnsatisfiableError",
     "UnsupportedError",

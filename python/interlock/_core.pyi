@@ -126,6 +126,17 @@ class Vocabulary:
     def decode(self, ids: Iterable[SupportsIndex]) -> bytes:
         """The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing."""
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write this vocabulary to a file that ``load`` maps: as a whole or not at all."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Vocabulary:
+        """The vocabulary in a file that ``save`` wrote with this version; ``ArtifactError`` otherwise.
+
+        The file is mapped, not read: processes that load one file share its memory. Never change such a file in place;
+        ``save`` replaces it, which leaves those who mapped the old one undisturbed.
+        """
+
     def __len__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -349,6 +360,9 @@ class Index:
     def fingerprint(self) -> str:
         """64 hexadecimal digits, equal for indexes of the same source, options, vocabulary and version."""
 
+    def _recipe(self) -> str:
+        """The class method and the arguments that make this index again, as JSON without the vocabulary."""
+
     def __copy__(self) -> Index: ...
     def __deepcopy__(self, _memo: dict[int, Any]) -> Index: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
@@ -504,6 +518,18 @@ def _restore_vocabulary(
     fingerprint: bytes,
 ) -> Vocabulary:
     """Rebuild a pickled vocabulary; ``pickle`` calls it."""
+
+def _pattern_text(pattern: str | re.Pattern[str], flags: str) -> tuple[str, str]:
+    """The text and all flags of a pattern, as an index keeps them."""
+
+def _schema_text(schema: object) -> str:
+    """The text of a schema, as an index keeps it."""
+
+def _store_key(recipe: str, vocabulary: str) -> str:
+    """The key under which a store keeps the index of a recipe."""
+
+def _verify_pack(path: str | os.PathLike[str]) -> tuple[str, str, str]:
+    """Check a whole grammar pack: the fingerprints of its vocabulary and its index, and its recipe."""
 
 def _restore_limits(values: dict[str, int]) -> Limits:
     """Rebuild pickled limits; ``pickle`` calls it."""

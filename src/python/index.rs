@@ -288,6 +288,12 @@ impl PyIndex {
         Ok(index)
     }
 
+    /// The class method and the arguments that make this index again, as JSON without the vocabulary.
+    fn _recipe(&self, py: Python<'_>) -> PyResult<String> {
+        let (method, arguments) = &self.recipe;
+        store::recipe(method, arguments.bind(py))
+    }
+
     /// The vocabulary that this index was compiled for.
     #[getter]
     fn vocabulary(&self, py: Python<'_>) -> Py<PyVocabulary> {

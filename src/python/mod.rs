@@ -41,6 +41,8 @@ mod core_module {
     #[pymodule_export]
     use super::registry::{clear_caches, stats};
     #[pymodule_export]
+    use super::store::{_pattern_text, _schema_text, _store_key, _verify_pack};
+    #[pymodule_export]
     use super::vocabulary::{_load_vocabulary, _restore_vocabulary, PyVocabulary};
 
     #[pymodule_init]

@@ -1,43 +1,31 @@
 //! Indexes in files.
 //!
-//! Compiling takes less time than reading tables from a disk would, so a file holds the *recipe*: the source and its
-//! options. What the file adds is safety. It names the version, the vocabulary and the index that it was made from, and
-//! carries a checksum; loading compiles the recipe again and refuses with `ArtifactError`, saying which, if any of them
-//! differs. A file is three parts: a line with the format's name and number, a line of JSON that describes the rest,
-//! and the recipe as JSON. It is written under another name, synced and renamed, so that no reader sees half of it.
+//! A file is a grammar pack (see `crate::artifact`) whose recipe is JSON: the class method that makes the index and its
+//! arguments. Loading compiles the recipe again and refuses with `ArtifactError` if version, vocabulary, checksum or
+//! the index that comes out differ.
 
-use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use serde_json::{Value, json};
 
 use super::errors::{detached, of_kind};
 use super::limits::{_restore_limits, PyLimits};
+use super::source;
 use super::vocabulary::{PyVocabulary, hex};
+use crate::artifact::format::{FORMAT_VERSION, LIBRARY_VERSION};
+use crate::artifact::grammar::Grammar;
+use crate::artifact::{Kind, Pack};
 use crate::error::{Error, ErrorKind, Result};
 
-const MAGIC: &[u8] = b"interlock index 1\n";
 const METHODS: [&str; 3] = ["from_regex", "from_json_schema", "from_choices"];
-
-fn artifact(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Artifact, message)
-}
 
 fn dumps<'py>(value: &Bound<'py, PyAny>) -> PyResult<String> {
     value.py().import("json")?.getattr("dumps")?.call1((value,))?.extract()
 }
 
-/// Write the recipe of an index: `method` called with `arguments`, among them the vocabulary.
-pub fn save(
-    path: PathBuf,
-    method: &str,
-    arguments: &Bound<'_, PyTuple>,
-    vocabulary: &[u8; 32],
-    index: &[u8; 32],
-) -> PyResult<()> {
+/// The recipe of an index as JSON: `method` and its arguments, with nothing in the place of the vocabulary.
+pub fn recipe(method: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<String> {
     let py = arguments.py();
     let list = PyList::empty(py);
     for argument in arguments.iter() {
@@ -49,60 +37,68 @@ pub fn save(
             list.append(argument)?;
         }
     }
-    let body = dumps(&(method, list).into_pyobject(py)?.into_any())?;
-    let head = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "vocabulary": hex(vocabulary),
-        "index": hex(index),
-        "bytes": body.len(),
-        "checksum": hex(blake3::hash(body.as_bytes()).as_bytes()),
-    });
-    detached(py, move || {
-        let whole = [MAGIC, head.to_string().as_bytes(), b"\n", body.as_bytes()].concat();
-        write(&path, &whole).map_err(|e| artifact(format!("cannot write {}: {e}", path.display())))
-    })
+    dumps(&(method, list).into_pyobject(py)?.into_any())
 }
 
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let written = File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let done = written.and_then(|()| fs::rename(&temporary, path));
-    if done.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    done
+/// Write the recipe of an index: `method` called with `arguments`, among them the vocabulary.
+pub fn save(
+    path: PathBuf,
+    method: &str,
+    arguments: &Bound<'_, PyTuple>,
+    vocabulary: &[u8; 32],
+    index: &[u8; 32],
+) -> PyResult<()> {
+    let recipe = recipe(method, arguments)?;
+    let grammar = Grammar { vocabulary: *vocabulary, index: *index, recipe };
+    detached(arguments.py(), move || grammar.save(&path))
 }
 
 /// What a file says: the recipe's text and the fingerprint of the index that it makes.
-fn read(path: &Path, vocabulary: &str) -> Result<(String, String)> {
-    let whole = fs::read(path).map_err(|e| artifact(format!("cannot read {}: {e}", path.display())))?;
-    let damaged = |what: &str| artifact(format!("{} {what}", path.display()));
-    let rest = whole.strip_prefix(MAGIC).ok_or_else(|| damaged("is not an index of this format"))?;
-    let end = rest.iter().position(|&b| b == b'\n').ok_or_else(|| damaged("is cut short"))?;
-    let (head, body) = (&rest[..end], &rest[end + 1..]);
-    let head: Value = serde_json::from_slice(head).map_err(|_| damaged("has a damaged header"))?;
-    let field = |name: &str| head.get(name).and_then(Value::as_str).unwrap_or_default();
-    if field("version") != env!("CARGO_PKG_VERSION") {
-        let (theirs, ours) = (field("version"), env!("CARGO_PKG_VERSION"));
-        return Err(damaged(&format!("was made by version {theirs:?}, this is {ours:?}: compile it again")));
+fn read(path: &Path, vocabulary: &[u8; 32]) -> Result<(String, String)> {
+    let grammar = Grammar::load(path)?;
+    if grammar.vocabulary != *vocabulary {
+        let (theirs, ours) = (hex(&grammar.vocabulary), hex(vocabulary));
+        let message = format!("{} is for the vocabulary {theirs}, not for {ours}", path.display());
+        return Err(Error::new(ErrorKind::Artifact, message));
     }
-    if head.get("bytes").and_then(Value::as_u64) != Some(body.len() as u64) {
-        return Err(damaged("is cut short"));
+    Ok((grammar.recipe, hex(&grammar.index)))
+}
+
+/// Check every section of a grammar pack. The fingerprints of its vocabulary and its index, and its recipe.
+#[pyfunction]
+pub fn _verify_pack(py: Python<'_>, path: PathBuf) -> PyResult<(String, String, String)> {
+    let grammar = detached(py, || {
+        let pack = Pack::open(&path, Kind::Grammar)?;
+        pack.verify()?;
+        Grammar::unpack(&pack)
+    })?;
+    Ok((hex(&grammar.vocabulary), hex(&grammar.index), grammar.recipe))
+}
+
+/// The key under which a store keeps the index of a recipe: BLAKE3 over it, the vocabulary's fingerprint, the format
+/// and the version.
+#[pyfunction]
+pub fn _store_key(recipe: &str, vocabulary: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"interlock store 1\0");
+    hasher.update(&FORMAT_VERSION.to_le_bytes());
+    // Lengths go before texts, so that no two keys hash the same bytes.
+    for text in [LIBRARY_VERSION, vocabulary, recipe] {
+        hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
     }
-    if field("checksum") != hex(blake3::hash(body).as_bytes()) {
-        return Err(damaged("is damaged: its checksum differs"));
-    }
-    if field("vocabulary") != vocabulary {
-        let theirs = field("vocabulary");
-        return Err(damaged(&format!("is for the vocabulary {theirs}, not for {vocabulary}")));
-    }
-    let body = String::from_utf8(body.to_vec()).map_err(|_| damaged("is damaged: its recipe is not text"))?;
-    Ok((body, field("index").to_owned()))
+    hex(hasher.finalize().as_bytes())
+}
+
+/// The text and all flags of a pattern, as an index keeps them.
+#[pyfunction]
+pub fn _pattern_text(pattern: &Bound<'_, PyAny>, flags: &str) -> PyResult<(String, String)> {
+    source::pattern(pattern, flags)
+}
+
+/// The text of a schema, as an index keeps it.
+#[pyfunction]
+pub fn _schema_text(schema: &Bound<'_, PyAny>) -> PyResult<String> {
+    source::schema(schema)
 }
 
 /// The index in a file: the class method and its arguments, and the fingerprint that the result must have.
@@ -111,7 +107,7 @@ pub fn load<'py>(
     vocabulary: &Bound<'py, PyVocabulary>,
 ) -> PyResult<(String, Bound<'py, PyTuple>, String)> {
     let py = vocabulary.py();
-    let fingerprint = hex(&vocabulary.get().core.fingerprint());
+    let fingerprint = vocabulary.get().core.fingerprint();
     let (body, index) = detached(py, || read(&path, &fingerprint))?;
     let damaged =
         || of_kind(py, ErrorKind::Artifact, format!("{} is damaged: its recipe has no sense", path.display()));

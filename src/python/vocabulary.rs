@@ -95,6 +95,28 @@ impl PyVocabulary {
         reader.call1((path, eos_token_ids, size))
     }
 
+    /// Write this vocabulary to a file that ``load`` maps: as a whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        detached(py, || crate::artifact::vocabulary::save(&self.core, &path))
+    }
+
+    /// The vocabulary in a file that ``save`` wrote with this version; ``ArtifactError`` otherwise.
+    ///
+    /// The file is mapped, not read: processes that load one file share its memory. Never change such a file in place;
+    /// ``save`` replaces it, which leaves those who mapped the old one undisturbed.
+    #[classmethod]
+    fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<PyVocabulary> {
+        let core = detached(class.py(), || {
+            let pack = crate::artifact::Pack::open(&path, crate::artifact::Kind::Vocabulary)?;
+            // A vocabulary that this process has already keeps its caches; the file is checked all the same.
+            let found = registry::find(&pack.vocabulary());
+            let loaded = crate::artifact::vocabulary::unpack(&pack)?;
+            Ok(found.unwrap_or(loaded))
+        })?;
+        registry::remember(&core, false);
+        Ok(PyVocabulary { core })
+    }
+
     /// How many ids the tokenizer lists, those without text included.
     fn __len__(&self) -> usize {
         self.core.len()

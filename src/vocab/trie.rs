@@ -9,6 +9,7 @@
 //! A node may hold several ids (vocabularies do spell one text twice) or none (an inner byte).
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::pages::Slice;
 
 /// The longest token, in bytes. Depths are stored as `u16`.
 pub const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
@@ -17,15 +18,48 @@ pub const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trie {
     /// The byte that leads to a node; 0 for the root, where it means nothing.
-    pub byte: Vec<u8>,
+    pub byte: Slice<u8>,
     /// The index after the last node of a node's subtree.
-    pub end: Vec<u32>,
+    pub end: Slice<u32>,
     /// Bytes from the root to a node.
-    pub depth: Vec<u16>,
+    pub depth: Slice<u16>,
     /// `toks[tok_start[n]..tok_start[n + 1]]` are the ids that end at node `n`; one entry more than nodes.
-    tok_start: Vec<u32>,
+    tok_start: Slice<u32>,
     /// All ids in depth-first order, ascending within a node.
+    toks: Slice<u32>,
+}
+
+/// The arrays of a [`Trie`], as artifacts store them.
+#[derive(Clone, Debug)]
+pub struct TrieParts {
+    /// The byte that leads to each node.
+    pub byte: Slice<u8>,
+    /// The index after the last node of each subtree.
+    pub end: Slice<u32>,
+    /// Bytes from the root to each node.
+    pub depth: Slice<u16>,
+    /// Where each node's ids begin; one entry more than nodes.
+    pub tok_start: Slice<u32>,
+    /// All ids in depth-first order.
+    pub toks: Slice<u32>,
+}
+
+/// A trie in the making: the same arrays, still growing.
+struct Growing {
+    byte: Vec<u8>,
+    end: Vec<u32>,
+    depth: Vec<u16>,
+    tok_start: Vec<u32>,
     toks: Vec<u32>,
+}
+
+impl Growing {
+    fn push(&mut self, byte: u8, depth: u16) {
+        self.byte.push(byte);
+        self.end.push(0);
+        self.depth.push(depth);
+        self.tok_start.push(self.toks.len() as u32);
+    }
 }
 
 impl Trie {
@@ -58,7 +92,7 @@ impl Trie {
 
         // Most tokens add one to three nodes beyond the prefix that they share with their neighbour.
         let guess = (2 * items.len() + 1).min(total as usize);
-        let mut trie = Trie {
+        let mut trie = Growing {
             byte: Vec::with_capacity(guess),
             end: Vec::with_capacity(guess),
             depth: Vec::with_capacity(guess),
@@ -71,31 +105,81 @@ impl Trie {
         let mut last: &[u8] = b"";
         for &(bytes, id) in items.iter() {
             let shared = last.iter().zip(bytes).take_while(|(a, b)| a == b).count();
-            let here = trie.len() as u32;
+            let here = trie.byte.len() as u32;
             for &closed in path.iter().skip(shared + 1) {
                 trie.end[closed as usize] = here;
             }
             path.truncate(shared + 1);
             for (depth, &byte) in bytes.iter().enumerate().skip(shared) {
-                path.push(trie.len() as u32);
+                path.push(trie.byte.len() as u32);
                 trie.push(byte, depth as u16 + 1);
             }
             trie.toks.push(id);
             last = bytes;
         }
-        let all = trie.len() as u32;
+        let all = trie.byte.len() as u32;
         for &closed in &path {
             trie.end[closed as usize] = all;
         }
         trie.tok_start.push(trie.toks.len() as u32);
-        Ok(trie)
+        let Growing { byte, end, depth, tok_start, toks } = trie;
+        Ok(Trie {
+            byte: byte.into(),
+            end: end.into(),
+            depth: depth.into(),
+            tok_start: tok_start.into(),
+            toks: toks.into(),
+        })
     }
 
-    fn push(&mut self, byte: u8, depth: u16) {
-        self.byte.push(byte);
-        self.end.push(0);
-        self.depth.push(depth);
-        self.tok_start.push(self.toks.len() as u32);
+    /// The arrays; cheap where they are mapped, a copy where not.
+    pub fn parts(&self) -> TrieParts {
+        TrieParts {
+            byte: self.byte.clone(),
+            end: self.end.clone(),
+            depth: self.depth.clone(),
+            tok_start: self.tok_start.clone(),
+            toks: self.toks.clone(),
+        }
+    }
+
+    /// The trie with these arrays.
+    ///
+    /// # Errors
+    /// `Vocabulary` if they are not a trie in depth-first order: subtrees that do not nest, depths that do not fit
+    /// them, children out of order, or tokens outside their list. What the ids stand for is not looked at.
+    pub fn from_parts(parts: TrieParts) -> Result<Trie> {
+        let TrieParts { byte, end, depth, tok_start, toks } = parts;
+        let bad = || Error::new(ErrorKind::Vocabulary, "the trie's arrays do not fit together");
+        let n = byte.len();
+        if n == 0 || n >= u32::MAX as usize || end.len() != n || depth.len() != n || tok_start.len() != n + 1 {
+            return Err(bad());
+        }
+        let tokens_fit = tok_start.first() == Some(&0)
+            && tok_start.last().is_some_and(|&last| last as usize == toks.len())
+            && tok_start.windows(2).all(|w| w[0] <= w[1]);
+        if !tokens_fit || end[0] as usize != n || depth[0] != 0 {
+            return Err(bad());
+        }
+        // The end of the subtree of each node from the root to the last one, and the byte of its last child.
+        let mut open: Vec<(u32, Option<u8>)> = vec![(n as u32, None)];
+        for node in 1..n {
+            while open.last().is_some_and(|&(end, _)| end as usize <= node) {
+                open.pop();
+            }
+            let level = open.len();
+            let Some((limit, last)) = open.last_mut() else { return Err(bad()) };
+            let fits = depth[node] as usize == level
+                && end[node] as usize > node
+                && end[node] <= *limit
+                && last.is_none_or(|last| last < byte[node]);
+            if !fits {
+                return Err(bad());
+            }
+            *last = Some(byte[node]);
+            open.push((end[node], None));
+        }
+        Ok(Trie { byte, end, depth, tok_start, toks })
     }
 
     /// Nodes, the root included; never 0.
@@ -137,11 +221,10 @@ impl Trie {
         bytes.iter().try_fold(node, |n, &b| self.child(n, b))
     }
 
-    /// Bytes that the arrays occupy.
+    /// Bytes of this process's memory that the arrays occupy; none where they are mapped.
     pub fn memory_bytes(&self) -> usize {
-        self.byte.capacity()
-            + 4 * (self.end.capacity() + self.tok_start.capacity() + self.toks.capacity())
-            + 2 * self.depth.capacity()
+        let wide = [&self.end, &self.tok_start, &self.toks];
+        self.byte.memory_bytes() + self.depth.memory_bytes() + wide.iter().map(|s| s.memory_bytes()).sum::<usize>()
     }
 }
 

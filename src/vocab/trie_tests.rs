@@ -40,9 +40,9 @@ fn an_empty_trie_is_a_root() {
 #[test]
 fn layout_of_a_small_trie() {
     let t = trie(&[("ab", 7), ("a", 1), ("abc", 2), ("b", 3), ("ad", 4), ("ab", 5)]);
-    assert_eq!(t.byte, b"\0abcdb");
-    assert_eq!(t.end, [6, 5, 4, 4, 5, 6]);
-    assert_eq!(t.depth, [0, 1, 2, 3, 2, 1]);
+    assert_eq!(t.byte[..], *b"\0abcdb");
+    assert_eq!(t.end[..], [6, 5, 4, 4, 5, 6]);
+    assert_eq!(t.depth[..], [0, 1, 2, 3, 2, 1]);
     assert_eq!(t.tokens(2), [5, 7]);
     assert_eq!(t.subtree_tokens(0), [1, 5, 7, 2, 4, 3]);
     assert_eq!(t.subtree_tokens(2), [5, 7, 2]);

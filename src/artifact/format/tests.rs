@@ -1,0 +1,104 @@
+use super::*;
+
+fn sample() -> PackWriter {
+    let mut w = PackWriter::new(Kind::Grammar, [7; 32]);
+    w.add("bytes", b"some bytes");
+    w.add("none", &[0u32; 0]);
+    w.add("numbers", &[1u32, 2, 3]);
+    w
+}
+
+#[test]
+fn sections_come_back() {
+    let bytes = sample().to_bytes();
+    assert_eq!(bytes.len() % ALIGN, 0);
+    let pack = Pack::from_bytes(&bytes, Kind::Grammar).unwrap();
+    assert_eq!(pack.sections().collect::<Vec<_>>(), [("bytes", 10), ("none", 0), ("numbers", 12)]);
+    assert_eq!(pack.section::<u8>("bytes").unwrap()[..], *b"some bytes");
+    assert_eq!(pack.section::<u32>("numbers").unwrap()[..], [1, 2, 3]);
+    assert!(pack.section::<u32>("none").unwrap().is_empty());
+    assert_eq!(pack.vocabulary(), [7; 32]);
+    pack.verify().unwrap();
+    assert!(pack.section::<u32>("bytes").is_err() && pack.section::<u8>("other").is_err());
+    assert_eq!(sample().to_bytes(), bytes);
+}
+
+#[test]
+fn every_flipped_bit_and_every_cut_is_noticed() {
+    let whole = sample().to_bytes();
+    let opens = |bytes: &[u8]| Pack::from_bytes(bytes, Kind::Grammar).and_then(|pack| pack.verify());
+    opens(&whole).unwrap();
+    for i in 0..whole.len() {
+        for bit in 0..8 {
+            let mut bytes = whole.clone();
+            bytes[i] ^= 1 << bit;
+            assert_eq!(opens(&bytes).unwrap_err().kind(), ErrorKind::Artifact, "byte {i}, bit {bit}");
+        }
+        assert_eq!(opens(&whole[..i]).unwrap_err().kind(), ErrorKind::Artifact);
+    }
+    assert!(opens(&[&whole[..], &[0; 64]].concat()).is_err());
+}
+
+#[test]
+fn errors_say_what_differs() {
+    let whole = sample().to_bytes();
+    let said = |at: usize, byte: u8, kind: Kind| {
+        let mut bytes = whole.clone();
+        bytes[at] = byte;
+        Pack::from_bytes(&bytes, kind).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(said(0, b'x', Kind::Grammar).contains("not an artifact"));
+    assert!(said(8, 9, Kind::Grammar).contains("format version 9"));
+    assert!(said(32, b'7', Kind::Grammar).contains("made by version \"7"));
+    assert!(said(0, 0x89, Kind::Vocabulary).contains("holds an index, not a vocabulary"));
+    assert!(said(70, 0, Kind::Grammar).contains("header's checksum"));
+    let pack = |at: usize| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        Pack::from_bytes(&bytes, Kind::Grammar).unwrap()
+    };
+    // A section that nobody asks for is not looked at.
+    let first = HEADER + 3 * ENTRY;
+    let torn = pack(first + 60);
+    assert!(torn.section::<u32>("numbers").is_ok());
+    assert!(torn.section::<u8>("bytes").unwrap_err().message().contains("section \"bytes\""));
+}
+
+#[test]
+fn a_forged_table_leads_nowhere() {
+    let whole = sample().to_bytes();
+    let table = HEADER + 3 * ENTRY;
+    for at in (24..28).chain(HEADER + 32..HEADER + 48).chain(HEADER + 96..HEADER + 112) {
+        for value in [0u8, 1, 63, 64, 127, 255] {
+            let mut bytes = whole.clone();
+            if bytes[at] == value {
+                continue;
+            }
+            bytes[at] = value;
+            let end = (HEADER + ENTRY * small(&bytes, 24).unwrap_or(0) as usize).min(table);
+            let sum = checksum(&[&bytes[..SUM_AT], &bytes[HEADER..end]]);
+            bytes[SUM_AT..HEADER].copy_from_slice(&sum);
+            // A shorter length within the same padding is a section that ends earlier; everything else is refused.
+            if let Ok(pack) = Pack::from_bytes(&bytes, Kind::Grammar) {
+                assert!(at == HEADER + 40 || at == HEADER + 104, "byte {at} = {value}");
+                assert!(pack.sections().all(|(name, len)| pack.section::<u8>(name).unwrap().len() == len));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failed_write_leaves_nothing() {
+    let folder = std::env::temp_dir().join(format!("interlock-format-{}", std::process::id()));
+    fs::create_dir_all(folder.join("taken")).unwrap();
+    fs::write(folder.join("taken/inside"), b"x").unwrap();
+    // A folder that is not empty cannot be replaced by a file.
+    assert_eq!(sample().write(&folder.join("taken")).unwrap_err().kind(), ErrorKind::Artifact);
+    assert!(sample().write(&folder.join("missing/x")).is_err());
+    sample().write(&folder.join("x")).unwrap();
+    let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["taken", "x"]);
+    Pack::open(&folder.join("x"), Kind::Grammar).unwrap().verify().unwrap();
+    fs::remove_dir_all(folder).unwrap();
+}

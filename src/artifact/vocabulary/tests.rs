@@ -1,0 +1,60 @@
+use super::*;
+use crate::vocab::VocabularyOptions;
+
+fn sample() -> Arc<Vocabulary> {
+    let options = VocabularyOptions { eos_token_ids: vec![1, 8], special_token_ids: vec![4], size: Some(33) };
+    Vocabulary::new(["a", "<eos>", "", "ab", "<user>", "a", "\u{e9}", "abc"], options).unwrap()
+}
+
+#[test]
+fn a_mapped_vocabulary_is_the_same() {
+    let v = sample();
+    let path = std::env::temp_dir().join(format!("interlock-vocabulary-{}", std::process::id()));
+    save(&v, &path).unwrap();
+    let w = load(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(w.fingerprint(), v.fingerprint());
+    assert_eq!(w.trie(), v.trie());
+    assert_eq!((w.len(), w.size(), w.max_token_len()), (v.len(), v.size(), v.max_token_len()));
+    assert!((0..40).all(|id| w.token_bytes(id) == v.token_bytes(id) && w.spelling(id) == v.spelling(id)));
+    assert_eq!((w.eos_token_ids(), w.special_token_ids()), (v.eos_token_ids(), v.special_token_ids()));
+    assert_eq!(pack(&w).to_bytes(), pack(&v).to_bytes());
+    assert!(w.memory_bytes() < v.memory_bytes());
+}
+
+/// Whatever a forged pack says, with checksums that fit, it is refused or reads without a panic.
+#[test]
+fn forged_numbers_are_refused_or_harmless() {
+    let v = sample();
+    let mut refused = 0;
+    for section in SECTIONS {
+        let whole = Pack::from_bytes(&pack(&v).to_bytes(), Kind::Vocabulary).unwrap();
+        let bytes = whole.section::<u8>(section).unwrap().to_vec();
+        for (at, value) in (0..bytes.len()).flat_map(|at| [0u8, 1, 2, 200, 255].map(|value| (at, value))) {
+            let mut forged = PackWriter::new(Kind::Vocabulary, v.fingerprint());
+            for name in
+                [SIZE, BYTES, STARTS, EOS, SPECIAL, TRIE_BYTES, TRIE_ENDS, TRIE_DEPTHS, TRIE_STARTS, TRIE_TOKENS]
+            {
+                let mut bytes = whole.section::<u8>(name).unwrap().to_vec();
+                if name == section {
+                    bytes[at] = value;
+                }
+                forged.add(name, &bytes);
+            }
+            match unpack(&Pack::from_bytes(&forged.to_bytes(), Kind::Vocabulary).unwrap()) {
+                Err(e) => {
+                    assert_eq!(e.kind(), crate::ErrorKind::Artifact);
+                    refused += 1;
+                }
+                Ok(w) => {
+                    for node in 0..w.trie().len() as u32 {
+                        let below = w.trie().subtree_tokens(node).iter();
+                        assert!(below.chain(w.trie().tokens(node)).all(|&t| w.token_bytes(t).is_some()));
+                        assert!(w.trie().children(node).all(|child| child > node));
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 300, "{refused}");
+}

@@ -1,0 +1,44 @@
+use super::*;
+
+#[test]
+fn owned_and_mapped_read_alike() {
+    let numbers: Vec<u32> = (0..1000).map(|i| i * 77_777).collect();
+    let owned = Slice::from(numbers.clone());
+    let mut bytes = Vec::new();
+    numbers.iter().for_each(|n| n.put(&mut bytes));
+    let pages = Pages::hold(&bytes);
+    let held: Slice<u32> = Slice::of_pages(&pages, 0..4000).unwrap();
+    assert_eq!((&owned[..], &owned), (&numbers[..], &held));
+    assert_eq!(held.clone(), held);
+    assert_eq!(Slice::<u32>::of_pages(&pages, 4..12).unwrap()[..], numbers[1..3]);
+
+    let path = std::env::temp_dir().join(format!("interlock-pages-{}", std::process::id()));
+    std::fs::write(&path, &bytes).unwrap();
+    let mapped = Pages::map(&path).unwrap();
+    // A deleted file keeps its pages.
+    std::fs::remove_file(&path).unwrap();
+    let slice: Slice<u32> = Slice::of_pages(&mapped, 0..4000).unwrap();
+    drop(mapped);
+    assert_eq!((slice.memory_bytes(), &slice), (0, &held));
+    assert!(held.memory_bytes() == 4000 && owned.memory_bytes() >= 4000);
+}
+
+#[test]
+fn ranges_outside_or_of_parts_are_refused() {
+    let pages = Pages::hold(&[1; 100]);
+    assert_eq!(pages.bytes(), [1; 100]);
+    assert!(Slice::<u32>::of_pages(&pages, 0..101).is_none());
+    assert!(Slice::<u32>::of_pages(&pages, 0..7).is_none());
+    assert!(Slice::<u64>::of_pages(&pages, 100..100).unwrap().is_empty());
+    #[allow(clippy::reversed_empty_ranges)]
+    let reversed = 8..4;
+    assert!(Slice::<u8>::of_pages(&pages, reversed).is_none());
+}
+
+#[test]
+fn numbers_that_are_not_aligned_are_copied() {
+    let bytes: Vec<u8> = (0..64).collect();
+    let pages = Pages::hold(&bytes);
+    let numbers: Slice<u16> = Slice::of_pages(&pages, 1..5).unwrap();
+    assert_eq!(numbers[..], [0x0201, 0x0403]);
+}

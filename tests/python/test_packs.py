@@ -1,0 +1,180 @@
+"""Vocabularies in files, and folders of indexes."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import interlock
+from interlock import Store
+
+SOURCES = [
+    ("choices", ["yes", "nö"], {}),
+    ("regex", "a.c", {"flags": "si", "limits": {"max_depth": 20}}),
+    ("json_schema", {"type": "object", "properties": {"a": {"type": "integer"}}}, {"whitespace": "compact"}),
+    ("json_schema", {"$ref": "x:y"}, {"documents": {"x:y": {"const": "é"}}, "limits": interlock.Limits(max_depth=30)}),
+]
+
+
+def compiled(kind, source, vocabulary, options):
+    return getattr(interlock.Index, f"from_{kind}")(source, vocabulary, **options)
+
+
+def test_vocabulary_round_trip(word_vocabulary, tmp_path):
+    path = tmp_path / "vocabulary"
+    word_vocabulary.save(path)
+    program = (
+        "import sys, interlock; v = interlock.Vocabulary.load(sys.argv[1]); "
+        "g = interlock.Index.from_json_schema({'enum': ['yes', 12, {'é': None}]}, v).guide(); "
+        "print(v.fingerprint, g.allowed_token_ids().tolist())"
+    )
+    other = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
+    guide = interlock.Index.from_json_schema({"enum": ["yes", 12, {"é": None}]}, word_vocabulary).guide()
+    assert other.stdout.split(" ", 1) == [word_vocabulary.fingerprint, f"{guide.allowed_token_ids().tolist()}\n"]
+    assert pickle.loads(pickle.dumps(interlock.Vocabulary.load(path))) == word_vocabulary
+
+
+def test_damaged_vocabulary(word_vocabulary, tmp_path):
+    path = tmp_path / "vocabulary"
+    word_vocabulary.save(path)
+    whole = path.read_bytes()
+    for at in [*range(0, 256), *range(256, len(whole), 61)]:
+        (tmp_path / "bad").write_bytes(whole[:at] + bytes([whole[at] ^ 0x11]) + whole[at + 1 :])
+        with pytest.raises(interlock.ArtifactError):
+            interlock.Vocabulary.load(tmp_path / "bad")
+        (tmp_path / "bad").write_bytes(whole[:at])
+        with pytest.raises(interlock.ArtifactError):
+            interlock.Vocabulary.load(tmp_path / "bad")
+
+
+def test_keys_and_round_trips(byte_vocabulary, word_vocabulary, tmp_path):
+    store = Store(tmp_path / "store")
+    for kind, source, options in SOURCES:
+        key = store.key_of(kind, source, byte_vocabulary, **options)
+        assert key not in store and store.get(key, byte_vocabulary) is None
+        index = compiled(kind, source, byte_vocabulary, options)
+        assert store.put(index) == key and key in store
+        again = store.get(key, byte_vocabulary)
+        assert again.fingerprint == index.fingerprint
+        assert again.guide().allowed_token_ids().tolist() == index.guide().allowed_token_ids().tolist()
+        assert store.get_or_compile(kind, source, byte_vocabulary, **options).fingerprint == index.fingerprint
+        assert store.key_of(kind, source, word_vocabulary, **options) != key
+        with pytest.raises(interlock.ArtifactError, match="vocabulary"):
+            store.get(key, word_vocabulary)
+    assert len(store.entries()) == len(SOURCES) and store.verify() == []
+    assert store.total_bytes() == sum(p.stat().st_size for p in (tmp_path / "store").glob("??/*"))
+    for bad in ("short", "../../../etc/passwd"):
+        with pytest.raises(interlock.ArgumentError):
+            store.get(bad, byte_vocabulary)
+    with pytest.raises(interlock.ArgumentError, match="flag"):
+        store.key_of("regex", "a", byte_vocabulary, flag="i")
+
+
+def test_damage_is_found_and_replaced(byte_vocabulary, tmp_path):
+    store = Store(tmp_path)
+    store.get_or_compile("choices", ["a"], byte_vocabulary)
+    (file,) = tmp_path.glob("??/*.ilk")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1] + b"x")
+    assert len(store.verify()) == 1
+    with pytest.raises(interlock.ArtifactError):
+        store.get(store.entries()[0].key, byte_vocabulary)
+    store.get_or_compile("choices", ["a"], byte_vocabulary)
+    assert store.verify() == [] and file.read_bytes() == whole
+    file.rename(file.with_name("0" * 64 + ".ilk"))
+    assert len(store.verify()) == 1
+
+
+def test_threads_compile_once(byte_vocabulary, tmp_path):
+    store, before, found = Store(tmp_path), interlock.stats()["compiles"], []
+    ask = lambda: found.append(store.get_or_compile("regex", "[a-z]{1,40}x", byte_vocabulary))  # noqa: E731
+    with store._lock(store.key_of("regex", "[a-z]{1,40}x", byte_vocabulary)[:3]):
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.1)
+        assert not found
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8 and all(index is found[0] for index in found)
+    assert interlock.stats()["compiles"] == before + 1
+
+
+def test_failures_reach_every_waiter_and_leave_nothing(byte_vocabulary, tmp_path):
+    store = Store(tmp_path)
+    with pytest.raises(interlock.PatternError):
+        store.get_or_compile("regex", "(", byte_vocabulary)
+    assert store.entries() == [] and store._flights == {}
+
+
+def test_eviction_by_last_use(byte_vocabulary, tmp_path):
+    store = Store(tmp_path)
+    keys = [store.put(interlock.Index.from_choices([f"c{i}"], byte_vocabulary)) for i in range(4)]
+    for age, key in enumerate(keys):
+        os.utime(store._file(key), (1000 + age, 1000 + age))
+    store.get(keys[0], byte_vocabulary)
+    one = store.total_bytes() // 4
+    small = Store(tmp_path, max_bytes=3 * one)
+    new = small.put(interlock.Index.from_choices(["c9"], byte_vocabulary))
+    assert [key in small for key in [*keys, new]] == [True, False, False, True, True]
+
+
+WRITER = """
+import sys, interlock
+vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256], size=300)
+store = interlock.Store(sys.argv[1], max_bytes=100_000)
+print("ready", flush=True)
+for i in range(int(sys.argv[2]), 10**6, 2):
+    store.get_or_compile("choices", [f"w{i}"], vocabulary)
+"""
+
+
+def test_killed_writers_leave_a_valid_store(tmp_path):
+    store = Store(tmp_path)
+    for delay in (0.02, 0.07, 0.11):
+        writers = [
+            subprocess.Popen([sys.executable, "-c", WRITER, tmp_path, str(i)], stdout=subprocess.PIPE) for i in range(2)
+        ]
+        for writer in writers:
+            assert writer.stdout.readline() == b"ready\n"
+        time.sleep(delay)
+        for writer in writers:
+            writer.send_signal(signal.SIGKILL)
+            writer.wait()
+            writer.stdout.close()
+        assert store.verify() == []
+    assert store.entries()
+    # No lock outlives its holder.
+    vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256], size=300)
+    for i in range(40):
+        store.get_or_compile("choices", [f"w{i}"], vocabulary)
+
+
+def test_no_space(byte_vocabulary, tmp_path):
+    resource = pytest.importorskip("resource")
+    store = Store(tmp_path)
+    store.put(interlock.Index.from_choices(["a"], byte_vocabulary))
+    index = interlock.Index.from_choices(["b" * 5000], byte_vocabulary)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+        with pytest.raises(interlock.ArtifactError, match="cannot write"):
+            store.put(index)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert store.verify() == [] and len(store.entries()) == 1 and not list(tmp_path.glob("*/*.tmp"))
+
+
+def test_folders_that_cannot_be_used(byte_vocabulary, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(interlock.ArtifactError, match="cannot open"):
+        Store(tmp_path / "file")
+    with pytest.raises(interlock.UnsupportedError):
+        Store("s3://bucket/x")
