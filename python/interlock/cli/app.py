@@ -1,0 +1,109 @@
+"""The parser, and the one place where an exception becomes a message and an exit code.
+
+The command runs in a thread of its own: native code does not look for signals, so the main thread waits for them and
+can end the process at once, however long a compile takes. Files are written whole or not at all (``files``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import interlock
+from interlock.cli import exits, files
+from interlock.cli.output import Output, printable
+
+COMMANDS = ("compile", "inspect", "check", "sample", "diff", "draw", "vocab", "bench")
+ABOUT = """\
+Exact constrained decoding: compile patterns, JSON Schemas and choices, and look at what they mean.
+
+  interlock check order.json answer.json          does this document satisfy the schema, and if not, where?
+  interlock inspect pattern:'[a-z]{1,60}'         states, memory, how each keyword is enforced
+  interlock sample order.json -n 5                five documents that the masks allow
+  interlock compile order.json -t tokenizer.json -o order.index
+"""
+CODES = """\
+exit codes: 0 yes, done; 1 the answer is no; 2 wrong arguments; 3 the source was refused; 4 a file, vocabulary or
+artifact is not usable; 70 a bug in interlock; 130 Ctrl-C; 141 the reader of the output went away; 143 SIGTERM
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are JSON where ``--json`` asks for it."""
+
+    def error(self, message: str) -> NoReturn:
+        if "--json" in sys.argv:
+            sys.stdout.write(json.dumps({"error": {"type": "UsageError", "message": message}}) + "\n")
+        else:
+            sys.stderr.write(f"interlock: {printable(message)}\n  try: {self.prog} --help\n")
+        sys.stdout.flush()
+        sys.exit(exits.USAGE)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    form = argparse.RawDescriptionHelpFormatter
+    top = Parser(prog="interlock", description=ABOUT, epilog=CODES, formatter_class=form)
+    top.add_argument("--version", action="version", version=f"interlock {interlock.__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        module = import_module(f"interlock.cli.{name}")
+        title, _, examples = (module.__doc__ or "").partition("\n\n")
+        sub = commands.add_parser(name, help=title.rstrip("."), description=f"{title}\n\n{examples}", epilog=CODES, formatter_class=form)
+        sub.add_argument("--json", action="store_true", help="one JSON object on the standard output")
+        sub.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks")
+        module.register(sub)
+        sub.set_defaults(run=module.run)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code. For the main thread; it may end the process."""
+    args = parser().parse_args(argv)
+    output = Output(args.json, args.quiet)
+    outcome: list[int] = []
+
+    def work() -> None:
+        try:
+            outcome.append(args.run(args, output))
+        except BaseException as error:  # whatever it is, it becomes a message and an exit code
+            outcome.append(fail(error, output))
+
+    thread = threading.Thread(target=work, daemon=True)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        thread.start()
+        thread.join()
+    except (KeyboardInterrupt, exits.Terminated) as error:
+        files.remove_unfinished()
+        code = fail(error, output)
+        os._exit(code)
+    return outcome[0]
+
+
+def _terminate(*_: Any) -> NoReturn:
+    raise exits.Terminated("ended by SIGTERM")
+
+
+def fail(error: BaseException, output: Output) -> int:
+    """Say what went wrong and return the exit code."""
+    code = exits.code_of(error)
+    if isinstance(error, BrokenPipeError):
+        # Python flushes the standard output again at exit; that must not fail a second time.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exits.PIPE
+    if isinstance(error, (KeyboardInterrupt, exits.Terminated)):
+        sys.stderr.write("interlock: interrupted\n")
+    elif output.json:
+        output.result({"error": exits.describe(error)}, [])
+    else:
+        sys.stderr.write("\n".join(printable(line) for line in exits.sentence(error).split("\n")) + "\n")
+    sys.stderr.flush()
+    return code

@@ -1,0 +1,86 @@
+"""Time a source on this machine: compile, first mask, masks and advances along random outputs.
+
+  interlock bench order.json -t tokenizer.json
+  interlock bench pattern:'[a-z]{1,60}' --walks 50 --json
+
+Times are wall-clock, in microseconds, beside whatever else this machine does; *overhead* is an empty timed call, which is
+part of every figure. The first compile fills the caches of the process, later ones find them full.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import interlock
+from interlock.cli import exits, sources, vocabularies
+from interlock.cli.output import Output, Progress, table
+from interlock.cli.walk import random_walk
+
+T = TypeVar("T")
+SHARES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0))
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    sources.add_arguments(parser)
+    vocabularies.add_arguments(parser)
+    parser.add_argument("--walks", type=int, default=20, metavar="N", help="random outputs (default: 20)")
+    parser.add_argument("--repeat", type=int, default=20, metavar="N", help="compiles after the first (default: 20)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Measure and report."""
+    if args.walks < 1 or args.repeat < 1:
+        raise exits.UsageError("--walks and --repeat must be at least 1")
+    source = sources.read(args.source, args)
+    vocabulary = vocabularies.read(args)
+    bits = interlock.allocate_bitmask(1, vocabulary)
+    cold, index = _timed(lambda: source.compile(vocabulary))
+    first, _ = _timed(lambda: index.guide().fill_bitmask(bits))
+    again, masks, advances = [], [], []
+    steps = args.repeat + args.walks
+    with Progress("measuring", steps, output) as bar:
+        for done in range(args.repeat):
+            again.append(_timed(lambda: source.compile(vocabulary).guide().fill_bitmask(bits))[0])
+            bar.show(done + 1)
+        for number in range(args.walks):
+            guide = index.guide()
+            random_walk(guide, random.Random(f"{args.seed}/{number}"), 40, 500)
+            tokens = guide.tokens
+            guide.reset()
+            for token in tokens:
+                masks.append(_timed(lambda: guide.fill_bitmask(bits))[0])
+                advances.append(_timed(lambda: guide.advance(token))[0])
+            bar.show(args.repeat + number + 1)
+    overhead = [_timed(lambda: None)[0] for _ in range(1000)]
+    both = [a + b for a, b in zip(masks, advances)]
+    figures = {
+        "compile and first mask, again": again,
+        "mask": masks,
+        "advance": advances,
+        "mask and advance": both,
+        "overhead": overhead,
+    }
+    summary = {name: {p: _share(values, share) for p, share in SHARES} for name, values in figures.items()}
+    machine = {"unit": "microseconds", "first_compile": cold, "first_mask": first, "positions": len(masks), "figures": summary}
+    people = [f"first compile {cold} us, its first mask {first} us; {len(masks)} positions of {args.walks} outputs", ""]
+    rows = [(name, *(str(row[p]) for p, _ in SHARES)) for name, row in summary.items()]
+    people += table(rows, ("microseconds", *(p for p, _ in SHARES)))
+    output.result(machine, people)
+    return exits.OK
+
+
+def _timed(work: Callable[[], T]) -> tuple[float, T]:
+    began = time.perf_counter_ns()
+    value = work()
+    return (time.perf_counter_ns() - began) / 1e3, value
+
+
+def _share(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

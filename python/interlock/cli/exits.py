@@ -1,0 +1,127 @@
+"""Exit codes, and a failure in words.
+
+Every failure is one message: what kind it is, where in the source, why, and what to do about it. A traceback is
+never shown; a bug is an ``InternalError`` or an exception that nobody expected, and says so.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Any
+
+import interlock
+
+OK = 0
+"""The command did what it says, and the answer is yes."""
+NO = 1
+"""The command did what it says, and the answer is no: refused, different, damaged, some schemas not compiled."""
+USAGE = 2
+"""The arguments make no sense together."""
+SOURCE = 3
+"""The source was refused: not well formed, not supported, unsatisfiable, or beyond a limit."""
+INPUT = 4
+"""Something around the source is not usable: a file, a folder, a vocabulary, an artifact, a store."""
+BUG = 70
+"""A bug in interlock."""
+INTERRUPTED = 130
+"""Ctrl-C."""
+PIPE = 141
+"""The reader of the output went away."""
+TERMINATED = 143
+"""The process was asked to end (SIGTERM)."""
+
+SOURCE_ERRORS = (
+    interlock.PatternError,
+    interlock.SchemaError,
+    interlock.GrammarError,
+    interlock.UnsupportedError,
+    interlock.UnsatisfiableError,
+    interlock.LimitError,
+)
+
+
+class UsageError(Exception):
+    """Arguments that make no sense together; exit code 2."""
+
+
+class InputError(Exception):
+    """Something around the source that is not usable; exit code 4."""
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived. Like ``KeyboardInterrupt`` it passes through handlers of ordinary errors."""
+
+
+def code_of(error: BaseException) -> int:
+    """The exit code of a failure."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(error, Terminated):
+        return TERMINATED
+    if isinstance(error, (UsageError, interlock.ArgumentError)):
+        return USAGE
+    if isinstance(error, SOURCE_ERRORS):
+        return SOURCE
+    if isinstance(error, interlock.InternalError):
+        return BUG
+    if isinstance(error, (InputError, interlock.InterlockError, OSError, UnicodeError)):
+        return INPUT
+    return BUG
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """A failure for machines: type, message, place, and the fields that this kind has."""
+    if isinstance(error, UnicodeError):
+        message = f"the text is not UTF-8: {error}"
+    elif isinstance(error, OSError):
+        message = _os_message(error)
+    else:
+        message = str(error) or type(error).__name__
+    out: dict[str, Any] = {"type": type(error).__name__, "message": message}
+    for name in ("place", "offset", "pointer", "keyword", "limit", "value"):
+        value = getattr(error, name, None)
+        if value is not None and value != "":
+            out[name] = value
+    remedy = _remedy(error)
+    if remedy:
+        out["remedy"] = remedy
+    return out
+
+
+def sentence(error: BaseException) -> str:
+    """A failure for people: one message, and a second line with what to do where that is known."""
+    described = describe(error)
+    lines = [f"interlock: {described['type']}: {described['message']}"]
+    shown = str(described["message"])
+    extra = [f"{name} {described[name]}" for name in ("pointer", "keyword") if str(described.get(name, "")) not in shown]
+    if extra:
+        lines.append("  at: " + ", ".join(extra))
+    if "remedy" in described:
+        lines.append(f"  try: {described['remedy']}")
+    return "\n".join(lines)
+
+
+def _os_message(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
+
+
+def _remedy(error: BaseException) -> str:
+    if isinstance(error, interlock.UnsupportedError):
+        return "--on-unsupported warn leaves out what can be left out and says so in the report (interlock inspect)"
+    if isinstance(error, interlock.LimitError):
+        return "--limit NAME=N raises one limit; the message names what was exceeded"
+    if isinstance(error, interlock.UnsatisfiableError):
+        return "the place above contradicts itself; no output can satisfy it"
+    if isinstance(error, OSError):
+        return {
+            errno.ENOSPC: "free some space and run the same command again; what is finished stays",
+            errno.EROFS: "choose a place on a file system that can be written",
+            errno.EACCES: "choose a place that you may write, or change its permissions",
+            errno.EPERM: "choose a place that you may write, or change its permissions",
+            errno.ENOENT: "check the spelling of the path",
+        }.get(error.errno or 0, "")
+    if code_of(error) == BUG:
+        return "this is a bug in interlock: please report the command and this message"
+    return ""

@@ -1,0 +1,57 @@
+"""Reading arguments from files, and writing a file whole or not at all.
+
+What is being written is registered, so that an interrupted command can remove it: a signal may arrive while another
+thread is in native code, and then no ``finally`` block runs before the process ends.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+_lock = threading.Lock()
+_unfinished: set[Path] = set()
+
+
+def read(path: str) -> bytes:
+    """The bytes of a file; ``-`` is the standard input."""
+    return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+
+
+def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:
+    """Let ``fill`` write a file beside ``path`` and rename it into place once it is whole.
+
+    A reader sees the old file or the new one. On any failure the old file, if there is one, is untouched.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(21, "is a folder, not a file", str(target))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(2, "no such folder", str(target.parent))
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    with _lock:
+        _unfinished.add(partial)
+    try:
+        fill(partial)
+        with open(partial, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+        with _lock:
+            _unfinished.discard(partial)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file whole or not at all."""
+    write(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+
+
+def remove_unfinished() -> None:
+    """Remove what an interrupted command was writing."""
+    with _lock:
+        for path in _unfinished:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,229 @@
+"""The automaton of a source over characters, and its compressed form.
+
+States are found by walking guides of the byte vocabulary, breadth first, told apart by ``Guide.state``; equal ones are
+merged (Moore's partition refinement), so the result is minimal. Two rewritings make it readable:
+
+* ``characters``: a state inside a UTF-8 sequence is no state of the text; edges carry code points instead of bytes.
+* ``jumps``: a state with one way on and that way one character is *forced*; chains of them become one edge with the whole
+  text. This is the compressed automaton of jump-forward decoding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import interlock
+from interlock.cli.exits import InputError
+from interlock.cli.walk import next_bytes
+
+Ranges = tuple[tuple[int, int], ...]
+
+
+@dataclass
+class Edge:
+    """From ``src`` to ``dst`` by any of ``ranges``, or, with ``run``, by this text.
+
+    ``forced`` is how many of the last characters of ``run`` have no alternative.
+    """
+
+    src: int
+    dst: int
+    ranges: Ranges
+    run: str = ""
+    forced: int = 0
+
+
+@dataclass
+class Graph:
+    """States are numbers, 0 is the start."""
+
+    accepting: set[int]
+    edges: list[Edge]
+
+    @property
+    def states(self) -> list[int]:
+        """All states, ascending."""
+        return sorted({0, *self.accepting, *(e.src for e in self.edges), *(e.dst for e in self.edges)})
+
+
+def explore(index: interlock.Index, most: int) -> tuple[list[dict[int, int]], set[int]]:
+    """Rows (byte to state) and accepting states of an index over the byte vocabulary.
+
+    Raises ``InputError`` where there are more than ``most`` states; a recursive source, or a schema with
+    unbounded text or digits, has no end of them.
+    """
+    first = index.guide()
+    numbers = {first.state: 0}
+    guides = [first]
+    rows: list[dict[int, int]] = []
+    accepting = set()
+    while len(rows) < len(guides):
+        guide = guides[len(rows)]
+        if guide.is_accepting:
+            accepting.add(len(rows))
+        row = {}
+        for byte in next_bytes(guide):
+            after = guide.fork()
+            after.advance(byte)
+            state = after.state
+            if state not in numbers:
+                if len(guides) >= most:
+                    raise InputError(
+                        f"more than {most} states (--max-states): lengths, counts and nesting are states here, "
+                        "and in a schema every length of a text is; with recursion there is no end of them"
+                    )
+                numbers[state] = len(guides)
+                guides.append(after)
+            row[byte] = numbers[state]
+        rows.append(row)
+    return minimized(rows, accepting)
+
+
+def minimized(rows: list[dict[int, int]], accepting: set[int]) -> tuple[list[dict[int, int]], set[int]]:
+    """The same automaton with equal states merged, numbered breadth first by ascending bytes."""
+    block = [int(state in accepting) for state in range(len(rows))]
+    count = len(set(block))
+    while True:
+        seen: dict[object, int] = {}
+        block = [
+            seen.setdefault((block[s], tuple((byte, block[t]) for byte, t in sorted(rows[s].items()))), len(seen))
+            for s in range(len(rows))
+        ]
+        if len(seen) == count:
+            break
+        count = len(seen)
+    member = {b: s for s, b in reversed(list(enumerate(block)))}
+    order = {block[0]: 0}
+    queue = [block[0]]
+    for b in queue:
+        for _, target in sorted(rows[member[b]].items()):
+            if block[target] not in order:
+                order[block[target]] = len(order)
+                queue.append(block[target])
+    merged = [{byte: order[block[t]] for byte, t in rows[member[b]].items()} for b in queue]
+    return merged, {order[b] for b in queue if member[b] in accepting}
+
+
+def characters(rows: list[dict[int, int]], accepting: set[int]) -> Graph:
+    """The automaton over code points. A state all of whose ways are continuation bytes is inside a character."""
+    inside = {s for s, row in enumerate(rows) if s and row and s not in accepting and all(0x80 <= b <= 0xBF for b in row)}
+    edges: list[Edge] = []
+    for src, row in enumerate(rows):
+        if src in inside:
+            continue
+        found: dict[int, list[tuple[int, int]]] = {}
+        stack = [(byte, dst, _lead(byte)) for byte, dst in row.items()]
+        while stack:
+            _, dst, (value, left) = stack.pop()
+            if left == 0 or dst not in inside:
+                found.setdefault(dst, []).append((value << 6 * left, (value + 1 << 6 * left) - 1))
+                continue
+            stack.extend((b, after, (value << 6 | b & 0x3F, left - 1)) for b, after in rows[dst].items())
+        edges.extend(Edge(src, dst, _joined(parts)) for dst, parts in sorted(found.items()))
+    return _reachable(Graph(set(accepting), edges))
+
+
+def _lead(byte: int) -> tuple[int, int]:
+    """The bits of a code point that its first byte has, and how many bytes follow."""
+    if byte < 0x80:
+        return byte, 0
+    if byte < 0xE0:
+        return byte & 0x1F, 1
+    return (byte & 0x0F, 2) if byte < 0xF0 else (byte & 0x07, 3)
+
+
+def _joined(parts: list[tuple[int, int]]) -> Ranges:
+    out: list[tuple[int, int]] = []
+    for low, high in sorted(parts):
+        if out and low <= out[-1][1] + 1:
+            out[-1] = (out[-1][0], max(high, out[-1][1]))
+        else:
+            out.append((low, high))
+    return tuple(out)
+
+
+def _reachable(graph: Graph) -> Graph:
+    onward: dict[int, list[Edge]] = {}
+    for edge in graph.edges:
+        onward.setdefault(edge.src, []).append(edge)
+    order = {0: 0}
+    for state in (queue := [0]):
+        for edge in onward.get(state, []):
+            if edge.dst not in order:
+                order[edge.dst] = len(order)
+                queue.append(edge.dst)
+    edges = [
+        Edge(order[e.src], order[e.dst], e.ranges, e.run, e.forced) for state in queue for e in onward.get(state, [])
+    ]
+    return Graph({order[s] for s in graph.accepting if s in order}, edges)
+
+
+def jumps(graph: Graph) -> Graph:
+    """The compressed form: edges of one character go on along what is forced after them."""
+    onward: dict[int, list[Edge]] = {s: [] for s in graph.states}
+    for edge in graph.edges:
+        onward[edge.src].append(edge)
+
+    def single(edge: Edge) -> bool:
+        return len(edge.ranges) == 1 and edge.ranges[0][0] == edge.ranges[0][1]
+
+    def is_forced(state: int) -> bool:
+        return state not in graph.accepting and len(onward[state]) == 1 and single(onward[state][0])
+
+    edges = []
+    keep, queue = {0}, [0]
+    for state in queue:
+        for edge in onward[state]:
+            dst, run, forced = edge.dst, "", 0
+            if single(edge):
+                run, forced = chr(edge.ranges[0][0]), int(is_forced(state))
+                passed = {state}
+                while is_forced(dst) and dst not in passed:
+                    passed.add(dst)
+                    step = onward[dst][0]
+                    run, forced, dst = run + chr(step.ranges[0][0]), forced + 1, step.dst
+            edges.append(Edge(state, dst, edge.ranges, run, forced))
+            if dst not in keep:
+                keep.add(dst)
+                queue.append(dst)
+    return _reachable(Graph(graph.accepting & keep, edges))
+
+
+def label(edge: Edge, most: int = 36) -> str:
+    """What is written at an edge: the run, or its characters as ranges; at most ``most`` characters."""
+    text = "".join(map(_name, map(ord, edge.run))) if edge.run else ranges_label(edge.ranges)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def ranges_label(ranges: Ranges) -> str:
+    """Code points as ranges: ``a-z 0-9``; ``any``; ``any but " \\``."""
+    gaps, at = [], 0
+    for low, high in ranges:
+        if at < low and (at, low) != (0xD800, 0xE000):
+            gaps.append((at, low - 1))
+        at = high + 1
+    if at < 0x110000:
+        gaps.append((at, 0x10FFFF))
+    if not gaps:
+        return "any"
+    plain = " ".join(map(_range, ranges))
+    but = "any but " + " ".join(map(_range, gaps))
+    return but if at == 0x110000 and len(but) < len(plain) else plain
+
+
+def _range(pair: tuple[int, int]) -> str:
+    low, high = pair
+    if high - low < 2:
+        return " ".join(_name(c) for c in range(low, high + 1))
+    return f"{_name(low)}-{_name(high)}"
+
+
+def _name(c: int) -> str:
+    if c == 0x20:
+        return "␣"
+    named = {0x09: r"\t", 0x0A: r"\n", 0x0D: r"\r"}.get(c)
+    if named:
+        return named
+    if 0xD800 <= c < 0xE000 or not chr(c).isprintable():
+        return f"\\x{c:02x}" if c < 0x80 else f"U+{c:04X}"
+    return chr(c)

@@ -1,0 +1,60 @@
+"""Say what a source became: states, memory, and how exactly each keyword is enforced.
+
+  interlock inspect order.json
+  interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from interlock.cli import exits, sources, vocabularies
+from interlock.cli.output import Output, byte_set, facts, size, table, text_of
+from interlock.cli.walk import next_bytes
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    sources.add_arguments(parser)
+    vocabularies.add_arguments(parser)
+    parser.add_argument("--all", action="store_true", help="show the rows of the report that are exact, too")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Compile and describe."""
+    source = sources.read(args.source, args)
+    vocabulary = vocabularies.read(args)
+    index = source.compile(vocabulary)
+    guide = index.guide()
+    forced = guide.forced_bytes()
+    allowed = guide.allowed_token_ids().tolist()
+    first = next_bytes(guide)
+    rows = index.report
+    machine = {
+        "kind": source.kind,
+        "fingerprint": index.fingerprint,
+        "vocabulary": {"size": vocabulary.size, "fingerprint": vocabulary.fingerprint},
+        "states": index.num_states,
+        "memory_bytes": index.memory_bytes,
+        "start": {"allowed_tokens": len(allowed), "allowed_bytes": first, "forced": forced.decode("utf-8", "backslashreplace")},
+        "report": [
+            {"pointer": r.pointer, "keyword": r.keyword, "enforcement": r.enforcement, "reason": r.reason} for r in rows
+        ],
+    }
+    people = facts(
+        [
+            ("kind", source.kind),
+            ("fingerprint", index.fingerprint),
+            ("states so far", str(index.num_states)),
+            ("memory", size(index.memory_bytes)),
+            ("first token", f"{len(allowed)} of {vocabulary.size} allowed, first byte {byte_set(first) or 'none'}"),
+            ("forced start", text_of(forced) if forced else "nothing"),
+        ]
+    )
+    shown = [r for r in rows if args.all or r.enforcement != "exact"]
+    people += ["", f"report: {len(rows)} rows, {len(rows) - sum(r.enforcement != 'exact' for r in rows)} exact"]
+    if shown:
+        cells = [(r.enforcement, r.pointer or "(root)", r.keyword, r.reason) for r in shown]
+        people += table(cells, ("enforcement", "place", "keyword", "reason"))
+    output.result(machine, people)
+    return exits.OK

@@ -1,0 +1,166 @@
+"""What a command prints: lines for people, or one JSON object for machines.
+
+The standard output holds results only, so that it can be piped. With ``--json`` it holds exactly one JSON object,
+also after a failure (``{"error": {...}}``). Progress and remarks go to the standard error; a bar is drawn only if
+that is a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+CONTROL = {0x09: r"\t", 0x0A: r"\n", 0x0D: r"\r", 0x22: '"', 0x5C: r"\\"}
+
+
+class Output:
+    """Where a command says its results. ``json`` chooses the form."""
+
+    def __init__(self, json: bool, quiet: bool = False) -> None:
+        self.json = json
+        self.quiet = quiet
+
+    def result(self, machine: dict[str, Any], people: Iterable[str]) -> None:
+        """The result of the command, in the form that was asked for."""
+        if self.json:
+            sys.stdout.write(json.dumps(machine, ensure_ascii=True, sort_keys=False, allow_nan=False) + "\n")
+        else:
+            for line in people:
+                sys.stdout.write(printable(line) + "\n")
+        sys.stdout.flush()
+
+    def remark(self, line: str) -> None:
+        """A line beside the result, for people."""
+        if not self.quiet:
+            sys.stderr.write(printable(line) + "\n")
+            sys.stderr.flush()
+
+
+class Progress:
+    """A bar on the standard error, redrawn at most ten times a second; nothing where that is not a terminal.
+
+    ``with Progress("compiling", 500, output) as bar: bar.show(done, "12 refused")``
+    """
+
+    WIDTH = 30
+
+    def __init__(self, title: str, total: int, output: Output) -> None:
+        self.title = title
+        self.total = total
+        self.drawn = 0
+        self.next = 0.0
+        self.began = time.monotonic()
+        self.first: int | None = None
+        self.shown = sys.stderr.isatty() and not output.quiet
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.drawn:
+            sys.stderr.write("\r" + " " * self.drawn + "\r")
+            sys.stderr.flush()
+
+    def show(self, done: int, note: str = "") -> None:
+        """Say that ``done`` of the total are finished."""
+        now = time.monotonic()
+        if self.first is None:
+            self.first = done
+        if not self.shown or (now < self.next and done < self.total):
+            return
+        self.next = now + 0.1
+        share = done / self.total if self.total else 1.0
+        full = int(share * self.WIDTH)
+        line = f"{self.title} [{'#' * full}{'.' * (self.WIDTH - full)}] {done}/{self.total}"
+        fresh = done - self.first
+        if 0 < fresh and done < self.total:
+            line += f", {clock((now - self.began) / fresh * (self.total - done))} left"
+        line += f", {note}" if note else ""
+        line = printable(line)[: _columns() - 1]
+        sys.stderr.write("\r" + line.ljust(self.drawn))
+        sys.stderr.flush()
+        self.drawn = len(line)
+
+
+def _columns() -> int:
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
+def printable(text: str) -> str:
+    """``text`` without characters that a terminal would obey or cannot show."""
+    return "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def clock(seconds: float) -> str:
+    """A duration in words: ``5 s``, ``3 min``, ``1 h 10 min``."""
+    whole = round(seconds)
+    if whole < 100:
+        return f"{whole} s"
+    minutes = round(whole / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def size(count: int) -> str:
+    """A number of bytes in words."""
+    value = float(count)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{count} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} GiB"
+
+
+def table(rows: Sequence[Sequence[str]], head: Sequence[str] | None = None) -> list[str]:
+    """Lines with columns of equal width; the last column is not padded."""
+    everything = [*([head] if head else []), *rows]
+    if not everything:
+        return []
+    widths = [max(len(row[i]) for row in everything) for i in range(len(everything[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in everything]
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """``name: value`` lines, the values aligned."""
+    rows = [(name + ":", value) for name, value in pairs]
+    return table(rows)
+
+
+def byte_name(byte: int) -> str:
+    """A byte as it is written in a label: ``a``, ``\\n``, ``\\xff``, ``space``."""
+    if byte == 0x20:
+        return "space"
+    if byte in CONTROL:
+        return CONTROL[byte]
+    return chr(byte) if 0x21 <= byte < 0x7F else f"\\x{byte:02x}"
+
+
+def byte_ranges(allowed: Iterable[int]) -> list[tuple[int, int]]:
+    """Ascending ``(first, last)`` ranges of a set of bytes."""
+    ranges: list[tuple[int, int]] = []
+    for byte in sorted(set(allowed)):
+        if ranges and ranges[-1][1] == byte - 1:
+            ranges[-1] = (ranges[-1][0], byte)
+        else:
+            ranges.append((byte, byte))
+    return ranges
+
+
+def byte_set(allowed: Iterable[int]) -> str:
+    """A set of bytes as ranges: ``"-", 0-9, a-f``; digits and letters of one kind are joined, other bytes by three."""
+    parts = []
+    for low, high in byte_ranges(allowed):
+        if high - low >= 2:
+            parts.append(f"{byte_name(low)}-{byte_name(high)}")
+        else:
+            parts.extend(byte_name(b) for b in range(low, high + 1))
+    return " ".join(parts)
+
+
+def text_of(data: bytes) -> str:
+    """Bytes as text, in quotes, for people: what is not UTF-8 is escaped."""
+    return json.dumps(data.decode("utf-8", "backslashreplace"), ensure_ascii=False)

@@ -1,0 +1,69 @@
+"""Random members of a source, drawn token by token under the masks.
+
+  interlock sample pattern:'[a-f]{2}-\\d+' -n 3 --seed 7
+  interlock sample order.json -n 5 -t tokenizer.json
+
+Each one is walked once more, byte by byte, through an index of its own; a schema's documents are also judged by the
+package jsonschema where that is installed. Exit code 1: a sample was not confirmed, or did not come to its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+from interlock.cli import exits, sources, vocabularies
+from interlock.cli.output import Output, Progress, text_of
+from interlock.cli.walk import random_walk
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    sources.add_arguments(parser)
+    vocabularies.add_arguments(parser)
+    parser.add_argument("-n", "--count", type=int, default=1, metavar="N", help="how many (default: 1)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed draws the same (default: 0)")
+    parser.add_argument("--length", type=int, default=40, metavar="N", help="tokens before the walk looks for the end")
+    parser.add_argument("--most", type=int, default=2000, metavar="N", help="tokens after which a walk is given up")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Draw and confirm."""
+    source = sources.read(args.source, args)
+    vocabulary = vocabularies.read(args)
+    index = source.compile(vocabulary)
+    walker = source.compile(vocabularies.byte_vocabulary()).guide()
+    judge = _validator(source)
+    samples: list[dict[str, Any]] = []
+    with Progress("sampling", args.count, output) as bar:
+        for number in range(args.count):
+            guide = index.guide()
+            ended = random_walk(guide, random.Random(f"{args.seed}/{number}"), args.length, args.most)
+            data = vocabulary.decode(guide.tokens)
+            walker.reset()
+            confirmed = ended and walker.advance_many(list(data)) == len(data) and walker.is_accepting
+            text = data.decode("utf-8", "backslashreplace")
+            samples.append({"text": text, "tokens": guide.num_tokens, "ended": ended, "confirmed": confirmed and judge(text)})
+            bar.show(number + 1)
+    bad = sum(not sample["confirmed"] for sample in samples)
+    people = [s["text"] if s["text"].isprintable() else text_of(s["text"].encode()) for s in samples if s["ended"]]
+    if bad:
+        output.remark(f"{bad} of {len(samples)} not confirmed or not at their end after {args.most} tokens (--most)")
+    output.result({"samples": samples, "not_confirmed": bad}, people)
+    return exits.NO if bad else exits.OK
+
+
+def _validator(source: sources.Source) -> Callable[[str], bool]:
+    """A second opinion: jsonschema's, where it is installed and applies."""
+    if source.kind != "json_schema" or source.options.get("documents"):
+        return lambda text: True
+    try:
+        import jsonschema
+    except ImportError:
+        return lambda text: True
+    schema = json.loads(source.text)
+    judge = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(schema)
+    return lambda text: bool(judge.is_valid(json.loads(text)))

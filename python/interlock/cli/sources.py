@@ -1,0 +1,192 @@
+"""The argument that names a source, and the options of compiling it.
+
+A source is one word: a file, or text with a prefix that says what it is.
+
+======================  ==============================================================
+``order.json``          a JSON Schema in a file (``.json``, ``.schema``)
+``date.regex``          a pattern in a file (``.regex``, ``.pattern``); one final newline is not part of it
+``answers.choices``     choices in a file, one a line
+``schema:TEXT``         a JSON Schema; ``schema:@FILE`` for a file of any name, ``schema:@-`` for the standard input
+``pattern:TEXT``        a pattern; ``pattern:@FILE``
+``choices:yes,no``      choices; a JSON array where they contain commas; ``choices:@FILE``
+======================  ==============================================================
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import interlock
+from interlock.cli import files
+from interlock.cli.exits import InputError, UsageError
+
+HELP = (
+    "a file (.json a schema, .regex a pattern, .choices one choice a line), or text: "
+    "schema:'{...}', pattern:'[a-z]+', choices:yes,no; schema:@FILE for a file of another name"
+)
+SUFFIXES = {
+    ".json": "schema",
+    ".schema": "schema",
+    ".regex": "pattern",
+    ".pattern": "pattern",
+    ".choices": "choices",
+}
+KINDS = {"schema": "json_schema", "pattern": "regex", "choices": "choices"}
+"""What a prefix stands for in the rest of the package (``Index.from_json_schema`` and so on)."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source that was read: its kind (``regex``, ``json_schema`` or ``choices``), its text or list, its options."""
+
+    kind: str
+    text: Any
+    options: dict[str, Any]
+    name: str
+
+    def compile(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
+        """The index of this source; ``changed`` replaces options."""
+        options = self.options | changed
+        if self.kind == "regex":
+            return interlock.Index.from_regex(self.text, vocabulary, **options)
+        if self.kind == "choices":
+            return interlock.Index.from_choices(self.text, vocabulary, **options)
+        return interlock.Index.from_json_schema(self.text, vocabulary, **options)
+
+
+def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> None:
+    """Add the source and its options to a command."""
+    if positional:
+        parser.add_argument("source", metavar="SOURCE", help=HELP)
+    group = parser.add_argument_group("how the source is read")
+    group.add_argument("--schema-key", metavar="KEY", help="the schema is the value of KEY in the JSON file")
+    group.add_argument(
+        "--whitespace", default="flexible", metavar="W", help="flexible, compact, spaced, or a pattern (default: flexible)"
+    )
+    group.add_argument(
+        "--property-order", choices=["schema", "any"], default="schema", help="keys as declared, or in any order"
+    )
+    group.add_argument(
+        "--on-unsupported", choices=["error", "warn"], default="error", help="refuse, or leave out and say so"
+    )
+    group.add_argument("--formats", choices=["assert", "annotate"], default="assert", help="what format means")
+    group.add_argument(
+        "--document", action="append", default=[], metavar="URI=FILE", help="a schema that $ref may reach (repeatable)"
+    )
+    group.add_argument("--dialect", choices=["python", "ecma"], default="python", help="of a pattern")
+    group.add_argument("--flags", default="", help="of a pattern, of the letters i m s x a")
+    group.add_argument(
+        "--limit", action="append", default=[], metavar="NAME=N", help="raise or lower a limit (repeatable)"
+    )
+
+
+def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
+    """The options in ``args`` that a source of this kind takes; those left at their default are not named."""
+    out: dict[str, Any] = {}
+    limits = _limits(args.limit)
+    if limits:
+        out["limits"] = limits
+    if kind == "regex":
+        wanted = {"dialect": ("python", args.dialect), "flags": ("", args.flags)}
+    elif kind == "json_schema":
+        wanted = {
+            "whitespace": ("flexible", args.whitespace),
+            "property_order": ("schema", args.property_order),
+            "on_unsupported": ("error", args.on_unsupported),
+            "formats": ("assert", args.formats),
+        }
+        if args.document:
+            out["documents"] = dict(_document(pair) for pair in args.document)
+    else:
+        wanted = {}
+    out.update({name: value for name, (default, value) in wanted.items() if value != default})
+    return out
+
+
+def read(word: str, args: argparse.Namespace) -> Source:
+    """The source that ``word`` names."""
+    prefix, colon, rest = word.partition(":")
+    if colon and prefix in KINDS:
+        kind = prefix
+        data = files.read(rest[1:]) if rest.startswith("@") else rest.encode("utf-8", "surrogateescape")
+        from_file = rest.startswith("@")
+    else:
+        suffix = "." + word.rpartition(".")[2].lower() if "." in word else ""
+        if suffix not in SUFFIXES:
+            raise UsageError(
+                f"cannot tell what {word!r} is: write schema:@{word}, pattern:@{word} or choices:@{word} for a file, "
+                "or schema:, pattern: or choices: and the text itself"
+            )
+        kind, data, from_file = SUFFIXES[suffix], files.read(word), True
+    return Source(KINDS[kind], _text(kind, data, from_file, args), options_of(args, KINDS[kind]), word)
+
+
+def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> Any:
+    if kind == "schema":
+        return extract(data, args.schema_key) if args.schema_key else data
+    text = data.decode("utf-8")
+    if kind == "pattern":
+        return text.removesuffix("\n") if from_file else text
+    if text.lstrip().startswith("["):
+        try:
+            choices = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"the choices are not a JSON array: {error}") from None
+        if not all(isinstance(choice, str) for choice in choices):
+            raise InputError("the choices are a JSON array of something else than strings")
+        return choices
+    return text.splitlines() if from_file else text.split(",")
+
+
+def extract(data: bytes, key: str) -> str:
+    """The JSON text of the value of ``key`` in a JSON object, its numbers and the order of its keys kept."""
+    try:
+        whole = json.loads(data, parse_float=_Verbatim, parse_int=_Verbatim)
+    except (ValueError, RecursionError) as error:
+        raise interlock.SchemaError(f"not a JSON file: {error or 'nested too deeply'}") from None
+    if not isinstance(whole, dict) or key not in whole:
+        raise InputError(f"the file is not a JSON object with the key {key!r} (see --schema-key)")
+    try:
+        return _dump(whole[key])
+    except RecursionError:
+        raise interlock.SchemaError("nested too deeply") from None
+
+
+class _Verbatim(str):
+    """A number as it was written: a binary float would change what the schema says."""
+
+
+def _dump(value: Any) -> str:
+    if isinstance(value, _Verbatim):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(key)}:{_dump(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(_dump(item) for item in value) + "]"
+    return json.dumps(value)
+
+
+def _limits(pairs: list[str]) -> dict[str, int]:
+    limits = {}
+    for pair in pairs:
+        name, equals, number = pair.partition("=")
+        if not equals or not number.isdecimal():
+            raise UsageError(f"--limit {pair}: write NAME=N, for example --limit max_depth=200")
+        limits[name] = int(number)
+    if limits:
+        try:
+            interlock.Limits(**limits)
+        except (TypeError, ValueError) as error:
+            known = ", ".join(sorted(n for n in dir(interlock.Limits) if n.startswith("max_")))
+            raise UsageError(f"--limit: {error}; the limits are {known}") from None
+    return limits
+
+
+def _document(pair: str) -> tuple[str, bytes]:
+    uri, equals, path = pair.rpartition("=")
+    if not equals or not uri:
+        raise UsageError(f"--document {pair}: write URI=FILE")
+    return uri, files.read(path)

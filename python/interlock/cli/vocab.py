@@ -1,0 +1,61 @@
+"""Describe the vocabulary of a tokenizer file.
+
+  interlock vocab tokenizer.json
+  interlock vocab tokenizer.model --eos 128001,128009 --size 128256
+  interlock vocab tokenizer.json --token 5018 --find '{"'
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from interlock.cli import exits, vocabularies
+from interlock.cli.output import Output, byte_set, facts, size, text_of
+from interlock.cli.walk import spells
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("tokenizer", metavar="FILE", help="a tokenizer file, or bytes for the built-in vocabulary")
+    vocabularies.add_details(parser.add_argument_group("what the file leaves open"))
+    parser.add_argument("--token", type=int, action="append", default=[], metavar="ID", help="show one token (repeatable)")
+    parser.add_argument("--find", action="append", default=[], metavar="TEXT", help="the id of a text (repeatable)")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Read and describe."""
+    vocabulary = vocabularies.load(args.tokenizer, args.eos, args.size)
+    is_text = spells(vocabulary)
+    tokens = [(i, t) for i in range(vocabulary.size) if (t := vocabulary.token_bytes(i)) and is_text(i)]
+    missing = sorted(set(range(256)) - {t[0] for _, t in tokens if len(t) == 1})
+    longest = max((t for _, t in tokens), key=len, default=b"")
+    shown = [{"id": i, "bytes": list(vocabulary.token_bytes(i)), "text": is_text(i)} for i in args.token]
+    found = {text: [i for i, t in tokens if t == text.encode()] for text in args.find}
+    machine = {
+        "size": vocabulary.size,
+        "text_tokens": len(tokens),
+        "eos_token_ids": vocabulary.eos_token_ids,
+        "special_token_ids": len(vocabulary.special_token_ids),
+        "missing_bytes": missing,
+        "longest_token_bytes": len(longest),
+        "memory_bytes": vocabulary.memory_bytes,
+        "fingerprint": vocabulary.fingerprint,
+        "tokens": shown,
+        "found": found,
+    }
+    people = facts(
+        [
+            ("width of the logits", str(vocabulary.size)),
+            ("tokens with text", str(len(tokens))),
+            ("stop tokens", ", ".join(map(str, vocabulary.eos_token_ids))),
+            ("special tokens", str(len(vocabulary.special_token_ids))),
+            ("bytes without a token", byte_set(missing) or "none"),
+            ("longest token", f"{len(longest)} bytes"),
+            ("memory", size(vocabulary.memory_bytes)),
+            ("fingerprint", vocabulary.fingerprint),
+        ]
+    )
+    people += [f"token {i}: {text_of(vocabulary.token_bytes(i))}" + ("" if is_text(i) else " (spells no text)") for i in args.token]
+    people += [f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}" for text, ids in found.items()]
+    output.result(machine, people)
+    return exits.OK

@@ -1,0 +1,64 @@
+"""The arguments that name a vocabulary.
+
+Commands that only look at a source take a built-in vocabulary of bytes where no tokenizer is given: 256 tokens of one
+byte each, and token 256, which ends an output. Commands whose result is for one vocabulary want it named.
+"""
+
+from __future__ import annotations
+
+import argparse
+from functools import cache
+
+import interlock
+from interlock.cli.exits import UsageError
+
+BYTES = "bytes"
+"""The name of the built-in vocabulary."""
+END = 256
+"""Its stop token."""
+
+
+def add_arguments(parser: argparse.ArgumentParser, required: bool = False) -> None:
+    """Add the options that name a vocabulary."""
+    group = parser.add_argument_group("vocabulary")
+    default = "" if required else " (default: bytes, one token per byte)"
+    group.add_argument(
+        "-t",
+        "--tokenizer",
+        metavar="FILE",
+        required=required,
+        default=None if required else BYTES,
+        help="tokenizer.json, tekken.json, a tiktoken file, a sentencepiece model or GGUF" + default,
+    )
+    add_details(group)
+
+
+def add_details(group: argparse._ArgumentGroup) -> None:
+    """Add what a tokenizer file may leave open: stop tokens and the width of the logits."""
+    group.add_argument("--eos", metavar="IDS", help="the ids that end an output, with commas, where the file names none")
+    group.add_argument("--size", type=int, metavar="N", help="the width of the logits, where the model pads them")
+
+
+@cache
+def byte_vocabulary() -> interlock.Vocabulary:
+    """The built-in vocabulary: token ``i`` is the byte ``i``, token 256 ends an output."""
+    return interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[END])
+
+
+def read(args: argparse.Namespace) -> interlock.Vocabulary:
+    """The vocabulary that the arguments name."""
+    return load(args.tokenizer, args.eos, args.size)
+
+
+def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
+    """The vocabulary in a file, or the built-in one for ``bytes``."""
+    if path == BYTES:
+        return byte_vocabulary()
+    ids = None
+    if eos is not None:
+        try:
+            ids = [int(part) for part in eos.split(",")]
+        except ValueError:
+            raise UsageError(f"--eos {eos}: write ids with commas, for example --eos 128001,128009") from None
+    return interlock.Vocabulary.from_file(path, eos_token_ids=ids, size=size)
+
