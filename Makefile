@@ -58,7 +58,9 @@ demo: develop
 	$(BIN)/python examples/demo.py
 
 bench: develop
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check tiktoken llguidance outlines-core xgrammar
 	$(BIN)/python benches/calls.py
+	$(BIN)/python benches/rivals.py --output docs/benchmarks.md
 
 clean:
 	rm -rf $(VENV) $(TORCH) target
