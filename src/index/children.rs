@@ -12,6 +12,8 @@ pub struct Children {
     of: Box<[u32]>,
     /// Their bytes.
     byte: Box<[u8]>,
+    /// Whether a quote is among the bytes below a node.
+    quoted: Box<[bool]>,
 }
 
 impl Children {
@@ -25,7 +27,18 @@ impl Children {
         }
         start.push(of.len() as u32);
         let byte = of.iter().map(|&c: &u32| trie.byte[c as usize]).collect();
-        Children { start: start.into(), of: of.into(), byte }
+        let mut quoted = vec![false; trie.len()];
+        // Children come after their parents.
+        for node in (0..trie.len()).rev() {
+            let mine = &of[start[node] as usize..start[node + 1] as usize];
+            quoted[node] = mine.iter().any(|&c: &u32| trie.byte[c as usize] == b'"' || quoted[c as usize]);
+        }
+        Children { start: start.into(), of: of.into(), byte, quoted: quoted.into() }
+    }
+
+    /// Whether some token below `node` goes on with a quote, at once or later.
+    pub fn is_quoted(&self, node: u32) -> bool {
+        self.quoted[node as usize]
     }
 
     /// The child of `node` under `byte`.

@@ -520,6 +520,7 @@ impl<'a> Masker<'a> {
         }
         let mut escaped: Vec<u32> = Vec::new();
         let key = self.frames.key_bytes(n.key);
+        let rests = self.seen_rests(top);
         for &group in &groups {
             let (masked, state) = if group == u32::MAX {
                 (&self.tables.any_text, n.text)
@@ -544,12 +545,12 @@ impl<'a> Masker<'a> {
             self.frames.arena.truncate(&mark);
             // Tokens that spell a special name by escapes.
             for (token, text) in cross.escaped.iter() {
-                if self.is_special(top, text) {
+                if self.is_special(top, text, &rests) {
                     escaped.push(*token);
                 }
             }
         }
-        self.specials(ground, node, top);
+        self.specials(ground, node, top, &rests);
         for token in escaped {
             self.row[token as usize >> 5] &= !(1 << (token & 31));
             if self.allows(top, self.rest_of(token, (walked, node))) {
@@ -644,7 +645,7 @@ impl<'a> Masker<'a> {
     }
 
     /// Whether the key so far plus `rest` is a name that some item declares or that the object has.
-    fn is_special(&self, top: NodeId, rest: &[u8]) -> bool {
+    fn is_special(&self, top: NodeId, rest: &[u8], rests: &[Vec<u8>]) -> bool {
         let n = self.frames.arena.nodes[top as usize];
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
@@ -655,7 +656,7 @@ impl<'a> Masker<'a> {
                 }
             }
         }
-        self.seen_rests(top).iter().any(|r| r == rest)
+        rests.iter().any(|r| r == rest)
     }
 
     /// What the seen keys without a name that begin like the current key go on with.
@@ -679,7 +680,7 @@ impl<'a> Masker<'a> {
     }
 
     /// Takes back and steps exactly the tokens that complete a special name.
-    fn specials(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+    fn specials(&mut self, ground: Ground<'_>, node: u32, top: NodeId, rests: &[Vec<u8>]) {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
         let mut names: Names = Names::new();
@@ -691,7 +692,6 @@ impl<'a> Masker<'a> {
                 names.push(Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed });
             }
         }
-        let rests = self.seen_rests(top);
         if names.is_empty() && rests.is_empty() {
             return;
         }
@@ -709,6 +709,10 @@ impl<'a> Masker<'a> {
         rests: &[&[u8]],
         path: &mut Vec<u8>,
     ) {
+        // Only a quote completes a name.
+        if matches!(ground, Ground::Whole(Walked::Tokens)) && !self.tables.is_quoted(node) {
+            return;
+        }
         let program = self.frames.program;
         let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty())
             || rests.iter().any(|r| r.is_empty());

@@ -99,7 +99,7 @@ impl Memo {
     /// Remembers the mask `row`; `bases` are rows that others keep alive.
     pub fn keep(&self, key: &[u8], row: &[u32], bases: &[Arc<[u32]>]) {
         let mut best: Option<Kept> = None;
-        for base in std::iter::once(None).chain(bases.iter().map(Some)) {
+        for base in bases.iter().map(Some).chain([None]) {
             let most = best.as_ref().map_or(PATCHES, |b| b.patches.len());
             if let Some(patches) = differences(row, base, most) {
                 best = Some(Kept { base: base.cloned(), patches });
@@ -128,7 +128,7 @@ impl Memo {
 
 /// The words of `row` that differ from `base` (nothing without one); `None` if they are not fewer than `most`.
 fn differences(row: &[u32], base: Option<&Arc<[u32]>>, most: usize) -> Option<Box<[(u32, u32)]>> {
-    let mut out: Vec<(u32, u32)> = Vec::new();
+    let mut out: Vec<(u32, u32)> = Vec::with_capacity(64);
     const BLOCK: usize = 16;
     for (i, now) in row.chunks(BLOCK).enumerate() {
         let from = i * BLOCK;

@@ -387,6 +387,11 @@ impl Tables {
         }
     }
 
+    /// Whether a token below a node of the vocabulary's trie may go on with a quote.
+    pub fn is_quoted(&self, node: u32) -> bool {
+        self.children.is_quoted(node)
+    }
+
     /// Strings without constraints but length: all bounds share states and masks.
     pub fn any_text_of(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
         if (min, max) == (0, INF) {
