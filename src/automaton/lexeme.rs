@@ -254,6 +254,11 @@ impl Lexeme {
         self.reach
     }
 
+    /// The class of each byte, and how many classes there are: bytes of one class lead to the same state.
+    pub(super) fn classes(&self) -> (&[u8; 256], usize) {
+        (&self.shared.classes, self.shared.class_count)
+    }
+
     /// Number of states found so far.
     pub fn num_states(&self) -> usize {
         (self.lock().next - FIRST) as usize + 1
