@@ -260,3 +260,62 @@ fn bounds_of_one_pattern_do_not_mix() {
     let schema = r#"{"type":"string","pattern":"^((aaa)*|b(aa)*)$","minLength":4,"maxLength":4}"#;
     assert!(Index::from_json_schema(schema, &v, &SchemaOptions::default(), &Limits::default()).is_err());
 }
+
+/// The lengths that may still follow a text can have gaps, and a count that no token exhausts still counts towards a
+/// length: every mask on the way to a far-off bound is compared with steps, and every way ends.
+#[test]
+fn far_bounds_hold_where_lengths_have_gaps() {
+    use interlock::frontend::schema::SchemaOptions;
+    use interlock::{GuideOptions, Index, Limits};
+    let words =
+        ["aa", "aaaaaaa", "xxxxxxxx", "yyyyyy", "b;", ";y", ";;", "a\"", "yy\"", ";\"", "\"xxx", "\"a", "\\u0061"];
+    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
+    tokens.extend(words.iter().map(|w| w.as_bytes().to_vec()));
+    let stop = tokens.len() as u32;
+    tokens.push(Vec::new());
+    let options = interlock::VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
+    let v = interlock::Vocabulary::new(tokens.clone(), options).unwrap();
+    for (pattern, min, max) in [
+        ("((aaa)*|b(aaa)*)", 99, 99),
+        ("((aaa)*|b(aaa)*)", 40, 42),
+        ("(a{3,4};)*", 37, 37),
+        ("(;?y?)(a{7,8}){0,9}", 64, 64),
+        ("(;?y?)(a{7,8})*", 46, 46),
+        ("(x|yy)(b?)(a{7,8}){0,9}", 16, 16),
+        ("([a-z]{9,10};){5,}", 62, 62),
+        ("([a-z]{69,70};){40,}", 2790, 2803),
+        ("x{0,250}(;y{0,50})?", 60, 300),
+        ("x{0,9};y{50}", 0, 55),
+        ("x{0,9};y{50,}", 0, 55),
+        ("x{0,90};y{50,}", 0, 85),
+        ("(x|;y{30})*", 45, 50),
+        ("(x{1,3}|;y{30})*", 45, 45),
+    ] {
+        let schema = format!(r#"{{"type":"string","pattern":"^{pattern}$","minLength":{min},"maxLength":{max}}}"#);
+        let index = Index::from_json_schema(&schema, &v, &SchemaOptions::default(), &Limits::default()).expect(pattern);
+        for prefer in ["a;xyb", ";yxab", "xa;yb", "bxxxxxxxxx;ya", "aaaaaaaaaaa;yxb", "yyxxxx;ab"] {
+            let mut guide = index.guide(&GuideOptions::default()).unwrap();
+            let mut row = vec![0u32; v.words()];
+            let mut done = false;
+            for step in 0..=max + 1 {
+                guide.fill_mask(&mut row);
+                let allowed = |id: u32| row[id as usize >> 5] >> (id & 31) & 1 == 1;
+                if max < 500 || step % 100 == 0 || step + 20 > max {
+                    for id in (0..stop).filter(|id| *id >= 256 || br#""\\abc;xyz"#.contains(&(*id as u8))) {
+                        let steps = guide.clone().try_advance(id);
+                        let text = String::from_utf8_lossy(&tokens[id as usize]);
+                        assert_eq!(allowed(id), steps, "{schema} {prefer} after {step}: {text:?}");
+                    }
+                }
+                let ways = prefer.bytes().cycle().skip(step as usize % prefer.len()).take(prefer.len()).chain([b'"']);
+                let byte = ways.map(u32::from).find(|&b| allowed(b));
+                assert!(guide.try_advance(byte.unwrap_or_else(|| panic!("{schema} {prefer} is stuck after {step}"))));
+                done = step > 0 && byte == Some(u32::from(b'"'));
+                if done {
+                    break;
+                }
+            }
+            assert!(done, "{schema} {prefer}");
+        }
+    }
+}

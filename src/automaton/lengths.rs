@@ -12,11 +12,28 @@ use crate::ir::{Expr, ExprId, Exprs, INF};
 pub type Lengths = Box<[(u32, u32)]>;
 
 /// Memo of [`lengths`].
-#[derive(Default, Clone)]
-pub struct LengthTable(FxHashMap<ExprId, Option<Lengths>>);
+#[derive(Clone)]
+pub struct LengthTable(FxHashMap<ExprId, Option<Lengths>>, usize);
+
+impl Default for LengthTable {
+    fn default() -> Self {
+        LengthTable(FxHashMap::default(), MAX_INTERVALS)
+    }
+}
+
+impl LengthTable {
+    /// From now on any number of intervals is counted: where the lengths of an expression are known, those of its
+    /// derivatives must be, and a union of derivatives may have more of them.
+    pub fn keep_all(&mut self) {
+        self.1 = usize::MAX;
+    }
+}
 
 /// More intervals than this are not counted by structure.
 const MAX_INTERVALS: usize = 64;
+
+/// Gaps between the lengths of fewer and fewer copies are counted up to here.
+const MAX_GAPS: u32 = 1024;
 
 fn add(a: u32, b: u32) -> u32 {
     if a == INF || b == INF { INF } else { a.saturating_add(b).min(INF - 1) }
@@ -32,7 +49,7 @@ fn mul(a: u32, k: u32) -> u32 {
     }
 }
 
-fn normal(mut v: Vec<(u32, u32)>) -> Option<Lengths> {
+fn normal(mut v: Vec<(u32, u32)>, most: usize) -> Option<Lengths> {
     v.sort_unstable();
     let mut out: Vec<(u32, u32)> = Vec::new();
     for (lo, hi) in v {
@@ -41,17 +58,17 @@ fn normal(mut v: Vec<(u32, u32)>) -> Option<Lengths> {
             _ => out.push((lo, hi)),
         }
     }
-    (out.len() <= MAX_INTERVALS).then(|| out.into_boxed_slice())
+    (out.len() <= most).then(|| out.into_boxed_slice())
 }
 
-fn sum(a: &[(u32, u32)], b: &[(u32, u32)]) -> Option<Lengths> {
-    normal(a.iter().flat_map(|x| b.iter().map(|y| (add(x.0, y.0), add(x.1, y.1)))).collect())
+fn sum(a: &[(u32, u32)], b: &[(u32, u32)], most: usize) -> Option<Lengths> {
+    normal(a.iter().flat_map(|x| b.iter().map(|y| (add(x.0, y.0), add(x.1, y.1)))).collect(), most)
 }
 
-fn repeated(body: &[(u32, u32)], min: u32, max: u32) -> Option<Lengths> {
+fn repeated(body: &[(u32, u32)], min: u32, max: u32, most: usize) -> Option<Lengths> {
     let [(a, b)] = *body else {
         if max == INF {
-            return unbounded(body, min);
+            return unbounded(body, min, most);
         }
         // Several intervals: add copies one by one while that stays small.
         if max > MAX_INTERVALS as u32 {
@@ -63,32 +80,33 @@ fn repeated(body: &[(u32, u32)], min: u32, max: u32) -> Option<Lengths> {
             if k >= min {
                 all.extend_from_slice(&power);
             }
-            power = sum(&power, body)?;
+            power = sum(&power, body, most)?;
         }
-        return normal(all);
+        return normal(all, most);
     };
     if b == 0 {
         return Some(Box::new([(0, 0)]));
     }
     // k copies span [k a, k b]; from k0 on neighbours touch.
     let k0 = if a == b { if a == 1 { 0 } else { INF } } else { a.saturating_sub(1).div_ceil(b.saturating_sub(a)) };
+    // Whatever part of the copies is read, no more gaps than this may remain.
+    if k0.min(max.saturating_sub(min)) > MAX_GAPS {
+        return None;
+    }
     let from = min.max(k0);
     let mut all = Vec::new();
     if from <= max && from != INF {
         all.push((mul(a, from), mul(b, max)));
     }
     for k in min..from.min(max.saturating_add(1)) {
-        if all.len() > MAX_INTERVALS {
-            return None;
-        }
         all.push((mul(a, k), mul(b, k)));
     }
-    normal(all)
+    normal(all, most)
 }
 
 /// The lengths of `min` and more copies of a body of several lengths. Sums of lengths are a numerical semigroup: once
 /// as many neighbours in a row are sums as the smallest length counts, everything from there on is.
-fn unbounded(body: &[(u32, u32)], min: u32) -> Option<Lengths> {
+fn unbounded(body: &[(u32, u32)], min: u32, most: usize) -> Option<Lengths> {
     /// Sums are searched up to here.
     const HORIZON: usize = 1024;
     if min > MAX_INTERVALS as u32 {
@@ -108,9 +126,9 @@ fn unbounded(body: &[(u32, u32)], min: u32) -> Option<Lengths> {
             any.push(((n - run) as u32, INF));
             let mut all: Lengths = Box::new([(0, 0)]);
             for _ in 0..min {
-                all = sum(&all, body)?;
+                all = sum(&all, body, most)?;
             }
-            return sum(&all, &normal(any)?);
+            return sum(&all, &normal(any, most)?, most);
         }
         let is_sum = body.iter().any(|&(lo, hi)| {
             let (lo, hi) = (lo.max(1) as usize, hi as usize);
@@ -127,6 +145,7 @@ fn unbounded(body: &[(u32, u32)], min: u32) -> Option<Lengths> {
 
 /// The lengths of the members of `e` in code points, or `None` where structure does not tell.
 pub fn lengths(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Option<Lengths> {
+    let most = table.1;
     // Post-order with an explicit stack: literals of a million bytes are as deep.
     let mut stack = vec![(e, false)];
     while let Some((cur, ready)) = stack.pop() {
@@ -167,18 +186,18 @@ pub fn lengths(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Option<Lengths>
                         None => known = false,
                     }
                 }
-                if known { normal(all) } else { None }
+                if known { normal(all, most) } else { None }
             }
             Expr::Cat(a, b) => match (of(a), of(b)) {
-                (Some(a), Some(b)) => sum(a, b),
+                (Some(a), Some(b)) => sum(a, b, most),
                 _ => None,
             },
             Expr::Alt(v) => {
                 let mut all = Vec::new();
                 let known = v.iter().all(|e| of(e).map(|l| all.extend_from_slice(l)).is_some());
-                if known { normal(all) } else { None }
+                if known { normal(all, most) } else { None }
             }
-            Expr::Rep { body, min, max } => of(body).and_then(|b| repeated(b, *min, *max)),
+            Expr::Rep { body, min, max } => of(body).and_then(|b| repeated(b, *min, *max, most)),
             _ => None,
         };
         table.0.insert(cur, result);
@@ -215,13 +234,13 @@ mod tests {
                     wanted.iter_mut().zip(&exact).for_each(|(w, e)| *w |= k >= min && *e);
                     exact = (0..60).map(|n| (0..=n).any(|m| exact[m] && fits((n - m) as u32))).collect();
                 }
-                let got = unbounded(body, min).unwrap();
+                let got = unbounded(body, min, MAX_INTERVALS).unwrap();
                 for n in 0..60u32 {
                     let got = meets(&got, n, n);
                     assert_eq!(got, wanted[n as usize], "{n} of {min} copies of {body:?}");
                 }
             }
         }
-        assert_eq!(unbounded(&[(2, 2), (4, 4)], 0), None);
+        assert_eq!(unbounded(&[(2, 2), (4, 4)], 0, MAX_INTERVALS), None);
     }
 }

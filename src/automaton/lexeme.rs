@@ -91,11 +91,9 @@ pub struct Lexeme {
     start: StateId,
     is_any_text: bool,
     bounded: bool,
-    /// Bounded text: no state is further than this many code points from its end, and whether every text can grow
-    /// without bound.
-    slack: u32,
-    grows: bool,
-    growth: OnceLock<(u32, bool)>,
+    /// Bounded text: how it grows. Otherwise nothing depends on it.
+    bounds: Growth,
+    growth: OnceLock<Growth>,
     reach: Reach,
 }
 
@@ -148,14 +146,14 @@ impl Lexeme {
             classes[b] = class;
         }
         let bounded = matches!(kind, Kind::Text { min, max } if min > 0 || max < INF);
-        let (slack, grows) = if bounded { slack_and_growth(&exprs, &mut table, expr) } else { (0, true) };
+        let bounds = if bounded { growth(&exprs, &mut table, expr) } else { Growth::default() };
+        table.keep_all();
         let lexeme = Lexeme {
             kind,
             start: FIRST,
             is_any_text: expr == any_text && kind != Kind::Raw,
             bounded,
-            slack,
-            grows,
+            bounds,
             growth: OnceLock::new(),
             reach,
             shared: Arc::new(Shared {
@@ -219,8 +217,7 @@ impl Lexeme {
             start: self.start,
             is_any_text: self.is_any_text,
             bounded: min > 0 || max < INF,
-            slack: self.slack,
-            grows: self.grows,
+            bounds: self.bounds,
             growth: OnceLock::new(),
             reach: self.reach,
         }
@@ -260,6 +257,11 @@ impl Lexeme {
     /// The reach that masks saturate with.
     pub fn reach(&self) -> Reach {
         self.reach
+    }
+
+    /// The class of each byte, and how many classes there are: bytes of one class lead to the same state.
+    pub(super) fn classes(&self) -> (&[u8; 256], usize) {
+        (&self.shared.classes, self.shared.class_count)
     }
 
     /// Number of states found so far.
@@ -349,11 +351,12 @@ impl Lexeme {
     /// How far any state of a text is from its end at most, and whether every state can go on without bound.
     /// Conservative.
     pub fn growth(&self) -> (u32, bool) {
-        *self.growth.get_or_init(|| {
+        let found = self.growth.get_or_init(|| {
             let mut b = self.lock();
             let Builder { exprs, lengths, .. } = &mut *b;
-            slack_and_growth(exprs, lengths, self.state(self.start).expr)
-        })
+            growth(exprs, lengths, self.state(self.start).expr)
+        });
+        (found.slack, found.grows)
     }
 
     /// How many more code points fit; [`INF`] without a bound.
@@ -389,15 +392,19 @@ impl Lexeme {
         state.sub == Sub::Plain && byte & 0xC0 != 0x80 && byte != b'"'
     }
 
-    /// The part of `count` that the mask of a text state depends on: how much room is left and how much is missing,
-    /// each [`INF`] or 0 where no single token can reach the bound.
+    /// The part of `count` that the mask of a text state depends on: how much room is left and how much is missing.
+    /// [`INF`] and 0 where no single token can lead to where a bound forbids anything: only then do states that differ
+    /// by far counts share a mask.
     #[inline]
     pub fn count_key(&self, count: u32) -> (u32, u32) {
         let Kind::Text { min, max } = self.kind else { return (INF, 0) };
         let room = if max == INF { INF } else { max.saturating_sub(count) };
-        let enough = self.reach.any.saturating_add(self.slack);
-        let need = if self.grows { 0 } else { min.saturating_sub(count) };
-        (if room >= enough { INF } else { room }, need.min(enough))
+        let far = |beyond: u32| room == INF || room >= self.reach.any.saturating_add(beyond);
+        let g = &self.bounds;
+        // What is missing can be made up for if every length from some number on is possible.
+        let need = if g.gapless { 0 } else { min.saturating_sub(count) };
+        let free = (need == 0 && far(g.slack)) || (g.settled < INF && far(g.settled));
+        if free { (INF, 0) } else { (room, need) }
     }
 
     /// The state whose mask this state shares: the same but for counts that no token can exhaust.
@@ -593,32 +600,75 @@ impl Lexeme {
     }
 }
 
-/// For a bounded text: an upper bound of the shortest way to the end from any state, and whether every state can go on
-/// for ever. Conservative where the structure is not telling.
-fn slack_and_growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> (u32, bool) {
-    let mut memo: FxHashMap<ExprId, (u32, bool)> = FxHashMap::default();
+/// How a text grows from any of its states. Conservative where the structure is not telling.
+#[derive(Clone, Copy, Debug)]
+struct Growth {
+    /// No state is further than this many code points from its end.
+    slack: u32,
+    /// Every state can go on for ever.
+    grows: bool,
+    /// Whatever the state, every number of further code points from this one on is possible; [`INF`] if that is false.
+    settled: u32,
+    /// Whatever the state, all numbers of further code points from the least possible one on are possible.
+    gapless: bool,
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Growth { slack: 0, grows: true, settled: 0, gapless: true }
+    }
+}
+
+fn growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Growth {
+    let unknown = Growth { slack: INF, grows: false, settled: INF, gapless: false };
+    let mut memo: FxHashMap<ExprId, Growth> = FxHashMap::default();
     let shortest =
         |table: &mut LengthTable, e| lengths(x, table, e).and_then(|l| l.first().map(|r| r.0)).unwrap_or(INF);
     for n in x.reachable(e) {
-        let of = |e: &ExprId| memo.get(e).copied().unwrap_or((INF, false));
-        let value = match x.get(n) {
-            Expr::Never | Expr::Eps => (0, false),
-            Expr::Step { edges, .. } => edges.iter().fold((0, true), |(s, g), e| {
-                let (s2, g2) = of(&e.to);
-                (s.max(s2.saturating_add(1)), g && g2)
-            }),
-            Expr::Cat(a, b) => {
-                let (sa, (sb, gb)) = (of(a).0, of(b));
-                (sa.saturating_add(shortest(table, *b)).max(sb), gb)
-            }
-            Expr::Alt(v) => v.iter().map(of).fold((0, true), |a, b| (a.0.max(b.0), a.1 && b.1)),
-            Expr::Rep { body, min, max } => {
-                let rest = (min.saturating_sub(1)).saturating_mul(shortest(table, *body));
-                (of(body).0.saturating_add(rest), *max == INF)
-            }
-            _ => (INF, false),
+        let of = |e: &ExprId| memo.get(e).copied().unwrap_or(unknown);
+        let worse = |a: Growth, b: Growth| Growth {
+            slack: a.slack.max(b.slack),
+            grows: a.grows && b.grows,
+            settled: a.settled.max(b.settled),
+            gapless: a.gapless && b.gapless,
         };
-        memo.insert(n, value);
+        // From where on every length of `n` itself is possible.
+        let own = lengths(x, table, n);
+        let tail = |l: &Option<Lengths>| {
+            l.as_ref().and_then(|l| l.last().copied()).filter(|r| r.1 == INF).map_or(INF, |r| r.0)
+        };
+        let one_run = own.as_ref().is_some_and(|l| matches!(**l, [(_, INF)]));
+        let value = match x.get(n) {
+            Expr::Never | Expr::Eps => Growth { slack: 0, ..unknown },
+            Expr::Step { edges, .. } => {
+                let start = Growth { settled: tail(&own), gapless: one_run, ..Growth::default() };
+                edges.iter().fold(start, |all, e| {
+                    let to = of(&e.to);
+                    worse(all, Growth { slack: to.slack.saturating_add(1), ..to })
+                })
+            }
+            Expr::Cat(a, b) => {
+                let (slack, rest) = (of(a).slack, of(b));
+                let settled = slack.saturating_add(tail(&lengths(x, table, *b)));
+                let first = Growth { slack: slack.saturating_add(shortest(table, *b)), settled, ..Growth::default() };
+                worse(first, rest)
+            }
+            Expr::Alt(v) => v.iter().map(of).fold(Growth::default(), worse),
+            Expr::Rep { body, min, max } => {
+                let slack = of(body).slack;
+                let rest = (min.saturating_sub(1)).saturating_mul(shortest(table, *body));
+                // A body of one code point: any number of copies from the minimum on leaves no gap.
+                let unit = lengths(x, table, *body).is_some_and(|l| meets(&l, 1, 1));
+                Growth {
+                    slack: slack.saturating_add(rest),
+                    grows: *max == INF,
+                    settled: slack.saturating_add(tail(&own)),
+                    gapless: *max == INF && unit && one_run,
+                }
+            }
+            _ => unknown,
+        };
+        memo.insert(n, Growth { settled: value.settled.min(INF), ..value });
     }
-    memo.get(&e).copied().unwrap_or((INF, false))
+    memo.get(&e).copied().unwrap_or(unknown)
 }

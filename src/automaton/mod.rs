@@ -21,5 +21,6 @@ mod object;
 pub mod program;
 pub mod saturate;
 pub mod size;
+pub mod steps;
 pub mod text;
 pub mod unique;

@@ -13,6 +13,7 @@
 use super::rows::ByteRows;
 use super::tables::{MaskedLexeme, Tables};
 use crate::automaton::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
+use crate::automaton::steps::{END, Local, QUOTE, Steps};
 use crate::vocab::{Trie, Vocabulary};
 
 /// With fewer live tokens than this below the root's live children, a walk is cheap enough.
@@ -186,33 +187,35 @@ fn every_wide_char_loops(l: &Lexeme, state: StateId) -> bool {
 
 /// Turns the mask of `base` into that of `state`, for the tokens of `trie`.
 fn differential(l: &Lexeme, trie: &Trie, state: StateId, base: StateId, row: &mut [u32]) {
-    let mut stack = vec![(state, base); 64];
+    let mut steps = Steps::new(l);
+    let mut stack = vec![(steps.local(state), steps.local(base)); 64];
     let end = trie.len() as u32;
     let mut i = 1;
     while i < end {
         let depth = trie.depth[i as usize] as usize;
         let (p, q) = stack[depth - 1];
         let byte = trie.byte[i as usize];
-        let open = |s: StateId| if s <= CLOSED { DEAD } else { s };
-        let (np, nq) = (open(l.next(p, byte)), open(l.next(q, byte)));
+        let mut next = |s: Local| if s <= QUOTE { END } else { steps.next(s, byte) };
+        let open = |s: Local| if s <= QUOTE { END } else { s };
+        let (np, nq) = (open(next(p)), open(next(q)));
         if np == nq {
             i = trie.end[i as usize];
             continue;
         }
-        if np == DEAD {
+        if np == END {
             for &t in trie.subtree_tokens(i) {
                 row[t as usize >> 5] &= !(1 << (t & 31));
             }
             i = trie.end[i as usize];
             continue;
         }
-        if nq == DEAD {
+        if nq == END {
             for &t in trie.tokens(i) {
                 row[t as usize >> 5] |= 1 << (t & 31);
             }
         }
         if depth >= stack.len() {
-            stack.resize(depth * 2, (DEAD, DEAD));
+            stack.resize(depth * 2, (END, END));
         }
         stack[depth] = (np, nq);
         i += 1;

@@ -11,7 +11,8 @@
 
 use std::sync::Arc;
 
-use crate::automaton::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
+use crate::automaton::lexeme::{Kind, Lexeme, StateId};
+use crate::automaton::steps::{END, Local, QUOTE, Steps};
 use crate::automaton::text::{Move, Sub, step};
 use crate::ir::INF;
 use crate::vocab::Trie;
@@ -81,32 +82,33 @@ pub(crate) fn walk(lexeme: &Lexeme, trie: &Trie, node: u32, state: StateId, coun
     let base = trie.depth[node as usize];
     let raw = lexeme.kind() == Kind::Raw;
     // State and code points so far, and whether an escape was read, by depth below `node`.
-    let mut stack: Vec<(StateId, u32, bool)> = vec![(state, 0, false); 64];
+    let mut steps = Steps::new(lexeme);
+    let first = steps.local(state);
+    let mut stack: Vec<(Local, u32, bool)> = vec![(first, 0, false); 64];
     let end = trie.end[node as usize];
     let mut i = node + 1;
     while i < end {
         let depth = (trie.depth[i as usize] - base) as usize;
         let (from, chars, escaped) = stack[depth - 1];
         let byte = trie.byte[i as usize];
-        let source = lexeme.state(from);
-        let to = lexeme.next_from(from, source, byte);
-        if to == DEAD {
+        let to = steps.next(from, byte);
+        if to == END {
             // At depth 1 the lexeme ends before the token begins; whoever steps the frames sees to that.
-            if cross && raw && source.accepting && depth > 1 && delimits(byte) {
+            if cross && raw && depth > 1 && delimits(byte) && steps.state(from).accepting {
                 found.tail(trie, i, true, depth - 1, base, chars, escaped);
             }
             i = trie.end[i as usize];
             continue;
         }
-        if to == CLOSED {
+        if to == QUOTE {
             if cross {
                 found.tail(trie, i, false, depth, base, chars, escaped);
             }
             i = trie.end[i as usize];
             continue;
         }
-        let next = lexeme.state(to);
-        let chars = chars + (!raw && lexeme.starts_char(source, byte)) as u32;
+        let next = steps.state(to);
+        let chars = chars + (!raw && lexeme.starts_char(steps.state(from), byte)) as u32;
         if let Some(n) = count
             && !lexeme.live_at(next, n.saturating_add(chars))
         {
@@ -114,7 +116,7 @@ pub(crate) fn walk(lexeme: &Lexeme, trie: &Trie, node: u32, state: StateId, coun
             continue;
         }
         if depth >= stack.len() {
-            stack.resize(depth * 2, (state, 0, false));
+            stack.resize(depth * 2, (first, 0, false));
         }
         stack[depth] = (to, chars, escaped || (!raw && !next.is_plain()));
         found.inner.extend(trie.tokens(i).iter().map(|&t| (t, chars)));

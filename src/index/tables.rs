@@ -468,9 +468,10 @@ impl Tables {
         node: u32,
     ) -> Arc<SubMask> {
         let l = &lexeme.lexeme;
-        let key_state = l.mask_state(state);
         let (room, need) = l.count_key(count);
         let free = room == INF && need == 0;
+        // A count that is out of a token's reach is not out of a length's.
+        let key_state = if free { l.mask_state(state) } else { state };
         let root = walked == Walked::Tokens && node == 0;
         if free
             && root

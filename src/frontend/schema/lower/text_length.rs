@@ -69,12 +69,14 @@ pub(super) fn has_length(x: &mut Exprs, text: ExprId, min: u32, max: u32, limit:
         }
     }
     let mut layer = vec![text];
+    let mut in_layer: FxHashSet<ExprId> = FxHashSet::from_iter([text]);
     let mut looked = 0usize;
     let mut n = 0u32;
     let mut previous = Vec::new();
     loop {
         // Continuation bytes finish the code point that the layer began.
         let mut next = Vec::new();
+        let mut in_next: FxHashSet<ExprId> = FxHashSet::default();
         let mut i = 0;
         while i < layer.len() {
             looked += 1;
@@ -86,15 +88,15 @@ pub(super) fn has_length(x: &mut Exprs, text: ExprId, min: u32, max: u32, limit:
             }
             for e in x.row(layer[i]).iter() {
                 if e.lo >= CONTINUATION.0 && e.hi <= CONTINUATION.1 {
-                    if !layer.contains(&e.to) {
+                    if in_layer.insert(e.to) {
                         layer.push(e.to);
                     }
                     continue;
                 }
-                if e.lo <= CONTINUATION.1 && e.hi >= CONTINUATION.0 && !layer.contains(&e.to) {
+                if e.lo <= CONTINUATION.1 && e.hi >= CONTINUATION.0 && in_layer.insert(e.to) {
                     layer.push(e.to);
                 }
-                if !next.contains(&e.to) {
+                if in_next.insert(e.to) {
                     next.push(e.to);
                 }
             }
@@ -110,6 +112,7 @@ pub(super) fn has_length(x: &mut Exprs, text: ExprId, min: u32, max: u32, limit:
             return Ok(layer.iter().any(|&e| x.nullable(e)));
         }
         previous = std::mem::replace(&mut layer, next);
+        in_layer = in_next;
         n += 1;
     }
 }
