@@ -52,6 +52,17 @@ fn once_wrong() {
             &[r#"{"a":1,"b":2}"#],
             &["{}", r#"{"a":1}"#],
         ),
+        // Where an array of unique elements cannot be long enough, another alternative still can.
+        (
+            r#"{"properties":{"a":{"type":"array","items":{"enum":[1,2]},"minItems":3,"uniqueItems":true}}}"#,
+            &["{}", r#"{"b":1}"#],
+            &[r#"{"a":[1,2]}"#],
+        ),
+        (
+            r#"{"items":{"type":"integer","minimum":-1,"maximum":1.5,"not":{"const":0}},"minItems":3,"uniqueItems":true}"#,
+            &["{}"],
+            &["[-1,1]", "[]"],
+        ),
     ];
     let v = vocabulary();
     for (schema, valid, invalid) in rows {
@@ -65,6 +76,22 @@ fn once_wrong() {
     }
     let nothing = compile(r#"{"type":"object","required":["a"],"maxProperties":0}"#, &v).unwrap_err();
     assert_eq!(nothing.kind(), ErrorKind::Unsatisfiable);
+}
+
+/// A digit after which only spellings of an element are left that the array has is not allowed.
+#[test]
+fn digits_that_can_only_repeat_an_element() {
+    let v = vocabulary();
+    let index = compile(r#"{"type":"array","items":{"type":"number","maximum":1},"uniqueItems":true}"#, &v).unwrap();
+    let mut guide = index.guide(&GuideOptions::default()).unwrap();
+    for b in b"[1," {
+        guide.advance(u32::from(*b)).unwrap();
+    }
+    let allowed = guide.allowed_token_ids();
+    for b in 0..=255u32 {
+        assert_eq!(allowed.contains(&b), guide.clone().try_advance(b), "byte {b}");
+    }
+    assert!(allowed.contains(&u32::from(b'0')) && !allowed.contains(&u32::from(b'1')));
 }
 
 #[test]

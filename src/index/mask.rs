@@ -472,8 +472,11 @@ impl<'a> Masker<'a> {
         let enough = self.frames.num_elements(parent).saturating_add(1).saturating_mul(16).saturating_add(slack);
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
-            // Where there are many members, digits can always go on to an unused number.
-            let number = many && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-');
+            // Digits can go on to an unused number wherever many members are left behind them.
+            let number = many && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-') && {
+                let state = rest.iter().fold(at.0, |s, &b| l.next(s, b));
+                state > CLOSED && self.frames.program.endings(lexeme, state, 0).is_none()
+            };
             let roomy = !raw && grows && l.room(at.1) > enough.saturating_add(rest.len() as u32);
             if number || roomy || self.allows(top, rest) {
                 self.set(t);

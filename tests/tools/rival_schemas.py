@@ -366,7 +366,7 @@ def walk(rng, guide, tokens, most=120):
     for step in range(most * 4):
         ids = guide.allowed_token_ids().tolist()
         if not ids:
-            return None, "dead end after " + repr(out[-80:])
+            return None, f"dead end after {out[-80:]!r}"
         if eos in ids and (len(ids) == 1 or rng.random() < 0.5 or step > most // 2):
             return out, None
         near = [t for t in ids if t != eos and not tokens[t].isspace()] or ids
@@ -377,7 +377,8 @@ def walk(rng, guide, tokens, most=120):
             else:
                 near = [t for t in near if len(tokens[t]) == 1 and tokens[t] not in b"[{,"] or near
         t = rng.choice(near)
-        guide.advance(t)
+        if not guide.try_advance(t):
+            return None, f"the mask allows {tokens[t]!r}, which cannot be taken after {out[-80:]!r}"
         out += tokens[t]
     return None, None
 
@@ -439,7 +440,7 @@ def main():
             out, why = walk(rng, guide, tokens)
             count["walks"] += 1
             if why:
-                differ("dead end", number, schema, why)
+                differ("wrong mask", number, schema, why)
             elif out is None:
                 count["walks cut"] += 1
             else:

@@ -21,6 +21,9 @@ pub(super) struct Point {
     pub spelling: Spelling,
 }
 
+/// Wider ranges of whole numbers are not counted.
+const MANY_WHOLE: i128 = 1_000;
+
 /// A union.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NumberSet {
@@ -258,6 +261,25 @@ impl NumberSet {
 
     pub fn is_empty(&self) -> bool {
         self.points.is_empty() && self.pieces.is_empty()
+    }
+
+    /// At most how many values there are, where they are listed or few whole numbers between bounds.
+    pub fn count(&self) -> Option<u64> {
+        let mut n = self.points.len() as u64;
+        for p in &self.pieces {
+            let (Some((lo, _)), Some((hi, _)), true) = (&p.min, &p.max, p.integer) else { return None };
+            let whole = |d: &Decimal| {
+                let size = |d: &Decimal| d.to_u64().map(i128::from);
+                if d.negative { size(&d.negate()).map(|n| -n) } else { size(d) }
+            };
+            let (lo, hi) = (whole(&lo.ceil())?, whole(&hi.floor())?);
+            if hi - lo > MANY_WHOLE {
+                return None;
+            }
+            let here = |i: &i128| Decimal::parse(&i.to_string()).is_none_or(|d| holds(p, &d) != Some(false));
+            n += (lo..=hi).filter(here).count() as u64;
+        }
+        Some(n)
     }
 
     /// Whether every number is here.

@@ -14,7 +14,7 @@ use crate::ir::{ArrayShape, Element, ObjectShape, Rule, RuleId, Rules, witness_m
 /// A rule before anything is known about its children.
 pub(super) struct Draft {
     pub rule: Rule,
-    /// How many scalars it accepts, where that is known to be a small number.
+    /// At most how many scalars it accepts, where that is known to be a small number.
     pub scalars: Option<u64>,
     /// The schema that it was made of.
     pub origin: SchemaId,

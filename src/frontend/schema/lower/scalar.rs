@@ -61,10 +61,15 @@ impl Scalars {
         Ok(())
     }
 
-    /// How many values there are, where the set names them one by one.
+    /// At most how many values there are, where they can be named one by one.
     pub fn size(&self) -> Option<u64> {
-        let finite = self.sets.is_empty() && self.numbers.is_none();
-        finite.then_some(self.words.len() as u64 + u64::from(self.null) + u64::from(self.yes) + u64::from(self.no))
+        let numbers = match &self.numbers {
+            Numbers::None => 0,
+            Numbers::All => return None,
+            Numbers::Some(set) => set.count()?,
+        };
+        let words = self.words.len() as u64 + u64::from(self.null) + u64::from(self.yes) + u64::from(self.no);
+        self.sets.is_empty().then_some(words + numbers)
     }
 
     /// Whether nothing is accepted.
