@@ -27,12 +27,17 @@ SCHEMA = {
         "continent": {"enum": ["Africa", "America", "Asia", "Australia", "Europe"]},
         "inhabitants_in_millions": {"type": "number", "minimum": 0, "maximum": 40, "multipleOf": 0.1},
         "capital": {"type": "boolean"},
-        "sights": {"type": "array", "items": {"type": "string", "minLength": 3, "maxLength": 24}, "minItems": 1, "maxItems": 3},
+        "sights": {
+            "type": "array",
+            "items": {"type": "string", "minLength": 3, "maxLength": 24},
+            "minItems": 1,
+            "maxItems": 3,
+        },
     },
     "required": ["city", "country", "continent", "inhabitants_in_millions", "capital", "sights"],
     "additionalProperties": False,
 }
-PROMPT = "Describe Paris as a JSON object with the keys city, country, continent, inhabitants_in_millions, capital, sights."
+PROMPT = f"Describe Paris as a JSON object with the keys {', '.join(SCHEMA['properties'])}."
 
 
 class Screen:
@@ -81,7 +86,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     seconds = time.perf_counter() - start
     screen.mark(False)
     print(f"\n\n{len(ids)} tokens in {seconds:.1f} s: {stats.forced} forced, {stats.sampled} chosen by the model")
-    print(f"{stats.model_calls} calls of the model; token by token it would have been {len(ids)}: {len(ids) - stats.model_calls} saved")
+    saved = len(ids) - stats.model_calls
+    print(f"{stats.model_calls} calls of the model; token by token it would have been {len(ids)}: {saved} saved")
 
     guide = index.guide()
     if guide.advance_many(ids) != len(ids) or not guide.is_terminated:

@@ -35,8 +35,8 @@ class Writer:
             ids = torch.tensor([list(text.encode())])
         elif self.tokenizer.chat_template:
             turns = [{"role": "user", "content": text}]
-            made = self.tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_tensors="pt", return_dict=True)
-            ids = made["input_ids"]
+            options = {"add_generation_prompt": True, "return_tensors": "pt", "return_dict": True}
+            ids = self.tokenizer.apply_chat_template(turns, **options)["input_ids"]
         else:
             ids = self.tokenizer(text, return_tensors="pt")["input_ids"]
         return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
@@ -101,5 +101,6 @@ def arguments(description: str | None, argv: Sequence[str] | None, default: str 
     """The command line that every example has: ``--model``."""
     first = (description or "").split("\n")[0]
     parser = argparse.ArgumentParser(description=first)
-    parser.add_argument("--model", default=default, help="tiny, smollm2, or a folder or hub name (default: %(default)s)")
+    text = "tiny, smollm2, or a folder or hub name (default: %(default)s)"
+    parser.add_argument("--model", default=default, help=text)
     return parser.parse_args(argv)
