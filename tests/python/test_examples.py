@@ -1,0 +1,25 @@
+"""Every example runs with the tiny random model; each checks its own output and exits with an error if it is wrong."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed: make test-torch")
+pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize(
+    "name", ["demo", "multiple_choice", "floats", "react", "tool_calls", "extract_csv", "grpo_rollouts"]
+)
+def test_example(name, monkeypatch, capsys):
+    if not EXAMPLES.is_dir():
+        pytest.skip("the examples are not here")
+    monkeypatch.setattr(sys, "path", [str(EXAMPLES), *sys.path])
+    importlib.import_module(name).main(["--model", "tiny"])
+    assert capsys.readouterr().out
