@@ -526,7 +526,9 @@ def _schema_text(schema: object) -> str:
     """The text of a schema, as an index keeps it."""
 
 def _store_key(recipe: str, vocabulary: str) -> str:
-    """The key under which a store keeps the index of a recipe."""
+    """The key under which a store keeps the index of a recipe: BLAKE3 over it, the vocabulary's fingerprint, the format
+    and the version.
+    """
 
 def _verify_pack(path: str | os.PathLike[str]) -> tuple[str, str, str]:
     """Check a whole grammar pack: the fingerprints of its vocabulary and its index, and its recipe."""
