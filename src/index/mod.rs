@@ -5,11 +5,14 @@
 //!
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
-//! make most of them without a walk. [`mask`] puts a mask together. [`token_live`] and [`spelling`] keep patterns and
+//! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
+//! values; `memo` remembers whole masks. [`token_live`] and [`spelling`] keep patterns and
 //! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
+pub mod after;
 mod children;
 mod inner;
+mod key;
 pub mod mask;
 mod memo;
 pub mod program;
