@@ -49,6 +49,8 @@ struct Step {
 struct LastMask {
     scalar: Option<crate::index::mask::ScalarKey>,
     tokens: Vec<u32>,
+    /// What may follow values whose parents are on the stack or were.
+    after: Vec<crate::index::after::AfterValue>,
     /// Room for the description of a configuration.
     key: Vec<u8>,
 }
@@ -174,10 +176,14 @@ impl Guide {
                 }
             }
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
+                let settled = arena.nodes.len() as NodeId;
                 let frames = Frames { program, arena };
                 let mut masker = Masker::new(&inner.vocabulary, &inner.tables, lexemes, frames, row);
+                masker.settled = settled;
+                masker.after = std::mem::take(&mut self.last.after);
                 let last = (&mut self.last.scalar, &mut self.last.tokens);
                 masker.fill_remembered(&inner.memo, *top, last, &mut self.last.key);
+                self.last.after = masker.after;
                 if let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
                 }
@@ -325,6 +331,7 @@ impl Guide {
 
     fn go_back_to(&mut self, before: u32, mark: &Mark) {
         self.last.scalar = None;
+        self.last.after.clear();
         match &mut self.position {
             Position::Pattern(s) => *s = before,
             Position::Document { arena, top } => {

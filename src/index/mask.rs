@@ -5,20 +5,17 @@
 //! few structural bytes are stepped over the trie directly. The frames' guards make every live configuration
 //! completable, so a token whose bytes can all be stepped is allowed, and no other is.
 //!
-//! Keys of open objects need care: any key is allowed but those that the object has, and a named key leads to a
-//! different value. So a key's tails are first evaluated as if it were none of the *special* names (declared or seen),
-//! and then the few tokens that complete a special name are taken back and stepped exactly.
+//! What keys need beside that stands in `key`, what is known about the time after a value in `after`.
 
 use std::sync::Arc;
 
+use super::after::AfterValue;
 use super::memo::Memo;
 use super::submask::{Cross, Inner, SubMask};
 use super::tables::{MaskedLexeme, Tables, Walked};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
-use crate::automaton::program::Program;
-use crate::automaton::text::Sub;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Beyond this nesting of a single token the tokens below are stepped one by one.
@@ -26,7 +23,7 @@ const MAX_DEPTH: u32 = 128;
 
 /// Where a walk of the frames goes on.
 #[derive(Clone, Copy)]
-enum Ground<'t> {
+pub(super) enum Ground<'t> {
     /// A trie of whole tokens, with precomputed masks of lexemes at its nodes.
     Whole(Walked),
     /// The tails of tokens that pass the end of a lexeme: `lexeme` and `count` check the length of what came before.
@@ -59,6 +56,10 @@ pub struct Masker<'a> {
     pub row: &'a mut [u32],
     /// Every crossing token is stepped whole, because what it spells decides what may follow.
     pub exact: bool,
+    /// What may follow values, found at this mask or before; belongs to the guide.
+    pub after: Vec<AfterValue>,
+    /// Nodes below this one stay as they are when the mask is made.
+    pub settled: NodeId,
     depth: u32,
 }
 
@@ -71,7 +72,7 @@ impl<'a> Masker<'a> {
         frames: Frames<'a>,
         row: &'a mut [u32],
     ) -> Self {
-        Masker { vocabulary, tables, lexemes, frames, row, exact: false, depth: 0 }
+        Masker { vocabulary, tables, lexemes, frames, row, exact: false, after: Vec::new(), settled: 0, depth: 0 }
     }
 
     /// Sets the bits of all tokens that `top` allows; stop tokens are the guide's.
@@ -176,11 +177,11 @@ impl<'a> Masker<'a> {
     }
 
     #[inline]
-    fn set(&mut self, token: u32) {
+    pub(super) fn set(&mut self, token: u32) {
         self.row[token as usize >> 5] |= 1 << (token & 31);
     }
 
-    fn trie<'t>(&self, ground: Ground<'t>) -> &'t Trie
+    pub(super) fn trie<'t>(&self, ground: Ground<'t>) -> &'t Trie
     where
         'a: 't,
     {
@@ -191,7 +192,7 @@ impl<'a> Masker<'a> {
     }
 
     /// Allows the tokens that end at a node.
-    fn emit(&mut self, ground: Ground<'_>, node: u32) {
+    pub(super) fn emit(&mut self, ground: Ground<'_>, node: u32) {
         match ground {
             Ground::Whole(w) => {
                 let tables = self.tables;
@@ -216,11 +217,11 @@ impl<'a> Masker<'a> {
     }
 
     /// The bytes of a token below a trie node.
-    fn rest_of(&self, token: u32, (walked, node): (Walked, u32)) -> &'a [u8] {
+    pub(super) fn rest_of(&self, token: u32, (walked, node): (Walked, u32)) -> &'a [u8] {
         self.tables.rest_of(self.vocabulary, token, walked, node)
     }
 
-    fn visit(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+    pub(super) fn visit(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
         if self.depth >= MAX_DEPTH {
             return self.one_by_one(ground, node, top);
         }
@@ -258,7 +259,7 @@ impl<'a> Masker<'a> {
     }
 
     /// Steps every child of `node`.
-    fn children(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+    pub(super) fn children(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
         let trie = self.trie(ground);
         let mark = self.frames.arena.mark();
         let mut child = node + 1;
@@ -438,13 +439,16 @@ impl<'a> Masker<'a> {
         if !l.may_cross(count, cross.chars) {
             return;
         }
+        let bounded = l.is_bounded().then_some(l);
+        if !self.exact && parent < self.settled && self.cross_known(cross, bounded, count, (parent, tag)) {
+            return;
+        }
         let mark = self.frames.arena.mark();
         // What the element spells differs from token to token; where that matters each token is stepped whole.
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
         let after = self.frames.finish_one(parent, tag);
         if after != NONE {
             let origin = if self.exact { top } else { NONE };
-            let bounded = l.is_bounded().then_some(l);
             let ground = Ground::Tail { cross, lexeme: bounded, count, origin, from: (walked, node) };
             self.emit(ground, 0);
             self.visit(ground, 0, after);
@@ -483,330 +487,4 @@ impl<'a> Masker<'a> {
             }
         }
     }
-
-    /// Inside a key.
-    fn key(&mut self, walked: Walked, node: u32, top: NodeId) {
-        let ground = Ground::Whole(walked);
-        let n = self.frames.arena.nodes[top as usize];
-        let program = self.frames.program;
-        let mut groups: smallvec::SmallVec<[u32; 4]> = smallvec::SmallVec::new();
-        let mut few = false;
-        for i in n.start..n.start + n.len {
-            let item = self.frames.arena.objects[i as usize];
-            if item.others {
-                for (c, k) in program.objects[item.shape as usize].others.iter().zip(0..) {
-                    let state = self.frames.arena.states[(item.classes + k) as usize];
-                    if state <= CLOSED {
-                        continue;
-                    }
-                    if c.keys.as_ref().is_some_and(|keys| keys.residual_size(state) != u64::MAX) {
-                        few = true;
-                        continue;
-                    }
-                    if !groups.contains(&c.text) {
-                        groups.push(c.text);
-                    }
-                }
-            }
-        }
-        if n.sub != Sub::Plain || groups.is_empty() {
-            return self.children_of_key(ground, node, top);
-        }
-        let mark = self.frames.arena.mark();
-        if few {
-            // Classes with few keys left are stepped, so that the last one is not promised twice.
-            let only = self.frames.few_keys_only(top);
-            if only != NONE {
-                self.children(ground, node, only);
-            }
-            self.frames.arena.truncate(&mark);
-        }
-        let mut escaped: Vec<u32> = Vec::new();
-        let key = self.frames.key_bytes(n.key);
-        let rests = self.seen_rests(top);
-        for &group in &groups {
-            let (masked, state) = if group == u32::MAX {
-                (&self.tables.any_text, n.text)
-            } else {
-                let masked = &self.lexemes[group as usize];
-                (masked, encoded_state(&masked.lexeme, &key))
-            };
-            if state <= CLOSED {
-                continue;
-            }
-            let mask = self.tables.submask(self.vocabulary, masked, state, 0, walked, node);
-            mask.inner.or_into(self.row);
-            let Some(cross) = &mask.cross else { continue };
-            let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
-            let after = self.frames.close_unnamed(top, |text| text == group);
-            if after != NONE {
-                let tail = Ground::Tail { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
-                self.emit(tail, 0);
-                self.visit(tail, 0, after);
-            }
-            self.frames.arena.unchecked = checked;
-            self.frames.arena.truncate(&mark);
-            // Tokens that spell a special name by escapes.
-            for (token, text) in cross.escaped.iter() {
-                if self.is_special(top, text, &rests) {
-                    escaped.push(*token);
-                }
-            }
-        }
-        self.specials(ground, node, top, &rests);
-        for token in escaped {
-            self.row[token as usize >> 5] &= !(1 << (token & 31));
-            if self.allows(top, self.rest_of(token, (walked, node))) {
-                self.set(token);
-            }
-        }
-        let named = self.frames.named_only(top);
-        if named != NONE {
-            self.children_of_key(ground, node, named);
-        }
-        self.frames.arena.truncate(&mark);
-    }
-
-    /// Steps the children that can go on with a named key; the others of an open object are handled by rows.
-    fn children_of_key(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
-        let n = self.frames.arena.nodes[top as usize];
-        let mut names: Names = Names::new();
-        let mut all = n.sub != Sub::Plain;
-        for i in n.start..n.start + n.len {
-            let item = self.frames.arena.objects[i as usize];
-            all |= item.others;
-            if item.name != u32::MAX {
-                names.push(Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed });
-            }
-        }
-        if all {
-            return self.children(ground, node, top);
-        }
-        self.named_below(ground, node, top, &names, &mut Vec::new());
-    }
-
-    /// The tokens below `node` that go on with one of `names`, `path` below `top`. Inside the names the tries say all;
-    /// only quotes and escapes are stepped.
-    fn named_below(&mut self, ground: Ground<'_>, node: u32, top: NodeId, names: &[Named], path: &mut Vec<u8>) {
-        let program = self.frames.program;
-        let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty());
-        for byte in *b"\"\\" {
-            if byte == b'"' && !complete {
-                continue;
-            }
-            let Some(child) = self.child(ground, node, byte) else { continue };
-            let mark = self.frames.arena.mark();
-            path.push(byte);
-            let next = self.step_all(top, path);
-            path.pop();
-            if next != NONE {
-                self.emit(ground, child);
-                let n = &self.frames.arena.nodes[next as usize];
-                if n.kind == Kind::Object && n.phase == Phase::Key {
-                    self.children_of_key(ground, child, next);
-                } else {
-                    self.visit(ground, child, next);
-                }
-            }
-            self.frames.arena.truncate(&mark);
-        }
-        let arena = &*self.frames.arena;
-        let live = |n: &Named| {
-            let p = &program.objects[n.shape as usize];
-            let allowed = &arena.bits[n.allowed as usize..n.allowed as usize + p.words];
-            p.names.subtree_tokens(n.name).iter().any(|&i| allowed[i as usize / 64] >> (i % 64) & 1 == 1)
-        };
-        let mut below = next_names(program, names);
-        below.retain(|n| live(n));
-        for group in below.chunk_by(|a, b| a.byte == b.byte) {
-            if let Some(child) = self.child(ground, node, group[0].byte) {
-                self.emit(ground, child);
-                path.push(group[0].byte);
-                self.named_below(ground, child, top, group, path);
-                path.pop();
-            }
-        }
-    }
-
-    /// The configuration after several bytes, or [`NONE`].
-    fn step_all(&mut self, top: NodeId, bytes: &[u8]) -> NodeId {
-        let mut at = top;
-        for &b in bytes {
-            at = self.frames.step(at, b);
-            if at == NONE {
-                break;
-            }
-        }
-        at
-    }
-
-    fn child(&self, ground: Ground<'_>, node: u32, byte: u8) -> Option<u32> {
-        match ground {
-            Ground::Whole(w) => self.tables.child(self.vocabulary, w, node, byte),
-            Ground::Tail { cross, .. } => cross.tails.child(node, byte),
-        }
-    }
-
-    /// Whether the key so far plus `rest` is a name that some item declares or that the object has.
-    fn is_special(&self, top: NodeId, rest: &[u8], rests: &[Vec<u8>]) -> bool {
-        let n = self.frames.arena.nodes[top as usize];
-        for i in n.start..n.start + n.len {
-            let item = self.frames.arena.objects[i as usize];
-            if item.name != u32::MAX {
-                let names = &self.frames.program.objects[item.shape as usize].names;
-                if names.find(item.name, rest).is_some_and(|m| !names.tokens(m).is_empty()) {
-                    return true;
-                }
-            }
-        }
-        rests.iter().any(|r| r == rest)
-    }
-
-    /// What the seen keys without a name that begin like the current key go on with.
-    fn seen_rests(&self, top: NodeId) -> Vec<Vec<u8>> {
-        let n = self.frames.arena.nodes[top as usize];
-        if n.seen == u32::MAX {
-            return Vec::new();
-        }
-        let prefix = self.frames.key_bytes(n.key);
-        let mut out = Vec::new();
-        let mut s = n.seen;
-        while s != u32::MAX {
-            let seen = self.frames.arena.seen[s as usize];
-            let text = self.frames.key_bytes(seen.key);
-            if let Some(rest) = text.strip_prefix(prefix.as_slice()) {
-                out.push(rest.to_vec());
-            }
-            s = seen.before;
-        }
-        out
-    }
-
-    /// Takes back and steps exactly the tokens that complete a special name.
-    fn specials(&mut self, ground: Ground<'_>, node: u32, top: NodeId, rests: &[Vec<u8>]) {
-        let n = self.frames.arena.nodes[top as usize];
-        let program = self.frames.program;
-        let mut names: Names = Names::new();
-        for i in n.start..n.start + n.len {
-            let item = self.frames.arena.objects[i as usize];
-            let trie = &program.objects[item.shape as usize].names;
-            // The empty name ends at the root.
-            if item.name != u32::MAX && (trie.len() > 1 || !trie.tokens(0).is_empty()) {
-                names.push(Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed });
-            }
-        }
-        if names.is_empty() && rests.is_empty() {
-            return;
-        }
-        let rests: Vec<&[u8]> = rests.iter().map(|r| r.as_slice()).collect();
-        self.special_below(ground, node, top, &names, &rests, &mut Vec::new());
-    }
-
-    /// [`specials`](Self::specials) below a node: `path` below `top`. Only what completes a name is stepped.
-    fn special_below(
-        &mut self,
-        ground: Ground<'_>,
-        node: u32,
-        top: NodeId,
-        names: &[Named],
-        rests: &[&[u8]],
-        path: &mut Vec<u8>,
-    ) {
-        // Only a quote completes a name.
-        if matches!(ground, Ground::Whole(Walked::Tokens)) && !self.tables.is_quoted(node) {
-            return;
-        }
-        let program = self.frames.program;
-        let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty())
-            || rests.iter().any(|r| r.is_empty());
-        if complete && let Some(child) = self.child(ground, node, b'"') {
-            for &t in self.trie(ground).subtree_tokens(child) {
-                self.row[t as usize >> 5] &= !(1 << (t & 31));
-            }
-            let mark = self.frames.arena.mark();
-            path.push(b'"');
-            let next = self.step_all(top, path);
-            path.pop();
-            if next != NONE {
-                self.emit(ground, child);
-                self.visit(ground, child, next);
-            }
-            self.frames.arena.truncate(&mark);
-        }
-        let mut below = next_names(program, names);
-        // A rest is like a name of no shape.
-        let first = |r: &&[u8]| r.first().copied().filter(|&b| spells_itself(b));
-        let seen = rests.iter().filter_map(first).map(|byte| Named { byte, shape: 0, name: 0, allowed: u32::MAX });
-        let before = below.len();
-        below.extend(seen);
-        if below.len() > before {
-            below.sort_by_key(|n| n.byte);
-        }
-        for group in below.chunk_by(|a, b| a.byte == b.byte) {
-            let byte = group[0].byte;
-            let Some(child) = self.child(ground, node, byte) else { continue };
-            let names: Names = group.iter().filter(|n| n.allowed != u32::MAX).copied().collect();
-            let rests: smallvec::SmallVec<[&[u8]; 4]> =
-                rests.iter().filter(|r| r.first() == Some(&byte)).map(|r| &r[1..]).collect();
-            path.push(byte);
-            self.special_below(ground, child, top, &names, &rests, path);
-            path.pop();
-        }
-    }
-}
-
-/// A place among the names of a shape: what an item has read of a key.
-#[derive(Clone, Copy)]
-struct Named {
-    /// The byte that led there.
-    byte: u8,
-    shape: u32,
-    name: u32,
-    /// The names that the item may take, as in [`ObjectItem`](crate::automaton::arena::ObjectItem).
-    allowed: u32,
-}
-
-type Names = smallvec::SmallVec<[Named; 8]>;
-
-/// Whether a byte of a key stands for itself between the quotes.
-fn spells_itself(byte: u8) -> bool {
-    byte >= 0x20 && byte != b'"' && byte != b'\\'
-}
-
-/// The places one byte further, unescaped, by ascending byte.
-fn next_names(program: &Program, names: &[Named]) -> Names {
-    let mut out = Names::new();
-    for n in names {
-        let trie = &program.objects[n.shape as usize].names;
-        for c in trie.children(n.name) {
-            let byte = trie.byte[c as usize];
-            if spells_itself(byte) {
-                out.push(Named { byte, name: c, ..*n });
-            }
-        }
-    }
-    if names.len() > 1 {
-        out.sort_by_key(|n| n.byte);
-    }
-    out
-}
-
-/// The state of a text lexeme after an opening quote and `text`, however it was spelled.
-fn encoded_state(lexeme: &Lexeme, text: &[u8]) -> u32 {
-    let mut state = lexeme.next(lexeme.start(), b'"');
-    for &b in text {
-        match b {
-            b'"' | b'\\' => {
-                state = lexeme.next(state, b'\\');
-                state = lexeme.next(state, b);
-            }
-            0..0x20 => {
-                for e in format!("\\u{b:04x}").bytes() {
-                    state = lexeme.next(state, e);
-                }
-            }
-            _ => state = lexeme.next(state, b),
-        }
-    }
-    state
 }

@@ -5,12 +5,15 @@
 //!
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
-//! make most of them without a walk. [`mask`] puts a mask together. [`token_live`] and [`spelling`] keep patterns and
+//! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
+//! values; `memo` remembers whole masks. [`token_live`] and [`spelling`] keep patterns and
 //! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
+pub mod after;
 mod children;
 pub mod built;
 mod inner;
+mod key;
 mod language;
 pub mod mask;
 mod memo;

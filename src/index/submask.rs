@@ -71,7 +71,7 @@ pub(crate) struct Found {
 }
 
 /// Bytes that can follow a JSON value or key.
-fn delimits(b: u8) -> bool {
+pub(crate) fn delimits(b: u8) -> bool {
     matches!(b, b',' | b'}' | b']' | b':' | b' ' | b'\t' | b'\n' | b'\r')
 }
 
