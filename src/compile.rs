@@ -8,7 +8,7 @@ use crate::automaton::program::Blanks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
 use crate::frontend::schema::{
-    Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, parse_schema,
+    Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, option_rows, parse_schema,
 };
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{MaskedLexeme, Role, Tables};
@@ -119,6 +119,7 @@ impl Index {
                 rules
             }
         };
+        report.extend(option_rows(&rules, options, MAX_BLANKS));
         let source = format!("{options:?}\0{text}");
         Index::from_spelled(rules, gaps, &source, report, options, (vocabulary, tables), limits)
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::frontend::schema::{Enforcement, PropertyOrder, SchemaOptions, Whitespace};
 use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::Value;
 
@@ -122,4 +122,23 @@ fn recorded() {
             assert!(!accepts(&index, &text), "{schema} accepts {text}");
         }
     }
+}
+
+/// The names of rows at the root, in order.
+fn narrowing(schema: &str, options: &SchemaOptions) -> Vec<String> {
+    let index = Index::from_json_schema(schema, &vocabulary(), options, &Limits::default()).unwrap();
+    let rows = index.report().iter().filter(|r| r.pointer.is_empty() && r.enforcement == Enforcement::Narrower);
+    rows.map(|r| r.keyword.clone()).collect()
+}
+
+#[test]
+fn options_that_narrow_have_rows() {
+    let none: [&str; 0] = [];
+    let declared = SchemaOptions::default();
+    let tight = SchemaOptions { whitespace: Whitespace::Compact, ..options() };
+    assert_eq!(narrowing(r#"{"type":"object"}"#, &declared), ["whitespace", "property_order", "numbers"]);
+    assert_eq!(narrowing(r#"{"type":"object"}"#, &tight), ["whitespace", "numbers"]);
+    assert_eq!(narrowing(r#"{"type":"array","items":{"type":"string"}}"#, &declared), ["whitespace"]);
+    assert_eq!(narrowing(r#"{"type":"integer"}"#, &declared), ["numbers"]);
+    assert_eq!(narrowing(r#"{"enum":[1,2.5,"a"]}"#, &declared), none);
 }

@@ -212,7 +212,7 @@ class ReportRow:
 
     @property
     def keyword(self) -> str:
-        """The keyword."""
+        """The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``, ``numbers``."""
 
     @property
     def enforcement(self) -> Literal["exact", "narrower", "annotation", "ignored", "wider"]:

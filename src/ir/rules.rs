@@ -23,6 +23,8 @@ pub struct Rules {
     pub rules: Vec<Rule>,
     /// What the whole document must be.
     pub root: RuleId,
+    /// Whether some number has fewer digits than it could have, so that it ends.
+    pub capped_numbers: bool,
 }
 
 /// What one JSON value may be.

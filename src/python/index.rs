@@ -28,7 +28,7 @@ use crate::limits::Limits;
 pub struct PyReportRow {
     /// JSON Pointer of the schema that holds the keyword, or the offset in a pattern.
     pointer: String,
-    /// The keyword.
+    /// The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``, ``numbers``.
     keyword: String,
     /// How it is enforced.
     enforcement: &'static str,

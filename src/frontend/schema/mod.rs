@@ -24,4 +24,5 @@ mod text_tests;
 pub use lower::{lower, lower_within};
 pub use options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
 pub use parse::parse_schema;
+pub(crate) use report::option_rows;
 pub use report::{Enforcement, ReportRow};

@@ -1,4 +1,9 @@
-//! The enforcement report: one row per keyword and place, saying how exactly it is enforced.
+//! The enforcement report: one row per keyword and place, saying how exactly it is enforced; and one row at the root for
+//! each option that accepts less than the specification.
+
+use super::number::{FRACTION_DIGITS, WHOLE_DIGITS};
+use super::options::{PropertyOrder, SchemaOptions, Whitespace};
+use crate::ir::Rules;
 
 /// How a keyword is enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,10 +25,42 @@ pub enum Enforcement {
 pub struct ReportRow {
     /// JSON Pointer of the schema that holds the keyword.
     pub pointer: String,
-    /// The keyword.
+    /// The keyword, or the option that narrows the whole schema.
     pub keyword: String,
     /// How it is enforced.
     pub enforcement: Enforcement,
     /// Why, where it is not exact.
     pub reason: String,
+}
+
+/// The rows for what the options leave out of every schema that has it: the keyword is the option's name, `numbers` for
+/// the caps on digits.
+pub(crate) fn option_rows(rules: &Rules, options: &SchemaOptions, most_blanks: u16) -> Vec<ReportRow> {
+    let objects = rules.rules.iter().any(|r| !r.objects.is_empty());
+    let nested = objects || rules.rules.iter().any(|r| !r.arrays.is_empty());
+    let blanks = match options.whitespace {
+        Whitespace::Flexible => format!("runs of whitespace have at most {most_blanks} bytes, so that they end"),
+        Whitespace::Compact => "no whitespace is written".to_string(),
+        Whitespace::Spaced => "whitespace is one space after each comma and colon".to_string(),
+        Whitespace::Pattern(_) => "whitespace is what the option's pattern matches".to_string(),
+    };
+    let order = "keys come in the order in which they are declared, others after them".to_string();
+    let digits = format!(
+        "numbers without bounds have at most {WHOLE_DIGITS} digits before the point and {FRACTION_DIGITS} after it, and \
+         bounded exponents, so that they end"
+    );
+    [
+        (nested, "whitespace", blanks),
+        (objects && options.property_order == PropertyOrder::Schema, "property_order", order),
+        (rules.capped_numbers, "numbers", digits),
+    ]
+    .into_iter()
+    .filter(|row| row.0)
+    .map(|(_, keyword, reason)| ReportRow {
+        pointer: String::new(),
+        keyword: keyword.to_string(),
+        enforcement: Enforcement::Narrower,
+        reason,
+    })
+    .collect()
 }

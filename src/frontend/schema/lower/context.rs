@@ -77,6 +77,8 @@ pub(super) struct Context<'m, 'a> {
     pub x: Exprs,
     pub any_text: ExprId,
     pub any_number: ExprId,
+    /// Whether some number without bounds was stated, whose digits are capped.
+    pub capped_numbers: bool,
     pub pattern_hits: FxHashMap<(Name, Name), bool>,
     pub pattern_exprs: FxHashMap<String, Option<ExprId>>,
     pub bounds: FxHashMap<Arc<NumberBounds>, ExprId>,
@@ -113,6 +115,7 @@ impl<'m, 'a> Context<'m, 'a> {
             x,
             any_text,
             any_number,
+            capped_numbers: false,
             pattern_hits: FxHashMap::default(),
             pattern_exprs: FxHashMap::default(),
             bounds: std::iter::once((common.whole.clone(), common.whole_number)).collect(),

@@ -27,6 +27,15 @@ pub(super) enum Numbers {
 }
 
 impl Numbers {
+    /// Whether values with any number of digits are here, of which only those up to the caps are written.
+    pub fn is_capped(&self) -> bool {
+        match self {
+            Numbers::None => false,
+            Numbers::All => true,
+            Numbers::Some(set) => set.pieces.iter().any(|p| p.min.is_none() || p.max.is_none() || !p.integer),
+        }
+    }
+
     pub fn is_none(&self) -> bool {
         matches!(self, Numbers::None)
     }

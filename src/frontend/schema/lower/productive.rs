@@ -411,5 +411,5 @@ pub(super) fn settle_implications(s: &mut ObjectShape) -> bool {
 
 /// The rules of a finished arena.
 pub(super) fn finish(cx: Context<'_, '_>, rules: Vec<Rule>, root: RuleId) -> Rules {
-    Rules { exprs: cx.x, rules, root }
+    Rules { capped_numbers: cx.capped_numbers, exprs: cx.x, rules, root }
 }

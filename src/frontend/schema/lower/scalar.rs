@@ -490,6 +490,7 @@ impl Context<'_, '_> {
             }
         }
         let numbers = self.number_expr(&s.numbers)?;
+        self.capped_numbers |= s.numbers.is_capped();
         if numbers != Exprs::NEVER {
             parts.push(numbers);
         }
