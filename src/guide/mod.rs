@@ -55,6 +55,7 @@ pub struct Guide {
     history: Vec<Step>,
     terminated: bool,
     last: LastMask,
+    run: Option<jump::Run>,
 }
 
 impl Index {
@@ -89,6 +90,7 @@ impl Index {
             history: Vec::new(),
             terminated: false,
             last: LastMask::default(),
+            run: None,
         };
         guide.go_to_start();
         Ok(guide)
@@ -211,6 +213,7 @@ impl Guide {
             *top = arena.compact(&mark, *top);
         }
         self.history.push(Step { token: id, before, mark });
+        self.advance_run(bytes);
         true
     }
 
@@ -299,6 +302,7 @@ impl Guide {
         self.history.truncate(keep);
         self.terminated = false;
         self.last.scalar = None;
+        self.run = None;
         match &mut self.position {
             Position::Pattern(s) => *s = step.before,
             Position::Document { arena, top } => {
@@ -313,6 +317,7 @@ impl Guide {
         self.history.clear();
         self.terminated = false;
         self.last = LastMask::default();
+        self.run = None;
         self.go_to_start();
     }
 
