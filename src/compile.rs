@@ -1,6 +1,6 @@
 //! Source and vocabulary to index: the only file that knows all stages.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::automaton::blanks;
 use crate::automaton::lexeme::Kind;
@@ -56,7 +56,8 @@ impl Index {
         let expr = exprs.choice(choices);
         let mut sorted: Vec<&str> = choices.iter().map(|c| c.as_str()).collect();
         sorted.sort_unstable();
-        let source = sorted.iter().fold(String::from("choices"), |s, c| s + "\0" + c);
+        // Lengths keep the borders where a choice contains what would separate them.
+        let source = sorted.iter().fold(String::from("choices"), |s, c| s + "\0" + &c.len().to_string() + ":" + c);
         Index::from_expr(&mut exprs, expr, &source, vocabulary, limits)
     }
 
@@ -172,7 +173,8 @@ impl Index {
         h.update(&vocabulary.fingerprint());
         h.update(source.as_bytes());
         let fingerprint = *h.finalize().as_bytes();
-        Index(Arc::new(Inner { vocabulary: vocabulary.clone(), tables, engine, live, report, fingerprint }))
+        let costs = OnceLock::new();
+        Index(Arc::new(Inner { vocabulary: vocabulary.clone(), tables, engine, live, report, fingerprint, costs }))
     }
 }
 

@@ -96,6 +96,14 @@ impl Error {
         e
     }
 
+    /// A token budget of `max_tokens` is smaller than the `needed` tokens of a complete output.
+    pub fn budget(max_tokens: u64, needed: u64) -> Self {
+        let message = format!("max_tokens is {max_tokens}, but a complete output needs {needed} tokens");
+        let mut e = Error::new(ErrorKind::Budget, message);
+        e.0.limit = Some((max_tokens, needed));
+        e
+    }
+
     /// The same error at `place`, unless it already names one.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {

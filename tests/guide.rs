@@ -118,7 +118,8 @@ fn stop_tokens_end_exactly_where_the_output_may() {
     let index = pattern("ab?");
     let v = small();
     let token = |s: &str| (0..v.len() as u32).find(|&id| v.spelling(id) == Some(s.as_bytes())).unwrap();
-    let mut guide = index.guide(&GuideOptions { stop_token_ids: Some(vec![token("z"), 5]) }).unwrap();
+    let mut guide =
+        index.guide(&GuideOptions { stop_token_ids: Some(vec![token("z"), 5]), ..GuideOptions::default() }).unwrap();
     assert_eq!(guide.stop_token_ids(), [5, token("z")]);
     assert!(!guide.try_advance(5) && !guide.try_advance(token("z")));
     guide.advance(token("a")).unwrap();
@@ -136,7 +137,7 @@ fn stop_tokens_end_exactly_where_the_output_may() {
     assert!(guide.must_stop());
     assert_eq!(guide.allowed_token_ids(), [5, token("z")]);
     for ids in [vec![], vec![v.size() as u32]] {
-        let options = GuideOptions { stop_token_ids: Some(ids) };
+        let options = GuideOptions { stop_token_ids: Some(ids), ..GuideOptions::default() };
         assert_eq!(index.guide(&options).err().unwrap().kind(), ErrorKind::Argument);
     }
 }

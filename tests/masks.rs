@@ -224,3 +224,39 @@ fn the_twin_tells_a_difference() {
     assert!(support::twin::difference(v, &row("[a-y]+"), &row("[a-z]+")).unwrap().starts_with("0 wrongly allowed"));
     assert!(support::twin::difference(v, &row("a*"), &row("a+")).unwrap().contains("wrongly allowed 0 \"</s>\""));
 }
+
+/// Strings of one pattern share states and masks whatever their bounds; the bounds still decide near either end.
+#[test]
+fn bounds_of_one_pattern_do_not_mix() {
+    use interlock::frontend::schema::SchemaOptions;
+    use interlock::{GuideOptions, Index, Limits};
+    let tokens: Vec<Vec<u8>> = (0..=255u8)
+        .map(|b| vec![b])
+        .chain(["aa", "aaa", "aaaa", "aaaaaaa", "aa\"", "aaaa\"", "\"aaa"].map(|t| t.as_bytes().to_vec()))
+        .collect();
+    let stop = tokens.len() as u32;
+    let options = interlock::VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
+    let mut all = tokens.clone();
+    all.push(Vec::new());
+    let v = interlock::Vocabulary::new(all, options).unwrap();
+    for (min, max) in [(0, 6), (6, 6), (0, 8), (7, 8), (6, 7), (3, 6), (0, 12), (8, 11), (0, 500), (40, 500), (9, 9)] {
+        let schema =
+            format!(r#"{{"type":"string","pattern":"^((aaa)*|b(aa)*)$","minLength":{min},"maxLength":{max}}}"#);
+        let index = Index::from_json_schema(&schema, &v, &SchemaOptions::default(), &Limits::default()).unwrap();
+        let mut guide = index.guide(&GuideOptions::default()).unwrap();
+        let mut row = vec![0u32; v.words()];
+        for byte in std::iter::once(b'"').chain(std::iter::repeat_n(b'a', 12)) {
+            guide.fill_mask(&mut row);
+            for id in 0..stop {
+                let allowed = row[id as usize >> 5] >> (id & 31) & 1 == 1;
+                let mut twin = guide.clone();
+                assert_eq!(allowed, twin.try_advance(id), "{schema}: {:?}", tokens[id as usize]);
+            }
+            if !guide.try_advance(u32::from(byte)) {
+                break;
+            }
+        }
+    }
+    let schema = r#"{"type":"string","pattern":"^((aaa)*|b(aa)*)$","minLength":4,"maxLength":4}"#;
+    assert!(Index::from_json_schema(schema, &v, &SchemaOptions::default(), &Limits::default()).is_err());
+}

@@ -269,9 +269,10 @@ class Index:
     ) -> Guide:
         """A cursor for one request.
 
-        ``max_tokens`` is not supported by this version and raises ``UnsupportedError``.
-        ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before the output; nothing uses
-        them yet.
+        ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
+        counted; ``BudgetError`` names the number that is needed where that is too small, ``UnsupportedError`` says that
+        no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
+        the output; nothing uses them yet.
         """
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -383,6 +384,12 @@ class Guide:
     def forced_text(self) -> str:
         """The whole characters of ``forced_bytes``."""
 
+    def min_tokens_to_finish(self) -> int:
+        """A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
+
+        So many tokens do complete it; fewer may. ``UnsupportedError`` if no short way to the end was found.
+        """
+
     def fill_draft_bitmasks(
         self,
         ids: Iterable[SupportsIndex],
@@ -454,5 +461,7 @@ def _restore_vocabulary(
 def _restore_limits(values: dict[str, int]) -> Limits:
     """Rebuild pickled limits; ``pickle`` calls it."""
 
-def _restore_guide(index: Index, tokens: Sequence[int], stop_token_ids: Sequence[int] | None) -> Guide:
+def _restore_guide(
+    index: Index, tokens: Sequence[int], stop_token_ids: Sequence[int] | None, max_tokens: int | None
+) -> Guide:
     """Rebuild a pickled guide; ``pickle`` calls it."""

@@ -196,17 +196,34 @@ impl Lexeme {
 
     /// Any text, with another bound on its length: the states are the same.
     pub fn any_text_of(&self, min: u32, max: u32) -> Option<Lexeme> {
-        (self.is_any_text && min <= max).then(|| Lexeme {
+        (self.is_any_text && min <= max).then(|| self.bounded_by(min, max))
+    }
+
+    /// Whether the states serve every bound on the length, since each knows the lengths that may follow it.
+    pub fn has_lengths(&self) -> bool {
+        self.bounded
+    }
+
+    /// The same text with another bound on its length, for a lexeme that [`has_lengths`](Self::has_lengths): the
+    /// states are the same. `None` if no member is as long.
+    pub fn with_bounds(&self, min: u32, max: u32) -> Option<Lexeme> {
+        let start = self.state(self.start);
+        let fits = self.bounded && min <= max && start.lengths.as_ref().is_some_and(|l| meets(l, min, max));
+        fits.then(|| self.bounded_by(min, max))
+    }
+
+    fn bounded_by(&self, min: u32, max: u32) -> Lexeme {
+        Lexeme {
             kind: Kind::Text { min, max },
             shared: self.shared.clone(),
             start: self.start,
-            is_any_text: true,
+            is_any_text: self.is_any_text,
             bounded: min > 0 || max < INF,
-            slack: 0,
-            grows: true,
+            slack: self.slack,
+            grows: self.grows,
             growth: OnceLock::new(),
             reach: self.reach,
-        })
+        }
     }
 
     /// What the lexeme reads.

@@ -234,10 +234,10 @@ impl Frames<'_> {
     /// Adds `byte` to the trace of the element that `next` lies in, if it was part of it.
     pub(super) fn record(&mut self, next: NodeId, byte: u8) {
         let n = self.arena.nodes[next as usize];
-        let fresh = n.kind == Kind::Value
-            && n.trace != u32::MAX
-            && self.arena.nodes.get(n.parent as usize).is_some_and(|p| p.kind == Kind::Array && p.key == n.trace);
-        if fresh || !self.is_traced(next) {
+        // The comma before an element was put down when its trace began, and the blanks after it mean nothing.
+        let before_element = n.kind == Kind::Value
+            && self.arena.nodes.get(n.parent as usize).is_some_and(|parent| parent.kind == Kind::Array);
+        if before_element || !self.is_traced(next) {
             return;
         }
         let before = self.arena.trace;

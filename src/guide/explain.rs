@@ -35,6 +35,9 @@ impl Guide {
                     "token {id} ({shown:?}) is refused: its bytes fit, but from there the vocabulary's tokens lead to no end"
                 );
             }
+            if !self.clone().try_advance(id) {
+                return format!("token {id} ({shown:?}) is refused: its bytes fit, but max_tokens leaves no room to finish");
+            }
             return format!("token {id} ({shown:?}) is allowed");
         }
         format!(

@@ -4,11 +4,14 @@
 //! guide was before, so rolling back is a truncation and unbounded. The guide owns the end: stop tokens are a set,
 //! allowed exactly where the output may end, and taking one terminates the guide until it is rolled back.
 
+mod budget;
 mod draft;
 mod explain;
 mod jump;
 
 use std::sync::Arc;
+
+use budget::Budget;
 
 use crate::automaton::arena::{Arena, Kind, Mark, NONE, NodeId};
 use crate::automaton::config::Frames;
@@ -23,6 +26,8 @@ use crate::index::{Engine, Index};
 pub struct GuideOptions {
     /// The ids that end this request's output; the vocabulary's own by default.
     pub stop_token_ids: Option<Vec<u32>>,
+    /// The output is complete within so many tokens, the stop token not counted.
+    pub max_tokens: Option<usize>,
 }
 
 #[derive(Clone)]
@@ -56,13 +61,15 @@ pub struct Guide {
     terminated: bool,
     last: LastMask,
     run: Option<jump::Run>,
+    budget: Option<Budget>,
 }
 
 impl Index {
     /// A guide at the start.
     ///
     /// # Errors
-    /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty.
+    /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty; `Budget` if no output is known
+    /// that is complete within `max_tokens`, with the number that is; `Unsupported` if no short output was found at all.
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
         let vocabulary = self.vocabulary();
         let stops: Arc<[u32]> = match &options.stop_token_ids {
@@ -91,8 +98,12 @@ impl Index {
             terminated: false,
             last: LastMask::default(),
             run: None,
+            budget: None,
         };
         guide.go_to_start();
+        if let Some(max_tokens) = options.max_tokens {
+            guide.start_budget(max_tokens)?;
+        }
         Ok(guide)
     }
 }
@@ -134,6 +145,7 @@ impl Guide {
         let (row, rest) = words.split_at_mut(n);
         rest.fill(0);
         self.fill_text(row);
+        self.keep_affordable(row);
         let accepting = self.is_accepting();
         for &s in self.stops.iter() {
             let bit = 1 << (s & 31);
@@ -206,11 +218,15 @@ impl Guide {
         let index = self.index.clone();
         let Some(bytes) = index.vocabulary().spelling(id) else { return false };
         let (before, mark) = self.here();
-        if self.is_refused_everywhere(id) || !self.step_bytes(bytes) {
+        if self.is_spent() || self.is_refused_everywhere(id) || !self.step_bytes(bytes) {
             return false;
         }
         if let Position::Document { arena, top } = &mut self.position {
             *top = arena.compact(&mark, *top);
+        }
+        if !self.pay(id) {
+            self.go_back_to(before, &mark);
+            return false;
         }
         self.history.push(Step { token: id, before, mark });
         self.advance_run(bytes);
@@ -300,14 +316,21 @@ impl Guide {
         let keep = self.history.len() - n;
         let step = self.history[keep];
         self.history.truncate(keep);
+        if let Some(budget) = &mut self.budget {
+            budget.back_to(keep);
+        }
         self.terminated = false;
+        self.go_back_to(step.before, &step.mark);
+    }
+
+    fn go_back_to(&mut self, before: u32, mark: &Mark) {
         self.last.scalar = None;
         self.run = None;
         match &mut self.position {
-            Position::Pattern(s) => *s = step.before,
+            Position::Pattern(s) => *s = before,
             Position::Document { arena, top } => {
-                arena.truncate(&step.mark);
-                *top = step.before;
+                arena.truncate(mark);
+                *top = before;
             }
         }
     }
@@ -315,6 +338,9 @@ impl Guide {
     /// Back to the start, with no history.
     pub fn reset(&mut self) {
         self.history.clear();
+        if let Some(budget) = &mut self.budget {
+            budget.back_to(0);
+        }
         self.terminated = false;
         self.last = LastMask::default();
         self.run = None;

@@ -13,7 +13,7 @@
 use super::rows::ByteRows;
 use super::tables::{MaskedLexeme, Tables};
 use crate::automaton::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
-use crate::vocab::Vocabulary;
+use crate::vocab::{Trie, Vocabulary};
 
 /// With fewer live tokens than this below the root's live children, a walk is cheap enough.
 const FEW: usize = 2_500;
@@ -68,7 +68,7 @@ pub fn row(
         return None;
     }
     let mut row = known_row(tables, vocabulary, lexeme, base);
-    differential(l, vocabulary, state, l.mask_state(base), &mut row);
+    differential(l, trie, state, l.mask_state(base), &mut row);
     Some(row)
 }
 
@@ -89,7 +89,8 @@ fn known_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, st
 /// Whether a token stays inside from `state`.
 fn stays(l: &Lexeme, vocabulary: &Vocabulary, state: StateId, token: u32) -> bool {
     let bytes = vocabulary.token_bytes(token).unwrap_or_default();
-    bytes.iter().fold(state, |s, &b| if s <= CLOSED { DEAD } else { l.next(s, b) }) > CLOSED
+    let end = bytes.iter().try_fold(state, |s, &b| Some(l.next(s, b)).filter(|&to| to > CLOSED));
+    end.is_some_and(|s| s > CLOSED)
 }
 
 /// The mask of a state that loops on a class of characters.
@@ -126,7 +127,7 @@ fn class_loop(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, s
 
 /// The mask of a state with a count that a long token could exhaust. Where even a handful of copies allows all that
 /// any number does, the count does not matter; else tokens shorter than the count cannot tell it from infinity, and the
-/// few longer ones are stepped.
+/// few longer ones are walked.
 fn counted(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Vec<u32>> {
     /// Copies that hardly any token exceeds.
     const HANDFUL: u32 = 8;
@@ -145,12 +146,7 @@ fn counted(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
         return None;
     }
     let mut row = as_row(high);
-    for &t in long.iter() {
-        let bit = 1 << (t & 31);
-        if row[t as usize >> 5] & bit != 0 && !stays(l, vocabulary, state, t) {
-            row[t as usize >> 5] &= !bit;
-        }
-    }
+    differential(l, long, state, high, &mut row);
     Some(row)
 }
 
@@ -188,9 +184,8 @@ fn every_wide_char_loops(l: &Lexeme, state: StateId) -> bool {
     })
 }
 
-/// Turns the mask of `base` into that of `state`.
-fn differential(l: &Lexeme, vocabulary: &Vocabulary, state: StateId, base: StateId, row: &mut [u32]) {
-    let trie = vocabulary.trie();
+/// Turns the mask of `base` into that of `state`, for the tokens of `trie`.
+fn differential(l: &Lexeme, trie: &Trie, state: StateId, base: StateId, row: &mut [u32]) {
     let mut stack = vec![(state, base); 64];
     let end = trie.len() as u32;
     let mut i = 1;

@@ -17,8 +17,9 @@ pub mod submask;
 pub mod tables;
 pub mod token_live;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use crate::automaton::complete::Costs;
 use crate::automaton::program::Program;
 use crate::frontend::schema::ReportRow;
 use crate::vocab::Vocabulary;
@@ -41,6 +42,8 @@ pub(crate) struct Inner {
     pub live: Option<Box<TokenLive>>,
     pub report: Vec<ReportRow>,
     pub fingerprint: [u8; 32],
+    /// What completing a document costs, made when a guide first asks.
+    pub costs: OnceLock<Costs>,
 }
 
 /// A compiled source over a vocabulary; see the module's story. Cloning shares it.

@@ -201,14 +201,14 @@ impl Builder<'_> {
             if o.max.is_some() || !o.others.iter().any(|c| c.keys == any_text) {
                 return Err(unsupported(
                     "uniqueItems over objects that cannot take further properties cannot be enforced without dead ends; \
-                     allow additional properties, drop uniqueItems, or compile with on_unsupported=\"warn\"",
+                     allow additional properties or drop uniqueItems",
                 ));
             }
         }
         if r.arrays.iter().any(|a| a.max.is_some() || a.rest.is_empty() || a.unique) {
             return Err(unsupported(
                 "uniqueItems over arrays that cannot take further elements cannot be enforced without dead ends; \
-                 allow more items, drop uniqueItems, or compile with on_unsupported=\"warn\"",
+                 allow more items or drop uniqueItems",
             ));
         }
         let mut p = RuleProgram::default();

@@ -50,6 +50,8 @@ struct MaskKey {
     state: StateId,
     room: u32,
     need: u32,
+    /// Most less fewest code points, where the bounds matter: lexemes of one expression share masks.
+    span: u32,
     walked: Walked,
     node: u32,
 }
@@ -100,7 +102,7 @@ pub struct Tables {
     any_raw: Arc<MaskedLexeme>,
     byte_rows: OnceLock<ByteRows>,
     /// A length, and the tokens that are longer: at most a few thousand.
-    long: (u32, Box<[u32]>),
+    long: (u32, Trie),
     /// Tokens that contain a quote: the only ones that can end a string.
     quoted: Trie,
     cache: Mutex<Cache>,
@@ -220,6 +222,8 @@ impl Tables {
         by_length.sort_unstable_by_key(|&t| std::cmp::Reverse(length(t)));
         let reach_of_most = by_length.get(LONG_TOKENS).map_or(0, |&t| length(t)).max(1);
         by_length.retain(|&t| length(t) > reach_of_most);
+        let mut long: Vec<(&[u8], u32)> =
+            by_length.iter().filter_map(|&t| vocabulary.token_bytes(t).map(|b| (b, t))).collect();
         let blank_tails = Trie::build(&mut tails)?;
         let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
         let brackets = [brackets(trie), brackets(&blank_tails)];
@@ -242,7 +246,7 @@ impl Tables {
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             byte_rows: OnceLock::new(),
-            long: (reach_of_most, by_length.into()),
+            long: (reach_of_most, Trie::build(&mut long)?),
             quoted: Trie::build(&mut quoted)?,
             cache: Mutex::default(),
             counters: Counters::default(),
@@ -259,16 +263,31 @@ impl Tables {
         limits: &Limits,
     ) -> Result<Option<Arc<MaskedLexeme>>> {
         let mut key = match kind {
-            Kind::Raw => vec![if role == Role::Value { 0 } else { 2 }],
+            Kind::Raw => vec![if role == Role::Value { 0 } else { 2 }, 0, 0],
             Kind::Text { min, max } => vec![1, min, max],
         };
         source.content(expr, &mut key);
+        // Bounded text whose states know their lengths is kept once for all bounds, under a key without them.
+        let bounds = match kind {
+            Kind::Text { min, max } if min > 0 || max < INF => Some((min, max)),
+            _ => None,
+        };
+        let unbounded = |key: &[u32]| -> Box<[u32]> { [&[3, 0, 0], &key[3..]].concat().into() };
         {
             let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
             cache.clock += 1;
-            if let Some(l) = cache.lexemes.get(key.as_slice()) {
+            let hit = |l: &Arc<MaskedLexeme>| {
                 l.used.store(cache.clock, Ordering::Relaxed);
                 self.counters.lexeme_hits.fetch_add(1, Ordering::Relaxed);
+            };
+            if let Some((min, max)) = bounds
+                && let Some(l) = cache.lexemes.get(&unbounded(&key))
+            {
+                hit(l);
+                return Ok(l.with_bounds(min, max));
+            }
+            if let Some(l) = cache.lexemes.get(key.as_slice()) {
+                hit(l);
                 return Ok(Some(l.clone()));
             }
         }
@@ -276,13 +295,19 @@ impl Tables {
         let Some(lexeme) = Lexeme::compile(source, expr, kind, self.reach, limits)? else { return Ok(None) };
         let made = Arc::new(MaskedLexeme::new(lexeme, role == Role::Value));
         made.masks.bytes.store(key.len() * 4, Ordering::Relaxed);
+        let shares = bounds.is_some() && made.lexeme.has_lengths();
+        let key = if shares { unbounded(&key).into_vec() } else { key };
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         made.used.store(cache.clock, Ordering::Relaxed);
         let kept = cache.lexemes.entry(key.into_boxed_slice()).or_insert(made).clone();
         if cache.lexemes.len().is_multiple_of(64) {
             self.evict(&mut cache, CACHE_BYTES);
         }
-        Ok(Some(kept))
+        match bounds {
+            // Another thread may have made it first, with bounds of its own.
+            Some((min, max)) if shares => Ok(kept.with_bounds(min, max)),
+            _ => Ok(Some(kept)),
+        }
     }
 
     fn evict(&self, cache: &mut Cache, limit: usize) {
@@ -365,7 +390,7 @@ impl Tables {
     }
 
     /// A length and the tokens that are longer.
-    pub(super) fn long_tokens(&self) -> &(u32, Box<[u32]>) {
+    pub(super) fn long_tokens(&self) -> &(u32, Trie) {
         &self.long
     }
 
@@ -443,7 +468,11 @@ impl Tables {
                 return m.clone();
             }
         }
-        let key = MaskKey { state: key_state, room, need, walked, node };
+        let span = match l.kind() {
+            Kind::Text { min, max } if !free && max < INF => max.saturating_sub(min),
+            _ => INF,
+        };
+        let key = MaskKey { state: key_state, room, need, span, walked, node };
         if !(free && root) {
             let others = lexeme.masks.others.read().unwrap_or_else(|p| p.into_inner());
             if let Some(m) = others.get(&key) {
@@ -499,6 +528,16 @@ impl MaskedLexeme {
     /// Approximate bytes held by states and masks.
     pub fn memory_bytes(&self) -> usize {
         self.masks.bytes.load(Ordering::Relaxed) + self.lexeme.memory_bytes()
+    }
+
+    /// The same text with other bounds on its length, sharing states and masks. `None` if no member is as long.
+    fn with_bounds(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
+        if self.lexeme.kind() == (Kind::Text { min, max }) {
+            let (lexeme, masks) = (self.lexeme.clone(), self.masks.clone());
+            return Some(Arc::new(MaskedLexeme { lexeme, masks, used: AtomicU64::new(0) }));
+        }
+        let lexeme = Arc::new(self.lexeme.with_bounds(min, max)?);
+        Some(Arc::new(MaskedLexeme { lexeme, masks: self.masks.clone(), used: AtomicU64::new(0) }))
     }
 
     fn new(lexeme: Lexeme, crosses: bool) -> Self {

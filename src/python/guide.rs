@@ -251,6 +251,14 @@ impl PyGuide {
         Ok(String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default()).into_owned())
     }
 
+    /// A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
+    ///
+    /// So many tokens do complete it; fewer may. ``UnsupportedError`` if no short way to the end was found.
+    fn min_tokens_to_finish(&self, py: Python<'_>) -> PyResult<usize> {
+        let outcome = self.with_detached(py, |slot| slot.guide.min_tokens_to_finish())?;
+        convert(py, outcome)
+    }
+
     /// Write ``len(ids) + 1`` rows: the first is the mask here, row ``i + 1`` the mask after draft ``i``.
     ///
     /// ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
@@ -288,9 +296,9 @@ impl PyGuide {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let tokens = self.with(py, |guide| guide.tokens())?;
-        let GuideOptions { stop_token_ids } = self.options.clone();
+        let GuideOptions { stop_token_ids, max_tokens } = self.options.clone();
         let restore = py.import("interlock._core")?.getattr("_restore_guide")?;
-        let arguments = (self.index.clone_ref(py), tokens, stop_token_ids);
+        let arguments = (self.index.clone_ref(py), tokens, stop_token_ids, max_tokens);
         (restore, arguments).into_pyobject(py)
     }
 }
@@ -302,8 +310,9 @@ pub fn _restore_guide(
     index: &Bound<'_, PyIndex>,
     tokens: Vec<u32>,
     stop_token_ids: Option<Vec<u32>>,
+    max_tokens: Option<usize>,
 ) -> PyResult<PyGuide> {
-    let guide = PyGuide::start(index, GuideOptions { stop_token_ids })?;
+    let guide = PyGuide::start(index, GuideOptions { stop_token_ids, max_tokens })?;
     let taken = guide.with_detached(py, |slot| slot.guide.advance_many(&tokens))?;
     if taken != tokens.len() {
         let message = format!("the pickled guide took {} tokens, its index allows {taken}", tokens.len());

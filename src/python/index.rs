@@ -190,9 +190,10 @@ impl PyIndex {
 
     /// A cursor for one request.
     ///
-    /// ``max_tokens`` is not supported by this version and raises ``UnsupportedError``.
-    /// ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before the output; nothing uses
-    /// them yet.
+    /// ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
+    /// counted; ``BudgetError`` names the number that is needed where that is too small, ``UnsupportedError`` says that
+    /// no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
+    /// the output; nothing uses them yet.
     #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None))]
     fn guide(
         slf: &Bound<'_, Self>,
@@ -200,13 +201,10 @@ impl PyIndex {
         stop_token_ids: Option<TokenIds>,
         context_ids: Option<TokenIds>,
     ) -> PyResult<PyGuide> {
-        if max_tokens.is_some() {
-            let message = "max_tokens is not supported by this version; stop the output outside of the guide";
-            return Err(of_kind(slf.py(), ErrorKind::Unsupported, message));
-        }
         // Tokens before the output matter to forced tokens only.
         let _ = context_ids;
-        PyGuide::start(slf, GuideOptions { stop_token_ids: stop_token_ids.map(|ids| ids.0) })
+        let max_tokens = max_tokens.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        PyGuide::start(slf, GuideOptions { stop_token_ids: stop_token_ids.map(|ids| ids.0), max_tokens })
     }
 
     /// Write this index to a file that ``load`` reads.

@@ -179,7 +179,8 @@ fn build(
     }
     let mut shapes = Vec::new();
     if facts.max == Some(0) {
-        if others.is_empty() {
+        // A key that is required has no room.
+        if others.is_empty() && !shape.properties.iter().any(|p| p.required) {
             shape.properties.clear();
             shape.implications.clear();
             shapes.push(shape);

@@ -1,0 +1,189 @@
+"""Jump-forward: tokens that the index forces are appended without asking the model.
+
+The loop takes the place of transformers' own (``generate(custom_generate=jump_forward)``) and works on the model's KV
+cache. Forced tokens wait and are fed together with the token sampled before them, in one forward pass.
+
+Rows of a batch wait with different numbers of tokens. A pass is as wide as the longest; shorter rows are padded on
+the left inside it, with attention 0 there and positions that do not count the holes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from interlock import ArgumentError
+from interlock.integrations.transformers._masks import mask_logits
+from interlock.integrations.transformers._processor import constraints_of
+from interlock.integrations.transformers._row import Constraint, Row
+
+__all__ = ["JumpForwardStats", "jump_forward"]
+
+
+@dataclass
+class JumpForwardStats:
+    """What one call did: ``model_calls`` forward passes for ``forced`` and ``sampled`` tokens, all rows together."""
+
+    model_calls: int = 0
+    forced: int = 0
+    sampled: int = 0
+
+
+def _forced(row: Row) -> list[int]:
+    """Tokens that come next whatever the model says: a forced run, or the only token that is allowed."""
+    guide = row.guide
+    if guide is None or row.over or row.refused:
+        return []
+    run: list[int] = list(guide.forced_tokens()) if hasattr(guide, "forced_tokens") else []
+    if run:
+        return run
+    allowed = guide.allowed_token_ids()
+    return [int(allowed[0])] if len(allowed) == 1 else []
+
+
+def _closed(row: torch.Tensor, count: int, width: int) -> torch.Tensor:
+    """Padding, prompt, and the last ``count`` of ``width`` columns, without the hole between prompt and these."""
+    middle = len(row) - width
+    return torch.cat([row[count:middle], row[len(row) - count :]])
+
+
+class _Sequence:
+    """One row: its ids so far, what the model has not seen yet, and whether it has stopped."""
+
+    def __init__(self, prompt: torch.Tensor, row: Row) -> None:
+        self.ids = prompt
+        self.row = row
+        self.waiting: list[int] = []
+        self.new: list[int] = []
+        self.done = False
+
+    def take(self, token: int, stopping: Any) -> None:
+        self.row.advance(token)
+        if self.row.refused:
+            raise ArgumentError(f"token {token} is forbidden: another processor left no choice")
+        self.waiting.append(token)
+        self.new.append(token)
+        self.ids = torch.cat([self.ids, torch.tensor([[token]], dtype=self.ids.dtype, device=self.ids.device)], dim=1)
+        self.done = self.row.over or bool(stopping(self.ids, None).all())
+
+
+@torch.no_grad()  # type: ignore[untyped-decorator, unused-ignore]
+def jump_forward(
+    model: Any,
+    input_ids: torch.Tensor,
+    logits_processor: Any,
+    stopping_criteria: Any,
+    generation_config: Any,
+    constraints: Constraint | Sequence[Constraint] = None,
+    trigger: str | Sequence[int] | None = None,
+    max_tokens: int | None = None,
+    on_tokens: Callable[[int, list[int], bool], None] | None = None,
+    stats: JumpForwardStats | None = None,
+    **model_kwargs: Any,
+) -> torch.Tensor:
+    """A loop for ``model.generate(..., custom_generate=jump_forward, constraints=index)``: greedy search or sampling.
+
+    ``constraints``, ``trigger`` and ``max_tokens`` are those of ``GuideLogitsProcessor``. ``on_tokens(row, ids, forced)``
+    is called for tokens as they appear, and ``stats`` counts. Returns the ids with the prompt, padded on the right.
+
+    Raises ``ArgumentError`` for beams, encoder-decoder models, inputs other than ids and, with more than one row, for
+    caches that are not plain attention over everything.
+    """
+    stats = JumpForwardStats() if stats is None else stats
+    mask = model_kwargs.pop("attention_mask", None)
+    model_kwargs.pop("position_ids", None)
+    cache = model_kwargs.pop("past_key_values", None)
+    use_cache = model_kwargs.pop("use_cache", True)
+    model_kwargs.pop("logits_to_keep", None)
+    others = sorted(k for k, v in model_kwargs.items() if v is not None)
+    if others or model.config.is_encoder_decoder or not use_cache or cache is None:
+        raise ArgumentError(f"jump_forward needs a decoder with a KV cache, and no inputs but ids; got {others}")
+    if (generation_config.num_beams or 1) > 1 or generation_config.return_dict_in_generate:
+        raise ArgumentError("jump_forward has no beams and returns ids only")
+    if cache.get_seq_length() != 0:
+        raise ArgumentError("jump_forward needs an empty cache")
+    plain = all(type(layer).__name__ == "DynamicLayer" for layer in getattr(cache, "layers", [None]))
+    if len(input_ids) > 1 and not plain:
+        raise ArgumentError("jump_forward with several rows needs a cache of plain attention layers")
+    device = input_ids.device
+    mask = torch.ones_like(input_ids) if mask is None else mask.to(device)
+    positions = mask
+    eos = getattr(generation_config, "_eos_token_tensor", None)
+    stop = None if eos is None else [int(t) for t in eos.flatten().tolist()]
+    prompts = [ids[keep.bool()].tolist() for ids, keep in zip(input_ids, mask, strict=True)]
+    rows = [
+        Row(constraint, max_tokens, stop if constraint is not None else None, prompt)
+        for constraint, prompt in zip(constraints_of(constraints, len(input_ids), trigger), prompts, strict=True)
+    ]
+    batch = [_Sequence(input_ids[i : i + 1], row) for i, row in enumerate(rows)]
+    accepted = inspect.signature(model.forward).parameters
+    pad = getattr(generation_config, "_pad_token_tensor", None)
+    filler = 0 if pad is None else int(pad)
+
+    def jump() -> None:
+        for i, sequence in enumerate(batch):
+            while not sequence.done and (run := _forced(sequence.row)):
+                before = len(sequence.new)
+                for token in run:
+                    if not sequence.done:
+                        sequence.take(token, stopping_criteria)
+                stats.forced += len(sequence.new) - before
+                if on_tokens is not None:
+                    on_tokens(i, sequence.new[before:], True)
+
+    jump()
+    first = True
+    while not all(sequence.done for sequence in batch):
+        counts = [len(sequence.waiting) for sequence in batch]
+        width = max(counts)
+        block = torch.full((len(batch), width), filler, dtype=input_ids.dtype)
+        seen = torch.zeros((len(batch), width), dtype=mask.dtype)
+        for i, sequence in enumerate(batch):
+            if counts[i]:
+                block[i, width - counts[i] :] = torch.tensor(sequence.waiting, dtype=input_ids.dtype)
+                seen[i, width - counts[i] :] = 1
+            sequence.waiting = []
+        block, seen = block.to(device), seen.to(device)
+        if first:
+            # Prompts move to the right as far as what follows them allows: the last column is every row's newest token.
+            feed = torch.cat([torch.full_like(block, filler), input_ids, block], dim=1)
+            known = torch.cat([torch.zeros_like(seen), mask, seen], dim=1)
+            feed = torch.stack([_closed(row, count, width) for row, count in zip(feed, counts, strict=True)])
+            mask = torch.stack([_closed(row, count, width) for row, count in zip(known, counts, strict=True)])
+            place = (mask.long().cumsum(-1) - 1).clamp(min=0)
+            first = False
+        else:
+            feed, mask = block, torch.cat([mask, seen], dim=1)
+            place = positions[:, -1:] + seen.long().cumsum(-1)
+        positions = place
+        extra: dict[str, Any] = {"position_ids": place} if "position_ids" in accepted else {}
+        if "logits_to_keep" in accepted:
+            extra["logits_to_keep"] = 1
+        outputs = model(input_ids=feed, attention_mask=mask, past_key_values=cache, use_cache=True, **extra)
+        cache = outputs.past_key_values
+        stats.model_calls += 1
+        logits = outputs.logits[:, -1].to(copy=True, dtype=torch.float32, device=device)
+        mask_logits(rows, logits)
+        for i, sequence in enumerate(batch):
+            if sequence.done:
+                continue
+            scores = logits_processor(sequence.ids, logits[i : i + 1])
+            if generation_config.do_sample:
+                token = int(torch.multinomial(scores.softmax(-1), 1))
+            else:
+                token = int(scores.argmax(-1))
+            sequence.take(token, stopping_criteria)
+            stats.sampled += 1
+            if on_tokens is not None:
+                on_tokens(i, [token], False)
+        jump()
+    longest = max((len(sequence.new) for sequence in batch), default=0)
+    tail = np.full((len(batch), longest), filler, dtype=np.int64)
+    for i, sequence in enumerate(batch):
+        tail[i, : len(sequence.new)] = np.array(sequence.new, dtype=np.int64)
+    return torch.cat([input_ids, torch.from_numpy(tail).to(device=device, dtype=input_ids.dtype)], dim=1)

@@ -1,0 +1,160 @@
+"""A logits processor: which tokens each row of a batch may take next.
+
+transformers gives a processor nothing but the ids so far and the scores, and changes rows as it likes: beams swap, split
+and die; assisted generation goes back. So each row's guide is found again from its ids: the row before whose ids are a
+prefix is moved on, forked if several rows continue it, or rolled back.
+
+*Where the prompt ends* is found too. A call continues the generation before it if every row, its last token excepted, was
+asked about already; any other call begins a new one. So the object may be used again after any kind of stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from transformers import LogitsProcessor
+
+from interlock import ArgumentError, Index, TokenRejected
+from interlock.integrations.transformers._masks import mask_logits
+from interlock.integrations.transformers._row import Constraint, Row, Triggered
+
+__all__ = ["GuideLogitsProcessor", "constraints_of"]
+
+
+def constraints_of(
+    constraints: Constraint | Sequence[Constraint], rows: int, trigger: str | Sequence[int] | None
+) -> list[Constraint]:
+    """One constraint a row: a single one is everybody's, of a list each is repeated for the beams of its prompt."""
+    if constraints is None or isinstance(constraints, (Index, Triggered)):
+        given: list[Constraint] = [constraints]
+    else:
+        given = list(constraints)
+    if not given or rows % len(given):
+        raise ArgumentError(f"{len(given)} constraints do not fit {rows} rows")
+    for constraint in given:
+        if constraint is not None and not isinstance(constraint, (Index, Triggered)):
+            raise ArgumentError(f"a constraint is an Index, a Triggered or None, not {type(constraint).__name__}")
+    if trigger is not None:
+        key = trigger if isinstance(trigger, str) else tuple(trigger)
+        given = [Triggered({key: c}) if isinstance(c, Index) else c for c in given]
+    each = rows // len(given)
+    return [constraint for constraint in given for _ in range(each)]
+
+
+class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore]
+    """Masks what may not come next, for ``generate(logits_processor=[...])``.
+
+    ``constraints`` is one for all rows or a list with one per prompt: an ``Index``, a ``Triggered`` or ``None`` for a row
+    without a mask. ``trigger``, text or token ids, leaves text free until it was generated. ``max_tokens`` and
+    ``stop_token_ids`` are handed to ``Index.guide``. ``in_place`` masks the scores that were passed instead of a copy;
+    it saves a copy where nothing else looks at the scores.
+
+    A row that is no beam and took a forbidden token (because another processor left nothing else) raises
+    ``TokenRejected``. ``reset`` forgets the last generation; needed only before a prompt that is the last batch's
+    unfinished output itself.
+    """
+
+    supports_continuous_batching = False
+
+    def __init__(
+        self,
+        constraints: Constraint | Sequence[Constraint],
+        *,
+        trigger: str | Sequence[int] | None = None,
+        max_tokens: int | None = None,
+        stop_token_ids: Iterable[int] | None = None,
+        in_place: bool = False,
+    ) -> None:
+        self._constraints = constraints
+        self._trigger = trigger
+        self._max_tokens = max_tokens
+        self._stop = None if stop_token_ids is None else list(stop_token_ids)
+        self._in_place = in_place
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last generation."""
+        self._rows: list[Row] = []
+        self._prompt: torch.Tensor | None = None
+        self._seen: torch.Tensor | None = None
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.Tensor:
+        """The scores with minus infinity where a token is forbidden."""
+        ids = input_ids.detach()
+        try:
+            if not self._step(ids) and not self._follow(ids):
+                self._begin(ids)
+            self._seen = ids.clone()
+            self._check(ids)
+            masked = scores if self._in_place else scores.clone()
+            mask_logits(self._rows, masked)
+        except BaseException:
+            self.reset()
+            raise
+        return masked
+
+    def _begin(self, ids: torch.Tensor) -> None:
+        self._prompt = ids.clone()
+        made: list[Row] = []
+        for constraint in constraints_of(self._constraints, len(ids), self._trigger):
+            made.append(Row(constraint, self._max_tokens, self._stop))
+        self._rows = made
+
+    def _step(self, ids: torch.Tensor) -> bool:
+        """The usual case: every row is the one before plus a token."""
+        seen = self._seen
+        if seen is None or ids.shape[0] != seen.shape[0] or ids.shape[1] != seen.shape[1] + 1:
+            return False
+        if ids.device != seen.device or not torch.equal(ids[:, :-1], seen):
+            return False
+        for row, token in zip(self._rows, ids[:, -1].tolist(), strict=True):
+            row.advance(token)
+        return True
+
+    def _follow(self, ids: torch.Tensor) -> bool:
+        """Beams and drafts: find the row that each row continues."""
+        prompt = self._prompt
+        if prompt is None or ids.shape[0] != prompt.shape[0] or ids.shape[1] < prompt.shape[1]:
+            return False
+        start = prompt.shape[1]
+        if ids.device != prompt.device or not torch.equal(ids[:, :start], prompt):
+            return False
+        wanted: list[list[int]] = ids[:, start:].tolist()
+        length = len(wanted[0]) - 1 if wanted else 0
+        if any(len(row.tokens) < length for row in self._rows):
+            return False
+        known: dict[tuple[int, tuple[int, ...]], Row] = {}
+        for row in self._rows:
+            known.setdefault((id(row.constraint), tuple(row.tokens[: max(length, 0)])), row)
+        parents: list[Row] = []
+        for old, tokens in zip(self._rows, wanted, strict=True):
+            parent = known.get((id(old.constraint), tuple(tokens[: max(length, 0)])))
+            if parent is None:
+                return False
+            parents.append(parent)
+        # Forks first: whoever takes the row itself moves it.
+        taken: set[int] = set()
+        rows: list[Row] = []
+        for parent in parents:
+            rows.append(parent.fork() if id(parent) in taken else parent)
+            taken.add(id(parent))
+        for row, tokens in zip(rows, wanted, strict=True):
+            row.cut(max(length, 0))
+            for token in tokens[max(length, 0) :]:
+                row.advance(token)
+        self._rows = rows
+        return True
+
+    def _check(self, ids: torch.Tensor) -> None:
+        """Only a beam may have taken a forbidden token: it has a neighbour with the same prompt."""
+        if self._prompt is None:
+            return
+        for i, row in enumerate(self._rows):
+            if not row.refused or row.guide is None:
+                continue
+            beside = [j for j in (i - 1, i + 1) if 0 <= j < len(ids)]
+            if any(torch.equal(self._prompt[i], self._prompt[j]) for j in beside):
+                continue
+            token = row.tokens[len(row.tokens) - 1]
+            raise TokenRejected(f"row {i} took token {token}, which was masked: did another processor leave no choice?")

@@ -1,0 +1,184 @@
+"""One row of a batch: the tokens that were generated, and the guide that follows them.
+
+A row is *free* (no mask), *guided*, *over* (a stop token was taken) or *refused* (a token was taken that the guide
+forbids, which beam search does where fewer tokens are allowed than there are beams). All of it follows from the list
+of tokens and the guide's own history, so a row can go back to any earlier length.
+
+A *trigger* is text or a run of token ids. Text before it is free; from its end on an index holds. A text trigger always
+ends where a token ends: a token that would run past the end of the trigger is masked, since its rest would belong to
+the index, and a guide takes whole tokens only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from interlock import ArgumentError, Guide, Index
+
+__all__ = ["Constraint", "Row", "Triggered"]
+
+
+class Triggered:
+    """Free text until one of ``triggers`` was generated, then the index that belongs to it.
+
+    A trigger is a string or a tuple of token ids; where several end at once, the first that is listed counts. With
+    ``required`` a stop token is masked until a trigger was generated. All indexes must have one vocabulary.
+    """
+
+    def __init__(self, triggers: Mapping[str | tuple[int, ...], Index], required: bool = False) -> None:
+        if not triggers:
+            raise ArgumentError("triggers must not be empty")
+        self.vocabulary = next(iter(triggers.values())).vocabulary
+        self.required = required
+        self._texts: list[tuple[bytes, Index]] = []
+        self._ids: list[tuple[tuple[int, ...], Index]] = []
+        self._order = list(triggers.values())
+        for trigger, index in triggers.items():
+            if not trigger:
+                raise ArgumentError("a trigger must not be empty")
+            if index.vocabulary != self.vocabulary:
+                raise ArgumentError("the indexes of several triggers must have one vocabulary")
+            if isinstance(trigger, str):
+                self._texts.append((trigger.encode(), index))
+            else:
+                self._ids.append((tuple(trigger), index))
+        self._reach = max((len(text) for text, _ in self._texts), default=1) - 1
+        self._long: list[tuple[int, bytes]] | None = None
+
+    def _tail(self, tokens: list[int]) -> bytes:
+        """The last bytes of the text, as many as may belong to an unfinished trigger."""
+        parts: list[bytes] = []
+        length = 0
+        for token in reversed(tokens):
+            if length >= self._reach:
+                break
+            parts.append(self.vocabulary.decode([token]))
+            length += len(parts[-1])
+        joined = b"".join(reversed(parts))
+        return joined[max(0, len(joined) - self._reach) :]
+
+    def fired(self, tokens: list[int]) -> Index | None:
+        """The index whose trigger ends with the last of ``tokens``."""
+        for ids, index in self._ids:
+            if tuple(tokens[-len(ids) :]) == ids:
+                return index
+        if self._texts and tokens:
+            text = self._tail(tokens[:-1]) + self.vocabulary.decode(tokens[-1:])
+            for trigger, index in self._texts:
+                if text.endswith(trigger):
+                    return index
+        return None
+
+    def blocked(self, tokens: list[int]) -> list[int]:
+        """The tokens that would complete a text trigger and run past its end."""
+        if not self._texts:
+            return []
+        if self._long is None:
+            # Only a token that holds the end of a trigger, and something after it, can do that.
+            ends = [text[k:] for text, _ in self._texts for k in range(len(text))]
+            starts = tuple(set(ends))
+            whole = [text for text, _ in self._texts]
+            spelt = ((i, self.vocabulary.decode([i])) for i in range(len(self.vocabulary)))
+            self._long = [(i, b) for i, b in spelt if b.startswith(starts) or any(text in b for text in whole)]
+        tail = self._tail(tokens)
+        return [i for i, spelling in self._long if self._passes(tail, spelling)]
+
+    def _passes(self, tail: bytes, spelling: bytes) -> bool:
+        text = tail + spelling
+        for trigger, _ in self._texts:
+            at = text.find(trigger, max(0, len(tail) - len(trigger) + 1))
+            if 0 <= at and at + len(trigger) < len(text):
+                return True
+        return False
+
+
+Constraint = Index | Triggered | None
+
+
+class Row:
+    """The tokens of one row and what they mean for the next one."""
+
+    def __init__(
+        self, constraint: Constraint, max_tokens: int | None, stop: list[int] | None, context: Iterable[int] = ()
+    ) -> None:
+        self.constraint = constraint
+        self.tokens: list[int] = []
+        self.guide: Guide | None = None
+        self.context = list(context)
+        self._max_tokens, self._stop_given = max_tokens, stop
+        vocabulary = None if constraint is None else constraint.vocabulary
+        self.stop = frozenset(stop if stop is not None else vocabulary.eos_token_ids if vocabulary else ())
+        self._start = 0
+        self._free_end: int | None = None
+        if isinstance(constraint, Index):
+            self.guide = self._new_guide(constraint)
+
+    def _new_guide(self, index: Index) -> Guide:
+        context = self.context + self.tokens
+        return index.guide(max_tokens=self._max_tokens, stop_token_ids=self._stop_given, context_ids=context)
+
+    @property
+    def over(self) -> bool:
+        """Whether a stop token was taken."""
+        return self._free_end is not None or (self.guide is not None and self.guide.is_terminated)
+
+    @property
+    def refused(self) -> bool:
+        """Whether a token was taken that was forbidden."""
+        guide = self.guide
+        return guide is not None and not guide.is_terminated and len(self.tokens) - self._start > guide.num_tokens
+
+    def advance(self, token: int) -> None:
+        """Take one token, whatever it is."""
+        if self.guide is not None:
+            if not self.over and not self.refused:
+                self.guide.try_advance(token)
+            self.tokens.append(token)
+            return
+        self.tokens.append(token)
+        if not isinstance(self.constraint, Triggered) or self._free_end is not None:
+            return
+        # A trigger comes first: a model may well end its reasoning with a stop token of its own.
+        index = self.constraint.fired(self.tokens)
+        if index is not None:
+            self._start = len(self.tokens)
+            self.guide = self._new_guide(index)
+        elif token in self.stop:
+            self._free_end = len(self.tokens)
+
+    def cut(self, length: int) -> None:
+        """Go back to the first ``length`` tokens."""
+        del self.tokens[length:]
+        if self._free_end is not None and self._free_end > length:
+            self._free_end = None
+        if self.guide is None:
+            return
+        if length < self._start:
+            self.guide, self._start = None, 0
+        else:
+            self.guide.rollback(max(0, self.guide.num_tokens - (length - self._start)))
+
+    def fork(self) -> Row:
+        """A second row in the same place."""
+        other = Row.__new__(Row)
+        other.__dict__.update(self.__dict__)
+        other.tokens = list(self.tokens)
+        other.guide = None if self.guide is None else self.guide.fork()
+        return other
+
+    def special(self) -> tuple[bool, list[int]] | None:
+        """The mask where no guide writes it: (True, the only tokens) or (False, the forbidden ones); None for no mask.
+
+        Only stop tokens are left to a row that is over, so that a stop token that ``generate`` does not know is
+        repeated instead of being followed by anything, and to a row that was refused.
+        """
+        if self.constraint is None:
+            return None
+        if self.over or self.refused:
+            return True, sorted(self.stop)
+        if self.guide is None and isinstance(self.constraint, Triggered):
+            forbidden = self.constraint.blocked(self.tokens)
+            if self.constraint.required:
+                forbidden = sorted({*forbidden, *self.stop})
+            return (False, forbidden) if forbidden else None
+        return None

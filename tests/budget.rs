@@ -1,0 +1,146 @@
+//! Token budgets: whatever is sampled, the output is complete in time.
+
+mod support;
+
+use interlock::frontend::regex::{Dialect, RegexOptions};
+use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary};
+use std::sync::{Arc, OnceLock};
+use support::rng::Rng;
+use support::schemas::SCHEMAS;
+use support::vocabulary;
+
+fn small() -> Arc<Vocabulary> {
+    static SMALL: OnceLock<Arc<Vocabulary>> = OnceLock::new();
+    SMALL.get_or_init(vocabulary::small).clone()
+}
+
+fn schema(text: &str, order: PropertyOrder) -> Index {
+    let options = SchemaOptions { property_order: order, ..SchemaOptions::default() };
+    Index::from_json_schema(text, &small(), &options, &Limits::default()).unwrap()
+}
+
+fn pattern(text: &str) -> Index {
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    Index::from_regex(text, &small(), &options, &Limits::default()).unwrap()
+}
+
+fn budgeted(index: &Index, max_tokens: usize) -> interlock::Result<Guide> {
+    index.guide(&GuideOptions { max_tokens: Some(max_tokens), ..GuideOptions::default() })
+}
+
+/// The sampler that never wants to end: of a few allowed tokens, the one after which the most is still missing.
+fn prolonging(guide: &mut Guide, rng: &mut Rng) -> Option<u32> {
+    let vocabulary = guide.index().vocabulary().clone();
+    let allowed: Vec<u32> =
+        guide.allowed_token_ids().into_iter().filter(|&t| vocabulary.spelling(t).is_some()).collect();
+    let mut best = None;
+    for _ in 0..3 {
+        if allowed.is_empty() {
+            break;
+        }
+        let id = *rng.pick(&allowed);
+        assert!(guide.try_advance(id), "token {id} is in the mask and refused");
+        let missing = guide.min_tokens_to_finish().unwrap();
+        guide.rollback(1).unwrap();
+        if best.is_none_or(|(m, _)| missing > m) {
+            best = Some((missing, id));
+        }
+    }
+    best.map(|b| b.1)
+}
+
+fn walk(index: &Index, rng: &mut Rng) {
+    let needed = match budgeted(index, 0) {
+        Ok(guide) => {
+            assert_eq!(guide.num_tokens(), 0);
+            0
+        }
+        Err(e) => {
+            assert_eq!(e.kind(), ErrorKind::Budget, "{e}");
+            e.limit_values().unwrap().1 as usize
+        }
+    };
+    if needed > 0 {
+        assert_eq!(budgeted(index, needed - 1).err().map(|e| e.kind()), Some(ErrorKind::Budget));
+    }
+    let max_tokens = needed + rng.below(16);
+    let mut guide = budgeted(index, max_tokens).unwrap();
+    let mut free = index.guide(&GuideOptions::default()).unwrap();
+    for _ in 0..max_tokens {
+        let Some(id) = prolonging(&mut guide, rng) else { break };
+        guide.advance(id).unwrap();
+        free.advance(id).unwrap();
+    }
+    let text = small().decode(&guide.tokens()).unwrap();
+    assert!(guide.num_tokens() <= max_tokens);
+    assert!(guide.is_accepting() && free.is_accepting(), "{}", String::from_utf8_lossy(&text));
+    let stops = guide.allowed_token_ids();
+    assert!(stops.iter().all(|t| small().is_eos(*t)) || guide.num_tokens() < max_tokens);
+}
+
+#[test]
+fn outputs_are_complete_in_time() {
+    let mut rng = Rng(7);
+    for (i, text) in SCHEMAS.iter().step_by(2).enumerate() {
+        let order = if i % 2 == 0 { PropertyOrder::Any } else { PropertyOrder::Schema };
+        walk(&schema(text, order), &mut rng);
+    }
+    for text in
+        ["[a-z]{1,50}", "(a|ab)*\\d+", "(?=.*\\d)(?=.*[a-z]).{8,64}", "x{7}", "(yes|no|maybe not)", "(a{3,5}b){2,}"]
+    {
+        for _ in 0..2 {
+            walk(&pattern(text), &mut rng);
+        }
+    }
+}
+
+#[test]
+fn a_budget_is_a_subset_that_keeps_what_fits() {
+    let index = schema(r#"{"type":"array","items":{"type":"integer"},"maxItems":9}"#, PropertyOrder::Schema);
+    let mut guide = budgeted(&index, 2).unwrap();
+    let mut free = index.guide(&GuideOptions::default()).unwrap();
+    let (mine, all) = (guide.allowed_token_ids(), free.allowed_token_ids());
+    assert!(mine.iter().all(|t| all.contains(t)));
+    // Brute force: a token may stay exactly if it ends the output or one more token does.
+    for &t in &all {
+        assert!(free.try_advance(t));
+        let in_time = free.is_accepting() || {
+            let next = free.allowed_token_ids();
+            next.into_iter().any(|u| {
+                let ends = free.try_advance(u) && free.is_accepting();
+                if free.num_tokens() == 2 {
+                    free.rollback(1).unwrap();
+                }
+                ends
+            })
+        };
+        free.rollback(1).unwrap();
+        assert_eq!(mine.contains(&t), in_time, "{:?}", small().token_bytes(t));
+    }
+}
+
+#[test]
+fn going_back_gives_the_budget_back() {
+    let index = schema(r#"{"type":"string","minLength":3}"#, PropertyOrder::Schema);
+    let needed = index.guide(&GuideOptions::default()).unwrap().min_tokens_to_finish().unwrap();
+    let mut guide = budgeted(&index, needed + 2).unwrap();
+    let mut rng = Rng(3);
+    let start = guide.allowed_token_ids();
+    for _ in 0..50 {
+        let taken = rng.below(needed + 3);
+        let mut n = 0;
+        while n < taken
+            && let Some(id) = prolonging(&mut guide, &mut rng)
+        {
+            guide.advance(id).unwrap();
+            n += 1;
+        }
+        let fork = guide.clone().allowed_token_ids();
+        assert_eq!(fork, guide.allowed_token_ids());
+        guide.rollback(n).unwrap();
+        assert_eq!(guide.allowed_token_ids(), start);
+    }
+    guide.reset();
+    assert_eq!(guide.allowed_token_ids(), start);
+}
