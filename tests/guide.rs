@@ -46,6 +46,8 @@ fn same_as_fresh(guide: &mut Guide) {
     assert!(mask(guide) == mask(&mut fresh), "{at:?}");
     assert_eq!(guide.is_accepting(), fresh.is_accepting(), "{at:?}");
     assert_eq!(guide.num_tokens(), tokens.len());
+    // A guide that was asked before keeps the rest of its run; the fresh one looks.
+    assert_eq!(guide.forced_bytes(), fresh.forced_bytes(), "{at:?}");
 }
 
 #[test]

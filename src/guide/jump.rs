@@ -1,7 +1,8 @@
 //! Forced runs: what is certain can be skipped.
 //!
 //! Where exactly one byte can follow and the output may not end, that byte is forced, and so is the next in the same
-//! way. A run is bytes, not text: it may end inside a code point.
+//! way. A run is bytes, not text: it may end inside a code point. A guide keeps the run that it found last: a token
+//! that spells its beginning leaves the rest of it forced, which needs no second look.
 
 use super::{Guide, Position};
 use crate::automaton::arena::NONE;
@@ -12,14 +13,43 @@ use crate::index::Engine;
 /// The longest run that is reported at once.
 const MAX_RUN: usize = 1 << 16;
 
+/// The run that a guide found last, and how much of it was taken since.
+#[derive(Clone)]
+pub(super) struct Run {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
 impl Guide {
-    /// The bytes that must come next, whatever comes after them; empty where there is a choice or the output may end.
-    /// Runs longer than 65,536 bytes come in parts. Cost: per byte of the run, a look at every byte that might follow.
-    pub fn forced_bytes(&mut self) -> Vec<u8> {
-        let mut out = Vec::new();
-        if self.is_terminated() {
-            return out;
+    /// Keeps what a token with these bytes leaves of the run. The end of a run that was cut for its length says
+    /// nothing about what follows, and where dead states depend on tokens a run may end elsewhere after one.
+    pub(super) fn advance_run(&mut self, token: &[u8]) {
+        let Some(mut run) = self.run.take() else { return };
+        let rest = run.bytes.get(run.taken..).unwrap_or_default();
+        if rest.starts_with(token) && run.bytes.len() < MAX_RUN && self.index.0.live.is_none() {
+            run.taken += token.len();
+            self.run = Some(run);
         }
+    }
+
+    /// The bytes that must come next, whatever comes after them; empty where there is a choice or the output may end.
+    /// Runs longer than 65,536 bytes come in parts. Cost: at first, per byte of the
+    /// run, a look at every byte that might follow; while tokens stay inside a run that was asked for, a copy of its
+    /// rest.
+    pub fn forced_bytes(&mut self) -> Vec<u8> {
+        if self.is_terminated() {
+            return Vec::new();
+        }
+        if let Some(run) = &self.run {
+            return run.bytes.get(run.taken..).unwrap_or_default().to_vec();
+        }
+        let bytes = self.find_run();
+        self.run = Some(Run { bytes: bytes.clone(), taken: 0 });
+        bytes
+    }
+
+    fn find_run(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
         match (&self.index.0.engine, &mut self.position) {
             (Engine::Pattern(l), Position::Pattern(state)) => {
                 if let Some(live) = &self.index.0.live {

@@ -64,6 +64,7 @@ pub struct Guide {
     history: Vec<Step>,
     terminated: bool,
     last: LastMask,
+    run: Option<jump::Run>,
     budget: Option<Budget>,
 }
 
@@ -100,6 +101,7 @@ impl Index {
             history: Vec::new(),
             terminated: false,
             last: LastMask::default(),
+            run: None,
             budget: None,
         };
         guide.go_to_start();
@@ -236,6 +238,7 @@ impl Guide {
             return false;
         }
         self.history.push(Step { token: id, before, mark });
+        self.advance_run(bytes);
         true
     }
 
@@ -332,6 +335,7 @@ impl Guide {
     fn go_back_to(&mut self, before: u32, mark: &Mark) {
         self.last.scalar = None;
         self.last.after.clear();
+        self.run = None;
         match &mut self.position {
             Position::Pattern(s) => *s = before,
             Position::Document { arena, top } => {
@@ -349,6 +353,7 @@ impl Guide {
         }
         self.terminated = false;
         self.last = LastMask::default();
+        self.run = None;
         self.go_to_start();
     }
 
