@@ -668,7 +668,7 @@ fn growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Growth {
             }
             _ => unknown,
         };
-        memo.insert(n, Growth { settled: value.settled.min(INF), ..value });
+        memo.insert(n, value);
     }
     memo.get(&e).copied().unwrap_or(unknown)
 }

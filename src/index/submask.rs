@@ -81,9 +81,9 @@ pub(crate) fn walk(lexeme: &Lexeme, trie: &Trie, node: u32, state: StateId, coun
     let mut found = Found::default();
     let base = trie.depth[node as usize];
     let raw = lexeme.kind() == Kind::Raw;
-    // State and code points so far, and whether an escape was read, by depth below `node`.
     let mut steps = Steps::new(lexeme);
     let first = steps.local(state);
+    // State and code points so far, and whether an escape was read, by depth below `node`.
     let mut stack: Vec<(Local, u32, bool)> = vec![(first, 0, false); 64];
     let end = trie.end[node as usize];
     let mut i = node + 1;
