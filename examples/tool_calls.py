@@ -1,4 +1,4 @@
-"""Calls of Python functions: the schema of the calls is made from the functions' annotations, and calls are carried out.
+"""Calls of Python functions: annotations become the schema of the calls, and the calls are carried out.
 
     python examples/tool_calls.py [--model smollm2]
 """
@@ -63,7 +63,8 @@ def call_schema(tool: Callable[..., str]) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     writer = load(arguments(__doc__, argv).model)
-    calls = {"type": "array", "items": {"anyOf": [call_schema(t) for t in TOOLS.values()]}, "minItems": 1, "maxItems": 2}
+    either = {"anyOf": [call_schema(tool) for tool in TOOLS.values()]}
+    calls = {"type": "array", "items": either, "minItems": 1, "maxItems": 2}
     index = interlock.Index.from_json_schema(calls, writer.vocabulary, whitespace="spaced")
     # A random model spells many letters as escapes: the same JSON, in more tokens.
     (ids,) = writer.generate(
