@@ -31,6 +31,7 @@ __all__ = ["Entry", "Store"]
 
 SUFFIX = ".ilk"
 DIGITS = 64
+VOCABULARIES = "vocabularies"
 # What a killed writer leaves behind is removed by a later writer once it is this old.
 LEFTOVER_SECONDS = 3600.0
 
@@ -157,6 +158,29 @@ class Store:
     def __contains__(self, key: str) -> bool:
         return self._file(key).is_file()
 
+    def size_of(self, key: str) -> int | None:
+        """The size of the pack under ``key`` in bytes, or ``None`` if there is none."""
+        try:
+            return self._file(key).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def add_vocabulary(self, vocabulary: Vocabulary) -> Path:
+        """Keep ``vocabulary`` beside the indexes, for processes that map it; the file, which ``Vocabulary.load`` reads.
+
+        A pack that is there already stays, unless it is damaged or of another version.
+        """
+        file = self.path / VOCABULARIES / (vocabulary.fingerprint + SUFFIX)
+        try:
+            if file.is_file() and Vocabulary.load(file).fingerprint == vocabulary.fingerprint:
+                return file
+        except ArtifactError:
+            pass  # It is replaced.
+        with self._failures("write"):
+            file.parent.mkdir(exist_ok=True)
+            vocabulary.save(file)
+        return file
+
     def get(self, key: str, vocabulary: Vocabulary) -> Index | None:
         """The index under ``key``, or ``None``. ``ArtifactError`` if its pack is damaged or for another vocabulary."""
         file = self._file(key)
@@ -252,6 +276,12 @@ class Store:
         """Check every pack from its first byte to its last, and that it lies under its own key. One line for each
         problem; an empty list for a store that is sound. Nothing is changed."""
         problems = []
+        for file in sorted((self.path / VOCABULARIES).glob("*" + SUFFIX)):
+            try:
+                if Vocabulary.load(file).fingerprint + SUFFIX != file.name:
+                    problems.append(f"{file} lies under a fingerprint that is not its own")
+            except ArtifactError as error:
+                problems.append(str(error))
         for file in self._packs():
             try:
                 vocabulary, _, recipe = _core._verify_pack(file)

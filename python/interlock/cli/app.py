@@ -20,7 +20,7 @@ import interlock
 from interlock.cli import exits, files
 from interlock.cli.output import Output, printable
 
-COMMANDS = ("compile", "inspect", "check", "sample", "diff", "draw", "vocab", "bench")
+COMMANDS = ("compile", "precompute", "verify", "inspect", "check", "sample", "diff", "draw", "vocab", "bench")
 ABOUT = """\
 Exact constrained decoding: compile patterns, JSON Schemas and choices, and look at what they mean.
 
@@ -28,6 +28,7 @@ Exact constrained decoding: compile patterns, JSON Schemas and choices, and look
   interlock inspect pattern:'[a-z]{1,60}'         states, memory, how each keyword is enforced
   interlock sample order.json -n 5                five documents that the masks allow
   interlock compile order.json -t tokenizer.json -o order.index
+  interlock precompute schemas/ -t tokenizer.json -o store/
 """
 CODES = """\
 exit codes: 0 yes, done; 1 the answer is no; 2 wrong arguments; 3 the source was refused; 4 a file, vocabulary or
@@ -56,7 +57,8 @@ def parser() -> argparse.ArgumentParser:
     for name in COMMANDS:
         module = import_module(f"interlock.cli.{name}")
         title, _, examples = (module.__doc__ or "").partition("\n\n")
-        sub = commands.add_parser(name, help=title.rstrip("."), description=f"{title}\n\n{examples}", epilog=CODES, formatter_class=form)
+        about = f"{title}\n\n{examples}"
+        sub = commands.add_parser(name, help=title.rstrip("."), description=about, epilog=CODES, formatter_class=form)
         sub.add_argument("--json", action="store_true", help="one JSON object on the standard output")
         sub.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks")
         module.register(sub)
@@ -82,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         thread.start()
         thread.join()
     except (KeyboardInterrupt, exits.Terminated) as error:
-        files.remove_unfinished()
+        files.interrupted()
         code = fail(error, output)
         os._exit(code)
     return outcome[0]

@@ -81,7 +81,8 @@ def describe(error: BaseException) -> dict[str, Any]:
     out: dict[str, Any] = {"type": type(error).__name__, "message": message}
     for name in ("place", "offset", "pointer", "keyword", "limit", "value"):
         value = getattr(error, name, None)
-        if value is not None and value != "":
+        # The empty pointer is the root of a schema.
+        if value is not None and (value != "" or name == "pointer"):
             out[name] = value
     remedy = _remedy(error)
     if remedy:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 _lock = threading.Lock()
 _unfinished: set[Path] = set()
+_called: list[Callable[[], object]] = []
 
 
 def read(path: str) -> bytes:
@@ -50,8 +51,18 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     write(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 
-def remove_unfinished() -> None:
+def on_interrupt(call: Callable[[], object]) -> None:
+    """Have ``call`` called if the command is interrupted."""
+    with _lock:
+        _called.append(call)
+
+
+def interrupted() -> None:
     """Remove what an interrupted command was writing."""
+    with _lock:
+        calls = list(_called)
+    for call in calls:
+        call()
     with _lock:
         for path in _unfinished:
             path.unlink(missing_ok=True)

@@ -121,7 +121,12 @@ def read(word: str, args: argparse.Namespace) -> Source:
                 "or schema:, pattern: or choices: and the text itself"
             )
         kind, data, from_file = SUFFIXES[suffix], files.read(word), True
-    return Source(KINDS[kind], _text(kind, data, from_file, args), options_of(args, KINDS[kind]), word)
+    return from_bytes(kind, data, args, word, from_file)
+
+
+def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from_file: bool = True) -> Source:
+    """The source with this content; ``kind`` is the prefix of a word."""
+    return Source(KINDS[kind], _text(kind, data, from_file, args), options_of(args, KINDS[kind]), name)
 
 
 def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> Any:

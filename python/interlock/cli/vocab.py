@@ -1,15 +1,18 @@
-"""Describe the vocabulary of a tokenizer file.
+"""Describe the vocabulary of a tokenizer file, or write it to a pack.
 
   interlock vocab tokenizer.json
   interlock vocab tokenizer.model --eos 128001,128009 --size 128256
   interlock vocab tokenizer.json --token 5018 --find '{"'
+  interlock vocab tokenizer.json -o vocabulary.ilk
+
+Processes map a pack and share its memory; every command takes it as --tokenizer.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from interlock.cli import exits, vocabularies
+from interlock.cli import exits, files, vocabularies
 from interlock.cli.output import Output, byte_set, facts, size, text_of
 from interlock.cli.walk import spells
 
@@ -18,6 +21,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("tokenizer", metavar="FILE", help="a tokenizer file, or bytes for the built-in vocabulary")
     vocabularies.add_details(parser.add_argument_group("what the file leaves open"))
+    parser.add_argument("-o", "--out", metavar="PACK", help="write the vocabulary to this file")
     parser.add_argument("--token", type=int, action="append", default=[], metavar="ID", help="show one token (repeatable)")
     parser.add_argument("--find", action="append", default=[], metavar="TEXT", help="the id of a text (repeatable)")
 
@@ -25,6 +29,8 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Read and describe."""
     vocabulary = vocabularies.load(args.tokenizer, args.eos, args.size)
+    if args.out is not None:
+        files.write(args.out, vocabulary.save)
     is_text = spells(vocabulary)
     tokens = [(i, t) for i in range(vocabulary.size) if (t := vocabulary.token_bytes(i)) and is_text(i)]
     missing = sorted(set(range(256)) - {t[0] for _, t in tokens if len(t) == 1})
@@ -57,5 +63,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     )
     people += [f"token {i}: {text_of(vocabulary.token_bytes(i))}" + ("" if is_text(i) else " (spells no text)") for i in args.token]
     people += [f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}" for text, ids in found.items()]
+    if args.out is not None:
+        machine["file"] = args.out
+        people.append(f"written to {args.out}")
     output.result(machine, people)
     return exits.OK

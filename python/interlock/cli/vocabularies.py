@@ -16,6 +16,8 @@ BYTES = "bytes"
 """The name of the built-in vocabulary."""
 END = 256
 """Its stop token."""
+MAGIC = b"\x89ilk\r\n\x1a\n"
+"""How a pack begins (docs/artifacts.md)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser, required: bool = False) -> None:
@@ -28,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser, required: bool = False) -> No
         metavar="FILE",
         required=required,
         default=None if required else BYTES,
-        help="tokenizer.json, tekken.json, a tiktoken file, a sentencepiece model or GGUF" + default,
+        help="tokenizer.json, tekken.json, a tiktoken file, a sentencepiece model, GGUF or a vocabulary pack" + default,
     )
     add_details(group)
 
@@ -60,5 +62,15 @@ def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
             ids = [int(part) for part in eos.split(",")]
         except ValueError:
             raise UsageError(f"--eos {eos}: write ids with commas, for example --eos 128001,128009") from None
+    if is_pack(path):
+        if ids is not None or size is not None:
+            raise UsageError("a vocabulary pack says its stop tokens and its width itself: leave out --eos and --size")
+        return interlock.Vocabulary.load(path)
     return interlock.Vocabulary.from_file(path, eos_token_ids=ids, size=size)
+
+
+def is_pack(path: str) -> bool:
+    """Whether a file begins as packs do."""
+    with open(path, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 

@@ -1,0 +1,196 @@
+"""Compile a folder, a JSONL file or a glob of sources into a store, in parallel.
+
+  interlock precompute schemas/ -t tokenizer.json -o store/
+  interlock precompute schemas.jsonl --schema-key schema -t vocabulary.ilk -o store/
+  interlock precompute 'schemas/**/*.json' -t tokenizer.json -o store/ --shard 3/8
+
+Run it again after any interruption: what the store has is skipped, and so is what was refused before (--retry tries it
+again). The report has a line for each source. Exit code 0: all are in the store; 1: some were refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import interlock
+from interlock.cli import exits, files, sources, vocabularies
+from interlock.cli.exits import InputError, UsageError
+from interlock.cli.output import Output, Progress, clock, facts, size
+from interlock.cli.pool import Pool
+from interlock.cli.worker import Item, Task
+
+OPTIONS = ("schema_key", "whitespace", "property_order", "on_unsupported", "formats", "document", "dialect", "flags")
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("sources", metavar="SOURCES", help="a folder (with those in it), a .jsonl file, or a glob")
+    vocabularies.add_arguments(parser, required=True)
+    parser.add_argument("-o", "--out", metavar="STORE", required=True, help="the folder of the store")
+    parser.add_argument("--shard", metavar="I/N", default="1/1", help="only every Nth source, from the Ith on; 1/N to N/N")
+    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="processes (default: one for each core)")
+    parser.add_argument("--report", metavar="FILE", help="default: report.jsonl in the store")
+    parser.add_argument("--retry", action="store_true", help="try again what was refused before")
+    sources.add_arguments(parser, positional=False)
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """List, compile what is missing, and write the report."""
+    number, count = _shard(args.shard)
+    jobs = args.jobs if args.jobs is not None else _cores()
+    if jobs < 1:
+        raise UsageError("--jobs must be at least 1")
+    if any(pair.endswith("=-") for pair in args.document):
+        raise UsageError("--document URI=-: the standard input cannot be read by several processes; give a file")
+    for kind in sources.KINDS.values():  # What makes no sense is said once, not for each source.
+        sources.options_of(args, kind)
+    items = found(args.sources)[number - 1 :: count]
+    vocabulary = vocabularies.read(args)
+    store = interlock.Store(args.out)
+    name = "report.jsonl" if count == 1 else f"report-{number}-of-{count}.jsonl"
+    report = Path(args.report) if args.report else store.path / name
+    old = earlier(report)
+    tried = [] if args.retry else sorted(key for key, row in old.items() if _stays_refused(row))
+    arguments = {option: getattr(args, option) for option in (*OPTIONS, "limit")}
+    task = Task(str(store.path), str(store.add_vocabulary(vocabulary)), arguments, tried)
+    began = time.monotonic()
+    rows: dict[str, dict[str, Any]] = {}
+    refused = 0
+    jobs = min(jobs, len(items))
+    with Pool(task, jobs) as pool, Journal(report) as journal, Progress("compiling", len(items), output) as bar:
+        for row in pool.rows(items):
+            row = _full(row, old)
+            rows[row["name"]] = row
+            refused += not row["ok"]
+            if not row.get("skipped"):
+                journal.add(row)
+                old[row["key"] or row["name"]] = row  # for those that say the same
+            bar.show(len(rows), f"{refused} refused" if refused else "")
+    # The journal becomes the report: a line for each source, in the order of the sources.
+    files.write_text(report, "".join(json.dumps(rows[item.name]) + "\n" for item in items))
+    skipped = sum(bool(row.get("skipped")) for row in rows.values())
+    kinds = Counter(row["error"]["type"] for row in rows.values() if not row["ok"])
+    seconds = time.monotonic() - began
+    total = sum({row["key"]: row.get("bytes") or 0 for row in rows.values()}.values())
+    machine = {
+        "sources": len(items),
+        "ok": len(items) - refused,
+        "refused": refused,
+        "errors": dict(sorted(kinds.items())),
+        "skipped": skipped,
+        "bytes": total,
+        "seconds": round(seconds, 3),
+        "processes": jobs,
+        "store": str(store.path),
+        "report": str(report),
+    }
+    people = [
+        ("sources", f"{len(items)}, {skipped} of them done before"),
+        ("in the store", str(len(items) - refused)),
+        ("refused", f"{refused}" + "".join(f", {n} {kind}" for kind, n in sorted(kinds.items()))),
+        ("size", size(total)),
+        ("time", f"{clock(seconds)}, {jobs} processes"),
+        ("report", str(report)),
+    ]
+    output.result(machine, facts(people))
+    return exits.NO if refused else exits.OK
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _shard(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)/(\d+)", text, re.ASCII)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"--shard {text}: write I/N with I from 1 to N, for example --shard 1/4")
+    return int(match[1]), int(match[2])
+
+
+def found(word: str) -> list[Item]:
+    """The sources that ``word`` names, in the same order on every machine. ``InputError`` if there are none."""
+    path = Path(word)
+    if path.is_dir():
+        files_in = sorted(p for p in path.rglob("*") if p.suffix.lower() in sources.SUFFIXES and p.is_file())
+        items = [Item(p.relative_to(path).as_posix(), str(p)) for p in files_in]
+    elif path.suffix.lower() in (".jsonl", ".ndjson"):
+        items = list(_lines(path))
+    elif path.is_file():
+        items = [Item(path.name, str(path))]
+    else:
+        matched = sorted(p for p in glob.glob(word, recursive=True) if os.path.isfile(p))
+        items = [Item(p, p) for p in matched]
+    if not items:
+        wanted = ", ".join(sources.SUFFIXES)
+        raise InputError(f"no sources in {word}: give a folder with {wanted}, a .jsonl file, or a glob")
+    return items
+
+
+def _lines(path: Path) -> Iterator[Item]:
+    start = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield Item(f"{path.name}:{number}", str(path), start, len(line))
+            start += len(line)
+
+
+def earlier(report: Path) -> dict[str, dict[str, Any]]:
+    """The rows of an earlier run by key. A line that a killed run has torn is no row."""
+    rows = {}
+    try:
+        with report.open("rb") as file:
+            for line in file:
+                try:
+                    row = json.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(row, dict) and isinstance(row.get("key"), str):
+                    rows[row["key"]] = row
+    except FileNotFoundError:
+        pass
+    return rows
+
+
+def _stays_refused(row: dict[str, Any]) -> bool:
+    """Whether trying again is in vain: the source itself was refused, by this version, as the key says."""
+    error = row.get("error")
+    return isinstance(error, dict) and error.get("type") in {kind.__name__ for kind in exits.SOURCE_ERRORS}
+
+
+def _full(row: dict[str, Any], old: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A skipped row with what the earlier run said of it."""
+    before = old.get(row["key"]) if row.get("skipped") else None
+    return row if before is None or before.get("ok") != row["ok"] else before | row
+
+
+class Journal:
+    """Rows as they come, at the end of the report, so that a killed run loses none."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> Journal:
+        self.file = self.path.open("ab+")
+        if self.file.tell():
+            self.file.seek(-1, os.SEEK_END)
+            if self.file.read() != b"\n":  # The last run was killed while it wrote a line.
+                self.file.write(b"\n")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Write a row at once."""
+        self.file.write(json.dumps(row).encode() + b"\n")
+        self.file.flush()

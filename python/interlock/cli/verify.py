@@ -1,0 +1,35 @@
+"""Check every pack of a store, from its first byte to its last. Nothing is changed.
+
+  interlock verify store/
+
+Exit code 0: all are sound; 1: some are damaged, or were made by another version. Remove those and run
+precompute again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import interlock
+from interlock.cli import exits
+from interlock.cli.output import Output, facts, size
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("store", metavar="STORE", help="the folder of the store")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Check and report."""
+    if not Path(args.store).is_dir():
+        raise exits.InputError(f"{args.store} is no folder")
+    store = interlock.Store(args.store)
+    problems = store.verify()
+    entries = store.entries()
+    total = sum(entry.bytes for entry in entries)
+    machine = {"store": args.store, "packs": len(entries), "bytes": total, "problems": problems}
+    people = facts([("packs", str(len(entries))), ("size", size(total)), ("problems", str(len(problems)))])
+    output.result(machine, people + [f"  {problem}" for problem in problems])
+    return exits.NO if problems else exits.OK

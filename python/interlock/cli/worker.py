@@ -1,0 +1,114 @@
+"""A worker of ``precompute``: it compiles the sources that it is told, one after the other, into a store.
+
+It is a process of its own, so that whatever happens to it happens to one source. It speaks JSON, a line at a time: the
+first line on its standard input is what it is for, every further line an item; every answer is a row of the report. It
+ends with its standard input, so that nothing has to end it when the process that started it is killed: what it was
+compiling then is finished, and kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import interlock
+from interlock.cli import exits, sources
+
+
+class Item(NamedTuple):
+    """One source of a run: a file, or a line of one."""
+
+    name: str
+    """Its name in the report."""
+    path: str
+    start: int = 0
+    length: int = -1
+    """Bytes from ``start``; -1 is the whole file."""
+
+
+class Task(NamedTuple):
+    """What a worker is for."""
+
+    store: str
+    vocabulary: str
+    """A vocabulary pack."""
+    arguments: dict[str, Any]
+    """The options of compiling, as the command line has them."""
+    refused: Collection[str] = ()
+    """Keys that were refused by an earlier run, and are not tried again."""
+
+
+class Worker:
+    """A store, a vocabulary and options, opened once for many items."""
+
+    def __init__(self, task: Task) -> None:
+        # The work is in parallel already, a process for each core.
+        interlock.set_num_threads(1)
+        self.store = interlock.Store(task.store)
+        self.vocabulary = interlock.Vocabulary.load(task.vocabulary)
+        self.arguments = argparse.Namespace(**task.arguments)
+        self.refused = frozenset(task.refused)
+
+    def handle(self, item: Item) -> dict[str, Any]:
+        """Compile one item unless the store has it, and say how that went: a row of the report.
+
+        ``fatal`` is in the row if it is the store that failed, not the source.
+        """
+        key = None
+        try:
+            source = sources.from_bytes(_kind(item), _read(item), self.arguments, item.name)
+            key = self.store.key_of(source.kind, source.text, self.vocabulary, **source.options)
+            head = {"name": item.name, "key": key}
+            if key in self.store:
+                return head | {"ok": True, "skipped": True}
+            if key in self.refused:
+                return head | {"ok": False, "skipped": True}
+            began = time.perf_counter()
+            facts: dict[str, Any]
+            index = self.store.get_or_compile(source.kind, source.text, self.vocabulary, **source.options)
+            facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
+            facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
+            return head | {"ok": True} | facts
+        except Exception as error:  # a row of the report, whatever it is
+            row = {"name": item.name, "key": key, "ok": False, "error": exits.describe(error)}
+            return row | ({"fatal": True} if isinstance(error, interlock.ArtifactError) else {})
+
+
+def _kind(item: Item) -> str:
+    return "schema" if item.length >= 0 else sources.SUFFIXES.get(Path(item.path).suffix.lower(), "schema")
+
+
+def _read(item: Item) -> bytes:
+    with open(item.path, "rb") as file:
+        file.seek(item.start)
+        return file.read(item.length)
+
+
+def main() -> None:
+    """Answer until the standard input ends."""
+    lines = sys.stdin.buffer
+    try:
+        worker = Worker(Task(*json.loads(lines.readline())))
+        sys.stdout.write("{}\n")
+    except Exception as error:  # the one who started it says it
+        sys.stdout.write(json.dumps({"fatal": True, "error": exits.describe(error)}) + "\n")
+        return
+    finally:
+        sys.stdout.flush()
+    for line in lines:
+        sys.stdout.write(json.dumps(worker.handle(Item(*json.loads(line)))) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BrokenPipeError:
+        # Python flushes the standard output again at exit, which would fail again.
+        os._exit(0)

@@ -1,0 +1,171 @@
+"""``precompute``, ``verify`` and vocabulary packs: what is asked for is in the store, whatever happens on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import interlock
+
+COMMAND = [sys.executable, "-m", "interlock.cli"]
+COUNT = 150
+
+
+@pytest.fixture
+def folder(tmp_path):
+    schemas = tmp_path / "schemas"
+    (schemas / "deep").mkdir(parents=True)
+    for n in range(COUNT - 3):
+        schema = {"type": "object", "properties": {f"p{n}": {"type": "string", "maxLength": n + 1}}}
+        (schemas / f"{n:03}.json").write_text(json.dumps({"schema": schema}))
+    (schemas / "deep" / "a.json").write_text('{"schema": {"type": "strin"}}')
+    (schemas / "deep" / "b.json").write_text("{")
+    (schemas / "deep" / "c.regex").write_text("a+\n")
+    return tmp_path
+
+
+def run(folder, *args, code=0):
+    done = subprocess.run([*COMMAND, *args, "--json"], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, (args, done.returncode, done.stdout, done.stderr)
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+ARGS = ["precompute", "schemas", "--schema-key", "schema", "-t", "bytes", "-o", "store"]
+
+
+def rows(folder, name="report.jsonl"):
+    return [json.loads(line) for line in (folder / "store" / name).read_text().splitlines()]
+
+
+def packs(folder):
+    return {p: p.stat().st_mtime_ns for p in folder.glob("store/??/*.ilk")}
+
+
+def test_a_report_for_each_and_nothing_twice(folder):
+    made = run(folder, *ARGS, code=1)
+    assert (made["sources"], made["ok"], made["refused"], made["skipped"]) == (COUNT, COUNT - 2, 2, 0)
+    report = rows(folder)
+    assert [row["name"] for row in report] == sorted(row["name"] for row in report) and len(report) == COUNT
+    by_name = {row["name"]: row for row in report}
+    good = by_name["deep/c.regex"]
+    assert good["ok"] and good["states"] > 0 and good["bytes"] > 0 and good["milliseconds"] > 0
+    error = by_name["deep/a.json"]["error"]
+    assert (error["type"], error["pointer"], error["keyword"]) == ("SchemaError", "", "type")
+    assert by_name["deep/b.json"]["error"]["type"] == "SchemaError"
+    before = packs(folder)
+    again = run(folder, *ARGS, code=1)
+    assert (again["skipped"], again["bytes"], again["refused"]) == (COUNT - 1, made["bytes"], 2)
+    assert packs(folder) == before
+    for now, then in zip(rows(folder), report, strict=True):
+        timed = ("milliseconds", "skipped")
+        assert {k: v for k, v in now.items() if k not in timed} == {k: v for k, v in then.items() if k not in timed}
+    assert run(folder, *ARGS, "--retry", code=1)["skipped"] == COUNT - 2
+    sound = {"store": "store", "packs": COUNT - 2, "bytes": made["bytes"], "problems": []}
+    assert run(folder, "verify", "store") == sound
+    # What it wrote is what Store answers for the same question.
+    vocabulary = interlock.Vocabulary.load(next((folder / "store" / "vocabularies").iterdir()))
+    store = interlock.Store(folder / "store")
+    assert store.get(store.key_of("regex", "a+", vocabulary), vocabulary).guide().forced_bytes() == b"a"
+    # Damage is found, by name.
+    victim = next(iter(before))
+    victim.write_bytes(victim.read_bytes()[:-1])
+    assert victim.name in run(folder, "verify", "store", code=1)["problems"][0]
+
+
+def start(folder, *args):
+    return subprocess.Popen([*COMMAND, *ARGS, *args], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def wait_for_packs(folder, count):
+    end = time.monotonic() + 60
+    while len(packs(folder)) < count:
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_killed_and_restarted(folder):
+    for n in range(1, 5):
+        child = start(folder, "--jobs", "2")
+        wait_for_packs(folder, 25 * n)
+        child.kill()
+        child.communicate()
+    before = packs(folder)
+    made = run(folder, *ARGS, code=1)
+    assert made["ok"] == COUNT - 2 and len(rows(folder)) == COUNT
+    assert all(packs(folder)[path] == changed for path, changed in before.items()), "work was repeated"
+    assert made["skipped"] >= 100
+    assert run(folder, "verify", "store")["packs"] == COUNT - 2
+    assert not list(folder.glob("store/**/*.tmp"))
+
+
+def children(pid):
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(word) for task in tasks for word in (task / "children").read_text().split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+def test_a_dead_worker_ends_nothing(folder):
+    child = start(folder, "--jobs", "2")
+    for count in (10, 40):
+        wait_for_packs(folder, count)
+        for pid in children(child.pid)[:1]:
+            os.kill(pid, signal.SIGKILL)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 1 and err == b""
+    assert sum(row["ok"] for row in rows(folder)) == COUNT - 2
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted(folder, number, code):
+    child = start(folder)
+    wait_for_packs(folder, 5)
+    workers = children(child.pid) if Path("/proc/self/task").exists() else []
+    child.send_signal(number)
+    _, err = child.communicate(timeout=20)
+    assert (child.returncode, err) == (code, b"interlock: interrupted\n")
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+    assert not list(folder.glob("store/**/*.tmp"))
+    assert run(folder, "verify", "store")["problems"] == []
+
+
+def test_shards_jsonl_and_two_at_once(folder):
+    lines = [json.dumps({"const": n}) for n in range(20)]
+    (folder / "all.jsonl").write_text("\n".join(lines[:10]) + "\n\n" + "\n".join(lines[10:]))
+    args = ["precompute", "all.jsonl", "-t", "bytes", "-o", "store"]
+    made = [run(folder, *args, "--shard", f"{n}/3") for n in (1, 2, 3)]
+    assert [part["sources"] for part in made] == [7, 7, 6] and not any(part["skipped"] for part in made)
+    assert [row["name"] for row in rows(folder, "report-2-of-3.jsonl")][:2] == ["all.jsonl:2", "all.jsonl:5"]
+    assert run(folder, *args)["skipped"] == 20
+    both = [start(folder), start(folder)]
+    assert [child.communicate(timeout=60)[1] for child in both] == [b"", b""]
+    assert [child.returncode for child in both] == [1, 1]
+    assert run(folder, "verify", "store")["packs"] == COUNT - 2 + 20
+    assert len(rows(folder)) == COUNT
+
+
+def test_wrong_use(folder):
+    for bad in (["--shard", "0/2"], ["--shard", "3/2"], ["--jobs", "0"], ["--limit", "max_dept=1"]):
+        assert run(folder, *ARGS, *bad, code=2)["error"]["type"] == "UsageError"
+    assert "nowhere" in run(folder, "precompute", "nowhere", "-t", "bytes", "-o", "store", code=4)["error"]["message"]
+    assert "nowhere" in run(folder, "verify", "nowhere", code=4)["error"]["message"]
+    (folder / "file").write_text("")
+    assert run(folder, *ARGS[:-1], "file", code=4)["error"]["type"] == "ArtifactError"
+
+
+def test_vocabulary_packs(folder):
+    made = run(folder, "vocab", "bytes", "-o", "bytes.ilk")
+    assert interlock.Vocabulary.load(folder / "bytes.ilk").fingerprint == made["fingerprint"]
+    assert run(folder, "vocab", "bytes.ilk", "--find", "a")["found"] == {"a": [97]}
+    assert run(folder, "check", "pattern:a+", "--text", "aa", "-t", "bytes.ilk")["accepted"]
+    run(folder, "compile", "pattern:a+", "-t", "bytes.ilk", "-o", "a.ilk")
+    vocabulary = interlock.Vocabulary.load(folder / "bytes.ilk")
+    assert interlock.Index.load(folder / "a.ilk", vocabulary).guide().forced_bytes() == b"a"
+    assert "--eos" in run(folder, "vocab", "bytes.ilk", "--eos", "3", code=2)["error"]["message"]
+    (folder / "cut.ilk").write_bytes((folder / "bytes.ilk").read_bytes()[:-64])
+    assert run(folder, "vocab", "cut.ilk", code=4)["error"]["type"] == "ArtifactError"
