@@ -182,6 +182,7 @@ impl Index {
             fingerprint,
             costs: OnceLock::new(),
             memo: Memo::default(),
+            built: OnceLock::new(),
         }))
     }
 }
