@@ -48,7 +48,8 @@ def test_automaton(index):
 
 
 def test_recursion_is_refused(byte_vocabulary):
-    recursive = interlock.Index.from_json_schema({"type": "array", "items": {"$ref": "#"}}, byte_vocabulary)
+    schema, limits = {"type": "array", "items": {"$ref": "#"}}, {"max_flat_states": 500}
+    recursive = interlock.Index.from_json_schema(schema, byte_vocabulary, limits=limits)
     with pytest.raises(interlock.LimitError):
         recursive.language_size()
     assert recursive.shortest_member() == b"[]"
