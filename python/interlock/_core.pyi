@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, SupportsIndex, final
 
 import numpy as np
@@ -333,6 +333,35 @@ class Index:
     def is_equivalent_to(self, other: Index) -> bool:
         """Whether both indexes accept exactly the same outputs."""
 
+    def build(self, threads: int | None = None, progress: Callable[[int, int], object] | None = None) -> None:
+        """Make everything now that guides would make on first use. The answers stay the same.
+
+        ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
+        called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index
+        stays as usable as it was. ``LimitError`` if there are more states than ``Limits.max_flat_states``.
+        """
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether ``build`` has made everything."""
+
+    @property
+    def num_transitions(self) -> int | None:
+        """Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
+        are too many configurations for complete tables."""
+
+    @property
+    def num_masks(self) -> int | None:
+        """Distinct masks; ``None`` where ``num_transitions`` is."""
+
+    @property
+    def num_token_classes(self) -> int | None:
+        """Classes of tokens that lead every state to the same state; ``None`` where ``num_transitions`` is."""
+
+    @property
+    def num_accepting_states(self) -> int | None:
+        """States where the output may end; ``None`` where ``num_transitions`` is."""
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write this index to a file that ``load`` reads."""
 
@@ -350,7 +379,7 @@ class Index:
 
     @property
     def num_states(self) -> int:
-        """How many states are known so far."""
+        """States of the complete tables, where ``build`` made them; else how many are known so far."""
 
     @property
     def memory_bytes(self) -> int:

@@ -66,6 +66,9 @@ pub struct Guide {
     last: LastMask,
     run: Option<jump::Run>,
     budget: Option<Budget>,
+    /// States of the index's complete tables, where it has them: at the start and after each token, as far as a mask
+    /// was asked for.
+    flat: Vec<u32>,
 }
 
 impl Index {
@@ -103,6 +106,7 @@ impl Index {
             last: LastMask::default(),
             run: None,
             budget: None,
+            flat: Vec::new(),
         };
         guide.go_to_start();
         if let Some(max_tokens) = options.max_tokens {
@@ -148,7 +152,9 @@ impl Guide {
         assert!(words.len() >= n, "a mask row needs {n} words, got {}", words.len());
         let (row, rest) = words.split_at_mut(n);
         rest.fill(0);
-        self.fill_text(row);
+        if !self.fill_from_tables(row) {
+            self.fill_text(row);
+        }
         self.keep_affordable(row);
         let accepting = self.is_accepting();
         for &s in self.stops.iter() {
@@ -156,6 +162,21 @@ impl Guide {
             let word = &mut row[s as usize >> 5];
             *word = if accepting { *word | bit } else { *word & !bit };
         }
+        true
+    }
+
+    /// The mask by the index's complete tables, if they were built: the states that the tokens so far lead to.
+    fn fill_from_tables(&mut self, row: &mut [u32]) -> bool {
+        let Some(tables) = self.index.0.built.get().and_then(|b| b.tables.as_ref()) else { return false };
+        if self.flat.is_empty() {
+            self.flat.push(0);
+        }
+        while let (Some(step), Some(&state)) = (self.history.get(self.flat.len() - 1), self.flat.last()) {
+            let Some(to) = tables.advance(state, step.token) else { return false };
+            self.flat.push(to);
+        }
+        let Some(&state) = self.flat.last() else { return false };
+        row.copy_from_slice(tables.mask(state));
         true
     }
 
@@ -325,6 +346,7 @@ impl Guide {
         let keep = self.history.len() - n;
         let step = self.history[keep];
         self.history.truncate(keep);
+        self.flat.truncate(keep + 1);
         if let Some(budget) = &mut self.budget {
             budget.back_to(keep);
         }
@@ -348,6 +370,7 @@ impl Guide {
     /// Back to the start, with no history.
     pub fn reset(&mut self) {
         self.history.clear();
+        self.flat.clear();
         if let Some(budget) = &mut self.budget {
             budget.back_to(0);
         }

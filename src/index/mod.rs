@@ -10,8 +10,8 @@
 //! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
 pub mod after;
-mod children;
 pub mod built;
+mod children;
 mod inner;
 mod key;
 mod language;
@@ -53,6 +53,8 @@ pub(crate) struct Inner {
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<Costs>,
     pub memo: Memo,
+    /// Set when everything was made ahead of time.
+    pub built: OnceLock<built::Built>,
 }
 
 /// A compiled source over a vocabulary; see the module's story. Cloning shares it.
@@ -86,8 +88,12 @@ impl Index {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// States found so far: of the lexeme for a pattern, of all lexemes for a document.
+    /// States of the complete tables, where [`build`](Index::build) made them; else those found so far, of the lexeme for
+    /// a pattern, of all lexemes for a document.
     pub fn num_states(&self) -> usize {
+        if let Some(tables) = self.built() {
+            return tables.num_states();
+        }
         match &self.0.engine {
             Engine::Pattern(l) => l.lexeme.num_states(),
             Engine::Document { lexemes, .. } => lexemes.iter().map(|l| l.lexeme.num_states()).sum(),
@@ -96,7 +102,8 @@ impl Index {
 
     /// Approximate bytes held, masks that are shared with other indexes of the vocabulary included.
     pub fn memory_bytes(&self) -> usize {
-        match &self.0.engine {
+        let built = self.built().map_or(0, |tables| tables.memory_bytes());
+        let lazy = match &self.0.engine {
             Engine::Pattern(l) => l.memory_bytes() + self.0.live.as_ref().map_or(0, |l| l.memory_bytes()),
             Engine::Document { program, lexemes } => {
                 let shapes: usize = program.objects.iter().map(|o| o.names.memory_bytes() + o.rules.len() * 40).sum();
@@ -105,7 +112,8 @@ impl Index {
                     + program.rules.len() * 72
                     + self.0.memo.memory_bytes()
             }
-        }
+        };
+        built + lazy
     }
 }
 

@@ -9,7 +9,7 @@ use super::errors::{detached, of_kind};
 use super::guide::PyGuide;
 use super::ids::TokenIds;
 use super::vocabulary::{PyVocabulary, hex};
-use super::{language, limits, registry, source, store};
+use super::{build, language, limits, registry, source, store};
 use crate::error::ErrorKind;
 use crate::frontend::regex::{Dialect, RegexOptions};
 use crate::frontend::schema::{
@@ -265,6 +265,47 @@ impl PyIndex {
         Ok(self.is_subset_of(py, other)? && other.is_subset_of(py, self)?)
     }
 
+    /// Make everything now that guides would make on first use. The answers stay the same.
+    ///
+    /// ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
+    /// called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index
+    /// stays as usable as it was. ``LimitError`` if there are more states than ``Limits.max_flat_states``.
+    #[pyo3(signature = (threads=None, progress=None))]
+    fn build(&self, py: Python<'_>, threads: Option<usize>, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        build::build(py, &self.core, threads, self.max_flat_states, progress.as_ref())
+    }
+
+    /// Whether ``build`` has made everything.
+    #[getter]
+    fn is_complete(&self) -> bool {
+        self.core.is_complete()
+    }
+
+    /// Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
+    /// are too many configurations for complete tables.
+    #[getter]
+    fn num_transitions(&self) -> Option<usize> {
+        self.core.built().map(|tables| tables.num_transitions())
+    }
+
+    /// Distinct masks; ``None`` where ``num_transitions`` is.
+    #[getter]
+    fn num_masks(&self) -> Option<usize> {
+        self.core.built().map(|tables| tables.num_masks())
+    }
+
+    /// Classes of tokens that lead every state to the same state; ``None`` where ``num_transitions`` is.
+    #[getter]
+    fn num_token_classes(&self) -> Option<usize> {
+        self.core.built().map(|tables| tables.num_token_classes())
+    }
+
+    /// States where the output may end; ``None`` where ``num_transitions`` is.
+    #[getter]
+    fn num_accepting_states(&self) -> Option<usize> {
+        self.core.built().map(|tables| tables.num_accepting_states())
+    }
+
     /// Write this index to a file that ``load`` reads.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let (method, arguments) = &self.recipe;
@@ -306,7 +347,7 @@ impl PyIndex {
         self.core.report().iter().map(report_row).collect()
     }
 
-    /// How many states are known so far.
+    /// States of the complete tables, where ``build`` made them; else how many are known so far.
     #[getter]
     fn num_states(&self) -> usize {
         self.core.num_states()

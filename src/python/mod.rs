@@ -8,6 +8,7 @@
 #![allow(clippy::useless_conversion)]
 
 mod buffer;
+mod build;
 mod errors;
 mod guide;
 mod ids;

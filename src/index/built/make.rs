@@ -4,6 +4,7 @@
 //! turned into rows of classes by refining a partition of the tokens state by state, in the states' order, so the
 //! classes and everything else are the same for any number of threads.
 
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -40,8 +41,8 @@ fn walk(flat: &Flat, vocabulary: &Vocabulary, state: u32) -> Vec<(u32, u32)> {
     found
 }
 
-/// The tables of `flat` over a vocabulary. Runs on the thread pool in which it is called; `progress` is told states
-/// done and states in all between chunks, on the calling thread, and may stop the work by an error.
+/// The tables of `flat` over a vocabulary. States are walked on `pool`; `progress` is told states done and states in
+/// all between chunks, on the calling thread, and may stop the work by an error.
 ///
 /// # Errors
 /// `Limit` if masks and rows would take more than `max_bytes`; what `progress` returns.
@@ -49,6 +50,7 @@ pub fn build(
     flat: &Flat,
     vocabulary: &Vocabulary,
     max_bytes: usize,
+    pool: &ThreadPool,
     mut progress: impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<BuiltTables<Vec<u32>>> {
     let (states, size, words) = (flat.len(), vocabulary.size(), vocabulary.words());
@@ -64,7 +66,8 @@ pub fn build(
     let mut parents: Vec<u32> = vec![0];
     let numbers: Vec<u32> = (0..states as u32).collect();
     for chunk in numbers.chunks(CHUNK) {
-        let rows: Vec<Vec<(u32, u32)>> = chunk.par_iter().map(|&s| walk(flat, vocabulary, s)).collect();
+        let rows: Vec<Vec<(u32, u32)>> =
+            pool.install(|| chunk.par_iter().map(|&s| walk(flat, vocabulary, s)).collect());
         for row in rows {
             let mut mask = vec![0u32; words];
             let mut split: FxHashMap<(u32, u32), u32> = FxHashMap::default();

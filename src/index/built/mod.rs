@@ -6,11 +6,13 @@
 //! once. All numbers are 32-bit and every array is generic over where it lies, so a reader may point it into a mapped
 //! file; [`BuiltTables::new`] checks every index once, and no look-up can go wrong afterwards.
 
+mod build;
 mod make;
 
 use crate::automaton::flat::Flat;
 use crate::error::{Error, ErrorKind, Result};
 
+pub(crate) use build::Built;
 pub use make::build;
 
 /// No successor.
@@ -124,6 +126,11 @@ impl<A: AsRef<[u32]>> BuiltTables<A> {
     /// Number of token classes, that of tokens which no state allows included.
     pub fn num_token_classes(&self) -> usize {
         self.token_class_count
+    }
+
+    /// Pairs of a state and a token class that it allows.
+    pub fn num_transitions(&self) -> usize {
+        self.parts.row_classes.as_ref().len()
     }
 
     /// Number of states where the output may end.

@@ -23,7 +23,7 @@ fn tables(pattern: &str, threads: usize) -> (Index, BuiltTables<Vec<u32>>) {
     .unwrap();
     let flat = index.flat(10_000).unwrap();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let made = pool.install(|| build(&flat, &v, 1 << 30, |_, _| Ok(()))).unwrap();
+    let made = build(&flat, &v, 1 << 30, &pool, |_, _| Ok(())).unwrap();
     (index, made)
 }
 

@@ -1,0 +1,37 @@
+//! `Index.build`: progress and Ctrl-C.
+//!
+//! The core reports progress on the calling thread between chunks of work. There the GIL is taken for a moment, signals
+//! are looked at and the caller's function is called; what either raises stops the work and is raised again.
+
+use pyo3::prelude::*;
+
+use super::errors::detached;
+use crate::error::{Error, ErrorKind};
+use crate::index::Index;
+
+/// `Index.build`.
+pub fn build(
+    py: Python<'_>,
+    index: &Index,
+    threads: Option<usize>,
+    max_states: usize,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<()> {
+    let mut raised = None;
+    let outcome = detached(py, || {
+        index.build(threads, max_states, |done, total| {
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                progress.map_or(Ok(()), |f| f.call1(py, (done, total)).map(drop))
+            });
+            told.map_err(|error| {
+                raised = Some(error);
+                Error::new(ErrorKind::Internal, "the build was stopped")
+            })
+        })
+    });
+    match raised {
+        Some(error) => Err(error),
+        None => outcome,
+    }
+}

@@ -1,0 +1,114 @@
+//! Indexes that were built ahead of time say what lazy ones say, whatever the number of threads.
+
+mod support;
+
+use std::hash::Hasher;
+use std::sync::Arc;
+
+use interlock::error::{Error, ErrorKind};
+use interlock::frontend::regex::{Dialect, RegexOptions};
+use interlock::frontend::schema::SchemaOptions;
+use interlock::{GuideOptions, Index, Limits, Vocabulary};
+use support::patterns::PATTERNS;
+use support::schemas::{HINTS, SCHEMAS};
+use support::vocabulary;
+use support::walk::Walker;
+
+fn pattern(source: &str, v: &Arc<Vocabulary>) -> Option<Index> {
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    Index::from_regex(source, v, &options, &Limits::default()).ok()
+}
+
+fn schema(source: &str, v: &Arc<Vocabulary>) -> Option<Index> {
+    Index::from_json_schema(source, v, &SchemaOptions::default(), &Limits::default()).ok()
+}
+
+/// A hash over every mask of one walk, which also goes back now and then.
+fn walk(index: &Index, seed: u64) -> u64 {
+    let mut guide = index.guide(&GuideOptions::default()).unwrap();
+    let mut walker = Walker::new(seed, b"").with_hints(HINTS);
+    let mut hash = std::hash::DefaultHasher::new();
+    let mut row = vec![0; index.vocabulary().words()];
+    for i in 0..25 {
+        guide.fill_mask(&mut row);
+        row.iter().for_each(|w| hash.write_u32(*w));
+        hash.write_u8(guide.is_accepting().into());
+        if i % 7 == 6 {
+            guide.rollback(guide.num_tokens().min(2)).unwrap();
+            continue;
+        }
+        let allowed = guide.allowed_token_ids();
+        let Some(id) = walker.next(&guide, &allowed) else { break };
+        guide.advance(id).unwrap();
+    }
+    hash.finish()
+}
+
+#[test]
+fn built_and_lazy_masks_are_the_same() {
+    type Make = fn(&str, &Arc<Vocabulary>) -> Option<Index>;
+    let patterns = PATTERNS.iter().step_by(9).map(|p| (*p, pattern as Make));
+    let schemas = SCHEMAS.iter().step_by(8).map(|s| (*s, schema as Make));
+    let (mut flat, mut parts) = (0, 0);
+    for (source, make) in patterns.chain(schemas) {
+        // Vocabularies of their own, so that nothing is cached.
+        let Some(lazy) = make(source, &vocabulary::small()) else { continue };
+        let expected: Vec<u64> = (0..4).map(|seed| walk(&lazy, seed)).collect();
+        let mut first: Option<Index> = None;
+        for threads in [1, 2, 8] {
+            let index = make(source, &vocabulary::small()).unwrap();
+            index.build(Some(threads), 200_000, |_, _| Ok(())).unwrap_or_else(|e| panic!("{source}: {e}"));
+            assert!(index.is_complete());
+            let walked: Vec<u64> = (0..4).map(|seed| walk(&index, seed)).collect();
+            assert!(expected == walked, "{source}: {threads} threads");
+            if let Some(first) = &first {
+                assert!(first.built() == index.built(), "{source}: tables of {threads} threads");
+            }
+            first.get_or_insert(index);
+        }
+        match first.unwrap().built() {
+            Some(_) => flat += 1,
+            None => parts += 1,
+        }
+    }
+    // Both forms were looked at.
+    assert!(flat > 4 && parts > 1, "{flat} with tables, {parts} by parts");
+}
+
+#[test]
+fn a_guide_that_began_before_the_build_goes_on() {
+    let index = pattern("(ab|abc)*1{0,3}", &vocabulary::small()).unwrap();
+    let lazy = pattern("(ab|abc)*1{0,3}", &vocabulary::small()).unwrap();
+    let (mut guide, mut twin) =
+        (index.guide(&GuideOptions::default()).unwrap(), lazy.guide(&GuideOptions::default()).unwrap());
+    let step = guide.allowed_token_ids()[0];
+    guide.advance(step).unwrap();
+    twin.advance(step).unwrap();
+    index.build(None, 200_000, |_, _| Ok(())).unwrap();
+    assert_eq!(guide.allowed_token_ids(), twin.allowed_token_ids());
+    guide.reset();
+    twin.reset();
+    assert_eq!(guide.allowed_token_ids(), twin.allowed_token_ids());
+}
+
+#[test]
+fn a_build_can_be_stopped_and_is_limited() {
+    for source in ["[a-z]{1,300}", "[a-z]{1,5000}"] {
+        let index = pattern(source, &vocabulary::small()).unwrap();
+        let stop = Error::new(ErrorKind::Internal, "stop");
+        let error = index.build(Some(2), 200_000, |_, _| Err(stop.clone())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal);
+        assert!(!index.is_complete() && index.built().is_none());
+        assert_eq!(index.build(Some(1), 100, |_, _| Ok(())).unwrap_err().kind(), ErrorKind::Limit);
+        assert_eq!(index.build(Some(0), 100, |_, _| Ok(())).unwrap_err().kind(), ErrorKind::Argument);
+        let mut told = Vec::new();
+        index
+            .build(Some(1), 200_000, |done, total| {
+                told.push((done, total));
+                Ok(())
+            })
+            .unwrap();
+        assert!(told.windows(2).all(|w| w[0].0 < w[1].0), "{told:?}");
+        assert!(told.last().is_some_and(|(done, total)| done == total));
+    }
+}
