@@ -38,7 +38,7 @@ mod core_module {
     #[pymodule_export]
     use super::registry::{clear_caches, stats};
     #[pymodule_export]
-    use super::vocabulary::{_load_vocabulary, _restore_vocabulary, PyVocabulary};
+    use super::vocabulary::{_load_vocabulary, _restore_vocabulary, _vocabulary_with_model, PyVocabulary};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
