@@ -303,7 +303,8 @@ class Index:
         ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
         counted; ``BudgetError`` names the number that is needed where that is too small, ``UnsupportedError`` says that
         no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
-        the output; nothing uses them yet.
+        the output, from the start of the text or at least from a special token on. ``forced_tokens`` needs them: without
+        them it takes the output to begin as after a special token.
         """
 
     def language_size(self) -> int | float:
@@ -471,6 +472,14 @@ class Guide:
     def forced_bytes(self) -> bytes:
         """The bytes that must come next, whatever tokens spell them. They may end inside a character."""
 
+    def forced_tokens(self) -> list[int]:
+        """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
+
+        Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
+        vocabulary whose tokenizer is not byte-level BPE of a known kind. ``context_ids`` of ``Index.guide`` decide how
+        the output begins.
+        """
+
     def forced_text(self) -> str:
         """The whole characters of ``forced_bytes``."""
 
@@ -538,6 +547,21 @@ def _load_vocabulary(
 ) -> Vocabulary:
     """Read the vocabulary in a tokenizer file; ``Vocabulary.from_file`` calls it."""
 
+def _vocabulary_with_model(
+    tokens: Sequence[bytes],
+    eos_token_ids: Iterable[SupportsIndex],
+    special_token_ids: Iterable[SupportsIndex],
+    size: int | None = None,
+    document: str | None = None,
+    pattern: str | None = None,
+    ids: Sequence[int] | None = None,
+    added: Sequence[int] | None = None,
+) -> Vocabulary:
+    """Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
+
+    ``document`` is a ``tokenizer.json``; else ``pattern``, ``ids`` and ``added`` are those of a tiktoken encoding.
+    """
+
 def _restore_vocabulary(
     joined: bytes,
     lengths: bytes,
@@ -545,6 +569,7 @@ def _restore_vocabulary(
     special_token_ids: Sequence[int],
     size: int,
     fingerprint: bytes,
+    model: tuple[str, bool, bool, list[int], list[int] | None, list[int]] | None = None,
 ) -> Vocabulary:
     """Rebuild a pickled vocabulary; ``pickle`` calls it."""
 
@@ -566,6 +591,10 @@ def _restore_limits(values: dict[str, int]) -> Limits:
     """Rebuild pickled limits; ``pickle`` calls it."""
 
 def _restore_guide(
-    index: Index, tokens: Sequence[int], stop_token_ids: Sequence[int] | None, max_tokens: int | None
+    index: Index,
+    tokens: Sequence[int],
+    stop_token_ids: Sequence[int] | None,
+    max_tokens: int | None,
+    context_ids: Sequence[int] | None = None,
 ) -> Guide:
     """Rebuild a pickled guide; ``pickle`` calls it."""

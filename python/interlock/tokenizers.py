@@ -36,6 +36,8 @@ class _Table:
     tokens: dict[int, bytes] = field(default_factory=dict)
     special: set[int] = field(default_factory=set)
     eos: list[int] = field(default_factory=list)
+    #: How the tokenizer encodes: arguments of ``_vocabulary_with_model``; empty if that is not known.
+    model: dict[str, Any] = field(default_factory=dict)
 
 
 def from_tokenizer(
@@ -52,7 +54,7 @@ def from_tokenizer(
     Raises ``VocabularyError`` for an object that is not recognised or names no stop token, and ``UnsupportedError``
     for one whose decoder gives a token no bytes of its own.
     """
-    from interlock import Vocabulary
+    from interlock import _core
 
     table = _read(tokenizer)
     if eos_token_ids is None:
@@ -63,7 +65,7 @@ def from_tokenizer(
         eos = [eos_token_ids] if isinstance(eos_token_ids, int) else list(eos_token_ids)
     reach = max([*table.tokens, *table.special, *eos], default=-1) + 1
     tokens = [table.tokens.get(i, b"") for i in range(reach)]
-    return Vocabulary(tokens, eos_token_ids=eos, special_token_ids=sorted(table.special), size=size)
+    return _core._vocabulary_with_model(tokens, eos, sorted(table.special), size, **table.model)
 
 
 vocabulary_from_tokenizer = from_tokenizer
@@ -123,8 +125,12 @@ def _read(tokenizer: Any) -> _Table:
 
 def _read_tokenizers(tokenizer: Any) -> _Table:
     """``tokenizers.Tokenizer``: the model lists the text of each id, the decoder says what bytes it stands for."""
-    document = json.loads(tokenizer.to_str())
+    text = tokenizer.to_str()
+    document = json.loads(text)
     model, table = document["model"], _Table()
+    listed_as = {added["content"]: added["id"] for added in document.get("added_tokens") or ()}
+    if all(tokenizer.token_to_id(content) == i for content, i in listed_as.items()):
+        table.model["document"] = text
     decode = _decoder(document.get("decoder"))
     vocab = model["vocab"]
     listed = enumerate(p[0] for p in vocab) if isinstance(vocab, list) else ((i, t) for t, i in vocab.items())
@@ -296,6 +302,10 @@ def _read_tiktoken(encoding: Any) -> _Table:
             continue
     if "<|endoftext|>" in encoding.special_tokens_set:
         table.eos = [encoding.encode_single_token("<|endoftext|>")]
+    # The library has no public way to the pattern's pieces; without these attributes there is no model.
+    pattern, ranks = getattr(encoding, "_pat_str", None), getattr(encoding, "_mergeable_ranks", None)
+    if isinstance(pattern, str) and isinstance(ranks, dict):
+        table.model = {"pattern": pattern, "ids": sorted(ranks.values()), "added": sorted(table.special)}
     return table
 
 

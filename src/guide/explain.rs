@@ -36,7 +36,9 @@ impl Guide {
                 );
             }
             if !self.clone().try_advance(id) {
-                return format!("token {id} ({shown:?}) is refused: its bytes fit, but max_tokens leaves no room to finish");
+                return format!(
+                    "token {id} ({shown:?}) is refused: its bytes fit, but max_tokens leaves no room to finish"
+                );
             }
             return format!("token {id} ({shown:?}) is allowed");
         }

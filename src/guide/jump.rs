@@ -13,6 +13,9 @@ use crate::index::Engine;
 /// The longest run that is reported at once.
 const MAX_RUN: usize = 1 << 16;
 
+/// The most characters after a run that are tried one by one.
+pub(super) const MAX_FOLLOWING: usize = 24;
+
 /// The run that a guide found last, and how much of it was taken since.
 #[derive(Clone)]
 pub(super) struct Run {
@@ -46,6 +49,27 @@ impl Guide {
         let bytes = self.find_run();
         self.run = Some(Run { bytes: bytes.clone(), taken: 0 });
         bytes
+    }
+
+    /// The bytes that may follow the run, and whether the output may end there; `None` if they are many or not all ASCII.
+    pub(super) fn following(&mut self, run: &[u8]) -> Option<(Vec<u8>, bool)> {
+        match (&self.index.0.engine, &mut self.position) {
+            (Engine::Pattern(l), Position::Pattern(state)) => {
+                let at = run.iter().fold(*state, |s, &b| l.lexeme.next(s, b));
+                let bytes = (0..=255u8).filter(|&b| l.lexeme.next(at, b) > CLOSED);
+                few(bytes).map(|bytes| (bytes, l.lexeme.state(at).accepting))
+            }
+            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
+                let mark = arena.mark();
+                let mut frames = Frames { program, arena };
+                let at = run.iter().fold(*top, |at, &b| if at == NONE { NONE } else { frames.step(at, b) });
+                let found = (at != NONE).then(|| few((0..=255u8).filter(|&b| frames.step(at, b) != NONE))).flatten();
+                let found = found.map(|bytes| (bytes, frames.is_accepting(at)));
+                arena.truncate(&mark);
+                found
+            }
+            _ => None,
+        }
     }
 
     fn find_run(&mut self) -> Vec<u8> {
@@ -93,4 +117,9 @@ impl Guide {
         }
         out
     }
+}
+
+fn few(bytes: impl Iterator<Item = u8>) -> Option<Vec<u8>> {
+    let bytes: Vec<u8> = bytes.take(MAX_FOLLOWING + 1).collect();
+    (bytes.len() <= MAX_FOLLOWING && bytes.is_ascii()).then_some(bytes)
 }

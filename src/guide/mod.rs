@@ -7,6 +7,7 @@
 mod budget;
 mod draft;
 mod explain;
+mod forced;
 mod jump;
 
 use std::sync::Arc;
@@ -28,6 +29,9 @@ pub struct GuideOptions {
     pub stop_token_ids: Option<Vec<u32>>,
     /// The output is complete within so many tokens, the stop token not counted.
     pub max_tokens: Option<usize>,
+    /// The tokens before the output, from the start of the text or at least from a special token on; they matter to
+    /// [`Guide::forced_tokens`] only. Without them the output begins as after a special token.
+    pub context_ids: Option<Vec<u32>>,
 }
 
 #[derive(Clone)]
@@ -69,6 +73,8 @@ pub struct Guide {
     /// States of the index's complete tables, where it has them: at the start and after each token, as far as a mask
     /// was asked for.
     flat: Vec<u32>,
+    context: Arc<[u32]>,
+    places: Vec<forced::Place>,
 }
 
 impl Index {
@@ -107,6 +113,8 @@ impl Index {
             run: None,
             budget: None,
             flat: Vec::new(),
+            context: options.context_ids.as_deref().unwrap_or_default().into(),
+            places: Vec::new(),
         };
         guide.go_to_start();
         if let Some(max_tokens) = options.max_tokens {
@@ -347,6 +355,7 @@ impl Guide {
         let step = self.history[keep];
         self.history.truncate(keep);
         self.flat.truncate(keep + 1);
+        self.forget_places();
         if let Some(budget) = &mut self.budget {
             budget.back_to(keep);
         }
@@ -377,6 +386,7 @@ impl Guide {
         self.terminated = false;
         self.last = LastMask::default();
         self.run = None;
+        self.places.clear();
         self.go_to_start();
     }
 

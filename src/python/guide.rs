@@ -251,6 +251,15 @@ impl PyGuide {
         Ok(String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default()).into_owned())
     }
 
+    /// The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
+    ///
+    /// Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
+    /// vocabulary whose tokenizer is not byte-level BPE of a known kind. ``context_ids`` of ``Index.guide`` decide how
+    /// the output begins.
+    fn forced_tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        self.with_detached(py, |slot| slot.guide.forced_tokens())
+    }
+
     /// A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
     ///
     /// So many tokens do complete it; fewer may. ``UnsupportedError`` if no short way to the end was found.
@@ -296,23 +305,25 @@ impl PyGuide {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let tokens = self.with(py, |guide| guide.tokens())?;
-        let GuideOptions { stop_token_ids, max_tokens } = self.options.clone();
+        let GuideOptions { stop_token_ids, max_tokens, context_ids } = self.options.clone();
         let restore = py.import("interlock._core")?.getattr("_restore_guide")?;
-        let arguments = (self.index.clone_ref(py), tokens, stop_token_ids, max_tokens);
+        let arguments = (self.index.clone_ref(py), tokens, stop_token_ids, max_tokens, context_ids);
         (restore, arguments).into_pyobject(py)
     }
 }
 
 /// Rebuild a pickled guide; ``pickle`` calls it.
 #[pyfunction]
+#[pyo3(signature = (index, tokens, stop_token_ids, max_tokens, context_ids=None))]
 pub fn _restore_guide(
     py: Python<'_>,
     index: &Bound<'_, PyIndex>,
     tokens: Vec<u32>,
     stop_token_ids: Option<Vec<u32>>,
     max_tokens: Option<usize>,
+    context_ids: Option<Vec<u32>>,
 ) -> PyResult<PyGuide> {
-    let guide = PyGuide::start(index, GuideOptions { stop_token_ids, max_tokens })?;
+    let guide = PyGuide::start(index, GuideOptions { stop_token_ids, max_tokens, context_ids })?;
     let taken = guide.with_detached(py, |slot| slot.guide.advance_many(&tokens))?;
     if taken != tokens.len() {
         let message = format!("the pickled guide took {} tokens, its index allows {taken}", tokens.len());

@@ -198,7 +198,8 @@ impl PyIndex {
     /// ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
     /// counted; ``BudgetError`` names the number that is needed where that is too small, ``UnsupportedError`` says that
     /// no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
-    /// the output; nothing uses them yet.
+    /// the output, from the start of the text or at least from a special token on. ``forced_tokens`` needs them: without
+    /// them it takes the output to begin as after a special token.
     #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None))]
     fn guide(
         slf: &Bound<'_, Self>,
@@ -206,10 +207,9 @@ impl PyIndex {
         stop_token_ids: Option<TokenIds>,
         context_ids: Option<TokenIds>,
     ) -> PyResult<PyGuide> {
-        // Tokens before the output matter to forced tokens only.
-        let _ = context_ids;
         let max_tokens = max_tokens.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
-        PyGuide::start(slf, GuideOptions { stop_token_ids: stop_token_ids.map(|ids| ids.0), max_tokens })
+        let (stop_token_ids, context_ids) = (stop_token_ids.map(|ids| ids.0), context_ids.map(|ids| ids.0));
+        PyGuide::start(slf, GuideOptions { stop_token_ids, max_tokens, context_ids })
     }
 
     /// How many byte strings are accepted: an exact ``int``, or ``math.inf``.

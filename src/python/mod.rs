@@ -44,7 +44,7 @@ mod core_module {
     #[pymodule_export]
     use super::store::{_pattern_text, _schema_text, _store_key, _verify_pack};
     #[pymodule_export]
-    use super::vocabulary::{_load_vocabulary, _restore_vocabulary, PyVocabulary};
+    use super::vocabulary::{_load_vocabulary, _restore_vocabulary, _vocabulary_with_model, PyVocabulary};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

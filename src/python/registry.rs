@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use super::errors::detached;
 use crate::error::Result;
 use crate::index::tables::Tables;
-use crate::vocab::Vocabulary;
+use crate::vocab::{Recipe, Vocabulary};
 
 struct Known {
     fingerprint: [u8; 32],
@@ -34,10 +34,13 @@ pub fn count(counter: &AtomicU64, n: u64) {
     counter.fetch_add(n, Ordering::Relaxed);
 }
 
-/// A live vocabulary with this fingerprint, so that a hundred unpickled indexes share one.
-pub fn find(fingerprint: &[u8]) -> Option<Arc<Vocabulary>> {
+/// A live vocabulary with this fingerprint and, if `model` is given, its model; so that a hundred unpickled indexes share one.
+pub fn find(fingerprint: &[u8], model: Option<&Recipe>) -> Option<Arc<Vocabulary>> {
     let known = KNOWN.try_lock().ok()?;
-    known.iter().filter(|k| k.fingerprint[..] == *fingerprint).find_map(|k| k.vocabulary.upgrade())
+    known.iter().filter(|k| k.fingerprint[..] == *fingerprint).find_map(|k| {
+        let vocabulary = k.vocabulary.upgrade()?;
+        (model.is_none() || vocabulary.model().map(|m| m.recipe()) == model).then_some(vocabulary)
+    })
 }
 
 /// Remember a vocabulary; `used` says that an index was compiled for it.

@@ -10,8 +10,8 @@ use super::errors::{detached, of_kind};
 use super::ids::{TokenId, TokenIds};
 use super::registry;
 use crate::error::ErrorKind;
-use crate::vocab::load::load_file;
-use crate::vocab::{Vocabulary, VocabularyOptions};
+use crate::vocab::load::{load_file, recipe_of_json};
+use crate::vocab::{Recipe, Vocabulary, VocabularyOptions};
 
 /// The bytes of every token, which ids end an output, and the width of the logits.
 ///
@@ -32,6 +32,7 @@ impl PyVocabulary {
         eos_token_ids: TokenIds,
         special_token_ids: Option<TokenIds>,
         size: Option<usize>,
+        recipe: Option<Recipe>,
     ) -> PyResult<Self> {
         let tokens: Vec<&[u8]> = tokens.iter().map(|token| token.as_bytes()).collect();
         let options = VocabularyOptions {
@@ -40,7 +41,10 @@ impl PyVocabulary {
             size,
         };
         let core = detached(py, || {
-            let core = Vocabulary::new(tokens, options)?;
+            let mut core = Vocabulary::new(tokens, options)?;
+            if let Some(recipe) = &recipe {
+                core = core.with_model(recipe);
+            }
             crate::index::prepare(&core)?;
             Ok(core)
         })?;
@@ -61,7 +65,7 @@ impl PyVocabulary {
         size: Option<usize>,
     ) -> PyResult<Self> {
         let tokens = tokens.try_iter()?.map(|token| Ok(token?.cast_into::<PyBytes>()?)).collect::<PyResult<_>>()?;
-        Self::make(py, tokens, eos_token_ids, special_token_ids, size)
+        Self::make(py, tokens, eos_token_ids, special_token_ids, size, None)
     }
 
     /// The vocabulary of a tokenizer: transformers (fast or slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
@@ -109,7 +113,7 @@ impl PyVocabulary {
         let core = detached(class.py(), || {
             let pack = crate::artifact::Pack::open(&path, crate::artifact::Kind::Vocabulary)?;
             // A vocabulary that this process has already keeps its caches; the file is checked all the same.
-            let found = registry::find(&pack.vocabulary());
+            let found = registry::find(&pack.vocabulary(), None);
             let loaded = crate::artifact::vocabulary::unpack(&pack)?;
             Ok(found.unwrap_or(loaded))
         })?;
@@ -194,6 +198,7 @@ impl PyVocabulary {
             core.special_token_ids().to_vec(),
             core.size(),
             PyBytes::new(py, &core.fingerprint()),
+            core.model().map(|model| pack(model.recipe())),
         );
         let restore = py.import("interlock._core")?.getattr("_restore_vocabulary")?;
         (restore, arguments).into_pyobject(py)
@@ -213,8 +218,51 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A recipe as Python values: pattern, flags (whole, normal form C), ids, merges one after the other, added ids.
+type Packed = (String, bool, bool, Vec<u32>, Option<Vec<u32>>, Vec<u32>);
+
+fn pack(recipe: &Recipe) -> Packed {
+    let Recipe { pattern, whole, nfc, ids, merges, added } = recipe.clone();
+    (pattern, whole, nfc, ids, merges.map(|m| m.into_flattened()), added)
+}
+
+fn unpack((pattern, whole, nfc, ids, merges, added): Packed) -> Recipe {
+    let merges = merges.map(|m| m.as_chunks::<3>().0.to_vec());
+    Recipe { pattern, whole, nfc, ids, merges, added }
+}
+
+/// Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
+///
+/// ``document`` is a ``tokenizer.json``; else ``pattern``, ``ids`` and ``added`` are those of a tiktoken encoding.
+#[pyfunction]
+#[pyo3(signature = (tokens, eos_token_ids, special_token_ids, size=None, document=None, pattern=None, ids=None, added=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn _vocabulary_with_model(
+    py: Python<'_>,
+    tokens: Vec<Bound<'_, PyBytes>>,
+    eos_token_ids: TokenIds,
+    special_token_ids: TokenIds,
+    size: Option<usize>,
+    document: Option<&str>,
+    pattern: Option<String>,
+    ids: Option<Vec<u32>>,
+    added: Option<Vec<u32>>,
+) -> PyResult<PyVocabulary> {
+    let recipe = match (document, pattern, ids) {
+        (Some(document), ..) => recipe_of_json(document.as_bytes()),
+        (None, Some(pattern), Some(ids)) => {
+            let added = added.unwrap_or_default();
+            Some(Recipe { pattern, whole: true, ids, added, ..Recipe::default() })
+        }
+        _ => None,
+    };
+    PyVocabulary::make(py, tokens, eos_token_ids, Some(special_token_ids), size, recipe)
+}
+
 /// Rebuild a pickled vocabulary; ``pickle`` calls it.
 #[pyfunction]
+#[pyo3(signature = (joined, lengths, eos_token_ids, special_token_ids, size, fingerprint, model=None))]
+#[allow(clippy::too_many_arguments)]
 pub fn _restore_vocabulary(
     py: Python<'_>,
     joined: &[u8],
@@ -223,8 +271,10 @@ pub fn _restore_vocabulary(
     special_token_ids: Vec<u32>,
     size: usize,
     fingerprint: &[u8],
+    model: Option<Packed>,
 ) -> PyResult<PyVocabulary> {
-    if let Some(core) = registry::find(fingerprint) {
+    let model = model.map(unpack);
+    if let Some(core) = registry::find(fingerprint, model.as_ref()) {
         return Ok(PyVocabulary { core });
     }
     let damaged = || of_kind(py, ErrorKind::Artifact, "the pickled vocabulary is damaged");
@@ -241,7 +291,10 @@ pub fn _restore_vocabulary(
     }
     let options = VocabularyOptions { eos_token_ids, special_token_ids, size: Some(size) };
     let core = detached(py, || {
-        let core = Vocabulary::new(tokens, options)?;
+        let mut core = Vocabulary::new(tokens, options)?;
+        if let Some(recipe) = &model {
+            core = core.with_model(recipe);
+        }
         crate::index::prepare(&core)?;
         Ok(core)
     })?;

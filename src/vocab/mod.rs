@@ -1,7 +1,7 @@
 //! What a model can say: the bytes of every token, and which ids stop.
 //!
-//! A [`Vocabulary`] maps token ids to bytes. It knows nothing of encoding: merges, scores and normalizers belong to
-//! the tokenizer. Terms:
+//! A [`Vocabulary`] maps token ids to bytes. Masks depend on nothing else. It may hold
+//! a [`Model`] of how the tokenizer encodes, for forced tokens alone. Terms:
 //!
 //! * *size* is the width of the logits, padding included; *len* is how many ids the tokenizer lists. Ids from `len`
 //!   up to `size` exist in the model and have no text.
@@ -17,6 +17,8 @@
 //! vocabulary that they were made for.
 
 pub mod load;
+pub mod model;
+mod split;
 pub mod trie;
 
 use std::sync::Arc;
@@ -24,6 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::Slice;
+pub use model::{Model, Recipe};
 pub use trie::{Trie, TrieParts};
 
 /// The widest logits, in ids: sixteen times the widest known vocabulary, and 512 KiB per mask row.
@@ -54,6 +57,7 @@ pub struct Vocabulary {
     fingerprint: [u8; 32],
     trie: Trie,
     extension: Extension,
+    model: Option<Arc<Model>>,
 }
 
 /// What a vocabulary consists of, as artifacts store it.
@@ -182,6 +186,7 @@ impl Vocabulary {
             fingerprint,
             trie,
             extension: Extension::default(),
+            model: None,
         })
     }
 
@@ -243,6 +248,20 @@ impl Vocabulary {
         }
         let max_token_len = start.windows(2).map(|w| (w[1] - w[0]) as usize).max().unwrap_or_default();
         Ok(Vocabulary::of_parts(parts, max_token_len))
+    }
+
+    /// Gives the vocabulary the model that `recipe` makes, if it makes one and nobody else holds the vocabulary yet.
+    /// The fingerprint stays as it is.
+    pub fn with_model(mut self: Arc<Vocabulary>, recipe: &Recipe) -> Arc<Vocabulary> {
+        if let Some(vocabulary) = Arc::get_mut(&mut self) {
+            vocabulary.model = Model::new(vocabulary, recipe).map(Arc::new);
+        }
+        self
+    }
+
+    /// The tokenizer's own way to spell a text, where it is known.
+    pub fn model(&self) -> Option<&Model> {
+        self.model.as_deref()
     }
 
     /// A slot for what later stages derive from this vocabulary.
@@ -341,6 +360,7 @@ impl Vocabulary {
             + self.start.memory_bytes()
             + 4 * (self.eos.capacity() + self.special.capacity())
             + self.trie.memory_bytes()
+            + self.model.as_ref().map_or(0, |model| model.memory_bytes())
     }
 }
 

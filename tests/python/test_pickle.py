@@ -22,7 +22,7 @@ def test_vocabulary(word_vocabulary):
 
 def test_damaged_vocabulary(word_vocabulary):
     restore, arguments = word_vocabulary.__reduce__()
-    joined, lengths, eos, special, size, fingerprint = arguments
+    joined, lengths, eos, special, size, fingerprint, _ = arguments
     restore(*arguments)
     wrong = bytes([fingerprint[0] ^ 1]) + fingerprint[1:]
     for bad in (

@@ -21,7 +21,7 @@ pub(super) fn read(document: &Map<String, Value>) -> Result<Table> {
     };
     let decoder = Decoder::parse(document.get("decoder"))?;
     let listed = listed_tokens(model)?;
-    let mut table = Table::default();
+    let mut table = Table { model: super::merges::read(document), ..Table::default() };
     let mut seen = vec![];
     for &(text, id) in &listed {
         let id = table.set(id, decoder.decode(text))? as usize;

@@ -31,6 +31,7 @@ mod decoder;
 mod gguf;
 mod hf;
 mod json;
+mod merges;
 mod sentencepiece;
 mod tekken;
 mod tiktoken;
@@ -41,7 +42,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{MAX_SIZE, Vocabulary, VocabularyOptions};
+use super::{MAX_SIZE, Recipe, Vocabulary, VocabularyOptions};
 use crate::error::{Error, ErrorKind, Result};
 use config::Config;
 
@@ -57,6 +58,8 @@ struct Table {
     special: BTreeSet<u32>,
     /// The stop ids that the file itself declares.
     eos: Vec<u32>,
+    /// How the tokenizer encodes, where that is known.
+    model: Option<Recipe>,
 }
 
 impl Table {
@@ -138,7 +141,13 @@ impl Table {
             special_token_ids: self.special.into_iter().collect(),
             size: Some(size),
         };
-        Vocabulary::new(&self.tokens, options)
+        let vocabulary = Vocabulary::new(&self.tokens, options)?;
+        // Added tokens that only the configuration lists are taken out of text as well, in a way that it does not say.
+        let lists = |recipe: &Recipe| config.added.iter().all(|a| recipe.added.iter().any(|&id| u64::from(id) == a.id));
+        Ok(match self.model.filter(lists).as_ref() {
+            Some(recipe) => vocabulary.with_model(recipe),
+            None => vocabulary,
+        })
     }
 }
 
@@ -187,6 +196,11 @@ pub fn load_file(path: &Path, eos: Option<Vec<u32>>, size: Option<usize>) -> Res
 /// As [`load_file`].
 pub fn load_bytes(data: &[u8], eos: Option<Vec<u32>>, size: Option<usize>) -> Result<Arc<Vocabulary>> {
     parse(data)?.finish(&Config::default(), eos, size)
+}
+
+/// How the tokenizer of a `tokenizer.json` encodes, if it is byte-level BPE of a known kind.
+pub fn recipe_of_json(data: &[u8]) -> Option<Recipe> {
+    merges::read(&json::object(data).ok()?)
 }
 
 fn parse(data: &[u8]) -> Result<Table> {

@@ -1,0 +1,134 @@
+//! Forced tokens: those that the tokenizer itself makes of the text, whatever permitted text follows.
+//!
+//! A forced run says which bytes come; it does not say which tokens a model would spell them with. A model that is
+//! given other tokens than its tokenizer makes sees text that it was never trained on. So a token is forced only if
+//! it is *canonical* (the tokenizer makes it of the whole text) and *stable* (of every permitted whole text):
+//!
+//! * The text is what was taken since the last place at which a piece certainly began, and the forced run. Where
+//!   few characters may follow the run, all of them ASCII, each is tried, and so is the end where the output may end
+//!   there; what they have in common is certain.
+//! * The tokens that were taken since that place must be the first of the certain ones. If they are not, then the
+//!   output was spelled in another way, and nothing is forced until a piece begins where a token does.
+//! * What follows them, inside the run and allowed by the guide, is forced.
+//!
+//! The place moves on as text is taken, so the cost does not grow with the length of the output. It counts for as
+//! long as the tokens are taken that made it certain. The place at the start is behind the last special or added token
+//! of the context; without a context, the output begins a piece.
+
+use super::Guide;
+use super::jump::MAX_FOLLOWING;
+
+/// A longer run is used up to here, so that taking it token by token does not take quadratic time.
+const MAX_RUN: usize = 4096;
+/// The longest text that is cut into pieces at once.
+const MAX_TEXT: usize = 1 << 22;
+
+/// A place at which a piece certainly begins.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Tokens of context and output before it.
+    tokens: usize,
+    /// How many tokens of output made it certain.
+    taken: usize,
+}
+
+impl Guide {
+    /// The tokens that must come next: the tokenizer makes them of every permitted output, so a model need not be asked.
+    /// Exact or empty: empty where there is a choice, where the tokens so far are not those that the tokenizer makes
+    /// of the text since the last certain piece, and for a vocabulary without a tokenizer's model.
+    ///
+    /// # Cost
+    /// That of the forced run at first, and of encoding it and what follows the last certain piece, times the number
+    /// of characters (24 at most) that may follow the run.
+    pub fn forced_tokens(&mut self) -> Vec<u32> {
+        let tokens = self.certain_tokens().unwrap_or_default();
+        // Going back forgets the run, which is that of this position.
+        let run = self.run.take();
+        let allowed = self.validate(&tokens);
+        self.run = run;
+        tokens.get(..allowed).unwrap_or_default().to_vec()
+    }
+
+    /// After tokens were taken back: forgets the places that they made certain.
+    pub(super) fn forget_places(&mut self) {
+        while self.places.last().is_some_and(|p| p.taken > self.history.len()) {
+            self.places.pop();
+        }
+    }
+
+    fn certain_tokens(&mut self) -> Option<Vec<u32>> {
+        let index = self.index.clone();
+        let vocabulary = index.vocabulary();
+        let model = vocabulary.model()?;
+        let mut run = self.forced_bytes();
+        if run.is_empty() {
+            return None;
+        }
+        let following = if run.len() > MAX_RUN { None } else { self.following(&run) };
+        run.truncate(MAX_RUN);
+
+        let mut place = self.places.last().map_or(0, |p| p.tokens);
+        let taken = self.history.iter().map(|s| s.token);
+        let ids: Vec<u32> = self.context.iter().copied().chain(taken).collect();
+        // A special or an added token ends a text: what follows it begins a piece.
+        let fresh = |&id: &u32| vocabulary.is_special(id) || vocabulary.spelling(id).is_none() || model.is_added(id);
+        place = ids.get(place..)?.iter().rposition(fresh).map_or(place, |at| place + at + 1);
+        let mut text = Vec::new();
+        // Where each token since the place begins.
+        let mut starts = Vec::new();
+        for &id in ids.get(place..)? {
+            starts.push(text.len());
+            text.extend_from_slice(vocabulary.spelling(id)?);
+        }
+        let written = text.len();
+        if written > MAX_TEXT {
+            return None;
+        }
+        starts.push(written);
+        text.extend_from_slice(&run);
+
+        let pieces = model.pieces(&text, false);
+        let last = pieces.iter().rev().find_map(|end| starts.binary_search(end).ok()).unwrap_or(0);
+        let begin = *starts.get(last)?;
+        place += last;
+        self.places.push(Place { tokens: place, taken: self.history.len() });
+        self.places.dedup_by_key(|p| p.tokens);
+
+        let mut text = text.split_off(begin);
+        let room = text.len();
+        let encode = |text: &[u8], complete: bool| model.encode(text, &model.pieces(text, complete));
+        let mut certain: Option<Vec<u32>> = None;
+        let mut keep = |tokens: Vec<u32>| match &mut certain {
+            None => certain = Some(tokens),
+            Some(common) => {
+                let same = common.iter().zip(&tokens).take_while(|(a, b)| a == b).count();
+                common.truncate(same);
+            }
+        };
+        match following {
+            None => keep(encode(&text, false)),
+            Some((bytes, may_end)) => {
+                if may_end {
+                    keep(encode(&text, true));
+                }
+                for byte in bytes {
+                    text.push(byte);
+                    keep(encode(&text, false));
+                    text.pop();
+                }
+            }
+        }
+        let certain = certain.unwrap_or_default();
+        let rest = certain.strip_prefix(ids.get(place..)?)?;
+        // Tokens that reach beyond the run depend on what is chosen after it.
+        let mut left = room - (written - begin);
+        let inside = rest.iter().take_while(|&&id| {
+            let length = vocabulary.spelling(id).map(<[u8]>::len).filter(|&n| n <= left);
+            left -= length.unwrap_or(0);
+            length.is_some()
+        });
+        Some(inside.copied().collect())
+    }
+}
+
+const _: () = assert!(MAX_FOLLOWING <= 24);

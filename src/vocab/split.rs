@@ -1,0 +1,132 @@
+//! How a byte-level tokenizer cuts text into pieces, and which of the pieces no continuation can change.
+//!
+//! Byte-level BPE never merges across *pieces*, which a regular expression finds from left to right. Only patterns of
+//! a known list are used, compared letter for letter, for what follows was argued for each of them.
+//!
+//! **Which pieces are certain.** None of the patterns looks back, so whether a piece is certain depends on the text
+//! from its start on. Let a piece end at `b`, inside the known text, and let a known character at or after `b` be no
+//! whitespace. Then the text that is still unknown cannot change the piece:
+//!
+//! * A greedy class of letters, digits or other characters stopped at the known character at `b`, or at the
+//!   count of `\p{N}{1,3}`, which runs from the start of the piece. What comes before it (` ?`, `[^\r\n\p{L}\p{N}]?`)
+//!   and after it (`[\r\n]*`) is one more class that stopped at a known character.
+//! * The alternatives for whitespace (`\s+(?!\S)`, `\s*[\r\n]+`, `\s++$`, `\s+`) look at the whole run of whitespace and
+//!   at one character after it. That character is known, for one that is no whitespace follows.
+//! * A contraction (`'s`, `'ll`) is tried first and looks two characters beyond its quote: `'l` may become `'ll`. So a
+//!   piece that begins with a quote is certain only if two more characters after the quote are known.
+//! * o200k's words may give back letters of the class that is in both of its halves (`[\p{Lm}\p{Lo}\p{M}]`), and where
+//!   they do so depends on the end of the whole run of letters and marks. An ASCII character that is no letter, known
+//!   at or after `b`, ends that run. Its words may also take a contraction: with a quote at `b`, two more
+//!   characters have to be known.
+//!
+//! Where the text is complete, all pieces are certain. Characters that were assigned after Unicode 12 may be of one
+//! class to one library and of another class to another; nothing from the first of them on counts as known.
+
+use fancy_regex::Regex;
+
+/// How far a pattern looks.
+#[derive(Clone, Copy, PartialEq)]
+enum Family {
+    /// Classes, whitespace, and contractions of their own.
+    Plain,
+    /// Words of two halves that may end in a contraction.
+    TwoHalves,
+}
+
+/// GPT-2's pattern, which tokenizers' `ByteLevel` step uses.
+pub(super) const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+const PATTERNS: [(&str, Family); 9] = [
+    (GPT2, Family::Plain),
+    (r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", Family::Plain),
+    (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s", Family::Plain),
+    // cl100k as Llama 3 and others write it.
+    (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        Family::Plain,
+    ),
+    (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
+        Family::Plain,
+    ),
+    (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+        Family::Plain,
+    ),
+    // Qwen: digits stand alone.
+    (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        Family::Plain,
+    ),
+    // o200k.
+    (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        Family::TwoHalves,
+    ),
+    // Tekken, which is o200k without contractions and with single digits.
+    (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        Family::TwoHalves,
+    ),
+];
+
+/// A pattern of the list, ready to cut text.
+#[derive(Debug)]
+pub(super) struct Splitter {
+    pieces: Regex,
+    recent: Regex,
+    two_halves: bool,
+}
+
+impl Splitter {
+    /// The splitter of `pattern`, if it is one of the list.
+    pub(super) fn new(pattern: &str) -> Option<Splitter> {
+        let (_, family) = PATTERNS.iter().find(|(known, _)| *known == pattern)?;
+        Some(Splitter {
+            pieces: Regex::new(pattern).ok()?,
+            recent: Regex::new(r"[^\p{age:12.0}]").ok()?,
+            two_halves: *family == Family::TwoHalves,
+        })
+    }
+
+    /// How much of `text` has characters that all libraries class alike.
+    pub(super) fn settled(&self, text: &str) -> usize {
+        if text.is_ascii() {
+            return text.len();
+        }
+        match self.recent.find(text) {
+            Ok(None) => text.len(),
+            Ok(Some(found)) => found.start(),
+            Err(_) => 0,
+        }
+    }
+
+    /// Where the certain pieces of `text` end, in order; `complete` says that nothing follows the text.
+    pub(super) fn certain(&self, text: &str, complete: bool) -> Vec<usize> {
+        let mut ends = Vec::new();
+        let last = |is: fn(char) -> bool| text.char_indices().rev().find(|&(_, c)| is(c)).map(|(at, _)| at);
+        let visible = last(|c| !c.is_whitespace());
+        let stop = if self.two_halves { last(|c| c.is_ascii() && !c.is_ascii_alphabetic()) } else { visible };
+        let may_contract = |at: usize| {
+            let mut rest = text.get(at..).unwrap_or_default().chars();
+            rest.next() == Some('\'') && rest.nth(1).is_none()
+        };
+        let mut at = 0;
+        while at < text.len() {
+            // The patterns match at every position; a match that failed for its length leaves the rest uncertain.
+            let Ok(Some(piece)) = self.pieces.find_from_pos(text, at) else { break };
+            if piece.start() != at || piece.end() == at {
+                break;
+            }
+            let end = piece.end();
+            let reaches = visible.is_some_and(|v| end <= v) && stop.is_some_and(|s| end <= s);
+            let open = may_contract(at) || self.two_halves && may_contract(end);
+            if !complete && (!reaches || open) {
+                break;
+            }
+            ends.push(end);
+            at = end;
+        }
+        ends
+    }
+}

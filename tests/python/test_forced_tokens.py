@@ -1,0 +1,106 @@
+"""Forced tokens, with a small byte-level BPE written by the test."""
+
+import copy
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+import interlock
+
+PATTERN = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+MERGES = ["n a", "m e", "na me", '" :', '{ "', "a g", "ag e", "t r", "u e", "tr ue"]
+EOS = 300
+
+
+def letters() -> dict[int, str]:
+    others = [*range(0x21), *range(0x7F, 0xA1), 0xAD]
+    return {b: chr(0x100 + others.index(b)) if b in others else chr(b) for b in range(256)}
+
+
+def write(folder: Path, **model: object) -> Path:
+    pieces = [*letters().values(), *(merge.replace(" ", "") for merge in MERGES)]
+    document = {
+        "normalizer": None,
+        "added_tokens": [{"id": EOS, "content": "<end>", "special": True}],
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [
+                {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Isolated", "invert": False},
+                {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False},
+            ],
+        },
+        "decoder": {"type": "ByteLevel"},
+        "model": {
+            "type": "BPE",
+            "vocab": {p: i for i, p in enumerate(pieces)} | {"<end>": EOS},
+            "merges": MERGES,
+            **model,
+        },
+    }
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.fixture
+def vocabulary(tmp_path: Path) -> interlock.Vocabulary:
+    return interlock.Vocabulary.from_file(write(tmp_path), eos_token_ids=EOS)
+
+
+PERSON = r'\{"name":"me","age":-?[0-9]\}'
+
+
+def spell(vocabulary: interlock.Vocabulary, ids: list[int]) -> list[bytes]:
+    return [vocabulary.token_bytes(i) for i in ids]
+
+
+def test_certain_tokens_of_a_run(vocabulary: interlock.Vocabulary) -> None:
+    guide = interlock.Index.from_regex(PERSON, vocabulary).guide()
+    assert guide.forced_bytes() == b'{"name":"me","age":'
+    forced = guide.forced_tokens()
+    # A digit or a sign follows: with a sign, the last piece is longer than `":`.
+    assert spell(vocabulary, forced) == [b'{"', b"name", b'":', b'"', b"me", b'"', b",", b'"', b"age"]
+    assert guide.num_tokens == 0
+    for i, token in enumerate(forced):
+        assert guide.forced_tokens() == forced[i:]
+        guide.advance(token)
+    assert guide.forced_tokens() == []
+    guide.rollback(4)
+    assert guide.forced_tokens() == forced[-4:]
+    assert pickle.loads(pickle.dumps(guide)).forced_tokens() == forced[-4:]
+    assert copy.copy(guide).forced_tokens() == forced[-4:]
+
+
+def test_nothing_is_forced_after_another_spelling(vocabulary: interlock.Vocabulary) -> None:
+    guide = interlock.Index.from_regex(PERSON, vocabulary).guide()
+    brace = next(i for i in range(266) if vocabulary.token_bytes(i) == b"{")
+    guide.advance(brace)
+    assert guide.forced_bytes() != b"" and guide.forced_tokens() == []
+    guide.rollback(1)
+    assert len(guide.forced_tokens()) == 9
+
+
+def test_the_context_belongs_to_the_first_piece(vocabulary: interlock.Vocabulary) -> None:
+    index = interlock.Index.from_choices(["true", "true.."], vocabulary)
+    ids = {vocabulary.token_bytes(i): i for i in range(266)}
+    # The word goes on in neither choice, and the output may end behind it.
+    assert spell(vocabulary, index.guide().forced_tokens()) == [b"true"]
+    assert index.guide(context_ids=[EOS]).forced_tokens() == [ids[b"true"]]
+    assert index.guide(context_ids=[ids[b"x"], EOS, ids[b" "]]).forced_tokens() == [ids[b"true"]]
+    # "xtrue" is one piece, in which the same merges happen; "etrue" after "u" is not what the merges make.
+    assert index.guide(context_ids=[ids[b"t"], ids[b"r"]]).forced_tokens() == []
+
+
+def test_other_tokenizers_force_nothing(tmp_path: Path) -> None:
+    vocabulary = interlock.Vocabulary.from_file(write(tmp_path, dropout=0.1), eos_token_ids=EOS)
+    index = interlock.Index.from_choices(["true"], vocabulary)
+    assert index.guide().forced_bytes() == b"true" and index.guide().forced_tokens() == []
+
+
+def test_a_pickled_vocabulary_keeps_its_merges(vocabulary: interlock.Vocabulary, tmp_path: Path) -> None:
+    plain = interlock.Vocabulary.from_file(write(tmp_path, dropout=0.1), eos_token_ids=EOS)
+    assert plain == vocabulary
+    again = pickle.loads(pickle.dumps(vocabulary))
+    assert interlock.Index.from_choices(["true"], again).guide().forced_tokens() != []
