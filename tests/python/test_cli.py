@@ -14,7 +14,7 @@ import pytest
 
 import interlock
 from interlock.cli.check import pointer_at
-from interlock.cli.graph import characters, explore, jumps, label
+from interlock.cli.graph import bytewise, characters, jumps, label
 from interlock.cli.sources import extract
 from interlock.cli.svg import svg
 from interlock.cli.vocabularies import byte_vocabulary
@@ -100,6 +100,9 @@ def test_inspect_sample_vocab_bench(folder):
     seen = machine(folder, "inspect", "order.json")
     assert seen["start"]["forced"] == "{" and seen["states"] > 1
     assert {row["keyword"] for row in seen["report"]} >= {"minimum"}
+    assert seen["shortest_member"] == '{"item":""}'
+    sizes = {"[a-c]{2}": 9, "a*": "infinite", "(?s:.){500}": "about 10^3023"}
+    assert {p: machine(folder, "inspect", f"pattern:{p}")["language_size"] for p in sizes} == sizes
     drawn = machine(folder, "sample", r"pattern:[a-f]{2}-\d+", "-n", "5", "--seed", "3", "--flags", "a")
     assert all(re.fullmatch(r"[a-f]{2}-[0-9]+", s["text"]) and s["confirmed"] for s in drawn["samples"])
     assert machine(folder, "vocab", "bytes", "--find", "a")["found"] == {"a": [97]}
@@ -116,12 +119,13 @@ def test_diff(folder):
         "only_second": "d",
     }
     assert machine(folder, "diff", "pattern:a{2,5}|b", "choices:aa,aaa,aaaa,aaaaa,b")["equal"]
-    assert "--max-pairs" in run(folder, "diff", "order.json", "order.json", "--max-pairs", "300", code=4).stderr
+    beyond = run(folder, "diff", "order.json", "order.json", "--limit", "max_flat_states=100", code=3)
+    assert "flat states" in beyond.stderr
 
 
 def automaton(pattern):
     index = interlock.Index.from_regex(pattern, byte_vocabulary())
-    return characters(*explore(index, 1000))
+    return characters(*bytewise(index.automaton(1000)))
 
 
 def accepts(graph, text):
@@ -179,7 +183,7 @@ def test_draw(folder):
     assert text.count("<svg") == 2 and "&lt;a&gt;" in text and "<a>" not in text
     assert machine(folder, "draw", "pattern:a|b", "-o", "a.svg", "--form", "states")["states"] == 2
     ElementTree.parse(folder / "a.svg")
-    assert "--max-states" in run(folder, "draw", "order.json", "-o", "b.svg", "--max-states", "99", code=4).stderr
+    assert "LimitError" in run(folder, "draw", "order.json", "-o", "b.svg", "--max-states", "9", code=3).stderr
     assert not (folder / "b.svg").exists()
     run(folder, "draw", "pattern:a", "-o", "a.png", code=2)
 

@@ -117,8 +117,11 @@ def test_a_dead_worker_ends_nothing(folder):
         for pid in children(child.pid)[:1]:
             os.kill(pid, signal.SIGKILL)
     _, err = child.communicate(timeout=60)
-    assert child.returncode == 1 and err == b""
-    assert sum(row["ok"] for row in rows(folder)) == COUNT - 2
+    assert child.returncode == 1 and err == b"", err
+    # Both may have died over one source, which is then reported, and tried again by the next run.
+    died = [row for row in rows(folder) if not row["ok"] and row["error"]["type"] == "WorkerDied"]
+    assert len(died) <= 1 and sum(row["ok"] for row in rows(folder)) == COUNT - 2 - len(died)
+    assert run(folder, *ARGS, code=1)["ok"] == COUNT - 2
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 
 from interlock.cli import exits, files, sources, vocabularies
-from interlock.cli.graph import characters, explore, jumps
+from interlock.cli.graph import bytewise, characters, jumps
 from interlock.cli.output import Output, facts
 from interlock.cli.svg import page, svg
 
@@ -23,7 +23,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     sources.add_arguments(parser)
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="an .svg or .html file")
     parser.add_argument("--form", choices=["jumps", "states"], default="jumps", help="what an .svg file shows")
-    parser.add_argument("--max-states", type=int, default=2000, metavar="N", help="states to find (default: 2000)")
+    parser.add_argument("--max-states", type=int, default=2000, metavar="N", help="states over bytes at most (default: 2000)")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if not args.out.endswith((".svg", ".html")):
         raise exits.UsageError(f"--out {args.out}: the name must end in .svg or .html")
     index = sources.read(args.source, args).compile(vocabularies.byte_vocabulary())
-    full = characters(*explore(index, args.max_states))
+    full = characters(*bytewise(index.automaton(args.max_states)))
     short = jumps(full)
     if args.out.endswith(".html"):
         drawings = [("Forced runs as single edges", svg(short, args.source)), ("All states", svg(full, args.source))]

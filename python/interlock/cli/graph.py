@@ -1,7 +1,7 @@
 """The automaton of a source over characters, and its compressed form.
 
-States are found by walking guides of the byte vocabulary, breadth first, told apart by ``Guide.state``; equal ones are
-merged (Moore's partition refinement), so the result is minimal. Two rewritings make it readable:
+``Index.automaton`` finds the states over bytes and merges equal ones, so the result is minimal. Two rewritings
+make it readable:
 
 * ``characters``: a state inside a UTF-8 sequence is no state of the text; edges carry code points instead of bytes.
 * ``jumps``: a state with one way on and that way one character is *forced*; chains of them become one edge with the whole
@@ -13,8 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import interlock
-from interlock.cli.exits import InputError
-from interlock.cli.walk import next_bytes
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -46,62 +44,13 @@ class Graph:
         return sorted({0, *self.accepting, *(e.src for e in self.edges), *(e.dst for e in self.edges)})
 
 
-def explore(index: interlock.Index, most: int) -> tuple[list[dict[int, int]], set[int]]:
-    """Rows (byte to state) and accepting states of an index over the byte vocabulary.
-
-    Raises ``InputError`` where there are more than ``most`` states; a recursive source, or a schema with
-    unbounded text or digits, has no end of them.
-    """
-    first = index.guide()
-    numbers = {first.state: 0}
-    guides = [first]
-    rows: list[dict[int, int]] = []
-    accepting = set()
-    while len(rows) < len(guides):
-        guide = guides[len(rows)]
-        if guide.is_accepting:
-            accepting.add(len(rows))
-        row = {}
-        for byte in next_bytes(guide):
-            after = guide.fork()
-            after.advance(byte)
-            state = after.state
-            if state not in numbers:
-                if len(guides) >= most:
-                    raise InputError(
-                        f"more than {most} states (--max-states): lengths, counts and nesting are states here, "
-                        "and in a schema every length of a text is; with recursion there is no end of them"
-                    )
-                numbers[state] = len(guides)
-                guides.append(after)
-            row[byte] = numbers[state]
-        rows.append(row)
-    return minimized(rows, accepting)
-
-
-def minimized(rows: list[dict[int, int]], accepting: set[int]) -> tuple[list[dict[int, int]], set[int]]:
-    """The same automaton with equal states merged, numbered breadth first by ascending bytes."""
-    block = [int(state in accepting) for state in range(len(rows))]
-    count = len(set(block))
-    while True:
-        seen: dict[object, int] = {}
-        block = [
-            seen.setdefault((block[s], tuple((byte, block[t]) for byte, t in sorted(rows[s].items()))), len(seen))
-            for s in range(len(rows))
-        ]
-        if len(seen) == count:
-            break
-        count = len(seen)
-    member = {b: s for s, b in reversed(list(enumerate(block)))}
-    order = {block[0]: 0}
-    queue = [block[0]]
-    for b in queue:
-        for _, target in sorted(rows[member[b]].items()):
-            if block[target] not in order:
-                order[block[target]] = len(order)
-                queue.append(block[target])
-    merged = [{byte: order[block[t]] for byte, t in rows[member[b]].items()} for b in queue]
-    return merged, {order[b] for b in queue if member[b] in accepting}
+def bytewise(automaton: interlock.Automaton) -> tuple[list[dict[int, int]], set[int]]:
+    """Rows (byte to state) and accepting states of an automaton."""
+    rows: list[dict[int, int]] = [{} for _ in automaton.accepting]
+    for src, dst, ranges in automaton.edges:
+        for low, high in ranges:
+            rows[src].update((byte, dst) for byte in range(low, high + 1))
+    return rows, {state for state, accepts in enumerate(automaton.accepting) if accepts}
 
 
 def characters(rows: list[dict[int, int]], accepting: set[int]) -> Graph:

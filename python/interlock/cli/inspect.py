@@ -7,10 +7,17 @@
 from __future__ import annotations
 
 import argparse
+import math
 
+import interlock
 from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, byte_set, facts, size, table, text_of
 from interlock.cli.walk import next_bytes
+
+
+SHOWN = 60
+COUNTED = 5000
+"""States that are looked at to count texts."""
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -30,12 +37,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
     allowed = guide.allowed_token_ids().tolist()
     first = next_bytes(guide)
     rows = index.report
+    count = _language_size(source, vocabulary)
+    shortest = index.shortest_member()
+    more = f" and {len(shortest) - SHOWN} bytes more" if len(shortest) > SHOWN else ""
     machine = {
         "kind": source.kind,
         "fingerprint": index.fingerprint,
         "vocabulary": {"size": vocabulary.size, "fingerprint": vocabulary.fingerprint},
         "states": index.num_states,
         "memory_bytes": index.memory_bytes,
+        "language_size": count,
+        "shortest_member": shortest.decode("utf-8", "backslashreplace"),
         "start": {"allowed_tokens": len(allowed), "allowed_bytes": first, "forced": forced.decode("utf-8", "backslashreplace")},
         "report": [
             {"pointer": r.pointer, "keyword": r.keyword, "enforcement": r.enforcement, "reason": r.reason} for r in rows
@@ -45,6 +57,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         [
             ("kind", source.kind),
             ("fingerprint", index.fingerprint),
+            ("texts", "not counted: recursion, or too many states" if count is None else str(count)),
+            ("shortest text", text_of(shortest[:SHOWN]) + more),
             ("states so far", str(index.num_states)),
             ("memory", size(index.memory_bytes)),
             ("first token", f"{len(allowed)} of {vocabulary.size} allowed, first byte {byte_set(first) or 'none'}"),
@@ -58,3 +72,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
         people += table(cells, ("enforcement", "place", "keyword", "reason"))
     output.result(machine, people)
     return exits.OK
+
+
+def _language_size(source: sources.Source, vocabulary: interlock.Vocabulary) -> int | str | None:
+    """How many texts there are; ``None`` where that takes more than COUNTED states (or ``--limit max_flat_states``)."""
+    limits = {"max_flat_states": COUNTED} | source.options.get("limits", {})
+    try:
+        count = source.compile(vocabulary, limits=limits).language_size()
+    except interlock.LimitError:
+        return None
+    if isinstance(count, float):
+        return "infinite"
+    # Beyond a thousand digits, none of them says anything; Python refuses to write them, too.
+    return count if count.bit_length() < 3000 else f"about 10^{math.floor(count.bit_length() * math.log10(2))}"

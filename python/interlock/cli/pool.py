@@ -19,6 +19,8 @@ from interlock.cli import files
 from interlock.cli.exits import InputError
 from interlock.cli.worker import Item, Task
 
+STARTS = 5
+"""How often a worker may end before it is ready; more than that is no accident."""
 PATIENCE = 1.0
 """Seconds that an interrupted run gives its workers to finish what they are writing."""
 
@@ -105,7 +107,7 @@ class Pool:
         finally:
             self.answers.put(None)
 
-    def _start(self, again: bool = True) -> subprocess.Popen[bytes]:
+    def _start(self, tries: int = STARTS) -> subprocess.Popen[bytes]:
         """A process that is ready. In a group of its own: Ctrl-C is for the one who started it."""
         alone: dict[str, Any] = {} if os.name == "nt" else {"process_group": 0}
         command = [sys.executable, "-m", "interlock.cli.worker"]
@@ -117,9 +119,9 @@ class Pool:
         answer = _ask(process, self.task)
         if answer is None and not self.stopped.is_set():
             code = self._forget(process)
-            if not again:
+            if tries == 1:
                 raise InputError(f"a worker cannot be started: it ended with exit code {code}")
-            return self._start(again=False)
+            return self._start(tries - 1)
         if answer is None:
             raise InputError("stopped")
         if "error" in answer:
