@@ -585,7 +585,7 @@ def _store_key(recipe: str, vocabulary: str) -> str:
     """
 
 def _verify_pack(path: str | os.PathLike[str]) -> tuple[str, str, str]:
-    """Check a whole grammar pack: the fingerprints of its vocabulary and its index, and its recipe."""
+    """Check every section of a grammar pack. The fingerprints of its vocabulary and its index, and its recipe."""
 
 def _restore_limits(values: dict[str, int]) -> Limits:
     """Rebuild pickled limits; ``pickle`` calls it."""

@@ -39,7 +39,7 @@ def _forced(row: Row) -> list[int]:
     guide = row.guide
     if guide is None or row.over or row.refused:
         return []
-    run: list[int] = list(guide.forced_tokens()) if hasattr(guide, "forced_tokens") else []
+    run = guide.forced_tokens()
     if run:
         return run
     allowed = guide.allowed_token_ids()
