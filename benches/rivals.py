@@ -323,7 +323,7 @@ def main() -> None:
         run = subprocess.run([sys.executable, __file__, "--one", engine], stdout=subprocess.PIPE, check=True)
         lines.append(row(engine, json.loads(run.stdout.splitlines()[-1])))
         print(lines[-1], flush=True)
-    versions = [f"{e} {importlib.metadata.version(e)}" for e in ENGINES if e != "nothing" and e not in missing]
+    versions = [f"{e} {importlib.metadata.version(e)}" for e in arguments.engines.split(",") if e not in ("nothing", *missing)]
     page = ["# Side by side", "", " ".join((__doc__ or "").split("\n\n")[2].split()), ""]
     machine = f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}"
     page += [f"{machine}; {', '.join(versions)}."]
