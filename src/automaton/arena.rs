@@ -347,6 +347,27 @@ impl Arena {
         self.describe_by(program, top, out, count, state);
     }
 
+    /// Writes the keys without a name that an object has, and inside a key what was read of it. The keys are a set:
+    /// their order does not matter.
+    pub(super) fn describe_keys(&self, n: &Node, out: &mut Vec<u8>) {
+        let text = |last: u32| self.bytes_since(last, u32::MAX);
+        let mut keys = Vec::new();
+        let mut s = n.seen;
+        while s != u32::MAX {
+            keys.push(text(self.seen[s as usize].key));
+            s = self.seen[s as usize].before;
+        }
+        keys.sort_unstable();
+        if n.phase == Phase::Key {
+            keys.push(text(n.key));
+            keys.push(format!("{:?}", n.sub).into_bytes());
+        }
+        for k in keys {
+            out.extend((k.len() as u32).to_le_bytes());
+            out.extend(k);
+        }
+    }
+
     fn describe_by(
         &self,
         program: &Program,
@@ -409,32 +430,7 @@ impl Arena {
                             }
                         }
                     }
-                    let text = |last: u32| {
-                        let mut bytes = Vec::new();
-                        let mut k = last;
-                        while k != u32::MAX {
-                            bytes.push(self.keys[k as usize].byte);
-                            k = self.keys[k as usize].before;
-                        }
-                        bytes.reverse();
-                        bytes
-                    };
-                    // The keys of an object are a set: their order must not matter.
-                    let mut seen = Vec::new();
-                    let mut s = n.seen;
-                    while s != u32::MAX {
-                        seen.push(text(self.seen[s as usize].key));
-                        s = self.seen[s as usize].before;
-                    }
-                    seen.sort_unstable();
-                    if n.phase == Phase::Key {
-                        seen.push(text(n.key));
-                        seen.push(format!("{:?}", n.sub).into_bytes());
-                    }
-                    for k in seen {
-                        out.extend((k.len() as u32).to_le_bytes());
-                        out.extend(k);
-                    }
+                    self.describe_keys(n, out);
                 }
             }
             at = n.parent;

@@ -158,7 +158,7 @@ impl Masker<'_> {
     }
 
     /// The configuration after several bytes, or [`NONE`].
-    fn step_all(&mut self, top: NodeId, bytes: &[u8]) -> NodeId {
+    pub(super) fn step_all(&mut self, top: NodeId, bytes: &[u8]) -> NodeId {
         let mut at = top;
         for &b in bytes {
             at = self.frames.step(at, b);

@@ -164,13 +164,7 @@ impl<'a> Masker<'a> {
     pub fn allows(&mut self, top: NodeId, bytes: &[u8]) -> bool {
         let mark = self.frames.arena.mark();
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, false);
-        let mut at = top;
-        for &b in bytes {
-            at = self.frames.step(at, b);
-            if at == NONE {
-                break;
-            }
-        }
+        let at = self.step_all(top, bytes);
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
         at != NONE

@@ -40,17 +40,24 @@ impl PyVocabulary {
             special_token_ids: special_token_ids.map_or_else(Vec::new, |ids| ids.0),
             size,
         };
-        let core = detached(py, || {
-            let mut core = Vocabulary::new(tokens, options)?;
-            if let Some(recipe) = &recipe {
-                core = core.with_model(recipe);
-            }
-            crate::index::prepare(&core)?;
-            Ok(core)
-        })?;
+        let core = detached(py, || prepared(tokens, options, recipe.as_ref()))?;
         registry::remember(&core, false);
         Ok(PyVocabulary { core })
     }
+}
+
+/// A vocabulary with its tokenizer's model, where it has one, and with what all its indexes share.
+fn prepared(
+    tokens: Vec<&[u8]>,
+    options: VocabularyOptions,
+    recipe: Option<&Recipe>,
+) -> crate::error::Result<Arc<Vocabulary>> {
+    let mut core = Vocabulary::new(tokens, options)?;
+    if let Some(recipe) = recipe {
+        core = core.with_model(recipe);
+    }
+    crate::index::prepare(&core)?;
+    Ok(core)
 }
 
 #[pymethods]
@@ -290,14 +297,7 @@ pub fn _restore_vocabulary(
         return Err(damaged());
     }
     let options = VocabularyOptions { eos_token_ids, special_token_ids, size: Some(size) };
-    let core = detached(py, || {
-        let mut core = Vocabulary::new(tokens, options)?;
-        if let Some(recipe) = &model {
-            core = core.with_model(recipe);
-        }
-        crate::index::prepare(&core)?;
-        Ok(core)
-    })?;
+    let core = detached(py, || prepared(tokens, options, model.as_ref()))?;
     if core.fingerprint()[..] != *fingerprint {
         return Err(damaged());
     }

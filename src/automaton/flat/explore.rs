@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, Phase};
+use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId};
 use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
 use crate::automaton::program::Program;
@@ -281,20 +281,5 @@ fn describe_object(arena: &Arena, program: &Program, n: &Node, out: &mut Vec<u8>
             }
         }
     }
-    let text = |last: u32| arena.bytes_since(last, u32::MAX);
-    // The keys of an object are a set: their order must not matter.
-    let mut seen: Vec<Vec<u8>> = std::iter::successors((n.seen != u32::MAX).then_some(n.seen), |&s| {
-        Some(arena.seen[s as usize].before).filter(|&b| b != u32::MAX)
-    })
-    .map(|s| text(arena.seen[s as usize].key))
-    .collect();
-    seen.sort_unstable();
-    if n.phase == Phase::Key {
-        seen.push(text(n.key));
-        seen.push(format!("{:?}", n.sub).into_bytes());
-    }
-    for k in seen {
-        out.extend((k.len() as u32).to_le_bytes());
-        out.extend(k);
-    }
+    arena.describe_keys(n, out);
 }
