@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: all test test-rust test-python test-torch docs stubs lint demo demo-light bench develop clean
+.PHONY: all test test-rust test-python test-torch docs stubs lint demo demo-light bench criterion guard guard-update develop clean
 
 all: develop
 
@@ -22,7 +22,7 @@ $(VENV)/.built: $(VENV)/.ready $(SOURCES)
 
 develop: $(VENV)/.built
 
-test: test-rust test-python stubs docs
+test: test-rust test-python stubs docs guard
 
 test-rust:
 	cargo test
@@ -49,10 +49,19 @@ stubs: develop
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
 
+# Instructions of fixed workloads against the committed counts; says so and passes where they cannot be compared.
+guard:
+	$(PYTHON) benches/guard.py
+
+guard-update:
+	$(PYTHON) benches/guard.py --update
+
 lint:
 	cargo fmt --check
+	cargo fmt --check --manifest-path benches/rust/Cargo.toml
 	cargo clippy --all-targets -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
+	cargo clippy --manifest-path benches/rust/Cargo.toml --all-targets -- -D warnings
 
 # A language model of 135 million parameters, in an environment of its own: up to 5 GB, and a few minutes to install. pip
 # takes a build of torch for processors only where it is offered one of the same version.
@@ -81,6 +90,10 @@ bench: develop
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check tiktoken llguidance outlines-core xgrammar
 	$(BIN)/python benches/calls.py
 	$(BIN)/python benches/rivals.py --output docs/benchmarks.md
+
+# The core's inner loops, without Python.
+criterion:
+	CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-$(CURDIR)/target} cargo bench --manifest-path benches/rust/Cargo.toml
 
 clean:
 	rm -rf $(VENV) $(TORCH) $(DEMO) target

@@ -1,0 +1,121 @@
+"""Instruction counts of a few fixed workloads, compared with those of `benches/guard.json`.
+
+    python benches/guard.py [--update]
+
+Counts, unlike times, are the same in every run, so a few percent more are a change of the code and not of the weather.
+The workloads are those of `benches/rust/src/bin/guard.rs`; callgrind counts the instructions of each, on all threads. A
+workload that takes more than the tolerance above its committed count fails; one that takes less is named, and
+`--update` (`make guard-update`) writes the new counts.
+
+Counts depend on the compiler, on the C library (its copies use what the processor offers) and on callgrind's version.
+The file names those that it was made with. Where they differ here, or valgrind is not installed, the script says so and
+ends well, without a comparison. Standard library only.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+COUNTS = ROOT / "benches" / "guard.json"
+TOLERANCE_PERCENT = 5.0
+# The function of the binary whose calls are counted.
+MEASURED = "guard::measure"
+
+
+def output(*command: str) -> str:
+    """What a program prints, or "none" where there is no such program."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "none"
+
+
+def made_with() -> dict[str, str]:
+    """What counts depend on besides the code."""
+    flags = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.M) if os.path.exists("/proc/cpuinfo") else None
+    has = set(flags[1].split()) if flags else set()
+    return {
+        "rustc": output("rustc", "-V"),
+        "valgrind": output("valgrind", "--version"),
+        "libc": " ".join(platform.libc_ver()),
+        "processor": " ".join([platform.machine(), *sorted(has & {"avx2", "erms", "fsrm"})]),
+    }
+
+
+def build() -> Path:
+    """The binary, with the profile of its own manifest whatever the environment says about profiles."""
+    keep = {k: v for k, v in os.environ.items() if not re.match(r"CARGO_PROFILE_|CARGO_INCREMENTAL|.*RUSTFLAGS", k)}
+    keep["CARGO_INCREMENTAL"] = "0"
+    target = Path(keep.setdefault("CARGO_TARGET_DIR", str(ROOT / "target")))
+    manifest = ROOT / "benches" / "rust" / "Cargo.toml"
+    command = ["cargo", "build", "--quiet", "--release", "--bin", "guard", "--manifest-path", str(manifest)]
+    subprocess.run(command, env=keep, cwd=ROOT, check=True)
+    return target / "release" / "guard"
+
+
+def count(binary: Path) -> dict[str, int]:
+    """The instructions of each workload, in the order in which they run."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["valgrind", "--tool=callgrind", "--quiet", "--compress-strings=no", "--compress-pos=no"]
+        command += [f"--callgrind-out-file={folder}/out", f"--dump-before={MEASURED}", f"--dump-after={MEASURED}"]
+        run = subprocess.run([*command, str(binary)], stdout=subprocess.PIPE, text=True, check=True)
+        names = run.stdout.splitlines()
+        parts = sorted(Path(folder).glob("out.*"), key=lambda path: int(path.suffix[1:]))
+        after = [part.read_text(errors="replace") for part in parts]
+    after = [text for text in after if "--dump-after" in text[:4_000]]
+    if len(after) != len(names) or not names:
+        raise SystemExit(f"guard: {len(after)} parts for {len(names)} workloads: callgrind did not find {MEASURED}")
+    return dict(zip(names, (int(re.search(r"^totals: (\d+)", text, re.M)[1]) for text in after), strict=True))
+
+
+def compare(known: dict[str, int], found: dict[str, int], tolerance: float) -> list[str]:
+    """What is wrong: workloads that cost more than they may, and names that are not on both sides."""
+    wrong = [f"{name}: not in {COUNTS.name}; run `make guard-update`" for name in found.keys() - known.keys()]
+    wrong += [f"{name}: in {COUNTS.name}, but not run" for name in known.keys() - found.keys()]
+    for name in known.keys() & found.keys():
+        if found[name] * 100 > known[name] * (100 + tolerance):
+            more = 100 * (found[name] / known[name] - 1)
+            wrong.append(f"{name}: {found[name]:,} instructions, {more:.1f} % more than {known[name]:,}")
+    return sorted(wrong)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--update", action="store_true", help="write the counts of this run")
+    update = parser.parse_args().update
+    if not shutil.which("valgrind"):
+        print("guard: skipped, because valgrind is not installed")
+        return
+    here = made_with()
+    stored = json.loads(COUNTS.read_text()) if COUNTS.exists() else {"made_with": None, "counts": {}}
+    differ = [k for k, v in here.items() if (stored["made_with"] or {}).get(k) != v]
+    if differ and not update:
+        pairs = ", ".join(f"{k} {here[k]!r} instead of {(stored['made_with'] or {}).get(k)!r}" for k in differ)
+        print(f"guard: skipped, because counts of different tools cannot be compared: {pairs}")
+        return
+    found = count(build())
+    for name, instructions in found.items():
+        before = stored["counts"].get(name)
+        change = f"{100 * (instructions / before - 1):+8.2f} %" if before else "     new"
+        print(f"{instructions:15,} {change}  {name}")
+    if update:
+        page = {"made_with": here, "tolerance_percent": TOLERANCE_PERCENT, "counts": found}
+        COUNTS.write_text(json.dumps(page, indent=2) + "\n")
+        print(f"guard: wrote {COUNTS}")
+    elif wrong := compare(stored["counts"], found, stored["tolerance_percent"]):
+        print("\n".join(["guard: FAILED", *wrong]), file=sys.stderr)
+        raise SystemExit(1)
+    else:
+        print(f"guard: no workload takes over {stored['tolerance_percent']} % more instructions than it did")
+
+
+if __name__ == "__main__":
+    main()

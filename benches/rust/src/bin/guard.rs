@@ -1,0 +1,134 @@
+//! The fixed workloads whose instructions are counted; `benches/guard.py` runs this under callgrind and compares.
+//!
+//! Each workload is one call of [`measure`], by whose name callgrind cuts its counts apart. Its name is printed, so that
+//! the counts can be told apart in their order. What a workload needs is made outside of it, and its answer is asserted.
+//! Run alone, the binary only checks the answers.
+
+use interlock::artifact::{Kind, Pack};
+use interlock::index::prepare;
+use interlock::mask_kernels::{LogitRow, NEG_INFINITY_F16, apply_row};
+use interlock::{Guide, Vocabulary};
+use interlock_benches::sources::{self, LARGE_GROUPS};
+use interlock_benches::vocabulary::synthetic;
+use interlock_benches::walk::{Cutter, guide, masks};
+use std::hint::black_box;
+use std::sync::Arc;
+
+const TOKENS: usize = 32_000;
+const BATCH: usize = 64;
+
+/// Callgrind writes a file of counts when this is entered, and another when it is left.
+#[inline(never)]
+fn measure(work: &mut dyn FnMut()) {
+    work();
+}
+
+fn counted<T>(name: &str, mut work: impl FnMut() -> T) -> T {
+    let mut answer = None;
+    measure(&mut || answer = Some(black_box(work())));
+    println!("{name}");
+    answer.expect("the workload ran")
+}
+
+/// What one schema costs, from its text to the end of its document and along it again.
+fn document(name: &str, schema: &str, text: &str, vocabulary: &Arc<Vocabulary>, cutter: &Cutter) {
+    let ids = cutter.cut(text);
+    let mut row = vec![0; vocabulary.words()];
+    let index = counted(&format!("{name}: compile"), || sources::schema(schema, vocabulary));
+    let mut first = guide(&index);
+    assert!(counted(&format!("{name}: first mask"), || first.fill_mask(&mut row)));
+    let cold = counted(&format!("{name}: masks and advances, first visit"), || masks(&mut first, &ids, &mut row));
+    assert!(first.is_accepting(), "{name} ends");
+    let mut again = guide(&index);
+    let warm = counted(&format!("{name}: masks and advances, known"), || masks(&mut again, &ids, &mut row));
+    assert_eq!(cold, warm, "known masks are those of the first visit");
+    let mut only = guide(&index);
+    assert_eq!(counted(&format!("{name}: advances"), || only.advance_many(&ids)), ids.len());
+    counted(&format!("{name}: rollback"), || only.rollback(ids.len())).expect("as many tokens were taken");
+    assert_eq!(only.num_tokens(), 0);
+    counted(&format!("{name}: compile again"), || sources::schema(schema, vocabulary));
+}
+
+/// One mask of each of many guides along one document, all of them known.
+fn batch(vocabulary: &Arc<Vocabulary>, cutter: &Cutter) {
+    let ids = cutter.cut(sources::SMALL_TEXT);
+    let index = sources::schema(sources::SMALL, vocabulary);
+    let words = vocabulary.words();
+    let mut rows = vec![0; words * BATCH];
+    let mut guides: Vec<Guide> = (0..BATCH).map(|_| guide(&index)).collect();
+    let mut fill = |guides: &mut [Guide]| {
+        guides
+            .iter_mut()
+            .zip(rows.chunks_mut(words))
+            .map(|(guide, row)| usize::from(!guide.fill_mask(row)))
+            .sum::<usize>()
+    };
+    for (i, guide) in guides.iter_mut().enumerate() {
+        let taken = &ids[..i * ids.len() / BATCH];
+        assert_eq!(guide.advance_many(taken), taken.len());
+    }
+    assert_eq!(fill(&mut guides), 0);
+    // The next fill of the same guides would only copy what each remembers.
+    for guide in &mut guides {
+        let taken = guide.tokens();
+        guide.reset();
+        assert_eq!(guide.advance_many(&taken), taken.len());
+    }
+    assert_eq!(counted("batch of 64 known masks", || fill(&mut guides)), 0);
+}
+
+fn pattern(vocabulary: &Arc<Vocabulary>, cutter: &Cutter) {
+    let index = counted("pattern: compile", || sources::pattern(sources::PATTERN, vocabulary));
+    counted("pattern: build", || index.build(Some(1), 200_000, |_, _| Ok(()))).expect("a small pattern is built");
+    assert!(index.is_complete());
+    let mut row = vec![0; vocabulary.words()];
+    let ids = cutter.cut("1999-12-31T23:59");
+    counted("pattern: masks and advances, built", || masks(&mut guide(&index), &ids, &mut row));
+}
+
+/// A literal of a pattern as forced bytes, and all of its masks.
+fn forced(vocabulary: &Arc<Vocabulary>) {
+    let index = sources::pattern("the quick brown fox jumps over the lazy dog( again)?", vocabulary);
+    let mut guide = guide(&index);
+    assert_eq!(counted("forced bytes", || guide.forced_bytes()).len(), 43);
+}
+
+fn kernels(vocabulary: &Arc<Vocabulary>) {
+    let columns = vocabulary.words() * 32;
+    let words: Vec<u32> = (0..vocabulary.words() as u32).map(|i| i.wrapping_mul(0x9E37_79B9) | 1).collect();
+    let allowed: usize = words.iter().map(|word| word.count_ones() as usize).sum();
+    let mut wide = vec![0u32; columns];
+    counted("apply_bitmask, 32 bits", || apply_row(LogitRow::Bits32(&mut wide), &words));
+    assert_eq!(wide.iter().filter(|logit| **logit == 0).count(), allowed);
+    let mut half = vec![0u16; columns];
+    counted("apply_bitmask, 16 bits", || apply_row(LogitRow::Bits16(&mut half, NEG_INFINITY_F16), &words));
+    assert_eq!(half.iter().filter(|logit| **logit == 0).count(), allowed);
+}
+
+fn main() {
+    let vocabulary = synthetic(TOKENS);
+    let tokens: Vec<Vec<u8>> =
+        (0..TOKENS as u32).map(|id| vocabulary.token_bytes(id).unwrap_or_default().to_vec()).collect();
+    let options = interlock::VocabularyOptions {
+        eos_token_ids: vocabulary.eos_token_ids().to_vec(),
+        ..interlock::VocabularyOptions::default()
+    };
+    let made = counted("vocabulary", || Vocabulary::new(&tokens, options.clone())).expect("it was one before");
+    assert_eq!(made.fingerprint(), vocabulary.fingerprint());
+    counted("vocabulary: shared tables", || prepare(&vocabulary)).expect("the tables are made");
+    let pack = interlock::artifact::vocabulary::pack(&vocabulary).to_bytes();
+    let loaded = counted("vocabulary: load of a pack", || {
+        let pack = Pack::from_bytes(&pack, Kind::Vocabulary)?;
+        interlock::artifact::vocabulary::unpack(&pack)
+    });
+    assert_eq!(loaded.expect("the pack is whole").fingerprint(), vocabulary.fingerprint());
+
+    let cutter = Cutter::new(&vocabulary);
+    document("small schema", sources::SMALL, sources::SMALL_TEXT, &vocabulary, &cutter);
+    let (large, text) = (sources::large(LARGE_GROUPS), sources::large_text(2));
+    document("large schema", &large, &text, &vocabulary, &cutter);
+    batch(&vocabulary, &cutter);
+    pattern(&vocabulary, &cutter);
+    forced(&vocabulary);
+    kernels(&vocabulary);
+}

@@ -1,0 +1,48 @@
+"""The guard's comparison of instruction counts."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHES = Path(__file__).parents[2] / "benches"
+
+
+@pytest.fixture
+def guard(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHES))
+    yield __import__("guard")
+    sys.modules.pop("guard")
+
+
+def test_only_growth_beyond_the_tolerance_is_wrong(guard):
+    assert guard.compare({"a": 1_000, "b": 1_000}, {"a": 1_050, "b": 10}, 5.0) == []
+    (wrong,) = guard.compare({"a": 1_000}, {"a": 1_051}, 5.0)
+    assert wrong.startswith("a: 1,051 instructions, 5.1 % more")
+
+
+def test_workloads_that_came_or_went_are_named(guard):
+    assert [line.split(":")[0] for line in guard.compare({"gone": 1}, {"new": 1}, 5.0)] == ["gone", "new"]
+
+
+def test_the_committed_counts_have_the_names_of_the_workloads():
+    """Every name that the binary can print is a text of its source, up to what `document` puts in front."""
+    stored = json.loads((BENCHES / "guard.json").read_text())
+    source = (BENCHES / "rust" / "src" / "bin" / "guard.rs").read_text()
+    assert stored["tolerance_percent"] == 5.0 and len(stored["counts"]) > 15
+    for name, count in stored["counts"].items():
+        assert count > 0
+        whole, part = f'"{name}"', f'"{{name}}: {name.split(": ", 1)[-1]}"'
+        assert whole in source or part in source, name
+
+
+def test_other_tools_are_a_reason_to_skip(guard, monkeypatch, capsys):
+    monkeypatch.setattr(guard, "made_with", lambda: {"rustc": "rustc 0.1"})
+    monkeypatch.setattr(guard.shutil, "which", lambda name: "/usr/bin/valgrind")
+    monkeypatch.setattr(sys, "argv", ["guard.py"])
+    guard.main()
+    assert "skipped, because counts of different tools cannot be compared: rustc 'rustc 0.1'" in capsys.readouterr().out
+    monkeypatch.setattr(guard.shutil, "which", lambda name: None)
+    guard.main()
+    assert "skipped, because valgrind is not installed" in capsys.readouterr().out
