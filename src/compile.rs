@@ -155,7 +155,8 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         rules.exprs.check()?;
-        let layout = Layout { gaps, any_order: options.property_order == PropertyOrder::Any };
+        let layout =
+            Layout { gaps, any_order: options.property_order == PropertyOrder::Any, plain_names: options.is_plain() };
         let (program, lexemes) = compile(&mut rules, layout, &tables, limits)?;
         let engine = Engine::Document { program: Box::new(program), lexemes };
         Ok(Index::new(vocabulary, tables, engine, None, report, source))

@@ -3,7 +3,7 @@
 mod support;
 
 use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions, Whitespace};
 use interlock::{ErrorKind, GuideOptions, Index, Limits};
 use support::patterns;
 use support::rng::Rng;
@@ -17,7 +17,9 @@ fn pattern(p: &str) -> Option<Index> {
 }
 
 fn schema(text: &str, order: PropertyOrder) -> Index {
-    let options = SchemaOptions { property_order: order, whitespace: Whitespace::Compact, ..Default::default() };
+    let spelling = Some(ConstantSpelling::Any);
+    let options =
+        SchemaOptions { property_order: order, whitespace: Whitespace::Compact, spelling, ..Default::default() };
     Index::from_json_schema(text, &small(), &options, &Limits::default()).unwrap()
 }
 

@@ -212,7 +212,8 @@ class ReportRow:
 
     @property
     def keyword(self) -> str:
-        """The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``, ``numbers``."""
+        """The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``,
+        ``spelling``, ``numbers``."""
 
     @property
     def enforcement(self) -> Literal["exact", "narrower", "annotation", "ignored", "wider"]:
@@ -276,6 +277,7 @@ class Index:
         formats: Literal["assert", "annotate"] = "assert",
         documents: Mapping[str, str | bytes | dict[str, Any] | bool] | None = None,
         limits: Limits | Mapping[str, int] | None = None,
+        spelling: Literal["any", "plain"] | None = None,
     ) -> Index:
         """Compile a JSON Schema, drafts 4 to 2020-12.
 
@@ -284,6 +286,10 @@ class Index:
         or a pattern. ``property_order`` is ``"schema"`` (as declared) or ``"any"``. ``on_unsupported="warn"`` leaves
         out what cannot be enforced and says so in ``report``. ``formats`` is ``"assert"`` or ``"annotate"``.
         ``documents`` maps URIs to further schemas that ``$ref`` may reach; nothing is ever fetched.
+
+        ``spelling`` says how what the schema spells out is written: the names of properties, the strings and numbers of
+        ``enum`` and ``const``. ``"plain"`` is as ``json.dumps`` writes them, so that they are forced; ``"any"`` is every
+        way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else ``"any"``.
         """
 
     @classmethod

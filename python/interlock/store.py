@@ -58,6 +58,7 @@ def _recipe(kind: str, source: Any, options: Mapping[str, Any]) -> str:
     given = dict(options)
     limits = _limits(given.pop("limits", None))
     arguments: list[Any]
+    after: list[Any] = []  # What follows the limits.
     if kind == "regex":
         text, flags = _core._pattern_text(source, given.pop("flags", ""))
         arguments = [text, None, given.pop("dialect", "python"), flags]
@@ -67,13 +68,14 @@ def _recipe(kind: str, source: Any, options: Mapping[str, Any]) -> str:
         arguments += [given.pop("property_order", "schema"), given.pop("on_unsupported", "error")]
         arguments += [given.pop("formats", "assert")]
         arguments += [{uri: _core._schema_text(document) for uri, document in documents.items()}]
+        after = [given.pop("spelling", None)]
     elif kind == "choices":
         arguments = [list(source), None]
     else:
         raise ArgumentError(f'kind must be one of "regex", "json_schema", "choices", not {kind!r}')
     if given:
         raise ArgumentError(f"no option of kind {kind!r} is named {sorted(given)[0]!r}")
-    return json.dumps([f"from_{kind}", [*arguments, limits]])
+    return json.dumps([f"from_{kind}", [*arguments, limits, *after]])
 
 
 @contextlib.contextmanager

@@ -347,9 +347,9 @@ impl Arena {
         self.describe_by(program, top, out, count, state);
     }
 
-    /// Writes the keys without a name that an object has, and inside a key what was read of it. The keys are a set:
-    /// their order does not matter.
-    pub(super) fn describe_keys(&self, n: &Node, out: &mut Vec<u8>) {
+    /// Writes the keys without a name that an object has, and inside a key what was read of it and whether it may still
+    /// be a named one. The keys are a set: their order does not matter.
+    pub(super) fn describe_keys(&self, program: &Program, n: &Node, out: &mut Vec<u8>) {
         let text = |last: u32| self.bytes_since(last, u32::MAX);
         let mut keys = Vec::new();
         let mut s = n.seen;
@@ -361,6 +361,11 @@ impl Arena {
         if n.phase == Phase::Key {
             keys.push(text(n.key));
             keys.push(format!("{:?}", n.sub).into_bytes());
+            let named = self.objects[n.start as usize..(n.start + n.len) as usize].iter().map(|i| {
+                let words = program.objects[i.shape as usize].words;
+                self.bits[i.allowed as usize..][..words].iter().any(|w| *w != 0) as u8
+            });
+            keys.push(named.collect());
         }
         for k in keys {
             out.extend((k.len() as u32).to_le_bytes());
@@ -430,7 +435,7 @@ impl Arena {
                             }
                         }
                     }
-                    self.describe_keys(n, out);
+                    self.describe_keys(program, n, out);
                 }
             }
             at = n.parent;

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use super::append::AppendVec;
 use super::lengths::{LengthTable, Lengths, lengths, meets};
 use super::saturate::{Reach, SaturateTable, cut, saturate};
-use super::text::{Move, Sub, after_range, pending, step};
+use super::text::{Move, Sub, after_range, is_plain, pending, plain_pending, step};
 use crate::error::Result;
 use crate::ir::{Expr, ExprId, Exprs, INF};
 use crate::limits::Limits;
@@ -44,6 +44,8 @@ pub enum Kind {
         /// Most code points.
         max: u32,
     },
+    /// A JSON string with its quotes, of any length, in plain spelling only.
+    Constant,
 }
 
 /// A state's data.
@@ -125,7 +127,7 @@ impl Lexeme {
         let mut borders = [false; 256];
         borders[0] = true;
         exprs.byte_borders(expr, &mut borders);
-        if matches!(kind, Kind::Text { .. }) {
+        if kind != Kind::Raw {
             for b in *b"\"\\/bfnrtu" {
                 borders[b as usize] = true;
                 borders[b as usize + 1] = true;
@@ -151,7 +153,7 @@ impl Lexeme {
         let lexeme = Lexeme {
             kind,
             start: FIRST,
-            is_any_text: expr == any_text && kind != Kind::Raw,
+            is_any_text: expr == any_text && matches!(kind, Kind::Text { .. }),
             bounded,
             bounds,
             growth: OnceLock::new(),
@@ -324,7 +326,7 @@ impl Lexeme {
         match self.kind {
             Kind::Text { min, max: INF } => count.min(min),
             Kind::Text { .. } => count,
-            Kind::Raw => 0,
+            Kind::Raw | Kind::Constant => 0,
         }
     }
 
@@ -333,7 +335,7 @@ impl Lexeme {
     pub fn may_close(&self, count: u32) -> bool {
         match self.kind {
             Kind::Text { min, max } => min <= count && count <= max,
-            Kind::Raw => true,
+            Kind::Raw | Kind::Constant => true,
         }
     }
 
@@ -373,7 +375,7 @@ impl Lexeme {
     pub fn length_met(&self, count: u32) -> bool {
         match self.kind {
             Kind::Text { min, .. } => count >= min && self.count_key(count) == (INF, 0),
-            Kind::Raw => true,
+            Kind::Raw | Kind::Constant => true,
         }
     }
 
@@ -382,7 +384,7 @@ impl Lexeme {
     pub fn may_cross(&self, count: u32, chars: (u32, u32)) -> bool {
         match self.kind {
             Kind::Text { min, max } => count.saturating_add(chars.0) <= max && count.saturating_add(chars.1) >= min,
-            Kind::Raw => true,
+            Kind::Raw | Kind::Constant => true,
         }
     }
 
@@ -557,7 +559,7 @@ impl Lexeme {
                     targets[lo as usize..=hi as usize].fill(to);
                 }
             }
-            Kind::Text { .. } => {
+            Kind::Text { .. } | Kind::Constant => {
                 let mut byte = 0usize;
                 while byte < 256 {
                     let c = self.shared.classes[byte] as usize;
@@ -575,18 +577,26 @@ impl Lexeme {
     }
 
     fn text_target(&self, b: &mut Builder, expr: ExprId, sub: Sub, byte: u8) -> StateId {
-        let to = match step(sub, byte) {
+        let moved = step(sub, byte);
+        let plain = self.kind == Kind::Constant;
+        if plain && !is_plain(sub, byte, &moved) {
+            return DEAD;
+        }
+        let to = match moved {
             Move::Dead => return DEAD,
             Move::Close => return if b.exprs.nullable(expr) { CLOSED } else { DEAD },
             Move::To(next) => {
                 let live = match next {
                     Sub::Plain => true,
                     // Any character can be spelled: one live edge at a character border is enough.
-                    Sub::Escape | Sub::Hex(0, _) => {
+                    Sub::Escape | Sub::Hex(0, _) if !plain => {
                         let row = b.exprs.row(expr);
                         row.iter().any(|e| (e.lo < 0x80 || e.hi >= 0xC0) && b.exprs.is_live(e.to))
                     }
-                    _ => pending(next).into_iter().any(|(lo, hi)| !after_range(&mut b.exprs, expr, lo, hi).is_empty()),
+                    _ => {
+                        let ranges = if plain { plain_pending(next) } else { pending(next) };
+                        ranges.into_iter().any(|(lo, hi)| !after_range(&mut b.exprs, expr, lo, hi).is_empty())
+                    }
                 };
                 return if live { self.intern(b, expr, next) } else { DEAD };
             }

@@ -4,7 +4,8 @@
 //! and, in declared order, how far the order has come. Guards keep every item completable: a key is allowed only while
 //! it is unseen, everything it implies is still possible, and the rest that is needed still fits `maxProperties`; a
 //! comma only while some further key is allowed; a closing brace only when all that is needed was seen. Keys are
-//! compared by what they decode to, so an escaped spelling of a key is that key.
+//! compared by what they decode to, so an escaped spelling of a key is that key, or, where named keys are written
+//! plainly, refused: from the first byte on that is not plain, no named key is allowed any more.
 //!
 //! A shape with witnesses asks that some key without a name, or several, are of certain classes. There a key that
 //! several classes have makes one item for each of them; an item remembers the witnesses that it has found, and of
@@ -15,7 +16,7 @@ use super::arena::{KeyByte, Kind, NONE, Node, NodeId, ObjectItem, Phase, Seen};
 use super::config::Frames;
 use super::lexeme::{CLOSED, DEAD, StateId};
 use super::program::{ClassProgram, Gap, ObjectProgram};
-use super::text::{Move, Sub, step};
+use super::text::{Move, Sub, is_plain, pending, plain_pending, step};
 use crate::ir::RuleId;
 use smallvec::SmallVec;
 
@@ -261,7 +262,9 @@ impl Frames<'_> {
             return self.close_key(node);
         }
         let mut buffer = [0; 4];
-        let (sub, decoded): (Sub, &[u8]) = match step(node.sub, byte) {
+        let to = step(node.sub, byte);
+        let names = !self.program.plain_names || is_plain(node.sub, byte, &to);
+        let (sub, decoded): (Sub, &[u8]) = match to {
             Move::Dead | Move::Close => return NONE,
             Move::To(sub) => (sub, &[]),
             Move::Byte(b) => {
@@ -273,11 +276,14 @@ impl Frames<'_> {
         let moved = Node { text, sub, ..node };
         if decoded.is_empty() {
             // In the middle of an escape: something that it can become must lead on.
-            let ranges = super::text::pending(sub);
-            let any = (node.start..node.start + node.len)
-                .any(|i| ranges.iter().any(|&(lo, hi)| self.key_meets(&moved, self.arena.objects[i as usize], lo, hi)));
-            return if any { self.arena.push(moved) } else { NONE };
+            let moved = if names { moved } else { self.without_names(moved) };
+            let any = pending(sub);
+            let named = if self.program.plain_names { plain_pending(sub) } else { any.clone() };
+            let mut items = moved.start..moved.start + moved.len;
+            let meets = items.any(|i| self.key_meets(&moved, self.arena.objects[i as usize], &named, &any));
+            return if meets { self.arena.push(moved) } else { NONE };
         }
+        let node = if names { node } else { self.without_names(node) };
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
@@ -295,6 +301,25 @@ impl Frames<'_> {
             key = self.arena.keys.len() as u32 - 1;
         }
         self.arena.push(Node { start, len, key, ..moved })
+    }
+
+    /// `node`, in a key, with items that allow no named key.
+    fn without_names(&mut self, node: Node) -> Node {
+        let start = self.arena.objects.len() as u32;
+        for i in node.start..node.start + node.len {
+            let item = self.arena.objects[i as usize];
+            let allowed = self.no_names(&item);
+            self.arena.objects.push(ObjectItem { allowed, ..item });
+        }
+        Node { start, ..node }
+    }
+
+    /// A set of none of an item's names.
+    fn no_names(&mut self, item: &ObjectItem) -> u32 {
+        let words = self.program.objects[item.shape as usize].words;
+        let allowed = self.arena.bits.len() as u32;
+        self.arena.bits.extend(std::iter::repeat_n(0, words));
+        allowed
     }
 
     /// The item after decoded bytes of a key, if some allowed key still begins so.
@@ -367,17 +392,17 @@ impl Frames<'_> {
                 .any(|(c, i)| c.keys.is_none() && self.arena.states[(item.classes + i) as usize] > CLOSED)
     }
 
-    /// Whether a character of `lo..=hi` keeps the item alive.
-    fn key_meets(&self, node: &Node, item: ObjectItem, lo: u32, hi: u32) -> bool {
+    /// Whether a character keeps the item alive: one of the ranges `named` a named key, one of `any` another.
+    fn key_meets(&self, node: &Node, item: ObjectItem, named: &[(u32, u32)], any: &[(u32, u32)]) -> bool {
         let p = &self.program.objects[item.shape as usize];
-        if self.takes_every_key(&item) {
+        if self.takes_every_key(&item) && !any.is_empty() {
             return true;
         }
         let allowed = self.bits(item.allowed, p.words);
         let prefix = self.key_bytes(node.key).len();
         let in_range = |text: &[u8]| {
             let next = std::str::from_utf8(&text[prefix.min(text.len())..]).ok().and_then(|t| t.chars().next());
-            next.is_some_and(|c| (lo..=hi).contains(&(c as u32)))
+            next.is_some_and(|c| named.iter().any(|&(lo, hi)| (lo..=hi).contains(&(c as u32))))
         };
         if item.name != u32::MAX {
             let names = p.names.subtree_tokens(item.name);
@@ -390,9 +415,9 @@ impl Frames<'_> {
                 let Some(keys) = &c.keys else { return false };
                 let state = self.arena.states[(item.classes + i) as usize];
                 state > CLOSED
-                    && keys
-                        .after_chars(state, lo, hi)
-                        .into_iter()
+                    && any
+                        .iter()
+                        .flat_map(|&(lo, hi)| keys.after_chars(state, lo, hi))
                         .any(|(s, text)| self.class_has_unseen(node, keys, s, &text))
             })
     }
@@ -493,9 +518,7 @@ impl Frames<'_> {
                 self.arena.states.push(if few { state } else { DEAD });
             }
             if any {
-                let words = p.words;
-                let allowed = self.arena.bits.len() as u32;
-                self.arena.bits.extend(std::iter::repeat_n(0, words));
+                let allowed = self.no_names(&item);
                 self.arena.objects.push(ObjectItem { classes, allowed, ..item });
             }
         }

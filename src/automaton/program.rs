@@ -176,6 +176,8 @@ pub struct Program {
     pub gaps: [Blanks; 3],
     /// Keys may come in any order.
     pub any_order: bool,
+    /// Named keys are written plainly; another spelling of one is no key at all.
+    pub plain_names: bool,
     /// Some array's elements must be unique.
     pub has_unique: bool,
     /// Memo of [`Program::endings`].

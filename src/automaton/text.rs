@@ -4,6 +4,10 @@
 //! expression over the decoded bytes while it reads the encoded ones: unescaped characters pass straight through, and
 //! an escape is held back in a [`Sub`] state until it is complete. Every escape of RFC 8259 is allowed wherever the
 //! character that it spells is; a surrogate pair is one character; a lone surrogate is refused.
+//!
+//! *Plain* spelling is what JSON writers agree on: a character that needs no escape stands for itself, one that does
+//! has its short escape, or `\u` and lower-case digits where there is none. Characters beyond `~` may be written either
+//! way, for writers differ there.
 
 use crate::ir::{ExprId, Exprs};
 
@@ -92,6 +96,33 @@ pub fn step(sub: Sub, b: u8) -> Move {
             char::from_u32(c).map_or(Move::Dead, Move::Char)
         }
     }
+}
+
+/// Characters with a short escape in plain spelling.
+const SHORT: [(u32, u32); 4] = [(8, 10), (12, 13), (0x22, 0x22), (0x5C, 0x5C)];
+/// Characters that plain spelling may write as `\u` and digits.
+const DIGITS: [(u32, u32); 4] = [(0, 7), (11, 11), (14, 0x1F), (0x7F, 0x10FFFF)];
+
+/// Whether reading `byte` in `sub`, which does `to`, keeps to plain spelling.
+pub fn is_plain(sub: Sub, byte: u8, to: &Move) -> bool {
+    match (sub, to) {
+        (Sub::Open | Sub::Plain, _) => true,
+        (Sub::Escape, _) => byte != b'/',
+        (_, _) if byte.is_ascii_uppercase() => false,
+        (_, Move::Char(c)) => DIGITS.iter().any(|&(lo, hi)| (lo..=hi).contains(&(*c as u32))),
+        _ => true,
+    }
+}
+
+/// The code points that a sub-state can still become in plain spelling, as [`pending`] says them.
+pub fn plain_pending(sub: Sub) -> Vec<(u32, u32)> {
+    let short: &[(u32, u32)] = if sub == Sub::Escape { &SHORT } else { &[] };
+    let mut out = Vec::new();
+    for (lo, hi) in pending(sub) {
+        let met = short.iter().chain(&DIGITS).map(|&(a, z)| (lo.max(a), hi.min(z)));
+        out.extend(met.filter(|(a, z)| a <= z));
+    }
+    out
 }
 
 /// The code points that a sub-state can still become: up to three inclusive ranges. Plain states return nothing.

@@ -17,6 +17,8 @@ pub struct Layout {
     pub gaps: [Blanks; 3],
     /// Keys may come in any order.
     pub any_order: bool,
+    /// Named keys are written plainly.
+    pub plain_names: bool,
 }
 
 struct Builder<'a> {
@@ -60,6 +62,7 @@ pub fn compile(
         any_text: tables.any_text.lexeme.clone(),
         gaps: layout.gaps,
         any_order: layout.any_order,
+        plain_names: layout.plain_names,
         has_unique: rules.rules.iter().any(|r| r.arrays.iter().any(|a| a.unique)),
         endings: Default::default(),
         root: rules.root,
@@ -70,7 +73,7 @@ pub fn compile(
             p.lexemes.extend(b.lexeme(e, Kind::Raw)?);
         }
         for s in &rule.strings {
-            p.lexemes.extend(b.lexeme(s.text, Kind::Text { min: s.min, max: s.max })?);
+            p.lexemes.extend(b.lexeme(s.text, string_kind(s))?);
         }
         for a in &rule.arrays {
             p.arrays.push(program.arrays.len() as u32);
@@ -96,6 +99,10 @@ pub fn compile(
     program.rules.append(&mut b.made);
     program.lexemes = b.lexemes.iter().map(|l| l.lexeme.clone()).collect();
     Ok((program, b.lexemes))
+}
+
+fn string_kind(s: &StringSet) -> Kind {
+    if s.plain { Kind::Constant } else { Kind::Text { min: s.min, max: s.max } }
 }
 
 /// Takes the named keys of each shape out of its key classes, so that what is left of a class is what a key without a
@@ -217,7 +224,7 @@ impl Builder<'_> {
         let mut raw: Vec<ExprId> = r.literals.into_iter().collect();
         let mut exprs = None;
         for s in &r.strings {
-            let Some(index) = self.lexeme(s.text, Kind::Text { min: s.min, max: s.max })? else { continue };
+            let Some(index) = self.lexeme(s.text, string_kind(s))? else { continue };
             let listed = if s.text == any_text { None } else { self.listed(s)? };
             match listed {
                 None => {

@@ -125,8 +125,16 @@ impl Spelling {
         let many = if several { u64::MAX } else { 1 };
         let members = if strings && one(b':') && after { many } else { 0 };
         let text = |b: u8| one(b) && b >= 0x20 && b != b'"' && b != b'\\';
+        let digits = self.escapes && (b'a'..=b'f').all(one);
+        let plain = |b: u8| match b {
+            b'"' | b'\\' => self.escapes && one(b),
+            0..0x20 => digits || self.escapes && matches!(b, 8 | 9 | 10 | 12 | 13) && b"btnfr".iter().all(|&b| one(b)),
+            0x80.. => digits || self.sequences && one(b),
+            _ => one(b),
+        };
         Alphabet {
             raw: self.single,
+            plain: std::array::from_fn(|b| plain(b as u8)),
             text: (!self.escapes).then(|| std::array::from_fn(|b| text(b as u8))),
             strings,
             elements: (one(b'[') && one(b']') && before).then_some(many),

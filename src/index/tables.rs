@@ -275,6 +275,7 @@ impl Tables {
         let mut key = match kind {
             Kind::Raw => vec![if role == Role::Value { 0 } else { 2 }, 0, 0],
             Kind::Text { min, max } => vec![1, min, max],
+            Kind::Constant => vec![4, 0, 0],
         };
         source.content(expr, &mut key);
         // Bounded text whose states know their lengths is kept once for all bounds, under a key without them.

@@ -19,6 +19,8 @@ pub struct Alphabet {
     pub raw: ByteSet,
     /// Bytes of decoded text; `None` where escapes spell every character.
     pub text: Option<ByteSet>,
+    /// Bytes of decoded text that plain spelling can write.
+    pub plain: ByteSet,
     /// Strings can be written.
     pub strings: bool,
     /// Most elements of an array, `u64::MAX` without bound; `None` where arrays cannot be written.

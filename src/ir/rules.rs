@@ -25,6 +25,8 @@ pub struct Rules {
     pub root: RuleId,
     /// Whether some number has fewer digits than it could have, so that it ends.
     pub capped_numbers: bool,
+    /// Whether some constant has fewer spellings than JSON gives it.
+    pub plain_constants: bool,
 }
 
 /// What one JSON value may be.
@@ -49,6 +51,8 @@ pub struct StringSet {
     pub min: u32,
     /// Most code points; [`INF`](super::INF) for no bound.
     pub max: u32,
+    /// Only as JSON writers write it, see [`text`](crate::automaton::text). A set without bounds then.
+    pub plain: bool,
 }
 
 /// One way for an element of an array.

@@ -13,7 +13,7 @@ use super::{build, language, limits, registry, source, store};
 use crate::error::ErrorKind;
 use crate::frontend::regex::{Dialect, RegexOptions};
 use crate::frontend::schema::{
-    Enforcement, Formats, OnUnsupported, PropertyOrder, ReportRow, SchemaOptions, Whitespace,
+    ConstantSpelling, Enforcement, Formats, OnUnsupported, PropertyOrder, ReportRow, SchemaOptions, Whitespace,
 };
 use crate::guide::GuideOptions;
 use crate::index::Index;
@@ -28,7 +28,8 @@ use crate::limits::Limits;
 pub struct PyReportRow {
     /// JSON Pointer of the schema that holds the keyword, or the offset in a pattern.
     pointer: String,
-    /// The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``, ``numbers``.
+    /// The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``,
+    /// ``spelling``, ``numbers``.
     keyword: String,
     /// How it is enforced.
     enforcement: &'static str,
@@ -124,9 +125,13 @@ impl PyIndex {
     /// or a pattern. ``property_order`` is ``"schema"`` (as declared) or ``"any"``. ``on_unsupported="warn"`` leaves
     /// out what cannot be enforced and says so in ``report``. ``formats`` is ``"assert"`` or ``"annotate"``.
     /// ``documents`` maps URIs to further schemas that ``$ref`` may reach; nothing is ever fetched.
+    ///
+    /// ``spelling`` says how what the schema spells out is written: the names of properties, the strings and numbers of
+    /// ``enum`` and ``const``. ``"plain"`` is as ``json.dumps`` writes them, so that they are forced; ``"any"`` is every
+    /// way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else ``"any"``.
     #[classmethod]
     #[pyo3(signature = (schema, vocabulary, whitespace="flexible", property_order="schema", on_unsupported="error",
-                        formats="assert", documents=None, limits=None))]
+                        formats="assert", documents=None, limits=None, spelling=None))]
     #[allow(clippy::too_many_arguments)]
     fn from_json_schema(
         class: &Bound<'_, PyType>,
@@ -138,8 +143,10 @@ impl PyIndex {
         formats: &str,
         documents: Option<&Bound<'_, PyAny>>,
         limits: Option<&Bound<'_, PyAny>>,
+        spelling: Option<&str>,
     ) -> PyResult<PyIndex> {
         let py = class.py();
+        let spellings = [("any", ConstantSpelling::Any), ("plain", ConstantSpelling::Plain)];
         let text = source::schema(schema)?;
         let options = SchemaOptions {
             whitespace: match whitespace {
@@ -162,6 +169,7 @@ impl PyIndex {
             )?,
             formats: choose(py, "formats", formats, &[("assert", Formats::Assert), ("annotate", Formats::Annotate)])?,
             documents: source::documents(documents)?,
+            spelling: spelling.map(|name| choose(py, "spelling", name, &spellings)).transpose()?,
         };
         let limits = limits::from_argument(limits)?;
         let core = &vocabulary.get().core;
@@ -171,7 +179,8 @@ impl PyIndex {
             documents.set_item(uri, document)?;
         }
         let names = (whitespace, property_order, on_unsupported, formats);
-        let arguments = (text, vocabulary, names.0, names.1, names.2, names.3, documents, limits::to_python(limits))
+        let limits_given = limits::to_python(limits);
+        let arguments = (text, vocabulary, names.0, names.1, names.2, names.3, documents, limits_given, spelling)
             .into_pyobject(py)?;
         Ok(PyIndex::new(vocabulary, index, "from_json_schema", arguments, &limits))
     }

@@ -119,9 +119,10 @@ pub fn load<'py>(
         return Err(damaged());
     }
     arguments.set_item(1, vocabulary)?;
-    let last = arguments.len() - 1;
-    let limits = arguments.get_item(last)?;
+    // Limits are the last argument that is a mapping.
+    let limits = (0..arguments.len()).rev().filter_map(|at| Some((at, arguments.get_item(at).ok()?)));
+    let (at, limits) = limits.into_iter().find(|(_, a)| a.is_instance_of::<PyDict>()).ok_or_else(damaged)?;
     let limits = limits.cast::<PyDict>().map_err(|_| damaged())?;
-    arguments.set_item(last, Py::new(py, _restore_limits(limits).map_err(|_| damaged())?)?)?;
+    arguments.set_item(at, Py::new(py, _restore_limits(limits).map_err(|_| damaged())?)?)?;
     Ok((method, arguments.to_tuple(), index))
 }

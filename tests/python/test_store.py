@@ -1,5 +1,8 @@
 """Indexes in files."""
 
+import pickle
+from pathlib import Path
+
 import pytest
 
 import interlock
@@ -88,3 +91,23 @@ def test_vocabulary_from_a_file(llama3, tmp_path):
     assert one == vocabulary
     with pytest.raises(interlock.VocabularyError):
         interlock.Vocabulary.from_file(tmp_path / "missing", eos_token_ids=[0])
+
+
+def test_spelling_is_part_of_the_recipe(byte_vocabulary: interlock.Vocabulary, tmp_path: Path) -> None:
+    schema = {"properties": {"a": {"const": 1.0}}, "additionalProperties": False}
+    store = interlock.Store(tmp_path)
+    made = {}
+    for spelling in (None, "any", "plain"):
+        options = {"whitespace": "compact", "spelling": spelling}
+        made[spelling] = interlock.Index.from_json_schema(schema, byte_vocabulary, **options)
+        key = store.key_of("json_schema", schema, byte_vocabulary, **options)
+        kept = store.get_or_compile("json_schema", schema, byte_vocabulary, **options)
+        assert kept.fingerprint == made[spelling].fingerprint and key in store
+        made[spelling].save(tmp_path / f"{key}.own")
+        again = interlock.Index.load(tmp_path / f"{key}.own", byte_vocabulary)
+        assert again.fingerprint == pickle.loads(pickle.dumps(made[spelling])).fingerprint == made[spelling].fingerprint
+    assert len({index.fingerprint for index in made.values()}) == len(list(tmp_path.glob("*.own"))) == 3
+    text = [byte for byte in b'{"\\u0061":1.0}']
+    assert [index.guide().validate(text) for index in made.values()] == [2, len(text), 2]
+    with pytest.raises(interlock.InterlockError, match="spelling must be one of"):
+        interlock.Index.from_json_schema(schema, byte_vocabulary, spelling="short")  # type: ignore[arg-type]

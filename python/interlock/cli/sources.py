@@ -74,6 +74,11 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
     )
     group.add_argument("--formats", choices=["assert", "annotate"], default="assert", help="what format means")
     group.add_argument(
+        "--spelling",
+        choices=["any", "plain"],
+        help="of property names and constants (default: plain where whitespace is compact or spaced, else any)",
+    )
+    group.add_argument(
         "--document", action="append", default=[], metavar="URI=FILE", help="a schema that $ref may reach (repeatable)"
     )
     group.add_argument("--dialect", choices=["python", "ecma"], default="python", help="of a pattern")
@@ -97,6 +102,7 @@ def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
             "property_order": ("schema", args.property_order),
             "on_unsupported": ("error", args.on_unsupported),
             "formats": ("assert", args.formats),
+            "spelling": (None, args.spelling),
         }
         if args.document:
             out["documents"] = dict(_document(pair) for pair in args.document)

@@ -281,5 +281,5 @@ fn describe_object(arena: &Arena, program: &Program, n: &Node, out: &mut Vec<u8>
             }
         }
     }
-    arena.describe_keys(n, out);
+    arena.describe_keys(program, n, out);
 }

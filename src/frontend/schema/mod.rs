@@ -22,7 +22,7 @@ mod parse_tests;
 mod text_tests;
 
 pub use lower::{lower, lower_within};
-pub use options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
+pub use options::{ConstantSpelling, Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
 pub use parse::parse_schema;
 pub(crate) use report::option_rows;
 pub use report::{Enforcement, ReportRow};

@@ -24,6 +24,16 @@ pub enum PropertyOrder {
     Any,
 }
 
+/// How what a schema spells out is written: the names of its properties, and the strings and numbers of `enum` and
+/// `const`. Nothing else is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConstantSpelling {
+    /// In every way that JSON has: any character of a string may be escaped, numbers as their value allows.
+    Any,
+    /// As `json.dumps` writes it; characters beyond ASCII with and without `ensure_ascii`.
+    Plain,
+}
+
 /// What to do with a keyword that cannot be enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum OnUnsupported {
@@ -57,4 +67,16 @@ pub struct SchemaOptions {
     pub formats: Formats,
     /// URI and JSON text of documents that `$ref` may reach.
     pub documents: Vec<(String, String)>,
+    /// How constants are written; `None` is as whitespace suggests, see [`is_plain`](Self::is_plain).
+    pub spelling: Option<ConstantSpelling>,
+}
+
+impl SchemaOptions {
+    /// Whether constants are written plainly. Unless the options say, they are where whitespace is that of one writer.
+    pub fn is_plain(&self) -> bool {
+        match self.spelling {
+            Some(spelling) => spelling == ConstantSpelling::Plain,
+            None => matches!(self.whitespace, Whitespace::Compact | Whitespace::Spaced),
+        }
+    }
 }

@@ -49,9 +49,14 @@ pub(crate) fn option_rows(rules: &Rules, options: &SchemaOptions, most_blanks: u
         "numbers without bounds have at most {WHOLE_DIGITS} digits before the point and {FRACTION_DIGITS} after it, and \
          bounded exponents, so that they end"
     );
+    let named = rules.rules.iter().any(|r| r.objects.iter().any(|o| !o.properties.is_empty()));
+    let plain = options.is_plain() && (named || rules.plain_constants);
+    let spelling =
+        "names of properties and the values of enum and const are spelled as json.dumps writes them".to_string();
     [
         (nested, "whitespace", blanks),
         (objects && options.property_order == PropertyOrder::Schema, "property_order", order),
+        (plain, "spelling", spelling),
         (rules.capped_numbers, "numbers", digits),
     ]
     .into_iter()

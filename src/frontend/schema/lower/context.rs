@@ -79,6 +79,9 @@ pub(super) struct Context<'m, 'a> {
     pub any_number: ExprId,
     /// Whether some number without bounds was stated, whose digits are capped.
     pub capped_numbers: bool,
+    /// Whether constants are written plainly, and whether there are any.
+    pub plain: bool,
+    pub plain_constants: bool,
     pub pattern_hits: FxHashMap<(Name, Name), bool>,
     pub pattern_exprs: FxHashMap<String, Option<ExprId>>,
     pub bounds: FxHashMap<Arc<NumberBounds>, ExprId>,
@@ -116,6 +119,8 @@ impl<'m, 'a> Context<'m, 'a> {
             any_text,
             any_number,
             capped_numbers: false,
+            plain: options.is_plain(),
+            plain_constants: false,
             pattern_hits: FxHashMap::default(),
             pattern_exprs: FxHashMap::default(),
             bounds: std::iter::once((common.whole.clone(), common.whole_number)).collect(),

@@ -23,6 +23,7 @@ mod search;
 mod spelled;
 mod text_length;
 mod values;
+mod written;
 
 use super::model::{Model, Types};
 use super::options::SchemaOptions;

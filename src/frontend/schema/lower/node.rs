@@ -171,6 +171,8 @@ pub(super) struct Nodes<'m> {
     table: FxHashMap<Box<[u64]>, NodeId>,
     names: Vec<Rc<str>>,
     name_index: FxHashMap<Rc<str>, Name>,
+    /// How the numbers of `enum` and `const` are written, each way once.
+    pub written: FxHashMap<Decimal, Vec<String>>,
 }
 
 impl<'m> Nodes<'m> {
@@ -183,6 +185,7 @@ impl<'m> Nodes<'m> {
             table: FxHashMap::default(),
             names: Vec::new(),
             name_index: FxHashMap::default(),
+            written: FxHashMap::default(),
         };
         for (id, types) in [(TRUE, Types::ALL), (FALSE, Types(0))] {
             n.canon[id as usize] = id;

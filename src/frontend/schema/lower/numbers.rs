@@ -13,6 +13,7 @@ use super::super::report::Enforcement;
 use super::context::Context;
 use super::node::NodeId;
 use super::number_set::{NumberSet, Point, complement, is_hollow, is_interval, meet, push_piece, tighten};
+use super::written::is_spelled;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{ExprId, Exprs};
 
@@ -116,6 +117,14 @@ impl Context<'_, '_> {
     }
 
     fn point_expr(&mut self, p: &Point) -> Result<ExprId> {
+        if self.plain {
+            self.plain_constants = true;
+            let written = self.nodes.written.get(&p.value).into_iter().flatten();
+            let written: Vec<&str> = written.map(String::as_str).filter(|text| is_spelled(p.spelling, text)).collect();
+            if !written.is_empty() {
+                return Ok(self.x.choice(&written));
+            }
+        }
         if p.spelling == Spelling::Any {
             return number::constant(&mut self.x, &p.value);
         }

@@ -411,5 +411,6 @@ pub(super) fn settle_implications(s: &mut ObjectShape) -> bool {
 
 /// The rules of a finished arena.
 pub(super) fn finish(cx: Context<'_, '_>, rules: Vec<Rule>, root: RuleId) -> Rules {
-    Rules { capped_numbers: cx.capped_numbers, exprs: cx.x, rules, root }
+    let (capped_numbers, plain_constants) = (cx.capped_numbers, cx.plain_constants);
+    Rules { capped_numbers, plain_constants, exprs: cx.x, rules, root }
 }

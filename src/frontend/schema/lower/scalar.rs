@@ -88,7 +88,7 @@ impl Context<'_, '_> {
             no: true,
             numbers: Numbers::All,
             words: Vec::new(),
-            sets: vec![StringSet { text: self.any_text, min: 0, max: INF }],
+            sets: vec![StringSet { text: self.any_text, min: 0, max: INF, plain: false }],
             narrow: None,
         }
     }
@@ -219,7 +219,7 @@ impl Context<'_, '_> {
 
     fn own_strings(&mut self, id: NodeId, keywords: Option<&Keywords>) -> Result<Vec<StringSet>> {
         let mut text = self.any_text;
-        let Some(k) = keywords else { return Ok(vec![StringSet { text, min: 0, max: INF }]) };
+        let Some(k) = keywords else { return Ok(vec![StringSet { text, min: 0, max: INF, plain: false }]) };
         if let Some(p) = &k.pattern
             && let Some(e) = self.pattern_text(id, "pattern", p)?
         {
@@ -236,6 +236,7 @@ impl Context<'_, '_> {
             min: k.min_length.map_or(0, clamp),
             // A bound that no text can reach is none.
             max: k.max_length.map_or(INF, |n| if n >= INF as u64 { INF } else { n as u32 }),
+            plain: false,
         };
         Ok(if self.is_inhabited(&set)? { vec![set] } else { Vec::new() })
     }
@@ -337,6 +338,9 @@ impl Context<'_, '_> {
             sets.clear();
         }
         for t in sets.iter_mut() {
+            if t.plain != s.plain {
+                continue;
+            }
             if t.text == s.text && s.min <= t.max.saturating_add(1) && t.min <= s.max.saturating_add(1) {
                 (t.min, t.max) = (t.min.min(s.min), t.max.max(s.max));
                 return;
@@ -391,7 +395,12 @@ impl Context<'_, '_> {
         out.words.sort_unstable();
         for s in &a.sets {
             for t in &b.sets {
-                let set = StringSet { text: self.meet(s.text, t.text), min: s.min.max(t.min), max: s.max.min(t.max) };
+                let set = StringSet {
+                    text: self.meet(s.text, t.text),
+                    min: s.min.max(t.min),
+                    max: s.max.min(t.max),
+                    plain: false,
+                };
                 if self.is_inhabited(&set)? {
                     self.push_set(&mut out.sets, set);
                 }
@@ -414,25 +423,25 @@ impl Context<'_, '_> {
             no: !s.no,
             numbers: self.not_numbers(&s.numbers)?,
             words: Vec::new(),
-            sets: vec![StringSet { text: self.any_text, min: 0, max: INF }],
+            sets: vec![StringSet { text: self.any_text, min: 0, max: INF, plain: false }],
             narrow: None,
         };
         if !s.words.is_empty() {
             let text = self.words_text(&s.words);
             let text = self.x.not_text(text);
-            out.sets = vec![StringSet { text, min: 0, max: INF }];
+            out.sets = vec![StringSet { text, min: 0, max: INF, plain: false }];
         }
         for set in &s.sets {
             let mut refused = Vec::new();
             if set.text != self.any_text {
                 let text = self.x.not_text(set.text);
-                refused.push(StringSet { text, min: 0, max: INF });
+                refused.push(StringSet { text, min: 0, max: INF, plain: false });
             }
             if let Some(max) = set.min.checked_sub(1) {
-                refused.push(StringSet { text: self.any_text, min: 0, max });
+                refused.push(StringSet { text: self.any_text, min: 0, max, plain: false });
             }
             if set.max != INF {
-                refused.push(StringSet { text: self.any_text, min: set.max + 1, max: INF });
+                refused.push(StringSet { text: self.any_text, min: set.max + 1, max: INF, plain: false });
             }
             let refused = Scalars { sets: refused, ..Scalars::default() };
             let strings = Scalars { sets: std::mem::take(&mut out.sets), ..Scalars::default() };
@@ -498,7 +507,9 @@ impl Context<'_, '_> {
         let mut sets = s.sets.clone();
         if !s.words.is_empty() {
             let text = self.words_text(&s.words);
-            self.push_set(&mut sets, StringSet { text, min: 0, max: INF });
+            let plain = self.plain;
+            self.plain_constants |= plain;
+            self.push_set(&mut sets, StringSet { text, min: 0, max: INF, plain });
         }
         Ok((literals, sets))
     }

@@ -26,10 +26,11 @@ impl Context<'_, '_> {
         if !alphabet.strings {
             scalars_changed |= !rule.strings.is_empty();
             rule.strings.clear();
-        } else if let Some(text) = &alphabet.text {
+        } else {
             let mut kept = Vec::with_capacity(rule.strings.len());
             for s in &rule.strings {
-                let r = self.x.restrict(s.text, text);
+                let bytes = if s.plain { Some(&alphabet.plain) } else { alphabet.text.as_ref() };
+                let r = bytes.map_or(s.text, |bytes| self.x.restrict(s.text, bytes));
                 if r == s.text {
                     kept.push(s.clone());
                     continue;
@@ -85,14 +86,15 @@ impl Context<'_, '_> {
                 }
             }
         }
-        let Some(text) = &alphabet.text else { return Ok(changed) };
+        let names = if self.plain { Some(&alphabet.plain) } else { alphabet.text.as_ref() };
         for o in &mut rule.objects {
             for p in o.properties.iter_mut().filter(|p| p.rule.is_some()) {
-                if !p.name.bytes().all(|b| text[b as usize]) {
+                if names.is_some_and(|names| !p.name.bytes().all(|b| names[b as usize])) {
                     p.rule = None;
                     changed = true;
                 }
             }
+            let Some(text) = &alphabet.text else { continue };
             let mut kept = Vec::with_capacity(o.others.len());
             for c in &o.others {
                 let r = self.x.restrict(c.keys, text);

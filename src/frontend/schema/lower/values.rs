@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::super::decimal::Decimal;
 use super::super::model::{SchemaId, Types};
 use super::node::{ArrayPart, FALSE, Node, NodeId, Nodes, ObjectPart, Scalar, Values};
+use super::written::written;
 
 impl<'m> Nodes<'m> {
     pub(super) fn values(&mut self, origin: SchemaId, values: impl Iterator<Item = &'m Value>) -> Values {
@@ -28,7 +29,15 @@ impl<'m> Nodes<'m> {
             Value::Null => Scalar::Null,
             Value::Bool(b) => Scalar::Bool(*b),
             // A number that cannot be read would be a bug of serde_json; zero digits keep it a number.
-            Value::Number(n) => Scalar::Number(Decimal::parse(&n.to_string()).unwrap_or_default()),
+            Value::Number(n) => {
+                let text = n.to_string();
+                let value = Decimal::parse(&text).unwrap_or_default();
+                let (written, known) = (written(&text, &value), self.written.entry(value.clone()).or_default());
+                if !known.contains(&written) {
+                    known.push(written);
+                }
+                Scalar::Number(value)
+            }
             Value::String(s) => Scalar::Word(self.intern(s)),
             Value::Array(_) | Value::Object(_) => return None,
         })
