@@ -522,11 +522,12 @@ def fill_bitmasks(
     """
 
 def apply_bitmask_cpu(
-    logits: Any, bits: Any, rows: Iterable[SupportsIndex] | None = None, bfloat16: bool = False
+    logits: Any, bits: Any, rows: Iterable[SupportsIndex] | None = None, bfloat16: bool = False, source: Any = None
 ) -> None:
     """Mask logits in memory that the processor can reach; `masks.apply_bitmask` calls it.
 
-    ``bfloat16`` says that the 16-bit integers of ``logits`` are that format's bit patterns.
+    ``bfloat16`` says that the 16-bit integers of ``logits`` are that format's bit patterns. With ``source``, other
+    logits of the same shape and dtype, the masked copy of these is written instead, rows without a mask included.
     """
 
 def set_num_threads(n: int | None) -> None:

@@ -33,20 +33,21 @@ def allocate_bitmask(batch: int, v_or_size: Vocabulary | int) -> npt.NDArray[np.
 def apply_bitmask(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> None:
     """Overwrite the logits of forbidden tokens with minus infinity, in place.
 
-    ``logits`` is a NumPy array (``float16``, ``float32`` or ``float64``) or a torch tensor (these and ``bfloat16``) on
-    any device, with one or two dimensions. ``bits`` is a NumPy array or torch tensor of ``int32``. ``rows[i]`` is the
+    ``logits`` is a NumPy array (``float16``, ``float32``, ``float64``, or the ``bfloat16`` of ``ml_dtypes``) or a torch
+    tensor of these on any device, with one or two dimensions. ``bits`` is a NumPy array or torch tensor of ``int32``. ``rows[i]`` is the
     row of the logits that row ``i`` of ``bits`` masks; without ``rows`` there must be as many of the one as of the
     other. Rows that are not named stay as they are. Columns beyond the mask become minus infinity.
     """
     numbers = None if rows is None else _row_numbers(rows)
     if isinstance(logits, np.ndarray):
-        apply_bitmask_cpu(logits, bits, numbers)
+        brain = logits.dtype.name == "bfloat16"
+        apply_bitmask_cpu(logits.view(np.int16) if brain else logits, bits, numbers, brain)
         return
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(logits, torch.Tensor):
         raise ArgumentError(f"logits must be a NumPy array or a torch tensor, not {type(logits).__name__}")
     if logits.device.type == "cpu":
-        _apply_torch_cpu(torch, logits, bits, numbers)
+        apply_torch_cpu(torch, logits, bits, numbers)
     else:
         _apply_torch_device(torch, logits, bits, numbers)
 
@@ -59,15 +60,19 @@ def _row_numbers(rows: Iterable[int]) -> list[int]:
     return numbers
 
 
-def _apply_torch_cpu(torch: Any, logits: Any, bits: Any, rows: list[int] | None) -> None:
-    """Mask a tensor in memory: NumPy views share it, and have no ``bfloat16``."""
+def apply_torch_cpu(torch: Any, logits: Any, bits: Any, rows: list[int] | None, source: Any = None) -> None:
+    """Mask a tensor in memory: NumPy views share it, and have no ``bfloat16``.
+
+    With ``source``, a tensor of the same shape and dtype, the logits become its masked copy.
+    """
     if isinstance(bits, torch.Tensor):
         bits = bits.cpu()
-    values = logits.detach()
-    if values.dtype == torch.bfloat16:
-        apply_bitmask_cpu(values.view(torch.int16), bits, rows, True)
+    brain = logits.dtype == torch.bfloat16
+    values = logits.detach().view(torch.int16) if brain else logits.detach()
+    if source is None:
+        apply_bitmask_cpu(values, bits, rows, brain)
     else:
-        apply_bitmask_cpu(values, bits, rows)
+        apply_bitmask_cpu(values, bits, rows, brain, source.detach().view(torch.int16) if brain else source.detach())
 
 
 def _apply_torch_device(torch: Any, logits: Any, bits: Any, rows: list[int] | None) -> None:

@@ -5,8 +5,9 @@
 //! lanes: one function serves every float of the same width, and `bfloat16`, which neither Rust nor NumPy has, costs
 //! nothing extra.
 //!
-//! Words of all ones are skipped without touching the logits (the mask after the end of an output is all ones), and
-//! words of all zeros are a plain fill. Everything else is a select per lane that the compiler vectorises.
+//! Runs of words of all ones are skipped without touching the logits (the mask after the end of an output is all
+//! ones), runs of words of all zeros are a plain fill, and a word with few zeros costs a store for each. Everything else
+//! is a select per lane that the compiler vectorises. The same kernel masks a row in place or copies it on the way.
 
 /// A floating-point format of logits, as far as masking needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,30 +36,62 @@ impl LogitKind {
 
 /// A bit pattern of one logit.
 trait Lane: Copy {
-    /// This lane where `bit` is not 0, `other` elsewhere.
-    fn or(self, bit: u32, other: Self) -> Self;
+    /// A number of the same width for each of a word's 32 tokens, with one bit set: its place in [`Lane::part`].
+    const BITS: [Self; 32];
+    /// The part of a mask word, of the lane's own width, that holds token `t`: comparing numbers of one width is what
+    /// vectors do.
+    fn part(word: u32, t: usize) -> Self;
+    /// This lane where `part` and `bit` have a bit in common, `other` elsewhere.
+    fn or(self, part: Self, bit: Self, other: Self) -> Self;
+}
+
+macro_rules! bits {
+    ($lane:ty, $per_part:literal) => {{
+        let mut bits = [0 as $lane; 32];
+        let mut t = 0;
+        while t < 32 {
+            bits[t] = 1 << (t % $per_part);
+            t += 1;
+        }
+        bits
+    }};
 }
 
 impl Lane for u16 {
+    const BITS: [u16; 32] = bits!(u16, 16);
     #[inline(always)]
-    fn or(self, bit: u32, other: u16) -> u16 {
-        if bit != 0 { self } else { other }
+    fn part(word: u32, t: usize) -> u16 {
+        (word >> (t & 16)) as u16
+    }
+    #[inline(always)]
+    fn or(self, part: u16, bit: u16, other: u16) -> u16 {
+        if part & bit != 0 { self } else { other }
     }
 }
 
 impl Lane for u32 {
+    const BITS: [u32; 32] = bits!(u32, 32);
     #[inline(always)]
-    fn or(self, bit: u32, other: u32) -> u32 {
-        if bit != 0 { self } else { other }
+    fn part(word: u32, _: usize) -> u32 {
+        word
+    }
+    #[inline(always)]
+    fn or(self, part: u32, bit: u32, other: u32) -> u32 {
+        if part & bit != 0 { self } else { other }
     }
 }
 
 impl Lane for u64 {
+    const BITS: [u64; 32] = bits!(u64, 32);
+    #[inline(always)]
+    fn part(word: u32, _: usize) -> u64 {
+        word.into()
+    }
     /// Without a comparison: the baseline of x86-64 has none for vectors of this width, and a branch for each lane is
     /// mispredicted half the time.
     #[inline(always)]
-    fn or(self, bit: u32, other: u64) -> u64 {
-        let keep = 0u64.wrapping_sub(u64::from(bit != 0));
+    fn or(self, part: u64, bit: u64, other: u64) -> u64 {
+        let keep = 0u64.wrapping_sub(u64::from(part & bit != 0));
         (self & keep) | (other & !keep)
     }
 }
@@ -87,34 +120,127 @@ pub const NEG_INFINITY_BF16: u16 = 0xFF80;
 /// One pass: about 5 us for 128,000 binary32 logits in cache.
 pub fn apply_row(logits: LogitRow<'_>, words: &[u32]) {
     match logits {
-        LogitRow::Bits64(lanes) => apply(lanes, words, f64::NEG_INFINITY.to_bits()),
-        LogitRow::Bits32(lanes) => apply(lanes, words, f32::NEG_INFINITY.to_bits()),
-        LogitRow::Bits16(lanes, neg_infinity) => apply(lanes, words, neg_infinity),
+        LogitRow::Bits64(lanes) => run(lanes, None, words, f64::NEG_INFINITY.to_bits()),
+        LogitRow::Bits32(lanes) => run(lanes, None, words, f32::NEG_INFINITY.to_bits()),
+        LogitRow::Bits16(lanes, neg_infinity) => run(lanes, None, words, neg_infinity),
     }
 }
 
-fn apply<T: Lane>(lanes: &mut [T], words: &[u32], neg_infinity: T) {
-    let covered = lanes.len().min(words.len().saturating_mul(32));
-    let (masked, beyond) = lanes.split_at_mut(covered);
-    for (chunk, &word) in masked.chunks_mut(32).zip(words) {
-        match word {
-            u32::MAX => {}
-            0 => chunk.fill(neg_infinity),
-            // The fixed length lets the compiler unroll and use vector selects.
-            _ => match <&mut [T; 32]>::try_from(&mut *chunk) {
-                Ok(full) => select(&mut full[..], word, neg_infinity),
-                Err(_) => select(chunk, word, neg_infinity),
-            },
+/// Write into `logits` what [`apply_row`] would make of `source`, without a pass of its own for the copy. Answers false,
+/// and writes nothing, if the two rows differ in their format or length.
+pub fn copy_row(logits: LogitRow<'_>, source: &LogitRow<'_>, words: &[u32]) -> bool {
+    match (logits, source) {
+        (LogitRow::Bits64(to), LogitRow::Bits64(from)) if to.len() == from.len() => {
+            run(to, Some(from), words, f64::NEG_INFINITY.to_bits());
         }
+        (LogitRow::Bits32(to), LogitRow::Bits32(from)) if to.len() == from.len() => {
+            run(to, Some(from), words, f32::NEG_INFINITY.to_bits());
+        }
+        (LogitRow::Bits16(to, infinity), LogitRow::Bits16(from, same))
+            if to.len() == from.len() && infinity == *same =>
+        {
+            run(to, Some(from), words, infinity);
+        }
+        _ => return false,
     }
-    beyond.fill(neg_infinity);
+    true
 }
+
+/// The kernel proper, compiled once for each set of vector instructions.
+#[inline(always)]
+fn masked<T: Lane>(lanes: &mut [T], source: Option<&[T]>, words: &[u32], neg_infinity: T) {
+    let covered = lanes.len().min(words.len().saturating_mul(32));
+    let words = &words[..covered.div_ceil(32)];
+    let mut at = 0;
+    while let Some(&word) = words.get(at) {
+        // Runs of equal words are one fill or copy: most masks allow either few tokens or most of them.
+        let run = match word {
+            0 | u32::MAX => run_length(&words[at..], word),
+            _ => 1,
+        };
+        let range = at * 32..((at + run) * 32).min(covered);
+        let chunk = &mut lanes[range.clone()];
+        match (word, source.map(|s| &s[range])) {
+            (0, _) => chunk.fill(neg_infinity),
+            (u32::MAX, None) => {}
+            (u32::MAX, Some(from)) => chunk.copy_from_slice(from),
+            (_, from) => {
+                if let Some(from) = from {
+                    chunk.copy_from_slice(from);
+                }
+                match <&mut [T; 32]>::try_from(&mut *chunk) {
+                    Ok(full) if word.count_zeros() > FEW => select(full, word, neg_infinity),
+                    _ => forbid(chunk, word, neg_infinity),
+                }
+            }
+        }
+        at += run;
+    }
+    lanes[covered..].fill(neg_infinity);
+}
+
+/// Up to so many forbidden tokens of a word are written one by one, without reading the others; so are those of a last
+/// word that the row ends in.
+const FEW: u32 = 4;
 
 #[inline(always)]
-fn select<T: Lane>(lanes: &mut [T], word: u32, neg_infinity: T) {
-    for (t, lane) in lanes.iter_mut().enumerate() {
-        *lane = lane.or(word & (1u32 << t), neg_infinity);
+fn forbid<T: Lane>(lanes: &mut [T], word: u32, neg_infinity: T) {
+    let mut zeros = !word;
+    while zeros != 0 {
+        if let Some(lane) = lanes.get_mut(zeros.trailing_zeros() as usize) {
+            *lane = neg_infinity;
+        }
+        zeros &= zeros - 1;
     }
+}
+
+/// The lanes of one word. In this shape, with both operands of the test as arrays, the compiler makes vectors of it.
+#[inline(always)]
+fn select<T: Lane>(lanes: &mut [T; 32], word: u32, neg_infinity: T) {
+    let mut parts = [neg_infinity; 32];
+    for t in 0..32 {
+        parts[t] = T::part(word, t);
+    }
+    let bits = T::BITS;
+    for t in 0..32 {
+        lanes[t] = lanes[t].or(parts[t], bits[t], neg_infinity);
+    }
+}
+
+/// How many words from the first on are `word`, sixteen at a time while that goes well.
+#[inline(always)]
+fn run_length(words: &[u32], word: u32) -> usize {
+    let whole = words.chunks_exact(16).take_while(|c| c.iter().fold(0, |all, w| all | (w ^ word)) == 0).count() * 16;
+    whole + words[whole..].iter().take_while(|&&w| w == word).count()
+}
+
+/// The kernel by the widest vectors that this processor has; the baseline of x86-64 has 16 bytes.
+#[cfg(target_arch = "x86_64")]
+fn run<T: Lane>(lanes: &mut [T], source: Option<&[T]>, words: &[u32], neg_infinity: T) {
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    fn wide<T: Lane>(lanes: &mut [T], source: Option<&[T]>, words: &[u32], neg_infinity: T) {
+        masked(lanes, source, words, neg_infinity);
+    }
+    #[target_feature(enable = "avx2")]
+    fn middle<T: Lane>(lanes: &mut [T], source: Option<&[T]>, words: &[u32], neg_infinity: T) {
+        masked(lanes, source, words, neg_infinity);
+    }
+    let has_wide = std::arch::is_x86_feature_detected!("avx512bw") && std::arch::is_x86_feature_detected!("avx512vl");
+    if has_wide && std::arch::is_x86_feature_detected!("avx512f") {
+        // SAFETY: safe code, but for instructions that this processor was just found to have.
+        unsafe { wide(lanes, source, words, neg_infinity) }
+    } else if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        unsafe { middle(lanes, source, words, neg_infinity) }
+    } else {
+        masked(lanes, source, words, neg_infinity);
+    }
+}
+
+/// The kernel; elsewhere the baseline has the vectors that there are.
+#[cfg(not(target_arch = "x86_64"))]
+fn run<T: Lane>(lanes: &mut [T], source: Option<&[T]>, words: &[u32], neg_infinity: T) {
+    masked(lanes, source, words, neg_infinity);
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ fn words(n: usize, seed: u64) -> Vec<u32> {
                 0 => 0,
                 1 => u32::MAX,
                 2 => 1 << (x >> 59),
+                3 if i % 2 == 0 => !(1 << (x >> 59)),
                 _ => (x >> 32) as u32,
             }
         })
@@ -37,6 +38,12 @@ fn agrees_with_the_definition_at_every_width() {
             apply_row(LogitRow::Bits32(&mut bits), &mask);
             let got: Vec<f32> = bits.into_iter().map(f32::from_bits).collect();
             assert_eq!(got, expected, "{columns} columns, {count} words");
+
+            let mut copy = vec![7u32; columns];
+            let mut source: Vec<u32> = original.iter().map(|x| x.to_bits()).collect();
+            assert!(copy_row(LogitRow::Bits32(&mut copy), &LogitRow::Bits32(&mut source), &mask));
+            let got: Vec<f32> = copy.into_iter().map(f32::from_bits).collect();
+            assert_eq!(got, expected, "{columns} columns, {count} words, copied");
         }
     }
 }
@@ -64,4 +71,30 @@ fn an_allowed_nan_keeps_its_bits() {
     let mut lanes = [signalling; 2];
     apply_row(LogitRow::Bits32(&mut lanes), &[1]);
     assert_eq!(lanes, [signalling, f32::NEG_INFINITY.to_bits()]);
+}
+
+#[test]
+fn every_set_of_instructions_gives_the_same() {
+    let mask = words(40, 11);
+    let source: Vec<u16> = (0..1290).collect();
+    let mut plain = source.clone();
+    masked(&mut plain, None, &mask, NEG_INFINITY_F16);
+    let mut best = source.clone();
+    apply_row(LogitRow::Bits16(&mut best, NEG_INFINITY_F16), &mask);
+    assert_eq!(plain, best);
+    let doubles: Vec<u64> = (0..1290).collect();
+    let (mut plain, mut best) = (doubles.clone(), doubles);
+    masked(&mut plain, None, &mask, 7);
+    run(&mut best, None, &mask, 7);
+    assert_eq!(plain, best);
+}
+
+#[test]
+fn rows_of_different_formats_are_not_copied() {
+    let (mut a, mut b, mut c) = ([1u16; 2], [2u16; 2], [3u16; 3]);
+    let to = LogitRow::Bits16(&mut a, NEG_INFINITY_F16);
+    assert!(!copy_row(to, &LogitRow::Bits16(&mut b, NEG_INFINITY_BF16), &[0]));
+    let to = LogitRow::Bits16(&mut a, NEG_INFINITY_F16);
+    assert!(!copy_row(to, &LogitRow::Bits16(&mut c, NEG_INFINITY_F16), &[0]));
+    assert_eq!(a, [1, 1]);
 }

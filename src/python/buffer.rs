@@ -91,7 +91,8 @@ fn layout(array: &Bound<'_, PyUntypedArray>, what: &str, writable: bool) -> PyRe
         _ => return Err(argument(py, format!("{what} must have one or two dimensions, not {}", shape.len()))),
     };
     let width = array.dtype().itemsize();
-    if columns > 1 && step != width as isize {
+    // NumPy's strides of an empty array say nothing.
+    if rows > 0 && columns > 1 && step != width as isize {
         return Err(argument(py, format!("{what} must be contiguous: the elements of a row are {step} bytes apart")));
     }
     // SAFETY: `array` is a live NumPy array and the GIL is held; the fields are plain data.
@@ -242,12 +243,30 @@ impl<'py> LogitRows<'py> {
         self.layout.rows
     }
 
+    /// Logits of one row.
+    pub fn columns(&self) -> usize {
+        self.layout.columns
+    }
+
     /// Refuse a mask that lies in the memory of the logits.
     pub fn check_apart(&self, bits: &MaskRows<'_, false>) -> PyResult<()> {
         let (from, to) = self.layout.extent(self.kind.size());
         let start = bits.data as usize;
         if start < to && from < start + 4 * bits.rows * bits.words {
             return Err(argument(self.array.py(), "logits and bits share memory"));
+        }
+        Ok(())
+    }
+
+    /// Refuse a source of another shape or format, or in the same memory.
+    pub fn check_source(&self, source: &LogitRows<'_>) -> PyResult<()> {
+        let (a, b) = (&self.layout, &source.layout);
+        if (a.rows, a.columns, self.kind) != (b.rows, b.columns, source.kind) {
+            return Err(argument(self.array.py(), "source must have the shape and dtype of the logits"));
+        }
+        let ((from, to), (start, end)) = (a.extent(self.kind.size()), b.extent(self.kind.size()));
+        if start < to && from < end {
+            return Err(argument(self.array.py(), "logits and source share memory"));
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Functions over whole batches: fill many rows, mask many rows of logits.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use super::errors::{argument, busy, detached, internal, panic_message};
 use super::guide::{PyGuide, Slot};
 use super::ids::row_numbers;
 use super::{pool, registry};
-use crate::mask_kernels::apply_row;
+use crate::mask_kernels::{apply_row, copy_row};
 
 /// One row to fill. `panic` receives what a panic said, so that one bug costs one guide and not the batch's others.
 struct Job<'a> {
@@ -122,17 +123,23 @@ pub fn fill_bitmasks(
 
 /// Mask logits in memory that the processor can reach; `masks.apply_bitmask` calls it.
 ///
-/// ``bfloat16`` says that the 16-bit integers of ``logits`` are that format's bit patterns.
+/// ``bfloat16`` says that the 16-bit integers of ``logits`` are that format's bit patterns. With ``source``, other
+/// logits of the same shape and dtype, the masked copy of these is written instead, rows without a mask included.
 #[pyfunction]
-#[pyo3(signature = (logits, bits, rows=None, bfloat16=false))]
+#[pyo3(signature = (logits, bits, rows=None, bfloat16=false, source=None))]
 pub fn apply_bitmask_cpu(
     py: Python<'_>,
     logits: &Bound<'_, PyAny>,
     bits: &Bound<'_, PyAny>,
     rows: Option<&Bound<'_, PyAny>>,
     bfloat16: bool,
+    source: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let mut logits = LogitRows::new(logits, bfloat16)?;
+    let mut source = source.map(|s| LogitRows::new(s, bfloat16)).transpose()?;
+    if let Some(source) = &source {
+        logits.check_source(source)?;
+    }
     let mask = MaskRows::<false>::new(bits)?;
     logits.check_apart(&mask)?;
     let numbers: Vec<usize> = match rows {
@@ -153,11 +160,24 @@ pub fn apply_bitmask_cpu(
         }
     };
     let (words, width) = (mask.all(), mask.words());
+    let free: Vec<usize> = match &source {
+        Some(_) => {
+            let named: HashSet<usize> = numbers.iter().copied().collect();
+            (0..logits.rows()).filter(|row| !named.contains(row)).collect()
+        }
+        None => Vec::new(),
+    };
+    let whole = vec![u32::MAX; if free.is_empty() { 0 } else { logits.columns().div_ceil(32) }];
     let mut memory = logits.memory();
+    let mut source = source.as_mut().map(LogitRows::memory);
     detached(py, move || {
-        for (i, &row) in numbers.iter().enumerate() {
-            if let Some(lanes) = memory.row_mut(row) {
-                apply_row(lanes, &words[i * width..(i + 1) * width]);
+        let masked = numbers.iter().enumerate().map(|(i, &row)| (row, &words[i * width..(i + 1) * width]));
+        for (row, words) in masked.chain(free.iter().map(|&row| (row, &whole[..]))) {
+            let Some(lanes) = memory.row_mut(row) else { continue };
+            match source.as_mut().map(|s| s.row_mut(row)) {
+                None => apply_row(lanes, words),
+                // Shapes and formats are the same: that was checked.
+                Some(from) => drop(from.map(|from| copy_row(lanes, &from, words))),
             }
         }
         Ok(())

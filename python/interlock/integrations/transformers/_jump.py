@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from interlock import ArgumentError
-from interlock.integrations.transformers._masks import mask_logits
+from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._processor import constraints_of
 from interlock.integrations.transformers._row import Constraint, Row
 
@@ -124,6 +124,7 @@ def jump_forward(
     accepted = inspect.signature(model.forward).parameters
     pad = getattr(generation_config, "_pad_token_tensor", None)
     filler = 0 if pad is None else int(pad)
+    masks = Masks()
 
     def jump() -> None:
         for i, sequence in enumerate(batch):
@@ -168,7 +169,7 @@ def jump_forward(
         cache = outputs.past_key_values
         stats.model_calls += 1
         logits = outputs.logits[:, -1].to(copy=True, dtype=torch.float32, device=device)
-        mask_logits(rows, logits)
+        masks.apply(rows, logits)
         for i, sequence in enumerate(batch):
             if sequence.done:
                 continue

@@ -1,11 +1,11 @@
 """A logits processor: which tokens each row of a batch may take next.
 
-transformers gives a processor nothing but the ids so far and the scores, and changes rows as it likes: beams swap, split
-and die; assisted generation goes back. So each row's guide is found again from its ids: the row before whose ids are a
-prefix is moved on, forked if several rows continue it, or rolled back.
+transformers gives a processor nothing but the ids so far and the scores, and changes rows as it likes: beams swap,
+split and die; assisted generation goes back. So each row's guide is found again from its ids: the row before whose ids
+are a prefix is moved on, forked if several rows continue it, or rolled back.
 
-*Where the prompt ends* is found too. A call continues the generation before it if every row, its last token excepted, was
-asked about already; any other call begins a new one. So the object may be used again after any kind of stop.
+*Where the prompt ends* is found too. A call continues the generation before it if every row, its last token excepted,
+was asked about already; any other call begins a new one. So the object may be used again after any kind of stop.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from transformers import LogitsProcessor
 
 from interlock import ArgumentError, Index, TokenRejected
-from interlock.integrations.transformers._masks import mask_logits
+from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._row import Constraint, Row, Triggered
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
@@ -78,6 +78,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         self._rows: list[Row] = []
         self._prompt: torch.Tensor | None = None
         self._seen: torch.Tensor | None = None
+        self._masks = Masks()
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.Tensor:
         """The scores with minus infinity where a token is forbidden."""
@@ -87,12 +88,13 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
                 self._begin(ids)
             self._seen = ids.clone()
             self._check(ids)
-            masked = scores if self._in_place else scores.clone()
-            mask_logits(self._rows, masked)
+            if not self._in_place:
+                return self._masks.copied(self._rows, scores)
+            self._masks.apply(self._rows, scores)
+            return scores
         except BaseException:
             self.reset()
             raise
-        return masked
 
     def _begin(self, ids: torch.Tensor) -> None:
         self._prompt = ids.clone()

@@ -32,7 +32,7 @@ class Triggered:
         self.required = required
         self._texts: list[tuple[bytes, Index]] = []
         self._ids: list[tuple[tuple[int, ...], Index]] = []
-        self._order = list(triggers.values())
+        self.indexes = list(triggers.values())
         for trigger, index in triggers.items():
             if not trigger:
                 raise ArgumentError("a trigger must not be empty")
@@ -107,11 +107,19 @@ class Row:
         self.context = list(context)
         self._max_tokens, self._stop_given = max_tokens, stop
         vocabulary = None if constraint is None else constraint.vocabulary
+        # Words of the row's mask, and the least width of the logits.
+        self.words = 0 if vocabulary is None else (vocabulary.size + 31) // 32
+        self.tokens_of_vocabulary = 0 if vocabulary is None else len(vocabulary)
         self.stop = frozenset(stop if stop is not None else vocabulary.eos_token_ids if vocabulary else ())
-        self._start = 0
+        # Where the guide began, and how many tokens it took from there on.
+        self._start = self._taken = 0
         self._free_end: int | None = None
         if isinstance(constraint, Index):
             self.guide = self._new_guide(constraint)
+        elif constraint is not None and max_tokens is not None:
+            # A budget that is too small is an error now, not when the trigger comes.
+            for index in constraint.indexes:
+                self._new_guide(index)
 
     def _new_guide(self, index: Index) -> Guide:
         context = self.context + self.tokens
@@ -126,13 +134,13 @@ class Row:
     def refused(self) -> bool:
         """Whether a token was taken that was forbidden."""
         guide = self.guide
-        return guide is not None and not guide.is_terminated and len(self.tokens) - self._start > guide.num_tokens
+        return guide is not None and self._taken < len(self.tokens) - self._start and not guide.is_terminated
 
     def advance(self, token: int) -> None:
         """Take one token, whatever it is."""
         if self.guide is not None:
-            if not self.over and not self.refused:
-                self.guide.try_advance(token)
+            if self._taken == len(self.tokens) - self._start and self.guide.try_advance(token):
+                self._taken += 1
             self.tokens.append(token)
             return
         self.tokens.append(token)
@@ -141,7 +149,7 @@ class Row:
         # A trigger comes first: a model may well end its reasoning with a stop token of its own.
         index = self.constraint.fired(self.tokens)
         if index is not None:
-            self._start = len(self.tokens)
+            self._start, self._taken = len(self.tokens), 0
             self.guide = self._new_guide(index)
         elif token in self.stop:
             self._free_end = len(self.tokens)
@@ -154,9 +162,11 @@ class Row:
         if self.guide is None:
             return
         if length < self._start:
-            self.guide, self._start = None, 0
+            self.guide, self._start, self._taken = None, 0, 0
         else:
-            self.guide.rollback(max(0, self.guide.num_tokens - (length - self._start)))
+            keep = min(self._taken, length - self._start)
+            self.guide.rollback(self._taken - keep)
+            self._taken = keep
 
     def fork(self) -> Row:
         """A second row in the same place."""
@@ -174,9 +184,14 @@ class Row:
         """
         if self.constraint is None:
             return None
-        if self.over or self.refused:
+        if self.guide is not None:
+            follows = self._taken == len(self.tokens) - self._start
+            if follows and not (self._taken and self.tokens[-1] in self.stop):
+                return None
             return True, sorted(self.stop)
-        if self.guide is None and isinstance(self.constraint, Triggered):
+        if self.over:
+            return True, sorted(self.stop)
+        if isinstance(self.constraint, Triggered):
             forbidden = self.constraint.blocked(self.tokens)
             if self.constraint.required:
                 forbidden = sorted({*forbidden, *self.stop})
