@@ -174,6 +174,9 @@ pub struct Arena {
     pub unchecked: bool,
     /// The trace before the byte that is being stepped.
     pub trace: u32,
+    /// While ways to end an element of an array are tried: that array. Only arrays inside the element are asked whether
+    /// theirs can differ.
+    pub searching: NodeId,
 }
 
 /// A closed element of an array of unique elements.

@@ -76,6 +76,9 @@ impl<'a> Frames<'a> {
         };
         if next != NONE && self.program.has_unique {
             self.record(next, byte);
+            if !self.stays_live(next) {
+                return NONE;
+            }
         }
         next
     }
@@ -278,6 +281,7 @@ impl<'a> Frames<'a> {
     /// The value node of an array's first element, with the array's own whitespace taken over; [`NONE`] if the array
     /// must be empty.
     pub fn first_element(&mut self, node: Node) -> NodeId {
+        self.arena.trace = node.trace;
         let value = self.next_element(node, Gap::Before);
         if value != NONE {
             self.arena.nodes[value as usize].blank = node.blank;

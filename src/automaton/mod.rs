@@ -24,3 +24,5 @@ pub mod size;
 pub mod steps;
 pub mod text;
 pub mod unique;
+mod unused;
+pub mod variety;

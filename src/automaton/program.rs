@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::lexeme::Lexeme;
 use super::unique::Endings;
+use super::variety::Varieties;
 use crate::ir::{Contains, Element, RuleId};
 use crate::vocab::Trie;
 
@@ -116,6 +117,8 @@ pub struct ArrayProgram {
     pub contains: Vec<Contains>,
     /// No two elements are equal.
     pub unique: bool,
+    /// Unique elements may be containers that cannot always grow, so what they may still become is watched.
+    pub watched: bool,
 }
 
 /// A class of keys that an object shape does not name.
@@ -182,6 +185,10 @@ pub struct Program {
     pub has_unique: bool,
     /// Memo of [`Program::endings`].
     pub endings: Endings,
+    /// Some array's elements are watched.
+    pub has_watched: bool,
+    /// Memo of [`Program::variety`].
+    pub varieties: Varieties,
     /// What the document is.
     pub root: RuleId,
 }

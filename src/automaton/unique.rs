@@ -3,8 +3,8 @@
 //! While an element of such an array is open, its bytes are recorded along the nodes. When it closes, it is brought
 //! to a canonical text (numbers by value, strings by what they decode to, objects without order) and compared with the
 //! elements before it: a repetition is refused at its last byte. For that refusal never to be a dead end, an open
-//! element must always have an unused way to go on. Containers have one where they can grow (the compiler refuses
-//! others); scalars have one unless few members are left, and then those are listed and compared.
+//! element must always have an unused way to go on. Containers have one where they can grow (others are the
+//! business of `variety`); scalars have one unless few members are left, and then those are listed and compared.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -224,11 +224,6 @@ impl Frames<'_> {
             .nodes
             .get(parent as usize)
             .is_some_and(|p| p.kind == Kind::Array && p.key != u32::MAX && p.seen != u32::MAX)
-    }
-
-    /// How many elements the array `parent` has.
-    pub fn num_elements(&self, parent: NodeId) -> u32 {
-        self.arena.nodes.get(parent as usize).map_or(0, |p| p.count)
     }
 
     /// Adds `byte` to the trace of the element that `next` lies in, if it was part of it.

@@ -38,6 +38,9 @@ impl Masker<'_> {
                 }
             }
         }
+        if program.has_watched && self.exact && self.frames.key_may_repeat(top) {
+            return self.children(ground, node, top);
+        }
         if n.sub != Sub::Plain || groups.is_empty() {
             return self.children_of_key(ground, node, top);
         }

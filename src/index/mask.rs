@@ -400,7 +400,7 @@ impl<'a> Masker<'a> {
             // A number may end before the next byte.
             let mark = self.frames.arena.mark();
             let after = self.frames.end_scalar(top);
-            if after != NONE {
+            if after != NONE && self.frames.stays_live(after) {
                 self.visit(Ground::Whole(walked), node, after);
             }
             self.frames.arena.truncate(&mark);
@@ -424,7 +424,8 @@ impl<'a> Masker<'a> {
         let masked = &lexemes[lexeme as usize];
         let mask = self.tables.submask(self.vocabulary, masked, state, count, walked, node);
         let l = &*masked.lexeme;
-        if self.exact && self.frames.has_elements(parent) && l.may_run_out(count) {
+        let watched = self.exact && self.frames.program.has_watched && self.frames.may_repeat(parent, tag);
+        if self.exact && (watched || self.frames.has_elements(parent)) && l.may_run_out(count) {
             self.inner_unused(&mask.inner, lexeme, (state, count), parent, top, (walked, node));
         } else {
             mask.inner.or_into(self.row);
@@ -467,7 +468,7 @@ impl<'a> Masker<'a> {
         // A text that grows in steps of up to sixteen characters has more ways to end than the array has elements as
         // long as so much room is left.
         let (slack, grows) = l.growth();
-        let enough = self.frames.num_elements(parent).saturating_add(1).saturating_mul(16).saturating_add(slack);
+        let enough = self.frames.most_elements(parent).saturating_add(1).saturating_mul(16).saturating_add(slack);
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
             // Digits can go on to an unused number wherever many members are left behind them.

@@ -7,7 +7,9 @@ use super::tables::{MaskedLexeme, Role, Tables};
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme};
 use crate::automaton::program::{ArrayProgram, Blanks, ClassProgram, ObjectProgram, Program, RuleProgram};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{ArrayShape, ExprId, INF, MAX_WITNESSES, ObjectShape, RuleId, Rules, StringSet, witness_members};
+use crate::ir::{
+    ArrayShape, Element, ExprId, INF, MAX_WITNESSES, ObjectShape, RuleId, Rules, StringSet, witness_members,
+};
 use crate::limits::Limits;
 use crate::vocab::Trie;
 
@@ -65,6 +67,8 @@ pub fn compile(
         plain_names: layout.plain_names,
         has_unique: rules.rules.iter().any(|r| r.arrays.iter().any(|a| a.unique)),
         endings: Default::default(),
+        has_watched: false,
+        varieties: Default::default(),
         root: rules.root,
     };
     for rule in &rules.rules {
@@ -98,6 +102,8 @@ pub fn compile(
     }
     program.rules.append(&mut b.made);
     program.lexemes = b.lexemes.iter().map(|l| l.lexeme.clone()).collect();
+    program.has_watched = program.arrays.iter().any(|a| a.watched);
+    program.arrays.iter().try_for_each(|a| check_watched(&program, a))?;
     Ok((program, b.lexemes))
 }
 
@@ -144,12 +150,14 @@ impl Builder<'_> {
             max: a.max.unwrap_or(u64::MAX),
             contains: a.contains.clone(),
             unique: a.unique,
+            watched: false,
         };
         if a.unique && p.max > 1 {
             let mut domains = Vec::new();
             for ways in p.prefix.iter_mut().chain([&mut p.rest]) {
                 let mut domain = Some(Vec::new());
                 for w in ways.iter_mut() {
+                    p.watched |= self.is_watched(w.rule, any_text);
                     let (rule, values) = self.unique_rule(w.rule, any_text)?;
                     w.rule = rule;
                     domain = domain.zip(values).map(|(mut d, v): (Vec<Box<[u8]>>, _)| {
@@ -200,24 +208,18 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Whether an element of a rule may be a container that cannot always grow.
+    fn is_watched(&self, rule: RuleId, any_text: ExprId) -> bool {
+        let r = &self.rules.rules[rule.0 as usize];
+        let open = |o: &ObjectShape| o.max.is_none() && o.others.iter().any(|c| c.keys == any_text);
+        let grows = |a: &ArrayShape| a.max.is_none() && !a.rest.is_empty() && !a.unique;
+        !r.objects.iter().all(open) || !r.arrays.iter().all(grows)
+    }
+
     /// The rule to use for an element of a unique array, and its values where they are few: strings with few members
     /// are listed as they are usually written, so that what is left of them can be counted.
     fn unique_rule(&mut self, rule: RuleId, any_text: ExprId) -> Result<(RuleId, Values)> {
         let r = &self.rules.rules[rule.0 as usize];
-        for o in &r.objects {
-            if o.max.is_some() || !o.others.iter().any(|c| c.keys == any_text) {
-                return Err(unsupported(
-                    "uniqueItems over objects that cannot take further properties cannot be enforced without dead ends; \
-                     allow additional properties or drop uniqueItems",
-                ));
-            }
-        }
-        if r.arrays.iter().any(|a| a.max.is_some() || a.rest.is_empty() || a.unique) {
-            return Err(unsupported(
-                "uniqueItems over arrays that cannot take further elements cannot be enforced without dead ends; \
-                 allow more items or drop uniqueItems",
-            ));
-        }
         let mut p = RuleProgram::default();
         let mut changed = false;
         let mut values: Option<Vec<Box<[u8]>>> = (r.arrays.is_empty() && r.objects.is_empty()).then(Vec::new);
@@ -398,6 +400,27 @@ impl Builder<'_> {
             witness_members,
         }))
     }
+}
+
+/// Elements that are watched must not run out before the array may end.
+fn check_watched(program: &Program, a: &ArrayProgram) -> Result<()> {
+    if !a.watched || (a.min <= 1 && a.contains.is_empty()) {
+        return Ok(());
+    }
+    let most = |ways: &[Element]| ways.iter().map(|w| program.variety(w.rule)).max().unwrap_or(0);
+    let prefix = usize::try_from(a.min).unwrap_or(usize::MAX).min(a.prefix.len());
+    let rest = (a.min > a.prefix.len() as u64).then_some(&a.rest);
+    if a.prefix[..prefix].iter().chain(rest).any(|ways| most(ways) < a.min) {
+        return Err(unsupported(
+            "uniqueItems with minItems over containers with few possible values would need to count them; list the \
+             values, or drop one of the two",
+        ));
+    }
+    let mut counted = a.prefix.iter().chain([&a.rest]).flatten();
+    if !a.contains.is_empty() && counted.any(|w| program.variety(w.rule) != u64::MAX) {
+        return Err(unsupported("uniqueItems with few possible values cannot be combined with contains"));
+    }
+    Ok(())
 }
 
 /// The names of `o` among `keys` after which the keys do not go on without end.

@@ -1,0 +1,344 @@
+//! Whether an open element can still become one that its array does not have, by trying.
+//!
+//! Where an element can become more values than its array has elements (`variety`), one of them is new. Below that the
+//! ways to end it are tried: each of them writes a value in one spelling and one order of keys, so that the values
+//! differ, and closing the element refuses those that the array has. The array has few elements then, so the search
+//! ends soon: after as many refusals at most. It steps the same frames as a guide, so what it finds can be written, also
+//! where arrays of unique elements lie inside each other.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::arena::{Kind, NONE, Node, NodeId, Phase};
+use super::config::Frames;
+use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme, StateId};
+use super::program::{Blanks, ObjectProgram};
+use super::text::Sub;
+use super::unique::canonical;
+
+/// Bytes that one search steps. Where they do not suffice the element counts as able to differ: nothing valid is
+/// refused, and it is asked again behind the next byte.
+const MAX_STEPS: u32 = 1 << 17;
+/// States that the search for some ends of a scalar looks at.
+const MAX_STATES: usize = 1 << 13;
+
+/// Bytes that lead on.
+struct Move {
+    bytes: Vec<u8>,
+    /// A number or word ends behind them.
+    ends: bool,
+    /// They are this key.
+    key: Option<Box<[u8]>>,
+}
+
+/// A configuration of the search and the moves from it that were not tried, the next one last.
+struct Place {
+    top: NodeId,
+    moves: Vec<Move>,
+    /// For each open object of the element, its last key that the search chose: keys come in one order only.
+    last: SmallVec<[Option<Box<[u8]>>; 2]>,
+}
+
+impl Frames<'_> {
+    /// Whether the configuration `top` can still be completed as far as unique elements go.
+    #[inline]
+    pub fn stays_live(&mut self, top: NodeId) -> bool {
+        !self.program.has_watched || self.arena.unchecked || self.can_differ(top)
+    }
+
+    /// Whether every element that is open at `top` in an array of unique elements can become one that its array does
+    /// not have. `top` is as it was made by a step.
+    fn can_differ(&mut self, top: NodeId) -> bool {
+        let arrays = self.watched_arrays(top);
+        let asked = self.arena.searching;
+        arrays.into_iter().filter(|&a| a > asked).all(|a| {
+            self.exceeds(a, self.variety(top, a)) || {
+                let mark = self.arena.mark();
+                let trace = self.arena.trace;
+                self.arena.searching = a;
+                let found = self.finds_unused(top, a);
+                self.arena.searching = asked;
+                self.arena.trace = trace;
+                self.arena.truncate(&mark);
+                found
+            }
+        })
+    }
+
+    fn finds_unused(&mut self, top: NodeId, array: NodeId) -> bool {
+        let open = self.arena.nodes[array as usize];
+        // As many values as the array has elements may be refused, not more.
+        let most = open.count as usize + 1;
+        let mut objects = 0;
+        let mut at = top;
+        while at != array && at != NONE {
+            objects += usize::from(self.arena.nodes[at as usize].kind == Kind::Object);
+            at = self.arena.nodes[at as usize].parent;
+        }
+        let last: SmallVec<_> = smallvec![None; objects];
+        let mut steps = 0;
+        let mut places = vec![Place { top, moves: self.moves(top, &last, most), last }];
+        while let Some(place) = places.last_mut() {
+            let Some(next) = place.moves.pop() else {
+                places.pop();
+                continue;
+            };
+            let (from, mut last) = (place.top, place.last.clone());
+            steps += next.bytes.len() as u32 + 1;
+            if steps > MAX_STEPS {
+                return true;
+            }
+            let Some(to) = self.take(from, &next) else { continue };
+            let node = self.arena.nodes[to as usize];
+            // The element is over where its array has one more.
+            if node.kind == Kind::Array && node.parent == open.parent && node.count > open.count {
+                return true;
+            }
+            match (node.kind, node.phase, next.key) {
+                (Kind::Object, Phase::First, _) if next.bytes.ends_with(b"{") => last.push(None),
+                (_, _, Some(key)) => {
+                    last.pop();
+                    last.push(Some(key));
+                }
+                _ if next.bytes.ends_with(b"}") && !next.ends => {
+                    last.pop();
+                }
+                _ => {}
+            }
+            let moves = self.moves(to, &last, most);
+            places.push(Place { top: to, moves, last });
+        }
+        false
+    }
+
+    /// Steps a move.
+    fn take(&mut self, from: NodeId, next: &Move) -> Option<NodeId> {
+        let mut at = from;
+        for &b in &next.bytes {
+            at = self.step(at, b);
+            if at == NONE {
+                return None;
+            }
+        }
+        if next.ends && self.arena.nodes[at as usize].kind == Kind::Scalar {
+            at = self.end_scalar(at);
+        }
+        Some(at).filter(|&n| n != NONE)
+    }
+
+    /// The moves from a configuration, the first one to try last.
+    fn moves(&mut self, top: NodeId, last: &[Option<Box<[u8]>>], most: usize) -> Vec<Move> {
+        let node = self.arena.nodes[top as usize];
+        let plain = |bytes: &[u8]| Move { bytes: bytes.to_vec(), ends: false, key: None };
+        let mut out: Vec<Move> = match (node.kind, node.phase) {
+            (Kind::Scalar, _) => return self.scalar_moves(&node, most),
+            (Kind::Value, _) => self.value_moves(&node, most),
+            (Kind::Array, Phase::First) => {
+                let value = self.first_element(node);
+                let mut moves = vec![plain(b"]")];
+                if value != NONE {
+                    let value = self.arena.nodes[value as usize];
+                    moves.extend(self.value_moves(&value, most));
+                }
+                moves
+            }
+            (Kind::Array, _) => vec![plain(b"]"), plain(b",")],
+            (Kind::Object, Phase::First) => {
+                std::iter::once(plain(b"}")).chain(self.key_moves(&node, last, most)).collect()
+            }
+            (Kind::Object, Phase::After) => vec![plain(b"}"), plain(b",")],
+            (Kind::Object, Phase::BeforeColon) => vec![plain(b":")],
+            (Kind::Object, Phase::BeforeKey | Phase::Key) => self.key_moves(&node, last, most),
+            (Kind::Object, Phase::Inside) | (Kind::Root | Kind::Done, _) => Vec::new(),
+        };
+        if node.phase != Phase::Key && !self.gap_may_end(&node) {
+            let blanks = shortest_blanks(&self.program.gaps[node.gap as usize], node.blank);
+            out.iter_mut().for_each(|m| m.bytes = [blanks.as_slice(), &m.bytes].concat());
+        }
+        out.reverse();
+        out
+    }
+
+    fn scalar_moves(&self, node: &Node, most: usize) -> Vec<Move> {
+        let items = &self.arena.scalars[node.start as usize..(node.start + node.len) as usize];
+        let before = self.word_before(node);
+        let places = items.iter().map(|i| (i.lexeme, i.state)).collect::<Vec<_>>();
+        let mut out = self.ends(&places, node.count, &before, most);
+        out.reverse();
+        out
+    }
+
+    fn value_moves(&self, node: &Node, most: usize) -> Vec<Move> {
+        let rules = &self.arena.rules[node.start as usize..(node.start + node.len) as usize];
+        let rules = || rules.iter().map(|r| &self.program.rules[r.0 as usize]);
+        let lexemes = rules().flat_map(|r| &r.lexemes);
+        let places = lexemes.map(|&l| (l, self.program.lexemes[l as usize].start())).collect::<Vec<_>>();
+        let mut out = self.ends(&places, 0, b"", most);
+        let brackets = [(b'[', rules().any(|r| !r.arrays.is_empty())), (b'{', rules().any(|r| !r.objects.is_empty()))];
+        let open = brackets.into_iter().filter(|b| b.1);
+        out.extend(open.map(|(b, _)| Move { bytes: vec![b], ends: false, key: None }));
+        out
+    }
+
+    /// The ends of scalars from states of lexemes, each value once.
+    fn ends(&self, places: &[(u32, StateId)], count: u32, before: &[u8], most: usize) -> Vec<Move> {
+        let mut out: Vec<Move> = Vec::new();
+        let mut values: Vec<Box<[u8]>> = Vec::new();
+        for &(lexeme, state) in places {
+            let l = &self.program.lexemes[lexeme as usize];
+            let raw = l.kind() == LexemeKind::Raw;
+            let listed = self.program.endings(lexeme, state, count).filter(|t| !t.is_empty());
+            let texts = listed.map_or_else(|| some_ends(l, state, count, before, most), |t| t.to_vec());
+            for t in texts {
+                let whole = [before, &*t].concat();
+                let value = if raw { canonical(&whole) } else { None }.unwrap_or_else(|| t.clone());
+                if !values.contains(&value) {
+                    values.push(value);
+                    out.push(Move { bytes: t.into_vec(), ends: raw, key: None });
+                }
+            }
+        }
+        out
+    }
+
+    /// The keys that may come, behind those that the search chose before.
+    fn key_moves(&self, node: &Node, last: &[Option<Box<[u8]>>], most: usize) -> Vec<Move> {
+        if node.phase == Phase::Key && node.sub != Sub::Plain {
+            // In the middle of an escape.
+            let bytes = b"0123456789abcdefABCDEF\"\\/bfnrtu";
+            return bytes.iter().map(|&b| Move { bytes: vec![b], ends: false, key: None }).collect();
+        }
+        let any_order = self.program.any_order;
+        let inside = node.phase == Phase::Key;
+        let prefix = if inside { self.key_bytes(node.key) } else { Vec::new() };
+        let last = last.last().and_then(|k| k.as_deref());
+        let mut keys: Vec<Box<[u8]>> = Vec::new();
+        for i in &self.arena.objects[node.start as usize..(node.start + node.len) as usize] {
+            let p = &self.program.objects[i.shape as usize];
+            let bit = |at: u32, k: usize| self.arena.bits[at as usize + k / 64] >> (k % 64) & 1 == 1;
+            let unseen = (0..p.rules.len()).filter(|&k| p.possible[k / 64] >> (k % 64) & 1 == 1 && !bit(i.seen, k));
+            let mut names: Vec<(&str, bool)> = unseen
+                .map(|k| (p.name(k as u32), bit(i.need, k)))
+                .filter(|n| n.0.as_bytes().starts_with(&prefix))
+                .collect();
+            if any_order {
+                // A needed key that is passed over could not come any more.
+                names.sort_unstable();
+                let needed = names.iter().position(|n| n.1).map_or(names.len(), |n| n + 1);
+                names.truncate(needed);
+                names.retain(|n| last.is_none_or(|l| n.0.as_bytes() > l));
+            }
+            keys.extend(names.iter().map(|n| n.0.as_bytes().into()));
+            let others = self.other_keys(node, p, &prefix, most);
+            keys.extend(others.into_iter().filter(|k| last.is_none_or(|l| **k > *l)));
+        }
+        let mut out: Vec<Move> = Vec::new();
+        for (i, key) in keys.iter().enumerate() {
+            if keys[..i].contains(key) {
+                continue;
+            }
+            let mut bytes = if inside { Vec::new() } else { vec![b'"'] };
+            key[prefix.len()..].iter().for_each(|&b| spell(b, &mut bytes));
+            bytes.push(b'"');
+            // A key that was begun before the search says nothing about those that may come.
+            let ordered = !inside && (any_order || !self.is_named(node, key));
+            out.push(Move { bytes, ends: false, key: ordered.then(|| key.clone()) });
+        }
+        out
+    }
+
+    fn is_named(&self, node: &Node, key: &[u8]) -> bool {
+        let items = &self.arena.objects[node.start as usize..(node.start + node.len) as usize];
+        let names = items.iter().map(|i| &self.program.objects[i.shape as usize].names);
+        names.into_iter().any(|n| n.find(0, key).is_some_and(|m| !n.tokens(m).is_empty()))
+    }
+
+    /// Keys without a name that begin with `prefix`.
+    fn other_keys(&self, node: &Node, p: &ObjectProgram, prefix: &[u8], most: usize) -> Vec<Box<[u8]>> {
+        let mut out: Vec<Box<[u8]>> = Vec::new();
+        // Those that the object has already are refused, so there must be more.
+        let most = most + node.count as usize;
+        for c in &p.others {
+            match &c.keys {
+                None => out.extend((0..=most).map(|n| [prefix, n.to_string().as_bytes()].concat().into())),
+                Some(l) => {
+                    let state = prefix.iter().fold(l.start(), |s, &b| l.next(s, b));
+                    let ends = if state > CLOSED { some_ends(l, state, 0, b"", most) } else { Vec::new() };
+                    out.extend(ends.iter().map(|e| Box::from([prefix, e].concat())));
+                }
+            }
+        }
+        out
+    }
+}
+
+/// A byte of a key between quotes.
+fn spell(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'"' | b'\\' => out.extend([b'\\', byte]),
+        0..0x20 => out.extend(format!("\\u{byte:04x}").bytes()),
+        _ => out.push(byte),
+    }
+}
+
+/// The fewest blanks after which a gap may end.
+fn shortest_blanks(gap: &Blanks, from: u16) -> Vec<u8> {
+    let mut ways: Vec<(u16, Vec<u8>)> = vec![(from, Vec::new())];
+    let mut at = 0;
+    while at < ways.len() {
+        let (state, way) = ways[at].clone();
+        if gap.accepting[state as usize] {
+            return way;
+        }
+        for b in *b" \t\n\r" {
+            if let Some(to) = gap.step(state, b)
+                && ways.iter().all(|w| w.0 != to)
+            {
+                ways.push((to, [way.as_slice(), &[b]].concat()));
+            }
+        }
+        at += 1;
+    }
+    Vec::new()
+}
+
+/// Some ends of a lexeme from a state, short ones first, so many that `most` of them are different values.
+fn some_ends(l: &Lexeme, state: StateId, count: u32, before: &[u8], most: usize) -> Vec<Box<[u8]>> {
+    let raw = l.kind() == LexemeKind::Raw;
+    let mut out: Vec<Box<[u8]>> = Vec::new();
+    let mut values: Vec<Box<[u8]>> = Vec::new();
+    let mut found = |text: Vec<u8>, out: &mut Vec<Box<[u8]>>| {
+        let whole = [before, &text].concat();
+        let value = canonical(&whole).unwrap_or_else(|| whole.into());
+        if !values.contains(&value) {
+            values.push(value);
+            out.push(text.into());
+        }
+    };
+    let mut queue: std::collections::VecDeque<(StateId, u32, Vec<u8>)> = [(state, count, Vec::new())].into();
+    let mut looked = 0;
+    while let Some((s, n, text)) = queue.pop_front() {
+        if out.len() >= most || looked > MAX_STATES {
+            break;
+        }
+        looked += 1;
+        let source = l.state(s);
+        if raw && source.accepting {
+            found(text.clone(), &mut out);
+        }
+        for b in 0..=255u8 {
+            let to = l.next(s, b);
+            let next = n.saturating_add((!raw && l.starts_char(source, b)) as u32);
+            let more = || [text.as_slice(), &[b]].concat();
+            match to {
+                DEAD => {}
+                CLOSED if l.may_close(n) => found(more(), &mut out),
+                CLOSED => {}
+                _ if queue.len() < MAX_STATES && (raw || l.live_at(l.state(to), next)) => {
+                    queue.push_back((to, next, more()));
+                }
+                _ => {}
+            }
+        }
+    }
+    out
+}

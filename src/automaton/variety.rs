@@ -1,0 +1,396 @@
+//! How many different values an open element may still become, at least.
+//!
+//! In an array of unique elements a byte must not lead to where every way on ends in an element that the array has
+//! already. As long as an open element can become more values than the array has elements, one of them is new, whatever
+//! they are; only below that must the ways be tried one by one (`unused`). So what is computed here may be less than
+//! the truth and must never be more: of alternatives that may overlap only the largest counts, members of an object
+//! that do not depend on each other multiply, and whatever is not understood counts as one.
+
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use std::sync::Mutex;
+
+use super::arena::{Kind, NONE, Node, NodeId, ObjectItem, Phase};
+use super::config::Frames;
+use super::lexeme::{Kind as LexemeKind, StateId};
+use super::program::{ObjectProgram, Program};
+use super::unique::canonical;
+use crate::ir::{Element, RuleId};
+
+/// Numbers of values by the index of the rule among those of a value.
+type ByTag = SmallVec<[u64; 8]>;
+
+/// Rules that nest deeper count as one value.
+const MAX_DEPTH: u32 = 48;
+
+/// Memo of [`Program::variety`].
+#[derive(Default)]
+pub struct Varieties(Mutex<FxHashMap<RuleId, u64>>);
+
+/// More of an amount, where [`u64::MAX`] stands for "without end".
+fn less(n: u64, taken: u64) -> u64 {
+    if n == u64::MAX { n } else { n.saturating_sub(taken) }
+}
+
+impl Program {
+    /// A lower bound of the number of different values of a rule, [`u64::MAX`] for more than any array can use up.
+    pub fn variety(&self, rule: RuleId) -> u64 {
+        let mut memo = self.varieties.0.lock().unwrap_or_else(|p| p.into_inner());
+        self.rule_variety(&mut memo, rule, 0)
+    }
+
+    fn rule_variety(&self, memo: &mut FxHashMap<RuleId, u64>, rule: RuleId, depth: u32) -> u64 {
+        if let Some(&n) = memo.get(&rule) {
+            return n;
+        }
+        if depth > MAX_DEPTH {
+            return 1;
+        }
+        // A rule that contains itself counts as one value inside itself.
+        memo.insert(rule, 1);
+        let r = &self.rules[rule.0 as usize];
+        let mut most = 1;
+        for &l in &r.lexemes {
+            let start = self.lexemes[l as usize].start();
+            most = most.max(self.ends_variety(l, start, 0, b""));
+        }
+        for &a in &r.arrays {
+            let shape = &self.arrays[a as usize];
+            let mut of =
+                |ways: &[Element]| ways.iter().map(|w| self.rule_variety(memo, w.rule, depth + 1)).max().unwrap_or(1);
+            let endless = grows(shape, 0) && (!shape.unique || of(&shape.rest) == u64::MAX);
+            // If nothing else, the first element makes a difference.
+            let one = shape.contains.is_empty() && shape.max > 0;
+            most = most.max(if endless {
+                u64::MAX
+            } else if one {
+                of(shape.ways(0))
+            } else {
+                1
+            });
+        }
+        for &o in &r.objects {
+            let p = &self.objects[o as usize];
+            let (seen, need): (SmallVec<[u64; 4]>, _) = (smallvec![0; p.words], p.required.clone());
+            let at = At { count: 0, seen: &seen, need: &need, position: 0, witnessed: 0 };
+            most = most.max(self.members_variety(p, &at, &mut |r| self.rule_variety(memo, r, depth + 1)));
+        }
+        memo.insert(rule, most);
+        most
+    }
+
+    /// The different values that end a scalar from a state; `before` is what a number or word has read.
+    fn ends_variety(&self, lexeme: u32, state: StateId, count: u32, before: &[u8]) -> u64 {
+        let Some(texts) = self.endings(lexeme, state, count) else { return u64::MAX };
+        if self.lexemes[lexeme as usize].kind() != LexemeKind::Raw {
+            return texts.len() as u64;
+        }
+        let mut values: Vec<Box<[u8]>> =
+            texts.iter().map(|t| [before, t].concat()).map(|t| canonical(&t).unwrap_or_else(|| t.into())).collect();
+        values.sort_unstable();
+        values.dedup();
+        values.len() as u64
+    }
+
+    /// The different ways to go on with the members of an object.
+    fn members_variety(&self, p: &ObjectProgram, at: &At<'_>, of: &mut dyn FnMut(RuleId) -> u64) -> u64 {
+        let is = |bits: &[u64], i: usize| bits[i / 64] >> (i % 64) & 1 == 1;
+        let names = 0..p.rules.len();
+        let missing: Vec<usize> = names.clone().filter(|&i| is(at.need, i) && !is(at.seen, i)).collect();
+        let witnesses = p.missing_members(at.witnessed);
+        let taken = at.count + missing.len() as u64 + witnesses;
+        let endless = |c: &super::program::ClassProgram| match &c.keys {
+            None => true,
+            Some(keys) => keys.residual_size(keys.start()) == u64::MAX,
+        };
+        // Declared order leaves the keys without a name for the end.
+        if taken < p.max && p.others.iter().any(endless) {
+            return u64::MAX;
+        }
+        let value = |i: usize, of: &mut dyn FnMut(RuleId) -> u64| p.rules[i].map_or(1, |r| of(r).max(1));
+        let mut n = missing.iter().fold(1u64, |n, &i| n.saturating_mul(value(i, of)));
+        let free = |i: &usize| {
+            is(&p.possible, *i) && !is(at.seen, *i) && !is(at.need, *i) && (self.any_order || *i >= at.position)
+        };
+        let mut optional: Vec<u64> = match p.implied {
+            // Of members that ask for others only one is counted, if nothing else is.
+            Some(_) => Vec::new(),
+            None => names.filter(free).map(|i| value(i, of)).collect(),
+        };
+        // The largest ones that there is room for; where the object still needs members, they all come.
+        optional.sort_unstable_by(|a, b| b.cmp(a));
+        optional.truncate(usize::try_from(p.max.saturating_sub(taken)).unwrap_or(usize::MAX));
+        let short = taken < p.min;
+        for v in optional {
+            n = n.saturating_mul(if short { v } else { v.saturating_add(1) });
+        }
+        n
+    }
+}
+
+/// Where in an object the members go on.
+struct At<'a> {
+    count: u64,
+    seen: &'a [u64],
+    need: &'a [u64],
+    position: usize,
+    witnessed: u32,
+}
+
+/// Whether an array of `len` elements can always take another one.
+fn grows(shape: &super::program::ArrayProgram, len: u64) -> bool {
+    let open = |p: u64| !shape.ways(p).is_empty();
+    shape.max == u64::MAX
+        && !shape.rest.is_empty()
+        && shape.contains.iter().all(|c| c.max.is_none())
+        && (len..shape.prefix.len() as u64).all(open)
+}
+
+impl Frames<'_> {
+    /// Whether some element of a watched array that is open above `top` or at it may turn out to be one that its array
+    /// has: the arrays, innermost first.
+    pub(super) fn watched_arrays(&self, top: NodeId) -> SmallVec<[NodeId; 4]> {
+        let mut out = SmallVec::new();
+        let mut at = top;
+        while let Some(n) = self.arena.nodes.get(at as usize) {
+            let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
+            if open {
+                let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
+                if items.iter().any(|i| self.program.arrays[i.shape as usize].watched) {
+                    out.push(at);
+                }
+            }
+            at = n.parent;
+        }
+        out
+    }
+
+    /// The most elements that any array on the stack with unique elements has.
+    pub fn most_elements(&self, top: NodeId) -> u32 {
+        let mut most = 0;
+        let mut at = top;
+        while let Some(n) = self.arena.nodes.get(at as usize) {
+            if n.kind == Kind::Array && n.key != u32::MAX {
+                most = most.max(n.count);
+            }
+            at = n.parent;
+        }
+        most
+    }
+
+    /// Whether the value above `parent` that rule `tag` accepts may decide whether an element is one that its array
+    /// has: nothing but the value can make a difference.
+    pub fn may_repeat(&self, parent: NodeId, tag: u32) -> bool {
+        let arrays = self.watched_arrays(parent);
+        if arrays.is_empty() {
+            return false;
+        }
+        let mut counts: ByTag = smallvec![0; tag as usize + 1];
+        counts[tag as usize] = 1;
+        arrays.iter().any(|&a| !self.exceeds(a, self.variety_above(parent, counts.clone(), a)))
+    }
+
+    /// Whether the next bytes of the key at `top` may decide whether an element is one that its array has.
+    pub fn key_may_repeat(&self, top: NodeId) -> bool {
+        let arrays = self.watched_arrays(top);
+        let node = self.arena.nodes[top as usize];
+        let items = &self.arena.objects[node.start as usize..(node.start + node.len) as usize];
+        let open = |i: &ObjectItem| {
+            let p = &self.program.objects[i.shape as usize];
+            p.max == u64::MAX && p.others.iter().any(|c| c.keys.is_none())
+        };
+        if arrays.is_empty() || items.iter().all(open) {
+            return false;
+        }
+        let mut counts = ByTag::new();
+        for i in items {
+            raise(&mut counts, i.tag, 1);
+        }
+        arrays.iter().any(|&a| !self.exceeds(a, self.variety_above(node.parent, counts.clone(), a)))
+    }
+
+    /// Whether so many values are more than the array has elements.
+    pub(super) fn exceeds(&self, array: NodeId, variety: u64) -> bool {
+        variety == u64::MAX || variety > u64::from(self.arena.nodes[array as usize].count)
+    }
+
+    /// A lower bound of the number of different values that the element of `array` which is open at `top` may become.
+    pub(super) fn variety(&self, top: NodeId, array: NodeId) -> u64 {
+        let node = self.arena.nodes[top as usize];
+        if top == array {
+            return 0;
+        }
+        let mut counts = ByTag::new();
+        let items = node.start as usize..(node.start + node.len) as usize;
+        match node.kind {
+            Kind::Value => {
+                for (tag, rule) in (0..).zip(&self.arena.rules[items]) {
+                    raise(&mut counts, tag, self.program.variety(*rule));
+                }
+            }
+            Kind::Scalar => {
+                let before = self.word_before(&node);
+                for i in &self.arena.scalars[items] {
+                    raise(&mut counts, i.tag, self.program.ends_variety(i.lexeme, i.state, node.count, &before));
+                }
+            }
+            Kind::Object => {
+                for i in &self.arena.objects[items] {
+                    raise(&mut counts, i.tag, self.object_variety(&node, i));
+                }
+            }
+            Kind::Array => {
+                for i in &self.arena.arrays[items] {
+                    raise(&mut counts, i.tag, self.array_variety(&node, i.shape));
+                }
+            }
+            Kind::Root | Kind::Done => return 0,
+        }
+        self.variety_above(node.parent, counts, array)
+    }
+
+    /// The same of what is open above `parent`, where what rule `i` accepts there may become `counts[i]` values.
+    fn variety_above(&self, parent: NodeId, mut counts: ByTag, array: NodeId) -> u64 {
+        let mut at = parent;
+        while at != NONE {
+            let node = self.arena.nodes[at as usize];
+            let mut next = ByTag::new();
+            let items = node.start as usize..(node.start + node.len) as usize;
+            let inner = |child: u32| counts.get(child as usize).copied().unwrap_or(0);
+            match node.kind {
+                Kind::Array => {
+                    let arrays = &self.arena.arrays[items];
+                    if at == array {
+                        let unique = arrays.iter().filter(|i| self.program.arrays[i.shape as usize].unique);
+                        let most = unique.map(|i| inner(i.child)).max().unwrap_or(0);
+                        // Elsewhere the element may be one that the array has.
+                        let free =
+                            arrays.iter().any(|i| !self.program.arrays[i.shape as usize].unique && inner(i.child) > 0);
+                        return if free { u64::MAX } else { most };
+                    }
+                    for i in arrays {
+                        let unique = self.program.arrays[i.shape as usize].unique;
+                        let used = if unique { u64::from(node.count) } else { 0 };
+                        let n = less(inner(i.child), used);
+                        let rest = if n == 0 { 0 } else { self.array_variety(&node, i.shape) };
+                        raise(&mut next, i.tag, n.saturating_mul(rest));
+                    }
+                }
+                Kind::Object => {
+                    for i in &self.arena.objects[items] {
+                        let n = inner(i.child);
+                        let rest = if n == 0 { 0 } else { self.object_variety(&node, i) };
+                        raise(&mut next, i.tag, n.saturating_mul(rest));
+                    }
+                }
+                _ => return 0,
+            }
+            counts = next;
+            at = node.parent;
+        }
+        0
+    }
+
+    /// The ways in which the rest of an array may differ.
+    fn array_variety(&self, node: &Node, shape: u32) -> u64 {
+        let shape = &self.program.arrays[shape as usize];
+        let begun = u64::from(node.count) + u64::from(node.phase == Phase::Inside);
+        let endless = || shape.rest.iter().any(|w| self.program.variety(w.rule) == u64::MAX);
+        if grows(shape, begun) && (!shape.unique || endless()) {
+            return u64::MAX;
+        }
+        if shape.unique || !shape.contains.is_empty() {
+            return 1;
+        }
+        // Elements that must come.
+        let most = |i: u64| shape.ways(i).iter().map(|w| self.program.variety(w.rule)).max().unwrap_or(1);
+        (begun..shape.min.min(begun + 64)).fold(1u64, |n, i| n.saturating_mul(most(i)))
+    }
+
+    /// The ways in which the rest of an object may differ.
+    fn object_variety(&self, node: &Node, item: &ObjectItem) -> u64 {
+        let p = &self.program.objects[item.shape as usize];
+        let bits = |at: u32| &self.arena.bits[at as usize..at as usize + p.words];
+        let (seen, need) = (bits(item.seen), bits(item.need));
+        let mut of = |r: RuleId| self.program.variety(r);
+        let at = At {
+            count: u64::from(node.count),
+            seen,
+            need,
+            position: item.position as usize,
+            witnessed: item.witnessed,
+        };
+        match node.phase {
+            Phase::First | Phase::After | Phase::Inside => self.program.members_variety(p, &at, &mut of),
+            Phase::BeforeColon => {
+                let value = self.program.variety(RuleId(item.child));
+                value.saturating_mul(self.program.members_variety(p, &at, &mut of))
+            }
+            Phase::BeforeKey => {
+                let all = self.program.members_variety(p, &at, &mut of);
+                let missing = need.iter().zip(seen).any(|(n, s)| n & !s != 0);
+                if missing { all } else { less(all, 1) }
+            }
+            Phase::Key => self.key_variety(p, item, &at),
+        }
+    }
+
+    /// The same inside a key: the best of the keys that it may become.
+    fn key_variety(&self, p: &ObjectProgram, item: &ObjectItem, at: &At<'_>) -> u64 {
+        let mut of = |r: RuleId| self.program.variety(r);
+        if item.others && p.max == u64::MAX && p.others.iter().any(|c| c.keys.is_none()) {
+            return u64::MAX;
+        }
+        let mut most = 0;
+        if item.name != u32::MAX {
+            let allowed = &self.arena.bits[item.allowed as usize..item.allowed as usize + p.words];
+            for &i in p.names.subtree_tokens(item.name) {
+                let (word, bit) = (i as usize / 64, 1u64 << (i % 64));
+                let (true, Some(rule)) = (allowed[word] & bit != 0, p.rules[i as usize]) else { continue };
+                let mut seen: SmallVec<[u64; 4]> = at.seen.into();
+                let mut need: SmallVec<[u64; 4]> = at.need.into();
+                seen[word] |= bit;
+                if let Some(implied) = &p.implied {
+                    need.iter_mut().zip(&implied[i as usize]).for_each(|(n, m)| *n |= m);
+                }
+                let after = At {
+                    count: at.count + 1,
+                    seen: &seen,
+                    need: &need,
+                    position: i as usize + 1,
+                    witnessed: at.witnessed,
+                };
+                let rest = self.program.members_variety(p, &after, &mut of);
+                most = most.max(self.program.variety(rule).saturating_mul(rest));
+                if most == u64::MAX {
+                    break;
+                }
+            }
+        }
+        most
+    }
+
+    /// What a number or word at the top has read.
+    pub(super) fn word_before(&self, node: &Node) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut k = node.trace;
+        while let Some(b) = self.arena.keys.get(k as usize) {
+            if !b.byte.is_ascii_alphanumeric() && !matches!(b.byte, b'+' | b'-' | b'.') {
+                break;
+            }
+            out.push(b.byte);
+            k = b.before;
+        }
+        out.reverse();
+        out
+    }
+}
+
+/// Sets the number of a tag, unless it has a larger one.
+fn raise(counts: &mut ByTag, tag: u32, n: u64) {
+    let at = tag as usize;
+    if counts.len() <= at {
+        counts.resize(at + 1, 0);
+    }
+    counts[at] = counts[at].max(n);
+}

@@ -1,0 +1,320 @@
+//! Unique elements that are containers with few values: every byte, judged by the list of all documents.
+//!
+//! The twin writes down each document of a small language and asks whether it is valid by the words of the
+//! specification: elements by their own list, arrays by comparing elements pairwise. A byte may follow a prefix exactly
+//! if some document goes on with it, so whatever the guide refuses too early or too late shows.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+use serde_json::Value;
+use support::check::{Plan, walk};
+use support::twin::Spellings;
+use support::walk::Walker;
+
+fn bytes() -> Arc<Vocabulary> {
+    let tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).chain([Vec::new()]).collect();
+    Vocabulary::new(&tokens, VocabularyOptions { eos_token_ids: vec![256], ..Default::default() }).unwrap()
+}
+
+/// All spellings of a value without blanks and escapes, with its keys in any order or in the order of `declared`.
+fn spellings(v: &Value, any_order: bool) -> Vec<String> {
+    let joined = |parts: Vec<Vec<String>>| {
+        parts.into_iter().fold(vec![String::new()], |all, part| {
+            let comma = |a: &str| if a.is_empty() { "" } else { "," };
+            all.iter().flat_map(|a| part.iter().map(move |p| format!("{a}{}{p}", comma(a)))).collect()
+        })
+    };
+    match v {
+        Value::Array(a) => {
+            let all = joined(a.iter().map(|v| spellings(v, any_order)).collect());
+            all.iter().map(|s| format!("[{s}]")).collect()
+        }
+        Value::Object(o) => {
+            let members: Vec<Vec<String>> =
+                o.iter().map(|(k, v)| spellings(v, any_order).iter().map(|s| format!("{k:?}:{s}")).collect()).collect();
+            let orders = if any_order { orders(members) } else { vec![members] };
+            let mut out: Vec<String> = orders.into_iter().flat_map(joined).map(|s| format!("{{{s}}}")).collect();
+            out.sort();
+            out.dedup();
+            out
+        }
+        scalar => vec![scalar.to_string()],
+    }
+}
+
+fn orders<T: Clone>(items: Vec<T>) -> Vec<Vec<T>> {
+    if items.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut out = Vec::new();
+    for i in 0..items.len() {
+        let mut rest = items.clone();
+        let first = rest.remove(i);
+        out.extend(orders(rest).into_iter().map(|r| [vec![first.clone()], r].concat()));
+    }
+    out
+}
+
+/// Elements, and the arrays of them: `"min"` to `"max"` elements that differ.
+fn arrays(elements: &[Value], min: usize, max: usize) -> Vec<Value> {
+    let mut all: Vec<Vec<Value>> = vec![Vec::new()];
+    let mut from = 0;
+    for _ in 0..max {
+        let end = all.len();
+        for i in from..end {
+            for e in elements.iter().filter(|e| !all[i].contains(e)).cloned().collect::<Vec<_>>() {
+                all.push([all[i].clone(), vec![e]].concat());
+            }
+        }
+        from = end;
+    }
+    all.into_iter().filter(|a| a.len() >= min).map(Value::Array).collect()
+}
+
+/// Compares every byte after every prefix of a document.
+fn compare(schema: &str, documents: &[Value]) -> usize {
+    // Keys without a name come in any order anyhow.
+    let orders: &[bool] = if schema.contains("patternProperties") { &[true] } else { &[true, false] };
+    let v = bytes();
+    let mut prefixes = 0;
+    for &any_order in orders {
+        let order = if any_order { PropertyOrder::Any } else { PropertyOrder::Schema };
+        let options = SchemaOptions { whitespace: Whitespace::Compact, property_order: order, ..Default::default() };
+        let index = Index::from_json_schema(schema, &v, &options, &Limits::default()).unwrap();
+        let texts: BTreeSet<Vec<u8>> =
+            documents.iter().flat_map(|d| spellings(d, any_order)).map(String::into_bytes).collect();
+        let texts: Vec<&Vec<u8>> = texts.iter().collect();
+        let mut guide = index.guide(&GuideOptions::default()).unwrap();
+        let mut row = vec![0; v.words()];
+        // Depth first over the sorted texts: `lo..hi` are those that begin with what the guide has read.
+        let mut stack = vec![(0, texts.len(), 0)];
+        let mut read: Vec<u8> = Vec::new();
+        while let Some((lo, hi, depth)) = stack.pop() {
+            if depth > 0 {
+                let text = texts[lo];
+                guide.rollback(read.len() - (depth - 1)).unwrap();
+                read.truncate(depth - 1);
+                read.push(text[depth - 1]);
+                assert!(guide.try_advance(u32::from(text[depth - 1])), "{schema} refuses {:?}", show(&read));
+            }
+            prefixes += 1;
+            let mut expected: BTreeSet<u8> = BTreeSet::new();
+            let mut at = lo;
+            while at < hi {
+                let Some(&b) = texts[at].get(depth) else {
+                    at += 1;
+                    continue;
+                };
+                let end = at + texts[at..hi].partition_point(|t| t[depth] <= b);
+                expected.insert(b);
+                stack.push((at, end, depth + 1));
+                at = end;
+            }
+            guide.fill_mask(&mut row);
+            let mut allowed: BTreeSet<u8> =
+                (0..=255u8).filter(|&b| row[b as usize / 32] >> (b % 32) & 1 == 1).collect();
+            // Other spellings of keys and strings.
+            allowed.remove(&b'\\');
+            assert_eq!(allowed, expected, "{schema}, any order {any_order}, after {:?}", show(&read));
+            assert_eq!(guide.is_accepting(), texts[lo].len() == depth, "{schema} after {:?}", show(&read));
+        }
+    }
+    prefixes
+}
+
+fn show(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
+
+fn values(json: &str) -> Vec<Value> {
+    serde_json::from_str::<Vec<Value>>(json).unwrap()
+}
+
+/// Elements, what the list of their values is, and the bounds of the arrays.
+const FEW: &[(&str, &str, usize, usize)] = &[
+    (
+        r#"{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"null"}},"additionalProperties":false}"#,
+        r#"[{},{"a":true},{"a":false},{"b":null},{"a":true,"b":null},{"a":false,"b":null}]"#,
+        0,
+        3,
+    ),
+    (
+        r#"{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"boolean"}},"required":["b"],
+            "additionalProperties":false}"#,
+        r#"[{"b":true},{"b":false},{"a":true,"b":true},{"a":true,"b":false},{"a":false,"b":true},{"a":false,"b":false}]"#,
+        0,
+        4,
+    ),
+    (
+        r#"{"type":"object","properties":{"k":{"enum":["x","xy"]}},"required":["k"],"additionalProperties":false}"#,
+        r#"[{"k":"x"},{"k":"xy"}]"#,
+        0,
+        4,
+    ),
+    (
+        r#"{"anyOf":[{"type":"boolean"},{"type":"object","properties":{"a":{"const":[]}},"additionalProperties":false}]}"#,
+        r#"[true,false,{},{"a":[]}]"#,
+        0,
+        5,
+    ),
+    (
+        r#"{"type":"array","items":{"type":"boolean"},"maxItems":2}"#,
+        "[[],[true],[false],[true,true],[true,false],[false,true],[false,false]]",
+        0,
+        3,
+    ),
+    (
+        r#"{"type":"array","prefixItems":[{"type":"null"},{"type":"boolean"}],"items":false,"minItems":1}"#,
+        "[[null],[null,true],[null,false]]",
+        0,
+        4,
+    ),
+    (
+        r#"{"type":"array","items":{"enum":[null,true]},"uniqueItems":true,"minItems":1}"#,
+        "[[null],[true],[null,true],[true,null]]",
+        0,
+        5,
+    ),
+    (
+        r#"{"type":"object","maxProperties":1,"minProperties":1,"properties":{"a":{"type":"null"},"b":{"type":"boolean"}},
+            "additionalProperties":false}"#,
+        r#"[{"a":null},{"b":true},{"b":false}]"#,
+        0,
+        4,
+    ),
+    (
+        r#"{"type":"object","patternProperties":{"^[xy]$":{"type":"null"}},"additionalProperties":false}"#,
+        r#"[{},{"x":null},{"y":null},{"x":null,"y":null}]"#,
+        0,
+        5,
+    ),
+    (
+        r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"null"}},
+            "additionalProperties":false},"c":{"type":"null"}},"additionalProperties":false,"dependentRequired":{"c":["a"]}}"#,
+        r#"[{},{"a":{}},{"a":{"b":null}},{"a":{},"c":null},{"a":{"b":null},"c":null}]"#,
+        0,
+        3,
+    ),
+    (
+        r#"{"type":"object","properties":{"l":{"type":"array","uniqueItems":true,"items":{"type":"object",
+            "properties":{"t":{"type":"null"}},"additionalProperties":false}}},"required":["l"],
+            "additionalProperties":false}"#,
+        r#"[{"l":[]},{"l":[{}]},{"l":[{"t":null}]},{"l":[{},{"t":null}]},{"l":[{"t":null},{}]}]"#,
+        0,
+        4,
+    ),
+    (
+        r#"{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"boolean"}},"additionalProperties":false}"#,
+        r#"[{},{"a":true},{"a":false},{"b":true},{"b":false},{"a":true,"b":true},{"a":true,"b":false},
+            {"a":false,"b":true},{"a":false,"b":false}]"#,
+        2,
+        3,
+    ),
+];
+
+#[test]
+fn few_values() {
+    let mut prefixes = 0;
+    for (element, list, min, max) in FEW {
+        let schema =
+            format!(r#"{{"type":"array","uniqueItems":true,"items":{element},"minItems":{min},"maxItems":{max}}}"#);
+        prefixes += compare(&schema, &arrays(&values(list), *min, *max));
+    }
+    println!("{prefixes} prefixes");
+    assert!(prefixes > 10_000);
+}
+
+#[test]
+fn beside_other_arrays() {
+    // An array that may repeat its elements beside one that may not.
+    let booleans = r#"{"type":"object","properties":{"a":{"type":"null"}},"additionalProperties":false}"#;
+    let schema = format!(
+        r#"{{"anyOf":[{{"type":"array","uniqueItems":true,"items":{booleans},"maxItems":3}},
+            {{"type":"array","items":{{"type":"object","maxProperties":0}},"minItems":2,"maxItems":3}}]}}"#
+    );
+    let mut all = arrays(&values(r#"[{},{"a":null}]"#), 0, 3);
+    all.extend(values("[[{},{}],[{},{},{}]]"));
+    compare(&schema, &all);
+    // One array in the other, both of unique elements.
+    let schema = format!(
+        r#"{{"type":"array","uniqueItems":true,"maxItems":3,"items":{{"type":"array","uniqueItems":true,"items":{booleans}}}}}"#
+    );
+    let inner = arrays(&values(r#"[{},{"a":null}]"#), 0, 3);
+    compare(&schema, &arrays(&inner, 0, 3));
+}
+
+/// Elements that can always differ somewhere, and some that cannot from some place on.
+const MANY: &[&str] = &[
+    r#"{"type":"object","properties":{"id":{"type":"string"},"on":{"type":"boolean"}},"required":["id"],"additionalProperties":false}"#,
+    r#"{"type":"object","properties":{"on":{"type":"boolean"},"id":{"type":"string","maxLength":2}},"additionalProperties":false}"#,
+    r#"{"type":"object","properties":{"n":{"type":"integer","minimum":0,"maximum":12},"a":{"enum":["a","ab"]}},"additionalProperties":false}"#,
+    r#"{"type":"object","properties":{"p":{"type":"string","pattern":"^[ab]{1,2}$"}},"minProperties":1,"additionalProperties":false}"#,
+    r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"boolean"}},"b":{"type":"boolean"}},"required":["b"],"additionalProperties":false}"#,
+    r#"{"type":"array","prefixItems":[{"type":"number"},{"type":"boolean"}],"items":false}"#,
+    r#"{"type":"array","items":{"type":"integer","minimum":1,"maximum":2},"maxItems":2}"#,
+    r##"{"type":"object","properties":{"next":{"$ref":"#/items"},"v":{"type":"boolean"}},"additionalProperties":false}"##,
+    r#"{"oneOf":[{"type":"object","properties":{"a":{"const":1}},"required":["a"],"additionalProperties":false},{"type":"object","properties":{"a":{"const":2},"b":{"type":"string"}},"required":["a"],"additionalProperties":false}]}"#,
+    r#"{"type":"object","patternProperties":{"^x":{"type":"null"},"^[ab]$":{"type":"boolean"}},"maxProperties":2,"additionalProperties":false}"#,
+    r#"{"type":"object","propertyNames":{"enum":["a","b"]},"additionalProperties":{"type":"boolean"}}"#,
+    r#"{"type":"object","properties":{"e":{"type":"array","uniqueItems":true,"items":{"enum":["a","b","ab"]}}},"additionalProperties":false}"#,
+];
+
+/// What a walk tries now and then, so that its arrays become long.
+const HINTS: &[&str] = &[
+    "},{",
+    ",{\"a\":",
+    ",{\"",
+    "],[",
+    ",[",
+    "true,",
+    "\"on\":true}",
+    "\"b\":false},{",
+    "\"id\":\"a\"},{",
+    "1},{",
+    "1],[",
+];
+
+#[test]
+fn masks_and_dead_ends() {
+    let v = support::vocabulary::small();
+    let tokens = Spellings::of(&v);
+    let (mut states, mut wrong) = (0, Vec::new());
+    for (element, seed) in MANY.iter().zip(0..) {
+        let schema = format!(r#"{{"type":"array","uniqueItems":true,"items":{element}}}"#);
+        for walks in 0..5 {
+            let order = if walks % 2 == 0 { PropertyOrder::Any } else { PropertyOrder::Schema };
+            let options = SchemaOptions { property_order: order, ..Default::default() };
+            let index = Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap();
+            let guide = index.guide(&GuideOptions::default()).unwrap();
+            let plan = Plan { tokens: 60, every: 3, probes: 4 };
+            let found = walk(guide, None, &tokens, Walker::new(seed * 100 + walks, b"[").with_hints(HINTS), plan);
+            states += found.states;
+            wrong.extend(found.wrong.into_iter().map(|w| format!("{schema}: {w}")));
+            if let Some(Ok(Value::Array(a))) = found.ended.map(|t| serde_json::from_slice(&t)) {
+                let repeats = (0..a.len()).any(|i| a[..i].contains(&a[i]));
+                assert!(!repeats, "{schema}: {a:?}");
+            }
+        }
+    }
+    println!("{states} masks");
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
+    assert!(states > 350);
+}
+
+#[test]
+fn refused_by_name() {
+    let v = bytes();
+    let few = r#"{"type":"object","properties":{"a":{"type":"null"}},"additionalProperties":false}"#;
+    for schema in [
+        format!(r#"{{"type":"array","uniqueItems":true,"minItems":3,"items":{few}}}"#),
+        format!(r#"{{"type":"array","uniqueItems":true,"contains":{{"required":["a"]}},"items":{few}}}"#),
+    ] {
+        let e = Index::from_json_schema(&schema, &v, &SchemaOptions::default(), &Limits::default()).err();
+        assert!(e.is_some_and(|e| e.kind() == ErrorKind::Unsupported), "{schema}");
+    }
+}
