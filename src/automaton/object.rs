@@ -367,6 +367,13 @@ impl Frames<'_> {
                 .any(|(c, i)| c.keys.is_none() && self.arena.states[(item.classes + i) as usize] > CLOSED)
     }
 
+    /// Whether any character may come next in the key that `node` is in, whatever was read of it.
+    pub fn takes_any_char(&self, node: &Node) -> bool {
+        node.sub == Sub::Plain
+            && self.program.any_text.state(node.text).accepting
+            && self.arena.objects[node.start as usize..][..node.len as usize].iter().any(|i| self.takes_every_key(i))
+    }
+
     /// Whether a character of `lo..=hi` keeps the item alive.
     fn key_meets(&self, node: &Node, item: ObjectItem, lo: u32, hi: u32) -> bool {
         let p = &self.program.objects[item.shape as usize];
