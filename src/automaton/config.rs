@@ -96,6 +96,17 @@ impl<'a> Frames<'a> {
         self.program.gaps[node.gap as usize].accepting[node.blank as usize]
     }
 
+    /// Whether `most` bytes of any whitespace may stand at `top`.
+    pub fn has_room_for_blanks(&self, top: NodeId, most: u32) -> bool {
+        let n = &self.arena.nodes[top as usize];
+        let between = match (n.kind, n.phase) {
+            (Kind::Value, _) => true,
+            (Kind::Array | Kind::Object, phase) => !matches!(phase, Phase::Inside | Phase::Key),
+            _ => false,
+        };
+        between && self.program.gaps[n.gap as usize].most.is_some_and(|m| u32::from(m.saturating_sub(n.blank)) >= most)
+    }
+
     fn step_value(&mut self, node: Node, byte: u8) -> NodeId {
         if let Some(n) = self.blank(node, byte) {
             return n;

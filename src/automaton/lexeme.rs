@@ -388,6 +388,12 @@ impl Lexeme {
         }
     }
 
+    /// Whether every crossing token of `chars` (fewest, most) more code points may close the text.
+    #[inline]
+    pub fn all_may_close(&self, count: u32, chars: (u32, u32)) -> bool {
+        self.may_close(count.saturating_add(chars.0)) && self.may_close(count.saturating_add(chars.1))
+    }
+
     /// Whether `byte`, read in `state`, starts a new code point of the text.
     #[inline]
     pub fn starts_char(&self, state: &State, byte: u8) -> bool {

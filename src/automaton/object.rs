@@ -392,6 +392,13 @@ impl Frames<'_> {
                 .any(|(c, i)| c.keys.is_none() && self.arena.states[(item.classes + i) as usize] > CLOSED)
     }
 
+    /// Whether any character may come next in the key that `node` is in, whatever was read of it.
+    pub fn takes_any_char(&self, node: &Node) -> bool {
+        node.sub == Sub::Plain
+            && self.program.any_text.state(node.text).accepting
+            && self.arena.objects[node.start as usize..][..node.len as usize].iter().any(|i| self.takes_every_key(i))
+    }
+
     /// Whether a character keeps the item alive: one of the ranges `named` a named key, one of `any` another.
     fn key_meets(&self, node: &Node, item: ObjectItem, named: &[(u32, u32)], any: &[(u32, u32)]) -> bool {
         let p = &self.program.objects[item.shape as usize];

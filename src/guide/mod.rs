@@ -20,6 +20,7 @@ use crate::automaton::lexeme::{CLOSED, StateId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::mask::Masker;
 use crate::index::submask::Inner as Row;
+use crate::index::tails::Known;
 use crate::index::{Engine, Index};
 
 /// What a request brings.
@@ -48,13 +49,11 @@ struct Step {
     mark: Mark,
 }
 
-/// What was crossing at the last mask inside a scalar: the same until the frames below change.
+/// What masks leave for the next ones.
 #[derive(Clone, Default)]
 struct LastMask {
-    scalar: Option<crate::index::mask::ScalarKey>,
-    tokens: Vec<u32>,
-    /// What may follow values whose parents are on the stack or were.
-    after: Vec<crate::index::after::AfterValue>,
+    /// What was found about the frames.
+    known: Known,
     /// Room for the description of a configuration.
     key: Vec<u8>,
 }
@@ -207,14 +206,11 @@ impl Guide {
                 }
             }
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
-                let settled = arena.nodes.len() as NodeId;
                 let frames = Frames { program, arena };
                 let mut masker = Masker::new(&inner.vocabulary, &inner.tables, lexemes, frames, row);
-                masker.settled = settled;
-                masker.after = std::mem::take(&mut self.last.after);
-                let last = (&mut self.last.scalar, &mut self.last.tokens);
-                masker.fill_remembered(&inner.memo, *top, last, &mut self.last.key);
-                self.last.after = masker.after;
+                masker.known = std::mem::take(&mut self.last.known);
+                masker.fill_remembered(&inner.memo, *top, &mut self.last.key);
+                self.last.known = masker.known;
                 if let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
                 }
@@ -364,8 +360,7 @@ impl Guide {
     }
 
     fn go_back_to(&mut self, before: u32, mark: &Mark) {
-        self.last.scalar = None;
-        self.last.after.clear();
+        self.last.known.clear();
         self.run = None;
         match &mut self.position {
             Position::Pattern(s) => *s = before,

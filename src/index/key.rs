@@ -6,6 +6,8 @@
 //! tries of names and vocabulary are walked side by side; only quotes and escapes are stepped.
 
 use super::mask::{Ground, Masker};
+use super::share::clear;
+use super::submask::Cross;
 use super::tables::Walked;
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::lexeme::{CLOSED, Lexeme};
@@ -39,13 +41,16 @@ impl Masker<'_> {
             }
         }
         if program.has_watched && self.exact && self.frames.key_may_repeat(top) {
+            self.begin();
             return self.children(ground, node, top);
         }
         if n.sub != Sub::Plain || groups.is_empty() {
+            self.begin();
             return self.children_of_key(ground, node, top);
         }
         let mark = self.frames.arena.mark();
         if few {
+            self.begin();
             // Classes with few keys left are stepped, so that the last one is not promised twice.
             let only = self.frames.few_keys_only(top);
             if only != NONE {
@@ -67,11 +72,11 @@ impl Masker<'_> {
                 continue;
             }
             let mask = self.tables.submask(self.vocabulary, masked, state, 0, walked, node);
-            mask.inner.or_into(self.row);
+            self.allow_inner(&mask.inner);
             let Some(cross) = &mask.cross else { continue };
             let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
             let after = self.frames.close_unnamed(top, |text| text == group);
-            if after != NONE {
+            if after != NONE && (self.exact || !self.cross_unnamed(cross, top, after, (walked, node))) {
                 let tail = Ground::Tail { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
                 self.emit(tail, 0);
                 self.visit(tail, 0, after);
@@ -85,6 +90,7 @@ impl Masker<'_> {
                 }
             }
         }
+        self.begin();
         self.specials(ground, node, top, &rests);
         for token in escaped {
             self.row[token as usize >> 5] &= !(1 << (token & 31));
@@ -95,6 +101,50 @@ impl Masker<'_> {
         let named = self.frames.named_only(top);
         if named != NONE {
             self.children_of_key(ground, node, named);
+        }
+        self.frames.arena.truncate(&mark);
+    }
+
+    /// Allows crossing tokens that close a key which nobody knows, `after` which the configuration is as given. False, and
+    /// nothing was done, if some tail is not among the vocabulary's.
+    fn cross_unnamed(&mut self, cross: &Cross, top: NodeId, after: NodeId, from: (Walked, u32)) -> bool {
+        let (bits, open) = self.live_tails_unnamed(after);
+        if !self.cross_by(cross, &bits) {
+            return false;
+        }
+        for &node in &open {
+            // A second key in one token: what the first one spells may matter.
+            let tail = self.tables.tails.spelled(node);
+            let Some(below) = cross.tails.find(0, &tail) else { continue };
+            for &i in cross.tails.subtree_tokens(below) {
+                let token = cross.crossings[i as usize].token;
+                if self.allows(top, self.rest_of(token, from)) {
+                    self.set(token);
+                }
+            }
+        }
+        true
+    }
+
+    /// Allows the tokens that close a key right here, which ends at `path` below `top`: `child` is where the quote leads.
+    fn close_name(&mut self, ground: Ground<'_>, child: u32, top: NodeId, path: &[u8]) {
+        let mark = self.frames.arena.mark();
+        let next = self.step_all(top, path);
+        if next != NONE {
+            let n = &self.frames.arena.nodes[next as usize];
+            let closed = !(n.kind == Kind::Object && n.phase == Phase::Key);
+            let tables = self.tables;
+            let quick = closed && !self.exact && path.len() == 1 && matches!(ground, Ground::Whole(Walked::Tokens));
+            let bits =
+                if quick && self.trie(ground).depth[child as usize] == 1 { Some(self.live_tails(next)) } else { None };
+            let done = match (&bits, &tables.tails.closing) {
+                (Some(bits), Some(closing)) => self.cross_by(closing, bits),
+                _ => false,
+            };
+            if !done {
+                self.emit(ground, child);
+                if closed { self.visit(ground, child, next) } else { self.children_of_key(ground, child, next) }
+            }
         }
         self.frames.arena.truncate(&mark);
     }
@@ -127,20 +177,9 @@ impl Masker<'_> {
                 continue;
             }
             let Some(child) = self.child(ground, node, byte) else { continue };
-            let mark = self.frames.arena.mark();
             path.push(byte);
-            let next = self.step_all(top, path);
+            self.close_name(ground, child, top, path);
             path.pop();
-            if next != NONE {
-                self.emit(ground, child);
-                let n = &self.frames.arena.nodes[next as usize];
-                if n.kind == Kind::Object && n.phase == Phase::Key {
-                    self.children_of_key(ground, child, next);
-                } else {
-                    self.visit(ground, child, next);
-                }
-            }
-            self.frames.arena.truncate(&mark);
         }
         let arena = &*self.frames.arena;
         let live = |n: &Named| {
@@ -252,18 +291,16 @@ impl Masker<'_> {
         let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty())
             || rests.iter().any(|r| r.is_empty());
         if complete && let Some(child) = self.child(ground, node, b'"') {
-            for &t in self.trie(ground).subtree_tokens(child) {
-                self.row[t as usize >> 5] &= !(1 << (t & 31));
+            if node == 0 && matches!(ground, Ground::Whole(Walked::Tokens)) {
+                clear(self.row, &self.tables.tails.quoted);
+            } else {
+                for &t in self.trie(ground).subtree_tokens(child) {
+                    self.row[t as usize >> 5] &= !(1 << (t & 31));
+                }
             }
-            let mark = self.frames.arena.mark();
             path.push(b'"');
-            let next = self.step_all(top, path);
+            self.close_name(ground, child, top, path);
             path.pop();
-            if next != NONE {
-                self.emit(ground, child);
-                self.visit(ground, child, next);
-            }
-            self.frames.arena.truncate(&mark);
         }
         let mut below = next_names(program, names);
         // A rest is like a name of no shape.

@@ -9,10 +9,10 @@
 
 use std::sync::Arc;
 
-use super::after::AfterValue;
 use super::memo::Memo;
-use super::submask::{Cross, Inner, SubMask};
+use super::submask::{Cross, Inner};
 use super::tables::{MaskedLexeme, Tables, Walked};
+use super::tails::Known;
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
@@ -31,17 +31,6 @@ pub(super) enum Ground<'t> {
     Tail { cross: &'t Cross, lexeme: Option<&'t Lexeme>, count: u32, origin: NodeId, from: (Walked, u32) },
 }
 
-/// What the crossing tokens inside a single scalar depend on, as long as its guide does not go back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScalarKey {
-    parent: NodeId,
-    lexeme: u32,
-    state: u32,
-}
-
-/// What was crossing at a guide's last mask inside a single scalar.
-pub type LastMask<'l> = (&'l mut Option<ScalarKey>, &'l mut Vec<u32>);
-
 /// Fills one row.
 pub struct Masker<'a> {
     /// The vocabulary.
@@ -56,15 +45,15 @@ pub struct Masker<'a> {
     pub row: &'a mut [u32],
     /// Every crossing token is stepped whole, because what it spells decides what may follow.
     pub exact: bool,
-    /// What may follow values, found at this mask or before; belongs to the guide.
-    pub after: Vec<AfterValue>,
-    /// Nodes below this one stay as they are when the mask is made.
-    pub settled: NodeId,
+    /// What was found about the frames, at this mask or before; belongs to the guide.
+    pub known: Known,
+    /// The row holds anything yet.
+    fresh: bool,
     depth: u32,
 }
 
 impl<'a> Masker<'a> {
-    /// A masker over an empty row.
+    /// A masker over an empty row, or any row for [`fill_remembered`](Self::fill_remembered).
     pub fn new(
         vocabulary: &'a Vocabulary,
         tables: &'a Tables,
@@ -72,92 +61,55 @@ impl<'a> Masker<'a> {
         frames: Frames<'a>,
         row: &'a mut [u32],
     ) -> Self {
-        Masker { vocabulary, tables, lexemes, frames, row, exact: false, after: Vec::new(), settled: 0, depth: 0 }
+        let known = Known::default();
+        Masker { vocabulary, tables, lexemes, frames, row, exact: false, known, fresh: false, depth: 0 }
     }
 
     /// Sets the bits of all tokens that `top` allows; stop tokens are the guide's.
     pub fn fill(&mut self, top: NodeId) {
         let mark = self.frames.arena.mark();
         self.visit(Ground::Whole(Walked::Tokens), 0, top);
+        self.begin();
         self.frames.arena.truncate(&mark);
     }
 
     /// [`fill`](Self::fill) into a row that holds anything, by what `memo` remembers of it; `scratch` is overwritten.
-    pub fn fill_remembered(&mut self, memo: &Memo, top: NodeId, last: LastMask<'_>, scratch: &mut Vec<u8>) {
+    pub fn fill_remembered(&mut self, memo: &Memo, top: NodeId, scratch: &mut Vec<u8>) {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
-        if program.has_unique && self.frames.is_unique_inside(top) {
-            return self.fill_with(top, last.0, last.1);
-        }
-        // Further inside the same string, what was crossing is at hand.
-        if let Some(key) = last.0
-            && n.kind == Kind::Scalar
-            && key.parent == n.parent
-        {
-            return self.fill_with(top, last.0, last.1);
-        }
-        if !Memo::describe(program, self.frames.arena, top, scratch) {
-            return self.fill_with(top, last.0, last.1);
+        self.fresh = true;
+        self.known.settle(self.frames.arena);
+        self.exact = program.has_unique && self.frames.is_unique_inside(top);
+        let quick = n.kind == Kind::Scalar || (n.kind == Kind::Object && n.phase == Phase::Key);
+        if self.exact || quick || !Memo::describe(program, self.frames.arena, top, scratch) {
+            return self.fill(top);
         }
         if memo.read(scratch, self.row) {
             return;
         }
-        self.fill_with(top, last.0, last.1);
-        let mut bases: smallvec::SmallVec<[Arc<[u32]>; 2]> = smallvec::SmallVec::new();
-        let dense = |m: &SubMask| if let Inner::Dense(row) = &m.inner { Some(row.clone()) } else { None };
-        if n.kind == Kind::Scalar {
-            for i in n.start..n.start + n.len {
-                let item = self.frames.arena.scalars[i as usize];
-                let masked = &self.lexemes[item.lexeme as usize];
-                let m = self.tables.submask(self.vocabulary, masked, item.state, n.count, Walked::Tokens, 0);
-                if bases.is_empty() {
-                    bases.extend(dense(&m));
-                }
-            }
-        } else if n.kind == Kind::Object && n.phase == Phase::Key {
-            let m = self.tables.submask(self.vocabulary, &self.tables.any_text, n.text, 0, Walked::Tokens, 0);
-            bases.extend(dense(&m));
-        }
-        memo.keep(scratch, self.row, &bases);
+        self.fill(top);
+        memo.keep(scratch, self.row, &[]);
     }
 
-    /// [`fill`](Self::fill) into a row that holds anything. Inside a scalar of one unbounded lexeme the crossing tokens
-    /// stay the same from token to token: `key` and `tokens` remember them.
-    pub fn fill_with(&mut self, top: NodeId, key: &mut Option<ScalarKey>, tokens: &mut Vec<u32>) {
-        let n = self.frames.arena.nodes[top as usize];
-        self.exact = self.frames.program.has_unique && self.frames.is_unique_inside(top);
-        if n.kind == Kind::Scalar && n.len == 1 && !self.exact {
-            let item = self.frames.arena.scalars[n.start as usize];
-            let masked = &self.lexemes[item.lexeme as usize];
-            let l = &masked.lexeme;
-            if l.kind() != LexemeKind::Raw && l.length_met(n.count) {
-                let mask = self.tables.submask(self.vocabulary, masked, item.state, n.count, Walked::Tokens, 0);
-                let now = ScalarKey { parent: n.parent, lexeme: item.lexeme, state: l.mask_state(item.state) };
-                if *key != Some(now) {
-                    self.row.fill(0);
-                    self.fill(top);
-                    *key = None;
-                    tokens.clear();
-                    if let (Some(cross), Inner::Dense(inner)) = (&mask.cross, &mask.inner) {
-                        let bit = |row: &[u32], t: u32| row[t as usize >> 5] >> (t & 31) & 1 == 1;
-                        tokens.extend(
-                            cross.crossings.iter().map(|c| c.token).filter(|&t| bit(self.row, t) && !bit(inner, t)),
-                        );
-                        *key = Some(now);
-                    }
-                    return;
-                }
-                if let Inner::Dense(inner) = &mask.inner {
-                    self.row.copy_from_slice(inner);
-                    for &t in tokens.iter() {
-                        self.set(t);
-                    }
-                    return;
-                }
+    /// Makes the row empty, if it holds anything yet.
+    pub(super) fn begin(&mut self) {
+        if std::mem::replace(&mut self.fresh, false) {
+            self.row.fill(0);
+        }
+    }
+
+    /// Allows inner tokens.
+    pub(super) fn allow_inner(&mut self, inner: &Inner) {
+        match inner {
+            Inner::Dense(row) if self.fresh => {
+                self.row.copy_from_slice(row);
+                self.fresh = false;
+            }
+            _ => {
+                self.begin();
+                inner.or_into(self.row);
             }
         }
-        self.row.fill(0);
-        self.fill(top);
     }
 
     /// Whether `top` allows a token with these bytes.
@@ -225,6 +177,9 @@ impl<'a> Masker<'a> {
         let entered = whole && !self.exact && self.frames.program.has_unique && self.frames.is_unique_inside(top);
         self.exact |= entered;
         let n = self.frames.arena.nodes[top as usize];
+        if !(n.kind == Kind::Scalar || (n.kind == Kind::Object && n.phase == Phase::Key)) {
+            self.begin();
+        }
         match (n.kind, ground) {
             (Kind::Value, Ground::Whole(w)) => self.value(w, node, top),
             (Kind::Scalar, Ground::Whole(w)) => self.scalar(w, node, top),
@@ -289,6 +244,9 @@ impl<'a> Masker<'a> {
         if node != 0 {
             return self.children_but_scalars(ground, node, top);
         }
+        if walked == Walked::Tokens && !self.exact && self.structure_by_tails(top) {
+            return;
+        }
         let trie = self.trie(ground);
         let mark = self.frames.arena.mark();
         let tables = self.tables;
@@ -313,13 +271,7 @@ impl<'a> Masker<'a> {
         let gap = &self.frames.program.gaps[n.gap as usize];
         match gap.most {
             Some(most) if u32::from(most - n.blank) >= tables.blank_reach => {
-                let left = u32::from(most - n.blank);
-                for &(len, t) in tables.blanks.iter() {
-                    if len > left {
-                        break;
-                    }
-                    self.set(t);
-                }
+                self.allow_blanks(u32::from(most - n.blank));
                 self.visit_behind_blanks(top);
             }
             _ => {
@@ -335,6 +287,54 @@ impl<'a> Masker<'a> {
                     self.frames.arena.truncate(&mark);
                 }
             }
+        }
+    }
+
+    /// [`structure`](Self::structure) at the root by the tails that can follow, where whitespace is out of reach of its
+    /// bound. False, and nothing was done, where it is not.
+    fn structure_by_tails(&mut self, top: NodeId) -> bool {
+        if !self.frames.has_room_for_blanks(top, self.tables.blank_reach) {
+            return false;
+        }
+        let bits = self.live_tails(top);
+        if self.tables.tails.behind.as_ref().is_some_and(|behind| !self.cross_by(behind, &bits)) {
+            return false;
+        }
+        let n = self.frames.arena.nodes[top as usize];
+        let most = self.frames.program.gaps[n.gap as usize].most.unwrap_or(0);
+        self.allow_blanks(u32::from(most.saturating_sub(n.blank)));
+        let mark = self.frames.arena.mark();
+        match (n.kind, n.phase) {
+            (Kind::Value, _) => self.open_value(Walked::WhitespaceTails, 0, top),
+            (Kind::Array, Phase::First) => {
+                let value = self.frames.first_element(n);
+                if value != NONE {
+                    self.open_value(Walked::WhitespaceTails, 0, value);
+                }
+            }
+            (Kind::Object, Phase::First | Phase::BeforeKey) => {
+                let next = self.frames.step(top, b'"');
+                for walked in [Walked::Tokens, Walked::WhitespaceTails] {
+                    let ground = Ground::Whole(walked);
+                    if next != NONE
+                        && let Some(child) = self.child(ground, 0, b'"')
+                    {
+                        self.emit(ground, child);
+                        self.visit(ground, child, next);
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.frames.arena.truncate(&mark);
+        true
+    }
+
+    /// Allows tokens of up to `most` bytes of whitespace.
+    fn allow_blanks(&mut self, most: u32) {
+        let tables = self.tables;
+        for &(_, t) in tables.blanks.iter().take_while(|b| b.0 <= most) {
+            self.set(t);
         }
     }
 
@@ -400,6 +400,7 @@ impl<'a> Masker<'a> {
             // A number may end before the next byte.
             let mark = self.frames.arena.mark();
             let after = self.frames.end_scalar(top);
+            self.begin();
             if after != NONE && self.frames.stays_live(after) {
                 self.visit(Ground::Whole(walked), node, after);
             }
@@ -426,16 +427,17 @@ impl<'a> Masker<'a> {
         let l = &*masked.lexeme;
         let watched = self.exact && self.frames.program.has_watched && self.frames.may_repeat(parent, tag);
         if self.exact && (watched || self.frames.has_elements(parent)) && l.may_run_out(count) {
+            self.begin();
             self.inner_unused(&mask.inner, lexeme, (state, count), parent, top, (walked, node));
         } else {
-            mask.inner.or_into(self.row);
+            self.allow_inner(&mask.inner);
         }
         let Some(cross) = &mask.cross else { return };
         if !l.may_cross(count, cross.chars) {
             return;
         }
         let bounded = l.is_bounded().then_some(l);
-        if !self.exact && parent < self.settled && self.cross_known(cross, bounded, count, (parent, tag)) {
+        if !self.exact && self.cross_known(cross, bounded, count, (parent, tag)) {
             return;
         }
         let mark = self.frames.arena.mark();

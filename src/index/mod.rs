@@ -19,9 +19,11 @@ pub mod mask;
 mod memo;
 pub mod program;
 mod rows;
+pub mod share;
 pub mod spelling;
 pub mod submask;
 pub mod tables;
+pub mod tails;
 pub mod token_live;
 
 use std::sync::{Arc, OnceLock};

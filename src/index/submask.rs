@@ -10,6 +10,7 @@
 //! without successor skips its subtree.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
@@ -41,6 +42,8 @@ pub struct Crossing {
 /// Tokens that pass the end of the lexeme, by what remains of them.
 #[derive(Debug)]
 pub struct Cross {
+    /// Names it among all of the process.
+    pub id: u64,
     /// The tails; the ids at its nodes index [`Cross::crossings`].
     pub tails: Trie,
     /// What the ids of the trie stand for.
@@ -200,11 +203,21 @@ impl Cross {
             return None;
         }
         let mut items: Vec<(&[u8], u32)> = crossings.iter().zip(0u32..).map(|(c, i)| (&bytes[c.0..c.1], i)).collect();
+        Cross::of(&mut items, crossings.iter().map(|c| c.2).collect(), escaped)
+    }
+
+    /// Crossing tokens by their tails: `items` are tails and indices of `crossings`. `None` if there are none.
+    pub(crate) fn of(
+        items: &mut Vec<(&[u8], u32)>,
+        crossings: Box<[Crossing]>,
+        escaped: Vec<(u32, Box<[u8]>)>,
+    ) -> Option<Arc<Cross>> {
+        static IDS: AtomicU64 = AtomicU64::new(0);
         // Tails are parts of tokens, and the tokens' own trie was within its limits.
-        let tails = Trie::build(&mut items).ok()?;
-        let all: Box<[Crossing]> = crossings.iter().map(|c| c.2).collect();
-        let chars = all.iter().fold((INF, 0), |(lo, hi), c| (lo.min(c.chars), hi.max(c.chars)));
-        Some(Arc::new(Cross { tails, crossings: all, escaped: escaped.into_boxed_slice(), chars }))
+        let tails = Trie::build(items).ok().filter(|_| !crossings.is_empty())?;
+        let chars = crossings.iter().fold((INF, 0), |(lo, hi), c| (lo.min(c.chars), hi.max(c.chars)));
+        let id = IDS.fetch_add(1, Ordering::Relaxed);
+        Some(Arc::new(Cross { id, tails, crossings, escaped: escaped.into_boxed_slice(), chars }))
     }
 }
 

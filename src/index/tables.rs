@@ -12,8 +12,10 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use super::children::Children;
 use super::inner;
 use super::rows::ByteRows;
+use super::share::Shares;
 use super::spelling::Spelling;
-use super::submask::{Found, Inner, SubMask, delimits, walk};
+use super::submask::{Found, Inner, SubMask, walk};
+use super::tails::Tails;
 use crate::automaton::append::AppendVec;
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::automaton::saturate::Reach;
@@ -106,8 +108,10 @@ pub struct Tables {
     byte_rows: OnceLock<ByteRows>,
     /// A length, and the tokens that are longer: at most a few thousand.
     long: (u32, Trie),
-    /// What follows a quote in some token and can follow a value or key: nearly all tails of all lexemes.
-    pub tails: Trie,
+    /// What tokens spell between values.
+    pub tails: Tails,
+    /// Finished parts of masks.
+    pub shares: Shares,
     /// Tokens that contain a quote: the only ones that can end a string.
     quoted: Trie,
     cache: Mutex<Cache>,
@@ -195,7 +199,6 @@ impl Tables {
         let mut blanks = Vec::new();
         let mut tails: Vec<(&[u8], u32)> = Vec::new();
         let mut quoted: Vec<(&[u8], u32)> = Vec::new();
-        let mut after_quotes: Vec<(&[u8], u32)> = Vec::new();
         let mut blank_reach = 0;
         let mut single = [false; 256];
         for &id in trie.subtree_tokens(0) {
@@ -205,8 +208,6 @@ impl Tables {
             reach.word = reach.word.max(longest_run(bytes, |b| b.is_ascii_alphanumeric() || b == b'_'));
             if bytes.contains(&b'"') {
                 quoted.push((bytes, id));
-                let rests = (0..bytes.len()).filter(|&i| bytes[i] == b'"').map(|i| &bytes[i + 1..]);
-                after_quotes.extend(rests.filter(|r| r.first().is_some_and(|&b| delimits(b))).map(|r| (r, 0)));
             }
             if let [b] = bytes {
                 single[*b as usize] = true;
@@ -256,7 +257,8 @@ impl Tables {
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             byte_rows: OnceLock::new(),
             long: (reach_of_most, Trie::build(&mut long)?),
-            tails: Trie::build(&mut after_quotes)?,
+            tails: Tails::of(vocabulary)?,
+            shares: Shares::default(),
             quoted: Trie::build(&mut quoted)?,
             cache: Mutex::default(),
             counters: Counters::default(),
@@ -347,6 +349,7 @@ impl Tables {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
         cache.lexemes.clear();
+        self.shares.clear();
     }
 
     /// The counters now.

@@ -1,0 +1,433 @@
+//! The tails of a vocabulary: what tokens spell between the values of a document.
+//!
+//! A *tail* begins where a value or key ends or where none has begun: `",`, `}` and `]}` are tails, and so is `:"` with
+//! the text behind it. All tails that tokens of the vocabulary have form one small trie. Which of its nodes can be
+//! stepped from a configuration says all that masks need about the configuration: crossing tokens are those whose tails
+//! can follow, and the tokens between values are tails themselves, perhaps behind whitespace.
+//!
+//! Tails that no document contains are left out. Whether one does is decided by what bytes may stand outside strings,
+//! which is not all that JSON asks, so some are kept that never fit.
+
+use super::after::AfterValue;
+use super::share::{Patch, patch};
+use super::submask::{Cross, Crossing};
+use crate::automaton::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, ObjectItem, Phase};
+use crate::error::Result;
+use crate::index::mask::Masker;
+use crate::vocab::{Trie, Vocabulary};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A bit for each node of the tails' trie: whether it can be stepped.
+pub type Bits = SmallVec<[u64; 8]>;
+
+/// How many answers a guide has at hand.
+const ANSWERS: usize = 8;
+
+/// See the module's story.
+pub struct Tails {
+    /// All of them.
+    pub trie: Trie,
+    /// Whether a node and all below it are whitespace.
+    blank: Box<[bool]>,
+    /// The most whitespace at the end of a tail.
+    reach: u32,
+    /// Tokens that begin with a bracket, a comma or a colon, or have whitespace in front of it.
+    pub behind: Option<Arc<Cross>>,
+    /// Tokens that begin with a quote, by what follows it as if the quote closed something.
+    pub closing: Option<Arc<Cross>>,
+    /// All tokens that begin with a quote.
+    pub quoted: Patch,
+}
+
+fn is_blank(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// What the bytes of a tail so far ask of the next one.
+#[derive(Clone, Copy, PartialEq)]
+enum Expected {
+    /// Nothing was read but whitespace.
+    Anything,
+    /// A value, or a key.
+    Value,
+    /// After an opening bracket: an element or its end.
+    Element,
+    /// After an opening brace: a key or its end.
+    Key,
+    /// After a string: what separates, or a colon.
+    Colon,
+    /// After another value: what separates.
+    Separator,
+}
+
+/// Whether some document may contain `tail` where a value or key ends or none has begun. True for a few that none
+/// contains; nesting is not looked at.
+pub fn plausible(tail: &[u8]) -> bool {
+    let mut expected = Expected::Anything;
+    let mut rest = tail;
+    while let Some((&b, after)) = rest.split_first() {
+        rest = after;
+        let begins = matches!(expected, Expected::Value | Expected::Element);
+        let opens = begins || expected == Expected::Anything;
+        let ends = matches!(expected, Expected::Anything | Expected::Colon | Expected::Separator);
+        expected = match b {
+            b if is_blank(b) => expected,
+            b'"' if begins || expected == Expected::Key => match string_end(rest) {
+                Some(Some(end)) => {
+                    rest = &rest[end..];
+                    Expected::Colon
+                }
+                Some(None) => return true,
+                None => return false,
+            },
+            b'{' if opens => Expected::Key,
+            b'[' if opens => Expected::Element,
+            b'}' if ends || expected == Expected::Key => Expected::Separator,
+            b']' if ends || expected == Expected::Element => Expected::Separator,
+            b',' if ends => Expected::Value,
+            b':' if matches!(expected, Expected::Anything | Expected::Colon) => Expected::Value,
+            b'-' | b'0'..=b'9' if begins => {
+                let end = rest.iter().position(|b| !matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
+                rest = &rest[end.unwrap_or(rest.len())..];
+                Expected::Separator
+            }
+            b't' | b'f' | b'n' if begins => {
+                let word: &[u8] = match b {
+                    b't' => b"rue",
+                    b'f' => b"alse",
+                    _ => b"ull",
+                };
+                let shared = rest.len().min(word.len());
+                if rest[..shared] != word[..shared] {
+                    return false;
+                }
+                rest = &rest[shared..];
+                Expected::Separator
+            }
+            _ => return false,
+        };
+    }
+    true
+}
+
+/// Where a string ends, just behind its quote: `None` if its bytes are no JSON, `Some(None)` if it has no end.
+fn string_end(bytes: &[u8]) -> Option<Option<usize>> {
+    let mut i = 0;
+    loop {
+        match bytes.get(i..)? {
+            [] => return Some(None),
+            [b'"', ..] => return Some(Some(i + 1)),
+            [b'\\'] => return Some(None),
+            [b'\\', b, ..] if !b"\"\\/bfnrtu".contains(b) => return None,
+            [b'\\', ..] => i += 2,
+            [0..0x20, ..] => return None,
+            _ => i += 1,
+        }
+    }
+}
+
+impl Tails {
+    /// The tails of a vocabulary: one pass over its tokens.
+    pub fn of(vocabulary: &Vocabulary) -> Result<Tails> {
+        let mut all: Vec<(&[u8], u32)> = vec![(b"", 0)];
+        let (mut behind, mut closing, mut quoted) = (Vec::new(), Vec::new(), Vec::new());
+        for &id in vocabulary.trie().subtree_tokens(0) {
+            let Some(bytes) = vocabulary.token_bytes(id) else { continue };
+            for (i, &b) in bytes.iter().enumerate() {
+                let ends = matches!(b, b'"' | b'0'..=b'9' | b'e' | b'l');
+                let rest = &bytes[i + 1..];
+                if ends && rest.first().is_some_and(|&b| super::submask::delimits(b)) && plausible(rest) {
+                    all.push((rest, 0));
+                }
+            }
+            let run = bytes.iter().take_while(|b| is_blank(**b)).count();
+            match bytes.get(run) {
+                Some(b'{' | b'}' | b'[' | b']' | b',' | b':') if plausible(&bytes[run..]) => {
+                    all.push((&bytes[run..], 0));
+                    behind.push((&bytes[run..], id));
+                }
+                Some(b'"') if run == 0 => {
+                    quoted.push(id);
+                    let rest = &bytes[1..];
+                    if rest.first().is_none_or(|&b| super::submask::delimits(b)) && plausible(rest) {
+                        closing.push((rest, id));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let trie = Trie::build(&mut all)?;
+        let mut blank = vec![false; trie.len()];
+        let mut reach = vec![0u32; trie.len()];
+        let mut most = 0;
+        for node in (1..trie.len() as u32).rev() {
+            let i = node as usize;
+            blank[i] = is_blank(trie.byte[i]) && trie.children(node).all(|c| blank[c as usize]);
+            if blank[i] {
+                reach[i] = 1 + trie.children(node).map(|c| reach[c as usize]).max().unwrap_or(0);
+                most = most.max(reach[i]);
+            }
+        }
+        let cross = |tokens: Vec<(&[u8], u32)>| {
+            let crossings: Box<[Crossing]> = tokens.iter().map(|t| Crossing { token: t.1, chars: 0 }).collect();
+            let mut items: Vec<(&[u8], u32)> = tokens.iter().zip(0..).map(|(t, i)| (t.0, i)).collect();
+            Cross::of(&mut items, crossings, Vec::new())
+        };
+        Ok(Tails {
+            trie,
+            blank: blank.into(),
+            reach: most,
+            behind: cross(behind),
+            closing: cross(closing),
+            quoted: patch(quoted),
+        })
+    }
+
+    fn words(&self) -> usize {
+        self.trie.len().div_ceil(64)
+    }
+
+    /// The bytes from the root to a node.
+    pub fn spelled(&self, node: u32) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut at = 0;
+        while at != node {
+            let Some(next) = self.trie.children(at).find(|&c| c <= node && node < self.trie.end[c as usize]) else {
+                break;
+            };
+            out.push(self.trie.byte[next as usize]);
+            at = next;
+        }
+        out
+    }
+}
+
+fn set(bits: &mut Bits, node: u32) {
+    bits[node as usize / 64] |= 1 << (node % 64);
+}
+
+/// Whether a byte may stand at a node between values. True for more where the node does not tell.
+fn fits(node: &Node, byte: u8) -> bool {
+    is_blank(byte)
+        || match (node.kind, node.phase) {
+            (Kind::Done | Kind::Root, _) => false,
+            (Kind::Value, _) => !matches!(byte, b'}' | b']' | b',' | b':'),
+            (Kind::Object, Phase::First) => matches!(byte, b'"' | b'}'),
+            (Kind::Object, Phase::After) => matches!(byte, b',' | b'}'),
+            (Kind::Object, Phase::BeforeKey) => byte == b'"',
+            (Kind::Object, Phase::BeforeColon) => byte == b':',
+            (Kind::Array, Phase::After) => matches!(byte, b',' | b']'),
+            _ => true,
+        }
+}
+
+fn closes(byte: u8) -> bool {
+    matches!(byte, b'}' | b']')
+}
+
+/// What a node of a configuration consists of, but for where in the arena its items are.
+#[derive(Clone, PartialEq)]
+struct Content {
+    node: Node,
+    objects: SmallVec<[ObjectItem; 1]>,
+    arrays: SmallVec<[ArrayItem; 1]>,
+}
+
+/// Which tails may follow a configuration below a node of the tails' trie. The configuration is known by the content of
+/// its top node, whose indices point below what was there before the mask was made, and so stay what they are as long
+/// as the guide does not go back.
+#[derive(Clone)]
+pub struct Answer {
+    below: u32,
+    /// The configuration stands behind a key that is not known; then second keys of the same object are left open.
+    unnamed: bool,
+    content: Content,
+    bits: Bits,
+    open: SmallVec<[u32; 2]>,
+}
+
+/// What a guide has found about the frames that it stands on. It holds as long as the guide does not go back.
+#[derive(Clone, Default)]
+pub struct Known {
+    pub(super) values: Vec<AfterValue>,
+    pub(super) answers: Vec<Answer>,
+    /// Lengths of the arena when the mask was begun: what lies below stays as it is.
+    pub(super) nodes: u32,
+    pub(super) bits: u32,
+    pub(super) counts: u32,
+    pub(super) seen: u32,
+}
+
+impl Known {
+    /// Forgets everything: the guide goes back.
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.answers.clear();
+    }
+
+    /// Notes what is in the arena before a mask is made.
+    pub fn settle(&mut self, arena: &Arena) {
+        self.nodes = arena.nodes.len() as u32;
+        self.bits = arena.bits.len() as u32;
+        self.counts = arena.counts.len() as u32;
+        self.seen = arena.seen.len() as u32;
+    }
+}
+
+impl Masker<'_> {
+    /// No tail follows, not even the empty one.
+    pub(super) fn no_tails(&self) -> Bits {
+        smallvec::smallvec![0; self.tables.tails.words()]
+    }
+
+    /// Which tails may follow `top`.
+    pub(super) fn live_tails(&mut self, top: NodeId) -> Bits {
+        let mut bits = self.no_tails();
+        set(&mut bits, 0);
+        let mark = self.frames.arena.mark();
+        self.live_below(0, top, NONE, &mut bits, &mut SmallVec::new());
+        self.frames.arena.truncate(&mark);
+        bits
+    }
+
+    /// Which tails may follow `after`, just behind a key without a name. Tails with a second key of the same object are
+    /// left out where it matters what the first one spelled; they are returned beside.
+    pub(super) fn live_tails_unnamed(&mut self, after: NodeId) -> (Bits, SmallVec<[u32; 2]>) {
+        let content = self.settled_content(after);
+        if let Some(c) = &content
+            && let Some(a) = self.known.answers.iter().find(|a| a.unnamed && a.below == 0 && a.content == *c)
+        {
+            return (a.bits.clone(), a.open.clone());
+        }
+        let mut bits = self.no_tails();
+        set(&mut bits, 0);
+        let mut open = SmallVec::new();
+        let mark = self.frames.arena.mark();
+        self.live_below(0, after, self.frames.arena.nodes[after as usize].parent, &mut bits, &mut open);
+        self.frames.arena.truncate(&mark);
+        if let Some(content) = content {
+            self.remember(Answer { below: 0, unnamed: true, content, bits: bits.clone(), open: open.clone() });
+        }
+        (bits, open)
+    }
+
+    fn remember(&mut self, answer: Answer) {
+        let answers = &mut self.known.answers;
+        if answers.len() >= ANSWERS {
+            answers.remove(0);
+        }
+        answers.push(answer);
+    }
+
+    /// Sets the bits of the nodes below `root` that can be stepped from `top`. Behind an unknown key of the object on
+    /// `object`, further keys of that object are followed only where every key may stand; other places go to `open`.
+    fn live_below(&mut self, root: u32, top: NodeId, object: NodeId, bits: &mut Bits, open: &mut SmallVec<[u32; 2]>) {
+        let tables = self.tables;
+        let tails = &tables.tails;
+        let trie = &tails.trie;
+        let base = trie.depth[root as usize];
+        let mut path: SmallVec<[NodeId; 32]> = smallvec::smallvec![top];
+        let mut i = root + 1;
+        let end = trie.end[root as usize];
+        while i < end {
+            path.truncate((trie.depth[i as usize] - base) as usize);
+            let before = path.last().copied().unwrap_or(top);
+            let (byte, past) = (trie.byte[i as usize], trie.end[i as usize]);
+            if tails.blank[i as usize] && self.frames.has_room_for_blanks(before, tails.reach) {
+                (i..past).for_each(|n| set(bits, n));
+                i = past;
+                continue;
+            }
+            let n = self.frames.arena.nodes[before as usize];
+            if n.kind == Kind::Object && n.phase == Phase::Key {
+                let any = self.frames.takes_any_char(&n);
+                let plain = (b' '..0x7F).contains(&byte) && byte != b'"' && byte != b'\\';
+                if any && plain && past == i + 1 {
+                    set(bits, i);
+                    i = past;
+                    continue;
+                }
+                if n.parent == object && !(any && plain) {
+                    open.push(i);
+                    i = past;
+                    continue;
+                }
+            }
+            let next = if fits(&n, byte) { self.frames.step(before, byte) } else { NONE };
+            if next == NONE {
+                i = past;
+                continue;
+            }
+            let to = self.frames.arena.nodes[next as usize];
+            if object != NONE
+                && to.parent == object
+                && to.kind == Kind::Object
+                && to.phase == Phase::Key
+                && n.phase != Phase::Key
+                && !self.frames.takes_any_char(&to)
+            {
+                open.push(i);
+                i = past;
+                continue;
+            }
+            set(bits, i);
+            if closes(byte) && past > i + 1 && trie.depth[i as usize] == 1 && object == NONE {
+                self.live_below_closed(i, next, bits);
+                i = past;
+                continue;
+            }
+            path.push(next);
+            i += 1;
+        }
+    }
+
+    /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and elements
+    /// of the container that was closed.
+    fn live_below_closed(&mut self, node: u32, top: NodeId, bits: &mut Bits) {
+        let content = self.settled_content(top);
+        if let Some(c) = &content
+            && let Some(a) = self.known.answers.iter().find(|a| !a.unnamed && a.below == node && a.content == *c)
+        {
+            bits.iter_mut().zip(&a.bits).for_each(|(b, a)| *b |= a);
+            return;
+        }
+        let mut found: Bits = smallvec::smallvec![0; bits.len()];
+        self.live_below(node, top, NONE, &mut found, &mut SmallVec::new());
+        bits.iter_mut().zip(&found).for_each(|(b, f)| *b |= f);
+        if let Some(content) = content {
+            self.remember(Answer { below: node, unnamed: false, content, bits: found, open: SmallVec::new() });
+        }
+    }
+
+    /// The content of a node, if all that it points to was there before the mask was made.
+    fn settled_content(&self, at: NodeId) -> Option<Content> {
+        let arena = &*self.frames.arena;
+        let mut node = arena.nodes[at as usize];
+        let known = &self.known;
+        let apart = node.trace == u32::MAX && (node.kind == Kind::Object || node.key == u32::MAX);
+        if !apart || node.parent >= known.nodes || (node.seen != u32::MAX && node.seen >= known.seen) {
+            return None;
+        }
+        let program = self.frames.program;
+        let items = node.start as usize..(node.start + node.len) as usize;
+        node.start = 0;
+        let mut content = Content { node, objects: SmallVec::new(), arrays: SmallVec::new() };
+        match node.kind {
+            Kind::Object => {
+                content.objects.extend_from_slice(&arena.objects[items]);
+                let own =
+                    |i: &ObjectItem| program.objects[i.shape as usize].words > 0 && i.seen.max(i.need) >= known.bits;
+                (!content.objects.iter().any(own)).then_some(content)
+            }
+            Kind::Array => {
+                content.arrays.extend_from_slice(&arena.arrays[items]);
+                let own =
+                    |i: &ArrayItem| !program.arrays[i.shape as usize].contains.is_empty() && i.counts >= known.counts;
+                (!content.arrays.iter().any(own)).then_some(content)
+            }
+            Kind::Done => Some(content),
+            Kind::Root | Kind::Value | Kind::Scalar => None,
+        }
+    }
+}
