@@ -184,6 +184,7 @@ impl Index {
             fingerprint,
             costs: OnceLock::new(),
             memo: Memo::default(),
+            runs: Default::default(),
             built: OnceLock::new(),
         }))
     }

@@ -4,9 +4,10 @@
 //! given other tokens than its tokenizer makes sees text that it was never trained on. So a token is forced only if
 //! it is *canonical* (the tokenizer makes it of the whole text) and *stable* (of every permitted whole text):
 //!
-//! * The text is what was taken since the last place at which a piece certainly began, and the forced run. Where
-//!   few characters may follow the run, all of them ASCII, each is tried, and so is the end where the output may end
-//!   there; what they have in common is certain.
+//! * The text is what was taken since the last place at which a piece certainly began, and the forced run. Its
+//!   certain pieces have certain tokens. Where nothing can follow the run, all of its pieces are certain.
+//! * Of the piece that is open at the end of the run, the tokens with which every permitted continuation begins it are
+//!   certain, see [`open`](super::open).
 //! * The tokens that were taken since that place must be the first of the certain ones. If they are not, then the
 //!   output was spelled in another way, and nothing is forced until a piece begins where a token does.
 //! * What follows them, inside the run and allowed by the guide, is forced.
@@ -15,8 +16,8 @@
 //! long as the tokens are taken that made it certain. The place at the start is behind the last special or added token
 //! of the context; without a context, the output begins a piece.
 
-use super::Guide;
-use super::jump::MAX_FOLLOWING;
+use super::{Guide, jump};
+use crate::vocab::Next;
 
 /// A longer run is used up to here, so that taking it token by token does not take quadratic time.
 const MAX_RUN: usize = 4096;
@@ -38,12 +39,12 @@ impl Guide {
     /// of the text since the last certain piece, and for a vocabulary without a tokenizer's model.
     ///
     /// # Cost
-    /// That of the forced run at first, and of encoding it and what follows the last certain piece, times the number
-    /// of characters (24 at most) that may follow the run.
+    /// That of the forced run at first, and of encoding it and what follows the last certain piece; and a walk of the
+    /// tokens, at most some ten thousand bytes of them, that may pass the end of the run.
     pub fn forced_tokens(&mut self) -> Vec<u32> {
         let tokens = self.certain_tokens().unwrap_or_default();
         // Going back forgets the run, which is that of this position.
-        let run = self.run.take();
+        let run = self.run.clone();
         let allowed = self.validate(&tokens);
         self.run = run;
         tokens.get(..allowed).unwrap_or_default().to_vec()
@@ -60,12 +61,16 @@ impl Guide {
         let index = self.index.clone();
         let vocabulary = index.vocabulary();
         let model = vocabulary.model()?;
-        let mut run = self.forced_bytes();
-        if run.is_empty() {
-            return None;
-        }
-        let following = if run.len() > MAX_RUN { None } else { self.following(&run) };
-        run.truncate(MAX_RUN);
+        let (run, taken) = self.find_run()?;
+        let rest = run.bytes.get(taken..).filter(|rest| !rest.is_empty())?;
+        let cut = rest.len() > MAX_RUN || run.bytes.len() >= jump::MAX_RUN;
+        let next = match run.next[..] {
+            _ if cut => Next::Any,
+            [] => Next::Nothing,
+            _ if run.next.is_ascii() => Next::Ascii,
+            _ => Next::Any,
+        };
+        let rest = rest.get(..MAX_RUN).unwrap_or(rest);
 
         let mut place = self.places.last().map_or(0, |p| p.tokens);
         let taken = self.history.iter().map(|s| s.token);
@@ -85,44 +90,26 @@ impl Guide {
             return None;
         }
         starts.push(written);
-        text.extend_from_slice(&run);
+        text.extend_from_slice(rest);
 
-        let pieces = model.pieces(&text, false);
-        let last = pieces.iter().rev().find_map(|end| starts.binary_search(end).ok()).unwrap_or(0);
+        let pieces = model.pieces(&text, next);
+        let last = pieces.ends.iter().rev().find_map(|end| starts.binary_search(end).ok()).unwrap_or(0);
         let begin = *starts.get(last)?;
         place += last;
         self.places.push(Place { tokens: place, taken: self.history.len() });
         self.places.dedup_by_key(|p| p.tokens);
 
-        let mut text = text.split_off(begin);
-        let room = text.len();
-        let encode = |text: &[u8], complete: bool| model.encode(text, &model.pieces(text, complete));
-        let mut certain: Option<Vec<u32>> = None;
-        let mut keep = |tokens: Vec<u32>| match &mut certain {
-            None => certain = Some(tokens),
-            Some(common) => {
-                let same = common.iter().zip(&tokens).take_while(|(a, b)| a == b).count();
-                common.truncate(same);
-            }
-        };
-        match following {
-            None => keep(encode(&text, false)),
-            Some((bytes, may_end)) => {
-                if may_end {
-                    keep(encode(&text, true));
-                }
-                for byte in bytes {
-                    text.push(byte);
-                    keep(encode(&text, false));
-                    text.pop();
-                }
-            }
+        let text = text.split_off(begin);
+        let ends: Vec<usize> = pieces.ends.iter().filter_map(|end| end.checked_sub(begin)).filter(|&e| e > 0).collect();
+        let (mut certain, all) = model.encode(&text, &ends);
+        let open = text.get(ends.last().copied().unwrap_or(0)..).unwrap_or_default();
+        if all && pieces.known && !cut && !open.is_empty() {
+            certain.extend(self.open_tokens(open, rest));
         }
-        let certain = certain.unwrap_or_default();
-        let rest = certain.strip_prefix(ids.get(place..)?)?;
+        let certain = certain.strip_prefix(ids.get(place..)?)?;
         // Tokens that reach beyond the run depend on what is chosen after it.
-        let mut left = room - (written - begin);
-        let inside = rest.iter().take_while(|&&id| {
+        let mut left = text.len() - (written - begin);
+        let inside = certain.iter().take_while(|&&id| {
             let length = vocabulary.spelling(id).map(<[u8]>::len).filter(|&n| n <= left);
             left -= length.unwrap_or(0);
             length.is_some()
@@ -130,5 +117,3 @@ impl Guide {
         Some(inside.copied().collect())
     }
 }
-
-const _: () = assert!(MAX_FOLLOWING <= 24);

@@ -1,125 +1,134 @@
 //! Forced runs: what is certain can be skipped.
 //!
 //! Where exactly one byte can follow and the output may not end, that byte is forced, and so is the next in the same
-//! way. A run is bytes, not text: it may end inside a code point. A guide keeps the run that it found last: a token
-//! that spells its beginning leaves the rest of it forced, which needs no second look.
+//! way. A run is bytes, not text: it may end inside a code point. An index remembers the runs that its guides found,
+//! by position, with what may follow each; a guide keeps the one that it used last: a token that spells its beginning
+//! leaves the rest of it forced, which needs no second look.
+
+use std::sync::Arc;
 
 use super::{Guide, Position};
 use crate::automaton::arena::NONE;
 use crate::automaton::config::Frames;
-use crate::automaton::lexeme::CLOSED;
+use crate::automaton::lexeme::{CLOSED, Lexeme};
 use crate::index::Engine;
+use crate::index::runs::Run;
 
 /// The longest run that is reported at once.
-const MAX_RUN: usize = 1 << 16;
-
-/// The most characters after a run that are tried one by one.
-pub(super) const MAX_FOLLOWING: usize = 24;
+pub(super) const MAX_RUN: usize = 1 << 16;
 
 /// The run that a guide found last, and how much of it was taken since.
 #[derive(Clone)]
-pub(super) struct Run {
-    bytes: Vec<u8>,
+pub(super) struct LastRun {
+    run: Arc<Run>,
     taken: usize,
+}
+
+/// Steps a position by bytes that nobody took. What it makes is forgotten afterwards.
+pub(super) enum Ahead<'a> {
+    Pattern(&'a Lexeme),
+    Document(Frames<'a>),
+}
+
+impl Ahead<'_> {
+    /// The position after a byte, if it is allowed.
+    pub fn step(&mut self, at: u32, byte: u8) -> Option<u32> {
+        match self {
+            Ahead::Pattern(lexeme) => Some(lexeme.next(at, byte)).filter(|&to| to > CLOSED),
+            Ahead::Document(frames) => Some(frames.step(at, byte)).filter(|&to| to != NONE),
+        }
+    }
+
+    /// Whether the output may end.
+    pub fn is_accepting(&mut self, at: u32) -> bool {
+        match self {
+            Ahead::Pattern(lexeme) => lexeme.state(at).accepting,
+            Ahead::Document(frames) => frames.is_accepting(at),
+        }
+    }
+
+    /// The run from a position. Each byte costs a look at every byte that might follow.
+    fn run(&mut self, mut at: u32) -> Run {
+        let mut run = Run::default();
+        loop {
+            run.may_end = self.is_accepting(at);
+            let live: Vec<(u8, u32)> = (0..=255).filter_map(|b| Some((b, self.step(at, b)?))).collect();
+            match live[..] {
+                [(byte, next)] if !run.may_end && run.bytes.len() < MAX_RUN => {
+                    run.bytes.push(byte);
+                    at = next;
+                }
+                _ => {
+                    run.next = live.into_iter().map(|(byte, _)| byte).collect();
+                    return run;
+                }
+            }
+        }
+    }
 }
 
 impl Guide {
     /// Keeps what a token with these bytes leaves of the run. The end of a run that was cut for its length says
     /// nothing about what follows, and where dead states depend on tokens a run may end elsewhere after one.
     pub(super) fn advance_run(&mut self, token: &[u8]) {
-        let Some(mut run) = self.run.take() else { return };
-        let rest = run.bytes.get(run.taken..).unwrap_or_default();
+        let Some(LastRun { run, taken }) = self.run.take() else { return };
+        let rest = run.bytes.get(taken..).unwrap_or_default();
         if rest.starts_with(token) && run.bytes.len() < MAX_RUN && self.index.0.live.is_none() {
-            run.taken += token.len();
-            self.run = Some(run);
+            self.run = Some(LastRun { run, taken: taken + token.len() });
         }
     }
 
     /// The bytes that must come next, whatever comes after them; empty where there is a choice or the output may end.
-    /// Runs longer than 65,536 bytes come in parts. Cost: at first, per byte of the
-    /// run, a look at every byte that might follow; while tokens stay inside a run that was asked for, a copy of its
-    /// rest.
+    /// Runs longer than 65,536 bytes come in parts. Cost: where no guide of the index was before, per byte of the
+    /// run a look at every byte that might follow; else a look-up; while tokens stay inside a run that was asked for, a
+    /// copy of its rest.
     pub fn forced_bytes(&mut self) -> Vec<u8> {
-        if self.is_terminated() {
-            return Vec::new();
-        }
-        if let Some(run) = &self.run {
-            return run.bytes.get(run.taken..).unwrap_or_default().to_vec();
-        }
-        let bytes = self.find_run();
-        self.run = Some(Run { bytes: bytes.clone(), taken: 0 });
-        bytes
+        let found = self.find_run();
+        found.map_or_else(Vec::new, |(run, taken)| run.bytes.get(taken..).unwrap_or_default().to_vec())
     }
 
-    /// The bytes that may follow the run, and whether the output may end there; `None` if they are many or not all ASCII.
-    pub(super) fn following(&mut self, run: &[u8]) -> Option<(Vec<u8>, bool)> {
+    /// The run here and how much of it was taken already; `None` after the end.
+    pub(super) fn find_run(&mut self) -> Option<(Arc<Run>, usize)> {
+        if self.is_terminated() {
+            return None;
+        }
+        if let Some(last) = &self.run {
+            return Some((last.run.clone(), last.taken));
+        }
+        let index = self.index.clone();
+        let key = self.state_key();
+        let run = match index.0.runs.get(&key) {
+            Some(run) => run,
+            None => index.0.runs.keep(key, self.look_for_run()),
+        };
+        self.run = Some(LastRun { run: run.clone(), taken: 0 });
+        Some((run, 0))
+    }
+
+    fn look_for_run(&mut self) -> Run {
+        let index = self.index.clone();
+        if let (Engine::Pattern(l), Position::Pattern(state), Some(live)) =
+            (&index.0.engine, &self.position, &index.0.live)
+        {
+            let bytes = live.forced(&l.lexeme, index.vocabulary().trie(), *state, MAX_RUN);
+            let end = bytes.iter().fold(*state, |s, &b| l.lexeme.next(s, b));
+            let next = (0..=255).filter(|&b| l.lexeme.next(end, b) > CLOSED).collect();
+            return Run { bytes, next, may_end: l.lexeme.state(end).accepting };
+        }
+        self.look_ahead(|ahead, at| ahead.run(at)).unwrap_or_default()
+    }
+
+    /// Calls `f` with the position and what steps from it, and forgets what that made.
+    pub(super) fn look_ahead<T>(&mut self, f: impl FnOnce(&mut Ahead<'_>, u32) -> T) -> Option<T> {
         match (&self.index.0.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(state)) => {
-                let at = run.iter().fold(*state, |s, &b| l.lexeme.next(s, b));
-                let bytes = (0..=255u8).filter(|&b| l.lexeme.next(at, b) > CLOSED);
-                few(bytes).map(|bytes| (bytes, l.lexeme.state(at).accepting))
-            }
+            (Engine::Pattern(l), Position::Pattern(state)) => Some(f(&mut Ahead::Pattern(&l.lexeme), *state)),
             (Engine::Document { program, .. }, Position::Document { arena, top }) => {
                 let mark = arena.mark();
-                let mut frames = Frames { program, arena };
-                let at = run.iter().fold(*top, |at, &b| if at == NONE { NONE } else { frames.step(at, b) });
-                let found = (at != NONE).then(|| few((0..=255u8).filter(|&b| frames.step(at, b) != NONE))).flatten();
-                let found = found.map(|bytes| (bytes, frames.is_accepting(at)));
+                let out = f(&mut Ahead::Document(Frames { program, arena }), *top);
                 arena.truncate(&mark);
-                found
+                Some(out)
             }
             _ => None,
         }
     }
-
-    fn find_run(&mut self) -> Vec<u8> {
-        let mut out = Vec::new();
-        match (&self.index.0.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(state)) => {
-                if let Some(live) = &self.index.0.live {
-                    return live.forced(&l.lexeme, self.index.vocabulary().trie(), *state, MAX_RUN);
-                }
-                let mut s = *state;
-                while out.len() < MAX_RUN && !l.lexeme.state(s).accepting {
-                    let mut live = (0..=255u8).filter_map(|b| Some((b, l.lexeme.next(s, b))).filter(|n| n.1 > CLOSED));
-                    let (Some((byte, next)), None) = (live.next(), live.next()) else { break };
-                    out.push(byte);
-                    s = next;
-                }
-            }
-            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
-                let mark = arena.mark();
-                let mut at = *top;
-                while out.len() < MAX_RUN {
-                    let mut frames = Frames { program, arena };
-                    if frames.is_accepting(at) {
-                        break;
-                    }
-                    let mut only = None;
-                    let mut several = false;
-                    for b in 0..=255u8 {
-                        let next = frames.step(at, b);
-                        if next != NONE {
-                            several = only.is_some();
-                            if several {
-                                break;
-                            }
-                            only = Some((b, next));
-                        }
-                    }
-                    let (Some((byte, next)), false) = (only, several) else { break };
-                    out.push(byte);
-                    at = next;
-                }
-                arena.truncate(&mark);
-            }
-            _ => {}
-        }
-        out
-    }
-}
-
-fn few(bytes: impl Iterator<Item = u8>) -> Option<Vec<u8>> {
-    let bytes: Vec<u8> = bytes.take(MAX_FOLLOWING + 1).collect();
-    (bytes.len() <= MAX_FOLLOWING && bytes.is_ascii()).then_some(bytes)
 }

@@ -9,6 +9,7 @@ mod draft;
 mod explain;
 mod forced;
 mod jump;
+mod open;
 
 use std::sync::Arc;
 
@@ -67,7 +68,7 @@ pub struct Guide {
     history: Vec<Step>,
     terminated: bool,
     last: LastMask,
-    run: Option<jump::Run>,
+    run: Option<jump::LastRun>,
     budget: Option<Budget>,
     /// States of the index's complete tables, where it has them: at the start and after each token, as far as a mask
     /// was asked for.

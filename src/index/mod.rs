@@ -6,7 +6,7 @@
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
 //! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
-//! values; `memo` remembers whole masks. [`token_live`] and [`spelling`] keep patterns and
+//! values; `memo` remembers whole masks, `runs` forced bytes. [`token_live`] and [`spelling`] keep patterns and
 //! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
 pub mod after;
@@ -19,6 +19,7 @@ pub mod mask;
 mod memo;
 pub mod program;
 mod rows;
+pub(crate) mod runs;
 pub mod share;
 pub mod spelling;
 pub mod submask;
@@ -55,6 +56,7 @@ pub(crate) struct Inner {
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<Costs>,
     pub memo: Memo,
+    pub runs: runs::Runs,
     /// Set when everything was made ahead of time.
     pub built: OnceLock<built::Built>,
 }
@@ -115,7 +117,7 @@ impl Index {
                     + self.0.memo.memory_bytes()
             }
         };
-        built + lazy
+        built + lazy + self.0.runs.memory_bytes()
     }
 }
 

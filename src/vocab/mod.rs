@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::Slice;
-pub use model::{Model, Recipe};
+pub use model::{Cut, Model, Next, Recipe};
 pub use trie::{Trie, TrieParts};
 
 /// The widest logits, in ids: sixteen times the widest known vocabulary, and 512 KiB per mask row.

@@ -8,9 +8,13 @@
 //! **Merging** is the published algorithm: of all neighbours that merge, those of the lowest rank, the leftmost first,
 //! until none do. A rank file ranks the merged bytes; a list of merges ranks pairs of tokens.
 //!
+//! A prefix of a text's tokens is what merging makes of the text that they spell: no merge crossed their end, and the
+//! merges before it came in the same order. So of a piece that goes on in an unknown way, the tokens are those of
+//! one of its prefixes, up to the first token that passes the end of what is known.
+//!
 //! **Added tokens** are taken out of a text before anything else. Where one might begin, the known text ends.
-//! **NFC** changes no ASCII text, so with it the known text ends at the first other character, and before a letter
-//! or sign that an unknown mark might still combine with.
+//! **NFC** changes neither ASCII nor the characters of [`COMPOSED`], none of which is a mark, so with it the known text
+//! ends at the first other character, and before a last one that an unknown mark might still combine with.
 
 use rustc_hash::FxHashMap;
 
@@ -19,6 +23,42 @@ use super::split::Splitter;
 
 /// The longest piece that is merged, in bytes: merging takes quadratic time. Longer ones are not certain.
 const MAX_PIECE: usize = 1024;
+
+/// Characters that normal form C leaves alone and that no character before them combines with.
+const COMPOSED: [(char, char); 12] = [
+    ('\0', '\u{2FF}'),
+    ('\u{388}', '\u{3FF}'),
+    ('\u{400}', '\u{482}'),
+    ('\u{48A}', '\u{52F}'),
+    ('\u{2010}', '\u{2027}'),
+    ('\u{2030}', '\u{205E}'),
+    ('\u{20A0}', '\u{20C0}'),
+    ('\u{3000}', '\u{3029}'),
+    ('\u{3041}', '\u{3096}'),
+    ('\u{30A1}', '\u{30FA}'),
+    ('\u{4E00}', '\u{9FFF}'),
+    ('\u{1F300}', '\u{1FAFF}'),
+];
+
+/// What may follow a text that is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing: the text is complete.
+    Nothing,
+    /// ASCII characters, or nothing.
+    Ascii,
+    /// Anything.
+    Any,
+}
+
+/// A text cut into pieces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Where the certain pieces end, in order.
+    pub ends: Vec<usize>,
+    /// Whether what follows them is, to the end of the text, known to be cut by the pattern alone.
+    pub known: bool,
+}
 
 /// What makes a model, in terms of a vocabulary's ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,45 +118,74 @@ impl Model {
         recipe + self.by_bytes.keys().map(|k| k.len() + 32).sum::<usize>() + 20 * self.by_pair.capacity()
     }
 
-    /// Where the certain pieces of `text` end, in order. `complete` says that nothing follows the text.
-    pub fn pieces(&self, text: &[u8], complete: bool) -> Vec<usize> {
-        let (known, complete) = self.known(text, complete);
-        self.splitter.certain(known, complete)
+    /// The certain pieces of `text`.
+    pub fn pieces(&self, text: &[u8], next: Next) -> Cut {
+        let (known, complete) = self.known(text, next);
+        Cut { ends: self.splitter.certain(known, complete), known: known.len() == text.len() }
     }
 
-    /// The tokens of the pieces of `text` that end at `ends`, up to the first piece that has none.
-    pub fn encode(&self, text: &[u8], ends: &[usize]) -> Vec<u32> {
+    /// The tokens of the pieces of `text` that end at `ends`, and whether that is all of them: a piece that is too long
+    /// has none.
+    pub fn encode(&self, text: &[u8], ends: &[usize]) -> (Vec<u32>, bool) {
         let mut out = Vec::new();
         let mut from = 0;
         for &end in ends {
-            let Some(tokens) = text.get(from..end).and_then(|piece| self.merge(piece)) else { break };
+            let Some(tokens) = text.get(from..end).and_then(|piece| self.piece(piece)) else { return (out, false) };
             out.extend(tokens);
             from = end;
         }
-        out
+        (out, true)
+    }
+
+    /// Whether the piece that begins with `open`, of which no piece is certain, may end inside of it.
+    pub fn may_shrink(&self, open: &[u8]) -> bool {
+        std::str::from_utf8(open).is_ok_and(|open| self.splitter.may_shrink(open))
+    }
+
+    /// Whether merging makes the token `id`, whose text is `bytes`.
+    pub fn makes(&self, id: u32, bytes: &[u8]) -> bool {
+        self.by_bytes.get(bytes) == Some(&id)
+    }
+
+    /// Whether a piece that is a token is that token, whatever merging makes of it.
+    pub fn takes_whole(&self) -> bool {
+        self.recipe.whole
+    }
+
+    /// Whether an ASCII character may become another one by what follows it, in the way that normal form C does.
+    pub fn may_compose(&self, byte: u8) -> bool {
+        self.recipe.nfc && (byte.is_ascii_alphabetic() || matches!(byte, b'<' | b'=' | b'>'))
+    }
+
+    /// Whether text is brought into normal form C.
+    pub fn composes(&self) -> bool {
+        self.recipe.nfc
     }
 
     /// How much of `text` is certain to be cut by the pattern alone, and whether that is a complete text.
-    fn known<'a>(&self, text: &'a [u8], complete: bool) -> (&'a str, bool) {
+    fn known<'a>(&self, text: &'a [u8], next: Next) -> (&'a str, bool) {
+        let complete = next == Next::Nothing;
         let valid = match std::str::from_utf8(text) {
             Ok(valid) => valid,
             Err(e) => text.get(..e.valid_up_to()).and_then(|t| std::str::from_utf8(t).ok()).unwrap_or_default(),
         };
         let mut end = self.splitter.settled(valid);
         if self.recipe.nfc {
-            end = end.min(valid.bytes().position(|b| !b.is_ascii()).unwrap_or(end));
+            let stays = |c: char| COMPOSED.iter().any(|&(lo, hi)| (lo..=hi).contains(&c));
+            end = end.min(valid.find(|c| !stays(c)).unwrap_or(end));
         }
         if let Some(at) = self.added_from(text, complete) {
             end = end.min(at);
         }
         // An added token begins at a character, so this is one too; if it were not, nothing would be known.
         let known = valid.get(..end).unwrap_or_default();
-        let complete = complete && known.len() == text.len();
-        let combines = |c: char| c.is_ascii_alphabetic() || matches!(c, '<' | '=' | '>');
-        if self.recipe.nfc && !complete && known.ends_with(combines) {
-            return (known.get(..known.len() - 1).unwrap_or_default(), false);
+        let all = known.len() == text.len();
+        let settled = all && next != Next::Any || !self.recipe.nfc;
+        let combines = |c: char| !c.is_ascii() || self.may_compose(c as u8);
+        match known.chars().next_back().filter(|&c| combines(c)) {
+            Some(last) if !settled => (known.get(..known.len() - last.len_utf8()).unwrap_or_default(), false),
+            _ => (known, complete && all),
         }
-        (known, complete)
     }
 
     /// Where the first added token begins, or may yet begin.
@@ -127,12 +196,16 @@ impl Model {
         })
     }
 
-    fn merge(&self, piece: &[u8]) -> Option<Vec<u32>> {
-        if self.recipe.whole
-            && let Some(&id) = self.by_bytes.get(piece)
-        {
-            return Some(vec![id]);
+    /// The tokens of a whole piece.
+    pub fn piece(&self, piece: &[u8]) -> Option<Vec<u32>> {
+        match self.by_bytes.get(piece) {
+            Some(&id) if self.recipe.whole => Some(vec![id]),
+            _ => self.merge(piece),
         }
+    }
+
+    /// What merging makes of a part of a piece.
+    pub fn merge(&self, piece: &[u8]) -> Option<Vec<u32>> {
         if piece.len() > MAX_PIECE {
             return None;
         }

@@ -21,12 +21,12 @@ fn vocabulary(change: impl FnOnce(&mut Recipe)) -> Arc<Vocabulary> {
 }
 
 fn pieces(v: &Vocabulary, text: &str) -> Vec<usize> {
-    v.model().unwrap().pieces(text.as_bytes(), false)
+    v.model().unwrap().pieces(text.as_bytes(), Next::Any).ends
 }
 
 #[test]
 fn merges_by_rank_and_by_pair() {
-    let all = |v: &Vocabulary, text: &str| v.model().unwrap().encode(text.as_bytes(), &[text.len()]);
+    let all = |v: &Vocabulary, text: &str| v.model().unwrap().encode(text.as_bytes(), &[text.len()]).0;
     assert_eq!(all(&vocabulary(|_| ()), "abc"), [257]);
     assert_eq!(all(&vocabulary(|_| ()), "abcbc"), [257, 258]);
     // "bc" comes first here, and no merge makes "abc" of "a" and "bc".
@@ -40,7 +40,9 @@ fn merges_by_rank_and_by_pair() {
 fn only_pieces_that_nothing_can_change_are_certain() {
     let v = vocabulary(|_| ());
     assert_eq!(pieces(&v, "ab cd"), [2]);
-    assert_eq!(pieces(&v, "ab  "), [] as [usize; 0]);
+    assert_eq!(pieces(&v, "ab  "), [2]);
+    assert_eq!(pieces(&v, ".\n "), [] as [usize; 0]);
+    assert_eq!(pieces(&v, "ab"), [] as [usize; 0]);
     assert_eq!(pieces(&v, "ab  c"), [2, 3]);
     assert_eq!(pieces(&v, "12345"), [3]);
     assert_eq!(pieces(&v, "\"a\""), [2]);
@@ -48,8 +50,8 @@ fn only_pieces_that_nothing_can_change_are_certain() {
     assert_eq!(pieces(&v, "a 'l"), [1, 3]);
     assert_eq!(pieces(&v, "a.'l"), [1, 3]);
     assert_eq!(pieces(&v, "'la.b"), [3]);
-    assert_eq!(v.model().unwrap().pieces(b"ab  ", true), [2, 4]);
-    assert_eq!(v.model().unwrap().pieces(b"ab \xc3", false), [] as [usize; 0]);
+    assert_eq!(v.model().unwrap().pieces(b"ab  ", Next::Nothing).ends, [2, 4]);
+    assert_eq!(v.model().unwrap().pieces(b"ab \xc3", Next::Any), Cut { ends: vec![2], known: false });
     // An added token may begin at the sign.
     assert_eq!(pieces(&v, "a.<"), [1]);
     assert_eq!(pieces(&v, "a b<x>c d"), [1]);
@@ -70,10 +72,37 @@ fn normal_form_and_new_characters_end_what_is_known() {
     let v = vocabulary(|r| r.nfc = true);
     assert_eq!(pieces(&v, "a=="), [1]);
     assert_eq!(pieces(&v, "a b="), [1]);
-    assert_eq!(pieces(&v, "a b é c"), [1]);
+    let ascii = |text: &str| v.model().unwrap().pieces(text.as_bytes(), Next::Ascii);
+    assert_eq!(ascii("a b="), Cut { ends: vec![1, 3], known: true });
+    assert_eq!(pieces(&v, "a b é c"), [1, 3, 6]);
+    assert_eq!(pieces(&v, "a b e\u{301} c"), [1, 3]);
+    assert_eq!(pieces(&v, "a b. é"), [1, 3]);
+    assert_eq!(ascii("a b. é"), Cut { ends: vec![1, 3, 4], known: true });
     // U+1E900 is a letter since Unicode 9, U+10D4A since Unicode 16.
     assert_eq!(pieces(&vocabulary(|_| ()), "a \u{1e900}. b"), [1, 6, 7]);
     assert_eq!(pieces(&vocabulary(|_| ()), "a .\u{10d4a}. b"), [1]);
     assert!(vocabulary(|r| r.pattern = r"\w+|\W".into()).model().is_none());
     assert!(vocabulary(|r| r.ids.push(260)).model().is_none());
+}
+
+#[test]
+fn open_pieces_shrink_where_a_pattern_gives_back() {
+    let shrinks = |v: &Vocabulary, text: &str| v.model().unwrap().may_shrink(text.as_bytes());
+    let v = vocabulary(|_| ());
+    for (text, expected) in [
+        (" ", false),
+        ("  ", true),
+        ("\":", false),
+        (" ab", false),
+        ("'", false),
+        ("'l", true),
+        (".\n", false),
+        (".\n ", true),
+    ] {
+        assert_eq!(shrinks(&v, text), expected, "{text:?}");
+    }
+    let v = vocabulary(|r| r.pattern = O200K.into());
+    for (text, expected) in [("ab", false), ("it'", true), ("ªB", true), ("\":", false)] {
+        assert_eq!(shrinks(&v, text), expected, "{text:?}");
+    }
 }

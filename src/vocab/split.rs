@@ -4,20 +4,26 @@
 //! a known list are used, compared letter for letter, for what follows was argued for each of them.
 //!
 //! **Which pieces are certain.** None of the patterns looks back, so whether a piece is certain depends on the text
-//! from its start on. Let a piece end at `b`, inside the known text, and let a known character at or after `b` be no
-//! whitespace. Then the text that is still unknown cannot change the piece:
+//! from its start on. Let a piece end at `b`, before a known character. Then the text that is still unknown cannot
+//! change the piece, if its last character is no whitespace, or if a known character at or after `b` is none:
 //!
 //! * A greedy class of letters, digits or other characters stopped at the known character at `b`, or at the
 //!   count of `\p{N}{1,3}`, which runs from the start of the piece. What comes before it (` ?`, `[^\r\n\p{L}\p{N}]?`)
 //!   and after it (`[\r\n]*`) is one more class that stopped at a known character.
 //! * The alternatives for whitespace (`\s+(?!\S)`, `\s*[\r\n]+`, `\s++$`, `\s+`) look at the whole run of whitespace and
-//!   at one character after it. That character is known, for one that is no whitespace follows.
+//!   at one character after it, and make pieces that end in whitespace. That character is known, for one that is no
+//!   whitespace follows.
 //! * A contraction (`'s`, `'ll`) is tried first and looks two characters beyond its quote: `'l` may become `'ll`. So a
 //!   piece that begins with a quote is certain only if two more characters after the quote are known.
 //! * o200k's words may give back letters of the class that is in both of its halves (`[\p{Lm}\p{Lo}\p{M}]`), and where
 //!   they do so depends on the end of the whole run of letters and marks. An ASCII character that is no letter, known
 //!   at or after `b`, ends that run. Its words may also take a contraction: with a quote at `b`, two more
 //!   characters have to be known.
+//!
+//! **The open piece.** What follows the last certain piece begins a piece, whatever comes. With what comes, that piece
+//! mostly ends no earlier than the known text: its classes have taken everything to the end. [`Splitter::may_shrink`]
+//! says where it may end earlier: in a run of whitespace, behind a quote that may begin a contraction, and where
+//! words have two halves, in text beyond ASCII.
 //!
 //! Where the text is complete, all pieces are certain. Characters that were assigned after Unicode 12 may be of one
 //! class to one library and of another class to another; nothing from the first of them on counts as known.
@@ -106,20 +112,17 @@ impl Splitter {
         let mut ends = Vec::new();
         let last = |is: fn(char) -> bool| text.char_indices().rev().find(|&(_, c)| is(c)).map(|(at, _)| at);
         let visible = last(|c| !c.is_whitespace());
-        let stop = if self.two_halves { last(|c| c.is_ascii() && !c.is_ascii_alphabetic()) } else { visible };
+        let stop = last(|c| c.is_ascii() && !c.is_ascii_alphabetic());
         let may_contract = |at: usize| {
             let mut rest = text.get(at..).unwrap_or_default().chars();
             rest.next() == Some('\'') && rest.nth(1).is_none()
         };
         let mut at = 0;
         while at < text.len() {
-            // The patterns match at every position; a match that failed for its length leaves the rest uncertain.
-            let Ok(Some(piece)) = self.pieces.find_from_pos(text, at) else { break };
-            if piece.start() != at || piece.end() == at {
-                break;
-            }
-            let end = piece.end();
-            let reaches = visible.is_some_and(|v| end <= v) && stop.is_some_and(|s| end <= s);
+            let Some(end) = self.end_from(text, at) else { break };
+            let blank = text.get(..end).is_some_and(|piece| piece.ends_with(char::is_whitespace));
+            let reaches = end < text.len() && (!blank || visible.is_some_and(|v| end <= v));
+            let reaches = reaches && (!self.two_halves || stop.is_some_and(|s| end <= s));
             let open = may_contract(at) || self.two_halves && may_contract(end);
             if !complete && (!reaches || open) {
                 break;
@@ -128,5 +131,21 @@ impl Splitter {
             at = end;
         }
         ends
+    }
+
+    /// The end of the piece that begins at `at`. The patterns match everywhere; a match that failed for its length has
+    /// no end.
+    fn end_from(&self, text: &str, at: usize) -> Option<usize> {
+        let piece = self.pieces.find_from_pos(text, at).ok()??;
+        (piece.start() == at && piece.end() > at).then_some(piece.end())
+    }
+
+    /// Whether the piece that begins with the text `open`, of which nothing is certain, may end inside of it, depending
+    /// on what follows.
+    pub(super) fn may_shrink(&self, open: &str) -> bool {
+        let several = open.chars().nth(1).is_some();
+        several && (open.starts_with('\'') || open.chars().all(char::is_whitespace))
+            || self.two_halves && (open.contains('\'') || !open.is_ascii())
+            || self.end_from(open, 0) != Some(open.len())
     }
 }
