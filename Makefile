@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: all test test-rust test-python test-torch docs stubs lint demo demo-light bench criterion guard guard-update develop clean
+.PHONY: all test test-rust test-python test-torch docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -86,10 +86,27 @@ demo: develop
 demo-light: develop
 	$(BIN)/python examples/demo_light.py
 
+# Everything side by side with the rivals, and docs/benchmarks.md: twelve minutes on two quiet cores. `make bench-quick`
+# takes four and writes target/benchmarks/quick.md.
+RIVALS := tiktoken matplotlib llguidance outlines-core xgrammar
 bench: develop
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check tiktoken llguidance outlines-core xgrammar
-	$(BIN)/python benches/calls.py
-	$(BIN)/python benches/rivals.py --output docs/benchmarks.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RIVALS)
+	$(BIN)/python benches/rivals
+
+bench-quick: develop
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RIVALS)
+	$(BIN)/python benches/rivals --quick
+
+# The package's calls over the project's history; see benches/asv/asv.conf.json for runs over commits.
+asv: develop
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check asv virtualenv
+	$(BIN)/python -m asv machine --yes --config benches/asv/asv.conf.json
+	$(BIN)/python -m asv run --quick --config benches/asv/asv.conf.json -E existing:$(CURDIR)/$(BIN)/python
+
+# 200,000 requests in one process: ten minutes.
+soak: develop
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check tiktoken
+	$(BIN)/python benches/soak.py
 
 # The core's inner loops, without Python.
 criterion:

@@ -2,14 +2,16 @@
 
 Microseconds a call, the least of many; the kernels take turns in one process. 128,256 columns. Three kinds of mask:
 *few* (100 tokens allowed), *most* (100 forbidden) and *mixed* (every other token, at random). A kernel that refuses a
-dtype, or leaves another result than the definition, is named as such and not timed.
+dtype, or leaves another result than the definition, is named as such and not timed. *one pass* reads and writes every
+logit once and computes nothing: what the memory alone costs.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -68,13 +70,36 @@ def rivals(array: str) -> dict[str, Callable[[Any, Any], Any]]:
     return found
 
 
-def table(batches: Iterable[int], array: str, dtype: str, make: Callable[[np.ndarray], Any]) -> None:
-    """One line for each batch and kind of mask. ``make`` turns arrays of NumPy into what the kernels take."""
+@dataclass
+class Line:
+    """One kind of mask over one batch: microseconds by kernel, and what is wrong with the kernels that are missing."""
+
+    array: str
+    dtype: str
+    batch: int
+    kind: str
+    best: dict[str, float]
+    notes: list[str]
+
+    def __str__(self) -> str:
+        figures = "  ".join(f"{name} {us:9.1f}" for name, us in self.best.items())
+        return f"{self.array:5} {self.dtype:8} batch {self.batch:3} {self.kind:5}  {figures}  {'  '.join(self.notes)}"
+
+
+def one_pass(logits: Any) -> Callable[[], Any]:
+    """Read and write all the memory of some logits."""
+    view = logits if isinstance(logits, np.ndarray) else logits.view(getattr(__import__("torch"), f"int{logits.itemsize * 8}")).numpy()
+    words = view.reshape(-1).view(np.int32)
+    return lambda: np.bitwise_xor(words, 0, out=words)
+
+
+def lines(batches: Iterable[int], array: str, dtype: str, make: Callable[[np.ndarray], Any], seconds: float) -> Iterator[Line]:
+    """A line for each batch and kind of mask. ``make`` turns arrays of NumPy into what the kernels take."""
     for batch in batches:
         for kind, allowed in masks(batch).items():
             expected = np.where(allowed, np.float32(1.5), np.float32(-np.inf))
             bits = make(packed(allowed))
-            ready, notes = {}, []
+            ready, notes = {"one pass": one_pass(make(np.full((batch, COLUMNS), 1.5, np.float32)))}, []
             for name, kernel in rivals(array).items():
                 logits = make(np.full((batch, COLUMNS), 1.5, np.float32))
                 try:
@@ -87,9 +112,28 @@ def table(batches: Iterable[int], array: str, dtype: str, make: Callable[[np.nda
                     ready[name] = lambda kernel=kernel, logits=logits: kernel(logits, bits)
                 else:
                     notes.append(f"{name}: wrong")
-            best = fastest(ready, SECONDS)
-            figures = "  ".join(f"{name} {us:9.1f}" for name, us in best.items())
-            print(f"{array:5} {dtype:8} batch {batch:3} {kind:5}  {figures}  {'  '.join(notes)}", flush=True)
+            yield Line(array, dtype, batch, kind, fastest(ready, seconds), notes)
+
+
+def all_lines(batches: Iterable[int], arrays: Iterable[str], seconds: float) -> Iterator[Line]:
+    """The lines of NumPy and of torch, on one thread, where they are installed."""
+    for kind in (np.float16, np.float32, np.float64) if "numpy" in arrays else ():
+        name = np.dtype(kind).name
+        yield from lines(batches, "numpy", name, lambda a, kind=kind: a if a.dtype == np.int32 else a.astype(kind), seconds)
+    if "torch" not in arrays:
+        return
+    try:
+        import torch
+    except ImportError:
+        return
+    torch.set_num_threads(1)
+    for dtype in (torch.float16, torch.bfloat16, torch.float32):
+
+        def make(array: np.ndarray, dtype: Any = dtype) -> Any:
+            tensor = torch.from_numpy(array)
+            return tensor if array.dtype == np.int32 else tensor.to(dtype)
+
+        yield from lines(batches, "torch", str(dtype).removeprefix("torch."), make, seconds)
 
 
 def main() -> None:
@@ -97,25 +141,8 @@ def main() -> None:
     parser.add_argument("--batches", type=int, nargs="*", default=BATCHES)
     parser.add_argument("--arrays", nargs="*", choices=("numpy", "torch"), default=("numpy", "torch"))
     chosen = parser.parse_args()
-    for dtype in (np.float16, np.float32, np.float64) if "numpy" in chosen.arrays else ():
-        name = np.dtype(dtype).name
-        table(chosen.batches, "numpy", name, lambda a, dtype=dtype: a if a.dtype == np.int32 else a.astype(dtype))
-    if "torch" not in chosen.arrays:
-        return
-    try:
-        import torch
-    except ImportError:
-        print("torch is not installed: no lines for it")
-        return
-    torch.set_num_threads(1)
-    for dtype in (torch.float16, torch.bfloat16, torch.float32):
-        name = str(dtype).removeprefix("torch.")
-
-        def make(array: np.ndarray, dtype: Any = dtype) -> Any:
-            tensor = torch.from_numpy(array)
-            return tensor if array.dtype == np.int32 else tensor.to(dtype)
-
-        table(chosen.batches, "torch", name, make)
+    for line in all_lines(chosen.batches, chosen.arrays, SECONDS):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

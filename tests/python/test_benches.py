@@ -1,0 +1,53 @@
+"""What the benchmarks measure is right: the sources of the corpus, and how answers are judged."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import interlock
+
+RIVALS = Path(__file__).parents[2] / "benches" / "rivals"
+
+
+@pytest.fixture
+def modules(monkeypatch):
+    """The modules of the benchmarks, by name."""
+    monkeypatch.syspath_prepend(str(RIVALS))
+    names = ("corpus", "engines", "jobs", "page", "workers")
+    yield {name: __import__(name) for name in names}
+    for name in names:
+        sys.modules.pop(name)
+
+
+def test_sources_accept_their_members_and_refuse_their_outsiders(modules, byte_vocabulary):
+    sources = modules["corpus"].sources()
+    kinds = [source.group for source in sources]
+    assert kinds.count("schema") >= 60 and kinds.count("pattern") >= 40 and kinds.count("hard pattern") >= 10
+    sources += [modules["corpus"].wide(30), modules["corpus"].tools(5)]
+    for source in sources:
+        if source.kind == "pattern":
+            indexes = [interlock.Index.from_regex(source.text, byte_vocabulary)]
+        else:
+            orders = ("schema", "any")
+            indexes = [interlock.Index.from_json_schema(source.text, byte_vocabulary, property_order=o) for o in orders]
+        for index in indexes:
+            for text, accepted in [(t, True) for t in source.members] + [(t, False) for t in source.outsiders]:
+                guide, ids = index.guide(), list(text.encode())
+                assert (guide.advance_many(ids) == len(ids) and guide.is_accepting) == accepted, (source.name, text)
+
+
+def test_wrong_answers_are_counted(modules):
+    """A member that the engine refuses and an outsider that it accepts do not go unnoticed."""
+    letters = [bytes([i]) for i in range(256)] + [b""]
+    engine = modules["engines"].Interlock(modules["corpus"].Tokens(letters, 256))
+    job = {"kind": "pattern", "text": "[ab]+", "members": [list(b"ab"), list(b"ac")], "outsiders": [list(b"b"), list(b"")]}
+    found = modules["jobs"].source(engine, job)
+    assert found["refused"] == 1 and found["accepted"] == 1
+    assert len(found["masks"]) == len(found["masks again"]) == 4 and found["compile"] > 0
+    assert modules["jobs"].warm(engine, {"sources": [job, {**job, "text": "("}]})["rows"][1] is None
+
+
+def test_the_least_of_several_rounds_counts_at_each_position(modules):
+    assert modules["workers"].least([[3, 1, 5], [2, 4, 5]]) == [2, 1, 5]
+    assert modules["page"].percentile([5, 1, 4, 2, 3], 50) == 3 and modules["page"].percentile([1, 9], 100) == 9
