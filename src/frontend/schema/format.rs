@@ -7,10 +7,13 @@
 mod build;
 mod host;
 mod idn;
+mod most;
 mod plain;
 mod regex;
 mod time;
 mod uri;
+
+pub use most::at_most;
 
 use crate::ir::{ExprId, Exprs};
 
@@ -19,8 +22,8 @@ use crate::ir::{ExprId, Exprs};
 pub struct Format {
     /// Decoded text as UTF-8, the whole string.
     pub text: ExprId,
-    /// Why the language is narrower than the standard; `None` where it is exact. A complement of a narrower language
-    /// is too wide.
+    /// Why the language is narrower than the standard; `None` where it is exact. What is not of a narrower format is
+    /// what lies outside of [`at_most`].
     pub narrower: Option<&'static str>,
 }
 

@@ -193,3 +193,23 @@ fn patterns() {
     ];
     check("regex", &good, &bad);
 }
+
+#[test]
+fn no_reading_goes_beyond_the_most() {
+    let cases = cases();
+    for name in KNOWN {
+        let mut x = Exprs::new(1_000_000);
+        let f = lower(&mut x, name).unwrap();
+        let most = at_most(&mut x, name);
+        // The states of the names beyond ASCII are too many for this.
+        if !name.starts_with("idn-") {
+            let beyond = x.minus(f.text, most);
+            assert!(!x.decide_live(beyond, 100_000).unwrap(), "{name}");
+        }
+        let official = cases.iter().filter(|c| c.0 == name).flat_map(|c| &c.1).filter(|c| c.1);
+        for (text, _) in official {
+            assert!(x.accepts(most, text.as_bytes()), "{name} {text:?}");
+        }
+        x.check().unwrap();
+    }
+}

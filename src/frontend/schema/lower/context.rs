@@ -182,6 +182,13 @@ impl<'m, 'a> Context<'m, 'a> {
         }
     }
 
+    /// Adds to the reason of a row that was noted, once.
+    pub fn add_to_row(&mut self, node: NodeId, keyword: &'static str, more: &str) {
+        let node = self.nodes.canon(node);
+        let row = self.rows.iter_mut().find(|r| r.0 == node && r.1 == keyword && !r.3.ends_with(more));
+        row.into_iter().for_each(|r| r.3.push_str(more));
+    }
+
     /// Writes the noted rows into the report, in the order of the document's schemas.
     pub fn write_rows(&mut self) {
         if self.rows.is_empty() {

@@ -12,6 +12,7 @@
 mod array;
 mod canonical;
 mod context;
+mod negation;
 mod node;
 mod number_set;
 mod numbers;

@@ -87,7 +87,7 @@ pub(super) fn object_shapes(
 fn has_key(cx: &mut Context<'_, '_>, e: &Exists, name: Name) -> Result<bool> {
     match e.keys {
         Keys::Pattern(node, p) => cx.pattern_matches(node, p, name),
-        Keys::Refused(node) => Ok(!cx.accepts_key(Lit::yes(node), name)?),
+        Keys::Refused(node) => cx.accepts_key(Lit::no(node), name),
         Keys::Additional(node) => {
             let Some(o) = cx.nodes.get(node).object.as_deref() else { return Ok(false) };
             if o.prop(name).is_some() {
@@ -451,6 +451,9 @@ impl Context<'_, '_> {
             return Ok(if l.negated { Exprs::NEVER } else { self.any_text });
         }
         let s = if l.negated { self.complement(l.node)? } else { self.scalars(l.node)? };
+        if l.negated {
+            self.refuse_doubt(&s)?;
+        }
         let mut parts = Vec::new();
         for set in &s.sets {
             let mut e = set.text;

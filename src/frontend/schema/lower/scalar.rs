@@ -21,10 +21,6 @@ use crate::error::{Error, Result};
 use crate::frontend::regex;
 use crate::ir::{ExprId, Exprs, INF, StringSet};
 
-/// Why the negation of some formats is refused.
-const NEGATED_FORMAT: &str = "this format is enforced more narrowly than its standard, so what it refuses is not known \
-    exactly; take it out of not, oneOf or if, state it as a pattern";
-
 /// A set of scalars.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scalars {
@@ -37,6 +33,8 @@ pub(super) struct Scalars {
     pub sets: Vec<StringSet>,
     /// A format here accepts less than its standard: what is *not* here may belong to it all the same.
     pub narrow: Option<NodeId>,
+    /// Then: strings beyond which no reading of the format goes. Only words and sets count.
+    pub most: Option<Rc<Scalars>>,
 }
 
 impl Scalars {
@@ -44,7 +42,14 @@ impl Scalars {
         !self.sets.is_empty() || !self.words.is_empty() || self.narrow.is_some()
     }
 
-    fn union_with(&mut self, x: &mut Context<'_, '_>, o: &Scalars) -> Result<()> {
+    pub(super) fn union_with(&mut self, x: &mut Context<'_, '_>, o: &Scalars) -> Result<()> {
+        let most = if self.narrow.or(o.narrow).is_some() {
+            let mut most = self.strings_at_most();
+            most.union_with(x, &o.strings_at_most())?;
+            Some(Rc::new(most))
+        } else {
+            None
+        };
         self.null |= o.null;
         self.yes |= o.yes;
         self.no |= o.no;
@@ -58,6 +63,7 @@ impl Scalars {
             x.push_set(&mut self.sets, s.clone());
         }
         self.narrow = self.narrow.or(o.narrow);
+        self.most = most;
         Ok(())
     }
 
@@ -90,6 +96,7 @@ impl Context<'_, '_> {
             words: Vec::new(),
             sets: vec![StringSet { text: self.any_text, min: 0, max: INF, plain: false }],
             narrow: None,
+            most: None,
         }
     }
 
@@ -213,11 +220,14 @@ impl Context<'_, '_> {
             if format.is_some_and(|f| f.is_some_and(|f| f.1.is_some())) {
                 s.narrow = Some(id);
             }
+            if s.narrow.is_some() {
+                s.most = self.most_strings(id, keywords)?;
+            }
         }
         Ok(s)
     }
 
-    fn own_strings(&mut self, id: NodeId, keywords: Option<&Keywords>) -> Result<Vec<StringSet>> {
+    pub(super) fn own_strings(&mut self, id: NodeId, keywords: Option<&Keywords>) -> Result<Vec<StringSet>> {
         let mut text = self.any_text;
         let Some(k) = keywords else { return Ok(vec![StringSet { text, min: 0, max: INF, plain: false }]) };
         if let Some(p) = &k.pattern
@@ -329,7 +339,7 @@ impl Context<'_, '_> {
     }
 
     /// Adds a set to a union. Sets without length bounds join into one text.
-    fn push_set(&mut self, sets: &mut Vec<StringSet>, s: StringSet) {
+    pub(super) fn push_set(&mut self, sets: &mut Vec<StringSet>, s: StringSet) {
         let all = |s: &StringSet, any: ExprId| s.text == any && s.min == 0 && s.max == INF;
         if sets.contains(&s) || sets.iter().any(|t| all(t, self.any_text)) {
             return;
@@ -393,6 +403,15 @@ impl Context<'_, '_> {
             }
         }
         out.words.sort_unstable();
+        if out.narrow.is_some() {
+            let most = self.intersect(&a.strings_at_most(), &b.strings_at_most())?;
+            // Without strings nothing is in doubt.
+            if most.is_empty() {
+                out.narrow = None;
+            } else {
+                out.most = Some(Rc::new(most));
+            }
+        }
         for s in &a.sets {
             for t in &b.sets {
                 let set = StringSet {
@@ -410,77 +429,6 @@ impl Context<'_, '_> {
             return Err(Error::limit("sets of strings", self.limits.max_alternatives as u64, out.sets.len() as u64));
         }
         Ok(out)
-    }
-
-    /// What `s` refuses. The complement of a format that is narrower than its standard would be too wide.
-    fn not_scalars(&mut self, s: &Scalars) -> Result<Scalars> {
-        if let Some(node) = s.narrow {
-            self.unsupported(node, "format", NEGATED_FORMAT)?;
-        }
-        let mut out = Scalars {
-            null: !s.null,
-            yes: !s.yes,
-            no: !s.no,
-            numbers: self.not_numbers(&s.numbers)?,
-            words: Vec::new(),
-            sets: vec![StringSet { text: self.any_text, min: 0, max: INF, plain: false }],
-            narrow: None,
-        };
-        if !s.words.is_empty() {
-            let text = self.words_text(&s.words);
-            let text = self.x.not_text(text);
-            out.sets = vec![StringSet { text, min: 0, max: INF, plain: false }];
-        }
-        for set in &s.sets {
-            let mut refused = Vec::new();
-            if set.text != self.any_text {
-                let text = self.x.not_text(set.text);
-                refused.push(StringSet { text, min: 0, max: INF, plain: false });
-            }
-            if let Some(max) = set.min.checked_sub(1) {
-                refused.push(StringSet { text: self.any_text, min: 0, max, plain: false });
-            }
-            if set.max != INF {
-                refused.push(StringSet { text: self.any_text, min: set.max + 1, max: INF, plain: false });
-            }
-            let refused = Scalars { sets: refused, ..Scalars::default() };
-            let strings = Scalars { sets: std::mem::take(&mut out.sets), ..Scalars::default() };
-            out.sets = self.intersect(&strings, &refused)?.sets;
-        }
-        out.sets = self.keep_inhabited(std::mem::take(&mut out.sets))?;
-        Ok(out)
-    }
-
-    fn keep_inhabited(&mut self, sets: Vec<StringSet>) -> Result<Vec<StringSet>> {
-        let mut out = Vec::with_capacity(sets.len());
-        for s in sets {
-            if self.is_inhabited(&s)? {
-                out.push(s);
-            }
-        }
-        Ok(out)
-    }
-
-    /// What exactly one of `v` accepts.
-    fn exactly_one(&mut self, v: &[Rc<Scalars>]) -> Result<Scalars> {
-        for (i, s) in v.iter().enumerate() {
-            let shared = v.iter().enumerate().any(|(j, o)| i != j && o.may_hold_strings());
-            if let (Some(node), true) = (s.narrow, shared) {
-                self.unsupported(node, "format", NEGATED_FORMAT)?;
-            }
-        }
-        let (mut once, mut twice) = (Scalars::default(), Scalars::default());
-        for s in v {
-            self.work(1)?;
-            let again = self.intersect(&once, s)?;
-            twice.union_with(self, &again)?;
-            once.union_with(self, s)?;
-        }
-        if twice.is_empty() {
-            return Ok(once);
-        }
-        let not_twice = self.not_scalars(&twice)?;
-        self.intersect(&once, &not_twice)
     }
 
     /// The words as one expression.
@@ -520,6 +468,9 @@ impl Context<'_, '_> {
             return Ok(l.negated);
         }
         let s = self.scalars(l.node)?;
+        if l.negated {
+            self.refuse_doubt(&s)?;
+        }
         Ok(self.holds_word(&s, key) != l.negated)
     }
 }
