@@ -1,6 +1,6 @@
 //! Source and vocabulary to index: the only file that knows all stages.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::automaton::blanks;
 use crate::automaton::lexeme::Kind;
@@ -76,7 +76,7 @@ impl Index {
             .ok_or_else(|| Error::new(ErrorKind::Unsatisfiable, "the pattern accepts nothing").at_offset(0))?;
         let live = token_live(exprs, expr, &lexeme, &tables, vocabulary, limits)?;
         let engine = Engine::Pattern(lexeme);
-        Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source))
+        Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source, limits))
     }
 
     /// Every document that a JSON Schema accepts, written as the options say.
@@ -158,7 +158,7 @@ impl Index {
         let layout = Layout { gaps, any_order: options.property_order == PropertyOrder::Any };
         let (program, lexemes) = compile(&mut rules, layout, &tables, limits)?;
         let engine = Engine::Document { program: Box::new(program), lexemes };
-        Ok(Index::new(vocabulary, tables, engine, None, report, source))
+        Ok(Index::new(vocabulary, tables, engine, None, report, source, limits))
     }
 
     fn new(
@@ -168,6 +168,7 @@ impl Index {
         live: Option<Box<TokenLive>>,
         report: Vec<ReportRow>,
         source: &str,
+        limits: &Limits,
     ) -> Index {
         let mut h = blake3::Hasher::new();
         h.update(env!("CARGO_PKG_VERSION").as_bytes());
@@ -184,6 +185,8 @@ impl Index {
             costs: OnceLock::new(),
             memo: Memo::default(),
             built: OnceLock::new(),
+            max_state_bytes: limits.max_state_bytes,
+            younger: Mutex::default(),
         }))
     }
 }

@@ -46,6 +46,7 @@ impl Guide {
         if let Some(run) = &self.run {
             return run.bytes.get(run.taken..).unwrap_or_default().to_vec();
         }
+        self.make_room();
         let bytes = self.find_run();
         self.run = Some(Run { bytes: bytes.clone(), taken: 0 });
         bytes
