@@ -1,6 +1,6 @@
 //! Source and vocabulary to index: the only file that knows all stages.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::automaton::blanks;
 use crate::automaton::lexeme::Kind;
@@ -76,7 +76,7 @@ impl Index {
             .ok_or_else(|| Error::new(ErrorKind::Unsatisfiable, "the pattern accepts nothing").at_offset(0))?;
         let live = token_live(exprs, expr, &lexeme, &tables, vocabulary, limits)?;
         let engine = Engine::Pattern(lexeme);
-        Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source))
+        Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source, limits))
     }
 
     /// Every document that a JSON Schema accepts, written as the options say.
@@ -159,7 +159,7 @@ impl Index {
             Layout { gaps, any_order: options.property_order == PropertyOrder::Any, plain_names: options.is_plain() };
         let (program, lexemes) = compile(&mut rules, layout, &tables, limits)?;
         let engine = Engine::Document { program: Box::new(program), lexemes };
-        Ok(Index::new(vocabulary, tables, engine, None, report, source))
+        Ok(Index::new(vocabulary, tables, engine, None, report, source, limits))
     }
 
     fn new(
@@ -169,6 +169,7 @@ impl Index {
         live: Option<Box<TokenLive>>,
         report: Vec<ReportRow>,
         source: &str,
+        limits: &Limits,
     ) -> Index {
         let mut h = blake3::Hasher::new();
         h.update(env!("CARGO_PKG_VERSION").as_bytes());
@@ -186,6 +187,8 @@ impl Index {
             memo: Memo::default(),
             runs: Default::default(),
             built: OnceLock::new(),
+            max_state_bytes: limits.max_state_bytes,
+            younger: Mutex::default(),
         }))
     }
 }

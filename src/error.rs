@@ -32,6 +32,8 @@ pub enum ErrorKind {
     Artifact,
     /// An argument has the wrong shape, type or range.
     Argument,
+    /// The work was stopped from outside; see [`crate::work`].
+    Cancelled,
     /// A bug in interlock.
     Internal,
 }

@@ -78,6 +78,7 @@ pub mod pages;
 #[cfg(feature = "python")]
 mod python;
 pub mod vocab;
+pub mod work;
 
 pub use error::{Error, ErrorKind, Place, Result};
 pub use guide::{Guide, GuideOptions};

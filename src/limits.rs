@@ -3,6 +3,20 @@
 //! Limits count work, never time, so that the same input gives the same answer on every machine. They belong to one
 //! compile: one request cannot spend another's budget. They fire while compiling, with the limit and the value.
 
+/// Bytes of lexemes and their masks that one vocabulary's cache holds on to, whoever compiled them. Indexes keep their
+/// own lexemes alive, so what is forgotten is only compiled again.
+pub const CACHE_BYTES: usize = 256 << 20;
+
+/// Bytes of masks that one lexeme keeps for good: two thousand rows of a vocabulary of 128,000 tokens. Guides hold no
+/// masks, so those beyond are kept until [`LATE_MASK_BYTES`] of them are there, and then all made again on demand.
+pub const MASK_BYTES: usize = 32 << 20;
+
+/// See [`MASK_BYTES`].
+pub const LATE_MASK_BYTES: usize = 8 << 20;
+
+/// Bytes of masks after which a vocabulary's cache is measured, and emptied in part if it is too large.
+pub const MEASURE_BYTES: usize = 32 << 20;
+
 /// Bounds on the work of one compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
@@ -24,6 +38,9 @@ pub struct Limits {
     /// Configurations explored to flatten an index, to search its language or to compare it with another; pairs of them
     /// where two are compared. One costs about 5 us and 300 bytes.
     pub max_flat_states: usize,
+    /// Bytes of states that one lexeme of an index finds on use. When it holds more, it takes no new ones: guides go on
+    /// in a younger copy of it. 16 MiB are some 40,000 states.
+    pub max_state_bytes: usize,
     /// Alternatives of one rule after distribution of `anyOf`, `oneOf`, `not` and the like.
     pub max_alternatives: usize,
     /// Rules (interned conjunctions of schemas) of one index.
@@ -42,6 +59,7 @@ impl Default for Limits {
             max_token_states: 200_000,
             max_token_steps: 50_000_000,
             max_flat_states: 200_000,
+            max_state_bytes: 16 << 20,
             max_alternatives: 4_096,
             max_rules: 100_000,
             max_algebra_steps: 2_000_000,

@@ -62,8 +62,27 @@ class ArgumentError(InterlockError, ValueError):
 class GuideBusyError(InterlockError, ValueError):
     """One guide was used by two threads at once, or twice in one batch."""
 
+class CancelledError(InterlockError):
+    """The work was cancelled; nothing of it is left."""
+
 class InternalError(InterlockError):
     """A bug in interlock; please report it."""
+
+@final
+class CancelToken:
+    """A flag that ends what is being compiled or built, from another thread.
+
+    Pass it as ``cancel`` and call its ``cancel()``: the work ends with ``CancelledError`` within a fraction of a second, and
+    nothing of it is left. Work that has ended does not care. A token stays cancelled.
+    """
+
+    def __new__(cls) -> CancelToken: ...
+    def cancel(self) -> None:
+        """End the work that this token was passed to, and whatever it will be passed to."""
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether ``cancel()`` was called."""
 
 @final
 class Vocabulary:
@@ -182,6 +201,10 @@ class Limits:
         """Configurations explored to flatten, search or compare indexes."""
 
     @property
+    def max_state_bytes(self) -> int:
+        """Bytes of states that one lexeme of an index holds before guides go on in a younger copy of it."""
+
+    @property
     def max_alternatives(self) -> int:
         """Alternatives of one rule."""
 
@@ -259,6 +282,7 @@ class Index:
         dialect: Literal["python", "ecma"] = "python",
         flags: str = "",
         limits: Limits | Mapping[str, int] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Index:
         """Compile a pattern. The whole output must match it, with the meaning of Python's ``re.fullmatch``.
 
@@ -278,6 +302,7 @@ class Index:
         documents: Mapping[str, str | bytes | dict[str, Any] | bool] | None = None,
         limits: Limits | Mapping[str, int] | None = None,
         spelling: Literal["any", "plain"] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Index:
         """Compile a JSON Schema, drafts 4 to 2020-12.
 
@@ -294,7 +319,11 @@ class Index:
 
     @classmethod
     def from_choices(
-        cls, choices: Sequence[str], vocabulary: Vocabulary, limits: Limits | Mapping[str, int] | None = None
+        cls,
+        choices: Sequence[str],
+        vocabulary: Vocabulary,
+        limits: Limits | Mapping[str, int] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Index:
         """Compile a list of strings, one of which must be the output."""
 
@@ -340,12 +369,18 @@ class Index:
     def is_equivalent_to(self, other: Index) -> bool:
         """Whether both indexes accept exactly the same outputs."""
 
-    def build(self, threads: int | None = None, progress: Callable[[int, int], object] | None = None) -> None:
+    def build(
+        self,
+        threads: int | None = None,
+        progress: Callable[[int, int], object] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> None:
         """Make everything now that guides would make on first use. The answers stay the same.
 
         ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
         called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index
-        stays as usable as it was. ``LimitError`` if there are more states than ``Limits.max_flat_states``.
+        stays as usable as it was; so does ``cancel``. ``LimitError`` if there are more states than
+        ``Limits.max_flat_states``.
         """
 
     @property

@@ -319,6 +319,16 @@ impl Arena {
         self.describe_by(program, top, out, |n| n.count, |s| s.state);
     }
 
+    /// The same for programs that differ only in how the states of their lexemes are numbered: states stand at the end,
+    /// by their content.
+    pub fn describe_content(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
+        self.describe_by(program, top, out, |n| n.count, |_| 0);
+        let Some(n) = self.nodes.get(top as usize).filter(|n| n.kind == Kind::Scalar) else { return };
+        for s in &self.scalars[n.start as usize..(n.start + n.len) as usize] {
+            out.extend(program.lexemes[s.lexeme as usize].digest(s.state));
+        }
+    }
+
     /// The same, with registers that no single token can tell apart written alike: equal descriptions mean equal masks.
     /// For configurations without unique elements.
     pub fn describe_alike(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {

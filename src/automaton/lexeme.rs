@@ -9,8 +9,10 @@
 //! constrained, with a bound on its length in code points. The length is a register of whoever steps the lexeme (see
 //! [`Lexeme::live_at`]), so a `maxLength` of 65,535 costs no states.
 
+mod copy;
+
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::append::AppendVec;
@@ -74,7 +76,22 @@ struct Builder {
     lengths: LengthTable,
     saturated: SaturateTable,
     sizes: super::size::SizeTable,
+    digests: copy::Digests,
     next: StateId,
+}
+
+impl Builder {
+    fn new(exprs: Exprs, lengths: LengthTable) -> Self {
+        Builder {
+            exprs,
+            table: FxHashMap::default(),
+            lengths,
+            saturated: SaturateTable::default(),
+            sizes: Default::default(),
+            digests: Default::default(),
+            next: FIRST,
+        }
+    }
 }
 
 /// What lexemes of one expression share, whatever their bounds.
@@ -84,6 +101,12 @@ struct Shared {
     states: AppendVec<State>,
     builder: Mutex<Builder>,
     any_text: ExprId,
+    /// The start contains intersection or complement.
+    boolean: bool,
+    /// Approximate bytes held, as of the last state that was made.
+    bytes: AtomicUsize,
+    /// Bytes held when only the start was known.
+    least: AtomicUsize,
 }
 
 /// See the module's story.
@@ -150,6 +173,8 @@ impl Lexeme {
         let bounded = matches!(kind, Kind::Text { min, max } if min > 0 || max < INF);
         let bounds = if bounded { growth(&exprs, &mut table, expr) } else { Growth::default() };
         table.keep_all();
+        // Nothing may fail from here on, so what is found later is bounded by its bytes instead; see `copy`.
+        exprs.lift_limit();
         let lexeme = Lexeme {
             kind,
             start: FIRST,
@@ -163,14 +188,10 @@ impl Lexeme {
                 class_count: class as usize + 1,
                 states: AppendVec::default(),
                 any_text,
-                builder: Mutex::new(Builder {
-                    exprs,
-                    table: FxHashMap::default(),
-                    lengths: table,
-                    saturated: SaturateTable::default(),
-                    sizes: Default::default(),
-                    next: FIRST,
-                }),
+                boolean: exprs.is_boolean(expr),
+                builder: Mutex::new(Builder::new(exprs, table)),
+                bytes: AtomicUsize::new(0),
+                least: AtomicUsize::new(0),
             }),
         };
         {
@@ -271,10 +292,10 @@ impl Lexeme {
         (self.lock().next - FIRST) as usize + 1
     }
 
-    /// Approximate bytes held.
+    /// Approximate bytes held by states and expressions.
+    #[inline]
     pub fn memory_bytes(&self) -> usize {
-        let b = self.lock();
-        (b.next as usize) * (self.shared.class_count * 4 + 160) + b.exprs.len() * 96
+        self.shared.bytes.load(Ordering::Relaxed)
     }
 
     /// A state's data. `id` must come from this lexeme and be neither dead nor closed.
@@ -423,7 +444,7 @@ impl Lexeme {
             let reach = self.reach;
             let Builder { exprs, saturated, .. } = &mut *b;
             let e = saturate(exprs, saturated, &reach, state.expr);
-            if e == state.expr || exprs.check().is_err() { id } else { self.intern(&mut b, e, state.sub) }
+            if e == state.expr || exprs.is_over() { id } else { self.intern(&mut b, e, state.sub) }
         })
     }
 
@@ -470,7 +491,7 @@ impl Lexeme {
         let uniform = Reach { digits: reach, word: reach, any: reach };
         let high = saturate(&mut b.exprs, &mut SaturateTable::default(), &uniform, state.expr);
         let low = cut(&mut b.exprs, &mut SaturateTable::default(), reach, state.expr);
-        if high == state.expr || b.exprs.check().is_err() {
+        if high == state.expr || b.exprs.is_over() {
             return None;
         }
         Some((self.intern(&mut b, low, state.sub), self.intern(&mut b, high, state.sub)))
@@ -491,6 +512,11 @@ impl Lexeme {
         let row = (0..self.shared.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
         self.shared.states.set(id, State { row, expr, sub, accepting, lengths, mask_state: OnceLock::new() });
         b.table.insert((expr, sub), id);
+        let bytes = b.next as usize * (self.shared.class_count * 4 + 160) + b.exprs.len() * 96 + b.digests.len() * 32;
+        self.shared.bytes.store(bytes, Ordering::Relaxed);
+        if id == FIRST {
+            self.shared.least.store(bytes, Ordering::Relaxed);
+        }
         id
     }
 

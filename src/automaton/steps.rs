@@ -48,6 +48,12 @@ impl<'a> Steps<'a> {
         })
     }
 
+    /// How many states the walk has met.
+    #[inline]
+    pub fn num_states(&self) -> usize {
+        self.states.len()
+    }
+
     /// The data of a state; neither [`END`] nor [`QUOTE`].
     #[inline]
     pub fn state(&self, local: Local) -> &'a State {

@@ -95,6 +95,7 @@ impl Guide {
         if let Some(last) = &self.run {
             return Some((last.run.clone(), last.taken));
         }
+        self.make_room();
         let index = self.index.clone();
         let key = self.state_key();
         let run = match index.0.runs.get(&key) {

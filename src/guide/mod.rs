@@ -9,6 +9,7 @@ mod draft;
 mod explain;
 mod forced;
 mod jump;
+mod moves;
 mod open;
 
 use std::sync::Arc;
@@ -45,9 +46,43 @@ enum Position {
 #[derive(Clone, Copy)]
 struct Step {
     token: u32,
-    /// The state or top node before the token, and the arena's lengths then.
+    /// The state or top node before the token.
     before: u32,
-    mark: Mark,
+}
+
+/// The tokens taken, and for documents the arena's lengths before each.
+#[derive(Clone, Default)]
+struct History {
+    steps: Vec<Step>,
+    marks: Vec<Mark>,
+}
+
+impl History {
+    fn push(&mut self, token: u32, (before, mark): (u32, Mark)) {
+        self.steps.push(Step { token, before });
+        // A pattern has no arena.
+        if mark != Mark::default() {
+            self.marks.push(mark);
+        }
+    }
+
+    fn truncate(&mut self, keep: usize) {
+        self.steps.truncate(keep);
+        self.marks.truncate(keep);
+    }
+
+    /// The state or top node before token `at`, and the arena's lengths then.
+    fn place(&self, at: usize) -> Option<(u32, Mark)> {
+        Some((self.steps.get(at)?.before, self.marks.get(at).copied().unwrap_or_default()))
+    }
+}
+
+impl std::ops::Deref for History {
+    type Target = [Step];
+
+    fn deref(&self) -> &[Step] {
+        &self.steps
+    }
 }
 
 /// What masks leave for the next ones.
@@ -62,10 +97,14 @@ struct LastMask {
 /// See the module's story.
 #[derive(Clone)]
 pub struct Guide {
+    /// What the guide was made of.
+    root: Index,
+    /// Where it is now: the same, or a younger copy of it.
     index: Index,
+    moves: Vec<moves::Move>,
     stops: Arc<[u32]>,
     position: Position,
-    history: Vec<Step>,
+    history: History,
     terminated: bool,
     last: LastMask,
     run: Option<jump::LastRun>,
@@ -104,10 +143,12 @@ impl Index {
             }
         };
         let mut guide = Guide {
+            root: self.clone(),
             index: self.clone(),
+            moves: Vec::new(),
             stops,
             position: Position::Pattern(0),
-            history: Vec::new(),
+            history: History::default(),
             terminated: false,
             last: LastMask::default(),
             run: None,
@@ -137,8 +178,9 @@ impl Guide {
     }
 
     /// The index.
+    #[allow(clippy::misnamed_getters)] // Where the guide is now is its own business.
     pub fn index(&self) -> &Index {
-        &self.index
+        &self.root
     }
 
     /// The ids that end this output, ascending.
@@ -160,6 +202,7 @@ impl Guide {
         assert!(words.len() >= n, "a mask row needs {n} words, got {}", words.len());
         let (row, rest) = words.split_at_mut(n);
         rest.fill(0);
+        self.make_room();
         if !self.fill_from_tables(row) {
             self.fill_text(row);
         }
@@ -175,7 +218,7 @@ impl Guide {
 
     /// The mask by the index's complete tables, if they were built: the states that the tokens so far lead to.
     fn fill_from_tables(&mut self, row: &mut [u32]) -> bool {
-        let Some(tables) = self.index.0.built.get().and_then(|b| b.tables.as_ref()) else { return false };
+        let Some(tables) = self.root.0.built.get().and_then(|b| b.tables.as_ref()) else { return false };
         if self.flat.is_empty() {
             self.flat.push(0);
         }
@@ -245,25 +288,24 @@ impl Guide {
             if !self.is_accepting() {
                 return false;
             }
-            let (before, mark) = self.here();
-            self.history.push(Step { token: id, before, mark });
+            let place = self.here();
+            self.history.push(id, place);
             self.terminated = true;
             return true;
         }
-        let index = self.index.clone();
-        let Some(bytes) = index.vocabulary().spelling(id) else { return false };
+        let root = self.root.clone();
+        let Some(bytes) = root.vocabulary().spelling(id) else { return false };
+        self.make_room();
         let (before, mark) = self.here();
         if self.is_spent() || self.is_refused_everywhere(id) || !self.step_bytes(bytes) {
             return false;
         }
-        if let Position::Document { arena, top } = &mut self.position {
-            *top = arena.compact(&mark, *top);
-        }
+        self.settle_down(&mark);
         if !self.pay(id) {
             self.go_back_to(before, &mark);
             return false;
         }
-        self.history.push(Step { token: id, before, mark });
+        self.history.push(id, (before, mark));
         self.advance_run(bytes);
         true
     }
@@ -349,15 +391,13 @@ impl Guide {
             return;
         }
         let keep = self.history.len() - n;
-        let step = self.history[keep];
-        self.history.truncate(keep);
+        self.return_to(keep);
         self.flat.truncate(keep + 1);
         self.forget_places();
         if let Some(budget) = &mut self.budget {
             budget.back_to(keep);
         }
         self.terminated = false;
-        self.go_back_to(step.before, &step.mark);
     }
 
     fn go_back_to(&mut self, before: u32, mark: &Mark) {
@@ -374,7 +414,9 @@ impl Guide {
 
     /// Back to the start, with no history.
     pub fn reset(&mut self) {
-        self.history.clear();
+        self.index = self.root.clone();
+        self.moves.clear();
+        self.history.truncate(0);
         self.flat.clear();
         if let Some(budget) = &mut self.budget {
             budget.back_to(0);
@@ -449,13 +491,12 @@ impl Guide {
     /// What the guide's future depends on, as bytes: equal within one index exactly when two positions are the same.
     pub fn state_key(&self) -> Vec<u8> {
         let mut out = vec![self.terminated as u8];
-        match &self.position {
-            Position::Pattern(s) => out.extend(s.to_le_bytes()),
-            Position::Document { arena, top } => {
-                if let Engine::Document { program, .. } = &self.index.0.engine {
-                    arena.describe(program, *top, &mut out);
-                }
+        match (&self.position, &self.index.0.engine) {
+            (Position::Pattern(s), Engine::Pattern(l)) => out.extend(l.lexeme.digest(*s)),
+            (Position::Document { arena, top }, Engine::Document { program, .. }) => {
+                arena.describe_content(program, *top, &mut out);
             }
+            _ => {}
         }
         out
     }
@@ -466,6 +507,9 @@ impl Guide {
             Position::Pattern(_) => 0,
             Position::Document { arena, .. } => arena.memory_bytes(),
         };
-        position + self.history.capacity() * size_of::<Step>() + size_of::<Self>()
+        position
+            + self.history.steps.capacity() * size_of::<Step>()
+            + self.history.marks.capacity() * size_of::<Mark>()
+            + size_of::<Self>()
     }
 }

@@ -11,6 +11,7 @@
 //! What none of them fits is walked in full.
 
 use super::rows::ByteRows;
+use super::submask::{LOOK, in_parts, nodes_above};
 use super::tables::{MaskedLexeme, Tables};
 use crate::automaton::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
@@ -187,17 +188,37 @@ fn every_wide_char_loops(l: &Lexeme, state: StateId) -> bool {
 
 /// Turns the mask of `base` into that of `state`, for the tokens of `trie`.
 fn differential(l: &Lexeme, trie: &Trie, state: StateId, base: StateId, row: &mut [u32]) {
+    in_parts(l, trie, 0, &[state, base], |l, states, from| differential_from(l, trie, from, states, row));
+}
+
+/// A part of [`differential`]. Returns where it stopped.
+fn differential_from(l: &Lexeme, trie: &Trie, begin: u32, states: &[StateId], row: &mut [u32]) -> u32 {
+    let held = l.memory_bytes();
     let mut steps = Steps::new(l);
-    let mut stack = vec![(steps.local(state), steps.local(base)); 64];
-    let end = trie.len() as u32;
-    let mut i = 1;
-    while i < end {
+    let mut stack = vec![(steps.local(states[0]), steps.local(states[1])); 64];
+    let open = |s: Local| if s <= QUOTE { END } else { s };
+    let step = |steps: &mut Steps<'_>, s: Local, byte: u8| open(if s <= QUOTE { END } else { steps.next(s, byte) });
+    for i in nodes_above(trie, 0, begin) {
         let depth = trie.depth[i as usize] as usize;
         let (p, q) = stack[depth - 1];
         let byte = trie.byte[i as usize];
-        let mut next = |s: Local| if s <= QUOTE { END } else { steps.next(s, byte) };
-        let open = |s: Local| if s <= QUOTE { END } else { s };
-        let (np, nq) = (open(next(p)), open(next(q)));
+        stack.resize(stack.len().max(depth + 1), (END, END));
+        stack[depth] = (step(&mut steps, p, byte), step(&mut steps, q, byte));
+    }
+    let mut look = steps.num_states() + LOOK;
+    let end = trie.len() as u32;
+    let mut i = begin;
+    while i < end {
+        if steps.num_states() > look {
+            look = steps.num_states() + LOOK;
+            if l.has_grown(held) {
+                return i;
+            }
+        }
+        let depth = trie.depth[i as usize] as usize;
+        let (p, q) = stack[depth - 1];
+        let byte = trie.byte[i as usize];
+        let (np, nq) = (step(&mut steps, p, byte), step(&mut steps, q, byte));
         if np == nq {
             i = trie.end[i as usize];
             continue;
@@ -220,4 +241,5 @@ fn differential(l: &Lexeme, trie: &Trie, state: StateId, base: StateId, row: &mu
         stack[depth] = (np, nq);
         i += 1;
     }
+    end
 }

@@ -7,7 +7,7 @@
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
 //! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
 //! values; `memo` remembers whole masks, `runs` forced bytes. [`token_live`] and [`spelling`] keep patterns and
-//! documents free of dead ends where a vocabulary lacks tokens of single bytes.
+//! documents free of dead ends where a vocabulary lacks tokens of single bytes. `younger` bounds what is found on use.
 
 pub mod after;
 pub mod built;
@@ -26,8 +26,9 @@ pub mod submask;
 pub mod tables;
 pub mod tails;
 pub mod token_live;
+mod younger;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::automaton::complete::Costs;
 use crate::automaton::program::Program;
@@ -59,6 +60,10 @@ pub(crate) struct Inner {
     pub runs: runs::Runs,
     /// Set when everything was made ahead of time.
     pub built: OnceLock<built::Built>,
+    /// Bytes of states after which a lexeme is full.
+    pub max_state_bytes: usize,
+    /// The index in which guides go on whose lexemes are full here; see `younger`.
+    pub younger: Mutex<Option<Index>>,
 }
 
 /// A compiled source over a vocabulary; see the module's story. Cloning shares it.
@@ -117,7 +122,7 @@ impl Index {
                     + self.0.memo.memory_bytes()
             }
         };
-        built + lazy + self.0.runs.memory_bytes()
+        built + lazy + self.0.runs.memory_bytes() + self.younger_bytes()
     }
 }
 

@@ -82,15 +82,83 @@ pub(crate) fn delimits(b: u8) -> bool {
 /// can reach a bound. `cross` asks for crossing tokens as well.
 pub(crate) fn walk(lexeme: &Lexeme, trie: &Trie, node: u32, state: StateId, count: Option<u32>, cross: bool) -> Found {
     let mut found = Found::default();
+    in_parts(lexeme, trie, node, &[state], |lexeme, states, from| {
+        walk_from(lexeme, trie, (node, from), states[0], count, cross, &mut found)
+    });
+    found
+}
+
+/// How many states a walk meets before it looks again at what the lexeme holds.
+pub(super) const LOOK: usize = 1_024;
+
+/// Walks the trie below `node` by calls of `part` with where to begin, each of which answers where it stopped. A part
+/// that stops early finds too many states for one lexeme to keep; the next one goes on in a copy, with `states` carried
+/// over, which is forgotten in the end.
+pub(super) fn in_parts(
+    lexeme: &Lexeme,
+    trie: &Trie,
+    node: u32,
+    states: &[StateId],
+    mut part: impl FnMut(&Lexeme, &[StateId], u32) -> u32,
+) {
+    let mut at = part(lexeme, states, node + 1);
+    while at < trie.end[node as usize] {
+        let copy = lexeme.copied();
+        let states: Vec<StateId> = states.iter().map(|&s| copy.adopt(lexeme, s)).collect();
+        at = part(&copy, &states, at);
+    }
+}
+
+/// The nodes from below `top` down to the parent of `node`, in this order.
+pub(super) fn nodes_above(trie: &Trie, top: u32, node: u32) -> Vec<u32> {
+    let mut out = Vec::new();
+    // Below a leaf there is no node.
+    let Some(&(mut wanted)) = trie.depth.get(node as usize) else { return out };
+    for i in (top + 1..node).rev() {
+        if trie.depth[i as usize] < wanted {
+            wanted = trie.depth[i as usize];
+            out.push(i);
+        }
+    }
+    out.reverse();
+    out
+}
+
+/// A part of [`walk`], from a node on that the parts before came to. Returns where it stopped.
+fn walk_from(
+    lexeme: &Lexeme,
+    trie: &Trie,
+    (node, begin): (u32, u32),
+    state: StateId,
+    count: Option<u32>,
+    cross: bool,
+    found: &mut Found,
+) -> u32 {
     let base = trie.depth[node as usize];
     let raw = lexeme.kind() == Kind::Raw;
+    let held = lexeme.memory_bytes();
     let mut steps = Steps::new(lexeme);
     let first = steps.local(state);
     // State and code points so far, and whether an escape was read, by depth below `node`.
     let mut stack: Vec<(Local, u32, bool)> = vec![(first, 0, false); 64];
+    for i in nodes_above(trie, node, begin) {
+        let depth = (trie.depth[i as usize] - base) as usize;
+        let (from, chars, escaped) = stack[depth - 1];
+        let to = steps.next(from, trie.byte[i as usize]);
+        let chars = chars + (!raw && lexeme.starts_char(steps.state(from), trie.byte[i as usize])) as u32;
+        stack.resize(stack.len().max(depth + 1), (first, 0, false));
+        stack[depth] = (to, chars, escaped || (!raw && !steps.state(to).is_plain()));
+    }
+    let mut look = steps.num_states() + LOOK;
     let end = trie.end[node as usize];
-    let mut i = node + 1;
+    let mut i = begin;
     while i < end {
+        if steps.num_states() > look {
+            look = steps.num_states() + LOOK;
+            if lexeme.has_grown(held) {
+                return i;
+            }
+        }
         let depth = (trie.depth[i as usize] - base) as usize;
         let (from, chars, escaped) = stack[depth - 1];
         let byte = trie.byte[i as usize];
@@ -125,7 +193,7 @@ pub(crate) fn walk(lexeme: &Lexeme, trie: &Trie, node: u32, state: StateId, coun
         found.inner.extend(trie.tokens(i).iter().map(|&t| (t, chars)));
         i += 1;
     }
-    found
+    end
 }
 
 impl Found {

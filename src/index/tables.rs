@@ -21,11 +21,9 @@ use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::automaton::saturate::Reach;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{ByteSet, ExprId, Exprs, INF};
-use crate::limits::Limits;
+use crate::limits::{CACHE_BYTES, LATE_MASK_BYTES, Limits, MASK_BYTES, MEASURE_BYTES};
 use crate::vocab::{Trie, Vocabulary};
-
-/// Bytes of lexemes and masks that one vocabulary's cache holds on to.
-const CACHE_BYTES: usize = 256 << 20;
+use crate::work::unwatched;
 
 /// Tokens that count as long: few enough to be stepped one by one.
 const LONG_TOKENS: usize = 4_000;
@@ -72,7 +70,11 @@ struct Masks {
     /// Masks list crossing tokens: the lexeme is part of something. A whole pattern is not.
     crosses: bool,
     roots: AppendVec<Arc<SubMask>>,
+    /// Emptied when full: nobody holds a mask for long.
     others: RwLock<FxHashMap<MaskKey, Arc<SubMask>>>,
+    others_bytes: AtomicUsize,
+    /// Bytes of masks that are kept.
+    most: AtomicUsize,
     rooms: OnceLock<Vec<Arc<SubMask>>>,
     /// Pairs of states whose masks were compared.
     idle: RwLock<FxHashMap<(StateId, StateId), bool>>,
@@ -115,6 +117,8 @@ pub struct Tables {
     /// Tokens that contain a quote: the only ones that can end a string.
     quoted: Trie,
     cache: Mutex<Cache>,
+    /// Bytes of masks made since the cache was measured.
+    unmeasured: AtomicUsize,
     counters: Counters,
 }
 
@@ -169,7 +173,7 @@ impl Tables {
     pub fn of(vocabulary: &Vocabulary) -> Result<Arc<Tables>> {
         vocabulary
             .extension()
-            .get_or_init(|| Tables::build(vocabulary))
+            .get_or_init(|| unwatched(|| Tables::build(vocabulary)))
             .ok_or_else(|| Error::new(ErrorKind::Internal, "the vocabulary's tables have another type"))?
             .as_ref()
             .as_ref()
@@ -261,6 +265,7 @@ impl Tables {
             shares: Shares::default(),
             quoted: Trie::build(&mut quoted)?,
             cache: Mutex::default(),
+            unmeasured: AtomicUsize::new(0),
             counters: Counters::default(),
         }))
     }
@@ -313,7 +318,8 @@ impl Tables {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         made.used.store(cache.clock, Ordering::Relaxed);
         let kept = cache.lexemes.entry(key.into_boxed_slice()).or_insert(made).clone();
-        if cache.lexemes.len().is_multiple_of(64) {
+        if cache.lexemes.len().is_multiple_of(64) || self.unmeasured.load(Ordering::Relaxed) > MEASURE_BYTES {
+            self.unmeasured.store(0, Ordering::Relaxed);
             self.evict(&mut cache, CACHE_BYTES);
         }
         match bounds {
@@ -431,10 +437,37 @@ impl Tables {
     ) -> bool {
         let known = l.masks.idle.read().unwrap_or_else(|p| p.into_inner()).get(&(low, high)).copied();
         known.unwrap_or_else(|| {
+            /// Pairs that are remembered.
+            const MOST: usize = 1 << 16;
             let same = decide();
-            l.masks.idle.write().unwrap_or_else(|p| p.into_inner()).insert((low, high), same);
+            let mut idle = l.masks.idle.write().unwrap_or_else(|p| p.into_inner());
+            if idle.len() >= MOST {
+                idle.clear();
+            }
+            idle.insert((low, high), same);
             same
         })
+    }
+
+    /// Takes a mask into the lexeme's own, where there is room for it, or into those that are forgotten when they fill
+    /// theirs; `root` says that no register bounds it at the root of the vocabulary's trie.
+    fn keep(&self, masks: &Masks, key: MaskKey, root: bool, made: Arc<SubMask>) -> Arc<SubMask> {
+        let size = made.memory_bytes();
+        self.unmeasured.fetch_add(size, Ordering::Relaxed);
+        let room = masks.bytes.fetch_add(size, Ordering::Relaxed) < masks.most.load(Ordering::Relaxed);
+        if root && room {
+            masks.roots.set(key.state, made.clone());
+            return masks.roots.get(key.state).cloned().unwrap_or(made);
+        }
+        let mut others = masks.others.write().unwrap_or_else(|p| p.into_inner());
+        let held = masks.others_bytes.load(Ordering::Relaxed);
+        if held > LATE_MASK_BYTES && !room {
+            others.clear();
+            masks.others_bytes.store(0, Ordering::Relaxed);
+            masks.bytes.fetch_sub(held, Ordering::Relaxed);
+        }
+        masks.others_bytes.fetch_add(size, Ordering::Relaxed);
+        others.entry(key).or_insert(made).clone()
     }
 
     /// Rows by byte, made on first use.
@@ -501,7 +534,8 @@ impl Tables {
             _ => INF,
         };
         let key = MaskKey { state: key_state, room, need, span, walked, node };
-        if !(free && root) {
+        let all_kept = lexeme.masks.bytes.load(Ordering::Relaxed) < lexeme.masks.most.load(Ordering::Relaxed);
+        if !(free && root && all_kept) {
             let others = lexeme.masks.others.read().unwrap_or_else(|p| p.into_inner());
             if let Some(m) = others.get(&key) {
                 return m.clone();
@@ -510,16 +544,12 @@ impl Tables {
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
         if free && root {
             let made = Arc::new(self.root(vocabulary, lexeme, key_state));
-            lexeme.masks.bytes.fetch_add(made.memory_bytes(), Ordering::Relaxed);
-            lexeme.masks.roots.set(key_state, made.clone());
-            return lexeme.masks.roots.get(key_state).cloned().unwrap_or(made);
+            return self.keep(&lexeme.masks, key, true, made);
         }
         let trie = self.trie(vocabulary, walked);
         let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.masks.crosses);
         let made = Arc::new(found.finish(self.words, |t| self.rest_of(vocabulary, t, walked, node)));
-        lexeme.masks.bytes.fetch_add(made.memory_bytes(), Ordering::Relaxed);
-        let mut others = lexeme.masks.others.write().unwrap_or_else(|p| p.into_inner());
-        others.entry(key).or_insert(made).clone()
+        self.keep(&lexeme.masks, key, false, made)
     }
 
     /// Masks of "any text, at most r more code points" for every r that a token can tell from infinity: a row per r,
@@ -568,19 +598,33 @@ impl MaskedLexeme {
         Some(Arc::new(MaskedLexeme { lexeme, masks: self.masks.clone(), used: AtomicU64::new(0) }))
     }
 
+    /// Keeps up to `bytes` of masks from now on, where that is more than before.
+    pub(super) fn keep_masks(&self, bytes: usize) {
+        self.masks.most.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    /// The same over a copy of its states, with no masks yet.
+    pub(super) fn over(&self, lexeme: Arc<Lexeme>) -> Self {
+        let masks = MaskedLexeme::masks(self.masks.crosses);
+        MaskedLexeme { lexeme, masks: Arc::new(masks), used: AtomicU64::new(0) }
+    }
+
     fn new(lexeme: Lexeme, crosses: bool) -> Self {
-        MaskedLexeme {
-            lexeme: Arc::new(lexeme),
-            masks: Arc::new(Masks {
-                crosses,
-                roots: AppendVec::default(),
-                others: RwLock::default(),
-                rooms: OnceLock::new(),
-                idle: RwLock::default(),
-                making: AtomicU32::new(0),
-                bytes: AtomicUsize::new(0),
-            }),
-            used: AtomicU64::new(0),
+        let masks = Arc::new(MaskedLexeme::masks(crosses));
+        MaskedLexeme { lexeme: Arc::new(lexeme), masks, used: AtomicU64::new(0) }
+    }
+
+    fn masks(crosses: bool) -> Masks {
+        Masks {
+            crosses,
+            roots: AppendVec::default(),
+            others: RwLock::default(),
+            others_bytes: AtomicUsize::new(0),
+            most: AtomicUsize::new(MASK_BYTES),
+            rooms: OnceLock::new(),
+            idle: RwLock::default(),
+            making: AtomicU32::new(0),
+            bytes: AtomicUsize::new(0),
         }
     }
 }

@@ -18,8 +18,9 @@ use crate::automaton::append::AppendVec;
 use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
 use crate::error::{Error, Result};
 use crate::ir::ByteSet;
-use crate::limits::Limits;
+use crate::limits::{Limits, MASK_BYTES};
 use crate::vocab::{Trie, Vocabulary};
+use crate::work::{ask, go_on};
 
 /// What exploring finds.
 pub enum Explored {
@@ -36,6 +37,8 @@ pub struct TokenLive {
     dead: Box<[u64]>,
     masks: AppendVec<Inner>,
     bytes: AtomicUsize,
+    /// Bytes of masks that are kept.
+    most: AtomicUsize,
 }
 
 struct Graph<'a> {
@@ -88,6 +91,7 @@ impl Graph<'_> {
             if self.order.len() > max_states {
                 return Err(Error::limit("states explored by tokens", max_states as u64, self.order.len() as u64));
             }
+            go_on()?;
             at += 1;
         }
         self.live = vec![false; self.order.len()];
@@ -129,6 +133,7 @@ impl Graph<'_> {
             }
             node += 1;
         }
+        ask()?;
         if self.steps > self.max_steps {
             return Err(Error::limit("steps of tokens explored", self.max_steps as u64, self.steps as u64));
         }
@@ -193,7 +198,17 @@ impl TokenLive {
             dead[s as usize / 64] |= u64::from(!live) << (s % 64);
         }
         let bytes = AtomicUsize::new(dead.len() * 8);
-        Ok(Explored::Some(Box::new(TokenLive { dead: dead.into(), masks: AppendVec::default(), bytes })))
+        Ok(Explored::Some(Box::new(TokenLive {
+            dead: dead.into(),
+            masks: AppendVec::default(),
+            bytes,
+            most: AtomicUsize::new(MASK_BYTES),
+        })))
+    }
+
+    /// Keeps up to `bytes` of masks from now on, where that is more than before.
+    pub fn keep_masks(&self, bytes: usize) {
+        self.most.fetch_max(bytes, Ordering::Relaxed);
     }
 
     /// Whether tokens lead from a state to acceptance.
@@ -202,7 +217,8 @@ impl TokenLive {
         self.dead.get(state as usize / 64).is_none_or(|w| w >> (state % 64) & 1 == 0)
     }
 
-    /// The tokens that lead from `state` to a live state. Made on first use, by one walk of the trie.
+    /// The tokens that lead from `state` to a live state. Made on use, by one walk of the trie, and
+    /// kept up to [`MASK_BYTES`].
     pub fn mask(&self, lexeme: &Lexeme, vocabulary: &Vocabulary, state: StateId) -> Inner {
         if let Some(m) = self.masks.get(state) {
             return m.clone();
@@ -229,9 +245,12 @@ impl TokenLive {
             }
             node += 1;
         }
-        self.bytes.fetch_add(row.len() * 4, Ordering::Relaxed);
+        let size = row.len() * 4;
         let made = Inner::Dense(row.into());
-        self.masks.set(state, made.clone());
+        if self.bytes.load(Ordering::Relaxed) < self.most.load(Ordering::Relaxed) {
+            self.bytes.fetch_add(size, Ordering::Relaxed);
+            self.masks.set(state, made.clone());
+        }
         made
     }
 

@@ -7,6 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::expr::{Edge, Expr, ExprId, Exprs};
 
+/// A hash of what an expression is made of.
+pub type Digest = [u8; 16];
+
 impl Exprs {
     /// All nodes that `e` is made of, children before parents, definitions of names anywhere. Linear; no recursion.
     pub fn reachable(&self, e: ExprId) -> Vec<ExprId> {
@@ -135,6 +138,73 @@ impl Exprs {
                 }
             }
         }
+    }
+
+    /// A hash of the content of `e`, the same in whatever arena and order its parts were made. Names of recursion count
+    /// by their number, so of expressions with recursion it is comparable within one arena only. Linear in the nodes
+    /// that `memo` does not know.
+    pub fn digest(&self, memo: &mut FxHashMap<ExprId, Digest>, e: ExprId) -> Digest {
+        let mut stack = vec![(e, false)];
+        while let Some((cur, ready)) = stack.pop() {
+            if memo.contains_key(&cur) {
+                continue;
+            }
+            let node = self.get(cur);
+            if !ready {
+                stack.push((cur, true));
+                match node {
+                    Expr::Step { edges, .. } => stack.extend(edges.iter().map(|e| (e.to, false))),
+                    Expr::Cat(a, b) => stack.extend([(*a, false), (*b, false)]),
+                    Expr::Alt(v) | Expr::And(v) => stack.extend(v.iter().map(|&e| (e, false))),
+                    Expr::Not(a) | Expr::Rep { body: a, .. } => stack.push((*a, false)),
+                    Expr::Never | Expr::Eps | Expr::Multiple(_) | Expr::Fix(_) => {}
+                }
+                continue;
+            }
+            let of = |e: &ExprId| memo.get(e).copied().unwrap_or_default();
+            let mut h = blake3::Hasher::new();
+            let mut words = |w: &[u32]| w.iter().for_each(|w| _ = h.update(&w.to_le_bytes()));
+            let mut parts: Vec<Digest> = Vec::new();
+            match node {
+                Expr::Never => words(&[0]),
+                Expr::Eps => words(&[1]),
+                Expr::Step { nullable, edges } => {
+                    words(&[2, u32::from(*nullable)]);
+                    for e in edges.iter() {
+                        words(&[u32::from(e.lo) | u32::from(e.hi) << 8]);
+                        parts.push(of(&e.to));
+                    }
+                }
+                Expr::Cat(a, b) => {
+                    words(&[3]);
+                    parts.extend([of(a), of(b)]);
+                }
+                Expr::Alt(v) | Expr::And(v) => {
+                    words(&[if matches!(node, Expr::Alt(_)) { 4 } else { 5 }]);
+                    parts.extend(v.iter().map(of));
+                    parts.sort_unstable();
+                }
+                Expr::Not(a) => {
+                    words(&[6]);
+                    parts.push(of(a));
+                }
+                Expr::Rep { body, min, max } => {
+                    words(&[7, *min, *max]);
+                    parts.push(of(body));
+                }
+                Expr::Multiple(m) => {
+                    let mut content = vec![8];
+                    m.content(&mut content);
+                    words(&content);
+                }
+                Expr::Fix(n) => words(&[9, *n]),
+            }
+            parts.iter().for_each(|p| _ = h.update(p));
+            let mut out = Digest::default();
+            out.copy_from_slice(&h.finalize().as_bytes()[..16]);
+            memo.insert(cur, out);
+        }
+        memo.get(&e).copied().unwrap_or_default()
     }
 
     /// The borders between bytes that some node of `e` tells apart: `borders[b]` is set where `b` and `b - 1` differ.

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use super::multiple::Multiple;
 use crate::error::{Error, Result};
+use crate::work::go_on;
 
 /// Names an expression of one arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,12 +156,23 @@ impl Exprs {
         Self::empty(Some(base.clone()), base.nodes.len(), max_nodes)
     }
 
-    /// An error if the arena ran over its limit since it was made; everything built since is meaningless then.
+    /// An error if the arena ran over its limit since it was made; everything built since is meaningless then. An error
+    /// too if whoever watches the work has stopped it.
     pub fn check(&self) -> Result<()> {
         if self.over {
             return Err(Error::limit("expression nodes", self.max_nodes as u64, self.max_nodes as u64 + 1));
         }
-        Ok(())
+        go_on()
+    }
+
+    /// Whether the arena ran over its limit.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// From now on any number of nodes may be made: for owners that bound them by other means.
+    pub fn lift_limit(&mut self) {
+        self.max_nodes = usize::MAX;
     }
 
     /// Number of nodes.

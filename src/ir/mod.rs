@@ -14,6 +14,7 @@ pub mod rules;
 pub mod text;
 
 pub use alphabet::{Alphabet, ByteSet};
+pub use copy::Digest;
 pub use expr::{Edge, Expr, ExprId, Exprs, INF};
 pub use multiple::{Divisor, Multiple, lcm, without_tens};
 pub use rules::{

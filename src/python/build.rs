@@ -5,7 +5,7 @@
 
 use pyo3::prelude::*;
 
-use super::errors::detached;
+use super::cancel::{PyCancelToken, interruptible};
 use crate::error::{Error, ErrorKind};
 use crate::index::Index;
 
@@ -16,9 +16,10 @@ pub fn build(
     threads: Option<usize>,
     max_states: usize,
     progress: Option<&Py<PyAny>>,
+    cancel: Option<&Bound<'_, PyCancelToken>>,
 ) -> PyResult<()> {
     let mut raised = None;
-    let outcome = detached(py, || {
+    let outcome = interruptible(py, cancel, || {
         index.build(threads, max_states, |done, total| {
             let told = Python::attach(|py| {
                 py.check_signals()?;

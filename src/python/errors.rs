@@ -1,7 +1,7 @@
 //! Exceptions: one class per error kind, and the one place where core errors become exceptions.
 //!
-//! `InterlockError` is the root. Every class below it, `InternalError` excepted, derives from `ValueError` as well,
-//! because servers answer a `ValueError` with a client error. Each instance carries where the error lies:
+//! `InterlockError` is the root. Every class below it, `InternalError` and `CancelledError` excepted, derives from
+//! `ValueError` as well, because servers answer a `ValueError` with a client error. Each instance carries where the error lies:
 //!
 //! * `place`: the same in words, `""` where there is none;
 //! * `offset`: characters into a pattern, or bytes into a schema's text;
@@ -22,6 +22,7 @@ struct Classes {
     base: Py<PyType>,
     by_kind: Vec<(ErrorKind, Py<PyType>)>,
     busy: Py<PyType>,
+    cancelled: Py<PyType>,
     internal: Py<PyType>,
 }
 
@@ -73,6 +74,7 @@ impl Classes {
                 "One guide was used by two threads at once, or twice in one batch.",
                 value.as_any(),
             )?,
+            cancelled: class("CancelledError", "The work was cancelled; nothing of it is left.", only.as_any())?,
             internal: class("InternalError", "A bug in interlock; please report it.", only.as_any())?,
         })
     }
@@ -82,6 +84,9 @@ impl Classes {
     }
 
     fn of(&self, kind: ErrorKind) -> &Py<PyType> {
+        if kind == ErrorKind::Cancelled {
+            return &self.cancelled;
+        }
         self.by_kind.iter().find(|(k, _)| *k == kind).map_or(&self.internal, |(_, class)| class)
     }
 }
@@ -90,7 +95,7 @@ impl Classes {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let classes = Classes::get(py)?;
-    let named = [&classes.base, &classes.busy, &classes.internal];
+    let named = [&classes.base, &classes.busy, &classes.cancelled, &classes.internal];
     for class in classes.by_kind.iter().map(|(_, class)| class).chain(named) {
         let class = class.bind(py);
         module.add(class.name()?, class)?;

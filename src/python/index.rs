@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
-use super::errors::{detached, of_kind};
+use super::cancel::{PyCancelToken, interruptible};
+use super::errors::of_kind;
 use super::guide::PyGuide;
 use super::ids::TokenIds;
 use super::vocabulary::{PyVocabulary, hex};
@@ -59,7 +60,8 @@ fn report_row(row: &ReportRow) -> PyReportRow {
 /// A source and a vocabulary, compiled: which tokens may come next, in every state. Shared between any number of
 /// guides and threads.
 ///
-/// Made by ``from_regex``, ``from_json_schema`` and ``from_choices``.
+/// Made by ``from_regex``, ``from_json_schema`` and ``from_choices``. All of them answer Ctrl-C, and end with
+/// ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled; nothing is left then.
 #[pyclass(frozen, module = "interlock", name = "Index")]
 pub struct PyIndex {
     pub core: Index,
@@ -98,7 +100,7 @@ impl PyIndex {
     /// ``pattern`` is a string or a compiled ``re.Pattern``, whose flags count too. ``flags`` is a string of the
     /// letters ``i m s x a``. ``dialect`` is ``"python"`` or ``"ecma"``.
     #[classmethod]
-    #[pyo3(signature = (pattern, vocabulary, dialect="python", flags="", limits=None))]
+    #[pyo3(signature = (pattern, vocabulary, dialect="python", flags="", limits=None, cancel=None))]
     fn from_regex(
         class: &Bound<'_, PyType>,
         pattern: &Bound<'_, PyAny>,
@@ -106,6 +108,7 @@ impl PyIndex {
         dialect: &str,
         flags: &str,
         limits: Option<&Bound<'_, PyAny>>,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<PyIndex> {
         let py = class.py();
         let (text, letters) = source::pattern(pattern, flags)?;
@@ -113,7 +116,7 @@ impl PyIndex {
         let options = RegexOptions { dialect: choose(py, "dialect", dialect, &dialects)?, flags: letters };
         let limits = limits::from_argument(limits)?;
         let core = &vocabulary.get().core;
-        let index = registry::compile(py, core, || Index::from_regex(&text, core, &options, &limits))?;
+        let index = registry::compile(py, core, cancel, || Index::from_regex(&text, core, &options, &limits))?;
         let arguments = (text, vocabulary, dialect, options.flags, limits::to_python(limits)).into_pyobject(py)?;
         Ok(PyIndex::new(vocabulary, index, "from_regex", arguments, &limits))
     }
@@ -131,7 +134,7 @@ impl PyIndex {
     /// way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else ``"any"``.
     #[classmethod]
     #[pyo3(signature = (schema, vocabulary, whitespace="flexible", property_order="schema", on_unsupported="error",
-                        formats="assert", documents=None, limits=None, spelling=None))]
+                        formats="assert", documents=None, limits=None, spelling=None, cancel=None))]
     #[allow(clippy::too_many_arguments)]
     fn from_json_schema(
         class: &Bound<'_, PyType>,
@@ -144,6 +147,7 @@ impl PyIndex {
         documents: Option<&Bound<'_, PyAny>>,
         limits: Option<&Bound<'_, PyAny>>,
         spelling: Option<&str>,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<PyIndex> {
         let py = class.py();
         let spellings = [("any", ConstantSpelling::Any), ("plain", ConstantSpelling::Plain)];
@@ -173,7 +177,7 @@ impl PyIndex {
         };
         let limits = limits::from_argument(limits)?;
         let core = &vocabulary.get().core;
-        let index = registry::compile(py, core, || Index::from_json_schema(&text, core, &options, &limits))?;
+        let index = registry::compile(py, core, cancel, || Index::from_json_schema(&text, core, &options, &limits))?;
         let documents = PyDict::new(py);
         for (uri, document) in &options.documents {
             documents.set_item(uri, document)?;
@@ -187,17 +191,18 @@ impl PyIndex {
 
     /// Compile a list of strings, one of which must be the output.
     #[classmethod]
-    #[pyo3(signature = (choices, vocabulary, limits=None))]
+    #[pyo3(signature = (choices, vocabulary, limits=None, cancel=None))]
     fn from_choices(
         class: &Bound<'_, PyType>,
         choices: Vec<String>,
         vocabulary: &Bound<'_, PyVocabulary>,
         limits: Option<&Bound<'_, PyAny>>,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<PyIndex> {
         let py = class.py();
         let limits = limits::from_argument(limits)?;
         let core = &vocabulary.get().core;
-        let index = registry::compile(py, core, || Index::from_choices(&choices, core, &limits))?;
+        let index = registry::compile(py, core, cancel, || Index::from_choices(&choices, core, &limits))?;
         let arguments = (choices, vocabulary, limits::to_python(limits)).into_pyobject(py)?;
         Ok(PyIndex::new(vocabulary, index, "from_choices", arguments, &limits))
     }
@@ -230,7 +235,7 @@ impl PyIndex {
 
     /// The shortest output, the least in byte order among those.
     fn shortest_member<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &detached(py, || self.core.shortest_member(self.max_flat_states))?))
+        Ok(PyBytes::new(py, &interruptible(py, None, || self.core.shortest_member(self.max_flat_states))?))
     }
 
     /// A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one.
@@ -245,7 +250,10 @@ impl PyIndex {
             Some(seed) => seed,
             None => py.import("random")?.call_method1("getrandbits", (64,))?.extract()?,
         };
-        Ok(PyBytes::new(py, &detached(py, || self.core.random_member(seed, max_bytes, self.max_flat_states))?))
+        Ok(PyBytes::new(
+            py,
+            &interruptible(py, None, || self.core.random_member(seed, max_bytes, self.max_flat_states))?,
+        ))
     }
 
     /// The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states.
@@ -256,17 +264,23 @@ impl PyIndex {
 
     /// A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them.
     fn witness_not_in<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        Ok(language::bytes(py, detached(py, || self.core.witness_not_in(&other.core, self.max_flat_states))?))
+        Ok(language::bytes(
+            py,
+            interruptible(py, None, || self.core.witness_not_in(&other.core, self.max_flat_states))?,
+        ))
     }
 
     /// A shortest output that both indexes accept, or ``None`` if there is none.
     fn witness_in_both<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        Ok(language::bytes(py, detached(py, || self.core.witness_in_both(&other.core, self.max_flat_states))?))
+        Ok(language::bytes(
+            py,
+            interruptible(py, None, || self.core.witness_in_both(&other.core, self.max_flat_states))?,
+        ))
     }
 
     /// Whether every output of this index is one of ``other``.
     fn is_subset_of(&self, py: Python<'_>, other: &PyIndex) -> PyResult<bool> {
-        detached(py, || Ok(self.core.witness_not_in(&other.core, self.max_flat_states)?.is_none()))
+        interruptible(py, None, || Ok(self.core.witness_not_in(&other.core, self.max_flat_states)?.is_none()))
     }
 
     /// Whether both indexes accept exactly the same outputs.
@@ -278,10 +292,17 @@ impl PyIndex {
     ///
     /// ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
     /// called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index
-    /// stays as usable as it was. ``LimitError`` if there are more states than ``Limits.max_flat_states``.
-    #[pyo3(signature = (threads=None, progress=None))]
-    fn build(&self, py: Python<'_>, threads: Option<usize>, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        build::build(py, &self.core, threads, self.max_flat_states, progress.as_ref())
+    /// stays as usable as it was; so does ``cancel``. ``LimitError`` if there are more states than
+    /// ``Limits.max_flat_states``.
+    #[pyo3(signature = (threads=None, progress=None, cancel=None))]
+    fn build(
+        &self,
+        py: Python<'_>,
+        threads: Option<usize>,
+        progress: Option<Py<PyAny>>,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
+    ) -> PyResult<()> {
+        build::build(py, &self.core, threads, self.max_flat_states, progress.as_ref(), cancel)
     }
 
     /// Whether ``build`` has made everything.

@@ -6,7 +6,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::errors::detached;
+use super::cancel::interruptible;
 use crate::error::Error;
 use crate::index::Index;
 
@@ -33,7 +33,7 @@ impl PyAutomaton {
 
 /// `Index.automaton`.
 pub fn automaton(py: Python<'_>, index: &Index, max_states: usize, limit: usize) -> PyResult<PyAutomaton> {
-    detached(py, || {
+    interruptible(py, None, || {
         let flat = index.flat(limit)?;
         if flat.len() > max_states {
             return Err(Error::limit("states of the automaton", max_states as u64, flat.len() as u64));
@@ -47,7 +47,7 @@ pub fn automaton(py: Python<'_>, index: &Index, max_states: usize, limit: usize)
 
 /// `Index.language_size`.
 pub fn size<'py>(py: Python<'py>, index: &Index, limit: usize) -> PyResult<Bound<'py, PyAny>> {
-    match detached(py, || index.language_size(limit))? {
+    match interruptible(py, None, || index.language_size(limit))? {
         None => py.import("math")?.getattr("inf"),
         Some(n) => {
             let bytes = PyBytes::new(py, &n.to_le_bytes());

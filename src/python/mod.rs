@@ -9,6 +9,7 @@
 
 mod buffer;
 mod build;
+mod cancel;
 mod errors;
 mod guide;
 mod ids;
@@ -29,6 +30,8 @@ use pyo3::prelude::*;
 mod core_module {
     use super::*;
 
+    #[pymodule_export]
+    use super::cancel::PyCancelToken;
     #[pymodule_export]
     use super::guide::{_restore_guide, PyGuide};
     #[pymodule_export]

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, Weak};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::cancel::{PyCancelToken, interruptible};
 use super::errors::detached;
 use crate::error::Result;
 use crate::index::tables::Tables;
@@ -54,13 +55,14 @@ pub fn remember(vocabulary: &Arc<Vocabulary>, used: bool) {
     known.push(Known { fingerprint: vocabulary.fingerprint(), vocabulary: Arc::downgrade(vocabulary), used });
 }
 
-/// Compile, count, and remember the vocabulary.
+/// Compile, unless that is cancelled, count, and remember the vocabulary.
 pub fn compile<T: Send>(
     py: Python<'_>,
     vocabulary: &Arc<Vocabulary>,
+    cancel: Option<&Bound<'_, PyCancelToken>>,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
-    let outcome = detached(py, work);
+    let outcome = interruptible(py, cancel, work);
     remember(vocabulary, true);
     count(if outcome.is_ok() { &COMPILES } else { &REFUSALS }, 1);
     outcome

@@ -1,6 +1,8 @@
 //! How many members a flat automaton has, exactly.
 
 use super::{DEAD, Flat};
+use crate::error::{Error, Result};
+use crate::work::go_on;
 
 /// A natural number of any size, least digit first, to the base 2^32.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,19 +71,40 @@ impl Flat {
     }
 
     /// How many byte strings are accepted; `None` is without end.
-    pub fn size(&self) -> Option<Natural> {
-        let order = self.bottom_up()?;
+    ///
+    /// # Errors
+    /// `Limit` where numbers of more than `max_digits` digits to the base 2^32 would have to be added: they get longer
+    /// with the members.
+    pub fn size(&self, max_digits: usize) -> Result<Option<Natural>> {
+        let Some(order) = self.bottom_up() else { return Ok(None) };
         let sizes = self.classes.sizes();
+        // How many successions are still to be counted: a number that nobody needs any more is let go.
+        let mut wanted = vec![0u32; self.len()];
+        self.next.iter().filter(|&&to| to != DEAD).for_each(|&to| wanted[to as usize] += 1);
         let mut counts = vec![Natural::default(); self.len()];
+        let mut digits = 0usize;
+        let mut last = Natural::default();
         for s in order {
             let mut n = Natural::from(u32::from(self.accepting[s as usize]));
-            for (&to, &factor) in self.row(s).iter().zip(&sizes) {
-                if to != DEAD {
-                    n.add_multiple(&counts[to as usize], factor);
+            for (&to, &factor) in self.row(s).iter().zip(&sizes).filter(|(to, _)| **to != DEAD) {
+                let to = to as usize;
+                digits = digits.saturating_add(counts[to].0.len());
+                n.add_multiple(&counts[to], factor);
+                wanted[to] -= 1;
+                if wanted[to] == 0 {
+                    counts[to] = Natural::default();
                 }
             }
-            counts[s as usize] = n;
+            if digits > max_digits {
+                return Err(Error::limit("digits of the size", max_digits as u64, digits as u64));
+            }
+            go_on()?;
+            if s == 0 {
+                last = n;
+            } else {
+                counts[s as usize] = n;
+            }
         }
-        Some(counts.swap_remove(0))
+        Ok(Some(last))
     }
 }

@@ -13,6 +13,7 @@ use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
 use crate::automaton::program::Program;
 use crate::error::{Error, Result};
+use crate::work::go_on;
 
 /// What is stepped.
 #[derive(Clone, Copy)]
@@ -91,6 +92,11 @@ impl Source<'_> {
     }
 }
 
+/// Bytes of content that are kept, and that are looked at, for each configuration that the limit allows. Content grows
+/// with the stack, so that a few thousand levels of recursion would take gigabytes.
+const KEPT: usize = 400;
+const LOOKED_AT: usize = 4_000;
+
 /// Numbers configurations; see the module's story.
 pub struct Explorer<'a> {
     source: Source<'a>,
@@ -102,6 +108,9 @@ pub struct Explorer<'a> {
     of_content: FxHashMap<Box<[u8]>, u32>,
     content: Vec<u8>,
     max_states: usize,
+    /// Bytes of content kept and looked at.
+    kept: usize,
+    looked_at: usize,
 }
 
 impl<'a> Explorer<'a> {
@@ -116,6 +125,8 @@ impl<'a> Explorer<'a> {
             of_content: FxHashMap::default(),
             content: Vec::new(),
             max_states,
+            kept: 0,
+            looked_at: 0,
         };
         let start = match source {
             Source::Lexeme(l) => l.start(),
@@ -184,6 +195,13 @@ impl<'a> Explorer<'a> {
         if self.at.len() > self.max_states {
             return Err(Error::limit("flat states", self.max_states as u64, self.at.len() as u64));
         }
+        for (bytes, each) in [(self.kept, KEPT), (self.looked_at, LOOKED_AT)] {
+            let most = self.max_states.saturating_mul(each);
+            if bytes > most {
+                return Err(Error::limit("bytes of flat states", most as u64, bytes as u64));
+            }
+        }
+        go_on()?;
         Ok(Some(to))
     }
 
@@ -195,9 +213,11 @@ impl<'a> Explorer<'a> {
                 let mut content = std::mem::take(&mut self.content);
                 content.clear();
                 describe(&self.arena, program, at, &mut content);
+                self.looked_at += content.len();
                 let id = match self.of_content.get(content.as_slice()) {
                     Some(&id) => id,
                     None => {
+                        self.kept += content.len();
                         self.of_content.insert(content.as_slice().into(), next);
                         next
                     }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::explore::{ByteClasses, Explorer, Source};
 use crate::error::{Error, ErrorKind, Result};
+use crate::work::go_on;
 
 /// Which members of a first language a search is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,7 @@ pub fn witness(first: Source<'_>, second: Source<'_>, wanted: Wanted, max_states
         if pairs.len() > max_states {
             return Err(Error::limit("pairs of flat states", max_states as u64, pairs.len() as u64));
         }
+        go_on()?;
         i += 1;
     }
     Ok(None)

@@ -16,6 +16,7 @@ use super::text::{Kind, NodeId};
 use super::uri::push_step;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
+use crate::work::go_on;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -130,6 +131,7 @@ impl<'t> Parser<'t> {
         if self.places.len() >= self.limits.max_rules {
             return Err(Error::limit("schemas", self.limits.max_rules as u64, self.places.len() as u64 + 1));
         }
+        go_on()?;
         self.places.push(Place { id: new, doc, node, resource, scope });
         let pointer = pointer(&self.pointers);
         self.pointer_bytes += pointer.len();

@@ -18,6 +18,7 @@ use super::BuiltTables;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::INF;
+use crate::work::go_on;
 
 /// More configurations than this are filled by parts: each has a walk of the trie of its own in the tables.
 const MAX_CONFIGURATIONS: usize = 4_096;
@@ -108,8 +109,14 @@ fn fill_parts(
     };
     for masked in &lexemes {
         let l = &*masked.lexeme;
+        if l.can_be_copied() {
+            // Too many states are found out without keeping them.
+            explore(&l.copied(), max_states)?;
+        }
+        masked.keep_masks(MAX_BYTES);
         let states = explore(l, max_states)?;
-        if inner.live.is_some() {
+        if let Some(live) = &inner.live {
+            live.keep_masks(MAX_BYTES);
             parts.extend(states.iter().map(|&s| (&***masked, s, 0)));
             continue;
         }
@@ -168,6 +175,7 @@ fn explore(l: &Lexeme, max_states: usize) -> Result<Vec<StateId>> {
         if states.len() > max_states {
             return Err(Error::limit("states of a lexeme", max_states as u64, states.len() as u64));
         }
+        go_on()?;
         at += 1;
     }
     Ok(states)

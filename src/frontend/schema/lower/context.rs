@@ -16,6 +16,7 @@ use super::scalar::Scalars;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{ExprId, Exprs, RuleId};
 use crate::limits::Limits;
+use crate::work::{go_on, unwatched};
 
 /// A node, or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,20 +51,22 @@ struct Common {
 fn common() -> Result<&'static Common> {
     static COMMON: OnceLock<Result<Common>> = OnceLock::new();
     let made = COMMON.get_or_init(|| {
-        let mut x = Exprs::new(usize::MAX);
-        let any_text = x.any_text();
-        let any_number = number::number(&mut x, &NumberBounds::default())?;
-        let whole = Arc::new(NumberBounds { integer: true, ..NumberBounds::default() });
-        let whole_number = number::number(&mut x, &whole)?;
-        let mut literals = Vec::new();
-        for text in ["null", "true", "false"] {
-            literals.push(x.literal(text.as_bytes()));
-        }
-        x.alt(&literals[1..]);
-        literals.push(any_number);
-        // The scalars of a schema that says nothing.
-        x.alt(&literals);
-        Ok(Common { x: Arc::new(x), any_text, any_number, whole, whole_number })
+        unwatched(|| {
+            let mut x = Exprs::new(usize::MAX);
+            let any_text = x.any_text();
+            let any_number = number::number(&mut x, &NumberBounds::default())?;
+            let whole = Arc::new(NumberBounds { integer: true, ..NumberBounds::default() });
+            let whole_number = number::number(&mut x, &whole)?;
+            let mut literals = Vec::new();
+            for text in ["null", "true", "false"] {
+                literals.push(x.literal(text.as_bytes()));
+            }
+            x.alt(&literals[1..]);
+            literals.push(any_number);
+            // The scalars of a schema that says nothing.
+            x.alt(&literals);
+            Ok(Common { x: Arc::new(x), any_text, any_number, whole, whole_number })
+        })
     });
     made.as_ref().map_err(Clone::clone)
 }
@@ -166,7 +169,7 @@ impl<'m, 'a> Context<'m, 'a> {
             return Err(self.place(e, node, keyword));
         }
         self.row(node, keyword, Enforcement::Wider, reason);
-        Ok(())
+        go_on()
     }
 
     /// Notes a report row, once, for every place where the node was written.

@@ -251,6 +251,7 @@ impl Productive<'_, '_, '_> {
             if looked > limit {
                 return Err(Error::limit("counts of contains explored", limit as u64, looked as u64));
             }
+            self.cx.work(0)?;
             if next.is_empty() {
                 return Ok(false);
             }

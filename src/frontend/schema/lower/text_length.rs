@@ -229,6 +229,7 @@ pub(super) fn count(x: &mut Exprs, e: ExprId, cap: u64, limit: usize) -> Result<
         if marks.len() >= limit {
             return Ok(cap);
         }
+        x.check()?;
         marks.insert(s, Mark::Open);
         stack.push((s, true));
         for edge in x.row(s).iter() {

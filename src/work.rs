@@ -1,0 +1,90 @@
+//! Stopping long work from outside.
+//!
+//! Compiles and searches are bounded by limits on work, and still may take seconds. Whoever starts one may *watch* it: a
+//! function that is called now and then and may end the work by an error. The loops that count work for the limits ask
+//! [`go_on`] on the way, so a stop leaves by the same paths as a limit that is exceeded: typed, and with nothing half
+//! made left behind. A watch belongs to a thread, and to the work that it runs; work that nobody watches pays for a
+//! counter.
+//!
+//! A watch that has ended the work once must go on saying so: what fails for one reason in the middle of a compile is
+//! sometimes tried in another way.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use crate::error::Result;
+
+/// What is asked whether to go on.
+pub type Watch = Arc<dyn Fn() -> Result<()>>;
+
+/// Steps between two questions to the watch: some tens of microseconds.
+const STEPS: u32 = 64;
+
+thread_local! {
+    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+    static LEFT: Cell<u32> = const { Cell::new(STEPS) };
+}
+
+/// Puts the watch of before back, whatever happens.
+struct Before(Option<Watch>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        WATCH.set(self.0.take());
+    }
+}
+
+/// Runs `work`, which ends early with the error of `watch` if that returns one.
+pub fn watched<T>(watch: Watch, work: impl FnOnce() -> T) -> T {
+    let _before = Before(WATCH.replace(Some(watch)));
+    work()
+}
+
+/// Runs `work` without a watch: for what is made once and kept, which a stop must not leave failed.
+pub fn unwatched<T>(work: impl FnOnce() -> T) -> T {
+    let _before = Before(WATCH.replace(None));
+    work()
+}
+
+/// Whether the work may go on. Called once for each step that a limit counts.
+///
+/// # Errors
+/// What the watch says.
+#[inline]
+pub fn go_on() -> Result<()> {
+    let left = LEFT.get();
+    if left > 1 {
+        LEFT.set(left - 1);
+        return Ok(());
+    }
+    ask()
+}
+
+/// The same for a step that takes long itself.
+///
+/// # Errors
+/// What the watch says.
+#[cold]
+pub fn ask() -> Result<()> {
+    LEFT.set(STEPS);
+    // The watch may run work of its own.
+    let watch = WATCH.with_borrow(|w| w.clone());
+    watch.map_or(Ok(()), |watch| watch())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, ErrorKind};
+
+    #[test]
+    fn a_watch_ends_what_it_watches_and_nothing_else() {
+        let stop = || -> Result<()> { (0..1_000).try_for_each(|_| go_on()) };
+        let watch: Watch = Arc::new(|| Err(Error::new(ErrorKind::Cancelled, "stopped")));
+        assert!(stop().is_ok());
+        assert_eq!(watched(watch.clone(), stop).unwrap_err().kind(), ErrorKind::Cancelled);
+        assert!(watched(watch.clone(), || unwatched(stop)).is_ok());
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| watched(watch, || panic!("x")))).is_err());
+        assert!(stop().is_ok());
+    }
+}

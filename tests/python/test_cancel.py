@@ -1,0 +1,100 @@
+"""Long work ends when it is told to: by Ctrl-C in the main thread, or by a token from another one."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+import interlock
+
+# Which of its states are live takes a search through millions of them, without a limit on it.
+HARD = r"(?=.*a.{22}$)(?=.*b.{22}$)(?!.*c.{20}$).*"
+NO_LIMITS = {"max_explored_states": 10**12, "max_expr_nodes": 10**12, "max_flat_states": 10**12}
+RECURSIVE = {"type": "array", "items": {"$ref": "#"}}
+
+
+def works(vocabulary):
+    """The process goes on as if nothing had happened."""
+    with pytest.raises(interlock.LimitError):
+        interlock.Index.from_regex(HARD, vocabulary)
+    assert interlock.Index.from_regex("a+", vocabulary).guide().try_advance(ord("a"))
+
+
+def language_size(vocabulary, cancel):
+    interlock.Index.from_json_schema(RECURSIVE, vocabulary, limits=NO_LIMITS, cancel=cancel).language_size()
+
+
+LONG = {
+    "pattern": lambda v, c: interlock.Index.from_regex(HARD, v, limits=NO_LIMITS, cancel=c),
+    "schema": lambda v, c: interlock.Index.from_json_schema(
+        {"type": "string", "pattern": HARD}, v, limits=NO_LIMITS, cancel=c
+    ),
+    "language": language_size,
+    "build": lambda v, c: interlock.Index.from_regex(".*a.{24}", v, limits=NO_LIMITS).build(cancel=c),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the platform has no timers of signals")
+@pytest.mark.parametrize("name", LONG)
+def test_a_signal_ends_the_work(name, byte_vocabulary):
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            LONG[name](byte_vocabulary, None)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    works(byte_vocabulary)
+
+
+@pytest.mark.parametrize("name", ["pattern", "schema", "build"])
+def test_a_token_ends_the_work(name, byte_vocabulary):
+    token = interlock.CancelToken()
+    assert not token.is_cancelled and "cancelled" not in repr(token)
+    timer = threading.Timer(0.2, token.cancel)
+    timer.start()
+    started = time.monotonic()
+    with pytest.raises(interlock.CancelledError) as caught:
+        LONG[name](byte_vocabulary, token)
+    timer.join()
+    assert time.monotonic() - started < 60 and token.is_cancelled and "cancelled" in repr(token)
+    # Not the client's fault.
+    assert not isinstance(caught.value, ValueError)
+    works(byte_vocabulary)
+
+
+def test_a_token_in_another_thread(byte_vocabulary):
+    token, outcome = interlock.CancelToken(), []
+
+    def work():
+        try:
+            LONG["pattern"](byte_vocabulary, token)
+        except interlock.CancelledError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    # This thread has the GIL meanwhile.
+    assert interlock.Index.from_choices(["a"], byte_vocabulary).guide().try_advance(ord("a"))
+    token.cancel()
+    thread.join()
+    assert len(outcome) == 1
+
+
+def test_a_cancelled_token_lets_nothing_begin(byte_vocabulary):
+    token = interlock.CancelToken()
+    assert interlock.Index.from_regex("a", byte_vocabulary, cancel=token)
+    token.cancel()
+    for make in [
+        lambda: interlock.Index.from_regex("a", byte_vocabulary, cancel=token),
+        lambda: interlock.Index.from_choices(["a"], byte_vocabulary, cancel=token),
+        lambda: interlock.Index.from_json_schema({}, byte_vocabulary, cancel=token),
+        lambda: interlock.Index.from_regex("ab", byte_vocabulary).build(cancel=token),
+    ]:
+        with pytest.raises(interlock.CancelledError):
+            make()
