@@ -183,6 +183,7 @@ impl Index {
             fingerprint,
             costs: OnceLock::new(),
             memo: Memo::default(),
+            members: Default::default(),
             built: OnceLock::new(),
         }))
     }

@@ -174,6 +174,8 @@ pub struct Arena {
     pub unchecked: bool,
     /// The trace before the byte that is being stepped.
     pub trace: u32,
+    /// The rules that accepted the value which ended last.
+    pub tags: smallvec::SmallVec<[u32; 4]>,
 }
 
 /// A closed element of an array of unique elements.

@@ -55,6 +55,7 @@ pub(crate) struct Inner {
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<Costs>,
     pub memo: Memo,
+    pub members: tails::Members,
     /// Set when everything was made ahead of time.
     pub built: OnceLock<built::Built>,
 }
@@ -113,6 +114,7 @@ impl Index {
                     + shapes
                     + program.rules.len() * 72
                     + self.0.memo.memory_bytes()
+                    + self.0.members.memory_bytes()
             }
         };
         built + lazy
