@@ -177,6 +177,8 @@ pub struct Arena {
     /// While ways to end an element of an array are tried: that array. Only arrays inside the element are asked whether
     /// theirs can differ.
     pub searching: NodeId,
+    /// The rules that accepted the value which ended last.
+    pub tags: smallvec::SmallVec<[u32; 4]>,
 }
 
 /// A closed element of an array of unique elements.

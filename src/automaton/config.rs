@@ -224,6 +224,8 @@ impl<'a> Frames<'a> {
     /// The configuration after the value above `parent` was accepted by the rules `tags` (ascending).
     pub(super) fn finish(&mut self, parent: NodeId, tags: &[u32], closing: Option<u8>) -> NodeId {
         let node = self.arena.nodes[parent as usize];
+        self.arena.tags.clear();
+        self.arena.tags.extend_from_slice(tags);
         let next = match node.kind {
             Kind::Root => self.arena.push(Node::new(parent, Kind::Done, Phase::After, Gap::Start)),
             Kind::Array => self.element_done(node, tags, closing),
@@ -237,9 +239,9 @@ impl<'a> Frames<'a> {
         next
     }
 
-    /// The configuration after only rule `tag` of the scalar above `parent` accepted.
-    pub fn finish_one(&mut self, parent: NodeId, tag: u32) -> NodeId {
-        self.finish(parent, &[tag], None)
+    /// The configuration after the rules `tags` (ascending) of the value above `parent` accepted, outside unique elements.
+    pub fn finish_by(&mut self, parent: NodeId, tags: &[u32]) -> NodeId {
+        self.finish(parent, tags, None)
     }
 
     /// Pushes the value above `parent`, which waits for `rules` (ascending, distinct).

@@ -251,7 +251,7 @@ impl Guide {
             }
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let frames = Frames { program, arena };
-                let mut masker = Masker::new(&inner.vocabulary, &inner.tables, lexemes, frames, row);
+                let mut masker = Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, row);
                 masker.known = std::mem::take(&mut self.last.known);
                 masker.fill_remembered(&inner.memo, *top, &mut self.last.key);
                 self.last.known = masker.known;

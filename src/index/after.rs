@@ -68,7 +68,7 @@ impl Masker<'_> {
         }
         let mark = self.frames.arena.mark();
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, false);
-        let after = self.frames.finish_one(parent, tag);
+        let after = self.frames.finish_by(parent, &[tag]);
         let bits = if after == NONE { self.no_tails() } else { self.live_tails(after) };
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);

@@ -12,9 +12,16 @@ pub struct Children {
     of: Box<[u32]>,
     /// Their bytes.
     byte: Box<[u8]>,
-    /// Whether a quote is among the bytes below a node.
-    quoted: Box<[bool]>,
+    /// What is among the bytes below a node: [`BELOW`], [`QUOTE`], [`BACKSLASH`].
+    marks: Box<[u8]>,
 }
+
+/// A quote, at once or later.
+const BELOW: u8 = 1;
+/// A quote at once.
+const QUOTE: u8 = 2;
+/// A backslash at once.
+const BACKSLASH: u8 = 4;
 
 impl Children {
     /// The children of every node of `trie`: one pass.
@@ -27,22 +34,36 @@ impl Children {
         }
         start.push(of.len() as u32);
         let byte = of.iter().map(|&c: &u32| trie.byte[c as usize]).collect();
-        let mut quoted = vec![false; trie.len()];
+        let mut marks = vec![0u8; trie.len()];
         // Children come after their parents.
         for node in (0..trie.len()).rev() {
-            let mine = &of[start[node] as usize..start[node + 1] as usize];
-            quoted[node] = mine.iter().any(|&c: &u32| trie.byte[c as usize] == b'"' || quoted[c as usize]);
+            for &c in &of[start[node] as usize..start[node + 1] as usize] {
+                let c = c as usize;
+                marks[node] |= match trie.byte[c] {
+                    b'"' => BELOW | QUOTE,
+                    b'\\' => BACKSLASH | marks[c] & BELOW,
+                    _ => marks[c] & BELOW,
+                };
+            }
         }
-        Children { start: start.into(), of: of.into(), byte, quoted: quoted.into() }
+        Children { start: start.into(), of: of.into(), byte, marks: marks.into() }
     }
 
     /// Whether some token below `node` goes on with a quote, at once or later.
     pub fn is_quoted(&self, node: u32) -> bool {
-        self.quoted[node as usize]
+        self.marks[node as usize] & BELOW != 0
     }
 
     /// The child of `node` under `byte`.
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
+        let mark = match byte {
+            b'"' => QUOTE,
+            b'\\' => BACKSLASH,
+            _ => 0,
+        };
+        if mark != 0 && self.marks[node as usize] & mark == 0 {
+            return None;
+        }
         let (from, to) = (self.start[node as usize] as usize, self.start[node as usize + 1] as usize);
         let at = self.byte[from..to].binary_search(&byte).ok()?;
         Some(self.of[from + at])

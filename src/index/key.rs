@@ -59,14 +59,13 @@ impl Masker<'_> {
             self.frames.arena.truncate(&mark);
         }
         let mut escaped: Vec<u32> = Vec::new();
-        let key = self.frames.key_bytes(n.key);
         let rests = self.seen_rests(top);
         for &group in &groups {
             let (masked, state) = if group == u32::MAX {
                 (&self.tables.any_text, n.text)
             } else {
                 let masked = &self.lexemes[group as usize];
-                (masked, encoded_state(&masked.lexeme, &key))
+                (masked, encoded_state(&masked.lexeme, &self.frames.key_bytes(n.key)))
             };
             if state <= CLOSED {
                 continue;
@@ -164,38 +163,64 @@ impl Masker<'_> {
         if all {
             return self.children(ground, node, top);
         }
-        self.named_below(ground, node, top, &names, &mut Vec::new());
+        let mut closed = Vec::new();
+        for named in &names {
+            let closed = (names.len() > 1).then_some(&mut closed);
+            self.named_below(ground, node, top, named, closed);
+        }
     }
 
-    /// The tokens below `node` that go on with one of `names`, `path` below `top`. Inside the names the tries say all;
-    /// only quotes and escapes are stepped.
-    fn named_below(&mut self, ground: Ground<'_>, node: u32, top: NodeId, names: &[Named], path: &mut Vec<u8>) {
-        let program = self.frames.program;
-        let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty());
-        for byte in *b"\"\\" {
-            if byte == b'"' && !complete {
-                continue;
-            }
-            let Some(child) = self.child(ground, node, byte) else { continue };
-            path.push(byte);
-            self.close_name(ground, child, top, path);
-            path.pop();
-        }
-        let arena = &*self.frames.arena;
-        let live = |n: &Named| {
-            let p = &program.objects[n.shape as usize];
-            let allowed = &arena.bits[n.allowed as usize..n.allowed as usize + p.words];
-            p.names.subtree_tokens(n.name).iter().any(|&i| allowed[i as usize / 64] >> (i % 64) & 1 == 1)
-        };
-        let mut below = next_names(program, names);
-        below.retain(|n| live(n));
-        for group in below.chunk_by(|a, b| a.byte == b.byte) {
-            if let Some(child) = self.child(ground, node, group[0].byte) {
+    /// The tokens below `node` that go on with one of `names`. Inside the names the tries say all; only quotes and escapes are
+    /// stepped, once for all items: `closed` are the nodes of the vocabulary's trie where that was done.
+    fn named_below(
+        &mut self,
+        ground: Ground<'_>,
+        node: u32,
+        top: NodeId,
+        named: &Named,
+        mut closed: Option<&mut Vec<u32>>,
+    ) {
+        let shape = &self.frames.program.objects[named.shape as usize];
+        let names = &shape.names;
+        let allowed: Bits = self.frames.arena.bits[named.allowed as usize..][..shape.words].into();
+        let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
+        let base = names.depth[named.name as usize];
+        // The vocabulary's nodes and the bytes from the place where the names begin.
+        let mut nodes: smallvec::SmallVec<[u32; 32]> = smallvec::smallvec![node];
+        let mut path: smallvec::SmallVec<[u8; 32]> = smallvec::SmallVec::new();
+        let mut name = named.name;
+        while name < names.end[named.name as usize] {
+            let depth = (names.depth[name as usize] - base) as usize;
+            let byte = names.byte[name as usize];
+            let mut at = node;
+            if depth > 0 {
+                nodes.truncate(depth);
+                path.truncate(depth - 1);
+                let before = nodes.last().copied().unwrap_or(node);
+                let child = if spells_itself(byte) { self.child(ground, before, byte) } else { None };
+                let Some(child) = child.filter(|_| names.subtree_tokens(name).iter().any(live)) else {
+                    name = names.end[name as usize];
+                    continue;
+                };
                 self.emit(ground, child);
-                path.push(group[0].byte);
-                self.named_below(ground, child, top, group, path);
-                path.pop();
+                nodes.push(child);
+                path.push(byte);
+                at = child;
             }
+            for (byte, may) in [(b'"', names.tokens(name).iter().any(live)), (b'\\', true)] {
+                if may && let Some(child) = self.child(ground, at, byte) {
+                    if let Some(closed) = closed.as_deref_mut() {
+                        if closed.contains(&child) {
+                            continue;
+                        }
+                        closed.push(child);
+                    }
+                    path.push(byte);
+                    self.close_name(ground, child, top, &path);
+                    path.pop();
+                }
+            }
+            name += 1;
         }
     }
 
@@ -335,6 +360,7 @@ struct Named {
     allowed: u32,
 }
 
+type Bits = smallvec::SmallVec<[u64; 4]>;
 type Names = smallvec::SmallVec<[Named; 8]>;
 
 /// Whether a byte of a key stands for itself between the quotes.

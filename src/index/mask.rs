@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::memo::Memo;
 use super::submask::{Cross, Inner};
 use super::tables::{MaskedLexeme, Tables, Walked};
-use super::tails::Known;
+use super::tails::{Known, Members};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
@@ -41,6 +41,8 @@ pub struct Masker<'a> {
     pub lexemes: &'a [Arc<MaskedLexeme>],
     /// The configuration's frames.
     pub frames: Frames<'a>,
+    /// What the index knows of its objects' members.
+    pub members: &'a Members,
     /// The row; bits are only ever set.
     pub row: &'a mut [u32],
     /// Every crossing token is stepped whole, because what it spells decides what may follow.
@@ -58,11 +60,12 @@ impl<'a> Masker<'a> {
         vocabulary: &'a Vocabulary,
         tables: &'a Tables,
         lexemes: &'a [Arc<MaskedLexeme>],
+        members: &'a Members,
         frames: Frames<'a>,
         row: &'a mut [u32],
     ) -> Self {
         let known = Known::default();
-        Masker { vocabulary, tables, lexemes, frames, row, exact: false, known, fresh: false, depth: 0 }
+        Masker { vocabulary, tables, lexemes, members, frames, row, exact: false, known, fresh: false, depth: 0 }
     }
 
     /// Sets the bits of all tokens that `top` allows; stop tokens are the guide's.
@@ -443,7 +446,7 @@ impl<'a> Masker<'a> {
         let mark = self.frames.arena.mark();
         // What the element spells differs from token to token; where that matters each token is stepped whole.
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
-        let after = self.frames.finish_one(parent, tag);
+        let after = self.frames.finish_by(parent, &[tag]);
         if after != NONE {
             let origin = if self.exact { top } else { NONE };
             let ground = Ground::Tail { cross, lexeme: bounded, count, origin, from: (walked, node) };

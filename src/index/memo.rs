@@ -128,7 +128,7 @@ impl Memo {
 
 /// The words of `row` that differ from `base` (nothing without one); `None` if they are not fewer than `most`.
 fn differences(row: &[u32], base: Option<&Arc<[u32]>>, most: usize) -> Option<Box<[(u32, u32)]>> {
-    let mut out: Vec<(u32, u32)> = Vec::with_capacity(64);
+    let mut out: smallvec::SmallVec<[(u32, u32); PATCHES]> = smallvec::SmallVec::new();
     const BLOCK: usize = 16;
     for (i, now) in row.chunks(BLOCK).enumerate() {
         let from = i * BLOCK;
@@ -148,7 +148,7 @@ fn differences(row: &[u32], base: Option<&Arc<[u32]>>, most: usize) -> Option<Bo
             return None;
         }
     }
-    Some(out.into())
+    Some(out.as_slice().into())
 }
 
 #[cfg(test)]

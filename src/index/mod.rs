@@ -58,6 +58,7 @@ pub(crate) struct Inner {
     pub costs: OnceLock<Costs>,
     pub memo: Memo,
     pub runs: runs::Runs,
+    pub members: tails::Members,
     /// Set when everything was made ahead of time.
     pub built: OnceLock<built::Built>,
     /// Bytes of states after which a lexeme is full.
@@ -120,6 +121,7 @@ impl Index {
                     + shapes
                     + program.rules.len() * 72
                     + self.0.memo.memory_bytes()
+                    + self.0.members.memory_bytes()
             }
         };
         built + lazy + self.0.runs.memory_bytes() + self.younger_bytes()

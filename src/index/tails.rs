@@ -15,8 +15,9 @@ use crate::automaton::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, Object
 use crate::error::Result;
 use crate::index::mask::Masker;
 use crate::vocab::{Trie, Vocabulary};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 /// A bit for each node of the tails' trie: whether it can be stepped.
 pub type Bits = SmallVec<[u64; 8]>;
@@ -247,6 +248,40 @@ pub struct Answer {
     open: SmallVec<[u32; 2]>,
 }
 
+/// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same rules.
+struct Member {
+    /// Nodes that can be stepped while the value is open.
+    bits: Bits,
+    /// Nodes that end it, and the rules that accept it then.
+    ends: Vec<(u32, Box<[u32]>)>,
+}
+
+/// The members that an index knows, by the rules of their values.
+#[derive(Default)]
+pub struct Members(RwLock<FxHashMap<SmallVec<[u32; 4]>, Option<Arc<Member>>>>);
+
+/// How many an index knows at most.
+const MEMBERS: usize = 4_096;
+
+impl Members {
+    fn get(&self, rules: &SmallVec<[u32; 4]>) -> Option<Option<Arc<Member>>> {
+        self.0.read().unwrap_or_else(|p| p.into_inner()).get(rules).cloned()
+    }
+
+    fn keep(&self, rules: SmallVec<[u32; 4]>, member: Option<Arc<Member>>) -> Option<Arc<Member>> {
+        let mut table = self.0.write().unwrap_or_else(|p| p.into_inner());
+        if table.len() >= MEMBERS {
+            table.clear();
+        }
+        table.entry(rules).or_insert(member).clone()
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.0.read().unwrap_or_else(|p| p.into_inner()).len() * 256
+    }
+}
+
 /// What a guide has found about the frames that it stands on. It holds as long as the guide does not go back.
 #[derive(Clone, Default)]
 pub struct Known {
@@ -354,10 +389,25 @@ impl Masker<'_> {
                     continue;
                 }
             }
+            // A comma stands only where a key may follow.
+            if n.kind == Kind::Object && n.phase == Phase::BeforeKey && byte == b'"' && past == i + 1 {
+                if self.frames.gap_may_end(&n) {
+                    set(bits, i);
+                }
+                i = past;
+                continue;
+            }
             let next = if fits(&n, byte) { self.frames.step(before, byte) } else { NONE };
             if next == NONE {
                 i = past;
                 continue;
+            }
+            if byte == b':' && n.kind == Kind::Object && n.phase == Phase::BeforeColon && trie.depth[i as usize] == 1 {
+                set(bits, i);
+                if self.live_below_colon(i, next, object, bits, open) {
+                    i = past;
+                    continue;
+                }
             }
             let to = self.frames.arena.nodes[next as usize];
             if object != NONE
@@ -380,6 +430,82 @@ impl Masker<'_> {
             path.push(next);
             i += 1;
         }
+    }
+
+    /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value. False if
+    /// that is not known for all members with the same rules.
+    fn live_below_colon(
+        &mut self,
+        node: u32,
+        value: NodeId,
+        object: NodeId,
+        bits: &mut Bits,
+        open: &mut SmallVec<[u32; 2]>,
+    ) -> bool {
+        let n = self.frames.arena.nodes[value as usize];
+        let rules = &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
+        let rules: SmallVec<[u32; 4]> = rules.iter().map(|r| r.0).collect();
+        let members = self.members;
+        let known = members.get(&rules).unwrap_or_else(|| {
+            let made = self.member(node, value).map(Arc::new);
+            members.keep(rules, made)
+        });
+        let Some(member) = known else { return false };
+        bits.iter_mut().zip(&member.bits).for_each(|(b, m)| *b |= m);
+        let mut last: Option<(&[u32], NodeId)> = None;
+        for (end, tags) in &member.ends {
+            let after = match last {
+                Some((same, after)) if *same == **tags => after,
+                _ => self.frames.finish_by(n.parent, tags),
+            };
+            last = Some((tags, after));
+            if after != NONE {
+                set(bits, *end);
+                self.live_below(*end, after, object, bits, open);
+            }
+        }
+        true
+    }
+
+    /// What the tails below the colon `node` may spell of the member's value, and where they end it. `None` where a tail
+    /// ends a number: its last byte does not tell.
+    fn member(&mut self, node: u32, value: NodeId) -> Option<Member> {
+        let tables = self.tables;
+        let tails = &tables.tails;
+        let trie = &tails.trie;
+        let mut member = Member { bits: self.no_tails(), ends: Vec::new() };
+        let inside = self.frames.arena.nodes[value as usize].parent;
+        let below = self.frames.arena.nodes[inside as usize].parent;
+        let mut path: SmallVec<[NodeId; 32]> = smallvec::smallvec![value];
+        let mut i = node + 1;
+        while i < trie.end[node as usize] {
+            path.truncate((trie.depth[i as usize] - trie.depth[node as usize]) as usize);
+            let before = path.last().copied().unwrap_or(value);
+            self.frames.arena.tags.clear();
+            let next = self.frames.step(before, trie.byte[i as usize]);
+            if next == NONE {
+                i = trie.end[i as usize];
+                continue;
+            }
+            let to = self.frames.arena.nodes[next as usize];
+            let from = self.frames.arena.nodes[before as usize];
+            if from.kind == Kind::Scalar
+                && from.parent == inside
+                && to.kind != Kind::Scalar
+                && trie.byte[i as usize] != b'"'
+            {
+                return None;
+            }
+            if to.parent == below && to.kind == Kind::Object {
+                member.ends.push((i, self.frames.arena.tags.as_slice().into()));
+                i = trie.end[i as usize];
+                continue;
+            }
+            set(&mut member.bits, i);
+            path.push(next);
+            i += 1;
+        }
+        Some(member)
     }
 
     /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and elements
