@@ -406,15 +406,22 @@ impl Frames<'_> {
             return true;
         }
         let allowed = self.bits(item.allowed, p.words);
-        let prefix = self.key_bytes(node.key).len();
         let in_range = |text: &[u8]| {
+            let prefix = self.key_bytes(node.key).len();
             let next = std::str::from_utf8(&text[prefix.min(text.len())..]).ok().and_then(|t| t.chars().next());
             next.is_some_and(|c| named.iter().any(|&(lo, hi)| (lo..=hi).contains(&(c as u32))))
         };
         if item.name != u32::MAX {
-            let names = p.names.subtree_tokens(item.name);
-            if names.iter().any(|&i| allowed[i as usize / 64] >> (i % 64) & 1 == 1 && in_range(p.name(i).as_bytes())) {
-                return true;
+            for child in p.names.children(item.name) {
+                let byte = p.names.byte[child as usize];
+                if byte.is_ascii() && !(lo..=hi).contains(&byte.into()) {
+                    continue;
+                }
+                let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
+                let names = p.names.subtree_tokens(child);
+                if names.iter().any(|i| live(i) && (byte.is_ascii() || in_range(p.name(*i).as_bytes()))) {
+                    return true;
+                }
             }
         }
         item.others

@@ -126,14 +126,14 @@ pub fn plain_pending(sub: Sub) -> Vec<(u32, u32)> {
 }
 
 /// The code points that a sub-state can still become: up to three inclusive ranges. Plain states return nothing.
-pub fn pending(sub: Sub) -> Vec<(u32, u32)> {
+pub fn pending(sub: Sub) -> smallvec::SmallVec<[(u32, u32); 3]> {
     match sub {
-        Sub::Open | Sub::Plain => Vec::new(),
-        Sub::Escape | Sub::Hex(0, _) => vec![(0, 0xD7FF), (0xE000, 0x10FFFF)],
+        Sub::Open | Sub::Plain => smallvec::SmallVec::new(),
+        Sub::Escape | Sub::Hex(0, _) => smallvec::smallvec![(0, 0xD7FF), (0xE000, 0x10FFFF)],
         Sub::Hex(n, v) => {
             let shift = 4 * (4 - n as u32);
             let (lo, hi) = ((v as u32) << shift, ((v as u32) << shift) | ((1 << shift) - 1));
-            let mut out = Vec::new();
+            let mut out = smallvec::SmallVec::new();
             if lo < 0xD800 {
                 out.push((lo, hi.min(0xD7FF)));
             }
@@ -148,17 +148,17 @@ pub fn pending(sub: Sub) -> Vec<(u32, u32)> {
         }
         Sub::LowBackslash(h) | Sub::LowU(h) | Sub::LowHex(h, 0, _) => {
             let base = 0x10000 + ((h as u32 - 0xD800) << 10);
-            vec![(base, base + 0x3FF)]
+            smallvec::smallvec![(base, base + 0x3FF)]
         }
         Sub::LowHex(h, n, v) => {
             let shift = 4 * (4 - n as u32);
             let (lo, hi) = ((v as u32) << shift, ((v as u32) << shift) | ((1 << shift) - 1));
             let (lo, hi) = (lo.max(0xDC00), hi.min(0xDFFF));
             if lo > hi {
-                return Vec::new();
+                return smallvec::SmallVec::new();
             }
             let base = 0x10000 + ((h as u32 - 0xD800) << 10);
-            vec![(base + lo - 0xDC00, base + hi - 0xDC00)]
+            smallvec::smallvec![(base + lo - 0xDC00, base + hi - 0xDC00)]
         }
     }
 }

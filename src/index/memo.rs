@@ -130,11 +130,15 @@ impl Memo {
 fn differences(row: &[u32], base: Option<&Arc<[u32]>>, most: usize) -> Option<Box<[(u32, u32)]>> {
     let mut out: smallvec::SmallVec<[(u32, u32); PATCHES]> = smallvec::SmallVec::new();
     const BLOCK: usize = 16;
-    for (i, now) in row.chunks(BLOCK).enumerate() {
-        let from = i * BLOCK;
+    let (blocks, rest) = row.as_chunks::<BLOCK>();
+    let rest = (blocks.len() * BLOCK, rest);
+    for (from, now) in blocks.iter().enumerate().map(|(i, b)| (i * BLOCK, b.as_slice())).chain([rest]) {
         let same = match base {
             Some(b) => now == &b[from..from + now.len()],
-            None => now.iter().fold(0, |a, w| a | w) == 0,
+            None => match now.first_chunk::<BLOCK>() {
+                Some(block) => block.iter().fold(0, |a, w| a | w) == 0,
+                None => now.iter().all(|&w| w == 0),
+            },
         };
         if same {
             continue;
