@@ -79,6 +79,7 @@ pub mod pages;
 mod python;
 pub mod vocab;
 
+pub use compile::prepare;
 pub use error::{Error, ErrorKind, Place, Result};
 pub use guide::{Guide, GuideOptions};
 pub use index::Index;

@@ -101,7 +101,7 @@ impl Lexeme {
     /// Compiles `expr` of `source`. Fails where liveness takes more than the limits to decide, and returns `None` if
     /// the lexeme accepts nothing.
     pub fn compile(source: &Exprs, expr: ExprId, kind: Kind, reach: Reach, limits: &Limits) -> Result<Option<Lexeme>> {
-        let mut exprs = Exprs::new(limits.max_expr_nodes);
+        let mut exprs = Exprs::beside(source, limits.max_expr_nodes);
         let any_text = exprs.any_text();
         let mut expr = exprs.import(source, expr);
         let mut table = LengthTable::default();
@@ -122,6 +122,9 @@ impl Lexeme {
         if !exprs.decide_live(expr, limits.max_explored_states)? {
             return Ok(None);
         }
+        exprs.forget_live();
+        // What is derived from now on is made on use, where nothing may fail.
+        exprs.lift_limit();
         let mut borders = [false; 256];
         borders[0] = true;
         exprs.byte_borders(expr, &mut borders);
@@ -272,7 +275,7 @@ impl Lexeme {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
         let b = self.lock();
-        (b.next as usize) * (self.shared.class_count * 4 + 160) + b.exprs.len() * 96
+        (b.next as usize) * (self.shared.class_count * 4 + 160) + b.exprs.own_len() * 96
     }
 
     /// A state's data. `id` must come from this lexeme and be neither dead nor closed.
