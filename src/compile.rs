@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
 use crate::frontend::schema::{
     Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, option_rows, parse_schema,
+    standard,
 };
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{MaskedLexeme, Role, Tables};
@@ -21,6 +22,21 @@ use crate::vocab::Vocabulary;
 /// The longest run of whitespace between two JSON tokens: an indentation of thirty levels of two spaces fits. Longer
 /// runs are how models idle until they run out of tokens.
 pub const MAX_BLANKS: u16 = 64;
+
+/// Builds what all indexes over a vocabulary share, so that the first of them need not: what
+/// [`index::prepare`](crate::index::prepare) builds, and the scalars that most schemas have.
+///
+/// # Errors
+/// Those of the vocabulary's tables.
+pub fn prepare(vocabulary: &Vocabulary) -> Result<()> {
+    crate::index::prepare(vocabulary)?;
+    let tables = Tables::of(vocabulary)?;
+    let (exprs, scalars) = standard()?;
+    for e in scalars {
+        tables.lexeme(exprs, e, Kind::Raw, Role::Value, &Limits::default())?;
+    }
+    Ok(())
+}
 
 impl Index {
     /// Every text that `pattern` matches as a whole.

@@ -80,6 +80,7 @@ mod python;
 pub mod vocab;
 pub mod work;
 
+pub use compile::prepare;
 pub use error::{Error, ErrorKind, Place, Result};
 pub use guide::{Guide, GuideOptions};
 pub use index::Index;

@@ -126,7 +126,7 @@ impl Lexeme {
     /// Compiles `expr` of `source`. Fails where liveness takes more than the limits to decide, and returns `None` if
     /// the lexeme accepts nothing.
     pub fn compile(source: &Exprs, expr: ExprId, kind: Kind, reach: Reach, limits: &Limits) -> Result<Option<Lexeme>> {
-        let mut exprs = Exprs::new(limits.max_expr_nodes);
+        let mut exprs = Exprs::beside(source, limits.max_expr_nodes);
         let any_text = exprs.any_text();
         let mut expr = exprs.import(source, expr);
         let mut table = LengthTable::default();
@@ -147,6 +147,9 @@ impl Lexeme {
         if !exprs.decide_live(expr, limits.max_explored_states)? {
             return Ok(None);
         }
+        exprs.forget_live();
+        // What is derived from now on is made on use, where nothing may fail.
+        exprs.lift_limit();
         let mut borders = [false; 256];
         borders[0] = true;
         exprs.byte_borders(expr, &mut borders);
@@ -512,7 +515,8 @@ impl Lexeme {
         let row = (0..self.shared.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
         self.shared.states.set(id, State { row, expr, sub, accepting, lengths, mask_state: OnceLock::new() });
         b.table.insert((expr, sub), id);
-        let bytes = b.next as usize * (self.shared.class_count * 4 + 160) + b.exprs.len() * 96 + b.digests.len() * 32;
+        let bytes =
+            b.next as usize * (self.shared.class_count * 4 + 160) + b.exprs.own_len() * 96 + b.digests.len() * 32;
         self.shared.bytes.store(bytes, Ordering::Relaxed);
         if id == FIRST {
             self.shared.least.store(bytes, Ordering::Relaxed);

@@ -414,7 +414,7 @@ impl Frames<'_> {
         if item.name != u32::MAX {
             for child in p.names.children(item.name) {
                 let byte = p.names.byte[child as usize];
-                if byte.is_ascii() && !(lo..=hi).contains(&byte.into()) {
+                if byte.is_ascii() && !named.iter().any(|&(lo, hi)| (lo..=hi).contains(&byte.into())) {
                     continue;
                 }
                 let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;

@@ -115,9 +115,9 @@ pub fn is_plain(sub: Sub, byte: u8, to: &Move) -> bool {
 }
 
 /// The code points that a sub-state can still become in plain spelling, as [`pending`] says them.
-pub fn plain_pending(sub: Sub) -> Vec<(u32, u32)> {
+pub fn plain_pending(sub: Sub) -> smallvec::SmallVec<[(u32, u32); 3]> {
     let short: &[(u32, u32)] = if sub == Sub::Escape { &SHORT } else { &[] };
-    let mut out = Vec::new();
+    let mut out = smallvec::SmallVec::new();
     for (lo, hi) in pending(sub) {
         let met = short.iter().chain(&DIGITS).map(|&(a, z)| (lo.max(a), hi.min(z)));
         out.extend(met.filter(|(a, z)| a <= z));

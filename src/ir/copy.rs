@@ -13,11 +13,24 @@ pub type Digest = [u8; 16];
 impl Exprs {
     /// All nodes that `e` is made of, children before parents, definitions of names anywhere. Linear; no recursion.
     pub fn reachable(&self, e: ExprId) -> Vec<ExprId> {
+        self.reachable_from(e, 0)
+    }
+
+    /// The same without the nodes of the base.
+    fn reachable_own(&self, e: ExprId) -> Vec<ExprId> {
+        self.reachable_from(e, self.below())
+    }
+
+    /// All nodes that `e` is made of whose ids are not below `least`.
+    fn reachable_from(&self, e: ExprId, least: u32) -> Vec<ExprId> {
+        if e.0 < least {
+            return Vec::new();
+        }
         let mut seen = rustc_hash::FxHashSet::default();
         let mut stack = vec![e];
         seen.insert(e);
         let mut push = |stack: &mut Vec<ExprId>, to: ExprId| {
-            if seen.insert(to) {
+            if to.0 >= least && seen.insert(to) {
                 stack.push(to);
             }
         };
@@ -45,10 +58,14 @@ impl Exprs {
         out
     }
 
-    /// Copies `e` out of another arena.
+    /// Copies `e` out of another arena; what lies in a base that both have is the same in both.
     pub fn import(&mut self, from: &Exprs, e: ExprId) -> ExprId {
         let mut map: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        let nodes = from.reachable(e);
+        let shared = if self.has_base_of(from) { from.below() } else { 0 };
+        if e.0 < shared {
+            return e;
+        }
+        let nodes = from.reachable_from(e, shared);
         let mut fixes = Vec::new();
         for &old in &nodes {
             if let Expr::Fix(n) = *from.get(old) {
@@ -59,7 +76,7 @@ impl Exprs {
             }
         }
         for old in nodes {
-            let at = |i: &ExprId| map.get(i).copied().unwrap_or(Self::NEVER);
+            let at = |i: &ExprId| if i.0 < shared { *i } else { map.get(i).copied().unwrap_or(Self::NEVER) };
             let new = match from.get(old) {
                 Expr::Never => Self::NEVER,
                 Expr::Eps => Self::EPS,
@@ -93,19 +110,26 @@ impl Exprs {
             map.insert(old, new);
         }
         for (name, definition) in fixes {
-            if let Some(d) = definition.and_then(|d| map.get(&d)) {
-                self.define(name, *d);
+            let copied = definition.and_then(|d| if d.0 < shared { Some(d) } else { map.get(&d).copied() });
+            if let Some(d) = copied {
+                self.define(name, d);
             }
         }
         map.get(&e).copied().unwrap_or(Self::NEVER)
     }
 
-    /// The content of `e` as words: equal words mean equal expressions, in whatever arenas.
+    /// The content of `e` as words: equal words mean equal expressions, in whatever arenas that live at the same time.
+    /// Nodes of a base are named by their ids in it, and the base by where it lies.
     pub fn content(&self, e: ExprId, out: &mut Vec<u32>) {
-        let nodes = self.reachable(e);
+        /// Set in the id of a node of the base.
+        const BASE: u32 = 1 << 31;
+        let base = self.base.as_ref().map_or(0, |b| std::sync::Arc::as_ptr(b) as u64);
+        out.extend([base as u32, (base >> 32) as u32]);
+        let nodes = self.reachable_own(e);
         // The end of the list is `e` unless `e` is a name; say which node it is.
         let at: FxHashMap<ExprId, u32> = nodes.iter().zip(0u32..).map(|(&e, i)| (e, i)).collect();
-        let id = |e: &ExprId| at.get(e).copied().unwrap_or(u32::MAX);
+        let below = self.below();
+        let id = |e: &ExprId| if e.0 < below { e.0 | BASE } else { at.get(e).copied().unwrap_or(u32::MAX) };
         out.push(id(&e));
         for n in &nodes {
             match self.get(*n) {

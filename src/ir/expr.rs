@@ -21,6 +21,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::multiple::Multiple;
+use super::product::Products;
 use crate::error::{Error, Result};
 use crate::work::go_on;
 
@@ -99,6 +100,7 @@ pub struct Exprs {
     table: HashTable<u32>,
     pub(super) rows: FxHashMap<ExprId, Arc<[Edge]>>,
     pub(super) live: FxHashMap<ExprId, bool>,
+    pub(super) products: Products,
     pub(super) classes: FxHashMap<Box<[(u32, u32)]>, ExprId>,
     /// Definitions of the recursive names: whether each is nullable, and what it stands for once that is known.
     pub(super) fixes: Vec<(bool, Option<ExprId>)>,
@@ -131,6 +133,7 @@ impl Exprs {
             table: HashTable::new(),
             rows: FxHashMap::default(),
             live: FxHashMap::default(),
+            products: Products::default(),
             classes: FxHashMap::default(),
             fixes: Vec::new(),
             max_nodes: max_nodes.max(16),
@@ -156,6 +159,32 @@ impl Exprs {
         Self::empty(Some(base.clone()), base.nodes.len(), max_nodes)
     }
 
+    /// An arena for expressions of `other`, of at most `max_nodes` nodes besides those of the base that it shares with it.
+    pub fn beside(other: &Exprs, max_nodes: usize) -> Self {
+        match &other.base {
+            Some(base) => Exprs::on(base, max_nodes),
+            None => Exprs::new(max_nodes),
+        }
+    }
+
+    /// Ids below this are those of the base.
+    pub(super) fn below(&self) -> u32 {
+        self.below as u32
+    }
+
+    /// Whether both arenas stand on one base.
+    pub(super) fn has_base_of(&self, other: &Exprs) -> bool {
+        match (&self.base, &other.base) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// From now on any number of nodes is made: for an arena whose later nodes belong to no compile.
+    pub fn lift_limit(&mut self) {
+        self.max_nodes = usize::MAX;
+    }
+
     /// An error if the arena ran over its limit since it was made; everything built since is meaningless then. An error
     /// too if whoever watches the work has stopped it.
     pub fn check(&self) -> Result<()> {
@@ -170,14 +199,14 @@ impl Exprs {
         self.over
     }
 
-    /// From now on any number of nodes may be made: for owners that bound them by other means.
-    pub fn lift_limit(&mut self) {
-        self.max_nodes = usize::MAX;
-    }
-
     /// Number of nodes.
     pub fn len(&self) -> usize {
         self.below + self.nodes.len()
+    }
+
+    /// Number of nodes beside those of the base.
+    pub fn own_len(&self) -> usize {
+        self.nodes.len()
     }
 
     /// Never true: the arena holds `NEVER` from the start.
@@ -571,8 +600,18 @@ impl Exprs {
 
     /// Everything that `e` does not accept, out of all byte strings.
     pub fn not(&mut self, e: ExprId) -> ExprId {
-        match *self.get(e) {
-            Expr::Not(inner) => inner,
+        match self.get(e) {
+            Expr::Not(inner) => *inner,
+            // Complements of intersections are derived one by one: the union of intersections has far more states.
+            Expr::Alt(parts) if self.is_boolean(e) => {
+                let (some, plain): (Vec<ExprId>, Vec<ExprId>) = parts.iter().partition(|&&p| self.is_boolean(p));
+                let plain = self.alt(&plain);
+                let mut all = vec![if plain == Self::NEVER { Self::ALL } else { self.intern(Expr::Not(plain)) }];
+                for p in some {
+                    all.push(self.not(p));
+                }
+                self.and(&all)
+            }
             _ => self.intern(Expr::Not(e)),
         }
     }

@@ -4,6 +4,7 @@
 //! `e` by every byte at once. Working on ranges instead of single bytes makes one new state cost a few merges instead
 //! of 256 derivations. Rows are memoized for the life of the arena.
 
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 use super::expr::{Edge, Expr, ExprId, Exprs};
@@ -139,29 +140,32 @@ impl Exprs {
     }
 
     fn and_row(&mut self, parts: &[ExprId]) -> Vec<Edge> {
-        // Complements have a target for every byte, so only the plain parts bound the live bytes.
-        let mut acc: Option<Vec<Edge>> = None;
-        for &p in parts {
-            let row = self.row(p);
-            acc = Some(match acc {
-                None => row.to_vec(),
-                Some(left) => {
-                    let mut out = Vec::new();
-                    let (mut i, mut j) = (0, 0);
-                    while i < left.len() && j < row.len() {
-                        let (a, b) = (left[i], row[j]);
-                        let (lo, hi) = (a.lo.max(b.lo), a.hi.min(b.hi));
-                        if lo <= hi {
-                            let to = self.and(&[a.to, b.to]);
-                            out.push(Edge { lo, hi, to });
-                        }
-                        if a.hi < b.hi { i += 1 } else { j += 1 }
-                    }
-                    out
-                }
-            });
+        let rows: SmallVec<[Arc<[Edge]>; 8]> = parts.iter().map(|&p| self.row(p)).collect();
+        let mut at: SmallVec<[u32; 16]> = smallvec::smallvec![0; rows.len()];
+        let mut targets: SmallVec<[ExprId; 16]> = SmallVec::new();
+        let mut out = Vec::new();
+        // All rows at once: the piece of bytes that the edges at hand have in common, then on past the first end.
+        'pieces: loop {
+            let (mut lo, mut hi) = (0, 255);
+            for (row, &k) in rows.iter().zip(&at) {
+                let Some(edge) = row.get(k as usize) else { break 'pieces };
+                (lo, hi) = (edge.lo.max(lo), edge.hi.min(hi));
+            }
+            targets.clear();
+            for (row, k) in rows.iter().zip(&mut at) {
+                let edge = row[*k as usize];
+                targets.push(edge.to);
+                *k += u32::from(edge.hi == hi);
+            }
+            if lo <= hi {
+                let to = self.and(&targets);
+                out.push(Edge { lo, hi, to });
+            }
+            if hi == 255 {
+                break;
+            }
         }
-        join(acc.unwrap_or_default())
+        join(out)
     }
 
     fn not_row(&mut self, inner: ExprId) -> Vec<Edge> {
@@ -185,9 +189,37 @@ impl Exprs {
     /// Decides for `e` and everything that it derives to whether it accepts anything, exploring at most `max_states`
     /// expressions. Expressions without intersection and complement need no exploration.
     pub fn decide_live(&mut self, e: ExprId, max_states: usize) -> Result<bool> {
-        if !self.is_boolean(e) {
-            return Ok(e != Self::NEVER);
+        let mut spent = 0;
+        match self.get(e) {
+            _ if !self.is_boolean(e) => Ok(e != Self::NEVER),
+            Expr::And(_) | Expr::Not(_) => self.decide_product(e, &mut spent, max_states),
+            // A union derives to unions of what its parts derive to.
+            Expr::Alt(parts) if parts.iter().all(|&p| self.is_simple(p)) => {
+                let parts = parts.clone();
+                let mut live = false;
+                for &p in &parts {
+                    live |= if self.is_boolean(p) { self.decide_product(p, &mut spent, max_states)? } else { true };
+                }
+                Ok(live)
+            }
+            _ => self.decide_any(e, max_states),
         }
+    }
+
+    /// Whether `e` has no intersection or complement but at its top.
+    fn is_simple(&self, e: ExprId) -> bool {
+        let plain = |e: &ExprId| match self.get(*e) {
+            Expr::Not(inner) => !self.is_boolean(*inner),
+            _ => !self.is_boolean(*e),
+        };
+        match self.get(e) {
+            Expr::And(parts) => parts.iter().all(plain),
+            _ => plain(&e),
+        }
+    }
+
+    /// [`decide_live`](Self::decide_live) for any expression, on the expressions that it derives to.
+    fn decide_any(&mut self, e: ExprId, max_states: usize) -> Result<bool> {
         if let Some(&l) = self.live.get(&e) {
             return Ok(l);
         }
@@ -242,7 +274,16 @@ impl Exprs {
     /// Whether `e` accepts anything, as far as [`decide_live`](Self::decide_live) was asked about it or an expression
     /// that derives to it. Undecided intersections and complements count as live.
     pub fn is_live(&self, e: ExprId) -> bool {
-        if self.is_boolean(e) { self.live.get(&e).copied().unwrap_or(true) } else { e != Self::NEVER }
+        if !self.is_boolean(e) {
+            return e != Self::NEVER;
+        }
+        if let Some(l) = self.live.get(&e).copied().or_else(|| self.known_product(e)) {
+            return l;
+        }
+        match self.get(e) {
+            Expr::Alt(parts) => parts.iter().any(|&p| self.is_live(p)),
+            _ => true,
+        }
     }
 }
 

@@ -56,7 +56,7 @@ fn prepared(
     if let Some(recipe) = recipe {
         core = core.with_model(recipe);
     }
-    crate::index::prepare(&core)?;
+    crate::compile::prepare(&core)?;
     Ok(core)
 }
 
@@ -316,7 +316,7 @@ pub fn _load_vocabulary(
 ) -> PyResult<PyVocabulary> {
     let core = detached(py, || {
         let core = load_file(&path, eos_token_ids.map(|ids| ids.0), size)?;
-        crate::index::prepare(&core)?;
+        crate::compile::prepare(&core)?;
         Ok(core)
     })?;
     registry::remember(&core, false);

@@ -21,7 +21,7 @@ mod parse_tests;
 #[cfg(test)]
 mod text_tests;
 
-pub use lower::{lower, lower_within};
+pub use lower::{lower, lower_within, standard};
 pub use options::{ConstantSpelling, Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
 pub use parse::parse_schema;
 pub(crate) use report::option_rows;

@@ -5,18 +5,20 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use super::super::format::{self, Format};
 use super::super::model::{Keywords, SchemaId, SchemaKind, Types};
-use super::super::number::{self, NumberBounds};
+use super::super::number::NumberBounds;
 use super::super::options::{OnUnsupported, SchemaOptions};
 use super::super::report::{Enforcement, ReportRow};
+use super::common::{Common, common};
 use super::node::{FALSE, Name, NodeId, Nodes, Scalar, TRUE};
 use super::scalar::Scalars;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{ExprId, Exprs, RuleId};
 use crate::limits::Limits;
-use crate::work::{go_on, unwatched};
+use crate::work::go_on;
 
 /// A node, or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,38 +41,6 @@ impl Lit {
     }
 }
 
-/// What nearly every schema needs, built once for the process.
-struct Common {
-    x: Arc<Exprs>,
-    any_text: ExprId,
-    any_number: ExprId,
-    whole: Arc<NumberBounds>,
-    whole_number: ExprId,
-}
-
-fn common() -> Result<&'static Common> {
-    static COMMON: OnceLock<Result<Common>> = OnceLock::new();
-    let made = COMMON.get_or_init(|| {
-        unwatched(|| {
-            let mut x = Exprs::new(usize::MAX);
-            let any_text = x.any_text();
-            let any_number = number::number(&mut x, &NumberBounds::default())?;
-            let whole = Arc::new(NumberBounds { integer: true, ..NumberBounds::default() });
-            let whole_number = number::number(&mut x, &whole)?;
-            let mut literals = Vec::new();
-            for text in ["null", "true", "false"] {
-                literals.push(x.literal(text.as_bytes()));
-            }
-            x.alt(&literals[1..]);
-            literals.push(any_number);
-            // The scalars of a schema that says nothing.
-            x.alt(&literals);
-            Ok(Common { x: Arc::new(x), any_text, any_number, whole, whole_number })
-        })
-    });
-    made.as_ref().map_err(Clone::clone)
-}
-
 /// See the module's story.
 pub(super) struct Context<'m, 'a> {
     pub nodes: Nodes<'m>,
@@ -78,6 +48,7 @@ pub(super) struct Context<'m, 'a> {
     pub options: &'a SchemaOptions,
     pub report: &'a mut Vec<ReportRow>,
     pub x: Exprs,
+    pub common: &'static Common,
     pub any_text: ExprId,
     pub any_number: ExprId,
     /// Whether some number without bounds was stated, whose digits are capped.
@@ -89,10 +60,16 @@ pub(super) struct Context<'m, 'a> {
     pub pattern_exprs: FxHashMap<String, Option<ExprId>>,
     pub bounds: FxHashMap<Arc<NumberBounds>, ExprId>,
     pub sizes: FxHashMap<ExprId, u64>,
+    /// Sets of texts and what they lack, both ways.
+    pub other_texts: FxHashMap<ExprId, ExprId>,
     pub inhabited: FxHashMap<(ExprId, u32, u32), bool>,
-    pub formats: FxHashMap<String, Option<(ExprId, Option<&'static str>)>>,
+    pub formats: FxHashMap<String, Option<Format>>,
+    /// Conjunctions of scalar types only, and whether they accept nothing.
+    pub empty: FxHashMap<Box<[Lit]>, bool>,
     pub scalars: Vec<Option<Rc<Scalars>>>,
     pub complements: FxHashMap<NodeId, Rc<Scalars>>,
+    /// Of two literals and more, positive ones first.
+    pub conjunctions: FxHashMap<Box<[Lit]>, Rc<Scalars>>,
     pub disjoint: FxHashMap<(NodeId, NodeId), bool>,
     rows: Vec<(NodeId, &'static str, Enforcement, String)>,
     noted: FxHashSet<(NodeId, &'static str)>,
@@ -119,6 +96,7 @@ impl<'m, 'a> Context<'m, 'a> {
             options,
             report,
             x,
+            common,
             any_text,
             any_number,
             capped_numbers: false,
@@ -126,12 +104,15 @@ impl<'m, 'a> Context<'m, 'a> {
             plain_constants: false,
             pattern_hits: FxHashMap::default(),
             pattern_exprs: FxHashMap::default(),
-            bounds: std::iter::once((common.whole.clone(), common.whole_number)).collect(),
+            bounds: FxHashMap::default(),
             sizes: FxHashMap::default(),
+            other_texts: FxHashMap::default(),
             inhabited: FxHashMap::default(),
             formats: FxHashMap::default(),
+            empty: FxHashMap::default(),
             scalars,
             complements: FxHashMap::default(),
+            conjunctions: FxHashMap::default(),
             disjoint: FxHashMap::default(),
             rows: Vec::new(),
             noted: FxHashSet::default(),
@@ -139,6 +120,24 @@ impl<'m, 'a> Context<'m, 'a> {
             queue: Vec::new(),
             steps: 0,
         })
+    }
+
+    /// The expression of bounds that many schemas have.
+    pub fn common_bounds(&self, b: &NumberBounds) -> Option<ExprId> {
+        self.common.bounds.get(b).copied()
+    }
+
+    /// A format, `None` if it is unknown.
+    pub fn format(&mut self, name: &str) -> Option<Format> {
+        if let Some(&f) = self.common.formats.get(name) {
+            return Some(f);
+        }
+        if let Some(f) = self.formats.get(name) {
+            return *f;
+        }
+        let f = format::lower(&mut self.x, name);
+        self.formats.insert(name.to_string(), f);
+        f
     }
 
     /// Counts `n` steps of algebra.

@@ -11,6 +11,7 @@
 
 mod array;
 mod canonical;
+mod common;
 mod context;
 mod negation;
 mod node;
@@ -33,6 +34,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{Alphabet, Rule, Rules};
 use crate::limits::Limits;
 use array::{Arrays, array_shape};
+pub use common::standard;
 use context::{Context, Lit};
 use node::Nodes;
 use object::Objects;

@@ -84,13 +84,13 @@ impl Context<'_, '_> {
         };
         if !s.words.is_empty() {
             let text = self.words_text(&s.words);
-            let text = self.x.not_text(text);
+            let text = self.other_text(text);
             out.sets = vec![StringSet { text, min: 0, max: INF, plain: false }];
         }
         for set in &s.sets {
             let mut refused = Vec::new();
             if set.text != self.any_text {
-                let text = self.x.not_text(set.text);
+                let text = self.other_text(set.text);
                 refused.push(StringSet { text, min: 0, max: INF, plain: false });
             }
             if let Some(max) = set.min.checked_sub(1) {

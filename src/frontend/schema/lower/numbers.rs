@@ -134,7 +134,7 @@ impl Context<'_, '_> {
     }
 
     fn piece_expr(&mut self, piece: &Arc<NumberBounds>) -> Result<ExprId> {
-        if let Some(&e) = self.bounds.get(piece) {
+        if let Some(e) = self.common_bounds(piece).or_else(|| self.bounds.get(piece).copied()) {
             return Ok(e);
         }
         let e = number::number(&mut self.x, piece)?;

@@ -346,8 +346,12 @@ impl Context<'_, '_> {
         if mask & (Types::ARRAY.0 | Types::OBJECT.0) != 0 {
             return Ok(false);
         }
-        let s = self.scalars_of(lits)?;
-        Ok(s.is_empty())
+        if let Some(&known) = self.empty.get(lits.as_slice()) {
+            return Ok(known);
+        }
+        let found = self.scalars_of(lits)?.is_empty();
+        self.empty.insert(lits.as_slice().into(), found);
+        Ok(found)
     }
 
     /// Whether a pattern under `patternProperties` of `node` matches a key. A pattern that was dropped matches none.

@@ -228,17 +228,17 @@ fn partition(
     let mut base = cx.any_text;
     for &l in &facts.names {
         let keys = cx.key_language(l)?;
-        base = if base == cx.any_text { keys } else { cx.x.and(&[base, keys]) };
+        base = cx.meet(base, keys);
     }
     let mut found = vec![Class { keys: base, matched: Vec::new() }];
     for (i, &(_, e)) in splits.iter().enumerate() {
         let mut next = Vec::with_capacity(found.len() * 2);
         for c in found {
-            let inside = if c.keys == cx.any_text { e } else { cx.x.and(&[c.keys, e]) };
+            let inside = cx.meet(c.keys, e);
             let outside = cx.x.minus(c.keys, e);
             for (keys, m) in [(inside, true), (outside, false)] {
                 // One split needs no check: a class without a rule vanishes before its keys matter.
-                if i == 0 || text_length::is_inhabited(&mut cx.x, keys, cx.limits.max_explored_states)? {
+                if i == 0 || cx.x.is_inhabited(keys, cx.limits.max_explored_states)? {
                     let mut matched = c.matched.clone();
                     matched.push(m);
                     next.push(Class { keys, matched });

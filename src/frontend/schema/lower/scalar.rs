@@ -7,9 +7,10 @@
 //!
 //! Complements of numbers are written as plain decimals (no exponent), those of texts as well-formed text.
 
+use smallvec::SmallVec;
 use std::rc::Rc;
 
-use super::super::format;
+use super::super::format::Format;
 use super::super::model::{Keywords, Types};
 use super::super::report::Enforcement;
 use super::context::{Context, Lit};
@@ -19,7 +20,7 @@ use super::numbers::Numbers;
 use super::text_length::has_length;
 use crate::error::{Error, Result};
 use crate::frontend::regex;
-use crate::ir::{ExprId, Exprs, INF, StringSet};
+use crate::ir::{Expr, ExprId, Exprs, INF, StringSet};
 
 /// A set of scalars.
 #[derive(Clone, Debug, Default)]
@@ -102,13 +103,28 @@ impl Context<'_, '_> {
 
     /// The scalars of a conjunction.
     pub fn scalars_of(&mut self, lits: &[Lit]) -> Result<Rc<Scalars>> {
-        let mut acc: Option<Rc<Scalars>> = None;
         // Positive literals first: complements are cut down to what is left.
-        for &l in lits.iter().filter(|l| !l.negated).chain(lits.iter().filter(|l| l.negated)) {
+        let positive = lits.iter().filter(|l| !l.negated);
+        let ordered: SmallVec<[Lit; 8]> = positive.chain(lits.iter().filter(|l| l.negated)).copied().collect();
+        let mut acc: Option<Rc<Scalars>> = None;
+        // A search asks for conjunctions that grow by one literal at a time.
+        let mut known = ordered.len();
+        while known > 1 && acc.is_none() {
+            acc = self.conjunctions.get(&ordered[..known]).cloned();
+            known -= usize::from(acc.is_none());
+        }
+        if acc.is_none() {
+            known = 0;
+        }
+        for (i, &l) in ordered.iter().enumerate().skip(known) {
             let s = if l.negated { self.complement(l.node)? } else { self.scalars(l.node)? };
             acc = Some(match acc {
                 None => s,
-                Some(a) => Rc::new(self.intersect(&a, &s)?),
+                Some(a) => {
+                    let both = Rc::new(self.intersect(&a, &s)?);
+                    self.conjunctions.insert(ordered[..=i].into(), both.clone());
+                    both
+                }
             });
         }
         Ok(acc.unwrap_or_else(|| Rc::new(self.all_scalars())))
@@ -216,8 +232,8 @@ impl Context<'_, '_> {
         }
         if types.contains(Types::STRING) {
             s.sets = self.own_strings(id, keywords)?;
-            let format = keywords.and_then(|k| k.format.as_deref()).and_then(|f| self.formats.get(f));
-            if format.is_some_and(|f| f.is_some_and(|f| f.1.is_some())) {
+            let format = keywords.and_then(|k| k.format.as_deref()).and_then(|f| self.format(f));
+            if format.is_some_and(|f| f.narrower.is_some()) {
                 s.narrow = Some(id);
             }
             if s.narrow.is_some() {
@@ -277,15 +293,7 @@ impl Context<'_, '_> {
 
     /// Texts of a format; `None` if it is unknown.
     fn format_text(&mut self, node: NodeId, name: &str) -> Option<ExprId> {
-        let known = match self.formats.get(name) {
-            Some(f) => *f,
-            None => {
-                let f = format::lower(&mut self.x, name).map(|f| (f.text, f.narrower));
-                self.formats.insert(name.to_string(), f);
-                f
-            }
-        };
-        let (text, narrower) = known?;
+        let Format { text, narrower } = self.format(name)?;
         if let Some(reason) = narrower {
             self.row(node, "format", Enforcement::Narrower, reason);
         }
@@ -297,14 +305,36 @@ impl Context<'_, '_> {
         self.unsupported(node, keyword, &reason)
     }
 
-    fn meet(&mut self, a: ExprId, b: ExprId) -> ExprId {
+    /// Texts that belong to both of two sets of texts.
+    pub fn meet(&mut self, a: ExprId, b: ExprId) -> ExprId {
         if a == self.any_text || a == b {
-            b
-        } else if b == self.any_text {
-            a
-        } else {
-            self.x.and(&[a, b])
+            return b;
         }
+        if b == self.any_text {
+            return a;
+        }
+        let both = self.x.and(&[a, b]);
+        let any_text = self.any_text;
+        let says_text = |x: &Exprs, p: ExprId| p != any_text && !matches!(x.get(p), Expr::Not(_));
+        match self.x.get(both) {
+            // Another part says already that this is text.
+            Expr::And(parts) if parts.contains(&any_text) && parts.iter().any(|&p| says_text(&self.x, p)) => {
+                let parts: Vec<ExprId> = parts.iter().copied().filter(|&p| p != any_text).collect();
+                self.x.and(&parts)
+            }
+            _ => both,
+        }
+    }
+
+    /// The texts that a set of texts does not have. The complement of a complement is the set itself again.
+    pub(super) fn other_text(&mut self, text: ExprId) -> ExprId {
+        if let Some(&other) = self.other_texts.get(&text) {
+            return other;
+        }
+        let other = self.x.not_text(text);
+        self.other_texts.insert(text, other);
+        self.other_texts.insert(other, text);
+        other
     }
 
     pub fn is_inhabited(&mut self, s: &StringSet) -> Result<bool> {
@@ -441,9 +471,9 @@ impl Context<'_, '_> {
     /// The scalars as the rule states them: literals and sets of strings.
     pub fn finish_scalars(&mut self, s: &Scalars) -> Result<(Option<ExprId>, Vec<StringSet>)> {
         let mut parts = Vec::new();
-        for (present, text) in [(s.null, "null"), (s.yes, "true"), (s.no, "false")] {
+        for (present, word) in [s.null, s.yes, s.no].into_iter().zip(self.common.words) {
             if present {
-                parts.push(self.x.literal(text.as_bytes()));
+                parts.push(word);
             }
         }
         let numbers = self.number_expr(&s.numbers)?;

@@ -12,41 +12,6 @@ use crate::ir::{Expr, ExprId, Exprs, INF};
 
 const CONTINUATION: (u8, u8) = (0x80, 0xBF);
 
-/// Whether `e` accepts anything, found by looking for one text: unlike [`Exprs::decide_live`] this ends with the first
-/// one and decides nothing about other states. Cost: at most `limit` states.
-///
-/// # Errors
-/// `Limit` where more states would have to be looked at.
-pub(super) fn is_inhabited(x: &mut Exprs, e: ExprId, limit: usize) -> Result<bool> {
-    if !x.is_boolean(e) {
-        return Ok(e != Exprs::NEVER);
-    }
-    let mut seen: FxHashSet<ExprId> = FxHashSet::default();
-    seen.insert(e);
-    let mut order = vec![e];
-    let mut i = 0;
-    while let Some(&cur) = order.get(i) {
-        if x.nullable(cur) {
-            return Ok(true);
-        }
-        for edge in x.row(cur).iter() {
-            if !x.is_boolean(edge.to) {
-                if edge.to != Exprs::NEVER {
-                    return Ok(true);
-                }
-            } else if seen.insert(edge.to) {
-                order.push(edge.to);
-            }
-        }
-        if order.len() > limit {
-            return Err(Error::limit("explored states", limit as u64, order.len() as u64));
-        }
-        x.check()?;
-        i += 1;
-    }
-    Ok(false)
-}
-
 /// Whether `text` accepts anything with `min..=max` code points. Cost: at most `limit` states, each layer counted.
 ///
 /// # Errors
@@ -56,7 +21,7 @@ pub(super) fn has_length(x: &mut Exprs, text: ExprId, min: u32, max: u32, limit:
         return Ok(false);
     }
     if min == 0 && max == INF {
-        return is_inhabited(x, text, limit);
+        return x.is_inhabited(text, limit);
     }
     if !x.is_boolean(text) {
         let (lo, hi) = bounds(x, text, &mut FxHashMap::default(), 200);
