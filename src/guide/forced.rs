@@ -60,6 +60,9 @@ impl Guide {
         let index = self.index.clone();
         let vocabulary = index.vocabulary();
         let model = vocabulary.model()?;
+        if !self.leave_tables() {
+            return None;
+        }
         let mut run = self.forced_bytes();
         if run.is_empty() {
             return None;

@@ -29,7 +29,10 @@ impl Guide {
     pub(super) fn advance_run(&mut self, token: &[u8]) {
         let Some(mut run) = self.run.take() else { return };
         let rest = run.bytes.get(run.taken..).unwrap_or_default();
-        if rest.starts_with(token) && run.bytes.len() < MAX_RUN && self.index.0.live.is_none() {
+        if rest.starts_with(token)
+            && run.bytes.len() < MAX_RUN
+            && (self.on_tables().is_some() || self.index.0.live.is_none())
+        {
             run.taken += token.len();
             self.run = Some(run);
         }
@@ -73,7 +76,13 @@ impl Guide {
     }
 
     fn find_run(&mut self) -> Vec<u8> {
+        if let Some(run) = self.run_on_tables(MAX_RUN) {
+            return run;
+        }
         let mut out = Vec::new();
+        if !self.leave_tables() {
+            return out;
+        }
         match (&self.index.0.engine, &mut self.position) {
             (Engine::Pattern(l), Position::Pattern(state)) => {
                 if let Some(live) = &self.index.0.live {

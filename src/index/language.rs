@@ -13,7 +13,8 @@ use crate::automaton::flat::language::{self, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Index {
-    fn source(&self) -> Result<Source<'_>> {
+    pub(super) fn source(&self) -> Result<Source<'_>> {
+        self.compiled()?;
         let inner = &*self.0;
         let narrowed = match &inner.engine {
             Engine::Pattern(_) => inner.live.is_some(),
@@ -36,7 +37,10 @@ impl Index {
     /// `Limit` if the index has more than `max_flat_states` configurations, as with recursion; `Unsupported` where the
     /// vocabulary narrows the source.
     pub fn flat(&self, max_flat_states: usize) -> Result<Flat> {
-        Flat::build(self.source()?, max_flat_states)
+        match self.built().and_then(super::built::flat) {
+            Some(flat) if flat.len() <= max_flat_states => Ok(flat),
+            _ => Flat::build(self.source()?, max_flat_states),
+        }
     }
 
     /// How many byte strings are accepted; `None` is without end.
