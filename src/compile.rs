@@ -14,7 +14,7 @@ use crate::frontend::schema::{
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{MaskedLexeme, Role, Tables};
 use crate::index::token_live::{Explored, TokenLive};
-use crate::index::{Engine, Index, Inner, Memo};
+use crate::index::{Engine, Index, Inner, Memo, Shared};
 use crate::ir::{ByteSet, ExprId, Exprs, Rules};
 use crate::limits::Limits;
 use crate::vocab::Vocabulary;
@@ -192,7 +192,7 @@ impl Index {
         h.update(&vocabulary.fingerprint());
         h.update(source.as_bytes());
         let fingerprint = *h.finalize().as_bytes();
-        Index(Arc::new(Inner {
+        Index(Shared::Compiled(Arc::new(Inner {
             vocabulary: vocabulary.clone(),
             tables,
             engine,
@@ -206,7 +206,7 @@ impl Index {
             built: OnceLock::new(),
             max_state_bytes: limits.max_state_bytes,
             younger: Mutex::default(),
-        }))
+        })))
     }
 }
 

@@ -5,9 +5,13 @@ mod support;
 use std::hash::Hasher;
 use std::sync::Arc;
 
+use interlock::artifact::grammar::Grammar;
+use interlock::artifact::{Kind, Pack};
 use interlock::error::{Error, ErrorKind};
 use interlock::frontend::regex::{Dialect, RegexOptions};
 use interlock::frontend::schema::SchemaOptions;
+use interlock::index::report;
+use interlock::index::stored::Stored;
 use interlock::{GuideOptions, Index, Limits, Vocabulary};
 use support::patterns::PATTERNS;
 use support::schemas::{HINTS, SCHEMAS};
@@ -23,6 +27,21 @@ fn schema(source: &str, v: &Arc<Vocabulary>) -> Option<Index> {
     Index::from_json_schema(source, v, &SchemaOptions::default(), &Limits::default()).ok()
 }
 
+/// The index in a pack that was made of `index`.
+fn open(bytes: &[u8], index: &Index, make: fn(&str, &Arc<Vocabulary>) -> Option<Index>) -> Index {
+    let v = index.vocabulary().clone();
+    let pack = Pack::from_bytes(bytes, Kind::Grammar).unwrap();
+    let Grammar { index: fingerprint, recipe, built, .. } = Grammar::unpack(&pack).unwrap();
+    let (tables, text) = built.expect("a built index has tables");
+    Index::stored(Stored {
+        vocabulary: v.clone(),
+        fingerprint,
+        tables,
+        read_report: Box::new(move || report::read(&text)),
+        remake: Box::new(move || make(&recipe, &v).ok_or_else(|| Error::new(ErrorKind::Internal, "it compiled"))),
+    })
+}
+
 /// A hash over every mask of one walk, which also goes back now and then.
 fn walk(index: &Index, seed: u64) -> u64 {
     let mut guide = index.guide(&GuideOptions::default()).unwrap();
@@ -33,6 +52,15 @@ fn walk(index: &Index, seed: u64) -> u64 {
         guide.fill_mask(&mut row);
         row.iter().for_each(|w| hash.write_u32(*w));
         hash.write_u8(guide.is_accepting().into());
+        if i % 5 == seed % 5 {
+            hash.write(&guide.forced_bytes());
+            hash.write_u8(guide.must_stop().into());
+        }
+        if i == 11 {
+            // What tables cannot answer.
+            hash.write(guide.explain(40).as_bytes());
+            hash.write_usize(guide.min_tokens_to_finish().unwrap_or(usize::MAX));
+        }
         if i % 7 == 6 {
             guide.rollback(guide.num_tokens().min(2)).unwrap();
             continue;
@@ -55,14 +83,20 @@ fn built_and_lazy_masks_are_the_same() {
         let Some(lazy) = make(source, &vocabulary::small()) else { continue };
         let expected: Vec<u64> = (0..4).map(|seed| walk(&lazy, seed)).collect();
         let mut first: Option<Index> = None;
+        let mut packed: Option<Vec<u8>> = None;
         for threads in [1, 2, 8] {
             let index = make(source, &vocabulary::small()).unwrap();
             index.build(Some(threads), 200_000, |_, _| Ok(())).unwrap_or_else(|e| panic!("{source}: {e}"));
             assert!(index.is_complete());
             let walked: Vec<u64> = (0..4).map(|seed| walk(&index, seed)).collect();
             assert!(expected == walked, "{source}: {threads} threads");
-            if let Some(first) = &first {
-                assert!(first.built() == index.built(), "{source}: tables of {threads} threads");
+            let bytes = Grammar::of(&index, source.to_owned(), None).unwrap().pack().to_bytes();
+            let stored = open(&bytes, &index, make);
+            let walked: Vec<u64> = (0..4).map(|seed| walk(&stored, seed)).collect();
+            assert!(expected == walked, "{source}: stored");
+            match &packed {
+                None => packed = Some(bytes),
+                Some(first) => assert!(*first == bytes, "{source}: the artifact of {threads} threads"),
             }
             first.get_or_insert(index);
         }
@@ -73,6 +107,43 @@ fn built_and_lazy_masks_are_the_same() {
     }
     // Both forms were looked at.
     assert!(flat > 4 && parts > 1, "{flat} with tables, {parts} by parts");
+}
+
+#[test]
+fn guides_of_a_stored_index_agree_on_and_off_its_tables() {
+    for source in ["{}", r#"{"enum": [{"a": [1, 2]}, "b"]}"#] {
+        let index = schema(source, &vocabulary::small()).unwrap();
+        index.build(None, 200_000, |_, _| Ok(())).unwrap();
+        let bytes = Grammar::of(&index, source.to_owned(), None).unwrap().pack().to_bytes();
+        let stored = open(&bytes, &index, schema);
+        let mut seen: Vec<(Vec<u8>, Vec<u32>)> = Vec::new();
+        for seed in 0..6 {
+            let options = GuideOptions { max_tokens: (seed % 3 == 2).then_some(400), ..Default::default() };
+            let mut guide = stored.guide(&options).unwrap();
+            let mut walker = Walker::new(seed, b"").with_hints(HINTS);
+            for turn in 0..12 {
+                if turn == seed {
+                    guide.explain(40);
+                }
+                let allowed = guide.allowed_token_ids();
+                seen.push((guide.state_key(), allowed.clone()));
+                let Some(id) = walker.next(&guide, &allowed) else { break };
+                guide.advance(id).unwrap();
+            }
+            let (tokens, end) = (guide.tokens(), guide.allowed_token_ids());
+            guide.rollback(tokens.len().min(3)).unwrap();
+            assert_eq!(guide.advance_many(&tokens[guide.num_tokens()..]), tokens.len().min(3));
+            assert_eq!(guide.allowed_token_ids(), end);
+            guide.reset();
+            assert_eq!(guide.advance_many(&tokens), tokens.len());
+            assert_eq!(guide.allowed_token_ids(), end);
+        }
+        for (key, allowed) in &seen {
+            assert!(seen.iter().all(|(k, a)| k != key || a == allowed), "{source}: equal states, different masks");
+        }
+        let starts = seen.iter().filter(|(key, _)| *key == seen[0].0).count();
+        assert!(starts >= 6, "{source}: every guide begins in one state");
+    }
 }
 
 #[test]

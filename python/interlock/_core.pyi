@@ -390,7 +390,8 @@ class Index:
     @property
     def num_transitions(self) -> int | None:
         """Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
-        are too many configurations for complete tables."""
+        are too many configurations for complete tables. The first question for classes walks the vocabulary once per state.
+        """
 
     @property
     def num_masks(self) -> int | None:
@@ -404,12 +405,22 @@ class Index:
     def num_accepting_states(self) -> int | None:
         """States where the output may end; ``None`` where ``num_transitions`` is."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write this index to a file that ``load`` reads."""
+    def save(self, path: str | os.PathLike[str], tables: bool = False) -> None:
+        """Write this index to a file that ``load`` reads: its recipe and, if it was built, its tables.
+
+        ``tables=True`` makes the tables if they are not there: complete ones for up to 4,096 configurations
+        (``Limits.max_flat_states`` may say fewer), else those of the first configurations. Tables beyond 16 MiB are left
+        out.
+        """
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], vocabulary: Vocabulary) -> Index:
-        """The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise."""
+        """The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise.
+
+        The tables of an index that was built are mapped, not read, and answer at once; what they do not answer is
+        compiled when it is first needed. An index that was not built is compiled now. Never change such a file in place;
+        ``save`` replaces it.
+        """
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -625,6 +636,9 @@ def _store_key(recipe: str, vocabulary: str) -> str:
     """The key under which a store keeps the index of a recipe: BLAKE3 over it, the vocabulary's fingerprint, the format
     and the version.
     """
+
+def _verify_vocabulary(path: str | os.PathLike[str]) -> str:
+    """Check a vocabulary pack from its first byte to its last, and that it is true. Its fingerprint."""
 
 def _verify_pack(path: str | os.PathLike[str]) -> tuple[str, str, str]:
     """Check every section of a grammar pack. The fingerprints of its vocabulary and its index, and its recipe."""

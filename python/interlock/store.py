@@ -4,28 +4,37 @@ A store keeps *packs*, the files that ``Index.save`` writes, under the *key* of 
 source, options, limits, documents, the vocabulary's fingerprint, the format and the version of interlock. The same
 question has the same key everywhere, and nothing that is asked later can change what a key means.
 
-* *Reading* takes no lock. A pack appears by renaming and is whole from the first moment.
+* *Reading* takes no lock. A pack appears by renaming and is whole from the first moment. Packs hold tables, so an index
+  that comes from the store is mapped, not compiled (see ``Index.load``).
 * *Compiling* happens once. Threads that ask for one key wait for the first of them; processes wait at a lock of the
-  operating system, which ends with the process that holds it, so no lock is ever stale.
+  operating system, one for each key, which ends with the process that holds it, so no lock is ever stale.
 * *Eviction* removes the packs that were used longest ago. Whoever has a removed pack open keeps it.
 
 The packs lie in folders named by the first two digits of their keys, so that thousands of them do not share a folder.
+Vocabularies lie in a folder of their own, locks in another.
+
+A store behind a URL has the same files on a remote (see ``interlock.remote``) and a local folder, the *cache*, that
+holds what was read or written here, because only local files can be mapped.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
+import hashlib
 import json
 import os
+import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from interlock import _core
-from interlock._core import ArgumentError, ArtifactError, Index, Limits, UnsupportedError, Vocabulary
+from interlock._core import ArgumentError, ArtifactError, Index, Limits, Vocabulary
+from interlock.remote import Remote
 
 __all__ = ["Entry", "Store"]
 
@@ -80,49 +89,114 @@ def _recipe(kind: str, source: Any, options: Mapping[str, Any]) -> str:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with this process at the latest. The file stays: removing it would be a race."""
-    with path.open("a+b") as file:
-        if os.name == "nt":
-            import msvcrt
+    """Hold a lock that ends with this process at the latest, and remove its file afterwards."""
+    while True:
+        with path.open("a+b") as file, _held(file):
+            # Whoever held the lock before has removed the file: a lock on it says nothing about a newer one.
+            try:
+                same = os.path.samestat(os.fstat(file.fileno()), path.stat())
+            except FileNotFoundError:
+                same = False
+            if not same:
+                continue
+            try:
+                yield
+            finally:
+                # Others may hold it open, which some systems do not forgive; then it stays, and is used again.
+                with contextlib.suppress(OSError):
+                    path.unlink()
+            return
 
+
+@contextlib.contextmanager
+def _held(file: IO[bytes]) -> Iterator[None]:
+    if os.name == "nt":
+        import msvcrt
+
+        file.seek(0)
+        while True:
+            try:
+                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined,unused-ignore]
+                break
+            except OSError:  # It gives up after ten seconds.
+                continue
+        try:
+            yield
+        finally:
             file.seek(0)
-            while True:
-                try:
-                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined,unused-ignore]
-                    break
-                except OSError:  # It gives up after ten seconds.
-                    continue
-            try:
-                yield
-            finally:
-                file.seek(0)
-                msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            import fcntl
+            msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    else:
+        import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX)
-            try:
-                yield
-            finally:
-                # Closing would not do: a process forked meanwhile shares the open file.
-                fcntl.flock(file, fcntl.LOCK_UN)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            # Closing would not do: a process forked meanwhile shares the open file.
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _problems(vocabularies: Iterable[Path], packs: Iterable[Path]) -> list[str]:
+    problems = []
+    for file in vocabularies:
+        try:
+            if _core._verify_vocabulary(file) + SUFFIX != file.name:
+                problems.append(f"{file} lies under a fingerprint that is not its own")
+        except ArtifactError as error:
+            problems.append(str(error))
+    for file in packs:
+        try:
+            vocabulary, _, recipe = _core._verify_pack(file)
+        except ArtifactError as error:
+            if file.exists():
+                problems.append(str(error))
+            continue
+        if _core._store_key(recipe, vocabulary) + SUFFIX != file.name:
+            problems.append(f"{file} lies under a key that is not its own")
+    return problems
+
+
+def _restore(path: str, max_bytes: int | None, tables: bool, cache: str | None) -> Store:
+    return Store(path, max_bytes, tables=tables, cache=cache)
+
+
+def _cache(url: str) -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "interlock" / "stores" / hashlib.blake2b(url.encode(), digest_size=16).hexdigest()
 
 
 class Store:
-    """The packs in the folder ``path``, which is made if it is missing.
+    """The packs in the folder or behind the fsspec URL ``path``; a folder is made if it is missing.
 
-    ``max_bytes`` bounds their total size: after a pack is added, those that were used longest ago are removed until the
-    rest fits; the newest stays in any case. All methods may be used by any number of threads and processes at once.
-    Failures of the file system (no space, no permission) are ``ArtifactError``; the store stays valid.
+    ``max_bytes`` bounds the total size of a folder's packs: after a pack is added, those that were used longest ago are
+    removed until the rest fits; the newest stays in any case. All methods may be used by any number of threads and
+    processes at once. Failures of the file system (no space, no permission) are ``ArtifactError``; the store stays valid.
+
+    ``tables=False`` keeps only what an index is compiled from: smaller packs, which are compiled again when they are read.
+
+    Of a store behind a URL, ``cache`` is the local folder for packs that were read or written here (by default one in
+    the user's cache folder), and ``max_bytes`` bounds that; nothing is removed from the remote. One machine compiles a
+    key once; two machines may do so at the same time and write the same bytes.
     """
 
-    def __init__(self, path: str | os.PathLike[str], max_bytes: int | None = None) -> None:
-        if "://" in os.fspath(path):
-            raise UnsupportedError("a store is a local folder; stores behind URLs are not supported by this version")
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        max_bytes: int | None = None,
+        *,
+        tables: bool = True,
+        cache: str | os.PathLike[str] | None = None,
+    ) -> None:
         if max_bytes is not None and max_bytes < 0:
             raise ArgumentError(f"max_bytes must not be negative, got {max_bytes}")
-        self.path = Path(path)
+        where = os.fspath(path)
+        self._remote = Remote(where) if "://" in where else None
+        if cache is not None and self._remote is None:
+            raise ArgumentError("cache is for stores behind URLs; a folder needs none")
+        self.url = where if self._remote else None
+        self.path = Path(cache) if cache is not None else _cache(where) if self._remote else Path(where)
         self.max_bytes = max_bytes
+        self.tables = tables
         self._flights: dict[str, Future[Index]] = {}
         self._mutex = threading.Lock()
         self._process = os.getpid()
@@ -130,10 +204,10 @@ class Store:
             self.path.mkdir(parents=True, exist_ok=True)
 
     def __repr__(self) -> str:
-        return f"Store({str(self.path)!r}, max_bytes={self.max_bytes})"
+        return f"Store({self.url or str(self.path)!r}, max_bytes={self.max_bytes})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Store, (str(self.path), self.max_bytes))
+        return (_restore, (self.url or str(self.path), self.max_bytes, self.tables, str(self.path) if self.url else None))
 
     @contextlib.contextmanager
     def _failures(self, what: str) -> Iterator[None]:
@@ -147,6 +221,15 @@ class Store:
             raise ArgumentError(f"a key has {DIGITS} hexadecimal digits, got {key!r}")
         return self.path / key[:2] / (key + SUFFIX)
 
+    def _name(self, file: Path) -> str:
+        return file.relative_to(self.path).as_posix()
+
+    def _local(self, file: Path) -> bool:
+        """Whether ``file`` is here now, brought from the remote if it was only there."""
+        if file.is_file():
+            return True
+        return self._remote is not None and self._remote.download(self._name(file), file)
+
     def _lock(self, name: str) -> contextlib.AbstractContextManager[None]:
         folder = self.path / "locks"
         folder.mkdir(exist_ok=True)
@@ -158,14 +241,16 @@ class Store:
         return _core._store_key(_recipe(kind, source, options), vocabulary.fingerprint)
 
     def __contains__(self, key: str) -> bool:
-        return self._file(key).is_file()
+        file = self._file(key)
+        return file.is_file() or (self._remote is not None and self._remote.size_of(self._name(file)) is not None)
 
     def size_of(self, key: str) -> int | None:
         """The size of the pack under ``key`` in bytes, or ``None`` if there is none."""
+        file = self._file(key)
         try:
-            return self._file(key).stat().st_size
+            return file.stat().st_size
         except FileNotFoundError:
-            return None
+            return None if self._remote is None else self._remote.size_of(self._name(file))
 
     def add_vocabulary(self, vocabulary: Vocabulary) -> Path:
         """Keep ``vocabulary`` beside the indexes, for processes that map it; the file, which ``Vocabulary.load`` reads.
@@ -174,19 +259,21 @@ class Store:
         """
         file = self.path / VOCABULARIES / (vocabulary.fingerprint + SUFFIX)
         try:
-            if file.is_file() and Vocabulary.load(file).fingerprint == vocabulary.fingerprint:
+            if self._local(file) and Vocabulary.load(file).fingerprint == vocabulary.fingerprint:
                 return file
         except ArtifactError:
             pass  # It is replaced.
         with self._failures("write"):
             file.parent.mkdir(exist_ok=True)
             vocabulary.save(file)
+            if self._remote is not None:
+                self._remote.upload(file, self._name(file))
         return file
 
     def get(self, key: str, vocabulary: Vocabulary) -> Index | None:
         """The index under ``key``, or ``None``. ``ArtifactError`` if its pack is damaged or for another vocabulary."""
         file = self._file(key)
-        if not file.is_file():
+        if not self._local(file):
             return None
         try:
             index = Index.load(file, vocabulary)
@@ -207,7 +294,9 @@ class Store:
         file = self._file(key)
         with self._failures("write"):
             file.parent.mkdir(exist_ok=True)
-            index.save(file)
+            index.save(file, tables=self.tables)
+            if self._remote is not None:
+                self._remote.upload(file, self._name(file))
             self._sweep(file.parent)
             if self.max_bytes is not None:
                 self._evict(key, self.max_bytes)
@@ -220,33 +309,49 @@ class Store:
         cannot be compiled raise what ``Index.from_...`` raises, in every thread that waited, and leave nothing.
         """
         key = self.key_of(kind, source, vocabulary, **options)
-        with self._mutex:
-            if self._process != os.getpid():  # Forked: whoever was compiling is not here.
-                self._process, self._flights = os.getpid(), {}
-            flight = self._flights.get(key)
-            leads = flight is None
-            if flight is None:
-                flight = self._flights[key] = Future()
-        if not leads:
-            return flight.result()
+        while True:
+            with self._mutex:
+                if self._process != os.getpid():  # Forked: whoever was compiling is not here.
+                    self._process, self._flights = os.getpid(), {}
+                flight = self._flights.get(key)
+                leads = flight is None
+                if flight is None:
+                    flight = self._flights[key] = Future()
+            if leads:
+                return self._lead(flight, key, kind, source, vocabulary, options)
+            error = flight.exception()
+            if error is None:
+                return flight.result()
+            if isinstance(error, Exception):
+                # Equal, and this thread's own: a traceback belongs to one thread.
+                raise copy.copy(error)
+            # The one who compiled was interrupted, which is not about this thread.
+
+    def _lead(
+        self, flight: Future[Index], key: str, kind: str, source: Any, vocabulary: Vocabulary, options: Mapping[str, Any]
+    ) -> Index:
+        """Compile for everybody who waits for ``flight``."""
         try:
             index = self._find(key, vocabulary)
             if index is None:
                 with contextlib.ExitStack() as stack:
                     with self._failures("lock"):
-                        stack.enter_context(self._lock(key[:3]))
+                        stack.enter_context(self._lock(key))
                     index = self._find(key, vocabulary)
                     if index is None:
                         index = getattr(Index, f"from_{kind}")(source, vocabulary, **options)
                         self.put(index)
-            flight.set_result(index)
-            return index
         except BaseException as error:
+            self._land(key)
             flight.set_exception(error)
             raise
-        finally:
-            with self._mutex:
-                self._flights.pop(key, None)
+        self._land(key)
+        flight.set_result(index)
+        return index
+
+    def _land(self, key: str) -> None:
+        with self._mutex:
+            self._flights.pop(key, None)
 
     def _find(self, key: str, vocabulary: Vocabulary) -> Index | None:
         try:
@@ -262,7 +367,14 @@ class Store:
                     yield from (folder / name for name in names)
 
     def entries(self) -> list[Entry]:
-        """All packs, by key. Cost: one look at each file's size and time."""
+        """All packs, by key. Cost: one look at each file's size and time; of a remote, one listing, and ``used`` is when
+        a pack was written."""
+        if self._remote is not None:
+            names = [(file, file.name.rpartition("/")[2].removesuffix(SUFFIX)) for file in self._remote.listed()]
+            return [Entry(key, file.bytes, file.modified) for file, key in names if file.name == f"{key[:2]}/{key}{SUFFIX}"]
+        return self._here()
+
+    def _here(self) -> list[Entry]:
         found = []
         for file in self._packs():
             with contextlib.suppress(FileNotFoundError):  # Evicted meanwhile.
@@ -277,27 +389,23 @@ class Store:
     def verify(self) -> list[str]:
         """Check every pack from its first byte to its last, and that it lies under its own key. One line for each
         problem; an empty list for a store that is sound. Nothing is changed."""
+        if self._remote is None:
+            return _problems(sorted((self.path / VOCABULARIES).glob("*" + SUFFIX)), self._packs())
         problems = []
-        for file in sorted((self.path / VOCABULARIES).glob("*" + SUFFIX)):
-            try:
-                if Vocabulary.load(file).fingerprint + SUFFIX != file.name:
-                    problems.append(f"{file} lies under a fingerprint that is not its own")
-            except ArtifactError as error:
-                problems.append(str(error))
-        for file in self._packs():
-            try:
-                vocabulary, _, recipe = _core._verify_pack(file)
-            except ArtifactError as error:
-                if file.exists():
-                    problems.append(str(error))
-                continue
-            if _core._store_key(recipe, vocabulary) + SUFFIX != file.name:
-                problems.append(f"{file} lies under a key that is not its own")
+        with tempfile.TemporaryDirectory() as folder:
+            for file in self._remote.listed():
+                copied = Path(folder) / file.name.rpartition("/")[2]
+                if not file.name.endswith(SUFFIX) or not self._remote.download(file.name, copied):
+                    continue
+                is_vocabulary = file.name.startswith(VOCABULARIES + "/")
+                found = _problems([copied] if is_vocabulary else [], [] if is_vocabulary else [copied])
+                problems += [line.replace(str(copied), f"{self.url}/{file.name}") for line in found]
+                copied.unlink()
         return problems
 
     def _evict(self, newest: str, max_bytes: int) -> None:
         with self._lock("evict"):
-            entries = self.entries()
+            entries = self._here()
             total = sum(entry.bytes for entry in entries)
             for entry in sorted(entries, key=lambda entry: (entry.used, entry.key)):
                 if total <= max_bytes:

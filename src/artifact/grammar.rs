@@ -1,19 +1,41 @@
-//! Grammar packs: what an index is made from.
+//! Grammar packs: what an index is made from, and its tables.
 //!
 //! A pack names the vocabulary that the index is over and the index's fingerprint, and carries the *recipe*, the text
 //! from which the index is compiled again: which kind of source, the source, its options, limits and documents. The
 //! recipe's form is the caller's; the core keeps it as text.
+//!
+//! A pack of an index that was built holds its tables and its report too. Such an index is ready as soon as the pack is
+//! open: its arrays are read where they are mapped. Tables are complete where the index has few configurations. Of any
+//! other index they are a *beginning*, enough for the first tokens of an output; the rest is compiled when it is needed.
 
 use std::path::Path;
 
 use super::format::{Kind, Pack, PackWriter};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
+use crate::index::built::masks::MaskSet;
+use crate::index::built::{self, Parts, Tables};
+use crate::index::{Index, report};
+use crate::vocab::MAX_SIZE;
 
 const RECIPE: &str = "recipe";
 const INDEX: &str = "index fingerprint";
+const REPORT: &str = "report";
+const SIZE: &str = "size";
+const BYTE_CLASSES: &str = "byte classes";
+const NEXT: &str = "next states";
+const ACCEPTING: &str = "accepting states";
+const MASK_OF: &str = "masks of states";
+const MASK_BASE: &str = "mask bases";
+const MASK_START: &str = "mask starts";
+const MASK_IDS: &str = "mask ids";
+const MASK_ROWS: &str = "mask rows";
+
+/// States of a beginning. Each costs as many steps as there are classes of bytes, and a mask.
+const BEGINNING: usize = 48;
+/// Bytes of tables that a pack holds at most: an index whose tables are larger is compiled when it is loaded.
+const MAX_TABLE_BYTES: usize = 16 << 20;
 
 /// What a grammar pack says.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grammar {
     /// The fingerprint of the vocabulary.
     pub vocabulary: [u8; 32],
@@ -21,14 +43,69 @@ pub struct Grammar {
     pub index: [u8; 32],
     /// The text that makes the index again.
     pub recipe: String,
+    /// The size of the vocabulary that its tables are for.
+    pub size: usize,
+    /// The index's tables and the text of its report, if it was built.
+    pub built: Option<(Tables, String)>,
 }
 
 impl Grammar {
+    /// What a pack of `index` says, of which `recipe` is the recipe. It has tables if the index was built or came with
+    /// some from a file, or if `make` says to make them now: of an index of at most so many configurations (4,096 in
+    /// any case) complete ones.
+    ///
+    /// # Errors
+    /// Those of a build, but for its limits: tables that are beyond them are left out.
+    ///
+    /// # Cost
+    /// Nothing for tables that exist; else, on the calling thread, that of a build without parts.
+    pub fn of(index: &Index, recipe: String, make: Option<usize>) -> Result<Grammar> {
+        let vocabulary = index.vocabulary();
+        let within = |made: Result<Tables>| match made {
+            Ok(tables) => Ok(Some(tables).filter(|t| t.bytes() <= MAX_TABLE_BYTES)),
+            Err(e) if matches!(e.kind(), ErrorKind::Unsupported | ErrorKind::Limit) => Ok(None),
+            Err(e) => Err(e),
+        };
+        let known = index.built().or(index.stored_tables()).cloned();
+        let mut tables = known.filter(|t| t.bytes() <= MAX_TABLE_BYTES);
+        if tables.is_none()
+            && !index.is_complete()
+            && let Some(max_states) = make
+        {
+            let max_states = max_states.min(built::MAX_CONFIGURATIONS);
+            tables = within(built::complete(index, max_states, MAX_TABLE_BYTES, None, |_, _| Ok(())))?;
+        }
+        if tables.is_none() && (make.is_some() || index.is_complete()) {
+            tables = within(built::beginning(index, BEGINNING, MAX_TABLE_BYTES))?;
+        }
+        let built = tables.map(|tables| (tables, report::write(index.report())));
+        Ok(Grammar {
+            vocabulary: vocabulary.fingerprint(),
+            index: index.fingerprint(),
+            recipe,
+            size: vocabulary.size(),
+            built,
+        })
+    }
+
     /// The pack.
     pub fn pack(&self) -> PackWriter {
         let mut out = PackWriter::new(Kind::Grammar, self.vocabulary);
         out.add(INDEX, &self.index);
         out.add(RECIPE, self.recipe.as_bytes());
+        if let Some((tables, report)) = &self.built {
+            let Parts { byte_classes, next, accepting, mask_of, masks } = tables.parts();
+            out.add(REPORT, report.as_bytes());
+            out.add(SIZE, &[self.size as u64]);
+            out.add(BYTE_CLASSES, byte_classes);
+            out.add(NEXT, next);
+            out.add(ACCEPTING, accepting);
+            out.add(MASK_OF, mask_of);
+            out.add(MASK_BASE, &masks.base);
+            out.add(MASK_START, &masks.start);
+            out.add(MASK_IDS, &masks.ids);
+            out.add(MASK_ROWS, &masks.rows);
+        }
         out
     }
 
@@ -40,10 +117,13 @@ impl Grammar {
         self.pack().write(path)
     }
 
-    /// What a file says.
+    /// What a file says. Every section is checked.
     ///
     /// # Errors
     /// `Artifact` if it is not a grammar pack of this version, or is damaged.
+    ///
+    /// # Cost
+    /// One pass over the file, in place.
     pub fn load(path: &Path) -> Result<Grammar> {
         Grammar::unpack(&Pack::open(path, Kind::Grammar)?)
     }
@@ -53,10 +133,40 @@ impl Grammar {
     /// # Errors
     /// `Artifact` if it is damaged.
     pub fn unpack(pack: &Pack) -> Result<Grammar> {
+        let text = |name: &str| {
+            let text = String::from_utf8(pack.section::<u8>(name)?.to_vec());
+            text.map_err(|_| pack.error(format_args!("is damaged: section {name:?} is not text")))
+        };
         let index = pack.section::<u8>(INDEX)?;
         let index = <[u8; 32]>::try_from(&index[..]).map_err(|_| pack.error("is damaged: no index is named"))?;
-        let recipe = String::from_utf8(pack.section::<u8>(RECIPE)?.to_vec());
-        let recipe = recipe.map_err(|_| pack.error("is damaged: its recipe is not text"))?;
-        Ok(Grammar { vocabulary: pack.vocabulary(), index, recipe })
+        let recipe = text(RECIPE)?;
+        let mut size = 0;
+        let built = if pack.has(REPORT) {
+            size = pack.section::<u64>(SIZE)?.first().and_then(|&n| usize::try_from(n).ok()).unwrap_or_default();
+            if size > MAX_SIZE {
+                return Err(pack.error("is damaged: its tables are for a vocabulary that is too large"));
+            }
+            let masks = MaskSet {
+                base: pack.section(MASK_BASE)?,
+                start: pack.section(MASK_START)?,
+                ids: pack.section(MASK_IDS)?,
+                rows: pack.section(MASK_ROWS)?,
+            };
+            let parts = Parts {
+                byte_classes: pack.section(BYTE_CLASSES)?,
+                next: pack.section(NEXT)?,
+                accepting: pack.section(ACCEPTING)?,
+                mask_of: pack.section(MASK_OF)?,
+                masks,
+            };
+            let tables = Tables::new(parts, size).map_err(|e| pack.error(e.message()))?;
+            Some((tables, text(REPORT)?))
+        } else {
+            None
+        };
+        Ok(Grammar { vocabulary: pack.vocabulary(), index, recipe, size, built })
     }
 }
+
+#[cfg(test)]
+mod tests;

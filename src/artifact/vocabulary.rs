@@ -1,8 +1,8 @@
 //! Vocabulary packs: the bytes of every token and the trie, read in place.
 //!
-//! Opening one sorts nothing and builds nothing, and processes that map one file share its pages. The fingerprint is
-//! computed again from the tokens, so a pack cannot pass for another vocabulary; the trie's numbers are checked to lead
-//! nowhere outside it.
+//! Opening one sorts nothing and builds nothing, and processes that map one file share its pages. Checksums are compared,
+//! and every number is checked to lead nowhere outside of what it numbers. That the trie holds the tokens and the
+//! fingerprint is theirs is taken on trust: only a forger could make it otherwise, and [`verify`] finds out.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -58,9 +58,25 @@ pub fn save(vocabulary: &Vocabulary, path: &Path) -> Result<()> {
 /// `Artifact` if it is not a vocabulary pack of this version, or is damaged.
 ///
 /// # Cost
-/// Linear in the file: some milliseconds for 128,000 tokens.
+/// One pass over the file, in place: about a millisecond for 128,000 tokens.
 pub fn load(path: &Path) -> Result<Arc<Vocabulary>> {
     unpack(&Pack::open(path, Kind::Vocabulary)?)
+}
+
+/// Checks a file from its first byte to its last, and that it is true: that the trie holds the tokens and the fingerprint
+/// is theirs. The fingerprint.
+///
+/// # Errors
+/// `Artifact` if it is not a vocabulary pack of this version, or is damaged.
+///
+/// # Cost
+/// Some milliseconds for 128,000 tokens.
+pub fn verify(path: &Path) -> Result<[u8; 32]> {
+    let pack = Pack::open(path, Kind::Vocabulary)?;
+    pack.verify()?;
+    let vocabulary = unpack(&pack)?;
+    vocabulary.check().map_err(|e| pack.error(format_args!("is damaged: {}", e.message())))?;
+    Ok(vocabulary.fingerprint())
 }
 
 /// The vocabulary in a pack.
@@ -85,11 +101,7 @@ pub fn unpack(pack: &Pack) -> Result<Arc<Vocabulary>> {
         special: pack.section::<u32>(SPECIAL)?.to_vec(),
         trie: Trie::from_parts(trie).map_err(damaged)?,
     };
-    let vocabulary = Vocabulary::from_parts(parts).map_err(damaged)?;
-    if vocabulary.fingerprint() != pack.vocabulary() {
-        return Err(pack.error("is damaged: its tokens have another fingerprint than it says"));
-    }
-    Ok(vocabulary)
+    Vocabulary::from_parts(parts, pack.vocabulary()).map_err(damaged)
 }
 
 #[cfg(test)]

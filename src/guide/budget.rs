@@ -66,6 +66,9 @@ impl Guide {
         if let Some(Reserve { plan: Some((plan, done)), .. }) = self.budget.as_ref().and_then(|b| b.reserves.last()) {
             return Ok(plan.len() - done);
         }
+        if !self.leave_tables() {
+            return Err(self.failure().cloned().unwrap_or_else(no_plan));
+        }
         self.plan_here().map(|p| p.len()).ok_or_else(no_plan)
     }
 
@@ -75,6 +78,9 @@ impl Guide {
     }
 
     pub(super) fn start_budget(&mut self, max_tokens: usize) -> Result<()> {
+        if !self.leave_tables() {
+            return Err(self.failure().cloned().unwrap_or_else(no_plan));
+        }
         let plan = self.plan_here().ok_or_else(no_plan)?;
         if plan.len() > max_tokens {
             return Err(Error::budget(max_tokens as u64, plan.len() as u64));

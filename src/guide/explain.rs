@@ -18,6 +18,9 @@ impl Guide {
         if self.is_terminated() {
             return format!("token {id} is refused: the output has ended");
         }
+        if !self.leave_tables() {
+            return self.failure().map_or_else(String::new, |error| error.to_string());
+        }
         if self.stops.contains(&id) {
             return match self.is_accepting() {
                 true => format!("stop token {id} is allowed"),

@@ -61,6 +61,9 @@ impl Guide {
         let index = self.index.clone();
         let vocabulary = index.vocabulary();
         let model = vocabulary.model()?;
+        if !self.leave_tables() {
+            return None;
+        }
         let (run, taken) = self.find_run()?;
         let rest = run.bytes.get(taken..).filter(|rest| !rest.is_empty())?;
         let cut = rest.len() > MAX_RUN || run.bytes.len() >= jump::MAX_RUN;

@@ -73,7 +73,10 @@ impl Guide {
     pub(super) fn advance_run(&mut self, token: &[u8]) {
         let Some(LastRun { run, taken }) = self.run.take() else { return };
         let rest = run.bytes.get(taken..).unwrap_or_default();
-        if rest.starts_with(token) && run.bytes.len() < MAX_RUN && self.index.0.live.is_none() {
+        if rest.starts_with(token)
+            && run.bytes.len() < MAX_RUN
+            && (self.on_tables().is_some() || self.index.0.live.is_none())
+        {
             self.run = Some(LastRun { run, taken: taken + token.len() });
         }
     }
@@ -94,6 +97,15 @@ impl Guide {
         }
         if let Some(last) = &self.run {
             return Some((last.run.clone(), last.taken));
+        }
+        if let Some(bytes) = self.run_on_tables(MAX_RUN) {
+            // What may follow is asked only of the engine.
+            let run = Arc::new(Run { bytes, ..Run::default() });
+            self.run = Some(LastRun { run: run.clone(), taken: 0 });
+            return Some((run, 0));
+        }
+        if !self.leave_tables() {
+            return None;
         }
         self.make_room();
         let index = self.index.clone();

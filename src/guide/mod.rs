@@ -11,10 +11,12 @@ mod forced;
 mod jump;
 mod moves;
 mod open;
+mod tables;
 
 use std::sync::Arc;
 
 use budget::Budget;
+use tables::Next;
 
 use crate::automaton::arena::{Arena, Kind, Mark, NONE, NodeId};
 use crate::automaton::config::Frames;
@@ -40,7 +42,14 @@ pub struct GuideOptions {
 #[derive(Clone)]
 enum Position {
     Pattern(StateId),
-    Document { arena: Box<Arena>, top: NodeId },
+    Document {
+        arena: Box<Arena>,
+        top: NodeId,
+    },
+    /// A state of the tables of an index that came from a file.
+    Tables(u16),
+    /// Nowhere, for a reason.
+    Lost(Box<Error>),
 }
 
 #[derive(Clone, Copy)]
@@ -111,7 +120,7 @@ pub struct Guide {
     budget: Option<Budget>,
     /// States of the index's complete tables, where it has them: at the start and after each token, as far as a mask
     /// was asked for.
-    flat: Vec<u32>,
+    flat: Vec<u16>,
     context: Arc<[u32]>,
     places: Vec<forced::Place>,
 }
@@ -147,7 +156,7 @@ impl Index {
             index: self.clone(),
             moves: Vec::new(),
             stops,
-            position: Position::Pattern(0),
+            position: Position::Tables(0),
             history: History::default(),
             terminated: false,
             last: LastMask::default(),
@@ -167,6 +176,15 @@ impl Index {
 
 impl Guide {
     fn go_to_start(&mut self) {
+        // Budgets are of the engine.
+        if self.budget.is_none() && self.index.stored_tables().is_some() {
+            self.position = Position::Tables(0);
+            return;
+        }
+        self.go_to_engine();
+    }
+
+    fn go_to_engine(&mut self) {
         self.position = match &self.index.0.engine {
             Engine::Pattern(l) => Position::Pattern(l.lexeme.start()),
             Engine::Document { program, .. } => {
@@ -199,6 +217,10 @@ impl Guide {
             return false;
         }
         let n = self.index.vocabulary().words();
+        if let Position::Lost(_) = self.position {
+            words.fill(0);
+            return true;
+        }
         assert!(words.len() >= n, "a mask row needs {n} words, got {}", words.len());
         let (row, rest) = words.split_at_mut(n);
         rest.fill(0);
@@ -213,21 +235,6 @@ impl Guide {
             let word = &mut row[s as usize >> 5];
             *word = if accepting { *word | bit } else { *word & !bit };
         }
-        true
-    }
-
-    /// The mask by the index's complete tables, if they were built: the states that the tokens so far lead to.
-    fn fill_from_tables(&mut self, row: &mut [u32]) -> bool {
-        let Some(tables) = self.root.0.built.get().and_then(|b| b.tables.as_ref()) else { return false };
-        if self.flat.is_empty() {
-            self.flat.push(0);
-        }
-        while let (Some(step), Some(&state)) = (self.history.get(self.flat.len() - 1), self.flat.last()) {
-            let Some(to) = tables.advance(state, step.token) else { return false };
-            self.flat.push(to);
-        }
-        let Some(&state) = self.flat.last() else { return false };
-        row.copy_from_slice(tables.mask(state));
         true
     }
 
@@ -295,7 +302,18 @@ impl Guide {
         }
         let root = self.root.clone();
         let Some(bytes) = root.vocabulary().spelling(id) else { return false };
-        self.make_room();
+        match self.next_on_tables(bytes) {
+            Next::Refused => return false,
+            Next::State(to) => {
+                let place = self.here();
+                self.position = Position::Tables(to);
+                self.history.push(id, place);
+                self.advance_run(bytes);
+                return true;
+            }
+            Next::Elsewhere if !self.leave_tables() => return false,
+            Next::Elsewhere => self.make_room(),
+        }
         let (before, mark) = self.here();
         if self.is_spent() || self.is_refused_everywhere(id) || !self.step_bytes(bytes) {
             return false;
@@ -314,6 +332,8 @@ impl Guide {
         match &self.position {
             Position::Pattern(s) => (*s, Mark::default()),
             Position::Document { arena, top } => (*top, arena.mark()),
+            Position::Tables(s) => (u32::from(*s), Mark::default()),
+            Position::Lost(_) => (0, Mark::default()),
         }
     }
 
@@ -409,6 +429,9 @@ impl Guide {
                 arena.truncate(mark);
                 *top = before;
             }
+            // States of tables have 16 bits.
+            Position::Tables(s) => *s = before as u16,
+            Position::Lost(_) => {}
         }
     }
 
@@ -430,6 +453,12 @@ impl Guide {
 
     /// Whether the output may end here: a stop token is allowed. True as well once one was taken.
     pub fn is_accepting(&mut self) -> bool {
+        if let Some((tables, state)) = self.on_tables() {
+            return tables.is_accepting(state);
+        }
+        if self.failure().is_some() {
+            return false;
+        }
         match (&self.index.0.engine, &mut self.position) {
             (Engine::Pattern(l), Position::Pattern(s)) => l.lexeme.state(*s).accepting,
             (Engine::Document { program, .. }, Position::Document { arena, top }) => {
@@ -446,6 +475,9 @@ impl Guide {
     pub fn must_stop(&mut self) -> bool {
         if self.terminated || !self.is_accepting() {
             return false;
+        }
+        if let Some((tables, state)) = self.on_tables() {
+            return tables.is_end(state);
         }
         if let Position::Document { arena, top } = &self.position
             && arena.nodes[*top as usize].kind == Kind::Done
@@ -491,12 +523,27 @@ impl Guide {
     /// What the guide's future depends on, as bytes: equal within one index exactly when two positions are the same.
     pub fn state_key(&self) -> Vec<u8> {
         let mut out = vec![self.terminated as u8];
-        match (&self.position, &self.index.0.engine) {
-            (Position::Pattern(s), Engine::Pattern(l)) => out.extend(l.lexeme.digest(*s)),
-            (Position::Document { arena, top }, Engine::Document { program, .. }) => {
-                arena.describe_content(program, *top, &mut out);
+        // Guides of one index must agree, whether they are still on its tables or not.
+        if let Some(state) = self.stored_state() {
+            out.extend(state.to_le_bytes());
+            return out;
+        }
+        if self.on_tables().is_some() {
+            let mut twin = self.clone();
+            return if twin.leave_tables() { twin.state_key() } else { out };
+        }
+        match &self.position {
+            Position::Pattern(s) => {
+                if let Engine::Pattern(l) = &self.index.0.engine {
+                    out.extend(l.lexeme.digest(*s));
+                }
             }
-            _ => {}
+            Position::Document { arena, top } => {
+                if let Engine::Document { program, .. } = &self.index.0.engine {
+                    arena.describe_content(program, *top, &mut out);
+                }
+            }
+            Position::Tables(_) | Position::Lost(_) => {}
         }
         out
     }
@@ -504,8 +551,8 @@ impl Guide {
     /// Approximate bytes held by the guide itself.
     pub fn memory_bytes(&self) -> usize {
         let position = match &self.position {
-            Position::Pattern(_) => 0,
             Position::Document { arena, .. } => arena.memory_bytes(),
+            _ => 0,
         };
         position
             + self.history.steps.capacity() * size_of::<Step>()

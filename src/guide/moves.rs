@@ -26,12 +26,14 @@ impl Guide {
     /// Makes room for new states: moves on if the lexemes here are full.
     #[inline]
     pub(super) fn make_room(&mut self) {
-        let full = match (&self.index.0.engine, &self.position) {
-            (Engine::Pattern(l), Position::Pattern(_)) => {
-                l.lexeme.is_full(self.index.0.max_state_bytes) && self.index.0.live.is_none()
-            }
-            (Engine::Document { .. }, Position::Document { arena, top }) => self.index.is_full_at(arena, *top),
-            _ => false,
+        let full = match &self.position {
+            Position::Pattern(_) => match &self.index.0.engine {
+                Engine::Pattern(l) => l.lexeme.is_full(self.index.0.max_state_bytes) && self.index.0.live.is_none(),
+                Engine::Document { .. } => false,
+            },
+            Position::Document { arena, top } => self.index.is_full_at(arena, *top),
+            // Tables do not grow.
+            Position::Tables(_) | Position::Lost(_) => false,
         };
         if full {
             self.move_on();
@@ -41,7 +43,7 @@ impl Guide {
     #[cold]
     fn move_on(&mut self) {
         // Nothing is left to find in an index that was built.
-        if self.index.0.built.get().is_some() {
+        if self.index.built().is_some() {
             return;
         }
         let younger = self.root.younger_than(&self.index);

@@ -13,8 +13,8 @@ use crate::automaton::flat::language::{self, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Index {
-    /// A copy to explore.
-    fn explored(&self) -> Result<Index> {
+    pub(super) fn source(&self) -> Result<Source<'_>> {
+        self.compiled()?;
         let inner = &*self.0;
         let narrowed = match &inner.engine {
             Engine::Pattern(_) => inner.live.is_some(),
@@ -25,14 +25,16 @@ impl Index {
                            depends on its tokens; compile the source for a vocabulary with all single bytes";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
-        Ok(self.apart())
-    }
-
-    fn source(&self) -> Source<'_> {
-        match &self.0.engine {
+        Ok(match &inner.engine {
             Engine::Pattern(l) => Source::Lexeme(&l.lexeme),
             Engine::Document { program, .. } => Source::Program(program),
-        }
+        })
+    }
+
+    /// A copy to explore.
+    fn explored(&self) -> Result<Index> {
+        self.source()?;
+        Ok(self.apart())
     }
 
     /// The minimal automaton over byte classes.
@@ -41,7 +43,10 @@ impl Index {
     /// `Limit` if the index has more than `max_flat_states` configurations, as with recursion; `Unsupported` where the
     /// vocabulary narrows the source.
     pub fn flat(&self, max_flat_states: usize) -> Result<Flat> {
-        Flat::build(self.explored()?.source(), max_flat_states)
+        match self.built().and_then(super::built::flat) {
+            Some(flat) if flat.len() <= max_flat_states => Ok(flat),
+            _ => Flat::build(self.explored()?.source()?, max_flat_states),
+        }
     }
 
     /// How many byte strings are accepted; `None` is without end.
@@ -59,7 +64,7 @@ impl Index {
     /// # Errors
     /// `Limit` if it is more than `max_flat_states` configurations away; `Unsupported`.
     pub fn shortest_member(&self, max_flat_states: usize) -> Result<Vec<u8>> {
-        language::shortest(self.explored()?.source(), max_flat_states)
+        language::shortest(self.explored()?.source()?, max_flat_states)
     }
 
     /// A random member of at most `max_bytes` bytes, the same for the same seed.
@@ -67,7 +72,7 @@ impl Index {
     /// # Errors
     /// `Unsatisfiable` if every member is longer; `Limit`; `Unsupported`.
     pub fn random_member(&self, seed: u64, max_bytes: usize, max_flat_states: usize) -> Result<Vec<u8>> {
-        language::random(self.explored()?.source(), seed, max_bytes, max_flat_states)
+        language::random(self.explored()?.source()?, seed, max_bytes, max_flat_states)
     }
 
     /// A shortest member that `other` refuses, or `None` if `other` accepts all of them.
@@ -75,7 +80,7 @@ impl Index {
     /// # Errors
     /// `Limit` if more than `max_flat_states` pairs of configurations would have to be looked at; `Unsupported`.
     pub fn witness_not_in(&self, other: &Index, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
-        language::witness(self.explored()?.source(), other.explored()?.source(), Wanted::OnlyInFirst, max_flat_states)
+        language::witness(self.explored()?.source()?, other.explored()?.source()?, Wanted::OnlyInFirst, max_flat_states)
     }
 
     /// A shortest member that `other` accepts too, or `None` if they have nothing in common.
@@ -83,6 +88,6 @@ impl Index {
     /// # Errors
     /// As [`witness_not_in`](Index::witness_not_in).
     pub fn witness_in_both(&self, other: &Index, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
-        language::witness(self.explored()?.source(), other.explored()?.source(), Wanted::InBoth, max_flat_states)
+        language::witness(self.explored()?.source()?, other.explored()?.source()?, Wanted::InBoth, max_flat_states)
     }
 }

@@ -76,13 +76,23 @@ impl<'a> Masker<'a> {
         self.frames.arena.truncate(&mark);
     }
 
-    /// [`fill`](Self::fill) into a row that holds anything, by what `memo` remembers of it; `scratch` is overwritten.
+    /// [`fill`](Self::fill) into a row that holds anything.
+    pub fn fill_anew(&mut self, top: NodeId) {
+        self.look_at(top);
+        self.fill(top);
+    }
+
+    fn look_at(&mut self, top: NodeId) {
+        self.fresh = true;
+        self.known.settle(self.frames.arena);
+        self.exact = self.frames.program.has_unique && self.frames.is_unique_inside(top);
+    }
+
+    /// [`fill_anew`](Self::fill_anew), by what `memo` remembers of it; `scratch` is overwritten.
     pub fn fill_remembered(&mut self, memo: &Memo, top: NodeId, scratch: &mut Vec<u8>) {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
-        self.fresh = true;
-        self.known.settle(self.frames.arena);
-        self.exact = program.has_unique && self.frames.is_unique_inside(top);
+        self.look_at(top);
         let quick = n.kind == Kind::Scalar || (n.kind == Kind::Object && n.phase == Phase::Key);
         if self.exact || quick || !Memo::describe(program, self.frames.arena, top, scratch) {
             return self.fill(top);

@@ -3,6 +3,8 @@
 //! An [`Index`] is what one source means over one vocabulary. It is shared by any number of guides and read-mostly:
 //! states and masks that nobody asked for yet are made on first use and then never change.
 //!
+//! [`stored`] is an index that came from a file, and [`built`] the tables that files hold.
+//!
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
 //! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
@@ -18,10 +20,12 @@ mod language;
 pub mod mask;
 mod memo;
 pub mod program;
+pub mod report;
 mod rows;
 pub(crate) mod runs;
 pub mod share;
 pub mod spelling;
+pub mod stored;
 pub mod submask;
 pub mod tables;
 pub mod tails;
@@ -35,6 +39,7 @@ use crate::automaton::program::Program;
 use crate::frontend::schema::ReportRow;
 use crate::vocab::Vocabulary;
 pub(crate) use memo::Memo;
+pub(crate) use stored::Shared;
 use tables::{MaskedLexeme, Tables};
 use token_live::TokenLive;
 
@@ -69,7 +74,7 @@ pub(crate) struct Inner {
 
 /// A compiled source over a vocabulary; see the module's story. Cloning shares it.
 #[derive(Clone)]
-pub struct Index(pub(crate) Arc<Inner>);
+pub struct Index(pub(crate) Shared);
 
 /// Builds what all indexes over a vocabulary share, so that the first of them need not; see [`tables`].
 pub fn prepare(vocabulary: &Vocabulary) -> crate::error::Result<()> {
@@ -78,53 +83,35 @@ pub fn prepare(vocabulary: &Vocabulary) -> crate::error::Result<()> {
 }
 
 impl Index {
-    /// The vocabulary.
-    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
-        &self.0.vocabulary
-    }
-
-    /// How each keyword of a schema is enforced; empty for patterns, which are always exact.
-    pub fn report(&self) -> &[ReportRow] {
-        &self.0.report
-    }
-
-    /// Identifies source, options and vocabulary.
-    pub fn fingerprint(&self) -> [u8; 32] {
-        self.0.fingerprint
-    }
-
-    /// Whether two handles are the same index.
-    pub fn is_same(&self, other: &Index) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    /// States of the complete tables, where [`build`](Index::build) made them; else those found so far, of the lexeme for
-    /// a pattern, of all lexemes for a document.
+    /// States of the complete tables, where [`build`](Index::build) made them or a file holds them; else those found so
+    /// far, of the lexeme for a pattern, of all lexemes for a document, or of the beginning that a file holds.
     pub fn num_states(&self) -> usize {
         if let Some(tables) = self.built() {
             return tables.num_states();
         }
-        match &self.0.engine {
-            Engine::Pattern(l) => l.lexeme.num_states(),
-            Engine::Document { lexemes, .. } => lexemes.iter().map(|l| l.lexeme.num_states()).sum(),
+        match self.engine().map(|inner| &inner.engine) {
+            None => self.stored_tables().map_or(0, |tables| tables.num_states()),
+            Some(Engine::Pattern(l)) => l.lexeme.num_states(),
+            Some(Engine::Document { lexemes, .. }) => lexemes.iter().map(|l| l.lexeme.num_states()).sum(),
         }
     }
 
     /// Approximate bytes held, masks that are shared with other indexes of the vocabulary included.
     pub fn memory_bytes(&self) -> usize {
-        let built = self.built().map_or(0, |tables| tables.memory_bytes());
-        let lazy = match &self.0.engine {
-            Engine::Pattern(l) => l.memory_bytes() + self.0.live.as_ref().map_or(0, |l| l.memory_bytes()),
+        let tables = self.built().or(self.stored_tables()).map_or(0, |tables| tables.memory_bytes());
+        let Some(inner) = self.engine() else { return tables };
+        let lazy = match &inner.engine {
+            Engine::Pattern(l) => l.memory_bytes() + inner.live.as_ref().map_or(0, |l| l.memory_bytes()),
             Engine::Document { program, lexemes } => {
                 let shapes: usize = program.objects.iter().map(|o| o.names.memory_bytes() + o.rules.len() * 40).sum();
                 lexemes.iter().map(|l| l.memory_bytes()).sum::<usize>()
                     + shapes
                     + program.rules.len() * 72
-                    + self.0.memo.memory_bytes()
-                    + self.0.members.memory_bytes()
+                    + inner.memo.memory_bytes()
+                    + inner.members.memory_bytes()
             }
         };
-        built + lazy + self.0.runs.memory_bytes() + self.younger_bytes()
+        tables + lazy + inner.runs.memory_bytes() + self.younger_bytes()
     }
 }
 

@@ -13,7 +13,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::tables::MaskedLexeme;
-use super::{Engine, Index, Inner, Memo};
+use super::{Engine, Index, Inner, Memo, Shared};
 use crate::automaton::arena::{Arena, Kind, NodeId, ObjectItem, Phase, ScalarItem};
 use crate::automaton::lexeme::Lexeme;
 use crate::automaton::program::{ClassProgram, Program};
@@ -88,7 +88,7 @@ impl Index {
                 Engine::Document { program: Box::new(program), lexemes }
             }
         };
-        Index(Arc::new(Inner {
+        Index(Shared::Compiled(Arc::new(Inner {
             vocabulary: inner.vocabulary.clone(),
             tables: inner.tables.clone(),
             engine,
@@ -103,7 +103,7 @@ impl Index {
             built: OnceLock::new(),
             max_state_bytes: inner.max_state_bytes,
             younger: Mutex::default(),
-        }))
+        })))
     }
 
     /// Bytes held by the younger index beyond what it shares with this one.

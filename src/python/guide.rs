@@ -30,12 +30,27 @@ impl Slot {
         self.guide.fill_mask(row)
     }
 
+    /// What work on the guide answered, unless it panicked or found the index's file damaged.
+    fn settle<T>(&mut self, py: Python<'_>, outcome: std::thread::Result<T>) -> PyResult<T> {
+        let answer = outcome.map_err(|panic| {
+            self.broken = true;
+            internal(py, &panic_message(&*panic))
+        })?;
+        self.sound(py)?;
+        Ok(answer)
+    }
+
     /// Refuse to go on with a guide that a panic left in doubt.
     pub fn check(&self, py: Python<'_>) -> PyResult<()> {
         if self.broken {
             return Err(internal(py, "this guide was in use when another bug struck"));
         }
-        Ok(())
+        self.sound(py)
+    }
+
+    /// Refuse the answer of a guide whose index turned out to come from a damaged file.
+    pub fn sound(&self, py: Python<'_>) -> PyResult<()> {
+        self.guide.failure().map_or(Ok(()), |error| Err(to_exception(py, error)))
     }
 }
 
@@ -93,10 +108,7 @@ impl PyGuide {
     fn with<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Guide) -> T) -> PyResult<T> {
         let mut slot = self.lock(py)?;
         let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut slot.guide)));
-        outcome.map_err(|panic| {
-            slot.broken = true;
-            internal(py, &panic_message(&*panic))
-        })
+        slot.settle(py, outcome)
     }
 
     /// Run `work` on the guide without the GIL.
@@ -104,10 +116,7 @@ impl PyGuide {
         let mut slot = self.lock(py)?;
         let inner = &mut *slot;
         let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(inner))));
-        outcome.map_err(|panic| {
-            slot.broken = true;
-            internal(py, &panic_message(&*panic))
-        })
+        slot.settle(py, outcome)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use super::cancel::{PyCancelToken, interruptible};
@@ -10,15 +11,12 @@ use super::errors::of_kind;
 use super::guide::PyGuide;
 use super::ids::TokenIds;
 use super::vocabulary::{PyVocabulary, hex};
-use super::{build, language, limits, registry, source, store};
+use super::{build, language, limits, recipe, registry, source, store};
 use crate::error::ErrorKind;
-use crate::frontend::regex::{Dialect, RegexOptions};
-use crate::frontend::schema::{
-    ConstantSpelling, Enforcement, Formats, OnUnsupported, PropertyOrder, ReportRow, SchemaOptions, Whitespace,
-};
+use crate::frontend::regex::RegexOptions;
+use crate::frontend::schema::{Enforcement, ReportRow, SchemaOptions};
 use crate::guide::GuideOptions;
 use crate::index::Index;
-use crate::limits::Limits;
 
 /// One row of a report: how a keyword at a place of the source is enforced.
 ///
@@ -66,10 +64,12 @@ fn report_row(row: &ReportRow) -> PyReportRow {
 pub struct PyIndex {
     pub core: Index,
     vocabulary: Py<PyVocabulary>,
-    /// The method and arguments that make this index again: what is pickled.
-    recipe: (&'static str, Py<PyTuple>),
-    /// The limit on questions about the language.
-    max_flat_states: usize,
+    /// The name of the method that makes this index again.
+    method: &'static str,
+    /// Its arguments: what is pickled. Of an index from a file they are read when somebody asks.
+    arguments: PyOnceLock<Py<PyTuple>>,
+    /// The same as text, as the file has it.
+    recipe: Option<String>,
 }
 
 impl PyIndex {
@@ -78,10 +78,26 @@ impl PyIndex {
         core: Index,
         method: &'static str,
         arguments: Bound<'_, PyTuple>,
-        limits: &Limits,
-    ) -> PyIndex {
-        let recipe = (method, arguments.unbind());
-        PyIndex { core, vocabulary: vocabulary.clone().unbind(), recipe, max_flat_states: limits.max_flat_states }
+    ) -> PyResult<PyIndex> {
+        let vocabulary = vocabulary.clone().unbind();
+        let made = PyOnceLock::new();
+        let _ = made.set(arguments.py(), arguments.unbind());
+        Ok(PyIndex { core, vocabulary, method, arguments: made, recipe: None })
+    }
+
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyTuple>> {
+        let read = || {
+            let recipe = self.recipe.as_deref().unwrap_or_default();
+            Ok::<_, PyErr>(store::arguments(recipe, self.vocabulary.bind(py))?.1.unbind())
+        };
+        Ok(self.arguments.get_or_try_init(py, read)?.bind(py))
+    }
+
+    /// The limit on questions about the language.
+    fn max_flat_states(&self, py: Python<'_>) -> PyResult<usize> {
+        let arguments = self.arguments(py)?;
+        let limits = arguments.get_item(recipe::limits_at(self.method))?;
+        Ok(limits::from_argument(Some(&limits))?.max_flat_states)
     }
 }
 
@@ -112,13 +128,12 @@ impl PyIndex {
     ) -> PyResult<PyIndex> {
         let py = class.py();
         let (text, letters) = source::pattern(pattern, flags)?;
-        let dialects = [("python", Dialect::Python), ("ecma", Dialect::Ecma)];
-        let options = RegexOptions { dialect: choose(py, "dialect", dialect, &dialects)?, flags: letters };
+        let options = RegexOptions { dialect: choose(py, "dialect", dialect, &recipe::DIALECTS)?, flags: letters };
         let limits = limits::from_argument(limits)?;
         let core = &vocabulary.get().core;
         let index = registry::compile(py, core, cancel, || Index::from_regex(&text, core, &options, &limits))?;
         let arguments = (text, vocabulary, dialect, options.flags, limits::to_python(limits)).into_pyobject(py)?;
-        Ok(PyIndex::new(vocabulary, index, "from_regex", arguments, &limits))
+        PyIndex::new(vocabulary, index, "from_regex", arguments)
     }
 
     /// Compile a JSON Schema, drafts 4 to 2020-12.
@@ -150,30 +165,14 @@ impl PyIndex {
         cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<PyIndex> {
         let py = class.py();
-        let spellings = [("any", ConstantSpelling::Any), ("plain", ConstantSpelling::Plain)];
         let text = source::schema(schema)?;
         let options = SchemaOptions {
-            whitespace: match whitespace {
-                "flexible" => Whitespace::Flexible,
-                "compact" => Whitespace::Compact,
-                "spaced" => Whitespace::Spaced,
-                pattern => Whitespace::Pattern(pattern.to_owned()),
-            },
-            property_order: choose(
-                py,
-                "property_order",
-                property_order,
-                &[("schema", PropertyOrder::Schema), ("any", PropertyOrder::Any)],
-            )?,
-            on_unsupported: choose(
-                py,
-                "on_unsupported",
-                on_unsupported,
-                &[("error", OnUnsupported::Error), ("warn", OnUnsupported::Warn)],
-            )?,
-            formats: choose(py, "formats", formats, &[("assert", Formats::Assert), ("annotate", Formats::Annotate)])?,
+            whitespace: recipe::whitespace(whitespace),
+            property_order: choose(py, "property_order", property_order, &recipe::ORDERS)?,
+            on_unsupported: choose(py, "on_unsupported", on_unsupported, &recipe::ON_UNSUPPORTED)?,
+            formats: choose(py, "formats", formats, &recipe::FORMATS)?,
             documents: source::documents(documents)?,
-            spelling: spelling.map(|name| choose(py, "spelling", name, &spellings)).transpose()?,
+            spelling: spelling.map(|name| choose(py, "spelling", name, &recipe::SPELLINGS)).transpose()?,
         };
         let limits = limits::from_argument(limits)?;
         let core = &vocabulary.get().core;
@@ -186,7 +185,7 @@ impl PyIndex {
         let limits_given = limits::to_python(limits);
         let arguments = (text, vocabulary, names.0, names.1, names.2, names.3, documents, limits_given, spelling)
             .into_pyobject(py)?;
-        Ok(PyIndex::new(vocabulary, index, "from_json_schema", arguments, &limits))
+        PyIndex::new(vocabulary, index, "from_json_schema", arguments)
     }
 
     /// Compile a list of strings, one of which must be the output.
@@ -204,7 +203,7 @@ impl PyIndex {
         let core = &vocabulary.get().core;
         let index = registry::compile(py, core, cancel, || Index::from_choices(&choices, core, &limits))?;
         let arguments = (choices, vocabulary, limits::to_python(limits)).into_pyobject(py)?;
-        Ok(PyIndex::new(vocabulary, index, "from_choices", arguments, &limits))
+        PyIndex::new(vocabulary, index, "from_choices", arguments)
     }
 
     /// A cursor for one request.
@@ -230,12 +229,13 @@ impl PyIndex {
     ///
     /// ``LimitError`` if the index has more configurations than ``Limits.max_flat_states``, as with recursion.
     fn language_size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        language::size(py, &self.core, self.max_flat_states)
+        language::size(py, &self.core, self.max_flat_states(py)?)
     }
 
     /// The shortest output, the least in byte order among those.
     fn shortest_member<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &interruptible(py, None, || self.core.shortest_member(self.max_flat_states))?))
+        let limit = self.max_flat_states(py)?;
+        Ok(PyBytes::new(py, &interruptible(py, None, || self.core.shortest_member(limit))?))
     }
 
     /// A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one.
@@ -250,37 +250,32 @@ impl PyIndex {
             Some(seed) => seed,
             None => py.import("random")?.call_method1("getrandbits", (64,))?.extract()?,
         };
-        Ok(PyBytes::new(
-            py,
-            &interruptible(py, None, || self.core.random_member(seed, max_bytes, self.max_flat_states))?,
-        ))
+        let limit = self.max_flat_states(py)?;
+        Ok(PyBytes::new(py, &interruptible(py, None, || self.core.random_member(seed, max_bytes, limit))?))
     }
 
     /// The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states.
     #[pyo3(signature = (max_states=500))]
     fn automaton(&self, py: Python<'_>, max_states: usize) -> PyResult<language::PyAutomaton> {
-        language::automaton(py, &self.core, max_states, self.max_flat_states)
+        language::automaton(py, &self.core, max_states, self.max_flat_states(py)?)
     }
 
     /// A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them.
     fn witness_not_in<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        Ok(language::bytes(
-            py,
-            interruptible(py, None, || self.core.witness_not_in(&other.core, self.max_flat_states))?,
-        ))
+        let limit = self.max_flat_states(py)?;
+        Ok(language::bytes(py, interruptible(py, None, || self.core.witness_not_in(&other.core, limit))?))
     }
 
     /// A shortest output that both indexes accept, or ``None`` if there is none.
     fn witness_in_both<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        Ok(language::bytes(
-            py,
-            interruptible(py, None, || self.core.witness_in_both(&other.core, self.max_flat_states))?,
-        ))
+        let limit = self.max_flat_states(py)?;
+        Ok(language::bytes(py, interruptible(py, None, || self.core.witness_in_both(&other.core, limit))?))
     }
 
     /// Whether every output of this index is one of ``other``.
     fn is_subset_of(&self, py: Python<'_>, other: &PyIndex) -> PyResult<bool> {
-        interruptible(py, None, || Ok(self.core.witness_not_in(&other.core, self.max_flat_states)?.is_none()))
+        let limit = self.max_flat_states(py)?;
+        interruptible(py, None, || Ok(self.core.witness_not_in(&other.core, limit)?.is_none()))
     }
 
     /// Whether both indexes accept exactly the same outputs.
@@ -302,7 +297,7 @@ impl PyIndex {
         progress: Option<Py<PyAny>>,
         cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<()> {
-        build::build(py, &self.core, threads, self.max_flat_states, progress.as_ref(), cancel)
+        build::build(py, &self.core, threads, self.max_flat_states(py)?, progress.as_ref(), cancel)
     }
 
     /// Whether ``build`` has made everything.
@@ -312,10 +307,10 @@ impl PyIndex {
     }
 
     /// Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
-    /// are too many configurations for complete tables.
+    /// are too many configurations for complete tables. The first question for classes walks the vocabulary once per state.
     #[getter]
-    fn num_transitions(&self) -> Option<usize> {
-        self.core.built().map(|tables| tables.num_transitions())
+    fn num_transitions(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        interruptible(py, None, || Ok(self.core.token_classes().map(|classes| classes.num_transitions())))
     }
 
     /// Distinct masks; ``None`` where ``num_transitions`` is.
@@ -326,8 +321,8 @@ impl PyIndex {
 
     /// Classes of tokens that lead every state to the same state; ``None`` where ``num_transitions`` is.
     #[getter]
-    fn num_token_classes(&self) -> Option<usize> {
-        self.core.built().map(|tables| tables.num_token_classes())
+    fn num_token_classes(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        interruptible(py, None, || Ok(self.core.token_classes().map(|classes| classes.count)))
     }
 
     /// States where the output may end; ``None`` where ``num_transitions`` is.
@@ -336,33 +331,36 @@ impl PyIndex {
         self.core.built().map(|tables| tables.num_accepting_states())
     }
 
-    /// Write this index to a file that ``load`` reads.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let (method, arguments) = &self.recipe;
-        let vocabulary = self.core.vocabulary().fingerprint();
-        store::save(path, method, arguments.bind(py), &vocabulary, &self.core.fingerprint())
+    /// Write this index to a file that ``load`` reads: its recipe and, if it was built, its tables.
+    ///
+    /// ``tables=True`` makes the tables if they are not there: complete ones for up to 4,096 configurations
+    /// (``Limits.max_flat_states`` may say fewer), else those of the first configurations. Tables beyond 16 MiB are left
+    /// out.
+    #[pyo3(signature = (path, tables=false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, tables: bool) -> PyResult<()> {
+        let make = if tables { Some(self.max_flat_states(py)?) } else { None };
+        store::save(py, path, &self.core, self._recipe(py)?, make)
     }
 
     /// The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise.
+    ///
+    /// The tables of an index that was built are mapped, not read, and answer at once; what they do not answer is
+    /// compiled when it is first needed. An index that was not built is compiled now. Never change such a file in place;
+    /// ``save`` replaces it.
     #[classmethod]
-    fn load<'py>(
-        class: &Bound<'py, PyType>,
-        path: PathBuf,
-        vocabulary: &Bound<'py, PyVocabulary>,
-    ) -> PyResult<Bound<'py, PyIndex>> {
-        let (method, arguments, fingerprint) = store::load(path.clone(), vocabulary)?;
-        let index = class.getattr(method)?.call1(arguments)?.cast_into::<PyIndex>()?;
-        if index.get().fingerprint() != fingerprint {
-            let message = format!("{} does not make the index that it names", path.display());
-            return Err(of_kind(class.py(), ErrorKind::Artifact, message));
-        }
-        Ok(index)
+    fn load(class: &Bound<'_, PyType>, path: PathBuf, vocabulary: &Bound<'_, PyVocabulary>) -> PyResult<PyIndex> {
+        let (core, recipe) = store::load(class.py(), &path, &vocabulary.get().core)?;
+        let method = recipe::method_of(&recipe).unwrap_or_default();
+        let vocabulary = vocabulary.clone().unbind();
+        Ok(PyIndex { core, vocabulary, method, arguments: PyOnceLock::new(), recipe: Some(recipe) })
     }
 
     /// The class method and the arguments that make this index again, as JSON without the vocabulary.
     fn _recipe(&self, py: Python<'_>) -> PyResult<String> {
-        let (method, arguments) = &self.recipe;
-        store::recipe(method, arguments.bind(py))
+        match &self.recipe {
+            Some(recipe) => Ok(recipe.clone()),
+            None => store::recipe_of(self.method, self.arguments(py)?),
+        }
     }
 
     /// The vocabulary that this index was compiled for.
@@ -396,7 +394,7 @@ impl PyIndex {
     }
 
     fn __repr__(&self) -> String {
-        let source = self.recipe.0.trim_start_matches("from_");
+        let source = self.method.trim_start_matches("from_");
         let digits = self.fingerprint();
         let head = digits.get(..12).unwrap_or_default();
         format!("<interlock.Index of a {source}, {} states, fingerprint {head}>", self.core.num_states())
@@ -404,8 +402,8 @@ impl PyIndex {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let (method, arguments) = &slf.get().recipe;
-        (slf.get_type().getattr(*method)?, arguments.bind(py)).into_pyobject(py)
+        let index = slf.get();
+        (slf.get_type().getattr(index.method)?, index.arguments(py)?).into_pyobject(py)
     }
 
     fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {

@@ -49,7 +49,7 @@ pub fn to_python(core: Limits) -> PyLimits {
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// The fields by name.
-        fn fields(limits: &mut Limits) -> Vec<(&'static str, &mut usize)> {
+        pub fn fields(limits: &mut Limits) -> Vec<(&'static str, &mut usize)> {
             let Limits { $($name),* } = limits;
             vec![$((stringify!($name), $name)),*]
         }

@@ -118,6 +118,7 @@ pub fn fill_bitmasks(
     if let Some(panic) = jobs.iter_mut().find_map(|job| job.panic.take()) {
         return Err(internal(py, &panic));
     }
+    jobs.iter().try_for_each(|job| job.slot.sound(py))?;
     Ok(jobs.iter().any(|job| job.masked))
 }
 

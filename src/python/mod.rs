@@ -18,6 +18,7 @@ mod language;
 mod limits;
 mod masks;
 mod pool;
+mod recipe;
 mod registry;
 mod source;
 mod store;
@@ -45,7 +46,7 @@ mod core_module {
     #[pymodule_export]
     use super::registry::{clear_caches, stats};
     #[pymodule_export]
-    use super::store::{_pattern_text, _schema_text, _store_key, _verify_pack};
+    use super::store::{_pattern_text, _schema_text, _store_key, _verify_pack, _verify_vocabulary};
     #[pymodule_export]
     use super::vocabulary::{_load_vocabulary, _restore_vocabulary, _vocabulary_with_model, PyVocabulary};
 

@@ -1,31 +1,33 @@
 //! Indexes in files.
 //!
-//! A file is a grammar pack (see `crate::artifact`) whose recipe is JSON: the class method that makes the index and its
-//! arguments. Loading compiles the recipe again and refuses with `ArtifactError` if version, vocabulary, checksum or
-//! the index that comes out differ.
+//! A file is a grammar pack (see `crate::artifact`) with a recipe (see `super::recipe`). Loading one that holds tables
+//! maps them; loading one that does not compiles the recipe again. `ArtifactError` says if version, vocabulary, checksum
+//! or the index that comes out differ.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use super::errors::{detached, of_kind};
 use super::limits::{_restore_limits, PyLimits};
-use super::source;
 use super::vocabulary::{PyVocabulary, hex};
+use super::{recipe, source};
 use crate::artifact::format::{FORMAT_VERSION, LIBRARY_VERSION};
 use crate::artifact::grammar::Grammar;
 use crate::artifact::{Kind, Pack};
-use crate::error::{Error, ErrorKind, Result};
-
-const METHODS: [&str; 3] = ["from_regex", "from_json_schema", "from_choices"];
+use crate::error::{ErrorKind, Result};
+use crate::index::stored::Stored;
+use crate::index::{Index, report};
+use crate::vocab::Vocabulary;
 
 fn dumps<'py>(value: &Bound<'py, PyAny>) -> PyResult<String> {
     value.py().import("json")?.getattr("dumps")?.call1((value,))?.extract()
 }
 
 /// The recipe of an index as JSON: `method` and its arguments, with nothing in the place of the vocabulary.
-pub fn recipe(method: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<String> {
+pub fn recipe_of(method: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<String> {
     let py = arguments.py();
     let list = PyList::empty(py);
     for argument in arguments.iter() {
@@ -40,28 +42,47 @@ pub fn recipe(method: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<String> 
     dumps(&(method, list).into_pyobject(py)?.into_any())
 }
 
-/// Write the recipe of an index: `method` called with `arguments`, among them the vocabulary.
-pub fn save(
-    path: PathBuf,
-    method: &str,
-    arguments: &Bound<'_, PyTuple>,
-    vocabulary: &[u8; 32],
-    index: &[u8; 32],
-) -> PyResult<()> {
-    let recipe = recipe(method, arguments)?;
-    let grammar = Grammar { vocabulary: *vocabulary, index: *index, recipe };
-    detached(arguments.py(), move || grammar.save(&path))
+/// Write an index of which `recipe` is the recipe, with tables if there are any or `make` says how many states they may
+/// have.
+pub fn save(py: Python<'_>, path: PathBuf, index: &Index, recipe: String, make: Option<usize>) -> PyResult<()> {
+    detached(py, move || Grammar::of(index, recipe, make)?.save(&path))
 }
 
-/// What a file says: the recipe's text and the fingerprint of the index that it makes.
-fn read(path: &Path, vocabulary: &[u8; 32]) -> Result<(String, String)> {
-    let grammar = Grammar::load(path)?;
-    if grammar.vocabulary != *vocabulary {
-        let (theirs, ours) = (hex(&grammar.vocabulary), hex(vocabulary));
-        let message = format!("{} is for the vocabulary {theirs}, not for {ours}", path.display());
-        return Err(Error::new(ErrorKind::Artifact, message));
+/// The index in a file, and its recipe: its tables where the file holds some, else compiled again.
+pub fn load(py: Python<'_>, path: &Path, vocabulary: &Arc<Vocabulary>) -> PyResult<(Index, String)> {
+    detached(py, || open(path, vocabulary))
+}
+
+fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
+    let pack = Pack::open(path, Kind::Grammar)?;
+    let ours = vocabulary.fingerprint();
+    if pack.vocabulary() != ours {
+        let (theirs, ours) = (hex(&pack.vocabulary()), hex(&ours));
+        return Err(pack.error(format_args!("is for the vocabulary {theirs}, not for {ours}")));
     }
-    Ok((grammar.recipe, hex(&grammar.index)))
+    let Grammar { index: fingerprint, recipe, size, built, .. } = Grammar::unpack(&pack)?;
+    let Some((tables, report)) = built else {
+        let index = recipe::compile(&recipe, vocabulary)?;
+        if index.fingerprint() != fingerprint {
+            return Err(pack.error("is damaged: it does not make the index that it names"));
+        }
+        return Ok((index, recipe));
+    };
+    if size != vocabulary.size() {
+        return Err(pack.error("is damaged: its tables are for a vocabulary of another size"));
+    }
+    if recipe::method_of(&recipe).is_none() {
+        return Err(pack.error("is damaged: its recipe has no sense"));
+    }
+    let (again, over) = (recipe.clone(), vocabulary.clone());
+    let index = Index::stored(Stored {
+        vocabulary: vocabulary.clone(),
+        fingerprint,
+        tables,
+        read_report: Box::new(move || report::read(&report)),
+        remake: Box::new(move || recipe::compile(&again, &over)),
+    });
+    Ok((index, recipe))
 }
 
 /// Check every section of a grammar pack. The fingerprints of its vocabulary and its index, and its recipe.
@@ -73,6 +94,12 @@ pub fn _verify_pack(py: Python<'_>, path: PathBuf) -> PyResult<(String, String, 
         Grammar::unpack(&pack)
     })?;
     Ok((hex(&grammar.vocabulary), hex(&grammar.index), grammar.recipe))
+}
+
+/// Check a vocabulary pack from its first byte to its last, and that it is true. Its fingerprint.
+#[pyfunction]
+pub fn _verify_vocabulary(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    Ok(hex(&detached(py, || crate::artifact::vocabulary::verify(&path))?))
 }
 
 /// The key under which a store keeps the index of a recipe: BLAKE3 over it, the vocabulary's fingerprint, the format
@@ -101,28 +128,24 @@ pub fn _schema_text(schema: &Bound<'_, PyAny>) -> PyResult<String> {
     source::schema(schema)
 }
 
-/// The index in a file: the class method and its arguments, and the fingerprint that the result must have.
-pub fn load<'py>(
-    path: PathBuf,
+/// The method and the arguments that a recipe's text names, for `vocabulary`.
+pub fn arguments<'py>(
+    recipe: &str,
     vocabulary: &Bound<'py, PyVocabulary>,
-) -> PyResult<(String, Bound<'py, PyTuple>, String)> {
+) -> PyResult<(&'static str, Bound<'py, PyTuple>)> {
     let py = vocabulary.py();
-    let fingerprint = vocabulary.get().core.fingerprint();
-    let (body, index) = detached(py, || read(&path, &fingerprint))?;
-    let damaged =
-        || of_kind(py, ErrorKind::Artifact, format!("{} is damaged: its recipe has no sense", path.display()));
-    let recipe = py.import("json")?.getattr("loads")?.call1((body,)).map_err(|_| damaged())?;
-    let [method, arguments]: [Bound<'_, PyAny>; 2] = recipe.extract().map_err(|_| damaged())?;
-    let method: String = method.extract().map_err(|_| damaged())?;
+    let damaged = || of_kind(py, ErrorKind::Artifact, "the recipe of the index has no sense");
+    let method = recipe::method_of(recipe).ok_or_else(damaged)?;
+    let value = py.import("json")?.getattr("loads")?.call1((recipe,)).map_err(|_| damaged())?;
+    let [_, arguments]: [Bound<'_, PyAny>; 2] = value.extract().map_err(|_| damaged())?;
     let arguments = arguments.cast_into::<PyList>().map_err(|_| damaged())?;
-    if !METHODS.contains(&method.as_str()) || arguments.len() < 2 {
+    if arguments.len() < 2 {
         return Err(damaged());
     }
     arguments.set_item(1, vocabulary)?;
-    // Limits are the last argument that is a mapping.
-    let limits = (0..arguments.len()).rev().filter_map(|at| Some((at, arguments.get_item(at).ok()?)));
-    let (at, limits) = limits.into_iter().find(|(_, a)| a.is_instance_of::<PyDict>()).ok_or_else(damaged)?;
+    let at = recipe::limits_at(method);
+    let limits = arguments.get_item(at).map_err(|_| damaged())?;
     let limits = limits.cast::<PyDict>().map_err(|_| damaged())?;
     arguments.set_item(at, Py::new(py, _restore_limits(limits).map_err(|_| damaged())?)?)?;
-    Ok((method, arguments.to_tuple(), index))
+    Ok((method, arguments.to_tuple()))
 }

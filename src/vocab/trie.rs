@@ -161,23 +161,27 @@ impl Trie {
         if !tokens_fit || end[0] as usize != n || depth[0] != 0 {
             return Err(bad());
         }
-        // The end of the subtree of each node from the root to the last one, and the byte of its last child.
-        let mut open: Vec<(u32, Option<u8>)> = vec![(n as u32, None)];
-        for node in 1..n {
-            while open.last().is_some_and(|&(end, _)| end as usize <= node) {
-                open.pop();
-            }
-            let level = open.len();
-            let Some((limit, last)) = open.last_mut() else { return Err(bad()) };
-            let fits = depth[node] as usize == level
-                && end[node] as usize > node
-                && end[node] <= *limit
-                && last.is_none_or(|last| last < byte[node]);
-            if !fits {
+        // By depth on the way to the node before: the end of its subtree, and the least byte that its next child may
+        // have.
+        let mut open: Vec<(u32, u16)> = vec![(n as u32, 0)];
+        let mut last = 0usize;
+        for ((node, (&to, &depth)), &byte) in (0u32..).zip(end.iter().zip(depth.iter())).zip(byte.iter()).skip(1) {
+            let level = depth as usize;
+            // The node goes one step deeper than the one before, or that one's subtree ends here and those between end
+            // as well.
+            let ends = level == last + 1 || level <= last && open[level].0 == node && open[last].0 == node;
+            let Some((limit, least)) = level.checked_sub(1).and_then(|above| open.get_mut(above)) else {
+                return Err(bad());
+            };
+            if !ends || node >= *limit || to <= node || to > *limit || u16::from(byte) < *least {
                 return Err(bad());
             }
-            *last = Some(byte[node]);
-            open.push((end[node], None));
+            *least = u16::from(byte) + 1;
+            match open.get_mut(level) {
+                Some(slot) => *slot = (to, 0),
+                None => open.push((to, 0)),
+            }
+            last = level;
         }
         Ok(Trie { byte, end, depth, tok_start, toks })
     }

@@ -93,7 +93,7 @@ def test_damage_is_found_and_replaced(byte_vocabulary, tmp_path):
 def test_threads_compile_once(byte_vocabulary, tmp_path):
     store, before, found = Store(tmp_path), interlock.stats()["compiles"], []
     ask = lambda: found.append(store.get_or_compile("regex", "[a-z]{1,40}x", byte_vocabulary))  # noqa: E731
-    with store._lock(store.key_of("regex", "[a-z]{1,40}x", byte_vocabulary)[:3]):
+    with store._lock(store.key_of("regex", "[a-z]{1,40}x", byte_vocabulary)):
         threads = [threading.Thread(target=ask) for _ in range(8)]
         for thread in threads:
             thread.start()
@@ -107,9 +107,52 @@ def test_threads_compile_once(byte_vocabulary, tmp_path):
 
 def test_failures_reach_every_waiter_and_leave_nothing(byte_vocabulary, tmp_path):
     store = Store(tmp_path)
-    with pytest.raises(interlock.PatternError):
-        store.get_or_compile("regex", "(", byte_vocabulary)
-    assert store.entries() == [] and store._flights == {}
+    key, errors = store.key_of("regex", "(", byte_vocabulary), []
+
+    def ask():
+        try:
+            store.get_or_compile("regex", "(", byte_vocabulary)
+        except interlock.PatternError as error:
+            errors.append(error)
+
+    with store._lock(key):
+        threads = [threading.Thread(target=ask) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        while not store._flights:
+            time.sleep(0.01)
+        # A lock is for its key alone, however much keys have in common.
+        with store._lock(key[:-1] + ("0" if key[-1] != "0" else "1")):
+            pass
+    for thread in threads:
+        thread.join()
+    assert len(errors) == 5 and len({id(error) for error in errors}) == 5
+    assert len({(str(error), error.offset, error.place) for error in errors}) == 1 and errors[0].offset == 0
+    assert store.entries() == [] and store._flights == {} and list((tmp_path / "locks").iterdir()) == []
+
+
+def test_an_interrupted_leader_does_not_interrupt_those_who_wait(byte_vocabulary, tmp_path, monkeypatch):
+    store, found, began = Store(tmp_path), [], threading.Event()
+    put = Store.put
+
+    def interrupted(self, index):
+        monkeypatch.setattr(Store, "put", put)
+        began.set()
+        time.sleep(0.1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "put", interrupted)
+
+    def ask():
+        began.wait()
+        found.append(store.get_or_compile("choices", ["a"], byte_vocabulary))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        store.get_or_compile("choices", ["a"], byte_vocabulary)
+    thread.join()
+    assert len(found) == 1 and len(store.entries()) == 1
 
 
 def test_eviction_by_last_use(byte_vocabulary, tmp_path):
@@ -176,5 +219,82 @@ def test_folders_that_cannot_be_used(byte_vocabulary, tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(interlock.ArtifactError, match="cannot open"):
         Store(tmp_path / "file")
-    with pytest.raises(interlock.UnsupportedError):
-        Store("s3://bucket/x")
+
+
+def test_a_folder_that_may_only_be_read(byte_vocabulary, tmp_path):
+    store = Store(tmp_path / "store")
+    index = store.get_or_compile("choices", ["a"], byte_vocabulary)
+    program = """
+import os, sys, interlock
+if os.getuid() == 0:
+    os.setuid(65534)  # The superuser may write everywhere.
+v = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256], size=300)
+store = interlock.Store(sys.argv[1])
+print(store.get_or_compile("choices", ["a"], v).fingerprint)
+try:
+    store.get_or_compile("choices", ["b"], v)
+except interlock.ArtifactError as error:
+    print(error)
+"""
+    folders = [tmp_path, *tmp_path.glob("store"), *tmp_path.glob("store/*")]
+    outer = [path for path in tmp_path.parents if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o5 != 0o5]
+    modes = {path: path.stat().st_mode for path in [*folders, *outer]}
+    try:
+        for path in folders:
+            path.chmod(0o555)
+        for path in outer:
+            path.chmod(modes[path] | 0o5)
+        other = subprocess.run([sys.executable, "-c", program, tmp_path / "store"], capture_output=True, text=True)
+    finally:
+        for path, mode in modes.items():
+            path.chmod(mode)
+    lines = other.stdout.splitlines()
+    if not lines and other.returncode:
+        pytest.skip(f"another user cannot run this: {other.stderr[-200:]}")
+    assert lines[0] == index.fingerprint and "cannot lock the store" in lines[1] and "ermission" in lines[1]
+    assert store.verify() == [] and len(store.entries()) == 1
+
+
+@pytest.mark.parametrize("protocol", ["memory", "file"])
+def test_stores_behind_urls(byte_vocabulary, word_vocabulary, tmp_path, protocol):
+    pytest.importorskip("fsspec")
+    url = f"memory://{tmp_path.name}/store" if protocol == "memory" else (tmp_path / "far").as_uri()
+    here, there = tmp_path / "here", tmp_path / "there"
+    store = Store(url, cache=here)
+    made = store.get_or_compile("regex", "[ab]{2,4}", byte_vocabulary)
+    other = pickle.loads(pickle.dumps(Store(url, cache=there, max_bytes=0)))
+    assert other.url == url and other.path == there and other.max_bytes == 0
+    key = other.key_of("regex", "[ab]{2,4}", byte_vocabulary)
+    assert key in other and other.size_of(key) == store.size_of(key) and not list(there.glob("??/*"))
+    before = interlock.stats()["compiles"]
+    found = other.get_or_compile("regex", "[ab]{2,4}", byte_vocabulary)
+    assert found.fingerprint == made.fingerprint and found.is_complete
+    assert found.guide().allowed_token_ids().tolist() == [97, 98]
+    assert interlock.stats()["compiles"] == before
+    assert (there / key[:2] / f"{key}.ilk").read_bytes() == (here / key[:2] / f"{key}.ilk").read_bytes()
+    # The bound is the cache's: the remote keeps everything.
+    second = other.put(interlock.Index.from_choices(["x"], byte_vocabulary))
+    assert [len(list(folder.glob("??/*"))) for folder in (here, there)] == [1, 1]
+    assert sorted(entry.key for entry in other.entries()) == sorted([key, second]) and other.verify() == []
+    pack = store.add_vocabulary(word_vocabulary)
+    assert interlock.Vocabulary.load(other.add_vocabulary(word_vocabulary)) == word_vocabulary and pack.is_file()
+    assert key[::-1] not in store and store.get(key[::-1], byte_vocabulary) is None and store.size_of(key[::-1]) is None
+    # A pack that is damaged at the far end is found, and replaced there too.
+    files, root = other._remote.files, other._remote.root
+    whole = files.cat_file(f"{root}/{second[:2]}/{second}.ilk")
+    files.pipe_file(f"{root}/{second[:2]}/{second}.ilk", whole[:-1] + b"x")
+    assert len(store.verify()) == 1 and url in store.verify()[0]
+    store.get_or_compile("choices", ["x"], byte_vocabulary)
+    assert store.verify() == [] and files.cat_file(f"{root}/{second[:2]}/{second}.ilk") == whole
+
+
+def test_urls_that_cannot_be_used(byte_vocabulary, tmp_path):
+    pytest.importorskip("fsspec")
+    with pytest.raises(interlock.UnsupportedError, match="nosuch"):
+        Store("nosuch://bucket/x", cache=tmp_path / "cache")
+    with pytest.raises(interlock.ArgumentError):
+        Store(tmp_path / "x", cache=tmp_path / "cache")
+    (tmp_path / "file").write_bytes(b"")
+    store = Store((tmp_path / "file").as_uri(), cache=tmp_path / "cache")
+    with pytest.raises(interlock.ArtifactError, match="cannot"):
+        store.put(interlock.Index.from_choices(["a"], byte_vocabulary))

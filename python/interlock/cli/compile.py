@@ -1,5 +1,8 @@
 """Compile one source to an artifact that Index.load reads.
 
+The artifact holds the index's tables where it has few states, so that loading it compiles nothing, and the tables of its
+first states otherwise.
+
   interlock compile order.json -t tokenizer.json -o order.index
   interlock compile pattern:'\\d{4}-\\d\\d' -t bytes -o date.index
 """
@@ -10,6 +13,7 @@ import argparse
 import time
 from pathlib import Path
 
+import interlock
 from interlock.cli import exits, files, sources, vocabularies
 from interlock.cli.output import Output, facts, size
 
@@ -19,6 +23,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     sources.add_arguments(parser)
     vocabularies.add_arguments(parser, required=True)
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the file to write")
+    parser.add_argument("--no-tables", action="store_true", help="store what the index is compiled from, and no tables")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -28,9 +33,25 @@ def run(args: argparse.Namespace, output: Output) -> int:
     began = time.perf_counter()
     index = source.compile(vocabulary)
     milliseconds = (time.perf_counter() - began) * 1e3
-    files.write(args.out, index.save)
+    files.write(args.out, lambda path: index.save(path, tables=not args.no_tables))
+    stored = interlock.Index.load(args.out, vocabulary)
+    states = None if args.no_tables else stored.num_states
     written = Path(args.out).stat().st_size
-    machine = {"file": args.out, "bytes": written, "fingerprint": index.fingerprint, "milliseconds": round(milliseconds, 3)}
-    rows = [("file", args.out), ("size", size(written)), ("fingerprint", index.fingerprint), ("compiled in", f"{milliseconds:.2f} ms")]
+    machine = {
+        "file": args.out,
+        "bytes": written,
+        "fingerprint": index.fingerprint,
+        "states": states,
+        "complete": stored.is_complete,
+        "milliseconds": round(milliseconds, 3),
+    }
+    tables = "none" if states is None else f"{states} states, " + ("complete" if stored.is_complete else "the first ones")
+    rows = [
+        ("file", args.out),
+        ("size", size(written)),
+        ("fingerprint", index.fingerprint),
+        ("tables", tables),
+        ("compiled in", f"{milliseconds:.2f} ms"),
+    ]
     output.result(machine, facts(rows))
     return exits.OK

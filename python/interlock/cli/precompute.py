@@ -35,9 +35,10 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("sources", metavar="SOURCES", help="a folder (with those in it), a .jsonl file, or a glob")
     vocabularies.add_arguments(parser, required=True)
-    parser.add_argument("-o", "--out", metavar="STORE", required=True, help="the folder of the store")
+    parser.add_argument("-o", "--out", metavar="STORE", required=True, help="the folder of the store, or an fsspec URL")
     parser.add_argument("--shard", metavar="I/N", default="1/1", help="only every Nth source, from the Ith on; 1/N to N/N")
     parser.add_argument("-j", "--jobs", type=int, metavar="N", help="processes (default: one for each core)")
+    parser.add_argument("--no-tables", action="store_true", help="store what indexes are compiled from, and no tables")
     parser.add_argument("--report", metavar="FILE", help="default: report.jsonl in the store")
     parser.add_argument("--retry", action="store_true", help="try again what was refused before")
     sources.add_arguments(parser, positional=False)
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     old = earlier(report)
     tried = [] if args.retry else sorted(key for key, row in old.items() if _stays_refused(row))
     arguments = {option: getattr(args, option) for option in (*OPTIONS, "limit")}
-    task = Task(str(store.path), str(store.add_vocabulary(vocabulary)), arguments, tried)
+    task = Task(args.out, str(store.add_vocabulary(vocabulary)), arguments, tried, not args.no_tables)
     began = time.monotonic()
     rows: dict[str, dict[str, Any]] = {}
     refused = 0
@@ -90,7 +91,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "bytes": total,
         "seconds": round(seconds, 3),
         "processes": jobs,
-        "store": str(store.path),
+        "store": args.out,
         "report": str(report),
     }
     people = [

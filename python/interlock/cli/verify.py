@@ -18,12 +18,12 @@ from interlock.cli.output import Output, facts, size
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("store", metavar="STORE", help="the folder of the store")
+    parser.add_argument("store", metavar="STORE", help="the folder of the store, or its URL")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Check and report."""
-    if not Path(args.store).is_dir():
+    if "://" not in args.store and not Path(args.store).is_dir():
         raise exits.InputError(f"{args.store} is no folder")
     store = interlock.Store(args.store)
     problems = store.verify()

@@ -42,6 +42,8 @@ class Task(NamedTuple):
     """The options of compiling, as the command line has them."""
     refused: Collection[str] = ()
     """Keys that were refused by an earlier run, and are not tried again."""
+    tables: bool = True
+    """Whether packs hold tables."""
 
 
 class Worker:
@@ -50,7 +52,7 @@ class Worker:
     def __init__(self, task: Task) -> None:
         # The work is in parallel already, a process for each core.
         interlock.set_num_threads(1)
-        self.store = interlock.Store(task.store)
+        self.store = interlock.Store(task.store, tables=task.tables)
         self.vocabulary = interlock.Vocabulary.load(task.vocabulary)
         self.arguments = argparse.Namespace(**task.arguments)
         self.refused = frozenset(task.refused)

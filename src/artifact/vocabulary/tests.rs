@@ -22,6 +22,13 @@ fn a_mapped_vocabulary_is_the_same() {
     assert!(w.memory_bytes() < v.memory_bytes());
 }
 
+fn bytes_differ(w: &Vocabulary, v: &Vocabulary) -> bool {
+    w.size() != v.size()
+        || w.len() != v.len()
+        || (w.eos_token_ids(), w.special_token_ids()) != (v.eos_token_ids(), v.special_token_ids())
+        || (0..v.len() as u32).any(|id| w.token_bytes(id) != v.token_bytes(id))
+}
+
 /// Whatever a forged pack says, with checksums that fit, it is refused or reads without a panic.
 #[test]
 fn forged_numbers_are_refused_or_harmless() {
@@ -52,6 +59,10 @@ fn forged_numbers_are_refused_or_harmless() {
                         assert!(below.chain(w.trie().tokens(node)).all(|&t| w.token_bytes(t).is_some()));
                         assert!(w.trie().children(node).all(|child| child > node));
                     }
+                    // The root's byte means nothing.
+                    let differs = w.trie().byte[1..] != v.trie().byte[1..] || bytes_differ(&w, &v);
+                    assert!(w.check().is_err() >= differs);
+                    refused += usize::from(w.check().is_err());
                 }
             }
         }

@@ -147,6 +147,16 @@ impl<'a> Explorer<'a> {
         self.at.len()
     }
 
+    /// A configuration itself: a lexeme's state, or a top node of the [`arena`](Self::arena).
+    pub fn top(&self, id: u32) -> u32 {
+        self.at[id as usize]
+    }
+
+    /// The frames of all configurations of a document.
+    pub fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
     /// Whether the output may end in a configuration.
     pub fn is_accepting(&mut self, id: u32) -> bool {
         let at = self.at[id as usize];

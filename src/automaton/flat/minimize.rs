@@ -9,8 +9,9 @@ use rustc_hash::FxHashMap;
 use super::explore::ByteClasses;
 use super::{DEAD, Flat};
 
-/// The minimal automaton of the same language, canonically numbered, with as few classes as possible.
-pub fn minimize(flat: &Flat) -> Flat {
+/// The minimal automaton of the same language, canonically numbered, with as few classes as possible; and for each of
+/// its states one of the states that it stands for.
+pub fn minimize(flat: &Flat) -> (Flat, Vec<u32>) {
     let block = blocks(flat);
     let width = flat.classes.len();
     // One representative per block, in breadth-first order.
@@ -37,7 +38,7 @@ pub fn minimize(flat: &Flat) -> Flat {
         }
         i += 1;
     }
-    merge_classes(&flat.classes, width, next, accepting)
+    (merge_classes(&flat.classes, width, next, accepting), order)
 }
 
 /// Joins classes that act alike in every state.

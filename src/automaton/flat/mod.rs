@@ -34,7 +34,15 @@ impl Flat {
     /// # Errors
     /// `Limit` if the source has more than `max_states` configurations.
     pub fn build(source: Source<'_>, max_states: usize) -> Result<Flat> {
-        let mut explorer = Explorer::new(source, max_states);
+        Ok(Flat::explore(&mut Explorer::new(source, max_states))?.0)
+    }
+
+    /// The minimal automaton of what a fresh explorer finds, and for each of its states the number of one of the
+    /// configurations that it stands for.
+    ///
+    /// # Errors
+    /// As [`build`](Flat::build).
+    pub fn explore(explorer: &mut Explorer<'_>) -> Result<(Flat, Vec<u32>)> {
         let classes = explorer.classes().clone();
         let mut next = Vec::new();
         let mut accepting = Vec::new();

@@ -47,9 +47,10 @@ fn minimal_as_the_naive_minimizer_says() {
         (0..n - 1).for_each(|s| next[s * 3] = s as u32 + 1);
         let accepting: Vec<bool> = (0..n).map(|s| s == n - 1 || below(4) == 0).collect();
         let flat = Flat { classes: classes.clone(), next, accepting };
-        let small = minimize(&flat);
+        let (small, stands_for) = minimize(&flat);
         assert_eq!(small.len(), naive_states(&flat), "{flat:?}");
-        assert_eq!(minimize(&small), small, "the numbers are canonical");
+        assert_eq!(minimize(&small).0, small, "the numbers are canonical");
+        assert!(stands_for.iter().zip(&small.accepting).all(|(&s, &a)| flat.accepting[s as usize] == a));
         for _ in 0..50 {
             let word: Vec<u8> = (0..below(20)).map(|_| b"xab"[below(3)]).collect();
             let ends = |f: &Flat| {

@@ -7,21 +7,22 @@
 //! opens a scalar in its middle.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::super::tables::{MaskedLexeme, Walked};
 use super::super::{Engine, Index, Inner};
-use super::BuiltTables;
+use super::Tables;
+use super::classes::TokenClasses;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::INF;
 use crate::work::go_on;
 
-/// More configurations than this are filled by parts: each has a walk of the trie of its own in the tables.
-const MAX_CONFIGURATIONS: usize = 4_096;
+/// More configurations than this are filled by parts.
+pub const MAX_CONFIGURATIONS: usize = 4_096;
 /// Bytes of tables, and of masks of parts.
 const MAX_BYTES: usize = 1 << 30;
 /// More threads than any build can use.
@@ -31,7 +32,9 @@ const CHUNK: usize = 64;
 
 /// That an index is filled, and its tables where it has few configurations.
 pub(crate) struct Built {
-    pub tables: Option<BuiltTables<Vec<u32>>>,
+    pub tables: Option<Tables>,
+    /// Classes of tokens, derived when somebody asks.
+    classes: OnceLock<TokenClasses>,
 }
 
 impl Index {
@@ -45,8 +48,8 @@ impl Index {
     /// more than 1 GiB; `Argument` for no threads or more than 1,024; what `progress` returns.
     ///
     /// # Cost
-    /// At most one walk of the trie for each of up to 4,096 configurations or, beyond these, for each state of each
-    /// lexeme and class of lengths.
+    /// For up to 4,096 configurations a step for each class of bytes and a mask each; beyond these at most a walk of the
+    /// trie for each state of each lexeme and class of lengths.
     pub fn build(
         &self,
         threads: Option<usize>,
@@ -63,32 +66,44 @@ impl Index {
             .num_threads(threads.unwrap_or(0))
             .build()
             .map_err(|e| Error::new(ErrorKind::Limit, format!("threads cannot be started: {e}")))?;
-        let tables = match self.flat(max_states.min(MAX_CONFIGURATIONS)) {
-            Ok(flat) => match super::build(&flat, self.vocabulary(), MAX_BYTES, &pool, &mut progress) {
+        self.compiled()?;
+        let tables =
+            match super::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, Some(&pool), &mut progress) {
                 Ok(tables) => Some(tables),
-                Err(e) if e.kind() == ErrorKind::Limit => None,
+                // Too many configurations, or a vocabulary that narrows the source.
+                Err(e) if matches!(e.kind(), ErrorKind::Limit | ErrorKind::Unsupported) => None,
                 Err(e) => return Err(e),
-            },
-            // Too many configurations, or a vocabulary that narrows the source.
-            Err(e) if matches!(e.kind(), ErrorKind::Limit | ErrorKind::Unsupported) => None,
-            Err(e) => return Err(e),
-        };
+            };
         if tables.is_none() {
             fill_parts(&self.0, &pool, max_states, &mut progress)?;
         }
         // Another thread may have built the same meanwhile.
-        let _ = self.0.built.set(Built { tables });
+        let _ = self.0.built.set(Built { tables, classes: OnceLock::new() });
         Ok(())
     }
 
-    /// Whether [`build`](Index::build) has filled this index.
+    /// Whether [`build`](Index::build) has filled this index, or it came from a file with complete tables.
     pub fn is_complete(&self) -> bool {
-        self.0.built.get().is_some()
+        self.stored_tables().is_some_and(Tables::is_complete) || self.engine().is_some_and(|i| i.built.get().is_some())
     }
 
-    /// The complete tables of a built index of few configurations; `None` for any other.
-    pub fn built(&self) -> Option<&BuiltTables<Vec<u32>>> {
-        self.0.built.get().and_then(|b| b.tables.as_ref())
+    /// The complete tables of an index of few configurations, built or from a file; `None` for any other.
+    pub fn built(&self) -> Option<&Tables> {
+        let stored = self.stored_tables().filter(|tables| tables.is_complete());
+        stored.or_else(|| self.engine()?.built.get()?.tables.as_ref())
+    }
+
+    /// The classes of tokens that act alike in all states of the [`built`](Index::built) tables.
+    ///
+    /// # Cost
+    /// The first time a walk of the trie per state, on all threads of the machine.
+    pub fn token_classes(&self) -> Option<&TokenClasses> {
+        let tables = self.built()?;
+        let known = match self.stored_classes() {
+            Some(known) => known,
+            None => &self.engine()?.built.get()?.classes,
+        };
+        Some(known.get_or_init(|| TokenClasses::of(tables, self.vocabulary())))
     }
 }
 

@@ -1,159 +1,184 @@
-//! Making the tables: one walk of the trie per state, states side by side.
+//! Making tables: configurations are explored by bytes, and each gives the mask that a guide would be given there.
 //!
-//! A walk skips the subtrees of refused bytes and finds, for every allowed token, the state after it. Rows of tokens are
-//! turned into rows of classes by refining a partition of the tokens state by state, in the states' order, so the
-//! classes and everything else are the same for any number of threads.
+//! The masks are those of the lazy engine, put together from what lexemes allow, which is the same work that guides
+//! spread over their first uses; no state has a walk of the trie of its own. Masks are made side by side and added in
+//! the order of the states, so tables are the same for any number of threads.
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
-use super::{BuiltTables, Parts, bits};
-use crate::automaton::flat::{DEAD, Flat};
+use super::masks::MaskSetBuilder;
+use super::{DEAD, MAX_STATES, OUTSIDE, Parts, Tables, bits};
+use crate::automaton::arena::Arena;
+use crate::automaton::config::Frames;
+use crate::automaton::flat::explore::Explorer;
+use crate::automaton::flat::{self, Flat};
+use crate::automaton::lexeme::Kind;
+use crate::automaton::program::Program;
 use crate::error::{Error, Result};
-use crate::vocab::Vocabulary;
+use crate::index::mask::Masker;
+use crate::index::{Engine, Index, Inner};
+use crate::ir::INF;
 
-/// States whose walks run before their rows are merged: bounds what lies in memory at once.
-const CHUNK: usize = 32;
+/// Masks that are made before they are added: bounds what lies in memory at once.
+const CHUNK: usize = 64;
 
-/// The tokens that a state allows, with the state after each, by ascending token.
-fn walk(flat: &Flat, vocabulary: &Vocabulary, state: u32) -> Vec<(u32, u32)> {
-    let trie = vocabulary.trie();
-    let mut found = Vec::new();
-    let mut stack = vec![state; 64];
-    let end = trie.len() as u32;
-    let mut node = 1;
-    while node < end {
-        let depth = trie.depth[node as usize] as usize;
-        let to = flat.step(stack[depth - 1], trie.byte[node as usize]);
-        if to == DEAD {
-            node = trie.end[node as usize];
-            continue;
-        }
-        if depth >= stack.len() {
-            stack.resize(depth * 2, to);
-        }
-        stack[depth] = to;
-        found.extend(trie.tokens(node).iter().map(|&t| (t, to)));
-        node += 1;
-    }
-    found.sort_unstable();
-    found
-}
-
-/// The tables of `flat` over a vocabulary. States are walked on `pool`; `progress` is told states done and states in
-/// all between chunks, on the calling thread, and may stop the work by an error.
+/// The complete tables of an index. Masks are made on `pool`, or on the calling thread; `progress` is told states done and states in all between
+/// chunks, on the calling thread, and may stop the work by an error.
 ///
 /// # Errors
-/// `Limit` if masks and rows would take more than `max_bytes`; what `progress` returns.
-pub fn build(
-    flat: &Flat,
-    vocabulary: &Vocabulary,
+/// `Limit` if there are more than `max_states` configurations, or the tables would take more than `max_bytes`;
+/// `Unsupported` where the vocabulary narrows the source; what `progress` returns.
+pub fn complete(
+    index: &Index,
+    max_states: usize,
     max_bytes: usize,
-    pool: &ThreadPool,
-    mut progress: impl FnMut(usize, usize) -> Result<()>,
-) -> Result<BuiltTables<Vec<u32>>> {
-    let (states, size, words) = (flat.len(), vocabulary.size(), vocabulary.words());
-    let mut token_classes = vec![0u32; size];
-    // What tokens of a class of the states so far have in common: the class before and the next state here. Class 0 is
-    // refused everywhere; a class keeps its number for the tokens that a state refuses.
-    let mut class_count = 1u32;
-    let mut mask_of = Vec::with_capacity(states);
-    let mut masks: Vec<u32> = Vec::new();
-    let mut by_mask: FxHashMap<blake3::Hash, u32> = FxHashMap::default();
-    // For each state the classes that it allows, as they were numbered then, with one token of each.
-    let mut witnesses: Vec<Vec<(u32, u32)>> = Vec::with_capacity(states);
-    let mut parents: Vec<u32> = vec![0];
-    let numbers: Vec<u32> = (0..states as u32).collect();
-    for chunk in numbers.chunks(CHUNK) {
-        let rows: Vec<Vec<(u32, u32)>> =
-            pool.install(|| chunk.par_iter().map(|&s| walk(flat, vocabulary, s)).collect());
-        for row in rows {
-            let mut mask = vec![0u32; words];
-            let mut split: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-            for &(token, to) in &row {
-                mask[token as usize >> 5] |= 1 << (token & 31);
-                let old = token_classes[token as usize];
-                let new = *split.entry((old, to)).or_insert_with(|| {
-                    parents.push(old);
-                    class_count += 1;
-                    class_count - 1
-                });
-                token_classes[token as usize] = new;
-            }
-            let mut known: Vec<(u32, u32)> = split.iter().map(|(&(_, to), &class)| (class, to)).collect();
-            known.sort_unstable();
-            witnesses.push(known);
-            let bytes: Vec<u8> = mask.iter().flat_map(|w| w.to_le_bytes()).collect();
-            let next = by_mask.len() as u32;
-            let id = *by_mask.entry(blake3::hash(&bytes)).or_insert(next);
-            if id == next {
-                masks.extend_from_slice(&mask);
-            }
-            mask_of.push(id);
+    pool: Option<&ThreadPool>,
+    progress: impl FnMut(usize, usize) -> Result<()>,
+) -> Result<Tables> {
+    let source = index.source()?;
+    let max_states = max_states.min(MAX_STATES);
+    if let Engine::Document { program, .. } = &index.0.engine
+        && let Some(least) = least_configurations(program, max_states)
+    {
+        return Err(Error::limit("flat states", max_states as u64, least));
+    }
+    let mut explorer = Explorer::new(source, max_states);
+    let (flat, representatives) = Flat::explore(&mut explorer)?;
+    let tops: Vec<u32> = representatives.iter().map(|&id| explorer.top(id)).collect();
+    let next = flat.next.iter().map(|&to| if to == flat::DEAD { DEAD } else { to as u16 }).collect();
+    let automaton = (flat.classes.of.to_vec(), next, &flat.accepting[..]);
+    tables(&index.0, automaton, &tops, explorer.arena(), max_bytes, pool, progress)
+}
+
+/// The beginning of an index of any size: its `states` configurations nearest to the start.
+///
+/// # Errors
+/// `Unsupported` where the vocabulary narrows the source; `Limit` if the tables would take more than `max_bytes`.
+pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<Tables> {
+    let mut explorer = Explorer::new(index.source()?, usize::MAX);
+    let classes = explorer.classes().clone();
+    let states = states.clamp(1, MAX_STATES);
+    let (mut next, mut accepting, mut tops) = (Vec::new(), Vec::new(), Vec::new());
+    let mut id = 0;
+    while id < states.min(explorer.len()) as u32 {
+        accepting.push(explorer.is_accepting(id));
+        for &byte in &classes.first {
+            next.push(match explorer.step(id, byte)? {
+                None => DEAD,
+                Some(to) if (to as usize) < states => to as u16,
+                Some(_) => OUTSIDE,
+            });
         }
-        let held = masks.len() * 4 + parents.len() * 4;
+        tops.push(explorer.top(id));
+        id += 1;
+    }
+    let automaton = (classes.of.to_vec(), next, &accepting[..]);
+    tables(&index.0, automaton, &tops, explorer.arena(), max_bytes, None, |_, _| Ok(()))
+}
+
+/// Tables of an automaton, given as byte classes, next states and accepting states, over the masks of configurations;
+/// on the calling thread without a pool.
+fn tables(
+    inner: &Inner,
+    (byte_classes, next, accepting): (Vec<u8>, Vec<u16>, &[bool]),
+    tops: &[u32],
+    arena: &Arena,
+    max_bytes: usize,
+    pool: Option<&ThreadPool>,
+    mut progress: impl FnMut(usize, usize) -> Result<()>,
+) -> Result<Tables> {
+    let words = inner.vocabulary.words();
+    let mut set = MaskSetBuilder::new(words);
+    let mut mask_of: Vec<u16> = Vec::with_capacity(tops.len());
+    for chunk in tops.chunks(CHUNK) {
+        let mask = |arena: &mut Arena, &top: &u32| {
+            let mut row = vec![0; words];
+            mask(inner, arena, top, &mut row);
+            row
+        };
+        let made: Vec<Vec<u32>> = match pool {
+            Some(pool) => pool.install(|| chunk.par_iter().map_init(|| arena.clone(), mask).collect()),
+            None => {
+                let mut arena = arena.clone();
+                chunk.iter().map(|top| mask(&mut arena, top)).collect()
+            }
+        };
+        // Fewer than the states, whose numbers have 16 bits.
+        mask_of.extend(made.iter().map(|row| set.add(row) as u16));
+        let held = set.bytes() + 2 * next.len();
         if held > max_bytes {
             return Err(Error::limit("bytes of built tables", max_bytes as u64, held as u64));
         }
-        progress(mask_of.len(), states)?;
-    }
-    finish(flat, token_classes, &parents, &witnesses, (mask_of, masks), size)
-}
-
-/// Numbers the classes that are left by their least token, and writes each state's row of them.
-fn finish(
-    flat: &Flat,
-    mut token_classes: Vec<u32>,
-    parents: &[u32],
-    witnesses: &[Vec<(u32, u32)>],
-    (mask_of, masks): (Vec<u32>, Vec<u32>),
-    size: usize,
-) -> Result<BuiltTables<Vec<u32>>> {
-    let mut number: FxHashMap<u32, u32> = FxHashMap::default();
-    let mut last: Vec<u32> = vec![0];
-    for class in token_classes.iter_mut().filter(|c| **c != 0) {
-        let next = last.len() as u32;
-        let id = *number.entry(*class).or_insert(next);
-        if id == next {
-            last.push(*class);
-        }
-        *class = id;
-    }
-    // A state's class was split by later states: every class that descends from it has its next state. The way up from
-    // each last class meets at most one class of every state.
-    let mut state_of: Vec<(u32, u32)> = vec![(DEAD, DEAD); parents.len()];
-    for (row, s) in witnesses.iter().zip(0..) {
-        row.iter().for_each(|&(class, to)| state_of[class as usize] = (s, to));
-    }
-    let mut rows: Vec<Vec<(u32, u32)>> = vec![Vec::new(); witnesses.len()];
-    for (&class, id) in last.iter().zip(0u32..).skip(1) {
-        let mut at = class;
-        while at != 0 {
-            let (s, to) = state_of[at as usize];
-            if let Some(row) = rows.get_mut(s as usize) {
-                row.push((id, to));
-            }
-            at = parents[at as usize];
-        }
-    }
-    let mut row_start = vec![0u32];
-    let (mut row_classes, mut row_next) = (Vec::new(), Vec::new());
-    for row in rows {
-        row_classes.extend(row.iter().map(|r| r.0));
-        row_next.extend(row.iter().map(|r| r.1));
-        row_start.push(row_classes.len() as u32);
+        progress(mask_of.len(), tops.len())?;
     }
     let parts = Parts {
-        byte_classes: flat.classes.of.iter().map(|&c| u32::from(c)).collect(),
-        byte_next: flat.next.clone(),
-        accepting: bits(flat),
-        token_classes,
-        mask_of,
-        masks,
-        row_start,
-        row_classes,
-        row_next,
+        byte_classes: byte_classes.into(),
+        next: next.into(),
+        accepting: bits(accepting),
+        mask_of: mask_of.into(),
+        masks: set.finish(),
     };
-    BuiltTables::new(parts, size)
+    Tables::new(parts, inner.vocabulary.size())
+}
+
+/// The mask of a configuration: of a lexeme's state, or of a top node of `arena`.
+fn mask(inner: &Inner, arena: &mut Arena, top: u32, row: &mut [u32]) {
+    match &inner.engine {
+        Engine::Pattern(lexeme) => inner.tables.root_mask(&inner.vocabulary, lexeme, top).inner.or_into(row),
+        Engine::Document { program, lexemes } => {
+            let frames = Frames { program, arena };
+            Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, row).fill_anew(top);
+        }
+    }
+}
+
+/// A number of configurations that a document has at least, if it is more than `most`: seen from recursion and from
+/// bounds, without exploring.
+fn least_configurations(program: &Program, most: usize) -> Option<u64> {
+    if is_recursive(program) {
+        return Some(u64::MAX);
+    }
+    let lengths = program.lexemes.iter().filter_map(|l| match l.kind() {
+        Kind::Text { min, max } => Some(u64::from(if max == INF { min } else { max })),
+        Kind::Raw | Kind::Constant => None,
+    });
+    let elements = program.arrays.iter().map(|a| if a.max == u64::MAX { a.min } else { a.max });
+    // In any order every set of keys is a configuration.
+    let names = program.objects.iter().filter(|_| program.any_order).map(|o| o.rules.iter().flatten().count());
+    let sets = names.map(|n| 1u64.checked_shl(n as u32).unwrap_or(u64::MAX));
+    lengths.chain(elements).chain(sets).max().filter(|&n| n > most as u64)
+}
+
+/// Whether some rule leads back to itself.
+fn is_recursive(program: &Program) -> bool {
+    let children = |rule: u32| -> Vec<u32> {
+        let Some(rule) = program.rules.get(rule as usize) else { return Vec::new() };
+        let arrays = rule.arrays.iter().filter_map(|&a| program.arrays.get(a as usize));
+        let elements = arrays.flat_map(|a| a.prefix.iter().flatten().chain(&a.rest)).map(|e| e.rule.0);
+        let objects = rule.objects.iter().filter_map(|&o| program.objects.get(o as usize));
+        let members = objects.flat_map(|o| o.rules.iter().flatten().copied().chain(o.others.iter().map(|c| c.rule)));
+        elements.chain(members.map(|r| r.0)).collect()
+    };
+    // Rules on the way from the root, with what is left to visit below each.
+    let mut open = FxHashSet::from_iter([program.root.0]);
+    let mut done = FxHashSet::default();
+    let mut path = vec![(program.root.0, children(program.root.0))];
+    while let Some((rule, rest)) = path.last_mut() {
+        match rest.pop() {
+            None => {
+                open.remove(rule);
+                done.insert(*rule);
+                path.pop();
+            }
+            Some(child) if open.contains(&child) => return true,
+            Some(child) if done.contains(&child) => {}
+            Some(child) => {
+                open.insert(child);
+                path.push((child, children(child)));
+            }
+        }
+    }
+    false
 }

@@ -1,189 +1,210 @@
-//! The complete tables of a flat index: what a file of it would hold.
+//! Tables of an index: an automaton over byte classes and the mask of each of its states.
 //!
-//! [`BuiltTables`] is plain numbers in slices: a flat automaton over byte classes, and per state the mask of the tokens
-//! that keep the output live and the next state by *token class*. Tokens are of one class if they lead every state to
-//! the same state; class 0 is that of tokens that no state allows, ids without text among them. Equal masks are stored
-//! once. All numbers are 32-bit and every array is generic over where it lies, so a reader may point it into a mapped
-//! file; [`BuiltTables::new`] checks every index once, and no look-up can go wrong afterwards.
+//! [`Tables`] is plain numbers in slices, owned or mapped from a file. Two forms:
+//!
+//! * *Complete*: all configurations of the index, as its minimal automaton. It answers for the index.
+//! * A *beginning*, for an index with recursion or too many configurations: those nearest to the start. A byte that
+//!   leads beyond them leads [`OUTSIDE`], where somebody else has to go on.
+//!
+//! Tokens are stepped byte by byte, which costs a look-up for each and needs no table as wide as the vocabulary. What is
+//! as wide, classes of tokens that act alike in every state, is derived where it is asked for ([`classes`]).
+//! [`Tables::new`] checks every number once, so no look-up in tables that came from a file can go wrong afterwards.
 
 mod build;
+pub mod classes;
 mod make;
+pub mod masks;
 
 use crate::automaton::flat::Flat;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pages::Slice;
+use masks::MaskSet;
 
 pub(crate) use build::Built;
-pub use make::build;
+pub use build::MAX_CONFIGURATIONS;
+pub use make::{beginning, complete};
 
 /// No successor.
-pub const DEAD: u32 = u32::MAX;
+pub const DEAD: u16 = u16::MAX;
+/// A successor that the tables do not hold.
+pub const OUTSIDE: u16 = u16::MAX - 1;
+/// States have lower numbers.
+pub const MAX_STATES: usize = OUTSIDE as usize;
 
-/// The arrays of [`BuiltTables`], each owned or borrowed.
+/// The arrays of [`Tables`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts<A> {
+pub struct Parts {
     /// The byte class of each of 256 bytes.
-    pub byte_classes: A,
-    /// Per state and byte class the next state, or [`DEAD`].
-    pub byte_next: A,
+    pub byte_classes: Slice<u8>,
+    /// Per state and byte class the next state, [`DEAD`] or [`OUTSIDE`]. The start is 0.
+    pub next: Slice<u16>,
     /// Per 32 states one word; a bit is set where the output may end.
-    pub accepting: A,
-    /// The token class of each id of the vocabulary's size.
-    pub token_classes: A,
+    pub accepting: Slice<u32>,
     /// Per state the number of its mask.
-    pub mask_of: A,
-    /// Distinct masks, each of as many words as a row of the vocabulary has.
-    pub masks: A,
-    /// Per state where its row of next states begins in `row_classes`; one entry more than states.
-    pub row_start: A,
-    /// The token classes that a state allows, ascending within a row.
-    pub row_classes: A,
-    /// The next state for each of them.
-    pub row_next: A,
+    pub mask_of: Slice<u16>,
+    /// The distinct masks.
+    pub masks: MaskSet,
 }
 
 /// See the module's story.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuiltTables<A> {
-    parts: Parts<A>,
-    byte_class_count: usize,
-    words: usize,
-    token_class_count: usize,
+pub struct Tables {
+    parts: Parts,
+    width: usize,
+    complete: bool,
 }
 
 fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::Artifact, format!("the tables of the index are damaged: {what}"))
 }
 
-impl<A: AsRef<[u32]>> BuiltTables<A> {
+impl Tables {
     /// Tables for a vocabulary of `size` ids.
     ///
     /// # Errors
     /// `Artifact` if lengths do not fit each other or a number lies outside of what it numbers.
     ///
     /// # Cost
-    /// One pass over everything but the masks.
-    pub fn new(parts: Parts<A>, size: usize) -> Result<Self> {
-        let words = size.div_ceil(32);
-        let classes = parts.byte_classes.as_ref();
-        let byte_class_count = classes.iter().max().map_or(0, |&c| c as usize + 1);
-        if classes.len() != 256 || byte_class_count > 256 {
+    /// One pass over everything but the whole rows of masks.
+    pub fn new(parts: Parts, size: usize) -> Result<Self> {
+        let width = parts.byte_classes.iter().max().map_or(0, |&c| c as usize + 1);
+        if parts.byte_classes.len() != 256 {
             return Err(damaged("byte classes"));
         }
-        let states = parts.mask_of.as_ref().len();
-        if states == 0 || states >= DEAD as usize || parts.byte_next.as_ref().len() != states * byte_class_count {
+        let states = parts.mask_of.len();
+        if states == 0 || states > MAX_STATES || parts.next.len() != states * width {
             return Err(damaged("number of states"));
         }
-        let known = |&to: &u32| (to as usize) < states;
-        if !parts.byte_next.as_ref().iter().all(|to| *to == DEAD || known(to)) {
-            return Err(damaged("next states by byte"));
+        if parts.next.iter().any(|&to| to as usize >= states && to < OUTSIDE) {
+            return Err(damaged("next states"));
         }
-        if parts.accepting.as_ref().len() != states.div_ceil(32) {
+        if parts.accepting.len() != states.div_ceil(32) {
             return Err(damaged("accepting states"));
         }
-        if parts.token_classes.as_ref().len() != size {
-            return Err(damaged("token classes"));
-        }
-        let token_class_count = parts.token_classes.as_ref().iter().max().map_or(0, |&c| c as usize + 1);
-        let masks = parts.masks.as_ref().len();
-        if words == 0 || !masks.is_multiple_of(words) || token_class_count > size + 1 {
+        if !parts.masks.fits(size) || parts.mask_of.iter().any(|&m| m as usize >= parts.masks.len()) {
             return Err(damaged("masks"));
         }
-        if !parts.mask_of.as_ref().iter().all(|&m| (m as usize) < masks / words) {
-            return Err(damaged("masks of states"));
-        }
-        let (start, rows) = (parts.row_start.as_ref(), parts.row_classes.as_ref());
-        if start.len() != states + 1 || start[0] != 0 || start[states] as usize != rows.len() {
-            return Err(damaged("rows of states"));
-        }
-        for pair in start.windows(2) {
-            let row = rows.get(pair[0] as usize..pair[1] as usize).ok_or_else(|| damaged("rows of states"))?;
-            if !row.windows(2).all(|w| w[0] < w[1]) || !row.iter().all(|&c| c > 0 && (c as usize) < token_class_count) {
-                return Err(damaged("classes of a row"));
-            }
-        }
-        let next = parts.row_next.as_ref();
-        if next.len() != rows.len() || !next.iter().all(known) {
-            return Err(damaged("next states by token"));
-        }
-        Ok(BuiltTables { parts, byte_class_count, words, token_class_count })
+        let complete = !parts.next.contains(&OUTSIDE);
+        Ok(Tables { parts, width, complete })
     }
 
     /// The arrays, for a writer.
-    pub fn parts(&self) -> &Parts<A> {
+    pub fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    /// Whether no byte leads outside: the tables are all of the index.
+    pub fn is_complete(&self) -> bool {
+        self.complete
     }
 
     /// Number of states. The start is state 0.
     pub fn num_states(&self) -> usize {
-        self.parts.mask_of.as_ref().len()
+        self.parts.mask_of.len()
     }
 
     /// Number of distinct masks.
     pub fn num_masks(&self) -> usize {
-        self.parts.masks.as_ref().len() / self.words
-    }
-
-    /// Number of token classes, that of tokens which no state allows included.
-    pub fn num_token_classes(&self) -> usize {
-        self.token_class_count
-    }
-
-    /// Pairs of a state and a token class that it allows.
-    pub fn num_transitions(&self) -> usize {
-        self.parts.row_classes.as_ref().len()
+        self.parts.masks.len()
     }
 
     /// Number of states where the output may end.
     pub fn num_accepting_states(&self) -> usize {
-        (0..self.num_states() as u32).filter(|&s| self.is_accepting(s)).count()
+        (0..self.num_states() as u16).filter(|&s| self.is_accepting(s)).count()
     }
 
     /// Whether the output may end in a state.
     #[inline]
-    pub fn is_accepting(&self, state: u32) -> bool {
-        self.parts.accepting.as_ref()[state as usize / 32] >> (state % 32) & 1 == 1
+    pub fn is_accepting(&self, state: u16) -> bool {
+        self.parts.accepting[state as usize / 32] >> (state % 32) & 1 == 1
     }
 
-    /// The mask of a state: bit `t & 31` of word `t >> 5`; stop tokens are the guide's.
+    /// Writes the mask of a state into a row of the vocabulary's words: bit `t & 31` of word `t >> 5`; stop tokens are
+    /// the guide's.
     #[inline]
-    pub fn mask(&self, state: u32) -> &[u32] {
-        let at = self.parts.mask_of.as_ref()[state as usize] as usize * self.words;
-        &self.parts.masks.as_ref()[at..at + self.words]
+    pub fn fill(&self, state: u16, row: &mut [u32]) {
+        self.parts.masks.read(self.parts.mask_of[state as usize] as usize, row);
     }
 
-    /// The state after a token, or `None` if it is refused. One look-up in a row of the state's token classes.
+    /// The state after a byte, [`DEAD`] or [`OUTSIDE`].
     #[inline]
-    pub fn advance(&self, state: u32, token: u32) -> Option<u32> {
-        let class = *self.parts.token_classes.as_ref().get(token as usize)?;
-        let start = self.parts.row_start.as_ref();
-        let (from, to) = (start[state as usize] as usize, start[state as usize + 1] as usize);
-        let found = self.parts.row_classes.as_ref()[from..to].binary_search(&class).ok()?;
-        Some(self.parts.row_next.as_ref()[from + found])
+    pub fn step(&self, state: u16, byte: u8) -> u16 {
+        self.parts.next[state as usize * self.width + self.parts.byte_classes[byte as usize] as usize]
     }
 
-    /// The state after a byte, or [`DEAD`].
+    /// The state after bytes: [`DEAD`] as soon as one is refused, [`OUTSIDE`] as soon as one leads there.
     #[inline]
-    pub fn step(&self, state: u32, byte: u8) -> u32 {
-        let class = self.parts.byte_classes.as_ref()[byte as usize] as usize;
-        self.parts.byte_next.as_ref()[state as usize * self.byte_class_count + class]
+    pub fn advance(&self, state: u16, bytes: &[u8]) -> u16 {
+        let mut at = state;
+        for &b in bytes {
+            at = self.step(at, b);
+            if at >= OUTSIDE {
+                break;
+            }
+        }
+        at
     }
 
-    /// Bytes of all arrays.
+    /// The only byte that can follow, with the state after it; `None` where there is a choice, or nothing follows.
+    pub fn forced(&self, state: u16) -> Option<(u8, u16)> {
+        let mut only = None;
+        for byte in 0..=255u8 {
+            let to = self.step(state, byte);
+            if to != DEAD && only.replace((byte, to)).is_some() {
+                return None;
+            }
+        }
+        only
+    }
+
+    /// Whether no byte can follow.
+    pub fn is_end(&self, state: u16) -> bool {
+        self.parts.next[state as usize * self.width..][..self.width].iter().all(|&to| to == DEAD)
+    }
+
+    /// Bytes of all arrays, wherever they lie.
+    pub fn bytes(&self) -> usize {
+        let p = &self.parts;
+        p.byte_classes.len() + 2 * (p.next.len() + p.mask_of.len()) + 4 * p.accepting.len() + p.masks.bytes()
+    }
+
+    /// Bytes of this process's own memory: none if the tables are mapped.
     pub fn memory_bytes(&self) -> usize {
         let p = &self.parts;
-        let all = [&p.byte_classes, &p.byte_next, &p.accepting, &p.token_classes, &p.mask_of];
-        let rest = [&p.masks, &p.row_start, &p.row_classes, &p.row_next];
-        all.iter().chain(&rest).map(|a| a.as_ref().len() * 4).sum()
+        p.byte_classes.memory_bytes()
+            + p.next.memory_bytes()
+            + p.mask_of.memory_bytes()
+            + p.accepting.memory_bytes()
+            + p.masks.memory_bytes()
     }
 }
 
-/// The arrays that come from the automaton alone.
-fn bits(flat: &Flat) -> Vec<u32> {
-    let mut words = vec![0u32; flat.len().div_ceil(32)];
-    for (s, _) in flat.accepting.iter().enumerate().filter(|(_, a)| **a) {
+/// Accepting states as bits.
+fn bits(accepting: &[bool]) -> Slice<u32> {
+    let mut words = vec![0u32; accepting.len().div_ceil(32)];
+    for (s, _) in accepting.iter().enumerate().filter(|(_, a)| **a) {
         words[s / 32] |= 1 << (s % 32);
     }
-    words
+    words.into()
+}
+
+/// The automaton of complete tables; `None` for a beginning.
+pub(crate) fn flat(tables: &Tables) -> Option<Flat> {
+    if !tables.complete {
+        return None;
+    }
+    let p = &tables.parts;
+    let mut of = [0u8; 256];
+    of.copy_from_slice(&p.byte_classes);
+    let mut first = Vec::new();
+    for (byte, &class) in of.iter().enumerate() {
+        if class as usize == first.len() {
+            first.push(byte as u8);
+        }
+    }
+    let next = p.next.iter().map(|&to| if to == DEAD { crate::automaton::flat::DEAD } else { to.into() }).collect();
+    let accepting = (0..tables.num_states() as u16).map(|s| tables.is_accepting(s)).collect();
+    Some(Flat { classes: crate::automaton::flat::explore::ByteClasses { of, first }, next, accepting })
 }
 
 #[cfg(test)]

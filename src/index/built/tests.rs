@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use super::{BuiltTables, Parts, build};
+use super::classes::{TokenClasses, walk};
+use super::masks::{MaskSet, MaskSetBuilder, NO_BASE};
+use super::{OUTSIDE, Parts, Tables, beginning, complete};
 use crate::frontend::regex::{Dialect, RegexOptions};
 use crate::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
@@ -12,27 +14,37 @@ fn vocabulary() -> Arc<Vocabulary> {
     Vocabulary::new(tokens, options).unwrap()
 }
 
-fn tables(pattern: &str, threads: usize) -> (Index, BuiltTables<Vec<u32>>) {
-    let v = vocabulary();
-    let index = Index::from_regex(
-        pattern,
-        &v,
-        &RegexOptions { dialect: Dialect::Python, flags: String::new() },
-        &Limits::default(),
-    )
-    .unwrap();
-    let flat = index.flat(10_000).unwrap();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let made = build(&flat, &v, 1 << 30, &pool, |_, _| Ok(())).unwrap();
-    (index, made)
+fn index(pattern: &str) -> Index {
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    Index::from_regex(pattern, &vocabulary(), &options, &Limits::default()).unwrap()
 }
 
+fn tables(index: &Index, threads: usize) -> Tables {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    complete(index, 10_000, 1 << 30, Some(&pool), |_, _| Ok(())).unwrap()
+}
+
+fn mask(tables: &Tables, state: u16) -> Vec<u32> {
+    let mut row = vec![u32::MAX; 10];
+    tables.fill(state, &mut row);
+    row
+}
+
+const PATTERNS: [&str; 6] =
+    ["(ab|abc)*", "[a-c]{2,40}", "(a|b)*abb|foo", "a(?!b)[a-z]{0,3}1*", "(aa|aaa)*b", "é+[0-9]{3}"];
+
 #[test]
-fn tables_say_what_guides_say() {
-    for pattern in ["(ab|abc)*", "[a-c]{2,40}", "(a|b)*abb|foo", "a(?!b)[a-z]{0,3}1*", "(aa|aaa)*b", "é+[0-9]{3}"] {
-        let (index, made) = tables(pattern, 1);
-        assert_eq!(tables(pattern, 2).1, made);
-        assert_eq!(tables(pattern, 8).1, made);
+fn tables_say_what_guides_and_walks_of_the_trie_say() {
+    for pattern in PATTERNS {
+        let index = index(pattern);
+        let made = tables(&index, 1);
+        assert!(made.is_complete() && made == tables(&index, 2) && made == tables(&index, 8));
+        for state in 0..made.num_states() as u16 {
+            let walked = walk(&made, index.vocabulary(), state);
+            let row = mask(&made, state);
+            assert_eq!(row.iter().map(|w| w.count_ones() as usize).sum::<usize>(), walked.len(), "{pattern}");
+            assert!(walked.iter().all(|&(t, _)| row[t as usize >> 5] >> (t & 31) & 1 == 1), "{pattern}");
+        }
         let mut seed = 3u64;
         for _ in 0..20 {
             let mut guide = index.guide(&GuideOptions::default()).unwrap();
@@ -41,54 +53,138 @@ fn tables_say_what_guides_say() {
                 let mut row = vec![0; index.vocabulary().words()];
                 guide.fill_mask(&mut row);
                 row[265 >> 5] &= !(1 << (265 & 31));
-                assert_eq!(made.mask(state), row, "{pattern}");
+                assert_eq!(mask(&made, state), row, "{pattern}");
                 assert_eq!(made.is_accepting(state), guide.is_accepting());
-                for t in 0..300u32 {
-                    let allowed = row[t as usize >> 5] >> (t & 31) & 1 == 1;
-                    assert_eq!(made.advance(state, t).is_some(), allowed, "{pattern}: token {t}");
-                }
                 let allowed: Vec<u32> = guide.allowed_token_ids().into_iter().filter(|&t| t != 265).collect();
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let Some(&token) = allowed.get((seed >> 33) as usize % allowed.len().max(1)) else { break };
                 guide.advance(token).unwrap();
-                state = made.advance(state, token).unwrap();
+                state = made.advance(state, index.vocabulary().spelling(token).unwrap());
+                assert!(state < OUTSIDE);
             }
         }
     }
 }
 
 #[test]
-fn damaged_tables_are_refused() {
-    let (_, made) = tables("(ab|abc)*1{0,3}", 1);
-    let p = made.parts();
-    let borrowed: Parts<&[u32]> = Parts {
-        byte_classes: &p.byte_classes,
-        byte_next: &p.byte_next,
-        accepting: &p.accepting,
-        token_classes: &p.token_classes,
-        mask_of: &p.mask_of,
-        masks: &p.masks,
-        row_start: &p.row_start,
-        row_classes: &p.row_classes,
-        row_next: &p.row_next,
-    };
-    assert!(BuiltTables::new(borrowed, 300).is_ok());
-    assert!(BuiltTables::new(p.clone(), 301).is_err());
-    type Field = fn(&mut Parts<Vec<u32>>) -> &mut Vec<u32>;
-    let fields: [(Field, u32); 6] = [
-        (|p| &mut p.byte_classes, 1 << 20),
-        (|p| &mut p.byte_next, 1 << 20),
-        (|p| &mut p.mask_of, 1 << 20),
-        (|p| &mut p.row_start, 1 << 20),
-        (|p| &mut p.row_classes, 1 << 20),
-        (|p| &mut p.row_next, 1 << 20),
-    ];
-    for (field, value) in fields {
-        let mut broken = p.clone();
-        field(&mut broken)[0] = value;
-        assert!(BuiltTables::new(broken, 300).is_err());
-        let mut short = p.clone();
-        field(&mut short).pop();
-        assert!(BuiltTables::new(short, 300).is_err());
+fn token_classes_act_alike_in_every_state() {
+    for pattern in PATTERNS {
+        let index = index(pattern);
+        let (made, v) = (tables(&index, 1), index.vocabulary());
+        let classes = TokenClasses::of(&made, v);
+        assert!(classes.count <= v.size() + 1 && classes.rows.len() == made.num_states());
+        for (row, state) in classes.rows.iter().zip(0..) {
+            assert!(row.windows(2).all(|w| w[0].0 < w[1].0));
+            for t in 0..v.size() as u32 {
+                let to = v.spelling(t).map(|bytes| made.advance(state, bytes)).filter(|&to| to < OUTSIDE);
+                let found = row.binary_search_by_key(&classes.of[t as usize], |r| r.0).ok().map(|i| row[i].1);
+                assert_eq!(found, to, "{pattern}: token {t} in state {state}");
+            }
+        }
     }
+}
+
+#[test]
+fn a_beginning_leads_outside_only_where_the_whole_goes_on() {
+    for pattern in PATTERNS {
+        let index = index(pattern);
+        let whole = tables(&index, 1);
+        for states in [1, 2, 5, 10_000] {
+            let begun = beginning(&index, states, 1 << 30).unwrap();
+            // Pairs of states that the same bytes lead to.
+            let mut pairs = vec![(0u16, 0u16)];
+            let mut at = 0;
+            while let Some(&(a, b)) = pairs.get(at) {
+                assert_eq!((mask(&whole, a), whole.is_accepting(a)), (mask(&begun, b), begun.is_accepting(b)));
+                for byte in 0..=255 {
+                    let (to, other) = (whole.step(a, byte), begun.step(b, byte));
+                    assert!(to == other || to < OUTSIDE && other != super::DEAD, "{pattern}");
+                    if other < OUTSIDE && !pairs.contains(&(to, other)) {
+                        pairs.push((to, other));
+                    }
+                }
+                at += 1;
+            }
+            assert!(begun.is_complete() || states < 10_000);
+            assert!(!begun.is_complete() || states > 1);
+        }
+    }
+}
+
+#[test]
+fn sets_of_masks_give_back_what_was_added() {
+    let mut seed = 1u64;
+    let mut below = |n: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % n
+    };
+    let mut rows: Vec<Vec<u32>> = vec![vec![0; 40], vec![u32::MAX; 40]];
+    for _ in 0..200 {
+        let mut row = rows[below(rows.len() as u64) as usize].clone();
+        (0..below(8)).for_each(|_| row[below(40) as usize] ^= 1 << below(32));
+        rows.push(row);
+    }
+    rows.extend_from_within(..50);
+    let mut builder = MaskSetBuilder::new(40);
+    let numbers: Vec<u32> = rows.iter().map(|row| builder.add(row)).collect();
+    let set = builder.finish();
+    assert!(set.fits(1280) && !set.fits(1279 - 40));
+    let mut row = vec![0; 40];
+    for (number, added) in numbers.iter().zip(&rows) {
+        set.read(*number as usize, &mut row);
+        assert_eq!(&row, added);
+    }
+    let mut distinct = rows.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(set.len(), distinct.len());
+    assert!(
+        set.base.contains(&NO_BASE)
+            && set.rows.len() / 40 < distinct.len() * 3 / 4
+            && set.bytes() < 160 * distinct.len()
+    );
+}
+
+#[test]
+fn damaged_tables_are_refused() {
+    let index = index("(ab|abc)*1{0,3}x[^x]+");
+    let made = tables(&index, 1);
+    let p = made.parts();
+    assert!(Tables::new(p.clone(), 300).is_ok() && !p.masks.rows.is_empty());
+    type Break = fn(&mut Parts, &mut dyn FnMut(&mut Vec<u32>));
+    fn wide(s: &mut crate::pages::Slice<u32>, change: &mut dyn FnMut(&mut Vec<u32>)) {
+        let mut v = s.to_vec();
+        change(&mut v);
+        *s = v.into();
+    }
+    let fields: [Break; 4] = [
+        |p, f| wide(&mut p.masks.base, f),
+        |p, f| wide(&mut p.masks.start, f),
+        |p, f| wide(&mut p.masks.ids, f),
+        |p, f| {
+            let mut v: Vec<u32> = p.next.iter().map(|&n| n.into()).collect();
+            f(&mut v);
+            p.next = v.into_iter().map(|n| n.min(60_000) as u16).collect();
+        },
+    ];
+    for field in fields {
+        let mut broken = p.clone();
+        field(&mut broken, &mut |v| v[0] = 1 << 20);
+        assert!(Tables::new(broken, 300).is_err());
+        let mut short = p.clone();
+        field(&mut short, &mut |v| v.truncate(v.len() - 1));
+        assert!(Tables::new(short, 300).is_err());
+    }
+    let drops: [fn(&mut Parts); 4] = [
+        |p| p.masks.rows = p.masks.rows[1..].to_vec().into(),
+        |p| p.accepting = Vec::new().into(),
+        |p| p.mask_of = p.mask_of.iter().map(|_| 60_000).collect(),
+        |p| p.byte_classes = p.byte_classes[1..].to_vec().into(),
+    ];
+    for drop in drops {
+        let mut broken = p.clone();
+        drop(&mut broken);
+        assert!(Tables::new(broken, 300).is_err());
+    }
+    assert_eq!(MaskSet::default().memory_bytes(), 0);
 }

@@ -1,0 +1,129 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::error::Error;
+use crate::frontend::schema::{SchemaOptions, Whitespace};
+use crate::index::stored::Stored;
+use crate::vocab::{Vocabulary, VocabularyOptions};
+use crate::{GuideOptions, Limits};
+
+fn vocabulary() -> Arc<Vocabulary> {
+    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
+    tokens.extend([&b"{\"a"[..], b"\":", b"12", b"true", b"\"}", b""].map(<[u8]>::to_vec));
+    let options = VocabularyOptions { eos_token_ids: vec![261], special_token_ids: vec![], size: Some(270) };
+    Vocabulary::new(tokens, options).unwrap()
+}
+
+const FLAT: &str =
+    r#"{"type": "object", "properties": {"a": {"enum": [12, "x", true]}}, "additionalProperties": false}"#;
+
+fn schema(text: &str, vocabulary: &Arc<Vocabulary>) -> Result<Index> {
+    let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
+    Index::from_json_schema(text, vocabulary, &options, &Limits::default())
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    let index = schema(text, &vocabulary()).unwrap();
+    let made = Grammar::of(&index, text.to_owned(), Some(10_000)).unwrap().pack().to_bytes();
+    assert!(Grammar::of(&index, text.to_owned(), None).unwrap().built.is_none());
+    index.build(Some(2), 10_000, |_, _| Ok(())).unwrap();
+    assert!(Grammar::of(&index, text.to_owned(), None).unwrap().pack().to_bytes() == made);
+    made
+}
+
+fn open(bytes: &[u8], v: &Arc<Vocabulary>) -> Result<Index> {
+    let Grammar { index, recipe, size, built, .. } = Grammar::unpack(&Pack::from_bytes(bytes, Kind::Grammar)?)?;
+    let (tables, text) = built.ok_or_else(|| Error::new(ErrorKind::Artifact, "no tables"))?;
+    if size != v.size() {
+        return Err(Error::new(ErrorKind::Artifact, "another size"));
+    }
+    let again = v.clone();
+    Ok(Index::stored(Stored {
+        vocabulary: v.clone(),
+        fingerprint: index,
+        tables,
+        read_report: Box::new(move || report::read(&text)),
+        remake: Box::new(move || schema(&recipe, &again)),
+    }))
+}
+
+#[test]
+fn a_pack_answers_without_compiling() {
+    let v = vocabulary();
+    for (text, complete) in [(FLAT, true), ("{}", false), (r#"{"enum": ["a", "b"]}"#, true)] {
+        let index = open(&packed(text), &v).unwrap();
+        assert_eq!((index.is_complete(), index.built().is_some()), (complete, complete));
+        let lazy = schema(text, &v).unwrap();
+        assert_eq!((index.report(), index.fingerprint()), (lazy.report(), lazy.fingerprint()));
+        let first = |index: &Index| index.guide(&GuideOptions::default()).unwrap().allowed_token_ids();
+        assert_eq!(first(&index), first(&lazy));
+        assert_eq!(index.shortest_member(10_000).unwrap(), lazy.shortest_member(10_000).unwrap());
+    }
+}
+
+#[test]
+fn damage_is_found_when_a_pack_is_opened() {
+    let (v, whole) = (vocabulary(), packed(FLAT));
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x21;
+        assert_eq!(open(&bytes, &v).err().map(|e| e.kind()), Some(ErrorKind::Artifact), "byte {at}");
+        assert_eq!(open(&whole[..at], &v).err().map(|e| e.kind()), Some(ErrorKind::Artifact), "cut at {at}");
+    }
+}
+
+/// Whatever a forged pack says, with checksums that fit, it is refused or read without a panic.
+#[test]
+fn forged_numbers_are_refused_or_harmless() {
+    let v = vocabulary();
+    let whole = Pack::from_bytes(&packed(FLAT), Kind::Grammar).unwrap();
+    let names = [
+        INDEX,
+        RECIPE,
+        REPORT,
+        SIZE,
+        BYTE_CLASSES,
+        NEXT,
+        ACCEPTING,
+        MASK_OF,
+        MASK_BASE,
+        MASK_START,
+        MASK_IDS,
+        MASK_ROWS,
+    ];
+    let (mut refused, mut lost) = (0, 0);
+    for section in names {
+        let step = whole.section::<u8>(section).unwrap().len() / 150 + 1;
+        for at in (0..whole.section::<u8>(section).unwrap().len()).step_by(step) {
+            for value in [0u8, 1, 200, 255] {
+                let mut forged = PackWriter::new(Kind::Grammar, v.fingerprint());
+                for name in names {
+                    let mut bytes = whole.section::<u8>(name).unwrap().to_vec();
+                    if name == section {
+                        bytes[at] = value;
+                    }
+                    forged.add(name, &bytes);
+                }
+                let Ok(index) = open(&forged.to_bytes(), &v) else {
+                    refused += 1;
+                    continue;
+                };
+                index.report();
+                let mut guide = index.guide(&GuideOptions::default()).unwrap();
+                let mut row = vec![0; v.words()];
+                for turn in 0..8 {
+                    guide.fill_mask(&mut row);
+                    let allowed = guide.allowed_token_ids();
+                    let Some(&id) = allowed.get((turn * 7 + at) % allowed.len().max(1)) else { break };
+                    guide.try_advance(id);
+                    guide.forced_bytes();
+                }
+                guide.explain(0);
+                assert!(guide.min_tokens_to_finish().is_ok() || guide.failure().is_some());
+                lost += usize::from(guide.failure().is_some());
+                guide.reset();
+            }
+        }
+    }
+    assert!(refused > 50 && lost > 20, "{refused} {lost}");
+}

@@ -1,0 +1,111 @@
+//! Token classes: tokens that lead every state of complete tables to the same state.
+//!
+//! A device that steps automata by whole tokens needs one column for each class instead of one for each token. Classes
+//! are found by refining a partition of the tokens state by state, in the states' order, from one walk of the trie per
+//! state; so they and everything else are the same for any number of threads. Class 0 is that of tokens which no state
+//! allows, ids without text among them; the others are numbered by their least token.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::{DEAD, OUTSIDE, Tables};
+use crate::vocab::Vocabulary;
+
+/// States whose walks run before their rows are merged: bounds what lies in memory at once.
+const CHUNK: usize = 32;
+
+/// Next states by token class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenClasses {
+    /// The class of each id of the vocabulary's size.
+    pub of: Vec<u32>,
+    /// Number of classes, class 0 included.
+    pub count: usize,
+    /// Per state the classes that it allows, ascending, with the next state of each.
+    pub rows: Vec<Vec<(u32, u16)>>,
+}
+
+/// The tokens that a state allows, with the state after each, by ascending token.
+pub fn walk(tables: &Tables, vocabulary: &Vocabulary, state: u16) -> Vec<(u32, u16)> {
+    let trie = vocabulary.trie();
+    let mut found = Vec::new();
+    let mut stack = vec![state; 64];
+    let end = trie.len() as u32;
+    let mut node = 1;
+    while node < end {
+        let depth = trie.depth[node as usize] as usize;
+        let to = tables.step(stack[depth - 1], trie.byte[node as usize]);
+        if to >= OUTSIDE {
+            node = trie.end[node as usize];
+            continue;
+        }
+        if depth >= stack.len() {
+            stack.resize(depth * 2, to);
+        }
+        stack[depth] = to;
+        found.extend(trie.tokens(node).iter().map(|&t| (t, to)));
+        node += 1;
+    }
+    found.sort_unstable();
+    found
+}
+
+impl TokenClasses {
+    /// The classes of complete tables over a vocabulary; those of a beginning say nothing of what lies outside.
+    ///
+    /// # Cost
+    /// One walk of the trie per state, on the threads of the machine.
+    pub fn of(tables: &Tables, vocabulary: &Vocabulary) -> TokenClasses {
+        let mut of = vec![0u32; vocabulary.size()];
+        // What tokens of a class of the states so far have in common: the class before and the next state here. Class 0
+        // is refused everywhere; a class keeps its number for the tokens that a state refuses.
+        let mut parents: Vec<u32> = vec![0];
+        // For each class the state that made it, and the next state there.
+        let mut made_by: Vec<(u16, u16)> = vec![(DEAD, DEAD)];
+        let numbers: Vec<u16> = (0..tables.num_states() as u16).collect();
+        for chunk in numbers.chunks(CHUNK) {
+            let rows: Vec<Vec<(u32, u16)>> = chunk.par_iter().map(|&s| walk(tables, vocabulary, s)).collect();
+            for (row, &state) in rows.iter().zip(chunk) {
+                let mut split: FxHashMap<(u32, u16), u32> = FxHashMap::default();
+                for &(token, to) in row {
+                    let old = of[token as usize];
+                    of[token as usize] = *split.entry((old, to)).or_insert_with(|| {
+                        parents.push(old);
+                        made_by.push((state, to));
+                        parents.len() as u32 - 1
+                    });
+                }
+            }
+        }
+        // Classes that are left are numbered by their least token.
+        let mut number: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut last: Vec<u32> = vec![0];
+        for class in of.iter_mut().filter(|c| **c != 0) {
+            let next = last.len() as u32;
+            let id = *number.entry(*class).or_insert(next);
+            if id == next {
+                last.push(*class);
+            }
+            *class = id;
+        }
+        // A state's class was split by later states: every class that descends from it has its next state. The way up
+        // from each last class meets at most one class of every state.
+        let mut rows: Vec<Vec<(u32, u16)>> = vec![Vec::new(); tables.num_states()];
+        for (&class, id) in last.iter().zip(0u32..).skip(1) {
+            let mut at = class;
+            while at != 0 {
+                let (state, to) = made_by[at as usize];
+                if let Some(row) = rows.get_mut(state as usize) {
+                    row.push((id, to));
+                }
+                at = parents[at as usize];
+            }
+        }
+        TokenClasses { of, count: last.len(), rows }
+    }
+
+    /// Pairs of a state and a token class that it allows.
+    pub fn num_transitions(&self) -> usize {
+        self.rows.iter().map(Vec::len).sum()
+    }
+}
