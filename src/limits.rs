@@ -60,9 +60,9 @@ impl Default for Limits {
             max_token_steps: 50_000_000,
             max_flat_states: 200_000,
             max_state_bytes: 16 << 20,
-            max_alternatives: 4_096,
+            max_alternatives: 12_288,
             max_rules: 100_000,
-            max_algebra_steps: 2_000_000,
+            max_algebra_steps: 3_000_000,
         }
     }
 }

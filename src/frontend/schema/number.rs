@@ -30,6 +30,10 @@ pub const EXPONENT_DIGITS: u32 = 3;
 /// Most digits before or after the point of a bound that has to be spelled out. Java's `Double.MAX_VALUE` has 309.
 const BOUND_DIGITS: u16 = 400;
 
+/// Most digits that every binary64 keeps. A reader that knows only those takes a longer fraction for another value, and
+/// what it takes it for may be no multiple: behind more digits a number that divisors decide about has no point.
+const KEPT_DIGITS: i64 = 15;
+
 /// What a number must be. The default is every number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NumberBounds {
@@ -62,7 +66,8 @@ pub enum Spelling {
 /// JSON numbers within `b`, as JSON text. Every state of the expression is live: it has neither intersection nor
 /// complement, and it is `NEVER` exactly if no such number can be written. `-0` is zero and `1.0` is whole. Without
 /// bounds and divisors, exponents are allowed (for whole numbers: those that are not below the number of fraction
-/// digits); otherwise only plain decimals are.
+/// digits); otherwise only plain decimals are. With divisors, a fraction is written where all digits up to the last one
+/// that the divisors look at are at most 15.
 ///
 /// # Errors
 /// `Limit` where a bound or divisor has too many digits to be spelled out; `Schema` for a divisor of zero.
@@ -72,6 +77,11 @@ pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
         let plain = signed(x, b, &free_divisor(if b.integer { 0 } else { FRACTION_DIGITS })?)?;
         let exponents = if b.integer { whole_with_exponent(x) } else { any_with_exponent(x) };
         return Ok(x.alt(&[plain, exponents]));
+    }
+    if b.spelling == Spelling::Any && deciding(b).next().is_some() {
+        let bare = number(x, &NumberBounds { spelling: Spelling::Bare, ..b.clone() })?;
+        let pointed = number(x, &kept_with_point(b))?;
+        return Ok(x.alt(&[bare, pointed]));
     }
     if let (Some((lo, lo_open)), Some((hi, hi_open))) = (&b.min, &b.max)
         && (lo > hi || (lo == hi && (*lo_open || *hi_open)))
@@ -92,6 +102,27 @@ pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
         return Ok(e);
     }
     on_grid(x, b, required, digits as u16 + 1)
+}
+
+/// The divisors that some decimal which can be written is no multiple of.
+fn deciding(b: &NumberBounds) -> impl Iterator<Item = &Decimal> {
+    b.multiple_of.iter().chain(&b.not_multiple_of).filter(|d| !divides_all(d))
+}
+
+/// What of `b` is written with a point, of so many digits that a reader keeps all of them.
+fn kept_with_point(b: &NumberBounds) -> NumberBounds {
+    let finest = deciding(b).map(|d| -d.exponent).max().unwrap_or(0).clamp(0, KEPT_DIGITS);
+    let scale = if b.integer { 0 } else { finest };
+    let end = Decimal { negative: false, digits: vec![1], exponent: KEPT_DIGITS - scale };
+    let mut pointed = NumberBounds { spelling: Spelling::Pointed, ..b.clone() };
+    if pointed.max.as_ref().is_none_or(|m| m.0 >= end) {
+        pointed.max = Some((end.clone(), true));
+    }
+    let start = end.negate();
+    if pointed.min.as_ref().is_none_or(|m| m.0 <= start) {
+        pointed.min = Some((start, true));
+    }
+    pointed
 }
 
 /// The numbers within `b` that have at most `finest` fraction digits where no divisor says how many.

@@ -329,3 +329,29 @@ fn numbers_that_are_not_whole_forget_what_they_have_read() {
     let whole = NumberBounds { integer: true, not_multiple_of: vec![d("1")], ..NumberBounds::default() };
     assert_eq!(number(&mut x, &whole).unwrap(), Exprs::NEVER);
 }
+
+#[test]
+fn divisors_and_what_a_double_keeps() {
+    let mut x = Exprs::new(1_000_000);
+    let of = |n: &str| Decimal::parse(n).unwrap();
+    let whole = NumberBounds { multiple_of: vec![of("3")], ..Default::default() };
+    let cents = NumberBounds { multiple_of: vec![of("0.01")], ..Default::default() };
+    let others = NumberBounds { not_multiple_of: vec![of("8")], ..Default::default() };
+    let far = NumberBounds { min: Some((of("1e20"), false)), ..whole.clone() };
+    let cases: [(&NumberBounds, &[&str], &[&str]); 4] = [
+        (&whole, &["3", "-3.0", "999999999999999.00", "3000000000000000000000"], &["1", "3000000000000000.0", "3.1"]),
+        (&cents, &["0.01", "9999999999999.99", "-12345678901234567890"], &["0.001", "10000000000000.01"]),
+        (&others, &["1", "8.5", "12345678901234567891"], &["8", "16.0", "1234567890123456.5"]),
+        (&far, &["300000000000000000000"], &["3", "300000000000000000000.0"]),
+    ];
+    for (b, good, bad) in cases {
+        let e = number(&mut x, b).unwrap();
+        assert!(!x.is_boolean(e));
+        for t in good {
+            assert!(x.accepts(e, t.as_bytes()), "{t} {b:?}");
+        }
+        for t in bad {
+            assert!(!x.accepts(e, t.as_bytes()), "{t} {b:?}");
+        }
+    }
+}
