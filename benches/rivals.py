@@ -5,8 +5,8 @@
 Every engine compiles the same patterns and schemas over the same 128,256 tokens and follows the same members, token by
 token; an engine that refuses a member's token has a wrong answer, which the table counts. Figures: compile and first
 mask for a source that the process has not seen (cold) and once more (again), and mask + advance over all positions. The
-engine ``nothing`` only runs the loop: what it costs, the others cost without their fault. Engines that are not installed
-are left out, and said to be. The sources and members below are ours, written for this page.
+engine ``nothing`` only runs the loop: what it costs, the others cost without their fault. Engines that are not
+installed are left out, and said to be. The sources and members below are ours, written for this page.
 """
 
 import argparse
@@ -296,8 +296,9 @@ def row(engine: str, result: dict[str, Any]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-CAVEAT = """Made by `python benches/rivals.py --output docs/benchmarks.md`. The sources are few, small and mostly bounded, which
-favours engines that compile whole automata; `xgrammar` keeps its cache of grammars, which the column *again* shows."""
+CAVEAT = """Made by `python benches/rivals.py --output docs/benchmarks.md`. The sources are few, small and mostly
+bounded, which favours engines that compile whole automata; `xgrammar` keeps its cache of grammars, which the column
+*again* shows."""
 
 
 def main() -> None:
@@ -323,7 +324,9 @@ def main() -> None:
         run = subprocess.run([sys.executable, __file__, "--one", engine], stdout=subprocess.PIPE, check=True)
         lines.append(row(engine, json.loads(run.stdout.splitlines()[-1])))
         print(lines[-1], flush=True)
-    versions = [f"{e} {importlib.metadata.version(e)}" for e in arguments.engines.split(",") if e not in ("nothing", *missing)]
+    versions = [
+        f"{e} {importlib.metadata.version(e)}" for e in arguments.engines.split(",") if e not in ("nothing", *missing)
+    ]
     page = ["# Side by side", "", " ".join((__doc__ or "").split("\n\n")[2].split()), ""]
     machine = f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}"
     page += [f"{machine}; {', '.join(versions)}."]

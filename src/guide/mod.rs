@@ -175,17 +175,23 @@ impl Guide {
 
     /// The mask by the index's complete tables, if they were built: the states that the tokens so far lead to.
     fn fill_from_tables(&mut self, row: &mut [u32]) -> bool {
-        let Some(tables) = self.index.0.built.get().and_then(|b| b.tables.as_ref()) else { return false };
+        let Some(state) = self.table_state() else { return false };
+        let Some(tables) = self.index.built() else { return false };
+        row.copy_from_slice(tables.mask(state));
+        true
+    }
+
+    /// The state of the index's complete tables, if they were built.
+    fn table_state(&mut self) -> Option<u32> {
+        let tables = self.index.0.built.get().and_then(|b| b.tables.as_ref())?;
         if self.flat.is_empty() {
             self.flat.push(0);
         }
         while let (Some(step), Some(&state)) = (self.history.get(self.flat.len() - 1), self.flat.last()) {
-            let Some(to) = tables.advance(state, step.token) else { return false };
+            let to = tables.advance(state, step.token)?;
             self.flat.push(to);
         }
-        let Some(&state) = self.flat.last() else { return false };
-        row.copy_from_slice(tables.mask(state));
-        true
+        self.flat.last().copied()
     }
 
     fn fill_text(&mut self, row: &mut [u32]) {

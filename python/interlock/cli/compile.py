@@ -1,7 +1,7 @@
 """Compile one source to an artifact that Index.load reads.
 
-  interlock compile order.json -t tokenizer.json -o order.index
-  interlock compile pattern:'\\d{4}-\\d\\d' -t bytes -o date.index
+interlock compile order.json -t tokenizer.json -o order.index
+interlock compile pattern:'\\d{4}-\\d\\d' -t bytes -o date.index
 """
 
 from __future__ import annotations
@@ -30,7 +30,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
     milliseconds = (time.perf_counter() - began) * 1e3
     files.write(args.out, index.save)
     written = Path(args.out).stat().st_size
-    machine = {"file": args.out, "bytes": written, "fingerprint": index.fingerprint, "milliseconds": round(milliseconds, 3)}
-    rows = [("file", args.out), ("size", size(written)), ("fingerprint", index.fingerprint), ("compiled in", f"{milliseconds:.2f} ms")]
+    machine = {
+        "file": args.out,
+        "bytes": written,
+        "fingerprint": index.fingerprint,
+        "milliseconds": round(milliseconds, 3),
+    }
+    rows = [
+        ("file", args.out),
+        ("size", size(written)),
+        ("fingerprint", index.fingerprint),
+        ("compiled in", f"{milliseconds:.2f} ms"),
+    ]
     output.result(machine, facts(rows))
     return exits.OK

@@ -7,7 +7,7 @@
 //! opens a scalar in its middle.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -31,6 +31,14 @@ const CHUNK: usize = 64;
 /// That an index is filled, and its tables where it has few configurations.
 pub(crate) struct Built {
     pub tables: Option<BuiltTables<Vec<u32>>>,
+    distances: OnceLock<Vec<u32>>,
+}
+
+impl Built {
+    /// For every state of the tables, the fewest tokens from it to where the output may end.
+    pub fn distances(&self) -> &[u32] {
+        self.distances.get_or_init(|| self.tables.as_ref().map(BuiltTables::distances).unwrap_or_default())
+    }
 }
 
 impl Index {
@@ -76,7 +84,7 @@ impl Index {
             fill_parts(&self.0, &pool, max_states, &mut progress)?;
         }
         // Another thread may have built the same meanwhile.
-        let _ = self.0.built.set(Built { tables });
+        let _ = self.0.built.set(Built { tables, distances: OnceLock::new() });
         Ok(())
     }
 

@@ -9,6 +9,8 @@
 mod build;
 mod make;
 
+use std::collections::VecDeque;
+
 use crate::automaton::flat::Flat;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -166,6 +168,48 @@ impl<A: AsRef<[u32]>> BuiltTables<A> {
     pub fn step(&self, state: u32, byte: u8) -> u32 {
         let class = self.parts.byte_classes.as_ref()[byte as usize] as usize;
         self.parts.byte_next.as_ref()[state as usize * self.byte_class_count + class]
+    }
+
+    /// The token classes that a state allows, each with the next state.
+    pub fn classes(&self, state: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let start = self.parts.row_start.as_ref();
+        let row = start[state as usize] as usize..start[state as usize + 1] as usize;
+        let (classes, next) = (self.parts.row_classes.as_ref(), self.parts.row_next.as_ref());
+        row.map(|i| (classes[i], next[i]))
+    }
+
+    /// The class of a token; 0 for ids beyond the vocabulary.
+    pub fn class_of(&self, token: u32) -> u32 {
+        self.parts.token_classes.as_ref().get(token as usize).copied().unwrap_or(0)
+    }
+
+    /// For every state, the fewest tokens from it to a state where the output may end; [`u32::MAX`] for none.
+    ///
+    /// # Cost
+    /// One breadth-first search backwards over all transitions.
+    pub fn distances(&self) -> Vec<u32> {
+        let states = self.num_states() as u32;
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); states as usize];
+        for state in 0..states {
+            for (_, to) in self.classes(state) {
+                // Classes of one state that lead to one state come one after the other more often than not.
+                if before[to as usize].last() != Some(&state) {
+                    before[to as usize].push(state);
+                }
+            }
+        }
+        let mut distances = vec![u32::MAX; states as usize];
+        let mut queue: VecDeque<u32> = (0..states).filter(|&s| self.is_accepting(s)).collect();
+        queue.iter().for_each(|&s| distances[s as usize] = 0);
+        while let Some(state) = queue.pop_front() {
+            for &from in &before[state as usize] {
+                if distances[from as usize] == u32::MAX {
+                    distances[from as usize] = distances[state as usize] + 1;
+                    queue.push_back(from);
+                }
+            }
+        }
+        distances
     }
 
     /// Bytes of all arrays.
