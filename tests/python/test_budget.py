@@ -112,7 +112,7 @@ def test_the_mask_is_what_advance_takes(vocabulary, name):
     source = TRAPS[name]
     index = index_of(source, vocabulary)
     needed = index.guide().min_tokens_to_finish()
-    for seed, extra in enumerate([0, 1, 2, 7, 19, 45, 120]):
+    for seed, extra in enumerate([0, 1, 7, 45]):
         rng = random.Random(seed)
         guide = index.guide(max_tokens=needed + extra)
         free = index.guide()

@@ -273,7 +273,14 @@ def test_candidates_follow_their_row(vocabulary):
         return bytes(got[0, ids.shape[1] :].tolist())
 
     assert [after(t) for t in (b"", b"so", b"so!", b"so!a", b"so!c", b"so", b"so!cd", b"so!cdef")] == [
-        b"", b"", b"", b"bef", b"def", b"", b"ef", b"",
+        b"",
+        b"",
+        b"",
+        b"bef",
+        b"def",
+        b"",
+        b"ef",
+        b"",
     ]
 
 
