@@ -57,8 +57,8 @@ class Writer:
         return rows
 
 
-def tiny() -> Writer:
-    """Two layers of random numbers over single bytes, the same at every run."""
+def tiny_model(stop: list[int], padding: int) -> Any:
+    """Two layers of random numbers over ``WIDTH`` columns, the same at every run."""
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
         vocab_size=WIDTH,
@@ -68,12 +68,17 @@ def tiny() -> Writer:
         num_attention_heads=2,
         max_position_embeddings=4096,
         bos_token_id=None,
-        eos_token_id=END,
-        pad_token_id=END,
+        eos_token_id=stop,
+        pad_token_id=padding,
     )
+    return transformers.LlamaForCausalLM(config).eval()
+
+
+def tiny() -> Writer:
+    """The tiny model over single bytes."""
     tokens = [bytes([i]) for i in range(256)] + [b""]
     vocabulary = interlock.Vocabulary(tokens, eos_token_ids=[END], size=WIDTH)
-    return Writer(transformers.LlamaForCausalLM(config).eval(), vocabulary, None)
+    return Writer(tiny_model([END], END), vocabulary, None)
 
 
 def load(name: str) -> Writer:

@@ -2,8 +2,8 @@
 
     python examples/ray_precompute.py SCHEMAS VOCABULARY.ilk STORE [ACTORS]
 
-The vocabulary is a pack (``interlock vocab tokenizer.json -o VOCABULARY.ilk``), which every actor maps. Running it again
-compiles what is missing. Needs ``pip install ray``.
+The vocabulary is a pack (``interlock vocab tokenizer.json -o VOCABULARY.ilk``), which every actor maps. Running it
+again compiles what is missing. Needs ``pip install ray``.
 """
 
 import sys

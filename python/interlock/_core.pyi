@@ -117,7 +117,9 @@ class Vocabulary:
     def from_file(
         cls, path: str | os.PathLike[str], eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
     ) -> Vocabulary:
-        """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or GGUF."""
+        """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or
+        GGUF.
+        """
 
     @property
     def size(self) -> int:
@@ -236,7 +238,8 @@ class ReportRow:
     @property
     def keyword(self) -> str:
         """The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``,
-        ``spelling``, ``numbers``."""
+        ``spelling``, ``numbers``.
+        """
 
     @property
     def enforcement(self) -> Literal["exact", "narrower", "annotation", "ignored", "wider"]:
@@ -338,8 +341,8 @@ class Index:
         ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
         counted; ``BudgetError`` names the number that is needed where that is too small, ``UnsupportedError`` says that
         no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
-        the output, from the start of the text or at least from a special token on. ``forced_tokens`` needs them: without
-        them it takes the output to begin as after a special token.
+        the output, from the start of the text or at least from a special token on. ``forced_tokens`` needs them:
+        without them it takes the output to begin as after a special token.
         """
 
     def language_size(self) -> int | float:
@@ -460,7 +463,8 @@ class Guide:
     """
 
     def fill_bitmask(self, bits: Any, row: SupportsIndex = 0) -> bool:
-        """Write the mask of allowed tokens into one row of ``bits``: bit ``t & 31`` of word ``t >> 5`` is 1 for allowed.
+        """Write the mask of allowed tokens into one row of ``bits``: bit ``t & 31`` of word ``t >> 5`` is 1 for
+        allowed.
 
         ``bits`` is a C-contiguous ``int32`` NumPy array or torch CPU tensor. Words beyond the vocabulary become 0.
         Returns False, with a row of all ones, when nothing is masked because the output has ended.
@@ -509,7 +513,8 @@ class Guide:
 
     @property
     def state(self) -> bytes:
-        """The state as a hashable value: equal for guides of one index that allow the same continuations from here on."""
+        """The state as a hashable value: equal for guides of one index that allow the same continuations from here on.
+        """
 
     @property
     def index(self) -> Index:
@@ -538,7 +543,8 @@ class Guide:
     def min_tokens_to_finish(self) -> int:
         """A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
 
-        So many tokens do complete it; fewer may. ``UnsupportedError`` if no short way to the end was found.
+        So many tokens do complete it. It is the least number if the index was built and has few configurations
+        (``Index.build``); elsewhere fewer may do. ``UnsupportedError`` if no short way to the end was found.
         """
 
     def fill_draft_bitmasks(

@@ -11,7 +11,9 @@ __all__ = ["apply"]
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _mask(logits, bits, rows, columns, words, logit_stride, HAS_ROWS: tl.constexpr, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+def _mask(  # type: ignore[no-untyped-def]
+    logits, bits, rows, columns, words, logit_stride, HAS_ROWS: tl.constexpr, BLOCK: tl.constexpr
+):
     """One program masks BLOCK columns of one row. Logits are written where they are forbidden, and never read."""
     i = tl.program_id(0).to(tl.int64)
     if HAS_ROWS:

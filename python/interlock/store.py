@@ -1,8 +1,8 @@
 """A folder of compiled indexes, shared by threads and processes.
 
-A store keeps *packs*, the files that ``Index.save`` writes, under the *key* of what they were made from: kind of source,
-source, options, limits, documents, the vocabulary's fingerprint, the format and the version of interlock. The same
-question has the same key everywhere, and nothing that is asked later can change what a key means.
+A store keeps *packs*, the files that ``Index.save`` writes, under the *key* of what they were made from: kind of
+source, source, options, limits, documents, the vocabulary's fingerprint, the format and the version of interlock. The
+same question has the same key everywhere, and nothing that is asked later can change what a key means.
 
 * *Reading* takes no lock. A pack appears by renaming and is whole from the first moment. Packs hold tables, so an index
   that comes from the store is mapped, not compiled (see ``Index.load``).

@@ -7,13 +7,15 @@
 //! a least fixpoint over the rules (Knuth 1977, a generalisation of Dijkstra's algorithm), estimated in bytes.
 
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 use rustc_hash::FxHashSet;
 
 use super::arena::{Kind, NONE, Node, NodeId, Phase};
 use super::config::Frames;
+use super::farthest::farthest;
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme, StateId};
-use super::program::Program;
+use super::program::{ObjectProgram, Program};
 use super::text::Sub;
 
 /// States that one search for the end of a scalar looks at.
@@ -90,6 +92,7 @@ pub struct Costs {
     rules: Vec<u64>,
     /// Bytes of a short member of each lexeme.
     lexemes: Vec<u64>,
+    step: OnceLock<Option<u64>>,
 }
 
 impl Costs {
@@ -97,7 +100,8 @@ impl Costs {
     pub fn of(program: &Program) -> Costs {
         let member = |l: &Lexeme| shortest_end(l, l.start(), 0).map_or(u64::MAX, |b| b.len() as u64);
         let lexemes: Vec<u64> = program.lexemes.iter().map(|l| member(l)).collect();
-        let mut costs = Costs { rules: vec![u64::MAX; program.rules.len()], lexemes };
+        let rules = vec![u64::MAX; program.rules.len()];
+        let mut costs = Costs { rules, lexemes, step: OnceLock::new() };
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for r in (0..program.rules.len()).rev() {
@@ -112,9 +116,45 @@ impl Costs {
         costs
     }
 
-    /// The most that any rule with an estimate costs.
-    pub fn largest(&self) -> u64 {
-        self.rules.iter().copied().filter(|&c| c != u64::MAX).max().unwrap_or(0)
+    /// The estimates of a pattern: there are none.
+    pub fn of_pattern() -> Costs {
+        Costs { rules: Vec::new(), lexemes: Vec::new(), step: OnceLock::new() }
+    }
+
+    /// By how many bytes one bracket, comma, colon or byte inside a scalar can lengthen the way to the end, at most;
+    /// `None` where that is not known. Found once.
+    pub fn step(&self, find: impl FnOnce(&Costs) -> Option<u64>) -> Option<u64> {
+        *self.step.get_or_init(|| find(self))
+    }
+
+    /// [`step`](Self::step) of a program. What opens costs what its shape needs; a key or a bracket may leave, of the
+    /// shapes of a frame, only the most costly one. Not known where shapes need more than their required keys and
+    /// fewest elements: there a value may be needed more than once, or another one than before.
+    pub fn largest_step(&self, program: &Program) -> Option<u64> {
+        let plain_object = |o: &ObjectProgram| o.implied.is_none() && o.witnesses == 0;
+        let plain = !program.has_unique
+            && program.arrays.iter().all(|a| a.contains.is_empty())
+            && program.objects.iter().all(plain_object);
+        if !plain {
+            return None;
+        }
+        let mut most = self.rules.iter().copied().max().unwrap_or(0);
+        for shape in 0..program.arrays.len() as u32 {
+            most = most.max(self.array(program, shape));
+        }
+        for (shape, o) in (0..).zip(&program.objects) {
+            most = most.max(self.object(program, shape));
+            let name = o.spelled.iter().map(|n| serde_json::Value::from(&**n).to_string().len() as u64).max();
+            most = most.max(name.unwrap_or(0));
+            for keys in o.others.iter().filter_map(|c| c.keys.as_ref()) {
+                most = most.max(farthest(keys)?.saturating_mul(6));
+            }
+        }
+        for l in &program.lexemes {
+            most = most.max(farthest(l)?);
+        }
+        // Where several shapes are open at once, keys of more than one may be written; and there is punctuation.
+        (most < u64::MAX).then(|| most.saturating_mul(2).saturating_add(16))
     }
 
     fn estimate(&self, program: &Program, rule: usize) -> u64 {
@@ -331,6 +371,17 @@ impl<'a, 'f> Completer<'a, 'f> {
             let digits = b"0123456789abcdefABCDEF\"\\/bfnrtu";
             return digits.iter().find_map(|&b| self.take(b));
         }
+        // Most often the shortest key of a class will do; a list of its members takes a search.
+        self.key_of(node, |keys, state| {
+            let end = shortest_end(keys, state, 0).and_then(|b| String::from_utf8(b).ok());
+            end.into_iter().collect()
+        })
+        .or_else(|| self.key_of(node, members))
+        .or_else(|| preferred().find_map(|b| self.take(b)))
+    }
+
+    /// Completes a key by a name, or by one of the ends that `ends` knows of a class.
+    fn key_of(&mut self, node: Node, ends: impl Fn(&Lexeme, StateId) -> Vec<String>) -> Option<()> {
         let program = self.frames.program;
         let prefix = self.frames.key_bytes(node.key);
         let mut keys: Vec<(u8, u64, String)> = Vec::new();
@@ -352,18 +403,15 @@ impl<'a, 'f> Completer<'a, 'f> {
                 match &c.keys {
                     _ if state <= CLOSED => {}
                     None => keys.extend(["", "0", "1", "2", "3"].map(|k| (rank, cost, k.to_owned()))),
-                    Some(l) => keys.extend(members(l, state).into_iter().map(|k| (rank, cost, k))),
+                    Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (rank, cost, k))),
                 }
             }
         }
         keys.sort();
-        for (_, _, key) in &keys {
+        keys.iter().find_map(|(_, _, key)| {
             let spelled = serde_json::Value::from(key.as_str()).to_string();
-            if self.take_all(spelled.as_bytes().get(1..)?).is_some() {
-                return Some(());
-            }
-        }
-        preferred().find_map(|b| self.take(b))
+            self.take_all(spelled.as_bytes().get(1..)?)
+        })
     }
 }
 

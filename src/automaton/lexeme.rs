@@ -385,6 +385,14 @@ impl Lexeme {
         (found.slack, found.grows)
     }
 
+    /// So many code points lead from any state of a bounded text, after any number of them, to an end within the bounds.
+    /// `None` where the possible lengths leave gaps, or there is no bound.
+    pub fn farthest_chars(&self) -> Option<u32> {
+        let Kind::Text { min, .. } = self.kind else { return None };
+        let known = self.bounded && self.bounds.gapless && self.bounds.slack < INF;
+        known.then(|| self.bounds.slack.max(min))
+    }
+
     /// How many more code points fit; [`INF`] without a bound.
     #[inline]
     pub fn room(&self, count: u32) -> u32 {

@@ -6,9 +6,13 @@
 //! guide's own plan always is, so a guide with a budget has no dead end either. The plan is not always the shortest
 //! way to the end, so the number it gives is a bound that holds, not always the least.
 //!
-//! Plans cost tens of microseconds, so none is made while there is room: one token can only make the way to the end
-//! longer by what it opens, and until the room is smaller than that by a wide margin nothing is computed. When the
-//! room is small, every allowed token is stepped and what follows it is priced, once per distinct position.
+//! Plans cost tens of microseconds, so none is made while there is room. One token can lengthen the way to the end by
+//! what its structural bytes (brackets, commas, colons) open and close, and by what a scalar needs that it turns to:
+//! bounds of both are found once for an index. Tokens of many structural bytes are few, and priced one by one wherever
+//! their number matters. When the room is smaller than all that, or no bound is known, every allowed token is stepped
+//! and what follows it is priced, once per distinct position.
+//!
+//! An index with complete tables knows the fewest tokens to the end of every state: there everything is exact.
 
 use std::sync::Arc;
 
@@ -18,14 +22,15 @@ use super::{Guide, Position};
 use crate::automaton::arena::{Arena, Kind, Mark, NONE, NodeId, ScalarItem};
 use crate::automaton::complete::{Completer, Costs, shortest_end};
 use crate::automaton::config::Frames;
+use crate::automaton::farthest::farthest;
 use crate::automaton::lexeme::{CLOSED, StateId};
 use crate::automaton::program::Program;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Engine;
 use crate::vocab::Trie;
 
-/// By how much a token is taken to lengthen the way to the end beyond what it opens.
-const MARGIN: u64 = 32;
+/// Tokens with more structural bytes than this are priced one by one.
+const STRUCTURAL: usize = 3;
 
 /// What completes the output from one position.
 #[derive(Clone)]
@@ -40,13 +45,22 @@ struct Reserve {
 #[derive(Clone)]
 pub(super) struct Budget {
     max_tokens: usize,
-    /// By how much one token can lengthen the way to the end.
+    /// By how much one token of few structural bytes can lengthen the way to the end.
     growth: u64,
+    /// No plan is longer than this, wherever the guide is.
+    most: u64,
+    /// The tokens of more structural bytes.
+    structural: Arc<[u32]>,
     /// One for each position so far, the start and the present one included.
     reserves: Vec<Reserve>,
 }
 
 impl Budget {
+    /// At most so many tokens complete the output after any one token of few structural bytes.
+    fn after_any(&self, reserve: &Reserve) -> u64 {
+        reserve.bound.saturating_add(self.growth).min(self.most)
+    }
+
     pub(super) fn back_to(&mut self, tokens: usize) {
         self.reserves.truncate(tokens + 1);
     }
@@ -54,14 +68,17 @@ impl Budget {
 
 impl Guide {
     /// An upper bound of the tokens that complete the output from here, the stop token not counted: 0 where the output
-    /// may end. It holds, in that so many tokens do complete the output, and is not always the least. Costs tens of
-    /// microseconds.
+    /// may end. It holds, in that so many tokens do complete the output; it is the least number if the index has
+    /// complete tables ([`Index::built`](crate::Index::built)), and not always elsewhere. Costs tens of microseconds.
     ///
     /// # Errors
     /// `Unsupported` if no short way to the end was found.
     pub fn min_tokens_to_finish(&mut self) -> Result<usize> {
         if self.is_terminated() {
             return Ok(0);
+        }
+        if let Some(tokens) = self.tokens_by_tables() {
+            return Ok(tokens as usize);
         }
         if let Some(Reserve { plan: Some((plan, done)), .. }) = self.budget.as_ref().and_then(|b| b.reserves.last()) {
             return Ok(plan.len() - done);
@@ -81,21 +98,40 @@ impl Guide {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
-        let plan = self.plan_here().ok_or_else(no_plan)?;
-        if plan.len() > max_tokens {
-            return Err(Error::budget(max_tokens as u64, plan.len() as u64));
-        }
-        let index = self.index.clone();
-        let growth = match &index.0.engine {
-            Engine::Pattern(_) => MARGIN,
-            Engine::Document { program, .. } => {
-                let costs = index.0.costs.get_or_init(|| Costs::of(program));
-                // A token may begin one more value at each opening bracket, comma and colon of it.
-                costs.largest().saturating_add(8).saturating_mul(4).saturating_add(MARGIN)
+        let reserve = match self.tokens_by_tables() {
+            Some(bound) => Reserve { plan: None, bound },
+            None => {
+                let plan = self.plan_here().ok_or_else(no_plan)?;
+                Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) }
             }
         };
-        let bound = plan.len() as u64;
-        self.budget = Some(Budget { max_tokens, growth, reserves: vec![Reserve { plan: Some((plan, 0)), bound }] });
+        if reserve.bound > max_tokens as u64 {
+            return Err(Error::budget(max_tokens as u64, reserve.bound));
+        }
+        let inner = &*self.index.0;
+        let trie = inner.vocabulary.trie();
+        // A byte is spelled by a token of its own, or else nothing is known about the tokens that a plan takes.
+        let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(|t| !self.stops.contains(t)));
+        let spelled = inner.tables.spelling.is_none() && (0..=255).all(single);
+        let (growth, most, structural): (_, _, Arc<[u32]>) = match &inner.engine {
+            Engine::Pattern(l) => {
+                let costs = inner.costs.get_or_init(Costs::of_pattern);
+                let most = costs.step(|_| farthest(&l.lexeme)).filter(|_| spelled).unwrap_or(u64::MAX);
+                (most, most, Arc::from([]))
+            }
+            Engine::Document { program, .. } => {
+                let costs = inner.costs.get_or_init(|| Costs::of(program));
+                let step = costs.step(|c| c.largest_step(program)).filter(|_| spelled).unwrap_or(u64::MAX);
+                let count = |t: &u32| {
+                    let bytes = inner.vocabulary.spelling(*t).unwrap_or_default();
+                    bytes.iter().filter(|b| b"{}[],:".contains(b)).count()
+                };
+                let tokens = 0..inner.vocabulary.len() as u32;
+                let structural = tokens.filter(|t| count(t) > STRUCTURAL).collect();
+                (step.saturating_mul(STRUCTURAL as u64 + 1), u64::MAX, structural)
+            }
+        };
+        self.budget = Some(Budget { max_tokens, growth, most, structural, reserves: vec![reserve] });
         Ok(())
     }
 
@@ -108,16 +144,23 @@ impl Guide {
     pub(super) fn keep_affordable(&mut self, row: &mut [u32]) {
         let Some(budget) = &self.budget else { return };
         let left = (budget.max_tokens - self.history.len().min(budget.max_tokens)) as u64;
-        let growth = budget.growth;
         if left == 0 {
             return row.fill(0);
         }
-        let has_room = |b: &Budget| b.reserves.last().is_some_and(|r| r.bound.saturating_add(growth) < left);
-        if has_room(budget) {
+        if self.keep_by_tables(row, left - 1) {
             return;
         }
-        self.make_plan();
-        let Some(budget) = self.budget.as_ref().filter(|b| !has_room(b)) else { return };
+        let Some(budget) = &self.budget else { return };
+        let has_room = |b: &Budget| b.reserves.last().is_some_and(|r| b.after_any(r) < left);
+        if !has_room(budget) {
+            self.make_plan();
+        }
+        let Some(budget) = &self.budget else { return };
+        if has_room(budget) {
+            let few = budget.structural.iter().filter(|&&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
+            let few: Vec<u32> = few.copied().collect();
+            return self.price_each(row, &few, left - 1);
+        }
         let planned = budget.reserves.last().and_then(|r| r.plan.as_ref()).and_then(|(p, done)| p.get(*done).copied());
         let planned = planned.filter(|&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
         self.price(row, left - 1);
@@ -128,19 +171,79 @@ impl Guide {
 
     /// After a token was stepped: whether what is left completes the output, and then what does.
     pub(super) fn pay(&mut self, token: u32) -> bool {
+        if self.budget.is_none() {
+            return true;
+        }
+        let after = self.after_by_tables(token);
         let Some(budget) = &self.budget else { return true };
         let left = (budget.max_tokens - self.history.len() - 1) as u64;
         let Some(before) = budget.reserves.last().cloned() else { return false };
-        let followed = before.plan.filter(|(p, done)| p.get(*done) == Some(&token)).map(|(p, done)| (p, done + 1));
-        let rest = followed.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64);
-        let bound = before.bound.saturating_add(budget.growth).min(rest);
-        let mut reserve = Reserve { plan: followed, bound };
-        if bound > left {
+        let mut reserve = match after {
+            Some(bound) if bound > left => return false,
+            Some(bound) => Reserve { plan: None, bound },
+            None => {
+                let few = budget.structural.binary_search(&token).is_err();
+                let bound = if few { budget.after_any(&before) } else { u64::MAX };
+                let followed = before.plan.filter(|(p, done)| p.get(*done) == Some(&token));
+                let plan = followed.map(|(p, done)| (p, done + 1));
+                let rest = plan.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64);
+                Reserve { plan, bound: bound.min(rest) }
+            }
+        };
+        if reserve.bound > left {
             let Some(plan) = self.plan_here().filter(|p| p.len() as u64 <= left) else { return false };
             reserve = Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) };
         }
         if let Some(budget) = &mut self.budget {
             budget.reserves.push(reserve);
+        }
+        true
+    }
+
+    /// The fewest tokens to the end, if the index has complete tables.
+    fn tokens_by_tables(&mut self) -> Option<u64> {
+        let state = self.table_state()?;
+        self.distance(state)
+    }
+
+    /// The same after one more token.
+    fn after_by_tables(&mut self, token: u32) -> Option<u64> {
+        let state = self.table_state()?;
+        let bytes = self.root.vocabulary().spelling(token)?;
+        let to = self.root.built()?.advance(state, bytes);
+        self.distance(to)
+    }
+
+    fn distance(&self, state: u16) -> Option<u64> {
+        let classes = self.root.token_classes()?;
+        // The tables know nothing of a request's own stop tokens: one that spells something is no way to go on.
+        if self.stops.iter().any(|&t| classes.of.get(t as usize).is_some_and(|&class| class != 0)) {
+            return None;
+        }
+        classes.distances.get(state as usize).filter(|&&d| d != u32::MAX).map(|&d| d.into())
+    }
+
+    /// Keeps the tokens of a row after which the output can be completed by `left` tokens, by the tables; false without
+    /// them.
+    fn keep_by_tables(&mut self, row: &mut [u32], left: u64) -> bool {
+        let Some(state) = self.table_state().filter(|&s| self.distance(s).is_some()) else { return false };
+        let Some(classes) = self.root.token_classes() else { return false };
+        let Some(ways) = classes.rows.get(state as usize) else { return false };
+        let late = |&&(_, to): &&(u32, u16)| self.distance(to).is_none_or(|d| d > left);
+        let late: Vec<u32> = ways.iter().filter(late).map(|&(class, _)| class).collect();
+        if late.is_empty() {
+            return true;
+        }
+        for (word, first) in row.iter_mut().zip((0..).step_by(32)) {
+            let mut rest = *word;
+            while rest != 0 {
+                let t = rest.trailing_zeros();
+                rest &= rest - 1;
+                let class = classes.of.get(first + t as usize).copied().unwrap_or(0);
+                if late.binary_search(&class).is_ok() {
+                    *word &= !(1 << t);
+                }
+            }
         }
         true
     }
@@ -177,17 +280,51 @@ impl Guide {
         fewest_tokens(index.vocabulary().trie(), &bytes, usable).map(Arc::from)
     }
 
+    /// Takes those of `tokens` out of a row after which the output cannot be completed by `left` tokens.
+    fn price_each(&mut self, row: &mut [u32], tokens: &[u32], left: u64) {
+        let index = self.index.clone();
+        let (Engine::Document { program, .. }, Position::Document { arena, top }) = (&index.0.engine, &self.position)
+        else {
+            return;
+        };
+        if tokens.is_empty() {
+            return;
+        }
+        let costs = index.0.costs.get_or_init(|| Costs::of(program));
+        let spelled = self.speller(left);
+        let mut arena = (**arena).clone();
+        let mut prices = Prices::new(program, costs, arena.nodes.len() as u32);
+        let mark = arena.mark();
+        for &t in tokens {
+            let bytes = index.vocabulary().spelling(t).unwrap_or_default();
+            let mut frames = Frames { program, arena: &mut arena };
+            let mut at = *top;
+            for &b in bytes {
+                at = if at == NONE { NONE } else { frames.step(at, b) };
+            }
+            if at == NONE || !prices.fits(&mut arena, at, &spelled) {
+                row[t as usize >> 5] &= !(1 << (t & 31));
+            }
+            arena.truncate(&mark);
+        }
+    }
+
+    /// Whether bytes are spelled by at most `left` tokens.
+    fn speller(&self, left: u64) -> impl Fn(Option<Vec<u8>>) -> bool + use<'_> {
+        move |bytes| {
+            let trie = self.index.vocabulary().trie();
+            let usable = |t: u32| !self.stops.contains(&t) && !self.is_refused_everywhere(t);
+            let tokens = bytes.and_then(|b| fewest_tokens(trie, &b, usable));
+            tokens.is_some_and(|t| t.len() as u64 <= left)
+        }
+    }
+
     /// Keeps the tokens of a row after which the output can be completed by `left` tokens.
     fn price(&mut self, row: &mut [u32], left: u64) {
         let index = self.index.clone();
         let inner = &*index.0;
         let trie = inner.vocabulary.trie();
-        let stops = self.stops.clone();
-        let refuses = |t: u32| stops.contains(&t) || self.is_refused_everywhere(t);
-        let spelled = |bytes: Option<Vec<u8>>| {
-            let tokens = bytes.and_then(|b| fewest_tokens(trie, &b, |t| !refuses(t)));
-            tokens.is_some_and(|t| t.len() as u64 <= left)
-        };
+        let spelled = self.speller(left);
         let mut kept = vec![0u32; row.len()];
         let mut keep = |node: u32, fits: bool| {
             for &t in trie.tokens(node).iter().filter(|_| fits) {
@@ -289,7 +426,12 @@ impl<'a> Prices<'a> {
         // Most tokens stay in one scalar, whose frames below are the same for all of them.
         if node.kind == Kind::Scalar && node.parent < self.old && node.trace == u32::MAX {
             let items = arena.scalars[node.start as usize..(node.start + node.len) as usize].to_vec();
-            return *self.scalars.entry((node.parent, node.count, items)).or_insert_with(|| priced(arena));
+            // Of the length, what some bound depends on.
+            let lexeme = |i: &ScalarItem| &program.lexemes[i.lexeme as usize];
+            let counted = |i: &&ScalarItem| lexeme(i).is_bounded();
+            let count = items.iter().filter(counted).map(|i| lexeme(i).significant_count(node.count)).max();
+            let key = (node.parent, count.unwrap_or(0), items);
+            return *self.scalars.entry(key).or_insert_with(|| priced(arena));
         }
         let mut key = Vec::new();
         arena.describe(program, top, &mut key);

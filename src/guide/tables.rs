@@ -53,11 +53,18 @@ impl Guide {
         }
     }
 
-    /// The mask by the tables: those that the guide is on, or the states that its tokens lead to on them.
+    /// The mask by the tables.
     pub(super) fn fill_from_tables(&mut self, row: &mut [u32]) -> bool {
-        if let Some((tables, state)) = self.on_tables() {
-            tables.fill(state, row);
-            return true;
+        let Some(state) = self.table_state() else { return false };
+        let Some(tables) = self.tables() else { return false };
+        tables.fill(state, row);
+        true
+    }
+
+    /// The state that the tokens so far lead to on the tables, as far as these reach: the guide's own, or looked up.
+    pub(super) fn table_state(&mut self) -> Option<u16> {
+        if let Some((_, state)) = self.on_tables() {
+            return Some(state);
         }
         let mut flat = std::mem::take(&mut self.flat);
         let state = self.tables().and_then(|tables| {
@@ -65,18 +72,16 @@ impl Guide {
                 flat.push(0);
             }
             while let (Some(step), Some(&state)) = (self.history.get(flat.len() - 1), flat.last()) {
-                let to = tables.advance(state, self.index.vocabulary().spelling(step.token)?);
+                let to = tables.advance(state, self.root.vocabulary().spelling(step.token)?);
                 if to >= OUTSIDE {
                     return None;
                 }
                 flat.push(to);
             }
-            let state = *flat.last()?;
-            tables.fill(state, row);
-            Some(state)
+            flat.last().copied()
         });
         self.flat = flat;
-        state.is_some()
+        state
     }
 
     /// Moves the guide to the engine, if it is on tables. False if that is not possible.

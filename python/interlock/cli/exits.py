@@ -95,7 +95,9 @@ def sentence(error: BaseException) -> str:
     described = describe(error)
     lines = [f"interlock: {described['type']}: {described['message']}"]
     shown = str(described["message"])
-    extra = [f"{name} {described[name]}" for name in ("pointer", "keyword") if str(described.get(name, "")) not in shown]
+    extra = [
+        f"{name} {described[name]}" for name in ("pointer", "keyword") if str(described.get(name, "")) not in shown
+    ]
     if extra:
         lines.append("  at: " + ", ".join(extra))
     if "remedy" in described:

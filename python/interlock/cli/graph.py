@@ -4,8 +4,8 @@
 make it readable:
 
 * ``characters``: a state inside a UTF-8 sequence is no state of the text; edges carry code points instead of bytes.
-* ``jumps``: a state with one way on and that way one character is *forced*; chains of them become one edge with the whole
-  text. This is the compressed automaton of jump-forward decoding.
+* ``jumps``: a state with one way on and that way one character is *forced*; chains of them become one edge with the
+  whole text. This is the compressed automaton of jump-forward decoding.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def bytewise(automaton: interlock.Automaton) -> tuple[list[dict[int, int]], set[
 
 def characters(rows: list[dict[int, int]], accepting: set[int]) -> Graph:
     """The automaton over code points. A state all of whose ways are continuation bytes is inside a character."""
-    inside = {s for s, row in enumerate(rows) if s and row and s not in accepting and all(0x80 <= b <= 0xBF for b in row)}
+    inside = {
+        s for s, row in enumerate(rows) if s and row and s not in accepting and all(0x80 <= b <= 0xBF for b in row)
+    }
     edges: list[Edge] = []
     for src, row in enumerate(rows):
         if src in inside:

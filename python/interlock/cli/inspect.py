@@ -1,7 +1,7 @@
 """Say what a source became: states, memory, and how exactly each keyword is enforced.
 
-  interlock inspect order.json
-  interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
+interlock inspect order.json
+interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
 """
 
 from __future__ import annotations
@@ -48,7 +48,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "memory_bytes": index.memory_bytes,
         "language_size": count,
         "shortest_member": shortest.decode("utf-8", "backslashreplace"),
-        "start": {"allowed_tokens": len(allowed), "allowed_bytes": first, "forced": forced.decode("utf-8", "backslashreplace")},
+        "start": {
+            "allowed_tokens": len(allowed),
+            "allowed_bytes": first,
+            "forced": forced.decode("utf-8", "backslashreplace"),
+        },
         "report": [
             {"pointer": r.pointer, "keyword": r.keyword, "enforcement": r.enforcement, "reason": r.reason} for r in rows
         ],

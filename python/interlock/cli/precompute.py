@@ -36,7 +36,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sources", metavar="SOURCES", help="a folder (with those in it), a .jsonl file, or a glob")
     vocabularies.add_arguments(parser, required=True)
     parser.add_argument("-o", "--out", metavar="STORE", required=True, help="the folder of the store, or an fsspec URL")
-    parser.add_argument("--shard", metavar="I/N", default="1/1", help="only every Nth source, from the Ith on; 1/N to N/N")
+    parser.add_argument(
+        "--shard", metavar="I/N", default="1/1", help="only every Nth source, from the Ith on; 1/N to N/N"
+    )
     parser.add_argument("-j", "--jobs", type=int, metavar="N", help="processes (default: one for each core)")
     parser.add_argument("--no-tables", action="store_true", help="store what indexes are compiled from, and no tables")
     parser.add_argument("--report", metavar="FILE", help="default: report.jsonl in the store")

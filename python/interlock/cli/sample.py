@@ -46,7 +46,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
             walker.reset()
             confirmed = ended and walker.advance_many(list(data)) == len(data) and walker.is_accepting
             text = data.decode("utf-8", "backslashreplace")
-            samples.append({"text": text, "tokens": guide.num_tokens, "ended": ended, "confirmed": confirmed and judge(text)})
+            samples.append(
+                {"text": text, "tokens": guide.num_tokens, "ended": ended, "confirmed": confirmed and judge(text)}
+            )
             bar.show(number + 1)
     bad = sum(not sample["confirmed"] for sample in samples)
     people = [s["text"] if s["text"].isprintable() else text_of(s["text"].encode()) for s in samples if s["ended"]]

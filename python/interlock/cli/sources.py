@@ -64,7 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
     group = parser.add_argument_group("how the source is read")
     group.add_argument("--schema-key", metavar="KEY", help="the schema is the value of KEY in the JSON file")
     group.add_argument(
-        "--whitespace", default="flexible", metavar="W", help="flexible, compact, spaced, or a pattern (default: flexible)"
+        "--whitespace",
+        default="flexible",
+        metavar="W",
+        help="flexible, compact, spaced, or a pattern (default: flexible)",
     )
     group.add_argument(
         "--property-order", choices=["schema", "any"], default="schema", help="keys as declared, or in any order"

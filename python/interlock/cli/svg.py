@@ -16,7 +16,8 @@ STYLE = """\
 .e{fill:none;stroke:#6b7280;stroke-width:1.3}.f{fill:none;stroke:#c2410c;stroke-width:4}
 .s{fill:#fff;stroke:#111827;stroke-width:1.5}.a{fill:none;stroke:#111827;stroke-width:1.2}
 text{font:12.6px 'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:#111827;}
-.n{text-anchor:middle;font-size:10px;fill:#4b5563}.r{font-weight:bold;fill:#9a3412}.b{fill:#fff;stroke:#e5e7eb}.p{fill:#6b7280}.q{fill:#c2410c}"""
+.n{text-anchor:middle;font-size:10px;fill:#4b5563}.r{font-weight:bold;fill:#9a3412}.b{fill:#fff;stroke:#e5e7eb}
+.p{fill:#6b7280}.q{fill:#c2410c}"""
 
 
 def svg(graph: Graph, title: str) -> str:
@@ -38,7 +39,13 @@ def svg(graph: Graph, title: str) -> str:
             loops[edge.src] = number + 1
             if not number:
                 x, y = box.x, box.y - RADIUS
-                body.append(_path(f"M{x - 6:.1f} {y + 1:.1f}C{x - 18:.1f} {y - 26:.1f} {x + 18:.1f} {y - 26:.1f} {x + 6:.1f} {y:.1f}", thick))
+                body.append(
+                    _path(
+                        f"M{x - 6:.1f} {y + 1:.1f}C{x - 18:.1f} {y - 26:.1f} "
+                        f"{x + 18:.1f} {y - 26:.1f} {x + 6:.1f} {y:.1f}",
+                        thick,
+                    )
+                )
             labels.append(_label(edge, text, wide, box.x, box.y - RADIUS - 26 - number * LINE))
         else:
             body.append(_path(_curve(route), thick))
@@ -53,14 +60,25 @@ def svg(graph: Graph, title: str) -> str:
     start = plan.states[0]
     body.append(_path(f"M{start.x - RADIUS - 24:.1f} {start.y:.1f}H{start.x - RADIUS:.1f}", False))
     width, height = plan.width + 2 * MARGIN, plan.height + 2 * MARGIN
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-MARGIN} {-MARGIN} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">'
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-MARGIN} {-MARGIN} {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}">'
+    )
     marks = "".join(
         f'<marker id="{name}" viewBox="0 0 10 10" refX="9" refY="5" markerUnits="userSpaceOnUse" markerWidth="{size}" '
         f'markerHeight="{size}" orient="auto"><path class="{css}" d="M0 1L10 5L0 9z"/></marker>'
         for name, size, css in (("thin", 9, "p"), ("thick", 14, "q"))
     )
     back = f'<rect x="{-MARGIN}" y="{-MARGIN}" width="{width:.0f}" height="{height:.0f}" fill="#fff"/>'
-    parts = [head, f"<title>{_text(title)}</title><style>{STYLE}</style><defs>{marks}</defs>", back, *body, *labels, *circles, "</svg>"]
+    parts = [
+        head,
+        f"<title>{_text(title)}</title><style>{STYLE}</style><defs>{marks}</defs>",
+        back,
+        *body,
+        *labels,
+        *circles,
+        "</svg>",
+    ]
     return "\n".join(parts) + "\n"
 
 
@@ -75,7 +93,8 @@ for (const svg of document.querySelectorAll('.v svg')) {{
   const box = svg.viewBox.baseVal; let from = null;
   const scale = () => Math.max(box.width / svg.clientWidth, box.height / svg.clientHeight);
   svg.addEventListener('wheel', e => {{ e.preventDefault(); const k = e.deltaY < 0 ? 0.85 : 1.18;
-    box.x += box.width * (1 - k) / 2; box.y += box.height * (1 - k) / 2; box.width *= k; box.height *= k; }}, {{passive: false}});
+    box.x += box.width * (1 - k) / 2; box.y += box.height * (1 - k) / 2; box.width *= k; box.height *= k;
+    }}, {{passive: false}});
   svg.addEventListener('pointerdown', e => {{ from = [e.clientX, e.clientY]; svg.setPointerCapture(e.pointerId); }});
   svg.addEventListener('pointermove', e => {{ if (!from) return; const k = scale();
     box.x -= (e.clientX - from[0]) * k; box.y -= (e.clientY - from[1]) * k; from = [e.clientX, e.clientY]; }});
@@ -103,10 +122,13 @@ def _label(edge: Edge, text: str, wide: float, x: float, y: float) -> str:
     left = x - len(text) * LETTER / 2
     parts = [("", 0, text[:head]), ("r", head, text[head:])] if edge.forced else [("", 0, text)]
     shown = "".join(
-        f'<text class="{css}" x="{left + at * LETTER:.1f}" y="{y + 4.5:.1f}">{_text(part)}</text>' for css, at, part in parts if part
+        f'<text class="{css}" x="{left + at * LETTER:.1f}" y="{y + 4.5:.1f}">{_text(part)}</text>'
+        for css, at, part in parts
+        if part
     )
     return (
-        f'<g><title>{_text(full)}</title><rect class="b" x="{x - wide / 2:.1f}" y="{y - LINE / 2 + 1:.1f}" width="{wide:.1f}" '
+        f'<g><title>{_text(full)}</title><rect class="b" x="{x - wide / 2:.1f}" y="{y - LINE / 2 + 1:.1f}" '
+        f'width="{wide:.1f}" '
         f'height="{LINE - 2}" rx="4"/>{shown}</g>'
     )
 
@@ -117,7 +139,8 @@ def _curve(route: Route) -> str:
         src, middle, dst = boxes
         edge = middle.x - middle.width / 2
         return (
-            f"M{src.x + RADIUS:.1f} {src.y:.1f}C{edge:.1f} {src.y:.1f} {edge:.1f} {middle.y:.1f} {middle.x:.1f} {middle.y:.1f}"
+            f"M{src.x + RADIUS:.1f} {src.y:.1f}C{edge:.1f} {src.y:.1f} {edge:.1f} {middle.y:.1f} "
+            f"{middle.x:.1f} {middle.y:.1f}"
             f"C{edge:.1f} {middle.y:.1f} {edge:.1f} {dst.y:.1f} {dst.x + RADIUS:.1f} {dst.y:.1f}"
         )
     way = 1.0 if boxes[0].rank < boxes[-1].rank else -1.0
@@ -128,7 +151,11 @@ def _curve(route: Route) -> str:
     d = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
     for (x0, y0), (x1, y1) in zip(points, points[1:]):
         half = (x1 - x0) / 2
-        d += f"L{x1:.1f} {y1:.1f}" if y0 == y1 else f"C{x0 + half:.1f} {y0:.1f} {x1 - half:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"
+        d += (
+            f"L{x1:.1f} {y1:.1f}"
+            if y0 == y1
+            else f"C{x0 + half:.1f} {y0:.1f} {x1 - half:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"
+        )
     return d
 
 

@@ -22,7 +22,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tokenizer", metavar="FILE", help="a tokenizer file, or bytes for the built-in vocabulary")
     vocabularies.add_details(parser.add_argument_group("what the file leaves open"))
     parser.add_argument("-o", "--out", metavar="PACK", help="write the vocabulary to this file")
-    parser.add_argument("--token", type=int, action="append", default=[], metavar="ID", help="show one token (repeatable)")
+    parser.add_argument(
+        "--token", type=int, action="append", default=[], metavar="ID", help="show one token (repeatable)"
+    )
     parser.add_argument("--find", action="append", default=[], metavar="TEXT", help="the id of a text (repeatable)")
 
 
@@ -61,7 +63,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("fingerprint", vocabulary.fingerprint),
         ]
     )
-    people += [f"token {i}: {text_of(vocabulary.token_bytes(i))}" + ("" if is_text(i) else " (spells no text)") for i in args.token]
+    people += [
+        f"token {i}: {text_of(vocabulary.token_bytes(i))}" + ("" if is_text(i) else " (spells no text)")
+        for i in args.token
+    ]
     people += [f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}" for text, ids in found.items()]
     if args.out is not None:
         machine["file"] = args.out

@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser, required: bool = False) -> No
 
 def add_details(group: argparse._ArgumentGroup) -> None:
     """Add what a tokenizer file may leave open: stop tokens and the width of the logits."""
-    group.add_argument("--eos", metavar="IDS", help="the ids that end an output, with commas, where the file names none")
+    group.add_argument(
+        "--eos", metavar="IDS", help="the ids that end an output, with commas, where the file names none"
+    )
     group.add_argument("--size", type=int, metavar="N", help="the width of the logits, where the model pads them")
 
 
@@ -73,4 +75,3 @@ def is_pack(path: str) -> bool:
     """Whether a file begins as packs do."""
     with open(path, "rb") as file:
         return file.read(len(MAGIC)) == MAGIC
-

@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 use super::{DEAD, OUTSIDE, Tables};
 use crate::vocab::Vocabulary;
@@ -23,6 +24,8 @@ pub struct TokenClasses {
     pub count: usize,
     /// Per state the classes that it allows, ascending, with the next state of each.
     pub rows: Vec<Vec<(u32, u16)>>,
+    /// Per state the fewest tokens to one where the output may end; [`u32::MAX`] where there is no way.
+    pub distances: Vec<u32>,
 }
 
 /// The tokens that a state allows, with the state after each, by ascending token.
@@ -101,11 +104,38 @@ impl TokenClasses {
                 at = parents[at as usize];
             }
         }
-        TokenClasses { of, count: last.len(), rows }
+        let distances = distances(tables, &rows);
+        TokenClasses { of, count: last.len(), rows, distances }
     }
 
     /// Pairs of a state and a token class that it allows.
     pub fn num_transitions(&self) -> usize {
         self.rows.iter().map(Vec::len).sum()
     }
+}
+
+/// Breadth first, backwards from the states where the output may end.
+fn distances(tables: &Tables, rows: &[Vec<(u32, u16)>]) -> Vec<u32> {
+    let states = 0..tables.num_states() as u16;
+    let mut before: Vec<Vec<u16>> = vec![Vec::new(); rows.len()];
+    for (state, row) in states.clone().zip(rows) {
+        for &(_, to) in row {
+            // Classes of one state that lead to one state come one after the other more often than not.
+            if before[to as usize].last() != Some(&state) {
+                before[to as usize].push(state);
+            }
+        }
+    }
+    let mut distances = vec![u32::MAX; rows.len()];
+    let mut queue: VecDeque<u16> = states.filter(|&s| tables.is_accepting(s)).collect();
+    queue.iter().for_each(|&s| distances[s as usize] = 0);
+    while let Some(state) = queue.pop_front() {
+        for &from in &before[state as usize] {
+            if distances[from as usize] == u32::MAX {
+                distances[from as usize] = distances[state as usize] + 1;
+                queue.push_back(from);
+            }
+        }
+    }
+    distances
 }

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from interlock import ArgumentError
+from interlock.integrations.transformers._drafts import forced_run
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._processor import constraints_of
 from interlock.integrations.transformers._row import Constraint, Row
@@ -32,18 +33,6 @@ class JumpForwardStats:
     model_calls: int = 0
     forced: int = 0
     sampled: int = 0
-
-
-def _forced(row: Row) -> list[int]:
-    """Tokens that come next whatever the model says: a forced run, or the only token that is allowed."""
-    guide = row.guide
-    if guide is None or row.over or row.refused:
-        return []
-    run = guide.forced_tokens()
-    if run:
-        return run
-    allowed = guide.allowed_token_ids()
-    return [int(allowed[0])] if len(allowed) == 1 else []
 
 
 def _closed(row: torch.Tensor, count: int, width: int) -> torch.Tensor:
@@ -88,8 +77,9 @@ def jump_forward(
 ) -> torch.Tensor:
     """A loop for ``model.generate(..., custom_generate=jump_forward, constraints=index)``: greedy search or sampling.
 
-    ``constraints``, ``trigger`` and ``max_tokens`` are those of ``GuideLogitsProcessor``. ``on_tokens(row, ids, forced)``
-    is called for tokens as they appear, and ``stats`` counts. Returns the ids with the prompt, padded on the right.
+    ``constraints``, ``trigger`` and ``max_tokens`` are those of ``GuideLogitsProcessor``.
+    ``on_tokens(row, ids, forced)`` is called for tokens as they appear, and ``stats`` counts. Returns the ids with the
+    prompt, padded on the right.
 
     Raises ``ArgumentError`` for beams, encoder-decoder models, inputs other than ids and, with more than one row, for
     caches that are not plain attention over everything.
@@ -128,7 +118,7 @@ def jump_forward(
 
     def jump() -> None:
         for i, sequence in enumerate(batch):
-            while not sequence.done and (run := _forced(sequence.row)):
+            while not sequence.done and (run := forced_run(sequence.row)):
                 before = len(sequence.new)
                 for token in run:
                     if not sequence.done:

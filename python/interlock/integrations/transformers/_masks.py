@@ -42,7 +42,9 @@ class _Copies:
             return torch.empty(like.shape, dtype=like.dtype)
         for storage in self._kept:
             if storage.nbytes() == size and count(storage._cdata) == 1:
-                return torch.empty(0, dtype=like.dtype).set_(storage, 0, like.shape)  # type: ignore[call-overload, unused-ignore]
+                bare: Any = torch.empty(0, dtype=like.dtype)
+                again: torch.Tensor = bare.set_(storage, 0, like.shape)
+                return again
         made = torch.empty(like.shape, dtype=like.dtype)
         self._kept = [*self._kept[-1:], made.untyped_storage()]
         return made

@@ -45,8 +45,8 @@ def constraints_of(
 class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore]
     """Masks what may not come next, for ``generate(logits_processor=[...])``.
 
-    ``constraints`` is one for all rows or a list with one per prompt: an ``Index``, a ``Triggered`` or ``None`` for a row
-    without a mask. ``trigger``, text or token ids, leaves text free until it was generated. ``max_tokens`` and
+    ``constraints`` is one for all rows or a list with one per prompt: an ``Index``, a ``Triggered`` or ``None`` for a
+    row without a mask. ``trigger``, text or token ids, leaves text free until it was generated. ``max_tokens`` and
     ``stop_token_ids`` are handed to ``Index.guide``. ``in_place`` masks the scores that were passed instead of a copy;
     it saves a copy where nothing else looks at the scores.
 
