@@ -533,8 +533,8 @@ class Guide:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
 
         Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
-        vocabulary whose tokenizer is not byte-level BPE of a known kind. ``context_ids`` of ``Index.guide`` decide how
-        the output begins.
+        vocabulary whose tokenizer is not BPE of a known kind: byte-level with a known pattern, or sentencepiece.
+        ``context_ids`` of ``Index.guide`` decide how the output begins.
         """
 
     def forced_text(self) -> str:
@@ -615,10 +615,12 @@ def _vocabulary_with_model(
     pattern: str | None = None,
     ids: Sequence[int] | None = None,
     added: Sequence[int] | None = None,
+    sentencepiece: bytes | None = None,
 ) -> Vocabulary:
     """Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
 
-    ``document`` is a ``tokenizer.json``; else ``pattern``, ``ids`` and ``added`` are those of a tiktoken encoding.
+    ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are those
+    of a tiktoken encoding.
     """
 
 def _restore_vocabulary(

@@ -322,6 +322,7 @@ def _read_sentencepiece(model: Any) -> _Table:
             table.tokens[i] = piece.replace("▁", " ").encode()
     if model.eos_id() >= 0:
         table.eos = [model.eos_id()]
+    table.model = {"sentencepiece": model.serialized_model_proto()}
     return table
 
 
@@ -330,6 +331,9 @@ def _read_tekken(tokenizer: Any) -> _Table:
     for i in range(tokenizer.n_words):
         special = i in table.special
         table.tokens[i] = tokenizer.id_to_piece(i).encode() if special else tokenizer.id_to_byte_piece(i)
+    pattern = getattr(getattr(tokenizer, "_model", None), "_pat_str", None)
+    if isinstance(pattern, str):
+        table.model = {"pattern": pattern, "ids": range(tokenizer.num_special_tokens, tokenizer.n_words)}
     return table
 
 

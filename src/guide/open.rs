@@ -87,6 +87,9 @@ impl Search<'_, '_> {
             }
         }
         for start in 0..=open.len() {
+            if !model.may_end(open, start) {
+                continue;
+            }
             let before = model.merge(open.get(..start)?)?;
             if !common.is_met_by(&before) && (start == open.len() || self.is_passed(start, &before)) {
                 common.keep(before);

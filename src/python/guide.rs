@@ -263,8 +263,8 @@ impl PyGuide {
     /// The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
     ///
     /// Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
-    /// vocabulary whose tokenizer is not byte-level BPE of a known kind. ``context_ids`` of ``Index.guide`` decide how
-    /// the output begins.
+    /// vocabulary whose tokenizer is not BPE of a known kind: byte-level with a known pattern, or sentencepiece.
+    /// ``context_ids`` of ``Index.guide`` decide how the output begins.
     fn forced_tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
         self.with_detached(py, |slot| slot.guide.forced_tokens())
     }

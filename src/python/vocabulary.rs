@@ -10,7 +10,7 @@ use super::errors::{detached, of_kind};
 use super::ids::{TokenId, TokenIds};
 use super::registry;
 use crate::error::ErrorKind;
-use crate::vocab::load::{load_file, recipe_of_json};
+use crate::vocab::load::{load_file, recipe_of_json, recipe_of_sentencepiece};
 use crate::vocab::{Recipe, Vocabulary, VocabularyOptions};
 
 /// The bytes of every token, which ids end an output, and the width of the logits.
@@ -225,24 +225,27 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A recipe as Python values: pattern, flags (whole, normal form C), ids, merges one after the other, added ids.
-type Packed = (String, bool, bool, Vec<u32>, Option<Vec<u32>>, Vec<u32>);
+/// A recipe as Python values: pattern, flags (whole, normal form C), ids, merges one after the other, added ids, ranks,
+/// tokens of bytes.
+type Packed = (String, bool, bool, Vec<u32>, Option<Vec<u32>>, Vec<u32>, Vec<u32>, Vec<u32>);
 
 fn pack(recipe: &Recipe) -> Packed {
-    let Recipe { pattern, whole, nfc, ids, merges, added } = recipe.clone();
-    (pattern, whole, nfc, ids, merges.map(|m| m.into_flattened()), added)
+    let Recipe { pattern, whole, nfc, ids, merges, added, ranks, bytes } = recipe.clone();
+    (pattern, whole, nfc, ids, merges.map(|m| m.into_flattened()), added, ranks, bytes)
 }
 
-fn unpack((pattern, whole, nfc, ids, merges, added): Packed) -> Recipe {
+fn unpack((pattern, whole, nfc, ids, merges, added, ranks, bytes): Packed) -> Recipe {
     let merges = merges.map(|m| m.as_chunks::<3>().0.to_vec());
-    Recipe { pattern, whole, nfc, ids, merges, added }
+    Recipe { pattern, whole, nfc, ids, merges, added, ranks, bytes }
 }
 
 /// Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
 ///
-/// ``document`` is a ``tokenizer.json``; else ``pattern``, ``ids`` and ``added`` are those of a tiktoken encoding.
+/// ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are those
+/// of a tiktoken encoding.
 #[pyfunction]
-#[pyo3(signature = (tokens, eos_token_ids, special_token_ids, size=None, document=None, pattern=None, ids=None, added=None))]
+#[pyo3(signature = (tokens, eos_token_ids, special_token_ids, size=None, document=None, pattern=None, ids=None, added=None,
+                    sentencepiece=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn _vocabulary_with_model(
     py: Python<'_>,
@@ -254,9 +257,11 @@ pub fn _vocabulary_with_model(
     pattern: Option<String>,
     ids: Option<Vec<u32>>,
     added: Option<Vec<u32>>,
+    sentencepiece: Option<&[u8]>,
 ) -> PyResult<PyVocabulary> {
     let recipe = match (document, pattern, ids) {
         (Some(document), ..) => recipe_of_json(document.as_bytes()),
+        _ if sentencepiece.is_some() => sentencepiece.and_then(recipe_of_sentencepiece),
         (None, Some(pattern), Some(ids)) => {
             let added = added.unwrap_or_default();
             Some(Recipe { pattern, whole: true, ids, added, ..Recipe::default() })

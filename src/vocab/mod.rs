@@ -18,6 +18,7 @@
 
 pub mod load;
 pub mod model;
+mod pairs;
 mod split;
 pub mod trie;
 
@@ -26,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::Slice;
-pub use model::{Cut, Model, Next, Recipe};
+pub use model::{Cut, Model, Next, Recipe, SENTENCEPIECE};
 pub use trie::{Trie, TrieParts};
 
 /// The widest logits, in ids: sixteen times the widest known vocabulary, and 512 KiB per mask row.

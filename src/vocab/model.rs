@@ -1,9 +1,14 @@
-//! The tokenizer's own way to spell a text, as far as it is byte-level BPE.
+//! The tokenizer's own way to spell a text, as far as it is BPE.
 //!
 //! A vocabulary may hold a [`Model`]: the merges, the pattern that cuts text into pieces, and the added tokens. It says
 //! which tokens the tokenizer makes of a text, and which of them stay whatever text follows. It takes no part
 //! in the vocabulary's fingerprint, for no mask depends on it. A tokenizer that is anything else (a normaliser other
-//! than NFC, sentencepiece, unigram, a pattern that is not known) has no model.
+//! than NFC, unigram, a pattern that is not known) has no model.
+//!
+//! There are two kinds. *Byte-level* BPE cuts text by a pattern and merges bytes. *Sentencepiece* BPE merges the
+//! characters of a whole text, in which a space is a character like others; a character that is no token is spelled
+//! by tokens of bytes. Its text is cut where no token spans ([`Pairs`]). The space that it writes in front of a whole
+//! text does not count: an output continues a text.
 //!
 //! **Merging** is the published algorithm: of all neighbours that merge, those of the lowest rank, the leftmost first,
 //! until none do. A rank file ranks the merged bytes; a list of merges ranks pairs of tokens.
@@ -19,7 +24,14 @@
 use rustc_hash::FxHashMap;
 
 use super::Vocabulary;
+use super::pairs::Pairs;
 use super::split::Splitter;
+
+/// The "pattern" of sentencepiece models, which cut text by none.
+pub const SENTENCEPIECE: &str = "\u{2581}";
+
+/// Stands for the token of a character that is none.
+const NO_TOKEN: u32 = u32::MAX;
 
 /// The longest piece that is merged, in bytes: merging takes quadratic time. Longer ones are not certain.
 const MAX_PIECE: usize = 1024;
@@ -63,43 +75,70 @@ pub struct Cut {
 /// What makes a model, in terms of a vocabulary's ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recipe {
-    /// The pattern that cuts text into pieces.
+    /// The pattern that cuts text into pieces, of several steps one behind the other with a zero byte between them; or
+    /// [`SENTENCEPIECE`].
     pub pattern: String,
     /// Whether a piece that is a token is that token, whatever the merges would make of it.
     pub whole: bool,
     /// Whether text is brought into normal form C first.
     pub nfc: bool,
-    /// The tokens that merging makes, added tokens excepted. Without `merges`, an id is its own rank.
+    /// The tokens that merging makes, added tokens excepted.
     pub ids: Vec<u32>,
+    /// Without `merges`: the rank of each of `ids`, the lowest merged first; if there are none, an id is its own rank.
+    pub ranks: Vec<u32>,
+    /// Of sentencepiece models: the token of each byte, for characters that are no tokens; else nothing.
+    pub bytes: Vec<u32>,
     /// Left, right and merged token, the lowest rank first.
     pub merges: Option<Vec<[u32; 3]>>,
     /// The added tokens, special ones included, whose content is what the vocabulary says that they spell.
     pub added: Vec<u32>,
 }
 
+/// What cuts text into pieces.
+#[derive(Debug)]
+enum Cuts {
+    Pattern(Splitter),
+    Pairs(Pairs),
+}
+
 /// See the module's story.
 #[derive(Debug)]
 pub struct Model {
     recipe: Recipe,
-    splitter: Splitter,
-    by_bytes: FxHashMap<Box<[u8]>, u32>,
+    cuts: Cuts,
+    /// Token and rank.
+    by_bytes: FxHashMap<Box<[u8]>, (u32, u32)>,
     by_pair: FxHashMap<(u32, u32), (u32, u32)>,
     added: Vec<Box<[u8]>>,
+    /// The bytes that some added token begins with.
+    begins: Box<[bool; 256]>,
 }
 
 impl Model {
-    /// The model that `recipe` makes; `None` if its pattern is not known, or it names an id without text.
+    /// The model that `recipe` makes; `None` if its pattern is not known, it names an id without text, or two with the
+    /// same.
     pub(super) fn new(vocabulary: &Vocabulary, recipe: &Recipe) -> Option<Model> {
-        let splitter = Splitter::new(&recipe.pattern)?;
         let text = |&id: &u32| vocabulary.token_bytes(id).filter(|bytes| !bytes.is_empty());
-        let by_bytes = recipe.ids.iter().map(|id| Some((text(id)?.into(), *id))).collect::<Option<_>>()?;
+        let ranked = recipe.ids.iter().enumerate();
+        let ranked = ranked.map(|(i, id)| Some((text(id)?.into(), (*id, *recipe.ranks.get(i).unwrap_or(id)))));
+        let by_bytes: FxHashMap<Box<[u8]>, (u32, u32)> = ranked.collect::<Option<_>>()?;
+        let cuts = match recipe.pattern.as_str() {
+            SENTENCEPIECE => Cuts::Pairs(Pairs::of(by_bytes.keys().map(|text| &**text))),
+            pattern => Cuts::Pattern(Splitter::new(pattern)?),
+        };
+        let fallback = [0, 256].contains(&recipe.bytes.len()) && recipe.bytes.iter().all(|id| text(id).is_some());
+        if by_bytes.len() < recipe.ids.len() || !fallback {
+            return None;
+        }
         let merges = recipe.merges.iter().flatten().zip(0..);
         let mut by_pair = FxHashMap::default();
         for (&[left, right, merged], rank) in merges {
             by_pair.insert((left, right), (rank, merged));
         }
-        let added = recipe.added.iter().map(|id| Some(text(id)?.into())).collect::<Option<_>>()?;
-        Some(Model { recipe: recipe.clone(), splitter, by_bytes, by_pair, added })
+        let added: Vec<Box<[u8]>> = recipe.added.iter().map(|id| Some(text(id)?.into())).collect::<Option<_>>()?;
+        let mut begins = Box::new([false; 256]);
+        added.iter().filter_map(|content| content.first()).for_each(|&byte| begins[usize::from(byte)] = true);
+        Some(Model { recipe: recipe.clone(), cuts, by_bytes, by_pair, added, begins })
     }
 
     /// What made this model.
@@ -115,13 +154,18 @@ impl Model {
     /// Bytes that the tables occupy, about.
     pub fn memory_bytes(&self) -> usize {
         let recipe = 4 * self.recipe.ids.len() + 12 * self.recipe.merges.as_ref().map_or(0, Vec::len);
-        recipe + self.by_bytes.keys().map(|k| k.len() + 32).sum::<usize>() + 20 * self.by_pair.capacity()
+        let pairs = if let Cuts::Pairs(pairs) = &self.cuts { pairs.memory_bytes() } else { 0 };
+        recipe + pairs + self.by_bytes.keys().map(|k| k.len() + 32).sum::<usize>() + 20 * self.by_pair.capacity()
     }
 
     /// The certain pieces of `text`.
     pub fn pieces(&self, text: &[u8], next: Next) -> Cut {
         let (known, complete) = self.known(text, next);
-        Cut { ends: self.splitter.certain(known, complete), known: known.len() == text.len() }
+        let ends = match &self.cuts {
+            Cuts::Pattern(splitter) => splitter.certain(known, complete),
+            Cuts::Pairs(pairs) => pairs.certain(known, complete),
+        };
+        Cut { ends, known: known.len() == text.len() }
     }
 
     /// The tokens of the pieces of `text` that end at `ends`, and whether that is all of them: a piece that is too long
@@ -139,12 +183,23 @@ impl Model {
 
     /// Whether the piece that begins with `open`, of which no piece is certain, may end inside of it.
     pub fn may_shrink(&self, open: &[u8]) -> bool {
-        std::str::from_utf8(open).is_ok_and(|open| self.splitter.may_shrink(open))
+        match (&self.cuts, std::str::from_utf8(open)) {
+            (Cuts::Pattern(splitter), Ok(open)) => splitter.may_shrink(open),
+            _ => false,
+        }
+    }
+
+    /// Whether a token that is no part of a character may end at `at` in a text.
+    pub fn may_end(&self, text: &[u8], at: usize) -> bool {
+        match self.cuts {
+            Cuts::Pattern(_) => true,
+            Cuts::Pairs(_) => text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80),
+        }
     }
 
     /// Whether merging makes the token `id`, whose text is `bytes`.
     pub fn makes(&self, id: u32, bytes: &[u8]) -> bool {
-        self.by_bytes.get(bytes) == Some(&id)
+        self.by_bytes.get(bytes).is_some_and(|found| found.0 == id)
     }
 
     /// Whether a piece that is a token is that token, whatever merging makes of it.
@@ -169,7 +224,11 @@ impl Model {
             Ok(valid) => valid,
             Err(e) => text.get(..e.valid_up_to()).and_then(|t| std::str::from_utf8(t).ok()).unwrap_or_default(),
         };
-        let mut end = self.splitter.settled(valid);
+        let mut end = match &self.cuts {
+            Cuts::Pattern(splitter) => splitter.settled(valid),
+            // What stands for a space would be taken for one.
+            Cuts::Pairs(_) => valid.find(['\u{2581}', '\0']).unwrap_or(valid.len()),
+        };
         if self.recipe.nfc {
             let stays = |c: char| COMPOSED.iter().any(|&(lo, hi)| (lo..=hi).contains(&c));
             end = end.min(valid.find(|c| !stays(c)).unwrap_or(end));
@@ -190,7 +249,8 @@ impl Model {
 
     /// Where the first added token begins, or may yet begin.
     fn added_from(&self, text: &[u8], complete: bool) -> Option<usize> {
-        (0..text.len()).find(|&at| {
+        let begins = |at: &usize| text.get(*at).is_some_and(|&byte| self.begins[usize::from(byte)]);
+        (0..text.len()).filter(begins).find(|&at| {
             let rest = text.get(at..).unwrap_or_default();
             self.added.iter().any(|content| rest.starts_with(content) || !complete && content.starts_with(rest))
         })
@@ -199,7 +259,7 @@ impl Model {
     /// The tokens of a whole piece.
     pub fn piece(&self, piece: &[u8]) -> Option<Vec<u32>> {
         match self.by_bytes.get(piece) {
-            Some(&id) if self.recipe.whole => Some(vec![id]),
+            Some(&(id, _)) if self.recipe.whole => Some(vec![id]),
             _ => self.merge(piece),
         }
     }
@@ -210,17 +270,14 @@ impl Model {
             return None;
         }
         // Start and token of each part, and the rank and token that it makes with the next one.
-        let mut parts = Vec::with_capacity(piece.len());
-        for (at, byte) in piece.chunks(1).enumerate() {
-            parts.push((at, *self.by_bytes.get(byte)?));
-        }
+        let mut parts = self.units(piece)?;
         let joined = |parts: &[(usize, u32)], i: usize| {
             let (&(from, left), &(_, right)) = (parts.get(i)?, parts.get(i + 1)?);
             if self.recipe.merges.is_some() {
                 return self.by_pair.get(&(left, right)).copied();
             }
             let to = parts.get(i + 2).map_or(piece.len(), |p| p.0);
-            self.by_bytes.get(piece.get(from..to)?).map(|&id| (id, id))
+            self.by_bytes.get(piece.get(from..to)?).map(|&(id, rank)| (rank, id))
         };
         let mut next: Vec<_> = (0..parts.len()).map(|i| joined(&parts, i)).collect();
         while let Some((i, (_, id))) =
@@ -238,7 +295,32 @@ impl Model {
                 }
             }
         }
-        Some(parts.into_iter().map(|p| p.1).collect())
+        let ends = parts.iter().skip(1).map(|p| p.0).chain([piece.len()]).collect::<Vec<_>>();
+        let mut out = Vec::with_capacity(parts.len());
+        for ((from, id), to) in parts.into_iter().zip(ends) {
+            match id {
+                NO_TOKEN => {
+                    for &byte in piece.get(from..to)? {
+                        out.push(*self.recipe.bytes.get(usize::from(byte))?);
+                    }
+                }
+                id => out.push(id),
+            }
+        }
+        Some(out)
+    }
+
+    /// What merging begins with: start and token of each byte or character.
+    fn units(&self, piece: &[u8]) -> Option<Vec<(usize, u32)>> {
+        let token = |text: &[u8]| self.by_bytes.get(text).map(|t| t.0);
+        match self.cuts {
+            Cuts::Pattern(_) => piece.chunks(1).enumerate().map(|(at, byte)| Some((at, token(byte)?))).collect(),
+            Cuts::Pairs(_) => {
+                let text = std::str::from_utf8(piece).ok()?;
+                let of = |c: char| token(c.encode_utf8(&mut [0; 4]).as_bytes()).unwrap_or(NO_TOKEN);
+                Some(text.char_indices().map(|(at, c)| (at, of(c))).collect())
+            }
+        }
     }
 }
 

@@ -20,6 +20,9 @@
 //!   at or after `b`, ends that run. Its words may also take a contraction: with a quote at `b`, two more
 //!   characters have to be known.
 //!
+//! Some tokenizers cut in several steps. The first ones take runs of digits, or of some scripts, out of the text; the
+//! last one cuts what lies between them, each part as a text of its own, which is complete where a run follows.
+//!
 //! **The open piece.** What follows the last certain piece begins a piece, whatever comes. With what comes, that piece
 //! mostly ends no earlier than the known text: its classes have taken everything to the end. [`Splitter::may_shrink`]
 //! says where it may end earlier: in a run of whitespace, behind a quote that may begin a contraction, and where
@@ -42,7 +45,21 @@ enum Family {
 /// GPT-2's pattern, which tokenizers' `ByteLevel` step uses.
 pub(super) const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
-const PATTERNS: [(&str, Family); 9] = [
+/// DeepSeek's three steps: digits, then the scripts of China and Japan, then all else.
+const DEEPSEEK: &str = concat!(
+    r"\p{N}{1,3}",
+    "\0[\u{4e00}-\u{9fa5}\u{3040}-\u{309f}\u{30a0}-\u{30ff}]+\0",
+    r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^"##,
+    "\r\n",
+    r"\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[",
+    "\r\n",
+    r"]*|\s*[",
+    "\r\n",
+    r"]+|\s+(?!\S)|\s+"
+);
+
+const PATTERNS: [(&str, Family); 11] = [
+    (DEEPSEEK, Family::Plain),
     (GPT2, Family::Plain),
     (r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", Family::Plain),
     (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s", Family::Plain),
@@ -64,6 +81,11 @@ const PATTERNS: [(&str, Family); 9] = [
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
         Family::Plain,
     ),
+    // Qwen 3.5: marks belong to words.
+    (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        Family::Plain,
+    ),
     // o200k.
     (
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
@@ -79,6 +101,8 @@ const PATTERNS: [(&str, Family); 9] = [
 /// A pattern of the list, ready to cut text.
 #[derive(Debug)]
 pub(super) struct Splitter {
+    /// Steps before the last: runs that are pieces of their own.
+    runs: Vec<Regex>,
     pieces: Regex,
     recent: Regex,
     two_halves: bool,
@@ -88,8 +112,10 @@ impl Splitter {
     /// The splitter of `pattern`, if it is one of the list.
     pub(super) fn new(pattern: &str) -> Option<Splitter> {
         let (_, family) = PATTERNS.iter().find(|(known, _)| *known == pattern)?;
+        let mut runs = pattern.split('\0').map(|p| Regex::new(p).ok()).collect::<Option<Vec<_>>>()?;
         Some(Splitter {
-            pieces: Regex::new(pattern).ok()?,
+            pieces: runs.pop()?,
+            runs,
             recent: Regex::new(r"[^\p{age:12.0}]").ok()?,
             two_halves: *family == Family::TwoHalves,
         })
@@ -110,6 +136,40 @@ impl Splitter {
     /// Where the certain pieces of `text` end, in order; `complete` says that nothing follows the text.
     pub(super) fn certain(&self, text: &str, complete: bool) -> Vec<usize> {
         let mut ends = Vec::new();
+        self.cut(&self.runs, text, 0, complete, &mut ends);
+        ends
+    }
+
+    /// Adds the ends of the certain pieces of `text`, which begins at `from`, by `steps` and the last step. Whether they
+    /// are all of it.
+    fn cut(&self, steps: &[Regex], text: &str, from: usize, complete: bool, ends: &mut Vec<usize>) -> bool {
+        let Some((run, others)) = steps.split_first() else {
+            let found = self.certain_of_last(text, complete);
+            ends.extend(found.iter().map(|end| from + end));
+            return text.is_empty() || found.last() == Some(&text.len());
+        };
+        let mut at = 0;
+        while at < text.len() {
+            let Ok(found) = run.find_from_pos(text, at) else { return false };
+            let (start, end) = found.map_or((text.len(), text.len()), |m| (m.start(), m.end()));
+            let between = text.get(at..start).unwrap_or_default();
+            // The run behind it ends what lies between.
+            if !self.cut(others, between, from + at, complete || start < text.len(), ends) {
+                return false;
+            }
+            if start < text.len() {
+                if end == text.len() && !complete {
+                    return false;
+                }
+                ends.push(from + end);
+            }
+            at = end;
+        }
+        true
+    }
+
+    fn certain_of_last(&self, text: &str, complete: bool) -> Vec<usize> {
+        let mut ends = Vec::new();
         let last = |is: fn(char) -> bool| text.char_indices().rev().find(|&(_, c)| is(c)).map(|(at, _)| at);
         let visible = last(|c| !c.is_whitespace());
         let stop = last(|c| c.is_ascii() && !c.is_ascii_alphabetic());
@@ -119,7 +179,7 @@ impl Splitter {
         };
         let mut at = 0;
         while at < text.len() {
-            let Some(end) = self.end_from(text, at) else { break };
+            let Some(end) = end_from(&self.pieces, text, at) else { break };
             let blank = text.get(..end).is_some_and(|piece| piece.ends_with(char::is_whitespace));
             let reaches = end < text.len() && (!blank || visible.is_some_and(|v| end <= v));
             let reaches = reaches && (!self.two_halves || stop.is_some_and(|s| end <= s));
@@ -133,19 +193,19 @@ impl Splitter {
         ends
     }
 
-    /// The end of the piece that begins at `at`. The patterns match everywhere; a match that failed for its length has
-    /// no end.
-    fn end_from(&self, text: &str, at: usize) -> Option<usize> {
-        let piece = self.pieces.find_from_pos(text, at).ok()??;
-        (piece.start() == at && piece.end() > at).then_some(piece.end())
-    }
-
     /// Whether the piece that begins with the text `open`, of which nothing is certain, may end inside of it, depending
     /// on what follows.
     pub(super) fn may_shrink(&self, open: &str) -> bool {
         let several = open.chars().nth(1).is_some();
         several && (open.starts_with('\'') || open.chars().all(char::is_whitespace))
             || self.two_halves && (open.contains('\'') || !open.is_ascii())
-            || self.end_from(open, 0) != Some(open.len())
+            || self.runs.iter().chain([&self.pieces]).find_map(|step| end_from(step, open, 0)) != Some(open.len())
     }
+}
+
+/// The end of the piece that begins at `at`. Patterns match nearly everywhere; a match that failed for its length has no
+/// end.
+fn end_from(step: &Regex, text: &str, at: usize) -> Option<usize> {
+    let piece = step.find_from_pos(text, at).ok()??;
+    (piece.start() == at && piece.end() > at).then_some(piece.end())
 }

@@ -1,14 +1,16 @@
-//! How the tokenizer of a `tokenizer.json` encodes, if it is byte-level BPE of a kind that is known in full.
+//! How the tokenizer of a `tokenizer.json` encodes, if it is BPE of a kind that is known in full.
 //!
 //! Whatever a file says that is not looked at here could change the tokens of a text, so each part has to be one of
-//! the forms that are known: no normaliser or NFC; a pattern that splits, then byte-level letters; merges without
-//! dropout, affixes or byte fallback; added tokens that take no spaces with them. Otherwise there is no recipe.
+//! the forms that are known: no normaliser or NFC; patterns that split, then byte-level letters; merges without
+//! dropout, affixes or byte fallback; added tokens that take no spaces with them. Or, of the sentencepiece kind: spaces
+//! become `▁`, nothing splits, and characters that are no tokens fall back to bytes. Otherwise there is no recipe.
 
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
-use crate::vocab::Recipe;
+use super::byte_level::bytes_of;
 use crate::vocab::split::GPT2;
+use crate::vocab::{Recipe, SENTENCEPIECE};
 
 fn kind(of: &Value) -> Option<&str> {
     of.get("type")?.as_str()
@@ -34,25 +36,59 @@ fn pattern(step: &Value) -> Option<String> {
     if byte_level(step, true) {
         return Some(GPT2.to_owned());
     }
-    let [split, letters] = step.get("pretokenizers")?.as_array()?.as_slice() else { return None };
-    let isolates = split.get("behavior").and_then(Value::as_str) == Some("Isolated") && is_unset(split.get("invert"));
-    let known =
-        kind(step) == Some("Sequence") && kind(split) == Some("Split") && isolates && byte_level(letters, false);
-    known.then(|| Some(split.get("pattern")?.get("Regex")?.as_str()?.to_owned())).flatten()
+    let (letters, splits) = step.get("pretokenizers")?.as_array()?.split_last()?;
+    let regex = |split: &Value| {
+        let isolates =
+            split.get("behavior").and_then(Value::as_str) == Some("Isolated") && is_unset(split.get("invert"));
+        let known = kind(split) == Some("Split") && isolates;
+        known.then(|| Some(split.get("pattern")?.get("Regex")?.as_str()?.to_owned())).flatten()
+    };
+    let patterns: Vec<String> = splits.iter().map(regex).collect::<Option<_>>()?;
+    (kind(step) == Some("Sequence") && byte_level(letters, false)).then(|| patterns.join("\0"))
+}
+
+/// Whether a document makes `▁` of each space and changes nothing else but the start of a text.
+fn marks_spaces(document: &Map<String, Value>) -> bool {
+    let of = |name| document.get(name).filter(|part: &&Value| !part.is_null());
+    let text = |step: &Value, name: &str| step.get(name).and_then(Value::as_str).map(str::to_owned);
+    let replaces = |step: &Value| {
+        kind(step) == Some("Replace")
+            && step.get("pattern").and_then(|p| text(p, "String")).as_deref() == Some(" ")
+            && text(step, "content").as_deref() == Some("▁")
+    };
+    let prepends = |step: &Value| kind(step) == Some("Prepend") && text(step, "prepend").as_deref() == Some("▁");
+    match (of("normalizer"), of("pre_tokenizer")) {
+        (Some(step), None) if kind(step) == Some("Sequence") => {
+            let steps = step.get("normalizers").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            steps.iter().any(replaces) && steps.iter().all(|step| replaces(step) || prepends(step))
+        }
+        (Some(step), None) => replaces(step),
+        (None, Some(step)) => {
+            kind(step) == Some("Metaspace")
+                && text(step, "replacement").as_deref() == Some("▁")
+                && step.get("split").and_then(Value::as_bool) == Some(false)
+        }
+        _ => false,
+    }
 }
 
 /// The recipe of a document; `None` if any part of it is not of a known form.
 pub(super) fn read(document: &Map<String, Value>) -> Option<Recipe> {
     let model = document.get("model")?;
-    let plain = ["dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"];
-    if kind(model) != Some("BPE") || kind(document.get("decoder")?) != Some("ByteLevel") {
+    let plain = ["dropout", "continuing_subword_prefix", "end_of_word_suffix"];
+    if kind(model) != Some("BPE") || !plain.iter().all(|name| is_unset(model.get(name))) {
         return None;
     }
-    if !plain.iter().all(|name| is_unset(model.get(name))) {
+    let marked = model.get("byte_fallback").and_then(Value::as_bool) == Some(true);
+    let idle = |n: &&Value| n.is_null() || n.get("normalizers").and_then(Value::as_array).is_some_and(Vec::is_empty);
+    let normalizer = document.get("normalizer").filter(|n| !idle(n));
+    if marked && !marks_spaces(document) {
         return None;
     }
-    let normalizer = document.get("normalizer").filter(|n| !n.is_null());
-    if normalizer.is_some_and(|n| kind(n) != Some("NFC")) {
+    if !marked && kind(document.get("decoder")?) != Some("ByteLevel") {
+        return None;
+    }
+    if !marked && normalizer.is_some_and(|n| kind(n) != Some("NFC")) {
         return None;
     }
     let mut added = Vec::new();
@@ -63,7 +99,8 @@ pub(super) fn read(document: &Map<String, Value>) -> Option<Recipe> {
         }
         let (content, id) = (token.get("content")?.as_str()?, token.get("id")?.as_u64()?);
         // Byte-level letters in a content that spells text would spell other bytes than are looked for.
-        if !content.is_ascii() && token.get("special")?.as_bool() != Some(true) {
+        let letters = !content.is_ascii() && bytes_of(content).is_some();
+        if letters && token.get("special")?.as_bool() != Some(true) {
             return None;
         }
         added.push(u32::try_from(id).ok()?);
@@ -83,14 +120,18 @@ pub(super) fn read(document: &Map<String, Value>) -> Option<Recipe> {
         merges.push([*by_text.get(left)?, *by_text.get(right)?, *by_text.get(made.as_str())?]);
     }
     contents.extend(model.get("unk_token").and_then(Value::as_str));
-    by_text.retain(|text, _| !contents.contains(text));
+    let byte = |b: u8| by_text.get(format!("<0x{b:02X}>").as_str()).copied();
+    let bytes = if marked { (0..=255).map(byte).collect::<Option<Vec<u32>>>()? } else { Vec::new() };
+    by_text.retain(|text, id| !contents.contains(text) && !bytes.contains(id));
     let mut ids: Vec<u32> = by_text.into_values().collect();
     ids.sort_unstable();
     Some(Recipe {
-        pattern: pattern(document.get("pre_tokenizer")?)?,
+        pattern: if marked { SENTENCEPIECE.to_owned() } else { pattern(document.get("pre_tokenizer")?)? },
         whole: model.get("ignore_merges").and_then(Value::as_bool).unwrap_or(false),
-        nfc: normalizer.is_some(),
+        nfc: normalizer.is_some() && !marked,
         ids,
+        ranks: Vec::new(),
+        bytes,
         merges: Some(merges),
         added,
     })

@@ -203,6 +203,11 @@ pub fn recipe_of_json(data: &[u8]) -> Option<Recipe> {
     merges::read(&json::object(data).ok()?)
 }
 
+/// How the tokenizer of a sentencepiece model encodes, where that is known.
+pub fn recipe_of_sentencepiece(data: &[u8]) -> Option<Recipe> {
+    sentencepiece::recipe(data)
+}
+
 fn parse(data: &[u8]) -> Result<Table> {
     if let Some(rest) = data.strip_prefix(gguf::MAGIC) {
         return gguf::read(rest);

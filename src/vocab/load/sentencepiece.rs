@@ -2,23 +2,29 @@
 //!
 //! A model is one message. Field 1 repeats the pieces in order of id (1: text, 2: score, 3: type), field 2 is how the
 //! model was trained (it names the end piece), fields 3 and 5 are the normalizers for encoding and decoding. Scores
-//! and encoding do not matter here. A space is written `▁` (U+2581) in every piece, and a piece of type byte is
+//! say how a model encodes, see [`recipe`]. A space is written `▁` (U+2581) in every piece, and a piece of type byte is
 //! `<0xNN>`.
 
 use super::decoder::fallback_byte;
 use super::{Table, malformed, unsupported};
 use crate::error::Result;
+use crate::vocab::{Recipe, SENTENCEPIECE};
 
 /// The field numbers of `sentencepiece_model.proto` that are read.
 mod field {
     pub(super) const PIECE: u64 = 1;
     pub(super) const TRAINER: u64 = 2;
+    pub(super) const NORMALIZER: u64 = 3;
     pub(super) const DENORMALIZER: u64 = 5;
     pub(super) const PIECE_TEXT: u64 = 1;
+    pub(super) const PIECE_SCORE: u64 = 2;
     pub(super) const PIECE_TYPE: u64 = 3;
+    pub(super) const ALGORITHM: u64 = 3;
     pub(super) const SPACE_AS_SUFFIX: u64 = 24;
     pub(super) const END_PIECE: u64 = 47;
     pub(super) const CHARACTER_MAP: u64 = 2;
+    pub(super) const JOINS_SPACES: u64 = 4;
+    pub(super) const MARKS_SPACES: u64 = 5;
 }
 
 /// The value of one field.
@@ -26,6 +32,8 @@ mod field {
 enum Value<'a> {
     Number(u64),
     Bytes(&'a [u8]),
+    /// Four bytes.
+    Bits(u32),
     /// A fixed-width number, never needed.
     Other,
 }
@@ -62,7 +70,7 @@ impl<'a> Fields<'a> {
                 let len = self.number()?;
                 Value::Bytes(self.take(len)?)
             }
-            5 => self.take(4).map(|_| Value::Other)?,
+            5 => Value::Bits(u32::from_le_bytes(self.take(4)?.try_into().ok()?)),
             _ => return None,
         };
         (tag >> 3 != 0).then_some((tag >> 3, value))
@@ -94,16 +102,74 @@ pub(super) fn recognises(data: &[u8]) -> bool {
     matches!(Fields(piece).next(), Some(Some((field::PIECE_TEXT, Value::Bytes(_)))))
 }
 
+/// How a model encodes; `None` for what is not BPE, for one that rewrites text, and where pieces are unused. Merging
+/// joins the neighbours whose piece has the highest score. User-defined pieces are taken out of a text first.
+pub(super) fn recipe(data: &[u8]) -> Option<Recipe> {
+    let (mut pieces, mut bytes, mut added) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut bpe, mut joins, mut marks, mut rewrites) = (false, true, true, false);
+    let mut id = 0;
+    for part in Fields(data) {
+        match part? {
+            (field::PIECE, Value::Bytes(piece)) => {
+                match piece_fields(piece)? {
+                    (_, 1, score) => pieces.push((score, id)),
+                    (text, 6, _) => {
+                        let byte = std::str::from_utf8(text).ok().and_then(fallback_byte)?;
+                        if usize::from(byte) != bytes.len() {
+                            return None;
+                        }
+                        bytes.push(id);
+                    }
+                    (_, 4, _) => added.push(id),
+                    (_, 2 | 3, _) => {}
+                    _ => return None,
+                }
+                id += 1;
+            }
+            (field::TRAINER, Value::Bytes(trainer)) => {
+                for part in Fields(trainer) {
+                    if let (field::ALGORITHM, Value::Number(n)) = part? {
+                        bpe = n == 2;
+                    }
+                }
+            }
+            (field::NORMALIZER, Value::Bytes(normalizer)) => {
+                for part in Fields(normalizer) {
+                    match part? {
+                        (field::CHARACTER_MAP, Value::Bytes(map)) => rewrites = !map.is_empty(),
+                        (field::JOINS_SPACES, Value::Number(n)) => joins = n != 0,
+                        (field::MARKS_SPACES, Value::Number(n)) => marks = n != 0,
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    if !bpe || joins || !marks || rewrites || pieces.iter().any(|p| p.0.is_nan()) {
+        return None;
+    }
+    pieces.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut rank = 0;
+    let mut ranks = Vec::with_capacity(pieces.len());
+    for (i, piece) in pieces.iter().enumerate() {
+        rank += u32::from(i > 0 && pieces.get(i - 1).is_some_and(|before| before.0 != piece.0));
+        ranks.push(rank);
+    }
+    let ids = pieces.into_iter().map(|p| p.1).collect();
+    Some(Recipe { pattern: SENTENCEPIECE.to_owned(), ids, ranks, bytes, added, ..Recipe::default() })
+}
+
 /// Reads a model.
 pub(super) fn read(data: &[u8]) -> Result<Table> {
-    let mut table = Table::default();
+    let mut table = Table { model: recipe(data), ..Table::default() };
     let mut controls: Vec<(u32, &[u8])> = Vec::new();
     let mut end_piece: &[u8] = b"</s>";
     for part in Fields(data) {
         match part.ok_or_else(|| broken("message"))? {
             (field::PIECE, Value::Bytes(piece)) => {
                 let id = table.tokens.len() as u64;
-                let (text, kind) = piece_fields(piece).ok_or_else(|| broken("piece"))?;
+                let (text, kind, _) = piece_fields(piece).ok_or_else(|| broken("piece"))?;
                 let bytes = match kind {
                     // Normal, user-defined and unused pieces spell their text.
                     1 | 4 | 5 => spaced(text),
@@ -147,17 +213,18 @@ pub(super) fn read(data: &[u8]) -> Result<Table> {
     Ok(table)
 }
 
-/// Text and type of a piece; the type is 1, normal, unless it is given.
-fn piece_fields(piece: &[u8]) -> Option<(&[u8], u64)> {
-    let (mut text, mut kind): (&[u8], u64) = (b"", 1);
+/// Text, type and score of a piece; the type is 1, normal, unless it is given.
+fn piece_fields(piece: &[u8]) -> Option<(&[u8], u64, f32)> {
+    let (mut text, mut kind, mut score): (&[u8], u64, f32) = (b"", 1, 0.0);
     for part in Fields(piece) {
         match part? {
             (field::PIECE_TEXT, Value::Bytes(bytes)) => text = bytes,
             (field::PIECE_TYPE, Value::Number(number)) => kind = number,
+            (field::PIECE_SCORE, Value::Bits(bits)) => score = f32::from_bits(bits),
             _ => {}
         }
     }
-    Some((text, kind))
+    Some((text, kind, score))
 }
 
 /// `text` with each `▁` as a space.
