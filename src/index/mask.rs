@@ -9,8 +9,9 @@
 
 use std::sync::Arc;
 
-use super::memo::Memo;
-use super::submask::{Cross, Inner};
+use super::memo::{Memo, Part, Recipe};
+use super::share::apply;
+use super::submask::{Cross, Inner, SubMask};
 use super::tables::{MaskedLexeme, Tables, Walked};
 use super::tails::{Known, Members};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
@@ -51,6 +52,8 @@ pub struct Masker<'a> {
     pub known: Known,
     /// The row holds anything yet.
     fresh: bool,
+    /// What the row is put together from, where that is noted and nothing was taken back.
+    recipe: Option<Recipe>,
     depth: u32,
 }
 
@@ -65,7 +68,19 @@ impl<'a> Masker<'a> {
         row: &'a mut [u32],
     ) -> Self {
         let known = Known::default();
-        Masker { vocabulary, tables, lexemes, members, frames, row, exact: false, known, fresh: false, depth: 0 }
+        Masker {
+            vocabulary,
+            tables,
+            lexemes,
+            members,
+            frames,
+            row,
+            exact: false,
+            known,
+            fresh: false,
+            recipe: None,
+            depth: 0,
+        }
     }
 
     /// Sets the bits of all tokens that `top` allows; stop tokens are the guide's.
@@ -87,11 +102,50 @@ impl<'a> Masker<'a> {
         if self.exact || quick || !Memo::describe(program, self.frames.arena, top, scratch) {
             return self.fill(top);
         }
-        if memo.read(scratch, self.row) {
-            return;
+        if let Some(recipe) = memo.read(scratch) {
+            return self.follow(&recipe);
         }
+        self.recipe = Some(Recipe::default());
         self.fill(top);
-        memo.keep(scratch, self.row, &[]);
+        let recipe = self.recipe.take().unwrap_or_else(|| Recipe::of(self.row));
+        memo.keep(scratch, recipe);
+    }
+
+    /// Puts a row together again.
+    fn follow(&mut self, recipe: &Recipe) {
+        for part in &recipe.parts {
+            match part {
+                Part::Inner(mask) => self.allow_inner(mask),
+                Part::Row(row) => {
+                    self.row.copy_from_slice(row);
+                    self.fresh = false;
+                }
+                Part::Patch(patch) => {
+                    self.begin();
+                    apply(self.row, patch);
+                }
+                Part::Blanks(most) => {
+                    self.begin();
+                    self.allow_blanks(*most);
+                }
+            }
+        }
+        self.begin();
+        for &t in &recipe.tokens {
+            self.set(t);
+        }
+    }
+
+    /// Notes a part of the row.
+    pub(super) fn note(&mut self, part: impl FnOnce() -> Part) {
+        if let Some(recipe) = &mut self.recipe {
+            recipe.parts.push(part());
+        }
+    }
+
+    /// Tokens are taken back.
+    pub(super) fn take_back(&mut self) {
+        self.recipe = None;
     }
 
     /// Makes the row empty, if it holds anything yet.
@@ -102,13 +156,14 @@ impl<'a> Masker<'a> {
     }
 
     /// Allows inner tokens.
-    pub(super) fn allow_inner(&mut self, inner: &Inner) {
-        match inner {
+    pub(super) fn allow_inner(&mut self, mask: &Arc<SubMask>) {
+        self.note(|| Part::Inner(mask.clone()));
+        match &mask.inner {
             Inner::Dense(row) if self.fresh => {
                 self.row.copy_from_slice(row);
                 self.fresh = false;
             }
-            _ => {
+            inner => {
                 self.begin();
                 inner.or_into(self.row);
             }
@@ -128,6 +183,9 @@ impl<'a> Masker<'a> {
     #[inline]
     pub(super) fn set(&mut self, token: u32) {
         self.row[token as usize >> 5] |= 1 << (token & 31);
+        if let Some(recipe) = &mut self.recipe {
+            recipe.tokens.push(token);
+        }
     }
 
     pub(super) fn trie<'t>(&self, ground: Ground<'t>) -> &'t Trie
@@ -335,9 +393,9 @@ impl<'a> Masker<'a> {
 
     /// Allows tokens of up to `most` bytes of whitespace.
     fn allow_blanks(&mut self, most: u32) {
-        let tables = self.tables;
-        for &(_, t) in tables.blanks.iter().take_while(|b| b.0 <= most) {
-            self.set(t);
+        self.note(|| Part::Blanks(most));
+        for &(_, t) in self.tables.blanks.iter().take_while(|b| b.0 <= most) {
+            self.row[t as usize >> 5] |= 1 << (t & 31);
         }
     }
 
@@ -432,7 +490,7 @@ impl<'a> Masker<'a> {
             self.begin();
             self.inner_unused(&mask.inner, lexeme, (state, count), parent, top, (walked, node));
         } else {
-            self.allow_inner(&mask.inner);
+            self.allow_inner(&mask);
         }
         let Some(cross) = &mask.cross else { return };
         if !l.may_cross(count, cross.chars) {
