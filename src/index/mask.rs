@@ -9,11 +9,10 @@
 
 use std::sync::Arc;
 
-use super::memo::{Memo, Part, Recipe};
-use super::share::apply;
-use super::submask::{Cross, Inner, SubMask};
+use super::live::{Known, Members};
+use super::memo::Recipe;
+use super::submask::{Cross, Inner};
 use super::tables::{MaskedLexeme, Tables, Walked};
-use super::tails::{Known, Members};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
@@ -51,9 +50,9 @@ pub struct Masker<'a> {
     /// What was found about the frames, at this mask or before; belongs to the guide.
     pub known: Known,
     /// The row holds anything yet.
-    fresh: bool,
+    pub(super) fresh: bool,
     /// What the row is put together from, where that is noted and nothing was taken back.
-    recipe: Option<Recipe>,
+    pub(super) recipe: Option<Recipe>,
     depth: u32,
 }
 
@@ -89,85 +88,6 @@ impl<'a> Masker<'a> {
         self.visit(Ground::Whole(Walked::Tokens), 0, top);
         self.begin();
         self.frames.arena.truncate(&mark);
-    }
-
-    /// [`fill`](Self::fill) into a row that holds anything, by what `memo` remembers of it; `scratch` is overwritten.
-    pub fn fill_remembered(&mut self, memo: &Memo, top: NodeId, scratch: &mut Vec<u8>) {
-        let n = self.frames.arena.nodes[top as usize];
-        let program = self.frames.program;
-        self.fresh = true;
-        self.known.settle(self.frames.arena);
-        self.exact = program.has_unique && self.frames.is_unique_inside(top);
-        let quick = n.kind == Kind::Scalar || (n.kind == Kind::Object && n.phase == Phase::Key);
-        if self.exact || quick || !Memo::describe(program, self.frames.arena, top, scratch) {
-            return self.fill(top);
-        }
-        if let Some(recipe) = memo.read(scratch) {
-            return self.follow(&recipe);
-        }
-        self.recipe = Some(Recipe::default());
-        self.fill(top);
-        let recipe = self.recipe.take().unwrap_or_else(|| Recipe::of(self.row));
-        memo.keep(scratch, recipe);
-    }
-
-    /// Puts a row together again.
-    fn follow(&mut self, recipe: &Recipe) {
-        for part in &recipe.parts {
-            match part {
-                Part::Inner(mask) => self.allow_inner(mask),
-                Part::Row(row) => {
-                    self.row.copy_from_slice(row);
-                    self.fresh = false;
-                }
-                Part::Patch(patch) => {
-                    self.begin();
-                    apply(self.row, patch);
-                }
-                Part::Blanks(most) => {
-                    self.begin();
-                    self.allow_blanks(*most);
-                }
-            }
-        }
-        self.begin();
-        for &t in &recipe.tokens {
-            self.set(t);
-        }
-    }
-
-    /// Notes a part of the row.
-    pub(super) fn note(&mut self, part: impl FnOnce() -> Part) {
-        if let Some(recipe) = &mut self.recipe {
-            recipe.parts.push(part());
-        }
-    }
-
-    /// Tokens are taken back.
-    pub(super) fn take_back(&mut self) {
-        self.recipe = None;
-    }
-
-    /// Makes the row empty, if it holds anything yet.
-    pub(super) fn begin(&mut self) {
-        if std::mem::replace(&mut self.fresh, false) {
-            self.row.fill(0);
-        }
-    }
-
-    /// Allows inner tokens.
-    pub(super) fn allow_inner(&mut self, mask: &Arc<SubMask>) {
-        self.note(|| Part::Inner(mask.clone()));
-        match &mask.inner {
-            Inner::Dense(row) if self.fresh => {
-                self.row.copy_from_slice(row);
-                self.fresh = false;
-            }
-            inner => {
-                self.begin();
-                inner.or_into(self.row);
-            }
-        }
     }
 
     /// Whether `top` allows a token with these bytes.
@@ -389,14 +309,6 @@ impl<'a> Masker<'a> {
         }
         self.frames.arena.truncate(&mark);
         true
-    }
-
-    /// Allows tokens of up to `most` bytes of whitespace.
-    fn allow_blanks(&mut self, most: u32) {
-        self.note(|| Part::Blanks(most));
-        for &(_, t) in self.tables.blanks.iter().take_while(|b| b.0 <= most) {
-            self.row[t as usize >> 5] |= 1 << (t & 31);
-        }
     }
 
     /// Tokens that begin with whitespace, from their first other byte on.

@@ -6,7 +6,8 @@
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
 //! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
-//! values; `memo` remembers whole masks. [`token_live`] and [`spelling`] keep patterns and
+//! values. [`tails`] are what tokens spell between values, [`live`] says which of them can follow, and [`share`] keeps what
+//! all indexes make of the answer. `memo` and `recipe` remember whole masks. [`token_live`] and [`spelling`] keep patterns and
 //! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
 pub mod after;
@@ -15,9 +16,11 @@ mod children;
 mod inner;
 mod key;
 mod language;
+pub mod live;
 pub mod mask;
 mod memo;
 pub mod program;
+mod recipe;
 mod rows;
 pub mod share;
 pub mod spelling;
@@ -55,7 +58,7 @@ pub(crate) struct Inner {
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<Costs>,
     pub memo: Memo,
-    pub members: tails::Members,
+    pub members: live::Members,
     /// Set when everything was made ahead of time.
     pub built: OnceLock<built::Built>,
 }
