@@ -594,6 +594,8 @@ def get_num_threads() -> int:
 def stats() -> dict[str, int]:
     """Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
 
+    ``mask_hits`` and ``mask_misses`` count masks that an index remembered and those that it put together to remember;
+    ``mask_walks`` counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.
     ``lexemes`` and ``cache_bytes`` say what the caches hold now; everything else only grows while the vocabularies
     live.
     """

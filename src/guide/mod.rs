@@ -22,9 +22,9 @@ use crate::automaton::arena::{Arena, Kind, Mark, NONE, NodeId};
 use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, StateId};
 use crate::error::{Error, ErrorKind, Result};
+use crate::index::live::Known;
 use crate::index::mask::Masker;
 use crate::index::submask::Inner as Row;
-use crate::index::tails::Known;
 use crate::index::{Engine, Index};
 
 /// What a request brings.

@@ -6,6 +6,7 @@
 //! lexeme look their tails up in it.
 
 use super::mask::Masker;
+use super::memo::Part;
 use super::share::{allowed, apply};
 use super::submask::Cross;
 use super::tails::Bits;
@@ -42,7 +43,7 @@ impl Masker<'_> {
                 let all = &self.tables.tails;
                 allowed(cross, all, &bits, |c| {
                     if l.may_close(count.saturating_add(c.chars)) {
-                        self.row[c.token as usize >> 5] |= 1 << (c.token & 31);
+                        self.set(c.token);
                     }
                 })
             }
@@ -55,6 +56,7 @@ impl Masker<'_> {
         match self.tables.shares.patch(cross, &self.tables.tails, bits) {
             Some(patch) => {
                 apply(self.row, &patch);
+                self.note(|| Part::Patch(patch));
                 true
             }
             None => false,

@@ -71,7 +71,7 @@ impl Masker<'_> {
                 continue;
             }
             let mask = self.tables.submask(self.vocabulary, masked, state, 0, walked, node);
-            self.allow_inner(&mask.inner);
+            self.allow_inner(&mask);
             let Some(cross) = &mask.cross else { continue };
             let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
             let after = self.frames.close_unnamed(top, |text| text == group);
@@ -92,6 +92,7 @@ impl Masker<'_> {
         self.begin();
         self.specials(ground, node, top, &rests);
         for token in escaped {
+            self.take_back();
             self.row[token as usize >> 5] &= !(1 << (token & 31));
             if self.allows(top, self.rest_of(token, (walked, node))) {
                 self.set(token);
@@ -316,6 +317,7 @@ impl Masker<'_> {
         let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty())
             || rests.iter().any(|r| r.is_empty());
         if complete && let Some(child) = self.child(ground, node, b'"') {
+            self.take_back();
             if node == 0 && matches!(ground, Ground::Whole(Walked::Tokens)) {
                 clear(self.row, &self.tables.tails.quoted);
             } else {

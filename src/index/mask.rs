@@ -9,10 +9,10 @@
 
 use std::sync::Arc;
 
-use super::memo::Memo;
+use super::live::{Known, Members};
+use super::memo::Recipe;
 use super::submask::{Cross, Inner};
 use super::tables::{MaskedLexeme, Tables, Walked};
-use super::tails::{Known, Members};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
@@ -50,7 +50,9 @@ pub struct Masker<'a> {
     /// What was found about the frames, at this mask or before; belongs to the guide.
     pub known: Known,
     /// The row holds anything yet.
-    fresh: bool,
+    pub(super) fresh: bool,
+    /// What the row is put together from, where that is noted and nothing was taken back.
+    pub(super) recipe: Option<Recipe>,
     depth: u32,
 }
 
@@ -65,7 +67,19 @@ impl<'a> Masker<'a> {
         row: &'a mut [u32],
     ) -> Self {
         let known = Known::default();
-        Masker { vocabulary, tables, lexemes, members, frames, row, exact: false, known, fresh: false, depth: 0 }
+        Masker {
+            vocabulary,
+            tables,
+            lexemes,
+            members,
+            frames,
+            row,
+            exact: false,
+            known,
+            fresh: false,
+            recipe: None,
+            depth: 0,
+        }
     }
 
     /// Sets the bits of all tokens that `top` allows; stop tokens are the guide's.
@@ -74,55 +88,6 @@ impl<'a> Masker<'a> {
         self.visit(Ground::Whole(Walked::Tokens), 0, top);
         self.begin();
         self.frames.arena.truncate(&mark);
-    }
-
-    /// [`fill`](Self::fill) into a row that holds anything.
-    pub fn fill_anew(&mut self, top: NodeId) {
-        self.look_at(top);
-        self.fill(top);
-    }
-
-    fn look_at(&mut self, top: NodeId) {
-        self.fresh = true;
-        self.known.settle(self.frames.arena);
-        self.exact = self.frames.program.has_unique && self.frames.is_unique_inside(top);
-    }
-
-    /// [`fill_anew`](Self::fill_anew), by what `memo` remembers of it; `scratch` is overwritten.
-    pub fn fill_remembered(&mut self, memo: &Memo, top: NodeId, scratch: &mut Vec<u8>) {
-        let n = self.frames.arena.nodes[top as usize];
-        let program = self.frames.program;
-        self.look_at(top);
-        let quick = n.kind == Kind::Scalar || (n.kind == Kind::Object && n.phase == Phase::Key);
-        if self.exact || quick || !Memo::describe(program, self.frames.arena, top, scratch) {
-            return self.fill(top);
-        }
-        if memo.read(scratch, self.row) {
-            return;
-        }
-        self.fill(top);
-        memo.keep(scratch, self.row, &[]);
-    }
-
-    /// Makes the row empty, if it holds anything yet.
-    pub(super) fn begin(&mut self) {
-        if std::mem::replace(&mut self.fresh, false) {
-            self.row.fill(0);
-        }
-    }
-
-    /// Allows inner tokens.
-    pub(super) fn allow_inner(&mut self, inner: &Inner) {
-        match inner {
-            Inner::Dense(row) if self.fresh => {
-                self.row.copy_from_slice(row);
-                self.fresh = false;
-            }
-            _ => {
-                self.begin();
-                inner.or_into(self.row);
-            }
-        }
     }
 
     /// Whether `top` allows a token with these bytes.
@@ -138,6 +103,9 @@ impl<'a> Masker<'a> {
     #[inline]
     pub(super) fn set(&mut self, token: u32) {
         self.row[token as usize >> 5] |= 1 << (token & 31);
+        if let Some(recipe) = &mut self.recipe {
+            recipe.tokens.push(token);
+        }
     }
 
     pub(super) fn trie<'t>(&self, ground: Ground<'t>) -> &'t Trie
@@ -343,14 +311,6 @@ impl<'a> Masker<'a> {
         true
     }
 
-    /// Allows tokens of up to `most` bytes of whitespace.
-    fn allow_blanks(&mut self, most: u32) {
-        let tables = self.tables;
-        for &(_, t) in tables.blanks.iter().take_while(|b| b.0 <= most) {
-            self.set(t);
-        }
-    }
-
     /// Tokens that begin with whitespace, from their first other byte on.
     fn visit_behind_blanks(&mut self, top: NodeId) {
         self.visit(Ground::Whole(Walked::WhitespaceTails), 0, top);
@@ -443,7 +403,7 @@ impl<'a> Masker<'a> {
             self.begin();
             self.inner_unused(&mask.inner, lexeme, (state, count), parent, top, (walked, node));
         } else {
-            self.allow_inner(&mask.inner);
+            self.allow_inner(&mask);
         }
         let Some(cross) = &mask.cross else { return };
         if !l.may_cross(count, cross.chars) {

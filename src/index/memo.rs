@@ -6,15 +6,19 @@
 //! tell apart are written alike: lengths of strings away from their bounds, counts of arrays and objects that no
 //! bound, position or `contains` is left to look at, and lexeme states that share their masks.
 //!
-//! A mask is kept as the words in which it differs from a row that exists anyway (nothing, any text, or the row of the
-//! lexeme it is inside), so most take some hundred bytes. The memo is bounded in bytes; when it is full it is emptied,
-//! which costs time and never changes an answer. Configurations inside arrays of unique elements, and those with so
-//! many keys or levels that describing them would cost more than it saves, are left out.
+//! A mask is kept as what it was put together from: masks of lexeme states and patches that exist anyway, and the few
+//! tokens that were stepped one by one. Where tokens were taken back on the way, the row itself is kept. The memo is
+//! bounded in bytes; when it is full it is emptied, which costs time and never changes an answer. Configurations inside
+//! arrays of unique elements, and those with so many keys or levels that describing them would cost more than it saves,
+//! are left out.
 
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 
+use super::share::{Patch, patch};
+use super::submask::SubMask;
 use crate::automaton::arena::{Arena, Kind, NodeId};
 use crate::automaton::program::Program;
 
@@ -25,21 +29,57 @@ const LEVELS: usize = 64;
 /// Keys without a name, over all levels, and their bytes.
 const KEYS: usize = 16;
 const KEY_BYTES: u32 = 512;
-/// With more words than this a mask is kept as a row of its own.
-const PATCHES: usize = 512;
+/// With more words than this a row is kept whole.
+const WORDS: usize = 512;
+/// More tokens than this become a patch.
+const TOKENS: usize = 16;
 /// What an entry costs beside its parts: the table's slot and two allocations.
-const OVERHEAD: usize = 96;
+const OVERHEAD: usize = 128;
 
-/// A mask: a row and the words that differ from it.
-struct Kept {
-    base: Option<Arc<[u32]>>,
-    patches: Box<[(u32, u32)]>,
+/// A part of a mask.
+pub enum Part {
+    /// Inner tokens of a lexeme state.
+    Inner(Arc<SubMask>),
+    /// Some tokens.
+    Patch(Patch),
+    /// Tokens of up to so many bytes of whitespace.
+    Blanks(u32),
+    /// A whole row.
+    Row(Arc<[u32]>),
+}
+
+/// What a mask is the union of.
+#[derive(Default)]
+pub struct Recipe {
+    /// Parts that others have, too.
+    pub parts: SmallVec<[Part; 6]>,
+    /// Single tokens.
+    pub tokens: Vec<u32>,
+}
+
+impl Recipe {
+    /// The recipe of a row.
+    pub fn of(row: &[u32]) -> Recipe {
+        let set = || row.iter().zip(0u32..).filter(|w| *w.0 != 0).map(|(&w, i)| (i, w));
+        let part = if set().nth(WORDS).is_some() { Part::Row(row.into()) } else { Part::Patch(set().collect()) };
+        Recipe { parts: smallvec::smallvec![part], tokens: Vec::new() }
+    }
+
+    /// Bytes, those of patches included: they outlive the store that shares them.
+    fn memory_bytes(&self) -> usize {
+        let part = |p: &Part| match p {
+            Part::Inner(_) | Part::Blanks(_) => 0,
+            Part::Patch(p) => p.len() * 8,
+            Part::Row(r) => r.len() * 4,
+        };
+        self.parts.iter().map(part).sum::<usize>() + self.tokens.len() * 4 + OVERHEAD
+    }
 }
 
 /// See the module's story. The table's hash is seeded per process, since outputs choose the keys.
 #[derive(Default)]
 pub struct Memo {
-    table: RwLock<HashMap<Box<[u8]>, Arc<Kept>>>,
+    table: RwLock<HashMap<Box<[u8]>, Arc<Recipe>>>,
     bytes: AtomicUsize,
 }
 
@@ -79,43 +119,23 @@ impl Memo {
         true
     }
 
-    /// Writes the remembered mask to `row`, if there is one.
-    pub fn read(&self, key: &[u8], row: &mut [u32]) -> bool {
-        let kept = {
-            let table = self.table.read().unwrap_or_else(|p| p.into_inner());
-            let Some(kept) = table.get(key) else { return false };
-            kept.clone()
-        };
-        match &kept.base {
-            Some(base) => row.copy_from_slice(base),
-            None => row.fill(0),
-        }
-        for &(word, bits) in kept.patches.iter() {
-            row[word as usize] = bits;
-        }
-        true
+    /// What the mask is made of, if it is remembered.
+    pub fn read(&self, key: &[u8]) -> Option<Arc<Recipe>> {
+        self.table.read().unwrap_or_else(|p| p.into_inner()).get(key).cloned()
     }
 
-    /// Remembers the mask `row`; `bases` are rows that others keep alive.
-    pub fn keep(&self, key: &[u8], row: &[u32], bases: &[Arc<[u32]>]) {
-        let mut best: Option<Kept> = None;
-        for base in bases.iter().map(Some).chain([None]) {
-            let most = best.as_ref().map_or(PATCHES, |b| b.patches.len());
-            if let Some(patches) = differences(row, base, most) {
-                best = Some(Kept { base: base.cloned(), patches });
-            }
+    /// Remembers a mask.
+    pub fn keep(&self, key: &[u8], mut recipe: Recipe) {
+        if recipe.tokens.len() > TOKENS {
+            recipe.parts.push(Part::Patch(patch(std::mem::take(&mut recipe.tokens))));
         }
-        let (kept, own) = match best {
-            Some(kept) => (kept, 0),
-            None => (Kept { base: Some(row.into()), patches: Box::default() }, row.len() * 4),
-        };
-        let bytes = key.len() + kept.patches.len() * 8 + own + OVERHEAD;
+        let bytes = key.len() + recipe.memory_bytes();
         let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
         if self.bytes.load(Ordering::Relaxed) + bytes > MEMO_BYTES {
             table.clear();
             self.bytes.store(0, Ordering::Relaxed);
         }
-        if table.insert(key.into(), Arc::new(kept)).is_none() {
+        if table.insert(key.into(), Arc::new(recipe)).is_none() {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
     }
@@ -124,35 +144,6 @@ impl Memo {
     pub fn memory_bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
-}
-
-/// The words of `row` that differ from `base` (nothing without one); `None` if they are not fewer than `most`.
-fn differences(row: &[u32], base: Option<&Arc<[u32]>>, most: usize) -> Option<Box<[(u32, u32)]>> {
-    let mut out: smallvec::SmallVec<[(u32, u32); PATCHES]> = smallvec::SmallVec::new();
-    const BLOCK: usize = 16;
-    let (blocks, rest) = row.as_chunks::<BLOCK>();
-    let rest = (blocks.len() * BLOCK, rest);
-    for (from, now) in blocks.iter().enumerate().map(|(i, b)| (i * BLOCK, b.as_slice())).chain([rest]) {
-        let same = match base {
-            Some(b) => now == &b[from..from + now.len()],
-            None => match now.first_chunk::<BLOCK>() {
-                Some(block) => block.iter().fold(0, |a, w| a | w) == 0,
-                None => now.iter().all(|&w| w == 0),
-            },
-        };
-        if same {
-            continue;
-        }
-        for (j, &w) in now.iter().enumerate() {
-            if w != base.map_or(0, |b| b[from + j]) {
-                out.push(((from + j) as u32, w));
-            }
-        }
-        if out.len() >= most {
-            return None;
-        }
-    }
-    Some(out.as_slice().into())
 }
 
 #[cfg(test)]

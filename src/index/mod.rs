@@ -8,8 +8,10 @@
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
 //! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
-//! values; `memo` remembers whole masks, `runs` forced bytes. [`token_live`] and [`spelling`] keep patterns and
-//! documents free of dead ends where a vocabulary lacks tokens of single bytes. `younger` bounds what is found on use.
+//! values. [`tails`] are what tokens spell between values, [`live`] says which of them can follow, and [`share`] keeps
+//! what all indexes make of the answer. `memo` and `recipe` remember whole masks, `runs` forced bytes. [`token_live`] and
+//! [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks tokens of single bytes. `younger`
+//! bounds what is found on use.
 
 pub mod after;
 pub mod built;
@@ -17,9 +19,11 @@ mod children;
 mod inner;
 mod key;
 mod language;
+pub mod live;
 pub mod mask;
 mod memo;
 pub mod program;
+mod recipe;
 pub mod report;
 mod rows;
 pub(crate) mod runs;
@@ -63,7 +67,7 @@ pub(crate) struct Inner {
     pub costs: OnceLock<Costs>,
     pub memo: Memo,
     pub runs: runs::Runs,
-    pub members: tails::Members,
+    pub members: live::Members,
     /// Set when everything was made ahead of time.
     pub built: OnceLock<built::Built>,
     /// Bytes of states after which a lexeme is full.

@@ -103,7 +103,6 @@ pub struct Shares {
     table: RwLock<HashMap<Key, Option<Patch>>>,
     bytes: AtomicUsize,
     made: AtomicU64,
-    emptied: AtomicU64,
 }
 
 impl Shares {
@@ -123,7 +122,6 @@ impl Shares {
         if self.bytes.load(Ordering::Relaxed) + bytes > SHARED_BYTES {
             table.clear();
             self.bytes.store(0, Ordering::Relaxed);
-            self.emptied.fetch_add(1, Ordering::Relaxed);
         }
         if table.insert(Key { cross: cross.id, bits: bits.into() }, made.clone()).is_none() {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -143,9 +141,9 @@ impl Shares {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// How many patches were made, and how often the store was full.
-    pub fn counts(&self) -> (u64, u64) {
-        (self.made.load(Ordering::Relaxed), self.emptied.load(Ordering::Relaxed))
+    /// How many patches were made since the process began.
+    pub fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
     }
 }
 

@@ -134,6 +134,8 @@ struct Counters {
     lexeme_hits: AtomicU64,
     lexeme_misses: AtomicU64,
     mask_walks: AtomicU64,
+    mask_hits: AtomicU64,
+    mask_misses: AtomicU64,
     evictions: AtomicU64,
 }
 
@@ -146,11 +148,17 @@ pub struct TableStats {
     pub lexeme_misses: u64,
     /// Walks of a trie to make a mask.
     pub mask_walks: u64,
+    /// Masks that an index remembered.
+    pub mask_hits: u64,
+    /// Masks that an index put together to remember them.
+    pub mask_misses: u64,
+    /// Parts of masks put together for all indexes.
+    pub parts: u64,
     /// Lexemes evicted.
     pub evictions: u64,
     /// Lexemes held.
     pub lexemes: u64,
-    /// Bytes held by lexemes and masks.
+    /// Bytes held by lexemes, their masks and parts of masks.
     pub bytes: u64,
 }
 
@@ -366,14 +374,24 @@ impl Tables {
             lexeme_hits: c.lexeme_hits.load(Ordering::Relaxed),
             lexeme_misses: c.lexeme_misses.load(Ordering::Relaxed),
             mask_walks: c.mask_walks.load(Ordering::Relaxed),
+            mask_hits: c.mask_hits.load(Ordering::Relaxed),
+            mask_misses: c.mask_misses.load(Ordering::Relaxed),
+            parts: self.shares.made(),
             evictions: c.evictions.load(Ordering::Relaxed),
             lexemes: cache.lexemes.len() as u64,
             bytes: cache
                 .lexemes
                 .values()
                 .map(|l| (l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64)
-                .sum(),
+                .sum::<u64>()
+                + self.shares.memory_bytes() as u64,
         }
+    }
+
+    /// Counts a mask that an index remembered, or did not.
+    pub(super) fn count_mask(&self, remembered: bool) {
+        let counter = if remembered { &self.counters.mask_hits } else { &self.counters.mask_misses };
+        counter.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The bytes of a token below a node of a trie.

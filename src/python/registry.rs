@@ -78,20 +78,33 @@ fn tables() -> Vec<Arc<Tables>> {
 
 /// Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
 ///
+/// ``mask_hits`` and ``mask_misses`` count masks that an index remembered and those that it put together to remember;
+/// ``mask_walks`` counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.
 /// ``lexemes`` and ``cache_bytes`` say what the caches hold now; everything else only grows while the vocabularies
 /// live.
 #[pyfunction]
 pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let sums = detached(py, || {
-        let mut sums = [0u64; 6];
+        let mut sums = [0u64; 9];
         for tables in tables() {
             let s = tables.stats();
-            let now = [s.lexeme_hits, s.lexeme_misses, s.mask_walks, s.evictions, s.lexemes, s.bytes];
+            let masks = [s.mask_walks, s.mask_hits, s.mask_misses, s.parts];
+            let now = [&[s.lexeme_hits, s.lexeme_misses], &masks[..], &[s.evictions, s.lexemes, s.bytes]].concat();
             sums.iter_mut().zip(now).for_each(|(sum, n)| *sum += n);
         }
         Ok(sums)
     })?;
-    let names = ["lexeme_hits", "lexeme_misses", "mask_walks", "evictions", "lexemes", "cache_bytes"];
+    let names = [
+        "lexeme_hits",
+        "lexeme_misses",
+        "mask_walks",
+        "mask_hits",
+        "mask_misses",
+        "mask_parts",
+        "evictions",
+        "lexemes",
+        "cache_bytes",
+    ];
     let counters = PyDict::new(py);
     for (name, counter) in [("compiles", &COMPILES), ("refusals", &REFUSALS), ("guides", &GUIDES), ("masks", &MASKS)] {
         counters.set_item(name, counter.load(Ordering::Relaxed))?;

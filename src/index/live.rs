@@ -1,0 +1,377 @@
+//! Which tails can follow a configuration.
+//!
+//! The tails' trie is walked with the configuration, and a node that can be stepped gets its bit. That takes some dozens
+//! of steps, so what was found is used again wherever it is bound to be the same:
+//!
+//! * whitespace at the end of a tail may follow wherever there is room for it;
+//! * what follows a closing bracket is the same for all members and elements of the container that it closes: a guide
+//!   remembers it (an [`Answer`]) as long as it does not go back;
+//! * what follows a key that nobody knows is the same from token to token of the key;
+//! * what a tail spells of a member's value depends on the value's rules only: an index remembers it ([`Members`]), and only
+//!   what comes after the value is walked.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::{Arc, RwLock};
+
+use super::after::AfterValue;
+use super::mask::Masker;
+use super::tails::{Bits, is_blank};
+use crate::automaton::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, ObjectItem, Phase};
+
+/// How many answers a guide has at hand.
+const ANSWERS: usize = 8;
+
+fn set(bits: &mut Bits, node: u32) {
+    bits[node as usize / 64] |= 1 << (node % 64);
+}
+
+/// Whether a byte may stand at a node between values. True for more where the node does not tell.
+fn fits(node: &Node, byte: u8) -> bool {
+    is_blank(byte)
+        || match (node.kind, node.phase) {
+            (Kind::Done | Kind::Root, _) => false,
+            (Kind::Value, _) => !matches!(byte, b'}' | b']' | b',' | b':'),
+            (Kind::Object, Phase::First) => matches!(byte, b'"' | b'}'),
+            (Kind::Object, Phase::After) => matches!(byte, b',' | b'}'),
+            (Kind::Object, Phase::BeforeKey) => byte == b'"',
+            (Kind::Object, Phase::BeforeColon) => byte == b':',
+            (Kind::Array, Phase::After) => matches!(byte, b',' | b']'),
+            _ => true,
+        }
+}
+
+fn closes(byte: u8) -> bool {
+    matches!(byte, b'}' | b']')
+}
+
+/// What a node of a configuration consists of, but for where in the arena its items are.
+#[derive(Clone, PartialEq)]
+struct Content {
+    node: Node,
+    objects: SmallVec<[ObjectItem; 1]>,
+    arrays: SmallVec<[ArrayItem; 1]>,
+}
+
+/// Which tails may follow a configuration below a node of the tails' trie. The configuration is known by the content of
+/// its top node, whose indices point below what was there before the mask was made, and so stay what they are as long
+/// as the guide does not go back.
+#[derive(Clone)]
+pub struct Answer {
+    below: u32,
+    /// The configuration stands behind a key that is not known; then second keys of the same object are left open.
+    unnamed: bool,
+    content: Content,
+    bits: Bits,
+    open: SmallVec<[u32; 2]>,
+}
+
+/// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same rules.
+struct Member {
+    /// Nodes that can be stepped while the value is open.
+    bits: Bits,
+    /// Nodes that end it, and the rules that accept it then.
+    ends: Vec<(u32, Box<[u32]>)>,
+}
+
+/// The members that an index knows, by the rules of their values.
+#[derive(Default)]
+pub struct Members(RwLock<FxHashMap<SmallVec<[u32; 4]>, Option<Arc<Member>>>>);
+
+/// How many an index knows at most.
+const MEMBERS: usize = 4_096;
+
+impl Members {
+    fn get(&self, rules: &SmallVec<[u32; 4]>) -> Option<Option<Arc<Member>>> {
+        self.0.read().unwrap_or_else(|p| p.into_inner()).get(rules).cloned()
+    }
+
+    fn keep(&self, rules: SmallVec<[u32; 4]>, member: Option<Arc<Member>>) -> Option<Arc<Member>> {
+        let mut table = self.0.write().unwrap_or_else(|p| p.into_inner());
+        if table.len() >= MEMBERS {
+            table.clear();
+        }
+        table.entry(rules).or_insert(member).clone()
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.0.read().unwrap_or_else(|p| p.into_inner()).len() * 768
+    }
+}
+
+/// What a guide has found about the frames that it stands on. It holds as long as the guide does not go back.
+#[derive(Clone, Default)]
+pub struct Known {
+    pub(super) values: Vec<AfterValue>,
+    pub(super) answers: Vec<Answer>,
+    /// Lengths of the arena when the mask was begun: what lies below stays as it is.
+    pub(super) nodes: u32,
+    pub(super) bits: u32,
+    pub(super) counts: u32,
+    pub(super) seen: u32,
+}
+
+impl Known {
+    /// Forgets everything: the guide goes back.
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.answers.clear();
+    }
+
+    /// Notes what is in the arena before a mask is made.
+    pub fn settle(&mut self, arena: &Arena) {
+        self.nodes = arena.nodes.len() as u32;
+        self.bits = arena.bits.len() as u32;
+        self.counts = arena.counts.len() as u32;
+        self.seen = arena.seen.len() as u32;
+    }
+}
+
+impl Masker<'_> {
+    /// No tail follows, not even the empty one.
+    pub(super) fn no_tails(&self) -> Bits {
+        smallvec::smallvec![0; self.tables.tails.words()]
+    }
+
+    /// Which tails may follow `top`.
+    pub(super) fn live_tails(&mut self, top: NodeId) -> Bits {
+        let mut bits = self.no_tails();
+        set(&mut bits, 0);
+        let mark = self.frames.arena.mark();
+        self.live_below(0, top, NONE, &mut bits, &mut SmallVec::new());
+        self.frames.arena.truncate(&mark);
+        bits
+    }
+
+    /// Which tails may follow `after`, just behind a key without a name. Tails with a second key of the same object are
+    /// left out where it matters what the first one spelled; they are returned beside.
+    pub(super) fn live_tails_unnamed(&mut self, after: NodeId) -> (Bits, SmallVec<[u32; 2]>) {
+        let content = self.settled_content(after);
+        if let Some(c) = &content
+            && let Some(a) = self.known.answers.iter().find(|a| a.unnamed && a.below == 0 && a.content == *c)
+        {
+            return (a.bits.clone(), a.open.clone());
+        }
+        let mut bits = self.no_tails();
+        set(&mut bits, 0);
+        let mut open = SmallVec::new();
+        let mark = self.frames.arena.mark();
+        self.live_below(0, after, self.frames.arena.nodes[after as usize].parent, &mut bits, &mut open);
+        self.frames.arena.truncate(&mark);
+        if let Some(content) = content {
+            self.remember(Answer { below: 0, unnamed: true, content, bits: bits.clone(), open: open.clone() });
+        }
+        (bits, open)
+    }
+
+    fn remember(&mut self, answer: Answer) {
+        let answers = &mut self.known.answers;
+        if answers.len() >= ANSWERS {
+            answers.remove(0);
+        }
+        answers.push(answer);
+    }
+
+    /// Sets the bits of the nodes below `root` that can be stepped from `top`. Behind an unknown key of the object on
+    /// `object`, further keys of that object are followed only where every key may stand; other places go to `open`.
+    fn live_below(&mut self, root: u32, top: NodeId, object: NodeId, bits: &mut Bits, open: &mut SmallVec<[u32; 2]>) {
+        let tables = self.tables;
+        let tails = &tables.tails;
+        let trie = &tails.trie;
+        let base = trie.depth[root as usize];
+        let mut path: SmallVec<[NodeId; 32]> = smallvec::smallvec![top];
+        let mut i = root + 1;
+        let end = trie.end[root as usize];
+        while i < end {
+            path.truncate((trie.depth[i as usize] - base) as usize);
+            let before = path.last().copied().unwrap_or(top);
+            let (byte, past) = (trie.byte[i as usize], trie.end[i as usize]);
+            if tails.blank[i as usize] && self.frames.has_room_for_blanks(before, tails.reach) {
+                (i..past).for_each(|n| set(bits, n));
+                i = past;
+                continue;
+            }
+            let n = self.frames.arena.nodes[before as usize];
+            if n.kind == Kind::Object && n.phase == Phase::Key {
+                let any = self.frames.takes_any_char(&n);
+                let plain = (b' '..0x7F).contains(&byte) && byte != b'"' && byte != b'\\';
+                if any && plain && past == i + 1 {
+                    set(bits, i);
+                    i = past;
+                    continue;
+                }
+                if n.parent == object && !(any && plain) {
+                    open.push(i);
+                    i = past;
+                    continue;
+                }
+            }
+            // A comma stands only where a key may follow.
+            if n.kind == Kind::Object && n.phase == Phase::BeforeKey && byte == b'"' && past == i + 1 {
+                if self.frames.gap_may_end(&n) {
+                    set(bits, i);
+                }
+                i = past;
+                continue;
+            }
+            let next = if fits(&n, byte) { self.frames.step(before, byte) } else { NONE };
+            if next == NONE {
+                i = past;
+                continue;
+            }
+            if byte == b':' && n.kind == Kind::Object && n.phase == Phase::BeforeColon && trie.depth[i as usize] == 1 {
+                set(bits, i);
+                if self.live_below_colon(i, next, object, bits, open) {
+                    i = past;
+                    continue;
+                }
+            }
+            let to = self.frames.arena.nodes[next as usize];
+            if object != NONE
+                && to.parent == object
+                && to.kind == Kind::Object
+                && to.phase == Phase::Key
+                && n.phase != Phase::Key
+                && !self.frames.takes_any_char(&to)
+            {
+                open.push(i);
+                i = past;
+                continue;
+            }
+            set(bits, i);
+            if closes(byte) && past > i + 1 && trie.depth[i as usize] == 1 && object == NONE {
+                self.live_below_closed(i, next, bits);
+                i = past;
+                continue;
+            }
+            path.push(next);
+            i += 1;
+        }
+    }
+
+    /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value. False if
+    /// that is not known for all members with the same rules.
+    fn live_below_colon(
+        &mut self,
+        node: u32,
+        value: NodeId,
+        object: NodeId,
+        bits: &mut Bits,
+        open: &mut SmallVec<[u32; 2]>,
+    ) -> bool {
+        let n = self.frames.arena.nodes[value as usize];
+        let rules = &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
+        let rules: SmallVec<[u32; 4]> = rules.iter().map(|r| r.0).collect();
+        let members = self.members;
+        let known = members.get(&rules).unwrap_or_else(|| {
+            let made = self.member(node, value).map(Arc::new);
+            members.keep(rules, made)
+        });
+        let Some(member) = known else { return false };
+        bits.iter_mut().zip(&member.bits).for_each(|(b, m)| *b |= m);
+        let mut last: Option<(&[u32], NodeId)> = None;
+        for (end, tags) in &member.ends {
+            let after = match last {
+                Some((same, after)) if *same == **tags => after,
+                _ => self.frames.finish_by(n.parent, tags),
+            };
+            last = Some((tags, after));
+            if after != NONE {
+                set(bits, *end);
+                self.live_below(*end, after, object, bits, open);
+            }
+        }
+        true
+    }
+
+    /// What the tails below the colon `node` may spell of the member's value, and where they end it. `None` where a tail
+    /// ends a number: its last byte does not tell.
+    fn member(&mut self, node: u32, value: NodeId) -> Option<Member> {
+        let tables = self.tables;
+        let tails = &tables.tails;
+        let trie = &tails.trie;
+        let mut member = Member { bits: self.no_tails(), ends: Vec::new() };
+        let inside = self.frames.arena.nodes[value as usize].parent;
+        let below = self.frames.arena.nodes[inside as usize].parent;
+        let mut path: SmallVec<[NodeId; 32]> = smallvec::smallvec![value];
+        let mut i = node + 1;
+        while i < trie.end[node as usize] {
+            path.truncate((trie.depth[i as usize] - trie.depth[node as usize]) as usize);
+            let before = path.last().copied().unwrap_or(value);
+            self.frames.arena.tags.clear();
+            let next = self.frames.step(before, trie.byte[i as usize]);
+            if next == NONE {
+                i = trie.end[i as usize];
+                continue;
+            }
+            let to = self.frames.arena.nodes[next as usize];
+            let from = self.frames.arena.nodes[before as usize];
+            if from.kind == Kind::Scalar
+                && from.parent == inside
+                && to.kind != Kind::Scalar
+                && trie.byte[i as usize] != b'"'
+            {
+                return None;
+            }
+            if to.parent == below && to.kind == Kind::Object {
+                member.ends.push((i, self.frames.arena.tags.as_slice().into()));
+                i = trie.end[i as usize];
+                continue;
+            }
+            set(&mut member.bits, i);
+            path.push(next);
+            i += 1;
+        }
+        Some(member)
+    }
+
+    /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and elements
+    /// of the container that was closed.
+    fn live_below_closed(&mut self, node: u32, top: NodeId, bits: &mut Bits) {
+        let content = self.settled_content(top);
+        if let Some(c) = &content
+            && let Some(a) = self.known.answers.iter().find(|a| !a.unnamed && a.below == node && a.content == *c)
+        {
+            bits.iter_mut().zip(&a.bits).for_each(|(b, a)| *b |= a);
+            return;
+        }
+        let mut found: Bits = smallvec::smallvec![0; bits.len()];
+        self.live_below(node, top, NONE, &mut found, &mut SmallVec::new());
+        bits.iter_mut().zip(&found).for_each(|(b, f)| *b |= f);
+        if let Some(content) = content {
+            self.remember(Answer { below: node, unnamed: false, content, bits: found, open: SmallVec::new() });
+        }
+    }
+
+    /// The content of a node, if all that it points to was there before the mask was made.
+    fn settled_content(&self, at: NodeId) -> Option<Content> {
+        let arena = &*self.frames.arena;
+        let mut node = arena.nodes[at as usize];
+        let known = &self.known;
+        let apart = node.trace == u32::MAX && (node.kind == Kind::Object || node.key == u32::MAX);
+        if !apart || node.parent >= known.nodes || (node.seen != u32::MAX && node.seen >= known.seen) {
+            return None;
+        }
+        let program = self.frames.program;
+        let items = node.start as usize..(node.start + node.len) as usize;
+        node.start = 0;
+        let mut content = Content { node, objects: SmallVec::new(), arrays: SmallVec::new() };
+        match node.kind {
+            Kind::Object => {
+                content.objects.extend_from_slice(&arena.objects[items]);
+                let own =
+                    |i: &ObjectItem| program.objects[i.shape as usize].words > 0 && i.seen.max(i.need) >= known.bits;
+                (!content.objects.iter().any(own)).then_some(content)
+            }
+            Kind::Array => {
+                content.arrays.extend_from_slice(&arena.arrays[items]);
+                let own =
+                    |i: &ArrayItem| !program.arrays[i.shape as usize].contains.is_empty() && i.counts >= known.counts;
+                (!content.arrays.iter().any(own)).then_some(content)
+            }
+            Kind::Done => Some(content),
+            Kind::Root | Kind::Value | Kind::Scalar => None,
+        }
+    }
+}
