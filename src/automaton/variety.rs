@@ -115,11 +115,14 @@ impl Program {
         let free = |i: &usize| {
             is(&p.possible, *i) && !is(at.seen, *i) && !is(at.need, *i) && (self.any_order || *i >= at.position)
         };
-        let mut optional: Vec<u64> = match p.implied {
-            // Of members that ask for others only one is counted, if nothing else is.
-            Some(_) => Vec::new(),
-            None => names.filter(free).map(|i| value(i, of)).collect(),
-        };
+        let mut optional: Vec<u64> = Vec::new();
+        // Of members that ask for others none is counted.
+        for i in names.filter(free).filter(|_| p.implied.is_none()) {
+            optional.push(value(i, of));
+            if optional.last() == Some(&u64::MAX) && taken < p.max {
+                return u64::MAX;
+            }
+        }
         // The largest ones that there is room for; where the object still needs members, they all come.
         optional.sort_unstable_by(|a, b| b.cmp(a));
         optional.truncate(usize::try_from(p.max.saturating_sub(taken)).unwrap_or(usize::MAX));
