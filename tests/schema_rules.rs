@@ -64,6 +64,14 @@ fn own_cases() {
     assert!(refused.is_empty(), "{refused:?}");
 }
 
+/// What one draft knows and another does not, or reads otherwise.
+#[test]
+fn cases_of_each_draft() {
+    let (judged, refused) = run(include_str!("data/schema_drafts.json"));
+    assert!(judged > 190, "only {judged} instances");
+    assert!(refused.is_empty(), "{refused:?}");
+}
+
 fn error(schema: Value) -> (ErrorKind, String) {
     let e = rules(&schema, &annotate()).err().expect("an error");
     let pointer = match e.place() {

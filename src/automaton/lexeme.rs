@@ -469,6 +469,12 @@ impl Lexeme {
         super::size::size(exprs, sizes, self.state(id).expr)
     }
 
+    /// How many texts end an unbounded text lexeme from a state outside of escapes; `None` for other lexemes and states.
+    pub fn num_texts(&self, id: StateId) -> Option<u64> {
+        let plain = id > CLOSED && self.kind != Kind::Raw && !self.bounded && self.state(id).sub == Sub::Plain;
+        plain.then(|| self.residual_size(id))
+    }
+
     /// The live states of a raw lexeme after one character of `lo..=hi`, each with one character that leads there.
     pub fn after_chars(&self, id: StateId, lo: u32, hi: u32) -> Vec<(StateId, Vec<u8>)> {
         let (Some(a), Some(z)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };

@@ -81,6 +81,9 @@ impl Program {
 
     /// The different values that end a scalar from a state; `before` is what a number or word has read.
     fn ends_variety(&self, lexeme: u32, state: StateId, count: u32, before: &[u8]) -> u64 {
+        if let Some(n) = self.lexemes[lexeme as usize].num_texts(state) {
+            return n;
+        }
         let Some(texts) = self.endings(lexeme, state, count) else { return u64::MAX };
         if self.lexemes[lexeme as usize].kind() != LexemeKind::Raw {
             return texts.len() as u64;
@@ -112,11 +115,14 @@ impl Program {
         let free = |i: &usize| {
             is(&p.possible, *i) && !is(at.seen, *i) && !is(at.need, *i) && (self.any_order || *i >= at.position)
         };
-        let mut optional: Vec<u64> = match p.implied {
-            // Of members that ask for others only one is counted, if nothing else is.
-            Some(_) => Vec::new(),
-            None => names.filter(free).map(|i| value(i, of)).collect(),
-        };
+        let mut optional: Vec<u64> = Vec::new();
+        // Of members that ask for others none is counted.
+        for i in names.filter(free).filter(|_| p.implied.is_none()) {
+            optional.push(value(i, of));
+            if optional.last() == Some(&u64::MAX) && taken < p.max {
+                return u64::MAX;
+            }
+        }
         // The largest ones that there is room for; where the object still needs members, they all come.
         optional.sort_unstable_by(|a, b| b.cmp(a));
         optional.truncate(usize::try_from(p.max.saturating_sub(taken)).unwrap_or(usize::MAX));
@@ -197,16 +203,35 @@ impl Frames<'_> {
         let items = &self.arena.objects[node.start as usize..(node.start + node.len) as usize];
         let open = |i: &ObjectItem| {
             let p = &self.program.objects[i.shape as usize];
-            p.max == u64::MAX && p.others.iter().any(|c| c.keys.is_none())
+            i.others && p.max == u64::MAX && p.others.iter().any(|c| c.keys.is_none())
         };
-        if arrays.is_empty() || items.iter().all(open) {
+        if arrays.is_empty() {
             return false;
         }
-        let mut counts = ByTag::new();
+        // An open alternative can differ whatever the key is; of the others only that they go on is certain.
+        let (mut endless, mut alive) = (ByTag::new(), ByTag::new());
         for i in items {
-            raise(&mut counts, i.tag, 1);
+            raise(&mut endless, i.tag, if open(i) { u64::MAX } else { 0 });
+            raise(&mut alive, i.tag, 1);
         }
-        arrays.iter().any(|&a| !self.exceeds(a, self.variety_above(node.parent, counts.clone(), a)))
+        arrays.iter().any(|&a| {
+            [&endless, &alive].iter().all(|c| !self.exceeds(a, self.variety_above(node.parent, (*c).clone(), a)))
+        })
+    }
+
+    /// Whether every element that is open at `origin` is still the same and open at `at`, and can become one that its
+    /// array does not have. `at` comes after `origin` and no array was opened in between.
+    pub fn stays_inside(&self, origin: NodeId, at: NodeId) -> bool {
+        let above = |from: NodeId| {
+            let parent = |&n: &NodeId| Some(self.arena.nodes[n as usize].parent).filter(|&p| p != NONE);
+            std::iter::successors(Some(from), parent)
+        };
+        let innermost = above(origin).find(|&n| {
+            let n = &self.arena.nodes[n as usize];
+            n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX
+        });
+        innermost.is_some_and(|array| above(at).any(|n| n == array))
+            && self.watched_arrays(at).iter().all(|&a| self.exceeds(a, self.variety(at, a)))
     }
 
     /// Whether so many values are more than the array has elements.

@@ -54,6 +54,8 @@ pub struct Masker<'a> {
     /// What the row is put together from, where that is noted and nothing was taken back.
     pub(super) recipe: Option<Recipe>,
     depth: u32,
+    /// While the tails behind a scalar are walked: the configuration at the tail that may be allowed next.
+    behind_scalar: NodeId,
 }
 
 impl<'a> Masker<'a> {
@@ -79,6 +81,7 @@ impl<'a> Masker<'a> {
             fresh: false,
             recipe: None,
             depth: 0,
+            behind_scalar: NONE,
         }
     }
 
@@ -128,14 +131,19 @@ impl<'a> Masker<'a> {
                 }
             }
             Ground::Tail { cross, lexeme, count, origin, from } => {
+                let at = self.behind_scalar;
+                let inside = self.exact && origin != NONE && at != NONE && self.frames.stays_inside(origin, at);
                 for &i in cross.tails.tokens(node) {
                     let c = cross.crossings[i as usize];
                     if lexeme.is_some_and(|l| !l.may_close(count.saturating_add(c.chars))) {
                         continue;
                     }
-                    // Exact grounds step each token whole.
-                    if self.exact && origin != NONE && !self.allows(origin, self.rest_of(c.token, from)) {
-                        continue;
+                    // Exact grounds step each token whole, unless it leaves every element open and opens no array.
+                    if self.exact && origin != NONE {
+                        let rest = self.rest_of(c.token, from);
+                        if !(inside && !rest.contains(&b'[')) && !self.allows(origin, rest) {
+                            continue;
+                        }
                     }
                     self.set(c.token);
                 }
@@ -197,6 +205,9 @@ impl<'a> Masker<'a> {
         while child < end {
             let next = self.frames.step(top, trie.byte[child as usize]);
             if next != NONE {
+                if self.behind_scalar != NONE {
+                    self.behind_scalar = next;
+                }
                 self.emit(ground, child);
                 self.visit(ground, child, next);
                 self.frames.arena.truncate(&mark);
@@ -420,8 +431,10 @@ impl<'a> Masker<'a> {
         if after != NONE {
             let origin = if self.exact { top } else { NONE };
             let ground = Ground::Tail { cross, lexeme: bounded, count, origin, from: (walked, node) };
+            self.behind_scalar = after;
             self.emit(ground, 0);
             self.visit(ground, 0, after);
+            self.behind_scalar = NONE;
         }
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
@@ -443,7 +456,8 @@ impl<'a> Masker<'a> {
         // A text that grows in steps of up to sixteen characters has more ways to end than the array has elements as
         // long as so much room is left.
         let (slack, grows) = l.growth();
-        let enough = self.frames.most_elements(parent).saturating_add(1).saturating_mul(16).saturating_add(slack);
+        let elements = self.frames.most_elements(parent);
+        let enough = elements.saturating_add(1).saturating_mul(16).saturating_add(slack);
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
             // Digits can go on to an unused number wherever many members are left behind them.
@@ -451,8 +465,12 @@ impl<'a> Masker<'a> {
                 let state = rest.iter().fold(at.0, |s, &b| l.next(s, b));
                 state > CLOSED && self.frames.program.endings(lexeme, state, 0).is_none()
             };
+            let texts = !raw && !l.is_bounded() && {
+                let state = rest.iter().fold(at.0, |s, &b| if s > CLOSED { l.next(s, b) } else { s });
+                state > CLOSED && l.num_texts(state).is_some_and(|n| n > u64::from(elements))
+            };
             let roomy = !raw && grows && l.room(at.1) > enough.saturating_add(rest.len() as u32);
-            if number || roomy || self.allows(top, rest) {
+            if number || roomy || texts || self.allows(top, rest) {
                 self.set(t);
             }
         }
