@@ -15,7 +15,7 @@ use super::submask::{Cross, Inner, SubMask};
 use super::tables::{MaskedLexeme, Tables, Walked};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::config::Frames;
-use crate::automaton::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
+use crate::automaton::lexeme::{Kind as LexemeKind, Lexeme};
 use crate::vocab::{Trie, Vocabulary};
 
 /// Beyond this nesting of a single token the tokens below are stepped one by one.
@@ -449,36 +449,5 @@ impl<'a> Masker<'a> {
         }
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
-    }
-
-    /// The inner tokens that can still become an element that the array does not have.
-    fn inner_unused(
-        &mut self,
-        inner: &Inner,
-        lexeme: u32,
-        at: (u32, u32),
-        parent: NodeId,
-        top: NodeId,
-        from: (Walked, u32),
-    ) {
-        let l = self.frames.program.lexemes[lexeme as usize].clone();
-        let raw = l.kind() == LexemeKind::Raw;
-        let many = raw && self.frames.program.endings(lexeme, at.0, at.1).is_none();
-        // A text that grows in steps of up to sixteen characters has more ways to end than the array has elements as
-        // long as so much room is left.
-        let (slack, grows) = l.growth();
-        let enough = self.frames.num_elements(parent).saturating_add(1).saturating_mul(16).saturating_add(slack);
-        for t in inner.tokens() {
-            let rest = self.rest_of(t, from);
-            // Digits can go on to an unused number wherever many members are left behind them.
-            let number = many && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-') && {
-                let state = rest.iter().fold(at.0, |s, &b| l.next(s, b));
-                state > CLOSED && self.frames.program.endings(lexeme, state, 0).is_none()
-            };
-            let roomy = !raw && grows && l.room(at.1) > enough.saturating_add(rest.len() as u32);
-            if number || roomy || self.allows(top, rest) {
-                self.set(t);
-            }
-        }
     }
 }

@@ -6,7 +6,7 @@
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
 //! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
-//! values; `memo` remembers whole masks. [`token_live`] and [`spelling`] keep patterns and
+//! values and `unused` for unique elements; `memo` remembers whole masks. [`token_live`] and [`spelling`] keep patterns and
 //! documents free of dead ends where a vocabulary lacks tokens of single bytes.
 
 pub mod after;
@@ -23,6 +23,7 @@ pub mod spelling;
 pub mod submask;
 pub mod tables;
 pub mod token_live;
+mod unused;
 
 use std::sync::{Arc, OnceLock};
 
