@@ -88,12 +88,18 @@ class Line:
 
 def one_pass(logits: Any) -> Callable[[], Any]:
     """Read and write all the memory of some logits."""
-    view = logits if isinstance(logits, np.ndarray) else logits.view(getattr(__import__("torch"), f"int{logits.itemsize * 8}")).numpy()
-    words = view.reshape(-1).view(np.int32)
+    if not isinstance(logits, np.ndarray):
+        import torch
+
+        # NumPy has no bfloat16: the bits as integers of the same width.
+        logits = logits.view(torch.int16 if logits.itemsize == 2 else torch.int32).numpy()
+    words = logits.reshape(-1).view(np.int32)
     return lambda: np.bitwise_xor(words, 0, out=words)
 
 
-def lines(batches: Iterable[int], array: str, dtype: str, make: Callable[[np.ndarray], Any], seconds: float) -> Iterator[Line]:
+def lines(
+    batches: Iterable[int], array: str, dtype: str, make: Callable[[np.ndarray], Any], seconds: float
+) -> Iterator[Line]:
     """A line for each batch and kind of mask. ``make`` turns arrays of NumPy into what the kernels take."""
     for batch in batches:
         for kind, allowed in masks(batch).items():
@@ -119,7 +125,8 @@ def all_lines(batches: Iterable[int], arrays: Iterable[str], seconds: float) -> 
     """The lines of NumPy and of torch, on one thread, where they are installed."""
     for kind in (np.float16, np.float32, np.float64) if "numpy" in arrays else ():
         name = np.dtype(kind).name
-        yield from lines(batches, "numpy", name, lambda a, kind=kind: a if a.dtype == np.int32 else a.astype(kind), seconds)
+        cast = lambda array, kind=kind: array if array.dtype == np.int32 else array.astype(kind)
+        yield from lines(batches, "numpy", name, cast, seconds)
     if "torch" not in arrays:
         return
     try:

@@ -5,7 +5,8 @@
 Counts, unlike times, are the same in every run, so a few percent more are a change of the code and not of the weather.
 The workloads are those of `benches/rust/src/bin/guard.rs`; callgrind counts the instructions of each, on all threads. A
 workload that takes more than the tolerance above its committed count fails; one that takes less is named, and
-`--update` (`make guard-update`) writes the new counts.
+`--update` (`make guard-update`) writes the new counts. Some workloads run in two sizes, ten times apart: the larger one may
+take ten times the instructions and a little more.
 
 Counts depend on the compiler, on the C library (its copies use what the processor offers) and on callgrind's version.
 The file names those that it was made with. Where they differ here, or valgrind is not installed, the script says so and
@@ -26,6 +27,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 COUNTS = ROOT / "benches" / "guard.json"
 TOLERANCE_PERCENT = 5.0
+# How much more a workload of ten times the size may take: twelve times as many instructions.
+GROWTH = 12.0
 # The function of the binary whose calls are counted.
 MEASURED = "guard::measure"
 
@@ -40,7 +43,8 @@ def output(*command: str) -> str:
 
 def made_with() -> dict[str, str]:
     """What counts depend on besides the code."""
-    flags = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.M) if os.path.exists("/proc/cpuinfo") else None
+    about = Path("/proc/cpuinfo")
+    flags = re.search(r"^flags\s*:(.*)$", about.read_text(), re.M) if about.exists() else None
     has = set(flags[1].split()) if flags else set()
     return {
         "rustc": output("rustc", "-V"),
@@ -76,6 +80,18 @@ def count(binary: Path) -> dict[str, int]:
     return dict(zip(names, (int(re.search(r"^totals: (\d+)", text, re.M)[1]) for text in after), strict=True))
 
 
+def grown(found: dict[str, int]) -> list[str]:
+    """Which workloads grow faster than their size."""
+    wrong = []
+    for name, instructions in found.items():
+        size = re.match(r"\d+", name)
+        larger = f"{int(size[0]) * 10}{name[size.end():]}" if size else ""
+        if larger in found and found[larger] > GROWTH * instructions:
+            times = found[larger] / instructions
+            wrong.append(f"{larger}: {times:.1f} times the {instructions:,} instructions of {size[0]}")
+    return wrong
+
+
 def compare(known: dict[str, int], found: dict[str, int], tolerance: float) -> list[str]:
     """What is wrong: workloads that cost more than they may, and names that are not on both sides."""
     wrong = [f"{name}: not in {COUNTS.name}; run `make guard-update`" for name in found.keys() - known.keys()]
@@ -109,8 +125,8 @@ def main() -> None:
     if update:
         page = {"made_with": here, "tolerance_percent": TOLERANCE_PERCENT, "counts": found}
         COUNTS.write_text(json.dumps(page, indent=2) + "\n")
-        print(f"guard: wrote {COUNTS}")
-    elif wrong := compare(stored["counts"], found, stored["tolerance_percent"]):
+        print("\n".join([f"guard: wrote {COUNTS}", *grown(found)]))
+    elif wrong := compare(stored["counts"], found, stored["tolerance_percent"]) + grown(found):
         print("\n".join(["guard: FAILED", *wrong]), file=sys.stderr)
         raise SystemExit(1)
     else:

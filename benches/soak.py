@@ -1,10 +1,10 @@
 """Many requests through one process and several threads: memory that stays, times that stay, and masks that are right.
 
-    python benches/soak.py [--requests 200000] [--threads 8] [--shared 30] [--block 10000]
+    python benches/soak.py [--requests 200000] [--threads 8] [--shared 30] [--block 10000] [--unseen 10]
 
 Two parts. In *requests*, every request compiles a schema or takes an index that is at hand, makes a guide and follows a
-member to its end. One in ten schemas was never seen before: its names, enumerations and patterns hold a number of their
-own, so that caches have to evict. After each block the resident memory and percentiles of the requests' times are
+member to its end. One in ten schemas (`--unseen`) was never seen before: its names, enumerations and patterns hold a
+number of their own, so that caches have to evict. After each block the resident memory and percentiles of the requests' times are
 printed. Memory after the first half must not grow by more than the tolerance, or the script ends with an error. Nor may
 a request fail.
 
@@ -57,14 +57,15 @@ def unseen(number: int) -> tuple[str, str]:
         "required": ["kind"],
         "additionalProperties": False,
     }
-    member = {f"id_{number}": f"{number}-cafe", "kind": kinds[number % 4], f"size_{number}": number + 77, "text": "some words"}
+    member = {f"id_{number}": f"{number}-cafe", "kind": kinds[number % 4]}
+    member |= {f"size_{number}": number + 77, "text": "some words"}
     return json.dumps(schema), json.dumps(member)
 
 
 class Requests:
     """What the threads share: sources with members in tokens, indexes at hand, and the times of the block."""
 
-    def __init__(self, requests: int, block: int) -> None:
+    def __init__(self, requests: int, block: int, unseen_percent: float) -> None:
         self.tokens = corpus.vocabulary()
         special = [i for i, token in enumerate(self.tokens.tokens) if not token]
         self.vocabulary = interlock.Vocabulary(self.tokens.tokens, [self.tokens.stop], special)
@@ -73,7 +74,7 @@ class Requests:
             if source.kind == "schema":
                 self.known.append((source.text, [self.tokens.cut(member) for member in source.members]))
         self.kept = [interlock.Index.from_json_schema(text, self.vocabulary) for text, _ in self.known]
-        self.left, self.block = requests, block
+        self.left, self.block, self.unseen = requests, block, unseen_percent / 100
         self.lock = threading.Lock()
         self.times: list[int] = []
         self.blocks: list[tuple[int, float]] = []
@@ -107,7 +108,7 @@ class Requests:
         """One request from source to stop token."""
         choice = random.Random(number)
         kind = choice.random()
-        if kind < 0.1:
+        if kind < self.unseen:
             text, member = unseen(number)
             index, ids = interlock.Index.from_json_schema(text, self.vocabulary), self.tokens.cut(member)
         else:
@@ -150,7 +151,8 @@ def many_requests(shared: Requests, threads: int) -> bool:
 
 def one_index(shared: Requests, threads: int, seconds: float) -> bool:
     """The second part: wrong masks of 64 guides over one index, and how many were filled a second."""
-    which = next(i for i, source in enumerate(s for s in corpus.sources() if s.kind == "schema") if source.name == "resource: order")
+    names = [source.name for source in corpus.sources() if source.kind == "schema"]
+    which = names.index("resource: order")
     text, members = shared.known[which]
     ids = members[0]
     single = interlock.Index.from_json_schema(text, shared.vocabulary)
@@ -192,9 +194,10 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=200_000)
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--block", type=int, default=10_000, help="requests between two lines")
+    parser.add_argument("--unseen", type=float, default=10.0, help="percent of requests whose schema is new")
     parser.add_argument("--shared", type=float, default=30.0, help="seconds of the second part")
     given = parser.parse_args()
-    shared = Requests(given.requests, given.block)
+    shared = Requests(given.requests, given.block, given.unseen)
     print(f"{resident():.1f} MiB before the first request")
     stayed = many_requests(shared, given.threads)
     right = one_index(shared, given.threads, given.shared)

@@ -186,6 +186,14 @@ fn near_the_bounds() {
         (r#"{"type":"string","pattern":"^[a-z]*$","minLength":20,"maxLength":24}"#, r#""aaaaaaaaabcdabcdabcdab""#),
         (r#"{"type":"array","items":{"type":"integer"},"minItems":5,"maxItems":6}"#, "[1,12,123,1234,0,0]"),
         (
+            r#"{"type":"array","items":{"type":"string","maxLength":3},"uniqueItems":true}"#,
+            r#"["abc", "ab", "é", "", "abd", "a\"b", "\u0061b\n", "a\n", "abb"]"#,
+        ),
+        (
+            r#"{"type":"array","items":{"type":"string","pattern":"^[ab\"\\\\]{1,2}$"},"uniqueItems":true}"#,
+            r#"["a","aa","ab","b","ba","\"","\\a","b\""]"#,
+        ),
+        (
             r#"{"type":"object","additionalProperties":{"type":"integer"},"minProperties":3,"maxProperties":4}"#,
             r#"{"a":1,"b":10,"ab":12,"name":0}"#,
         ),

@@ -35,18 +35,18 @@ def measure(quick: bool) -> dict[str, Any]:
     names = [name for name in engines.ENGINES if engines.installed(name)]
     missing = [name for name in engines.ENGINES if name not in names]
     results: dict[str, Any] = {"machine": page.machine(), "versions": engines.versions(), "missing": missing}
+    batches, seconds = ((1, 32), 0.02) if quick else (apply.BATCHES, 0.08)
     sections = {
         "calls": lambda: list(calls.lines()),
         "side": lambda: side.measure(names, quick),
         "scaling": lambda: scaling.measure(names, quick),
-        "kernels": lambda: [
-            asdict(line) for line in apply.all_lines((1, 32) if quick else apply.BATCHES, ("numpy", "torch"), 0.02 if quick else 0.08)
-        ],
+        "kernels": lambda: [asdict(line) for line in apply.all_lines(batches, ("numpy", "torch"), seconds)],
     }
     for title, section in sections.items():
         start, before = time.monotonic(), processor()
         results[title] = section()
-        print(f"{title}: {time.monotonic() - start:.0f} s, {processor() - before:.0f} s of processors", file=sys.stderr, flush=True)
+        took = f"{time.monotonic() - start:.0f} s, {processor() - before:.0f} s of processors"
+        print(f"{title}: {took}", file=sys.stderr, flush=True)
     return results
 
 

@@ -163,9 +163,20 @@ pub fn pending(sub: Sub) -> smallvec::SmallVec<[(u32, u32); 3]> {
     }
 }
 
+/// The first byte of a character in UTF-8.
+fn lead(c: char) -> u8 {
+    let mut buf = [0; 4];
+    c.encode_utf8(&mut buf).as_bytes()[0]
+}
+
 /// All expressions that `e` may become by one code point out of `lo..=hi`, live ones only.
 pub fn after_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<ExprId> {
     let (Some(a), Some(b)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
+    // Lead bytes ascend with code points: nearly all ranges that a literal is asked about end here.
+    let (first, last) = (lead(a), lead(b));
+    if !x.row(e).iter().any(|edge| edge.lo <= last && edge.hi >= first && x.is_live(edge.to)) {
+        return Vec::new();
+    }
     let mut out = Vec::new();
     for seq in regex_syntax::utf8::Utf8Sequences::new(a, b) {
         let mut front = vec![e];

@@ -213,6 +213,26 @@ impl Frames<'_> {
         false
     }
 
+    /// How the string that is open at `top` would have to go on to repeat an element of the array `parent`, for each
+    /// such element: what is left of it as JSON text, its quotes included. `None` where what is open holds an escape
+    /// already, so that its bytes do not say what it spells.
+    pub fn repetitions(&self, parent: NodeId, top: NodeId) -> Option<Vec<Box<[u8]>>> {
+        let array = &self.arena.nodes[parent as usize];
+        let trace = self.arena.bytes_since(self.arena.nodes[top as usize].trace, array.key);
+        let open = trace.trim_ascii_start();
+        if open.contains(&b'\\') {
+            return None;
+        }
+        let mut out = Vec::new();
+        let mut e = array.seen;
+        while let Some(element) = self.arena.elements.get(e as usize) {
+            // A canonical string is marked by a quote in front of its JSON text, which escapes only what must be.
+            out.extend(element.value.strip_prefix(b"\"").and_then(|text| text.strip_prefix(open)).map(Box::from));
+            e = element.before;
+        }
+        Some(out)
+    }
+
     fn any_unique(&self, node: &Node) -> bool {
         let items = &self.arena.arrays[node.start as usize..(node.start + node.len) as usize];
         items.iter().any(|i| self.program.arrays[i.shape as usize].unique)

@@ -19,6 +19,8 @@ use crate::vocab::{Trie, Vocabulary};
 
 /// With fewer live tokens than this below the root's live children, a walk is cheap enough.
 const FEW: usize = 2_500;
+/// So does one that meets no more nodes of the trie than this.
+const SHORT: usize = 2_000;
 /// Tokens that leave a class loop are stepped one by one up to this number.
 const LEAVING: usize = 6_000;
 /// How many masks may be made to make one.
@@ -53,7 +55,7 @@ pub fn row(
             None => weights.push((to, n)),
         }
     }
-    if live < FEW {
+    if live < FEW || is_short(l, trie, state) {
         return None;
     }
     if l.is_any_from(state) {
@@ -72,6 +74,31 @@ pub fn row(
     let mut row = known_row(tables, vocabulary, lexeme, base);
     differential(l, trie, state, l.mask_state(base), &mut row);
     Some(row)
+}
+
+/// Whether a walk from `state` ends soon, as inside a literal: it skips nearly all of what lies below live first bytes.
+fn is_short(l: &Lexeme, trie: &Trie, state: StateId) -> bool {
+    let mut steps = Steps::new(l);
+    let mut stack = vec![steps.local(state); 64];
+    let end = trie.len() as u32;
+    let mut i = 1;
+    for _ in 0..SHORT {
+        if i >= end {
+            return true;
+        }
+        let depth = trie.depth[i as usize] as usize;
+        let to = steps.next(stack[depth - 1], trie.byte[i as usize]);
+        if to <= QUOTE {
+            i = trie.end[i as usize];
+            continue;
+        }
+        if depth >= stack.len() {
+            stack.resize(depth * 2, to);
+        }
+        stack[depth] = to;
+        i += 1;
+    }
+    false
 }
 
 fn any_row(tables: &Tables, vocabulary: &Vocabulary, kind: Kind) -> Vec<u32> {

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use super::live::{Known, Members};
 use super::memo::Recipe;
-use super::submask::{Cross, Inner};
+use super::submask::Cross;
 use super::tables::{MaskedLexeme, Tables, Walked};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::config::Frames;
-use crate::automaton::lexeme::{CLOSED, Kind as LexemeKind, Lexeme};
+use crate::automaton::lexeme::{Kind as LexemeKind, Lexeme};
 use crate::vocab::{Trie, Vocabulary};
 
 /// Beyond this nesting of a single token the tokens below are stepped one by one.
@@ -412,7 +412,7 @@ impl<'a> Masker<'a> {
         let watched = self.exact && self.frames.program.has_watched && self.frames.may_repeat(parent, tag);
         if self.exact && (watched || self.frames.has_elements(parent)) && l.may_run_out(count) {
             self.begin();
-            self.inner_unused(&mask.inner, lexeme, (state, count), parent, top, (walked, node));
+            self.inner_unused(&mask.inner, lexeme, (state, count), parent, top, (walked, node), watched);
         } else {
             self.allow_inner(&mask);
         }
@@ -438,41 +438,5 @@ impl<'a> Masker<'a> {
         }
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
-    }
-
-    /// The inner tokens that can still become an element that the array does not have.
-    fn inner_unused(
-        &mut self,
-        inner: &Inner,
-        lexeme: u32,
-        at: (u32, u32),
-        parent: NodeId,
-        top: NodeId,
-        from: (Walked, u32),
-    ) {
-        let l = self.frames.program.lexemes[lexeme as usize].clone();
-        let raw = l.kind() == LexemeKind::Raw;
-        let many = raw && self.frames.program.endings(lexeme, at.0, at.1).is_none();
-        // A text that grows in steps of up to sixteen characters has more ways to end than the array has elements as
-        // long as so much room is left.
-        let (slack, grows) = l.growth();
-        let elements = self.frames.most_elements(parent);
-        let enough = elements.saturating_add(1).saturating_mul(16).saturating_add(slack);
-        for t in inner.tokens() {
-            let rest = self.rest_of(t, from);
-            // Digits can go on to an unused number wherever many members are left behind them.
-            let number = many && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-') && {
-                let state = rest.iter().fold(at.0, |s, &b| l.next(s, b));
-                state > CLOSED && self.frames.program.endings(lexeme, state, 0).is_none()
-            };
-            let texts = !raw && !l.is_bounded() && {
-                let state = rest.iter().fold(at.0, |s, &b| if s > CLOSED { l.next(s, b) } else { s });
-                state > CLOSED && l.num_texts(state).is_some_and(|n| n > u64::from(elements))
-            };
-            let roomy = !raw && grows && l.room(at.1) > enough.saturating_add(rest.len() as u32);
-            if number || roomy || texts || self.allows(top, rest) {
-                self.set(t);
-            }
-        }
     }
 }

@@ -8,10 +8,10 @@
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
 //! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
-//! values. [`tails`] are what tokens spell between values, [`live`] says which of them can follow, and [`share`] keeps
-//! what all indexes make of the answer. `memo` and `recipe` remember whole masks, `runs` forced bytes. [`token_live`] and
-//! [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks tokens of single bytes. `younger`
-//! bounds what is found on use.
+//! values and `unused` for unique elements. [`tails`] are what tokens spell between values, [`live`] says which of them can
+//! follow, and [`share`] keeps what all indexes make of the answer. `memo` and `recipe` remember whole masks, `runs` forced
+//! bytes. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks tokens of
+//! single bytes. `younger` bounds what is found on use.
 
 pub mod after;
 pub mod built;
@@ -34,6 +34,7 @@ pub mod submask;
 pub mod tables;
 pub mod tails;
 pub mod token_live;
+mod unused;
 mod younger;
 
 use std::sync::{Arc, Mutex, OnceLock};

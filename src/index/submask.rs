@@ -331,10 +331,17 @@ impl Inner {
     pub fn tokens(&self) -> Vec<u32> {
         match self {
             Inner::Sparse(v) => v.to_vec(),
-            Inner::Dense(r) => (0u32..)
-                .zip(r.iter())
-                .flat_map(|(i, &w)| (0..32).filter(move |b| w >> b & 1 == 1).map(move |b| i * 32 + b))
-                .collect(),
+            Inner::Dense(r) => {
+                let mut out = Vec::with_capacity(r.iter().map(|w| w.count_ones() as usize).sum());
+                for (i, &word) in (0u32..).zip(r.iter()) {
+                    let mut left = word;
+                    while left != 0 {
+                        out.push(i * 32 + left.trailing_zeros());
+                        left &= left - 1;
+                    }
+                }
+                out
+            }
         }
     }
 

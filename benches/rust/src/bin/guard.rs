@@ -5,9 +5,10 @@
 //! Run alone, the binary only checks the answers.
 
 use interlock::artifact::{Kind, Pack};
+use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
 use interlock::index::prepare;
 use interlock::mask_kernels::{LogitRow, NEG_INFINITY_F16, apply_row};
-use interlock::{Guide, Vocabulary};
+use interlock::{Guide, Index, Limits, Vocabulary};
 use interlock_benches::sources::{self, LARGE_GROUPS};
 use interlock_benches::vocabulary::synthetic;
 use interlock_benches::walk::{Cutter, guide, masks};
@@ -93,6 +94,37 @@ fn forced(vocabulary: &Arc<Vocabulary>) {
     assert_eq!(counted("forced bytes", || guide.forced_bytes()).len(), 43);
 }
 
+/// One source in two sizes, ten times apart: the script compares how much the counts grow.
+fn growth(vocabulary: &Arc<Vocabulary>, cutter: &Cutter) {
+    let mut row = vec![0; vocabulary.words()];
+    for n in [1_000, 10_000] {
+        let some: Vec<String> = (0..20).map(|i| format!(r#""field_{}": "the name""#, i * n / 40 * 2)).collect();
+        let ids = cutter.cut(&format!("{{{}}}", some.join(", ")));
+        for (order, options) in [("declared", PropertyOrder::Schema), ("any", PropertyOrder::Any)] {
+            let options = SchemaOptions { property_order: options, ..SchemaOptions::default() };
+            let source = sources::wide(n);
+            let make = || Index::from_json_schema(&source, vocabulary, &options, &Limits::default());
+            let index = counted(&format!("{n} properties, {order} order: compile"), make).expect("the schema compiles");
+            counted(&format!("{n} properties, {order} order: masks"), || masks(&mut guide(&index), &ids, &mut row));
+        }
+    }
+    for n in [50, 500] {
+        let source = sources::tools(n);
+        let last = n - 1;
+        let text = format!(r#"{{"tool": "tool_{last}", "input": {{"text_{last}": "red", "count": 3}}}}"#);
+        let index = counted(&format!("{n} tools: compile"), || sources::schema(&source, vocabulary));
+        counted(&format!("{n} tools: masks"), || masks(&mut guide(&index), &cutter.cut(&text), &mut row));
+    }
+    let item = r#"{"type": "object", "properties": {"id": {"type": "integer"}, "text": {"type": "string"}}}"#;
+    let index = sources::schema(&format!(r#"{{"type": "array", "items": {item}}}"#), vocabulary);
+    for n in [300, 3_000] {
+        let records: Vec<String> =
+            (0..n).map(|i| format!(r#"{{"id": {}, "text": "the name of it"}}"#, i % 100)).collect();
+        let ids = cutter.cut(&format!("[{}]", records.join(", ")));
+        counted(&format!("{n} records: masks"), || masks(&mut guide(&index), &ids, &mut row));
+    }
+}
+
 fn kernels(vocabulary: &Arc<Vocabulary>) {
     let columns = vocabulary.words() * 32;
     let words: Vec<u32> = (0..vocabulary.words() as u32).map(|i| i.wrapping_mul(0x9E37_79B9) | 1).collect();
@@ -131,4 +163,5 @@ fn main() {
     pattern(&vocabulary, &cutter);
     forced(&vocabulary);
     kernels(&vocabulary);
+    growth(&vocabulary, &cutter);
 }
