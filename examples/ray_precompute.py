@@ -1,50 +1,51 @@
-"""Precompute a folder of JSON Schemas with Ray: actors on any number of machines fill one store on a shared folder.
+"""Precompute a folder of JSON Schemas with Ray Data: any number of machines fill one store.
 
-    python examples/ray_precompute.py SCHEMAS VOCABULARY.ilk STORE [ACTORS]
+    python examples/ray_precompute.py SCHEMAS VOCABULARY.ilk STORE [WORKERS]
 
-The vocabulary is a pack (``interlock vocab tokenizer.json -o VOCABULARY.ilk``), which every actor maps. Running it
-again compiles what is missing. Needs ``pip install ray``.
+The vocabulary is a pack (``interlock vocab tokenizer.json -o VOCABULARY.ilk``), which every worker maps. STORE is a folder
+that all machines see, or an fsspec URL. Running it again compiles what is missing. Needs ``pip install "ray[data]"``.
 """
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import ray
-from ray.util import ActorPool
 
 import interlock
 
 
-@ray.remote
 class Compiler:
-    """Opens the store and the vocabulary once, then compiles what it is given."""
+    """A worker: it opens the store and the vocabulary once, then compiles what it is given."""
 
     def __init__(self, vocabulary: str, store: str) -> None:
         self.vocabulary = interlock.Vocabulary.load(vocabulary)
         self.store = interlock.Store(store)
 
-    def compile(self, path: str) -> dict:
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """A row of the report; a schema that is refused does not end the run."""
+        report = {"name": row["path"], "ok": True, "key": "", "skipped": False, "error": ""}
         try:
-            schema = Path(path).read_bytes()
-            key = self.store.key_of("json_schema", schema, self.vocabulary)
-            skipped = key in self.store
-            if not skipped:
-                self.store.get_or_compile("json_schema", schema, self.vocabulary)
+            key = self.store.key_of("json_schema", row["bytes"], self.vocabulary)
+            report |= {"key": key, "skipped": key in self.store}
+            if not report["skipped"]:
+                self.store.get_or_compile("json_schema", row["bytes"], self.vocabulary)
         except interlock.ArtifactError:  # The store itself is not usable.
             raise
-        except (interlock.InterlockError, OSError) as error:
-            return {"name": path, "ok": False, "error": f"{type(error).__name__}: {error}"}
-        return {"name": path, "ok": True, "key": key, "skipped": skipped}
+        except interlock.InterlockError as error:
+            report |= {"ok": False, "error": f"{type(error).__name__}: {error}"}
+        return report
 
 
-def precompute(folder: str, vocabulary: str, store: str, actors: int = 2) -> list[dict]:
+def precompute(folder: str, vocabulary: str, store: str, workers: int = 2) -> list[dict[str, Any]]:
     """Rows of the report in the order of the files' names. Ray must be initialised."""
-    # Actors may start in another folder.
-    vocabulary, store = str(Path(vocabulary).resolve()), str(Path(store).resolve())
+    # Workers may start in another folder.
+    vocabulary = str(Path(vocabulary).resolve())
+    store = store if "://" in store else str(Path(store).resolve())
     paths = [str(path.resolve()) for path in sorted(Path(folder).rglob("*.json"))]
-    pool = ActorPool([Compiler.remote(vocabulary, store) for _ in range(actors)])
-    return list(pool.map(lambda actor, path: actor.compile.remote(path), paths))
+    schemas = ray.data.read_binary_files(paths, include_paths=True)
+    rows = schemas.map(Compiler, fn_constructor_args=(vocabulary, store), concurrency=workers).take_all()
+    return sorted(rows, key=lambda row: row["name"])
 
 
 if __name__ == "__main__":

@@ -30,6 +30,10 @@ const MASK_START: &str = "mask starts";
 const MASK_IDS: &str = "mask ids";
 const MASK_ROWS: &str = "mask rows";
 
+/// The sections of a grammar pack with tables, in order; without them it has the first two.
+pub const SECTIONS: [&str; 12] =
+    [INDEX, RECIPE, REPORT, SIZE, BYTE_CLASSES, NEXT, ACCEPTING, MASK_OF, MASK_BASE, MASK_START, MASK_IDS, MASK_ROWS];
+
 /// States of a beginning. Each costs as many steps as there are classes of bytes, and a mask.
 const BEGINNING: usize = 48;
 /// Bytes of tables that a pack holds at most: an index whose tables are larger is compiled when it is loaded.

@@ -172,3 +172,26 @@ def test_vocabulary_packs(folder):
     assert "--eos" in run(folder, "vocab", "bytes.ilk", "--eos", "3", code=2)["error"]["message"]
     (folder / "cut.ilk").write_bytes((folder / "bytes.ilk").read_bytes()[:-64])
     assert run(folder, "vocab", "cut.ilk", code=4)["error"]["type"] == "ArtifactError"
+
+
+def test_a_store_behind_a_url(folder, monkeypatch):
+    pytest.importorskip("fsspec")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    url = (folder / "far").as_uri()
+    args = ["precompute", "schemas/deep", "--schema-key", "schema", "-t", "bytes", "-o", url, "--report", "r.jsonl"]
+    assert run(folder, *args, code=1)["ok"] == 1
+    assert run(folder, *args, code=1)["skipped"] == 2
+    assert run(folder, "verify", url) == {"store": url, "packs": 1, "bytes": interlock.Store(url).total_bytes(), "problems": []}
+    assert len(list(folder.glob("far/??/*.ilk"))) == 1 and len(list(folder.glob("far/vocabularies/*.ilk"))) == 1
+
+
+def test_tables_are_stored_unless_refused(folder):
+    (folder / "p.regex").write_text("a{3,9}b")
+    args = ["compile", "p.regex", "-t", "bytes", "-o", "p.ilk"]
+    made, bare = run(folder, *args), run(folder, *args, "--no-tables")
+    assert (made["complete"], made["states"], bare["complete"], bare["states"]) == (True, 11, False, None)
+    assert bare["bytes"] < made["bytes"]
+    run(folder, *ARGS, code=1)
+    run(folder, *ARGS[:-1], "bare", "--no-tables", code=1)
+    full, recipes = (interlock.Store(folder / name).total_bytes() for name in ("store", "bare"))
+    assert recipes < full / 2

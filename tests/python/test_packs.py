@@ -237,13 +237,13 @@ except interlock.ArtifactError as error:
     print(error)
 """
     folders = [tmp_path, *tmp_path.glob("store"), *tmp_path.glob("store/*")]
-    outer = [path for path in tmp_path.parents if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o5 != 0o5]
+    outer = [path for path in tmp_path.parents if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o55 != 0o55]
     modes = {path: path.stat().st_mode for path in [*folders, *outer]}
     try:
         for path in folders:
             path.chmod(0o555)
         for path in outer:
-            path.chmod(modes[path] | 0o5)
+            path.chmod(modes[path] | 0o55)
         other = subprocess.run([sys.executable, "-c", program, tmp_path / "store"], capture_output=True, text=True)
     finally:
         for path, mode in modes.items():

@@ -77,27 +77,13 @@ fn damage_is_found_when_a_pack_is_opened() {
 fn forged_numbers_are_refused_or_harmless() {
     let v = vocabulary();
     let whole = Pack::from_bytes(&packed(FLAT), Kind::Grammar).unwrap();
-    let names = [
-        INDEX,
-        RECIPE,
-        REPORT,
-        SIZE,
-        BYTE_CLASSES,
-        NEXT,
-        ACCEPTING,
-        MASK_OF,
-        MASK_BASE,
-        MASK_START,
-        MASK_IDS,
-        MASK_ROWS,
-    ];
     let (mut refused, mut lost) = (0, 0);
-    for section in names {
+    for section in SECTIONS {
         let step = whole.section::<u8>(section).unwrap().len() / 150 + 1;
         for at in (0..whole.section::<u8>(section).unwrap().len()).step_by(step) {
             for value in [0u8, 1, 200, 255] {
                 let mut forged = PackWriter::new(Kind::Grammar, v.fingerprint());
-                for name in names {
+                for name in SECTIONS {
                     let mut bytes = whole.section::<u8>(name).unwrap().to_vec();
                     if name == section {
                         bytes[at] = value;
