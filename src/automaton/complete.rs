@@ -45,7 +45,11 @@ pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Vec<u
     if raw && lexeme.state(state).accepting {
         return Some(Vec::new());
     }
-    let bytes: Vec<u8> = preferred().collect();
+    // Bytes of one class lead to one state: the first of each is enough.
+    let classes = lexeme.byte_classes();
+    let mut seen = [false; 256];
+    let bytes: Vec<u8> =
+        preferred().filter(|&b| !std::mem::replace(&mut seen[classes[b as usize] as usize], true)).collect();
     let counted = lexeme.is_bounded();
     // Each entry: the state, its count, the entry before and the byte between them.
     let mut found: Vec<(StateId, u32, usize, u8)> = vec![(state, count, usize::MAX, 0)];

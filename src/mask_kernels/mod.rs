@@ -196,6 +196,7 @@ fn forbid<T: Lane>(lanes: &mut [T], word: u32, neg_infinity: T) {
 
 /// The lanes of one word. In this shape, with both operands of the test as arrays, the compiler makes vectors of it.
 #[inline(always)]
+#[allow(clippy::needless_range_loop)]
 fn select<T: Lane>(lanes: &mut [T; 32], word: u32, neg_infinity: T) {
     let mut parts = [neg_infinity; 32];
     for t in 0..32 {

@@ -112,7 +112,7 @@ def main() -> None:
         except AssertionError as error:
             failures += 1
             print(f"FAILED {file.name} {order} {state}: {str(error)[:300]}", flush=True)
-        if i % 250 == 249:
+        if i % 50 == 49:
             print(f"{i + 1} walks, {time.monotonic() - start:.0f} s, {failures} failed, {dict(counts)}", flush=True)
     print(f"{chosen.walks} walks, {failures} failed")
     for what, count in counts.most_common():
