@@ -59,7 +59,6 @@ fn walk(index: &Index, seed: u64) -> u64 {
         if i == 11 {
             // What tables cannot answer.
             hash.write(guide.explain(40).as_bytes());
-            hash.write_usize(guide.min_tokens_to_finish().unwrap_or(usize::MAX));
         }
         if i % 7 == 6 {
             guide.rollback(guide.num_tokens().min(2)).unwrap();

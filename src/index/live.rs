@@ -16,8 +16,10 @@ use std::sync::{Arc, RwLock};
 
 use super::after::AfterValue;
 use super::mask::Masker;
+use super::submask::delimits;
 use super::tails::{Bits, is_blank};
 use crate::automaton::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, ObjectItem, Phase};
+use crate::automaton::lexeme::Kind as LexemeKind;
 
 /// How many answers a guide has at hand.
 const ANSWERS: usize = 8;
@@ -300,20 +302,19 @@ impl Masker<'_> {
             path.truncate((trie.depth[i as usize] - trie.depth[node as usize]) as usize);
             let before = path.last().copied().unwrap_or(value);
             self.frames.arena.tags.clear();
-            let next = self.frames.step(before, trie.byte[i as usize]);
+            let byte = trie.byte[i as usize];
+            let next = self.frames.step(before, byte);
+            let from = self.frames.arena.nodes[before as usize];
+            let stays = next != NONE && self.frames.arena.nodes[next as usize].kind == Kind::Scalar;
+            // Whether such a byte is refused here says nothing either: it may be the object that refuses it.
+            if from.kind == Kind::Scalar && from.parent == inside && !stays && delimits(byte) && self.is_raw(&from) {
+                return None;
+            }
             if next == NONE {
                 i = trie.end[i as usize];
                 continue;
             }
             let to = self.frames.arena.nodes[next as usize];
-            let from = self.frames.arena.nodes[before as usize];
-            if from.kind == Kind::Scalar
-                && from.parent == inside
-                && to.kind != Kind::Scalar
-                && trie.byte[i as usize] != b'"'
-            {
-                return None;
-            }
             if to.parent == below && to.kind == Kind::Object {
                 member.ends.push((i, self.frames.arena.tags.as_slice().into()));
                 i = trie.end[i as usize];
@@ -324,6 +325,12 @@ impl Masker<'_> {
             i += 1;
         }
         Some(member)
+    }
+
+    /// Whether a scalar may be a number or a word, which the next byte ends.
+    fn is_raw(&self, scalar: &Node) -> bool {
+        let items = &self.frames.arena.scalars[scalar.start as usize..(scalar.start + scalar.len) as usize];
+        items.iter().any(|i| self.frames.program.lexemes[i.lexeme as usize].kind() == LexemeKind::Raw)
     }
 
     /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and elements
