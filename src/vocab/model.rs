@@ -7,7 +7,7 @@
 //!
 //! There are two kinds. *Byte-level* BPE cuts text by a pattern and merges bytes. *Sentencepiece* BPE merges the
 //! characters of a whole text, in which a space is a character like others; a character that is no token is spelled
-//! by tokens of bytes. Its text is cut where no token spans ([`Pairs`]). The space that it writes in front of a whole
+//! by tokens of bytes. Its text is cut where no token spans (`pairs`). The space that it writes in front of a whole
 //! text does not count: an output continues a text.
 //!
 //! **Merging** is the published algorithm: of all neighbours that merge, those of the lowest rank, the leftmost first,
@@ -18,7 +18,7 @@
 //! one of its prefixes, up to the first token that passes the end of what is known.
 //!
 //! **Added tokens** are taken out of a text before anything else. Where one might begin, the known text ends.
-//! **NFC** changes neither ASCII nor the characters of [`COMPOSED`], none of which is a mark, so with it the known text
+//! **NFC** changes neither ASCII nor the characters of `COMPOSED`, none of which is a mark, so with it the known text
 //! ends at the first other character, and before a last one that an unknown mark might still combine with.
 
 use rustc_hash::FxHashMap;
@@ -97,7 +97,7 @@ pub struct Recipe {
 /// What cuts text into pieces.
 #[derive(Debug)]
 enum Cuts {
-    Pattern(Splitter),
+    Pattern(Box<Splitter>),
     Pairs(Pairs),
 }
 
@@ -124,7 +124,7 @@ impl Model {
         let by_bytes: FxHashMap<Box<[u8]>, (u32, u32)> = ranked.collect::<Option<_>>()?;
         let cuts = match recipe.pattern.as_str() {
             SENTENCEPIECE => Cuts::Pairs(Pairs::of(by_bytes.keys().map(|text| &**text))),
-            pattern => Cuts::Pattern(Splitter::new(pattern)?),
+            pattern => Cuts::Pattern(Box::new(Splitter::new(pattern)?)),
         };
         let fallback = [0, 256].contains(&recipe.bytes.len()) && recipe.bytes.iter().all(|id| text(id).is_some());
         if by_bytes.len() < recipe.ids.len() || !fallback {

@@ -105,7 +105,7 @@ def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
             "property_order": ("schema", args.property_order),
             "on_unsupported": ("error", args.on_unsupported),
             "formats": ("assert", args.formats),
-            "spelling": (None, args.spelling),
+            "spelling": ("", args.spelling or ""),
         }
         if args.document:
             out["documents"] = dict(_document(pair) for pair in args.document)
