@@ -98,7 +98,7 @@ fn forced(vocabulary: &Arc<Vocabulary>) {
 fn growth(vocabulary: &Arc<Vocabulary>, cutter: &Cutter) {
     let mut row = vec![0; vocabulary.words()];
     for n in [1_000, 10_000] {
-        let some: Vec<String> = (0..20).map(|i| format!(r#""field_{}": "the name""#, i * n / 40 * 2)).collect();
+        let some: Vec<String> = (0..5).map(|i| format!(r#""field_{}": "the name""#, i * n / 10 * 2)).collect();
         let ids = cutter.cut(&format!("{{{}}}", some.join(", ")));
         for (order, options) in [("declared", PropertyOrder::Schema), ("any", PropertyOrder::Any)] {
             let options = SchemaOptions { property_order: options, ..SchemaOptions::default() };
