@@ -141,7 +141,7 @@ impl<'a> Masker<'a> {
                     // Exact grounds step each token whole, unless it leaves every element open and opens no array.
                     if self.exact && origin != NONE {
                         let rest = self.rest_of(c.token, from);
-                        if !(inside && !rest.contains(&b'[')) && !self.allows(origin, rest) {
+                        if (!inside || rest.contains(&b'[')) && !self.allows(origin, rest) {
                             continue;
                         }
                     }
