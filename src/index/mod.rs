@@ -49,7 +49,9 @@ pub(crate) struct Inner {
     /// Of a pattern: its dead states, where the vocabulary makes some.
     pub live: Option<Box<TokenLive>>,
     pub report: Vec<ReportRow>,
-    pub fingerprint: [u8; 32],
+    /// Source and options, for the fingerprint.
+    pub source: Box<str>,
+    pub fingerprint: OnceLock<[u8; 32]>,
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<Costs>,
     pub memo: Memo,
@@ -78,9 +80,15 @@ impl Index {
         &self.0.report
     }
 
-    /// Identifies source, options and vocabulary.
+    /// Identifies source, options and vocabulary. Hashes the source when first asked.
     pub fn fingerprint(&self) -> [u8; 32] {
-        self.0.fingerprint
+        *self.0.fingerprint.get_or_init(|| {
+            let mut h = blake3::Hasher::new();
+            h.update(env!("CARGO_PKG_VERSION").as_bytes());
+            h.update(&self.0.vocabulary.fingerprint());
+            h.update(self.0.source.as_bytes());
+            *h.finalize().as_bytes()
+        })
     }
 
     /// Whether two handles are the same index.
@@ -113,7 +121,7 @@ impl Index {
                     + self.0.memo.memory_bytes()
             }
         };
-        built + lazy
+        built + lazy + self.0.source.len()
     }
 }
 
