@@ -31,9 +31,9 @@ pub const MAX_BLANKS: u16 = 64;
 pub fn prepare(vocabulary: &Vocabulary) -> Result<()> {
     crate::index::prepare(vocabulary)?;
     let tables = Tables::of(vocabulary)?;
-    let (exprs, scalars) = standard()?;
+    let (mut exprs, scalars) = standard()?;
     for e in scalars {
-        tables.lexeme(exprs, e, Kind::Raw, Role::Value, &Limits::default())?;
+        tables.lexeme(&mut exprs, e, Kind::Raw, Role::Value, &Limits::default())?;
     }
     Ok(())
 }
@@ -187,18 +187,14 @@ impl Index {
         source: &str,
         limits: &Limits,
     ) -> Index {
-        let mut h = blake3::Hasher::new();
-        h.update(env!("CARGO_PKG_VERSION").as_bytes());
-        h.update(&vocabulary.fingerprint());
-        h.update(source.as_bytes());
-        let fingerprint = *h.finalize().as_bytes();
         Index(Shared::Compiled(Arc::new(Inner {
             vocabulary: vocabulary.clone(),
             tables,
             engine,
             live,
             report,
-            fingerprint,
+            source: source.into(),
+            fingerprint: OnceLock::new(),
             costs: OnceLock::new(),
             memo: Memo::default(),
             runs: Default::default(),

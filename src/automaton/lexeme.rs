@@ -128,7 +128,9 @@ impl Lexeme {
     pub fn compile(source: &Exprs, expr: ExprId, kind: Kind, reach: Reach, limits: &Limits) -> Result<Option<Lexeme>> {
         let mut exprs = Exprs::beside(source, limits.max_expr_nodes);
         let any_text = exprs.any_text();
-        let mut expr = exprs.import(source, expr);
+        let stated = expr;
+        let mut expr = exprs.import(source, stated);
+        let mut is_stated = source.is_product(stated) && source.is_decided(stated);
         let mut table = LengthTable::default();
         let mut kind = kind;
         if let Kind::Text { min, max } = kind {
@@ -140,11 +142,16 @@ impl Lexeme {
                 let c = exprs.any_char();
                 let counted = exprs.rep(c, min, max);
                 expr = exprs.and(&[expr, counted]);
+                is_stated = false;
                 kind = Kind::Text { min: 0, max: INF };
             }
         }
         exprs.check()?;
-        if !exprs.decide_live(expr, limits.max_explored_states)? {
+        // What the source decided need not be decided again; dead expressions would have to be brought along.
+        if is_stated && !source.is_live(stated) {
+            return Ok(None);
+        }
+        if !(is_stated && source.is_all_live(stated)) && !exprs.decide_live(expr, limits.max_explored_states)? {
             return Ok(None);
         }
         exprs.forget_live();

@@ -63,7 +63,9 @@ pub(crate) struct Inner {
     /// Of a pattern: its dead states, where the vocabulary makes some.
     pub live: Option<Box<TokenLive>>,
     pub report: Vec<ReportRow>,
-    pub fingerprint: [u8; 32],
+    /// Source and options, for the fingerprint.
+    pub source: Arc<str>,
+    pub fingerprint: OnceLock<[u8; 32]>,
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<Costs>,
     pub memo: Memo,
@@ -116,7 +118,7 @@ impl Index {
                     + inner.members.memory_bytes()
             }
         };
-        tables + lazy + inner.runs.memory_bytes() + self.younger_bytes()
+        tables + lazy + inner.runs.memory_bytes() + inner.source.len() + self.younger_bytes()
     }
 }
 

@@ -8,7 +8,8 @@ use crate::automaton::lexeme::{CLOSED, Kind, Lexeme};
 use crate::automaton::program::{ArrayProgram, Blanks, ClassProgram, ObjectProgram, Program, RuleProgram};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{
-    ArrayShape, Element, ExprId, INF, MAX_WITNESSES, ObjectShape, RuleId, Rules, StringSet, witness_members,
+    ArrayShape, Element, ExprId, Exprs, INF, MAX_WITNESSES, ObjectShape, Rule, RuleId, Rules, StringSet,
+    witness_members,
 };
 use crate::limits::Limits;
 use crate::vocab::Trie;
@@ -26,7 +27,8 @@ pub struct Layout {
 struct Builder<'a> {
     tables: &'a Tables,
     limits: &'a Limits,
-    rules: &'a Rules,
+    exprs: &'a mut Exprs,
+    rules: &'a [Rule],
     lexemes: Vec<Arc<MaskedLexeme>>,
     any_text: ExprId,
     /// Rules as elements of unique arrays, and the rules made for them.
@@ -45,10 +47,13 @@ pub fn compile(
     let any_text = rules.exprs.any_text();
     leave_names_out(rules, any_text);
     rules.exprs.check()?;
-    let rules = &*rules;
+    let root = rules.root;
+    let Rules { exprs, rules, .. } = rules;
+    let rules = rules.as_slice();
     let mut b = Builder {
         tables,
         limits,
+        exprs,
         rules,
         lexemes: Vec::new(),
         any_text,
@@ -57,7 +62,7 @@ pub fn compile(
         by_content: FxHashMap::default(),
     };
     let mut program = Program {
-        rules: Vec::with_capacity(rules.rules.len()),
+        rules: Vec::with_capacity(rules.len()),
         lexemes: Vec::new(),
         arrays: Vec::new(),
         objects: Vec::new(),
@@ -65,13 +70,13 @@ pub fn compile(
         gaps: layout.gaps,
         any_order: layout.any_order,
         plain_names: layout.plain_names,
-        has_unique: rules.rules.iter().any(|r| r.arrays.iter().any(|a| a.unique)),
+        has_unique: rules.iter().any(|r| r.arrays.iter().any(|a| a.unique)),
         endings: Default::default(),
         has_watched: false,
         varieties: Default::default(),
-        root: rules.root,
+        root,
     };
-    for rule in &rules.rules {
+    for rule in rules {
         let mut p = RuleProgram::default();
         if let Some(e) = rule.literals {
             p.lexemes.extend(b.lexeme(e, Kind::Raw)?);
@@ -97,7 +102,7 @@ pub fn compile(
             continue;
         }
         let shapes = program.rules[rule.0 as usize].clone();
-        let p = &mut b.made[made.0 as usize - rules.rules.len()];
+        let p = &mut b.made[made.0 as usize - rules.len()];
         (p.arrays, p.objects) = (shapes.arrays, shapes.objects);
     }
     program.rules.append(&mut b.made);
@@ -210,7 +215,7 @@ impl Builder<'_> {
 
     /// Whether an element of a rule may be a container that cannot always grow.
     fn is_watched(&self, rule: RuleId, any_text: ExprId) -> bool {
-        let r = &self.rules.rules[rule.0 as usize];
+        let r = &self.rules[rule.0 as usize];
         let open = |o: &ObjectShape| o.max.is_none() && o.others.iter().any(|c| c.keys == any_text);
         let grows = |a: &ArrayShape| a.max.is_none() && !a.rest.is_empty() && !a.unique;
         !r.objects.iter().all(open) || !r.arrays.iter().all(grows)
@@ -219,12 +224,12 @@ impl Builder<'_> {
     /// The rule to use for an element of a unique array, and its values where they are few: strings with few members
     /// are listed as they are usually written, so that what is left of them can be counted.
     fn unique_rule(&mut self, rule: RuleId, any_text: ExprId) -> Result<(RuleId, Values)> {
-        let r = &self.rules.rules[rule.0 as usize];
+        let rules = self.rules;
+        let r = &rules[rule.0 as usize];
         let mut p = RuleProgram::default();
         let mut changed = false;
         let mut values: Option<Vec<Box<[u8]>>> = (r.arrays.is_empty() && r.objects.is_empty()).then(Vec::new);
         let mut raw: Vec<ExprId> = r.literals.into_iter().collect();
-        let mut exprs = None;
         for s in &r.strings {
             let Some(index) = self.lexeme(s.text, string_kind(s))? else { continue };
             let listed = if s.text == any_text { None } else { self.listed(s)? };
@@ -234,25 +239,14 @@ impl Builder<'_> {
                     values = None;
                 }
                 Some(texts) => {
-                    let x = exprs.get_or_insert_with(|| self.rules.exprs.clone());
-                    raw.push(x.choice(&texts));
+                    raw.push(self.exprs.choice(&texts));
                     changed = true;
                 }
             }
         }
         if !raw.is_empty() {
-            let source = exprs.as_mut();
-            let lexeme = match source {
-                Some(x) => {
-                    let all = x.alt(&raw);
-                    let any = self.tables.lexeme(x, all, Kind::Raw, Role::Value, self.limits)?;
-                    any.map(|l| {
-                        self.lexemes.push(l);
-                        self.lexemes.len() as u32 - 1
-                    })
-                }
-                None => self.lexeme(raw[0], Kind::Raw)?,
-            };
+            let all = self.exprs.alt(&raw);
+            let lexeme = self.lexeme(all, Kind::Raw)?;
             if let Some(index) = lexeme {
                 let l = self.lexemes[index as usize].lexeme.clone();
                 p.lexemes.push(index);
@@ -269,22 +263,22 @@ impl Builder<'_> {
         if let Some(&made) = self.unique.get(&rule) {
             return Ok((made, values));
         }
-        let made = RuleId((self.rules.rules.len() + self.made.len()) as u32);
+        let made = RuleId((self.rules.len() + self.made.len()) as u32);
         self.made.push(p);
         self.unique.insert(rule, made);
         Ok((made, values))
     }
 
     /// The members of a string set as JSON texts, if they are few.
-    fn listed(&self, s: &StringSet) -> Result<Option<Vec<Vec<u8>>>> {
-        let mut x = self.rules.exprs.clone();
+    fn listed(&mut self, s: &StringSet) -> Result<Option<Vec<Vec<u8>>>> {
+        let x = &mut *self.exprs;
         let mut e = s.text;
         if (s.min, s.max) != (0, INF) {
             let c = x.any_char();
             let counted = x.rep(c, s.min, s.max);
             e = x.and(&[e, counted]);
         }
-        let Some(l) = self.tables.lexeme(&x, e, Kind::Raw, Role::Whole, self.limits)? else { return Ok(None) };
+        let Some(l) = self.tables.lexeme(x, e, Kind::Raw, Role::Whole, self.limits)? else { return Ok(None) };
         let texts = crate::automaton::unique::members(&l.lexeme, l.lexeme.start());
         let written = |text: &[u8]| {
             let text = String::from_utf8_lossy(text);
@@ -302,7 +296,7 @@ impl Builder<'_> {
         }
         let any = match kind {
             Kind::Text { min, max } if expr == self.any_text => self.tables.any_text_of(min, max),
-            _ => self.tables.lexeme(&self.rules.exprs, expr, kind, Role::Value, self.limits)?,
+            _ => self.tables.lexeme(self.exprs, expr, kind, Role::Value, self.limits)?,
         };
         let index = any.map(|l| {
             self.lexemes.push(l);
@@ -351,20 +345,15 @@ impl Builder<'_> {
                 others.push(ClassProgram { keys: None, text: u32::MAX, rule: c.rule, matches: c.matches });
                 continue;
             }
-            let mut keys = self.tables.lexeme(&self.rules.exprs, c.keys, Kind::Raw, Role::Whole, self.limits)?;
+            let mut keys = self.tables.lexeme(self.exprs, c.keys, Kind::Raw, Role::Keys, self.limits)?;
             let mut text = self.lexeme(c.keys, Kind::Text { min: 0, max: INF })?;
             let named = keys.as_ref().map_or(Vec::new(), |k| few_after(&k.lexeme, o));
             if !named.is_empty() {
                 // Where few keys are left they are counted, and named ones are not among them.
-                let mut x = self.rules.exprs.clone();
-                let named = x.choice(&named);
-                let rest = x.minus(c.keys, named);
-                keys = self.tables.lexeme(&x, rest, Kind::Raw, Role::Whole, self.limits)?;
-                let quoted = self.tables.lexeme(&x, rest, Kind::Text { min: 0, max: INF }, Role::Value, self.limits)?;
-                text = quoted.map(|l| {
-                    self.lexemes.push(l);
-                    self.lexemes.len() as u32 - 1
-                });
+                let named = self.exprs.choice(&named);
+                let rest = self.exprs.minus(c.keys, named);
+                keys = self.tables.lexeme(self.exprs, rest, Kind::Raw, Role::Keys, self.limits)?;
+                text = self.lexeme(rest, Kind::Text { min: 0, max: INF })?;
             }
             if let (Some(keys), Some(text)) = (keys, text) {
                 others.push(ClassProgram { keys: Some(keys.lexeme.clone()), text, rule: c.rule, matches: c.matches });

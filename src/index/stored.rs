@@ -74,12 +74,24 @@ impl Mapped {
             match (self.stored.remake)() {
                 Err(e) => damaged(format!("cannot be compiled again: {e}")),
                 Ok(index) => match index.0 {
-                    Shared::Compiled(inner) if inner.fingerprint == self.stored.fingerprint => Ok(inner),
+                    Shared::Compiled(inner) if inner.fingerprint() == self.stored.fingerprint => Ok(inner),
                     _ => damaged("is damaged: its recipe makes another index".to_owned()),
                 },
             }
         };
         self.engine.get_or_init(make).as_ref().map_err(Error::clone)
+    }
+}
+
+impl Inner {
+    fn fingerprint(&self) -> [u8; 32] {
+        *self.fingerprint.get_or_init(|| {
+            let mut h = blake3::Hasher::new();
+            h.update(env!("CARGO_PKG_VERSION").as_bytes());
+            h.update(&self.vocabulary.fingerprint());
+            h.update(self.source.as_bytes());
+            *h.finalize().as_bytes()
+        })
     }
 }
 
@@ -140,10 +152,10 @@ impl Index {
         }
     }
 
-    /// Identifies source, options and vocabulary.
+    /// Identifies source, options and vocabulary. Hashes the source when first asked.
     pub fn fingerprint(&self) -> [u8; 32] {
         match &self.0 {
-            Shared::Compiled(inner) => inner.fingerprint,
+            Shared::Compiled(inner) => inner.fingerprint(),
             Shared::Mapped(mapped) => mapped.stored.fingerprint,
         }
     }

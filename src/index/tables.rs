@@ -35,6 +35,8 @@ pub enum Role {
     Whole,
     /// A JSON document.
     Value,
+    /// Nothing either: the keys of an object, as they decode. Their quoted form is asked for next.
+    Keys,
 }
 
 /// Which trie a mask was walked on.
@@ -281,7 +283,7 @@ impl Tables {
     /// The lexeme of `expr`, from the cache if any index compiled it before. `None` if it accepts nothing.
     pub fn lexeme(
         &self,
-        source: &Exprs,
+        source: &mut Exprs,
         expr: ExprId,
         kind: Kind,
         role: Role,
@@ -318,6 +320,9 @@ impl Tables {
             }
         }
         self.counters.lexeme_misses.fetch_add(1, Ordering::Relaxed);
+        if role == Role::Keys && source.is_product(expr) {
+            source.decide_live(expr, limits.max_explored_states)?;
+        }
         let Some(lexeme) = Lexeme::compile(source, expr, kind, self.reach, limits)? else { return Ok(None) };
         let made = Arc::new(MaskedLexeme::new(lexeme, role == Role::Value));
         made.masks.bytes.store(key.len() * 4, Ordering::Relaxed);

@@ -95,7 +95,8 @@ impl Index {
             // The states of a pattern with dead ones were all found when it was compiled, so its guides never come here.
             live: None,
             report: Vec::new(),
-            fingerprint: inner.fingerprint,
+            source: inner.source.clone(),
+            fingerprint: inner.fingerprint.clone(),
             costs: OnceLock::new(),
             memo: Memo::default(),
             runs: Default::default(),

@@ -36,6 +36,8 @@ enum Known {
     Live,
     /// It accepts something, and all that it derives to is decided.
     All,
+    /// The same, and none of that is dead but what is dead at sight.
+    AllLive,
 }
 
 #[derive(Clone)]
@@ -43,6 +45,8 @@ struct Operand {
     id: ExprId,
     nullable: bool,
     boolean: bool,
+    /// The operand whose complement this is; [`EVERYTHING`] where none is.
+    complements: u32,
     /// Targets are numbers of operands, [`EVERYTHING`], or [`SEVERAL`] of them.
     row: Option<Box<[Edge]>>,
 }
@@ -52,6 +56,8 @@ struct Operand {
 pub(super) struct Products {
     operands: Vec<Operand>,
     numbers: FxHashMap<ExprId, u32>,
+    /// Operands that are complements, by what they complement.
+    complements: FxHashMap<ExprId, u32>,
     several: Vec<Box<[u32]>>,
     /// Tuple `i` is `pool[start[i]..start[i + 1]]`, ascending.
     pool: Vec<u32>,
@@ -119,10 +125,19 @@ impl Products {
             self.several.push(parts);
             self.several.len() as u32 - 1 | SEVERAL
         } else {
-            self.operands.push(Operand { id: e, nullable: x.nullable(e), boolean: x.is_boolean(e), row: None });
+            let (nullable, boolean) = (x.nullable(e), x.is_boolean(e));
+            self.operands.push(Operand { id: e, nullable, boolean, complements: EVERYTHING, row: None });
             self.operands.len() as u32 - 1
         };
         self.numbers.insert(e, n);
+        // A complement is built of what it complements, but either may be an operand first.
+        if let Expr::Not(inner) = *x.get(e) {
+            self.complements.insert(inner, n);
+            self.operands[n as usize].complements = self.numbers.get(&inner).copied().unwrap_or(EVERYTHING);
+        }
+        if let Some(&c) = self.complements.get(&e) {
+            self.operands[c as usize].complements = n;
+        }
         n
     }
 
@@ -145,7 +160,7 @@ impl Products {
     }
 
     /// What a derivative is: normal, and decided where that takes no exploration.
-    fn next(&mut self, x: &Exprs, tuple: &mut Tuple) -> Next {
+    fn next(&mut self, tuple: &mut Tuple) -> Next {
         tuple.sort_unstable();
         tuple.dedup();
         match tuple.as_slice() {
@@ -153,19 +168,21 @@ impl Products {
             [one] if !self.operands[*one as usize].boolean => return Next::Live,
             _ => {}
         }
-        let contradicts = tuple.iter().any(|&n| match *x.get(self.operands[n as usize].id) {
-            Expr::Not(inner) => self.numbers.get(&inner).is_some_and(|i| tuple.binary_search(i).is_ok()),
-            _ => false,
+        let contradicts = tuple.iter().any(|&n| {
+            let c = self.operands[n as usize].complements;
+            c != EVERYTHING && tuple.binary_search(&c).is_ok()
         });
         if contradicts { Next::Dead } else { Next::Tuple(self.intern(tuple)) }
     }
 
-    /// What follows the tuple `i`: calls `visit` until it answers false.
+    /// What follows the tuple `i`, nearly all of it once: calls `visit` until it answers false.
     fn successors(&mut self, x: &mut Exprs, i: u32, mut visit: impl FnMut(&mut Self, Next) -> bool) {
         let tuple = Tuple::from_slice(self.tuple(i));
         tuple.iter().for_each(|&n| self.need_row(x, n));
         let mut at: SmallVec<[u32; 16]> = smallvec::smallvec![0; tuple.len()];
         let mut next = Tuple::new();
+        // Pieces of bytes with holes between them often lead to one place.
+        let mut recent: SmallVec<[Tuple; 4]> = SmallVec::new();
         loop {
             let (mut lo, mut hi) = (0, 255);
             for (&n, &k) in tuple.iter().zip(&at) {
@@ -182,8 +199,12 @@ impl Products {
                 }
                 *k += u32::from(edge.hi == hi);
             }
-            if lo <= hi {
-                let found = self.next(x, &mut next);
+            if lo <= hi && !recent.contains(&next) {
+                if recent.len() == 4 {
+                    recent.remove(0);
+                }
+                recent.push(next.clone());
+                let found = self.next(&mut next);
                 if !visit(self, found) {
                     return;
                 }
@@ -203,7 +224,7 @@ impl Products {
         let n = self.number(x, e);
         self.add(&mut tuple, n);
         self.epoch += 1;
-        self.next(x, &mut tuple)
+        self.next(&mut tuple)
     }
 
     /// Meets a tuple in the exploration that is going on: its place in `order`, and whether it is new.
@@ -226,11 +247,12 @@ impl Products {
         };
         match self.known[root as usize] {
             Known::Dead => return Ok(false),
-            Known::All => return Ok(true),
+            Known::All | Known::AllLive => return Ok(true),
             Known::No | Known::Live => {}
         }
         let mut order = Vec::new();
         self.meet(root, &mut order);
+        let mut all_live = true;
         // Pairs of a successor and whom it succeeds, as places in the order.
         let mut edges: Vec<(u32, u32)> = Vec::new();
         let mut live = Vec::new();
@@ -243,8 +265,9 @@ impl Products {
                     Next::Dead => {}
                     Next::Live => alive = true,
                     Next::Tuple(j) => match all.known[j as usize] {
-                        Known::Dead => {}
-                        Known::All => alive = true,
+                        Known::Dead => all_live = false,
+                        Known::All => (alive, all_live) = (true, false),
+                        Known::AllLive => alive = true,
                         Known::No | Known::Live => edges.push((all.meet(j, &mut order).0, at as u32)),
                     },
                 }
@@ -269,8 +292,10 @@ impl Products {
                 }
             }
         }
+        all_live &= live.iter().all(|&l| l);
+        let found = if all_live { Known::AllLive } else { Known::All };
         for (&i, &l) in order.iter().zip(&live) {
-            self.known[i as usize] = if l { Known::All } else { Known::Dead };
+            self.known[i as usize] = if l { found } else { Known::Dead };
         }
         Ok(live[0])
     }
@@ -284,7 +309,7 @@ impl Products {
         };
         match self.known[root as usize] {
             Known::Dead => return Ok(Some(false)),
-            Known::Live | Known::All => return Ok(Some(true)),
+            Known::Live | Known::All | Known::AllLive => return Ok(Some(true)),
             Known::No => {}
         }
         let mut order = Vec::new();
@@ -300,7 +325,7 @@ impl Products {
                     if let Next::Tuple(j) = next {
                         match all.known[j as usize] {
                             Known::Dead => {}
-                            Known::Live | Known::All => alive = true,
+                            Known::Live | Known::All | Known::AllLive => alive = true,
                             Known::No => {
                                 let (place, new) = all.meet(j, &mut order);
                                 if new {
@@ -372,6 +397,14 @@ impl Exprs {
 
     /// What explorations found out about an intersection or a complement.
     pub(super) fn known_product(&self, e: ExprId) -> Option<bool> {
+        match self.known(e) {
+            Known::No => None,
+            Known::Dead => Some(false),
+            Known::Live | Known::All | Known::AllLive => Some(true),
+        }
+    }
+
+    fn known(&self, e: ExprId) -> Known {
         let products = &self.products;
         let parts = match self.get(e) {
             Expr::And(parts) => parts,
@@ -379,14 +412,28 @@ impl Exprs {
         };
         let mut tuple = Tuple::new();
         for p in parts {
-            products.add(&mut tuple, *products.numbers.get(p)?);
+            let Some(&n) = products.numbers.get(p) else { return Known::No };
+            products.add(&mut tuple, n);
         }
         tuple.sort_unstable();
-        let i = products.find(&tuple, hash_of(&tuple))?;
-        match products.known[i as usize] {
-            Known::No => None,
-            Known::Dead => Some(false),
-            Known::Live | Known::All => Some(true),
+        products.find(&tuple, hash_of(&tuple)).map_or(Known::No, |i| products.known[i as usize])
+    }
+
+    /// Whether [`decide_live`](Self::decide_live) found nothing dead in `e` and all that it derives to, so that every
+    /// state of its automaton is live. False where that is not known.
+    pub fn is_all_live(&self, e: ExprId) -> bool {
+        match self.get(e) {
+            _ if !self.is_boolean(e) => e != Self::NEVER,
+            Expr::Alt(parts) => self.is_product(e) && parts.iter().all(|&p| self.is_all_live(p)),
+            _ => self.known(e) == Known::AllLive,
+        }
+    }
+
+    /// Whether [`decide_live`](Self::decide_live) was asked about this product.
+    pub fn is_decided(&self, e: ExprId) -> bool {
+        match self.get(e) {
+            Expr::Alt(parts) => parts.iter().all(|&p| !self.is_boolean(p) || self.is_decided(p)),
+            _ => matches!(self.known(e), Known::Dead | Known::All | Known::AllLive),
         }
     }
 

@@ -194,7 +194,7 @@ impl Exprs {
             _ if !self.is_boolean(e) => Ok(e != Self::NEVER),
             Expr::And(_) | Expr::Not(_) => self.decide_product(e, &mut spent, max_states),
             // A union derives to unions of what its parts derive to.
-            Expr::Alt(parts) if parts.iter().all(|&p| self.is_simple(p)) => {
+            Expr::Alt(parts) if self.is_product(e) => {
                 let parts = parts.clone();
                 let mut live = false;
                 for &p in &parts {
@@ -203,6 +203,15 @@ impl Exprs {
                 Ok(live)
             }
             _ => self.decide_any(e, max_states),
+        }
+    }
+
+    /// Whether `e` is decided on tuples: an intersection, a complement, or a union of such that are simple.
+    pub fn is_product(&self, e: ExprId) -> bool {
+        match self.get(e) {
+            Expr::And(_) | Expr::Not(_) => true,
+            Expr::Alt(parts) => parts.iter().all(|&p| self.is_simple(p)),
+            _ => false,
         }
     }
 

@@ -55,14 +55,14 @@ fn build() -> Result<Common> {
     Ok(Common { x: Arc::new(x), any_text, any_number, bounds, formats, words, flags })
 }
 
-/// The arena that every schema's stands on, and the scalars that most schemas have: what to make before the first
-/// schema, so that it need not wait. Building them takes about a millisecond, once.
-pub fn standard() -> Result<(&'static Exprs, Vec<ExprId>)> {
+/// An arena like that of every schema, and the scalars that most schemas have: what to make before the first schema, so
+/// that it need not wait. Building them takes about a millisecond, once.
+pub fn standard() -> Result<(Exprs, Vec<ExprId>)> {
     let c = common()?;
     let mut scalars = vec![c.any_number, c.words[0]];
     scalars.extend(c.flags);
     scalars.extend(c.bounds.values());
     scalars.sort_unstable();
     scalars.dedup();
-    Ok((&c.x, scalars))
+    Ok((Exprs::on(&c.x, usize::MAX), scalars))
 }
