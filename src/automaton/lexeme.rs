@@ -151,7 +151,8 @@ impl Lexeme {
         if is_stated && !source.is_live(stated) {
             return Ok(None);
         }
-        if !(is_stated && source.is_all_live(stated)) && !exprs.decide_live(expr, limits.max_explored_states)? {
+        let all_live = is_stated && source.is_all_live(stated);
+        if !all_live && !exprs.decide_live(expr, limits.max_explored_states)? {
             return Ok(None);
         }
         exprs.forget_live();

@@ -123,7 +123,7 @@ impl Products {
         let n = if let Expr::And(parts) = x.get(e) {
             let parts: Box<[u32]> = parts.iter().map(|&p| self.number(x, p)).collect();
             self.several.push(parts);
-            self.several.len() as u32 - 1 | SEVERAL
+            (self.several.len() as u32 - 1) | SEVERAL
         } else {
             let (nullable, boolean) = (x.nullable(e), x.is_boolean(e));
             self.operands.push(Operand { id: e, nullable, boolean, complements: EVERYTHING, row: None });
