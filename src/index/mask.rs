@@ -198,8 +198,7 @@ impl<'a> Masker<'a> {
                 }
             }
             Ground::Tail { cross, lexeme, count, origin, from } => {
-                let at = self.behind_scalar;
-                let inside = self.exact && origin != NONE && at != NONE && self.frames.stays_inside(origin, at);
+                let inside = self.exact && origin != NONE && self.frames.stays_inside(origin, self.behind_scalar);
                 for &i in cross.tails.tokens(node) {
                     let c = cross.crossings[i as usize];
                     if lexeme.is_some_and(|l| !l.may_close(count.saturating_add(c.chars))) {
@@ -486,14 +485,11 @@ impl<'a> Masker<'a> {
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
             // Digits can go on to an unused number wherever many members are left behind them.
-            let number = many && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-') && {
-                let state = rest.iter().fold(at.0, |s, &b| l.next(s, b));
-                state > CLOSED && self.frames.program.endings(lexeme, state, 0).is_none()
-            };
-            let texts = !raw && !l.is_bounded() && {
-                let state = rest.iter().fold(at.0, |s, &b| if s > CLOSED { l.next(s, b) } else { s });
-                state > CLOSED && l.num_texts(state).is_some_and(|n| n > u64::from(elements))
-            };
+            let end = || rest.iter().fold(at.0, |s, &b| if s > CLOSED { l.next(s, b) } else { s });
+            let number = many
+                && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-')
+                && Some(end()).is_some_and(|s| s > CLOSED && self.frames.program.endings(lexeme, s, 0).is_none());
+            let texts = !raw && l.num_texts(end()).is_some_and(|n| n > u64::from(elements));
             let roomy = !raw && grows && l.room(at.1) > enough.saturating_add(rest.len() as u32);
             if number || roomy || texts || self.allows(top, rest) {
                 self.set(t);
