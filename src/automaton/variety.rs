@@ -230,7 +230,8 @@ impl Frames<'_> {
             let n = &self.arena.nodes[n as usize];
             n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX
         });
-        innermost.is_some_and(|array| above(at).any(|n| n == array))
+        at != NONE
+            && innermost.is_some_and(|array| above(at).any(|n| n == array))
             && self.watched_arrays(at).iter().all(|&a| self.exceeds(a, self.variety(at, a)))
     }
 

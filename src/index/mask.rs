@@ -131,8 +131,7 @@ impl<'a> Masker<'a> {
                 }
             }
             Ground::Tail { cross, lexeme, count, origin, from } => {
-                let at = self.behind_scalar;
-                let inside = self.exact && origin != NONE && at != NONE && self.frames.stays_inside(origin, at);
+                let inside = self.exact && origin != NONE && self.frames.stays_inside(origin, self.behind_scalar);
                 for &i in cross.tails.tokens(node) {
                     let c = cross.crossings[i as usize];
                     if lexeme.is_some_and(|l| !l.may_close(count.saturating_add(c.chars))) {

@@ -55,10 +55,10 @@ impl Masker<'_> {
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
             // Digits can go on to an unused number wherever many members are left behind them.
-            let number = many && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-') && {
-                let state = rest.iter().fold(at.0, |s, &b| l.next(s, b));
-                state > CLOSED && self.frames.program.endings(lexeme, state, 0).is_none()
-            };
+            let end = || rest.iter().fold(at.0, |s, &b| if s > CLOSED { l.next(s, b) } else { s });
+            let number = many
+                && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-')
+                && Some(end()).is_some_and(|s| s > CLOSED && self.frames.program.endings(lexeme, s, 0).is_none());
             // What spells the beginning of no element cannot become one, whatever it ends with.
             let different = repetitions.as_ref().is_some_and(|elements| {
                 !rest.contains(&b'\\') && !elements.iter().any(|element| element.starts_with(rest))
@@ -71,10 +71,7 @@ impl Masker<'_> {
                             && self.frames.program.endings(lexeme, state, count).is_none_or(|texts| !texts.is_empty())
                     })
                 });
-            let texts = !raw && !l.is_bounded() && {
-                let state = rest.iter().fold(at.0, |s, &b| if s > CLOSED { l.next(s, b) } else { s });
-                state > CLOSED && l.num_texts(state).is_some_and(|n| n > u64::from(elements))
-            };
+            let texts = !raw && l.num_texts(end()).is_some_and(|n| n > u64::from(elements));
             let roomy = !raw && grows && l.room(at.1) > enough.saturating_add(rest.len() as u32);
             if number || different || roomy || texts || self.allows(top, rest) {
                 self.set(t);
