@@ -8,13 +8,14 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arena::{Kind, NONE, Node, NodeId, Phase};
 use super::config::Frames;
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme, StateId};
 use super::program::Program;
 use super::text::Sub;
+use crate::ir::INF;
 
 /// States that one search for the end of a scalar looks at.
 const MAX_SEARCHED: usize = 20_000;
@@ -84,12 +85,84 @@ pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Vec<u
     None
 }
 
+/// How many bytes any state of a lexeme is from its end at most; `u64::MAX` where that takes too long to find out.
+fn furthest(lexeme: &Lexeme) -> u64 {
+    /// Bytes that spell a character: one of UTF-8, or an escape.
+    const RAW: u64 = 4;
+    const ESCAPED: u64 = 6;
+    let (slack, _) = lexeme.growth();
+    if slack != INF {
+        return match lexeme.kind() {
+            LexemeKind::Raw => u64::from(slack) * RAW,
+            LexemeKind::Text { min, .. } => (u64::from(slack) + u64::from(min)) * ESCAPED + 1,
+        };
+    }
+    furthest_of_states(lexeme)
+}
+
+/// The same by a search through all states, backwards from the accepting ones.
+fn furthest_of_states(lexeme: &Lexeme) -> u64 {
+    let mut order = vec![lexeme.start()];
+    let mut index: FxHashMap<StateId, usize> = FxHashMap::from_iter([(lexeme.start(), 0)]);
+    let mut parents: Vec<Vec<u32>> = vec![Vec::new()];
+    let mut near: Vec<u32> = Vec::new();
+    let mut at = 0;
+    while at < order.len() {
+        let state = order[at];
+        let mut ends = lexeme.kind() == LexemeKind::Raw && lexeme.state(state).accepting;
+        for b in 0..=255u8 {
+            let to = lexeme.next(state, b);
+            ends |= to == CLOSED;
+            if to <= CLOSED {
+                continue;
+            }
+            let i = *index.entry(to).or_insert_with(|| {
+                order.push(to);
+                parents.push(Vec::new());
+                order.len() - 1
+            });
+            if parents[i].last() != Some(&(at as u32)) {
+                parents[i].push(at as u32);
+            }
+        }
+        if order.len() > MAX_SEARCHED {
+            return u64::MAX;
+        }
+        if ends {
+            near.push(at as u32);
+        }
+        at += 1;
+    }
+    let mut known = vec![false; order.len()];
+    near.iter().for_each(|&i| known[i as usize] = true);
+    let mut distance = 0;
+    loop {
+        let mut next = Vec::new();
+        for &i in &near {
+            for &p in &parents[i as usize] {
+                if !std::mem::replace(&mut known[p as usize], true) {
+                    next.push(p);
+                }
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        distance += 1;
+        near = next;
+    }
+    let min = if let LexemeKind::Text { min, .. } = lexeme.kind() { u64::from(min) * 6 } else { 0 };
+    distance + 1 + min
+}
+
 /// Estimates for one program.
 pub struct Costs {
     /// Bytes of a short member of each rule; `u64::MAX` where none is known.
     rules: Vec<u64>,
     /// Bytes of a short member of each lexeme.
     lexemes: Vec<u64>,
+    /// The most that the end of a value is away once it was begun, whatever kind of value it is.
+    largest: u64,
 }
 
 impl Costs {
@@ -97,7 +170,7 @@ impl Costs {
     pub fn of(program: &Program) -> Costs {
         let member = |l: &Lexeme| shortest_end(l, l.start(), 0).map_or(u64::MAX, |b| b.len() as u64);
         let lexemes: Vec<u64> = program.lexemes.iter().map(|l| member(l)).collect();
-        let mut costs = Costs { rules: vec![u64::MAX; program.rules.len()], lexemes };
+        let mut costs = Costs { rules: vec![u64::MAX; program.rules.len()], lexemes, largest: 0 };
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for r in (0..program.rules.len()).rev() {
@@ -109,12 +182,23 @@ impl Costs {
                 break;
             }
         }
+        let arrays = (0..program.arrays.len() as u32).map(|a| costs.array(program, a));
+        let objects = (0..program.objects.len() as u32).map(|o| costs.object(program, o));
+        // A shape without an estimate is no way to the end.
+        let shapes = arrays.chain(objects).filter(|&c| c != u64::MAX);
+        costs.largest = program.lexemes.iter().map(|l| furthest(l)).chain(shapes).max().unwrap_or(0);
         costs
     }
 
-    /// The most that any rule with an estimate costs.
+    /// The same for a pattern.
+    pub fn of_lexeme(lexeme: &Lexeme) -> Costs {
+        Costs { rules: Vec::new(), lexemes: Vec::new(), largest: furthest(lexeme) }
+    }
+
+    /// The most bytes that the end of a value is away once it was begun, whatever kind of value it is; `u64::MAX` where
+    /// that is not known.
     pub fn largest(&self) -> u64 {
-        self.rules.iter().copied().filter(|&c| c != u64::MAX).max().unwrap_or(0)
+        self.largest
     }
 
     fn estimate(&self, program: &Program, rule: usize) -> u64 {

@@ -7,7 +7,7 @@
 //! way to the end, so the number it gives is a bound that holds, not always the least.
 //!
 //! Plans cost tens of microseconds, so none is made while there is room: one token can only make the way to the end
-//! longer by what it opens, and until the room is smaller than that by a wide margin nothing is computed. When the
+//! longer by what it opens or begins, and until the room is smaller than that by a wide margin nothing is computed. When the
 //! room is small, every allowed token is stepped and what follows it is priced, once per distinct position.
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::index::Engine;
 use crate::vocab::Trie;
 
-/// By how much a token is taken to lengthen the way to the end beyond what it opens.
+/// By how much a token of a document is taken to lengthen the way to the end beyond what it opens.
 const MARGIN: u64 = 32;
 
 /// What completes the output from one position.
@@ -81,11 +81,12 @@ impl Guide {
         }
         let index = self.index.clone();
         let growth = match &index.0.engine {
-            Engine::Pattern(_) => MARGIN,
+            Engine::Pattern(l) => index.0.costs.get_or_init(|| Costs::of_lexeme(&l.lexeme)).largest().max(MARGIN),
             Engine::Document { program, .. } => {
                 let costs = index.0.costs.get_or_init(|| Costs::of(program));
                 // A token may begin one more value at each opening bracket, comma and colon of it.
-                costs.largest().saturating_add(8).saturating_mul(4).saturating_add(MARGIN)
+                let opened = index.0.tables.openings(index.vocabulary());
+                costs.largest().saturating_add(8).saturating_mul(opened.max(4)).saturating_add(MARGIN)
             }
         };
         let bound = plan.len() as u64;

@@ -463,7 +463,8 @@ impl<'a> Masker<'a> {
     ) {
         let l = self.frames.program.lexemes[lexeme as usize].clone();
         let raw = l.kind() == LexemeKind::Raw;
-        let many = raw && self.frames.program.endings(lexeme, at.0, at.1).is_none();
+        let used = self.frames.num_elements(parent);
+        let many = raw && self.frames.program.endings(lexeme, at.0, at.1, used).is_none();
         // A text that grows in steps of up to sixteen characters has more ways to end than the array has elements as
         // long as so much room is left.
         let (slack, grows) = l.growth();
@@ -473,7 +474,7 @@ impl<'a> Masker<'a> {
             // Digits can go on to an unused number wherever many members are left behind them.
             let number = many && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-') && {
                 let state = rest.iter().fold(at.0, |s, &b| l.next(s, b));
-                state > CLOSED && self.frames.program.endings(lexeme, state, 0).is_none()
+                state > CLOSED && self.frames.program.endings(lexeme, state, 0, used).is_none()
             };
             let roomy = !raw && grows && l.room(at.1) > enough.saturating_add(rest.len() as u32);
             if number || roomy || self.allows(top, rest) {

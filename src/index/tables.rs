@@ -106,6 +106,7 @@ pub struct Tables {
     /// Any text that is the whole output.
     any_raw: Arc<MaskedLexeme>,
     byte_rows: OnceLock<ByteRows>,
+    openings: OnceLock<u64>,
     /// A length, and the tokens that are longer: at most a few thousand.
     long: (u32, Trie),
     /// What follows a quote in some token and can follow a value or key: nearly all tails of all lexemes.
@@ -259,6 +260,7 @@ impl Tables {
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             byte_rows: OnceLock::new(),
+            openings: OnceLock::new(),
             long: (reach_of_most, Trie::build(&mut long)?),
             tails: Trie::build(&mut after_quotes)?,
             quoted: Trie::build(&mut quoted)?,
@@ -464,6 +466,20 @@ impl Tables {
         }
         masks.others_bytes.fetch_add(size, Ordering::Relaxed);
         others.entry(key).or_insert(made).clone()
+    }
+
+    /// The most values that one token can begin: at each opening bracket, and at commas and colons that follow something.
+    pub fn openings(&self, vocabulary: &Vocabulary) -> u64 {
+        *self.openings.get_or_init(|| {
+            let begins = |bytes: &[u8], i: usize| match bytes[i] {
+                b'[' | b'{' => true,
+                b',' | b':' => i == 0 || !b"[{,:".contains(&bytes[i - 1]),
+                _ => false,
+            };
+            let of = |bytes: &[u8]| (0..bytes.len()).filter(|&i| begins(bytes, i)).count();
+            let tokens = vocabulary.trie().subtree_tokens(0).iter();
+            tokens.filter_map(|&t| vocabulary.token_bytes(t)).map(of).max().unwrap_or(0) as u64
+        })
     }
 
     /// Rows by byte, made on first use.
