@@ -18,6 +18,7 @@ use crate::index::{Engine, Index, Inner, Memo, Shared};
 use crate::ir::{ByteSet, ExprId, Exprs, Rules};
 use crate::limits::Limits;
 use crate::vocab::Vocabulary;
+use crate::work::limited;
 
 /// The longest run of whitespace between two JSON tokens: an indentation of thirty levels of two spaces fits. Longer
 /// runs are how models idle until they run out of tokens.
@@ -50,6 +51,10 @@ impl Index {
         options: &RegexOptions,
         limits: &Limits,
     ) -> Result<Index> {
+        limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits))
+    }
+
+    fn pattern(pattern: &str, vocabulary: &Arc<Vocabulary>, options: &RegexOptions, limits: &Limits) -> Result<Index> {
         if pattern.len() > limits.max_source_bytes {
             return Err(Error::limit("source bytes", limits.max_source_bytes as u64, pattern.len() as u64));
         }
@@ -106,6 +111,10 @@ impl Index {
         options: &SchemaOptions,
         limits: &Limits,
     ) -> Result<Index> {
+        limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits))
+    }
+
+    fn schema(text: &str, vocabulary: &Arc<Vocabulary>, options: &SchemaOptions, limits: &Limits) -> Result<Index> {
         let (model, mut report) = parse_schema(text, options, limits)?;
         let tables = Tables::of(vocabulary)?;
         let mut gaps = gaps(options, limits)?;

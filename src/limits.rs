@@ -38,6 +38,8 @@ pub struct Limits {
     /// Configurations explored to flatten an index, to search its language or to compare it with another; pairs of them
     /// where two are compared. One costs about 5 us and 300 bytes.
     pub max_flat_states: usize,
+    /// Steps of one compile in all: states explored, rows merged, steps of algebra. A step costs about 1 us.
+    pub max_compile_steps: usize,
     /// Bytes of states that one lexeme of an index finds on use. When it holds more, it takes no new ones: guides go on
     /// in a younger copy of it. 16 MiB are some 40,000 states.
     pub max_state_bytes: usize,
@@ -59,6 +61,7 @@ impl Default for Limits {
             max_token_states: 200_000,
             max_token_steps: 50_000_000,
             max_flat_states: 200_000,
+            max_compile_steps: 2_000_000,
             max_state_bytes: 16 << 20,
             max_alternatives: 12_288,
             max_rules: 100_000,

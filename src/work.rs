@@ -6,13 +6,16 @@
 //! made left behind. A watch belongs to a thread, and to the work that it runs; work that nobody watches pays for a
 //! counter.
 //!
+//! The same questions bound one compile as a whole: other limits bound one search, and a source may ask for thousands of
+//! searches that each stay within theirs. Steps that take longer than others [`spend`] more.
+//!
 //! A watch that has ended the work once must go on saying so: what fails for one reason in the middle of a compile is
 //! sometimes tried in another way.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What is asked whether to go on.
 pub type Watch = Arc<dyn Fn() -> Result<()>>;
@@ -23,6 +26,33 @@ const STEPS: u32 = 64;
 thread_local! {
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
     static LEFT: Cell<u32> = const { Cell::new(STEPS) };
+    /// Steps spent by the work at hand, and how many it may spend.
+    static SPENT: Cell<usize> = const { Cell::new(0) };
+    static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Runs `work`, which ends with a `Limit` error when it has spent `most` steps.
+pub fn limited<T>(most: usize, work: impl FnOnce() -> T) -> T {
+    struct Before(usize, usize);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            SPENT.set(self.0);
+            MOST.set(self.1);
+        }
+    }
+    let _before = Before(SPENT.replace(0), MOST.replace(most));
+    work()
+}
+
+/// Counts `steps`; [`go_on`] tells when they are too many.
+#[inline]
+pub fn spend(steps: usize) {
+    SPENT.set(SPENT.get().saturating_add(steps));
+}
+
+/// The steps that the work at hand has spent.
+pub fn spent() -> usize {
+    SPENT.get()
 }
 
 /// Puts the watch of before back, whatever happens.
@@ -43,15 +73,16 @@ pub fn watched<T>(watch: Watch, work: impl FnOnce() -> T) -> T {
 /// Runs `work` without a watch: for what is made once and kept, which a stop must not leave failed.
 pub fn unwatched<T>(work: impl FnOnce() -> T) -> T {
     let _before = Before(WATCH.replace(None));
-    work()
+    limited(usize::MAX, work)
 }
 
 /// Whether the work may go on. Called once for each step that a limit counts.
 ///
 /// # Errors
-/// What the watch says.
+/// What the watch says; `Limit` beyond the steps of [`limited`].
 #[inline]
 pub fn go_on() -> Result<()> {
+    spend(1);
     let left = LEFT.get();
     if left > 1 {
         LEFT.set(left - 1);
@@ -67,6 +98,10 @@ pub fn go_on() -> Result<()> {
 #[cold]
 pub fn ask() -> Result<()> {
     LEFT.set(STEPS);
+    let (spent, most) = (SPENT.get(), MOST.get());
+    if spent > most {
+        return Err(Error::limit("steps of the compile", most as u64, spent as u64));
+    }
     // The watch may run work of its own.
     let watch = WATCH.with_borrow(|w| w.clone());
     watch.map_or(Ok(()), |watch| watch())
@@ -76,6 +111,14 @@ pub fn ask() -> Result<()> {
 mod tests {
     use super::*;
     use crate::error::{Error, ErrorKind};
+
+    #[test]
+    fn work_is_limited_as_a_whole() {
+        let many = || -> Result<()> { (0..1_000).try_for_each(|_| go_on()) };
+        let error = limited(500, many).unwrap_err();
+        assert_eq!((error.kind(), error.limit_values().map(|l| l.0)), (ErrorKind::Limit, Some(500)));
+        assert!(many().is_ok() && limited(2_000, many).is_ok() && limited(500, || limited(2_000, many)).is_ok());
+    }
 
     #[test]
     fn a_watch_ends_what_it_watches_and_nothing_else() {

@@ -203,6 +203,10 @@ class Limits:
         """Configurations explored to flatten, search or compare indexes."""
 
     @property
+    def max_compile_steps(self) -> int:
+        """Steps of one compile in all."""
+
+    @property
     def max_state_bytes(self) -> int:
         """Bytes of states that one lexeme of an index holds before guides go on in a younger copy of it."""
 

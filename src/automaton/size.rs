@@ -6,12 +6,14 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{ExprId, Exprs};
+use crate::ir::{Expr, ExprId, Exprs};
 
 /// Memo of [`size`].
 pub type SizeTable = FxHashMap<ExprId, u64>;
 
 const MAX_STATES: usize = 20_000;
+/// Alternatives of all those states: large unions cost as much as many states, and come from as many members.
+const MAX_PARTS: usize = 1_000_000;
 
 /// The number of members of `e`, `u64::MAX` for infinitely or immensely many. Every derivative must be decided live or
 /// dead already (see [`Exprs::decide_live`]).
@@ -21,7 +23,7 @@ pub fn size(x: &mut Exprs, table: &mut SizeTable, e: ExprId) -> u64 {
     }
     let mut on_path = rustc_hash::FxHashSet::default();
     let mut stack = vec![(e, false)];
-    let mut visited = 0;
+    let (mut visited, mut parts) = (0, 0);
     while let Some((cur, leave)) = stack.pop() {
         if leave {
             on_path.remove(&cur);
@@ -39,7 +41,10 @@ pub fn size(x: &mut Exprs, table: &mut SizeTable, e: ExprId) -> u64 {
             continue;
         }
         visited += 1;
-        if !on_path.insert(cur) || visited > MAX_STATES {
+        if let Expr::Alt(v) | Expr::And(v) = x.get(cur) {
+            parts += v.len();
+        }
+        if !on_path.insert(cur) || visited > MAX_STATES || parts > MAX_PARTS {
             // A live cycle, or too much to count. Everything on the path leads here.
             for &p in &on_path {
                 table.insert(p, u64::MAX);

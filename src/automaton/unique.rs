@@ -6,60 +6,106 @@
 //! element must always have an unused way to go on. Containers have one where they can grow (others are the
 //! business of `variety`); scalars have one unless few members are left, and then those are listed and compared.
 
-use rustc_hash::FxHashMap;
-use serde_json::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex};
 
 use super::arena::{Element, KeyByte, Kind, Node, NodeId, Phase};
 use super::config::Frames;
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use super::program::{Gap, Program};
-use crate::frontend::schema::decimal::Decimal;
+pub use crate::frontend::schema::decimal::canonical::canonical;
 use crate::ir::RuleId;
 
-/// More ways to end than this are as good as infinitely many.
+/// Ways to end that are always listed.
 const MANY: u64 = 4_096;
+
+/// No number has more spellings: zero, with either sign, with and without a fraction.
+pub const SPELLINGS: u64 = 66;
 
 type Texts = Option<Arc<[Box<[u8]>]>>;
 
-/// Strings with more ways to end than this are not listed.
+/// The same for strings, which are spelled in one way.
 const MANY_TEXTS: u64 = 512;
+
+/// Lists that are remembered; all are made again when there are more.
+const MOST_LISTS: usize = 1 << 12;
+const MOST_COUNTS: usize = 1 << 18;
 
 /// With more room than this, what can go on for ever has many ways to end.
 const ROOMY: u32 = 48;
 
-/// Memo: for a lexeme, a state and a count of code points, the byte strings that end it, or `None` where there are
-/// many; and how many there are.
+/// Memo: for a lexeme, a state and a count of code points, the byte strings that end it; and how many there are.
 #[derive(Default)]
 pub struct Endings {
-    texts: Mutex<FxHashMap<(u32, u32, u32), Texts>>,
+    texts: Mutex<FxHashMap<(u32, u32, u32), Arc<[Box<[u8]>]>>>,
     counts: Mutex<FxHashMap<(u32, u32, u32), u64>>,
 }
 
 impl Program {
-    /// The byte strings that lead a lexeme from `state`, after `count` code points, to its end; `None` where there are
-    /// many.
-    pub fn endings(&self, lexeme: u32, state: u32, count: u32) -> Texts {
+    /// The byte strings that lead a lexeme from `state`, after `count` code points, to its end, one at least for each
+    /// value; `None` where they are so many that `used` values do not use them up.
+    pub fn endings(&self, lexeme: u32, state: u32, count: u32, used: u32) -> Texts {
         let l = &self.lexemes[lexeme as usize];
         if l.kind() == LexemeKind::Raw {
-            let mut memo = self.endings.texts.lock().unwrap_or_else(|p| p.into_inner());
-            return memo.entry((lexeme, state, 0)).or_insert_with(|| members(l, state)).clone();
+            if l.residual_size(state) > MANY.max((u64::from(used) + 1) * SPELLINGS) {
+                return None;
+            }
+            let list = || shortest_spellings(members(l, state, u64::MAX).unwrap_or_default());
+            return Some(self.endings.list((lexeme, state, 0), list));
         }
         let count = if l.is_bounded() { count } else { 0 };
-        // One more character of any text is more than many.
-        if (l.is_any_text() && l.room(count) > 0) || (l.room(count) > ROOMY && l.residual_size(state) == u64::MAX) {
+        if self.num_texts(lexeme, state, count) > MANY_TEXTS.max(u64::from(used) + 1) {
             return None;
         }
-        let mut memo = self.endings.texts.lock().unwrap_or_else(|p| p.into_inner());
-        if let Some(known) = memo.get(&(lexeme, state, count)) {
-            return known.clone();
+        Some(self.endings.list((lexeme, state, count), || texts(l, state, count)))
+    }
+
+    /// How many texts end a text lexeme; `u64::MAX` where that is more than any array can use up.
+    fn num_texts(&self, lexeme: u32, state: u32, count: u32) -> u64 {
+        let l = &self.lexemes[lexeme as usize];
+        // One more character of any text is more than many.
+        if (l.is_any_text() && l.room(count) > 0) || (l.room(count) > ROOMY && l.residual_size(state) == u64::MAX) {
+            return u64::MAX;
         }
         let mut counts = self.endings.counts.lock().unwrap_or_else(|p| p.into_inner());
-        let few = count_texts(l, lexeme, state, count, &mut counts, 0) <= MANY_TEXTS;
-        let made = if few { Some(texts(l, state, count)) } else { None };
-        memo.insert((lexeme, state, count), made.clone());
-        made
+        if counts.len() > MOST_COUNTS {
+            counts.clear();
+        }
+        count_texts(l, lexeme, state, count, &mut counts, 0)
     }
+
+    /// How many different values end a lexeme at least where [`endings`](Self::endings) does not list them.
+    pub fn num_endings(&self, lexeme: u32, state: u32, count: u32) -> u64 {
+        let l = &self.lexemes[lexeme as usize];
+        match l.kind() {
+            LexemeKind::Raw => match l.residual_size(state) {
+                u64::MAX => u64::MAX,
+                spellings => spellings / SPELLINGS,
+            },
+            _ => self.num_texts(lexeme, state, if l.is_bounded() { count } else { 0 }),
+        }
+    }
+}
+
+impl Endings {
+    fn list(&self, key: (u32, u32, u32), make: impl FnOnce() -> Arc<[Box<[u8]>]>) -> Arc<[Box<[u8]>]> {
+        let mut memo = self.texts.lock().unwrap_or_else(|p| p.into_inner());
+        if memo.len() > MOST_LISTS {
+            memo.clear();
+        }
+        memo.entry(key).or_insert_with(make).clone()
+    }
+}
+
+/// Without those that are others with zeros behind the point: whatever they end has the same value.
+fn shortest_spellings(texts: Arc<[Box<[u8]>]>) -> Arc<[Box<[u8]>]> {
+    let all: FxHashSet<&[u8]> = texts.iter().map(|t| &**t).collect();
+    let is_longer = |t: &[u8]| {
+        let bare = t.strip_suffix(b"0").filter(|bare| bare.contains(&b'.') && !bare.iter().any(|b| b"eE".contains(b)));
+        let bare = bare.map(|bare| bare.strip_suffix(b".").unwrap_or(bare));
+        bare.is_some_and(|bare| all.contains(bare))
+    };
+    texts.iter().filter(|t| !is_longer(t)).cloned().collect()
 }
 
 /// The bytes that lead on from a state without escapes for what needs none, with the next state and count; `CLOSED`
@@ -123,9 +169,9 @@ fn texts(l: &Lexeme, state: u32, count: u32) -> Arc<[Box<[u8]>]> {
     out.into()
 }
 
-/// All byte strings from `state` to acceptance, if they are few.
-pub fn members(l: &Lexeme, state: u32) -> Texts {
-    if l.residual_size(state) > MANY {
+/// All byte strings from `state` to acceptance, if they are few or not more than `most`.
+pub fn members(l: &Lexeme, state: u32, most: u64) -> Texts {
+    if l.residual_size(state) > MANY.max(most) {
         return None;
     }
     let mut out: Vec<Box<[u8]>> = Vec::new();
@@ -144,52 +190,6 @@ pub fn members(l: &Lexeme, state: u32) -> Texts {
         }
     }
     Some(out.into())
-}
-
-/// JSON text to a text that equal values share; `None` if it is not JSON.
-pub fn canonical(text: &[u8]) -> Option<Box<[u8]>> {
-    let value: Value = serde_json::from_slice(text).ok()?;
-    let mut out = Vec::new();
-    write(&value, &mut out)?;
-    Some(out.into_boxed_slice())
-}
-
-fn write(v: &Value, out: &mut Vec<u8>) -> Option<()> {
-    match v {
-        Value::Null => out.extend(b"null"),
-        Value::Bool(b) => out.extend(if *b { b"true".as_slice() } else { b"false" }),
-        Value::Number(n) => {
-            let d = Decimal::parse(&n.to_string())?;
-            out.push(if d.negative { b'-' } else { b'+' });
-            out.extend(d.digits.iter().map(|d| b'0' + d));
-            out.extend(format!("e{}", d.exponent).bytes());
-        }
-        Value::String(s) => {
-            out.push(b'"');
-            out.extend(serde_json::to_vec(s).ok()?);
-        }
-        Value::Array(a) => {
-            out.push(b'[');
-            for v in a {
-                write(v, out)?;
-                out.push(b',');
-            }
-            out.push(b']');
-        }
-        Value::Object(o) => {
-            let mut keys: Vec<&String> = o.keys().collect();
-            keys.sort_unstable();
-            out.push(b'{');
-            for k in keys {
-                out.extend(serde_json::to_vec(k).ok()?);
-                out.push(b':');
-                write(&o[k], out)?;
-                out.push(b',');
-            }
-            out.push(b'}');
-        }
-    }
-    Some(())
 }
 
 impl Frames<'_> {
@@ -323,7 +323,7 @@ impl Frames<'_> {
         }
         r.lexemes.iter().any(|&l| {
             let start = self.program.lexemes[l as usize].start();
-            match self.program.endings(l, start, 0) {
+            match self.program.endings(l, start, 0, array.count) {
                 None => true,
                 Some(texts) => texts.iter().any(|t| canonical(t).is_none_or(|v| !self.has_element(array, &v))),
             }
@@ -346,7 +346,7 @@ impl Frames<'_> {
             let items = &self.arena.arrays[array.start as usize..(array.start + array.len) as usize];
             let free = items.iter().filter(waits).any(|i| !self.program.arrays[i.shape as usize].unique);
             let keep = free
-                || match self.program.endings(item.lexeme, item.state, count) {
+                || match self.program.endings(item.lexeme, item.state, count, array.count) {
                     None => true,
                     Some(texts) => texts.iter().any(|t| {
                         let whole = [prefix.as_slice(), t].concat();

@@ -186,7 +186,7 @@ impl Frames<'_> {
         for &(lexeme, state) in places {
             let l = &self.program.lexemes[lexeme as usize];
             let raw = l.kind() == LexemeKind::Raw;
-            let listed = self.program.endings(lexeme, state, count).filter(|t| !t.is_empty());
+            let listed = self.program.endings(lexeme, state, count, most as u32).filter(|t| !t.is_empty());
             let texts = listed.map_or_else(|| some_ends(l, state, count, before, most), |t| t.to_vec());
             for t in texts {
                 let whole = [before, &*t].concat();

@@ -84,7 +84,7 @@ impl Program {
         if let Some(n) = self.lexemes[lexeme as usize].num_texts(state) {
             return n;
         }
-        let Some(texts) = self.endings(lexeme, state, count) else { return u64::MAX };
+        let Some(texts) = self.endings(lexeme, state, count, 0) else { return self.num_endings(lexeme, state, count) };
         if self.lexemes[lexeme as usize].kind() != LexemeKind::Raw {
             return texts.len() as u64;
         }

@@ -11,6 +11,7 @@ mod forced;
 mod jump;
 mod moves;
 mod open;
+mod stops;
 mod tables;
 
 use std::sync::Arc;
@@ -129,7 +130,8 @@ impl Index {
     /// A guide at the start.
     ///
     /// # Errors
-    /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty; `Budget` if no output is known
+    /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
+    /// that it spells; `Budget` if no output is known
     /// that is complete within `max_tokens`, with the number that is; `Unsupported` if no short output was found at all.
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
         let vocabulary = self.vocabulary();
@@ -151,6 +153,9 @@ impl Index {
                 ids.into()
             }
         };
+        if options.stop_token_ids.is_some() {
+            self.check_stops(&stops)?;
+        }
         let mut guide = Guide {
             root: self.clone(),
             index: self.clone(),

@@ -207,8 +207,8 @@ impl Builder<'_> {
             ));
         }
         if (sets[0].len() as u64) < p.min {
-            return Err(Error::new(ErrorKind::Unsatisfiable, "uniqueItems leaves fewer values than minItems asks for")
-                .at_pointer("", "uniqueItems"));
+            // Where they can be counted in the schema, such an array is no part of it.
+            return Err(unsupported("uniqueItems leaves fewer values than minItems asks for; ask for fewer items"));
         }
         Ok(())
     }
@@ -250,7 +250,7 @@ impl Builder<'_> {
             if let Some(index) = lexeme {
                 let l = self.lexemes[index as usize].lexeme.clone();
                 p.lexemes.push(index);
-                let texts = crate::automaton::unique::members(&l, l.start());
+                let texts = crate::automaton::unique::members(&l, l.start(), 0);
                 values = values.zip(texts).map(|(mut v, t)| {
                     v.extend(t.iter().filter_map(|t| crate::automaton::unique::canonical(t)));
                     v
@@ -279,7 +279,7 @@ impl Builder<'_> {
             e = x.and(&[e, counted]);
         }
         let Some(l) = self.tables.lexeme(x, e, Kind::Raw, Role::Whole, self.limits)? else { return Ok(None) };
-        let texts = crate::automaton::unique::members(&l.lexeme, l.lexeme.start());
+        let texts = crate::automaton::unique::members(&l.lexeme, l.lexeme.start(), 0);
         let written = |text: &[u8]| {
             let text = String::from_utf8_lossy(text);
             match &self.tables.spelling {

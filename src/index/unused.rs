@@ -46,11 +46,11 @@ impl Masker<'_> {
         }
         // Whether anything that a step counts as an ending is left, by state and count.
         let mut ends: FxHashMap<(u32, u32), bool> = FxHashMap::default();
-        let many = raw && self.frames.program.endings(lexeme, at.0, at.1).is_none();
+        let elements = self.frames.most_elements(parent);
+        let many = raw && self.frames.program.endings(lexeme, at.0, at.1, elements).is_none();
         // A text that grows in steps of up to sixteen characters has more ways to end than the array has elements as
         // long as so much room is left.
         let (slack, grows) = l.growth();
-        let elements = self.frames.most_elements(parent);
         let enough = elements.saturating_add(1).saturating_mul(16).saturating_add(slack);
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
@@ -58,7 +58,8 @@ impl Masker<'_> {
             let end = || rest.iter().fold(at.0, |s, &b| if s > CLOSED { l.next(s, b) } else { s });
             let number = many
                 && rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-')
-                && Some(end()).is_some_and(|s| s > CLOSED && self.frames.program.endings(lexeme, s, 0).is_none());
+                && Some(end())
+                    .is_some_and(|s| s > CLOSED && self.frames.program.endings(lexeme, s, 0, elements).is_none());
             // What spells the beginning of no element cannot become one, whatever it ends with.
             let different = repetitions.as_ref().is_some_and(|elements| {
                 !rest.contains(&b'\\') && !elements.iter().any(|element| element.starts_with(rest))
@@ -68,7 +69,11 @@ impl Masker<'_> {
                     let (state, count) = after(&l, at, rest);
                     *ends.entry((state, count)).or_insert_with(|| {
                         state > CLOSED
-                            && self.frames.program.endings(lexeme, state, count).is_none_or(|texts| !texts.is_empty())
+                            && self
+                                .frames
+                                .program
+                                .endings(lexeme, state, count, elements)
+                                .is_none_or(|texts| !texts.is_empty())
                     })
                 });
             let texts = !raw && l.num_texts(end()).is_some_and(|n| n > u64::from(elements));

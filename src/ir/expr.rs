@@ -555,7 +555,8 @@ impl Exprs {
                 i = j;
             }
             if !made.is_empty() {
-                v.retain(|e| !gone.contains(e));
+                gone.sort_unstable();
+                v.retain(|e| gone.binary_search(e).is_err());
                 for (body, tail, lo, hi) in made {
                     let r = self.rep(body, lo, hi);
                     let e = self.cat(r, tail);

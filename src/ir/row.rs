@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::expr::{Edge, Expr, ExprId, Exprs};
 use crate::error::{Error, Result};
+use crate::work::spend;
 
 impl Exprs {
     /// The one-byte transitions of `e`: sorted disjoint ranges; bytes without a range lead to `NEVER`.
@@ -17,7 +18,12 @@ impl Exprs {
         if let Some(r) = known.or_else(|| self.rows.get(&e)) {
             return r.clone();
         }
-        let row: Arc<[Edge]> = match self.get(e).clone() {
+        let node = self.get(e).clone();
+        let parts = match &node {
+            Expr::Alt(v) | Expr::And(v) => v.len(),
+            _ => 1,
+        };
+        let row: Arc<[Edge]> = match node {
             Expr::Never | Expr::Eps => Arc::new([]),
             Expr::Step { edges, .. } => Arc::from(edges),
             Expr::Cat(..) => self.cat_row(e).into(),
@@ -43,6 +49,8 @@ impl Exprs {
                 _ => return Arc::new([]),
             },
         };
+        // Each part's row is split by those of the others.
+        spend(row.len().max(4) * parts / 8);
         self.rows.insert(e, row.clone());
         row
     }

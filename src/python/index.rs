@@ -193,7 +193,7 @@ impl PyIndex {
     #[pyo3(signature = (choices, vocabulary, limits=None, cancel=None))]
     fn from_choices(
         class: &Bound<'_, PyType>,
-        choices: Vec<String>,
+        choices: &Bound<'_, PyAny>,
         vocabulary: &Bound<'_, PyVocabulary>,
         limits: Option<&Bound<'_, PyAny>>,
         cancel: Option<&Bound<'_, PyCancelToken>>,
@@ -201,6 +201,7 @@ impl PyIndex {
         let py = class.py();
         let limits = limits::from_argument(limits)?;
         let core = &vocabulary.get().core;
+        let choices = source::choices(choices)?;
         let index = registry::compile(py, core, cancel, || Index::from_choices(&choices, core, &limits))?;
         let arguments = (choices, vocabulary, limits::to_python(limits)).into_pyobject(py)?;
         PyIndex::new(vocabulary, index, "from_choices", arguments)

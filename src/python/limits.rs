@@ -112,6 +112,8 @@ limits! {
     max_token_steps,
     /// Configurations explored to flatten, search or compare indexes.
     max_flat_states,
+    /// Steps of one compile in all.
+    max_compile_steps,
     /// Bytes of states that one lexeme of an index holds before guides go on in a younger copy of it.
     max_state_bytes,
     /// Alternatives of one rule.

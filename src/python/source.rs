@@ -51,6 +51,21 @@ fn utf8(text: &Bound<'_, PyString>, kind: ErrorKind, what: &str) -> PyResult<Str
     }
 }
 
+/// The texts of a list of choices.
+pub fn choices(list: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let one = |item: PyResult<Bound<'_, PyAny>>| {
+        let item = item?;
+        match item.cast::<PyString>() {
+            Ok(text) => utf8(text, ErrorKind::Argument, "a choice"),
+            Err(_) => Err(PyTypeError::new_err(format!("choices must be str, not {}", item.get_type().name()?))),
+        }
+    };
+    if list.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("choices must be a sequence of str, not one str"));
+    }
+    list.try_iter()?.map(one).collect()
+}
+
 /// The JSON text of a schema: a `str` or `bytes` is that text; a dict, a bool or a pydantic model class is written as
 /// JSON.
 pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {

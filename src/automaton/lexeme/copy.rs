@@ -18,7 +18,7 @@ use super::super::append::AppendVec;
 use super::super::lengths::LengthTable;
 use super::super::text::Sub;
 use super::{Builder, CLOSED, FIRST, Kind, Lexeme, Shared, StateId};
-use crate::ir::{Digest, ExprId, Exprs};
+use crate::ir::{ByteSet, Digest, ExprId, Exprs};
 
 /// Memo of the digests of expressions.
 pub(super) type Digests = FxHashMap<ExprId, Digest>;
@@ -40,6 +40,11 @@ impl Lexeme {
     /// Whether the states of `other` are this lexeme's own.
     pub fn shares_states(&self, other: &Lexeme) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// The bytes that some member may have; more than those where intersection or complement are involved.
+    pub fn used_bytes(&self) -> ByteSet {
+        self.lock().exprs.used_bytes(self.state(self.start).expr)
     }
 
     /// The same language with no state but the start.

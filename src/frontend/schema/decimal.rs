@@ -4,6 +4,8 @@
 //! numeric. Nothing here expands an exponent: `1e400000` costs one digit, and every operation is linear in the digits
 //! that were written.
 
+pub mod canonical;
+
 use std::cmp::Ordering;
 use std::fmt;
 

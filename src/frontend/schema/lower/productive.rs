@@ -6,10 +6,12 @@
 
 use rustc_hash::FxHashSet;
 
+use super::super::decimal::canonical::canonical;
 use super::super::model::SchemaId;
 use super::context::Context;
+use super::text_length;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{ArrayShape, Element, ObjectShape, Rule, RuleId, Rules, witness_members};
+use crate::ir::{ArrayShape, Element, INF, ObjectShape, Rule, RuleId, Rules, witness_members};
 
 /// A rule before anything is known about its children.
 pub(super) struct Draft {
@@ -200,7 +202,7 @@ impl Productive<'_, '_, '_> {
                 let structured = !d.rule.arrays.is_empty() || !d.rule.objects.is_empty();
                 if structured { None } else { d.scalars.map(|k| n.saturating_add(k)) }
             });
-            if domain.is_some_and(|d| d < a.min) {
+            if domain.is_some_and(|d| d < a.min) || !self.has_values(&rules, a.min)? {
                 return Ok(false);
             }
         }
@@ -208,6 +210,50 @@ impl Productive<'_, '_, '_> {
             return Ok(true);
         }
         self.counts_possible(a, available)
+    }
+
+    /// Whether `rules` accept at least `wanted` different values, as far as they are scalars and not too many to list:
+    /// a number may have several spellings, and rules may have values in common.
+    fn has_values(&mut self, rules: &[RuleId], wanted: u64) -> Result<bool> {
+        /// More than this are not listed.
+        const MOST: u64 = 1 << 12;
+        /// No number has more spellings; see the automaton's unique elements.
+        const SPELLINGS: u64 = 66;
+        if wanted > MOST {
+            return Ok(true);
+        }
+        let limit = self.cx.limits.max_explored_states;
+        let mut values: FxHashSet<Box<[u8]>> = FxHashSet::default();
+        for r in rules {
+            let rule = &self.drafts[r.0 as usize].rule;
+            if !rule.arrays.is_empty() || !rule.objects.is_empty() {
+                return Ok(true);
+            }
+            let strings: Vec<_> = rule.strings.iter().map(|s| (s.text, s.min, s.max)).collect();
+            let literals = rule.literals;
+            let mut texts: Vec<Vec<u8>> = Vec::new();
+            if let Some(e) = literals {
+                let most = wanted * SPELLINGS;
+                if text_length::count(&mut self.cx.x, e, most + 1, limit)? > most {
+                    return Ok(true);
+                }
+                texts.extend(text_length::members(&mut self.cx.x, e, limit)?.into_iter().map(String::into_bytes));
+            }
+            for (text, min, max) in strings {
+                let x = &mut self.cx.x;
+                let any = x.any_char();
+                let counted = x.rep(any, min, max);
+                let e = if (min, max) == (0, INF) { text } else { x.and(&[text, counted]) };
+                if text_length::count(x, e, wanted, limit)? >= wanted {
+                    return Ok(true);
+                }
+                let found = text_length::members(x, e, limit)?;
+                texts.extend(found.into_iter().map(|t| serde_json::Value::from(t).to_string().into_bytes()));
+            }
+            self.cx.work(texts.len())?;
+            values.extend(texts.iter().filter_map(|t| canonical(t)));
+        }
+        Ok(values.len() as u64 >= wanted)
     }
 
     /// Whether some length up to `available` reaches all counts: every vector of counts, length by length.

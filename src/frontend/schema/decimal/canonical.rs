@@ -1,0 +1,51 @@
+//! One text for all spellings of a JSON value: numbers by value, strings by what they decode to, objects without order.
+
+use serde_json::Value;
+
+use super::Decimal;
+
+/// JSON text to a text that equal values share; `None` if it is not JSON.
+pub fn canonical(text: &[u8]) -> Option<Box<[u8]>> {
+    let value: Value = serde_json::from_slice(text).ok()?;
+    let mut out = Vec::new();
+    write(&value, &mut out)?;
+    Some(out.into_boxed_slice())
+}
+
+fn write(v: &Value, out: &mut Vec<u8>) -> Option<()> {
+    match v {
+        Value::Null => out.extend(b"null"),
+        Value::Bool(b) => out.extend(if *b { b"true".as_slice() } else { b"false" }),
+        Value::Number(n) => {
+            let d = Decimal::parse(&n.to_string())?;
+            out.push(if d.negative { b'-' } else { b'+' });
+            out.extend(d.digits.iter().map(|d| b'0' + d));
+            out.extend(format!("e{}", d.exponent).bytes());
+        }
+        Value::String(s) => {
+            out.push(b'"');
+            out.extend(serde_json::to_vec(s).ok()?);
+        }
+        Value::Array(a) => {
+            out.push(b'[');
+            for v in a {
+                write(v, out)?;
+                out.push(b',');
+            }
+            out.push(b']');
+        }
+        Value::Object(o) => {
+            let mut keys: Vec<&String> = o.keys().collect();
+            keys.sort_unstable();
+            out.push(b'{');
+            for k in keys {
+                out.extend(serde_json::to_vec(k).ok()?);
+                out.push(b':');
+                write(&o[k], out)?;
+                out.push(b',');
+            }
+            out.push(b'}');
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,57 @@
+//! Stop tokens that spell text.
+//!
+//! A request may end its output by any tokens, and a token that ends the output is no text any more. That every output
+//! can be completed was decided for the whole vocabulary: it holds as long as every byte that the source uses is still a
+//! token of its own. Otherwise a guide might come to where nothing but the stop token spells what must follow, so such
+//! ids are refused.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::{Engine, Index};
+use crate::vocab::Vocabulary;
+
+/// The bytes that are tokens of their own, `stops` left out.
+fn singles(vocabulary: &Vocabulary, stops: &[u32]) -> [bool; 256] {
+    let trie = vocabulary.trie();
+    let mut single = [false; 256];
+    for child in trie.children(0) {
+        single[trie.byte[child as usize] as usize] = trie.tokens(child).iter().any(|t| !stops.contains(t));
+    }
+    single
+}
+
+impl Index {
+    /// Whether outputs can be completed without the text that the stop tokens spell.
+    pub(super) fn check_stops(&self, stops: &[u32]) -> Result<()> {
+        let vocabulary = self.vocabulary();
+        if stops.iter().all(|&id| vocabulary.spelling(id).is_none()) {
+            return Ok(());
+        }
+        self.compiled()?;
+        let used = match &self.0.engine {
+            Engine::Pattern(l) => l.lexeme.used_bytes(),
+            Engine::Document { .. } => {
+                // Whitespace between tokens may be written in other ways or not at all, and in strings it is escaped.
+                let mut used = [true; 256];
+                b"\t\n\r".iter().for_each(|&b| used[b as usize] = false);
+                used
+            }
+        };
+        // A token with a byte that no output has would never have been taken.
+        let spells = |id: u32| vocabulary.spelling(id).filter(|s| s.iter().all(|&b| used[b as usize]));
+        let Some(&first) = stops.iter().find(|&&id| spells(id).is_some()) else { return Ok(()) };
+        let (before, after) = (singles(vocabulary, &[]), singles(vocabulary, stops));
+        let missing = match &self.0.engine {
+            Engine::Pattern(_) => (0..256).find(|&b| used[b] && !after[b]),
+            // Documents were narrowed to what tokens of single bytes spell.
+            Engine::Document { .. } => (0..256).find(|&b| used[b] && before[b] && !after[b]),
+        };
+        let Some(byte) = missing else { return Ok(()) };
+        let lost = stops.iter().copied().find(|&id| spells(id) == Some(&[byte as u8])).unwrap_or(first);
+        let text = String::from_utf8_lossy(vocabulary.spelling(lost).unwrap_or_default()).into_owned();
+        let message = format!(
+            "stop token id {lost} spells {text:?}, which the output may need, and no token of a single byte is left for \
+             0x{byte:02X}; a stop token should be one that is not text"
+        );
+        Err(Error::new(ErrorKind::Argument, message))
+    }
+}
