@@ -45,6 +45,12 @@ fn once_wrong() {
             &["[[[1,2]],[[2,1]]]", "[[[1,2],[1,2]]]"],
             &["[[[1,2]],[[1,2]]]", "[[[1],[2]],[[1],[2]]]", "[[[1,1]]]", "[[[[1,2],[1,2]]]]"],
         ),
+        // The first byte of a key beyond ASCII, in an element that may have few members.
+        (
+            r#"{"type":"array","items":{"type":"object","maxProperties":2},"uniqueItems":true}"#,
+            &[r#"[{},{"é":1}]"#, r#"[{"é":{}},{"é":1,"è":2},{"😀":1}]"#],
+            &["[{},{}]", r#"[{"é":1},{"\u00e9":1.0}]"#],
+        ),
         // A required key has no room in an object without members.
         (r#"{"required":["a"],"maxProperties":0}"#, &["1", "[]"], &["{}", r#"{"a":1}"#]),
         (

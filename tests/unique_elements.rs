@@ -260,6 +260,7 @@ const MANY: &[&str] = &[
     r##"{"type":"object","properties":{"next":{"$ref":"#/items"},"v":{"type":"boolean"}},"additionalProperties":false}"##,
     r#"{"oneOf":[{"type":"object","properties":{"a":{"const":1}},"required":["a"],"additionalProperties":false},{"type":"object","properties":{"a":{"const":2},"b":{"type":"string"}},"required":["a"],"additionalProperties":false}]}"#,
     r#"{"type":"object","patternProperties":{"^x":{"type":"null"},"^[ab]$":{"type":"boolean"}},"maxProperties":2,"additionalProperties":false}"#,
+    r#"{"type":"object","additionalProperties":{"type":"null"},"maxProperties":1}"#,
     r#"{"type":"object","propertyNames":{"enum":["a","b"]},"additionalProperties":{"type":"boolean"}}"#,
     r#"{"type":"object","properties":{"e":{"type":"array","uniqueItems":true,"items":{"enum":["a","b","ab"]}}},"additionalProperties":false}"#,
 ];

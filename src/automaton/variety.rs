@@ -364,7 +364,11 @@ impl Frames<'_> {
     /// The same inside a key: the best of the keys that it may become.
     fn key_variety(&self, p: &ObjectProgram, item: &ObjectItem, at: &At<'_>) -> u64 {
         let mut of = |r: RuleId| self.program.variety(r);
-        if item.others && p.max == u64::MAX && p.others.iter().any(|c| c.keys.is_none()) {
+        // A key of any text can go on in any way, whatever room is left behind it.
+        let open = |(c, i): (&super::program::ClassProgram, u32)| {
+            c.keys.is_none() && self.arena.states[(item.classes + i) as usize] > super::lexeme::CLOSED
+        };
+        if item.others && p.others.iter().zip(0..).any(open) {
             return u64::MAX;
         }
         let mut most = 0;
