@@ -278,7 +278,8 @@ class Index:
     """A source and a vocabulary, compiled: which tokens may come next, in every state. Shared between any number of
     guides and threads.
 
-    Made by ``from_regex``, ``from_json_schema`` and ``from_choices``.
+    Made by ``from_regex``, ``from_json_schema`` and ``from_choices``. All of them answer Ctrl-C, and end with
+    ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled; nothing is left then.
     """
 
     @classmethod
