@@ -22,7 +22,8 @@ const MANY: u64 = 4_096;
 /// No number has more spellings: zero, with either sign, with and without a fraction.
 pub const SPELLINGS: u64 = 66;
 
-type Texts = Option<Arc<[Box<[u8]>]>>;
+type List = Arc<[Box<[u8]>]>;
+type Texts = Option<List>;
 
 /// The same for strings, which are spelled in one way.
 const MANY_TEXTS: u64 = 512;
@@ -37,7 +38,7 @@ const ROOMY: u32 = 48;
 /// Memo: for a lexeme, a state and a count of code points, the byte strings that end it; and how many there are.
 #[derive(Default)]
 pub struct Endings {
-    texts: Mutex<FxHashMap<(u32, u32, u32), Arc<[Box<[u8]>]>>>,
+    texts: Mutex<FxHashMap<(u32, u32, u32), List>>,
     counts: Mutex<FxHashMap<(u32, u32, u32), u64>>,
 }
 
@@ -88,7 +89,7 @@ impl Program {
 }
 
 impl Endings {
-    fn list(&self, key: (u32, u32, u32), make: impl FnOnce() -> Arc<[Box<[u8]>]>) -> Arc<[Box<[u8]>]> {
+    fn list(&self, key: (u32, u32, u32), make: impl FnOnce() -> List) -> List {
         let mut memo = self.texts.lock().unwrap_or_else(|p| p.into_inner());
         if memo.len() > MOST_LISTS {
             memo.clear();

@@ -78,17 +78,20 @@ struct Member {
 
 /// The members that an index knows, by the rules of their values.
 #[derive(Default)]
-pub struct Members(RwLock<FxHashMap<SmallVec<[u32; 4]>, Option<Arc<Member>>>>);
+pub struct Members(RwLock<FxHashMap<RuleSet, Option<Arc<Member>>>>);
+
+/// The rules that a value may follow.
+type RuleSet = SmallVec<[u32; 4]>;
 
 /// How many an index knows at most.
 const MEMBERS: usize = 4_096;
 
 impl Members {
-    fn get(&self, rules: &SmallVec<[u32; 4]>) -> Option<Option<Arc<Member>>> {
+    fn get(&self, rules: &RuleSet) -> Option<Option<Arc<Member>>> {
         self.0.read().unwrap_or_else(|p| p.into_inner()).get(rules).cloned()
     }
 
-    fn keep(&self, rules: SmallVec<[u32; 4]>, member: Option<Arc<Member>>) -> Option<Arc<Member>> {
+    fn keep(&self, rules: RuleSet, member: Option<Arc<Member>>) -> Option<Arc<Member>> {
         let mut table = self.0.write().unwrap_or_else(|p| p.into_inner());
         if table.len() >= MEMBERS {
             table.clear();
@@ -264,7 +267,7 @@ impl Masker<'_> {
     ) -> bool {
         let n = self.frames.arena.nodes[value as usize];
         let rules = &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
-        let rules: SmallVec<[u32; 4]> = rules.iter().map(|r| r.0).collect();
+        let rules: RuleSet = rules.iter().map(|r| r.0).collect();
         let members = self.members;
         let known = members.get(&rules).unwrap_or_else(|| {
             let made = self.member(node, value).map(Arc::new);

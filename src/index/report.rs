@@ -26,7 +26,7 @@ pub fn write(rows: &[ReportRow]) -> String {
     out
 }
 
-/// The rows of a report that [`write`] wrote; `None` for any other text.
+/// The rows of a report that [`write()`] wrote; `None` for any other text.
 pub fn read(text: &str) -> Option<Vec<ReportRow>> {
     fn part<'t>(rest: &mut &'t str) -> Option<&'t str> {
         let (digits, after) = rest.split_once(':')?;

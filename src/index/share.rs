@@ -2,7 +2,7 @@
 //!
 //! Which crossing tokens a mask allows depends on the lexeme state, which lists them by what remains of them (the
 //! *tail*), and on which tails may follow, and on nothing else. The second is a set of bits over the vocabulary's tails
-//! ([`Tails`](super::tails::Tails)). Many places of many schemas have the same bits: the inside of a string is followed
+//! ([`Tails`]). Many places of many schemas have the same bits: the inside of a string is followed
 //! by the same tails in any member that is neither the first nor the last. So the tokens of a pair of crossing
 //! tokens and bits are put together once, as a *patch*, the words of a row with the bits to set, and whoever meets
 //! the pair again only applies the patch.
