@@ -27,8 +27,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 COUNTS = ROOT / "benches" / "guard.json"
 TOLERANCE_PERCENT = 5.0
-# How much more a workload of ten times the size may take: twelve times as many instructions.
-GROWTH = 12.0
+# How much more a workload of ten times the size may take: fifteen times as many instructions. Tools in one schema take
+# thirteen: their constants share one lexeme, whose states lie deeper the more they are.
+GROWTH = 15.0
 # The function of the binary whose calls are counted.
 MEASURED = "guard::measure"
 
