@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::live::{Known, Members};
-use super::memo::Recipe;
+use super::memo::Composition;
 use super::submask::Cross;
 use super::tables::{MaskedLexeme, Tables, Walked};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
@@ -52,7 +52,7 @@ pub struct Masker<'a> {
     /// The row holds anything yet.
     pub(super) fresh: bool,
     /// What the row is put together from, where that is noted and nothing was taken back.
-    pub(super) recipe: Option<Recipe>,
+    pub(super) composition: Option<Composition>,
     depth: u32,
     /// While the tails behind a scalar are walked: the configuration at the tail that may be allowed next.
     behind_scalar: NodeId,
@@ -79,7 +79,7 @@ impl<'a> Masker<'a> {
             exact: false,
             known,
             fresh: false,
-            recipe: None,
+            composition: None,
             depth: 0,
             behind_scalar: NONE,
         }
@@ -106,8 +106,8 @@ impl<'a> Masker<'a> {
     #[inline]
     pub(super) fn set(&mut self, token: u32) {
         self.row[token as usize >> 5] |= 1 << (token & 31);
-        if let Some(recipe) = &mut self.recipe {
-            recipe.tokens.push(token);
+        if let Some(composition) = &mut self.composition {
+            composition.tokens.push(token);
         }
     }
 

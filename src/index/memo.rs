@@ -50,19 +50,19 @@ pub enum Part {
 
 /// What a mask is the union of.
 #[derive(Default)]
-pub struct Recipe {
+pub struct Composition {
     /// Parts that others have, too.
     pub parts: SmallVec<[Part; 6]>,
     /// Single tokens.
     pub tokens: Vec<u32>,
 }
 
-impl Recipe {
-    /// The recipe of a row.
-    pub fn of(row: &[u32]) -> Recipe {
+impl Composition {
+    /// The composition of a row.
+    pub fn of(row: &[u32]) -> Composition {
         let set = || row.iter().zip(0u32..).filter(|w| *w.0 != 0).map(|(&w, i)| (i, w));
         let part = if set().nth(WORDS).is_some() { Part::Row(row.into()) } else { Part::Patch(set().collect()) };
-        Recipe { parts: smallvec::smallvec![part], tokens: Vec::new() }
+        Composition { parts: smallvec::smallvec![part], tokens: Vec::new() }
     }
 
     /// Bytes, those of patches included: they outlive the store that shares them.
@@ -79,7 +79,7 @@ impl Recipe {
 /// See the module's story. The table's hash is seeded per process, since outputs choose the keys.
 #[derive(Default)]
 pub struct Memo {
-    table: RwLock<HashMap<Box<[u8]>, Arc<Recipe>>>,
+    table: RwLock<HashMap<Box<[u8]>, Arc<Composition>>>,
     bytes: AtomicUsize,
 }
 
@@ -120,22 +120,22 @@ impl Memo {
     }
 
     /// What the mask is made of, if it is remembered.
-    pub fn read(&self, key: &[u8]) -> Option<Arc<Recipe>> {
+    pub fn read(&self, key: &[u8]) -> Option<Arc<Composition>> {
         self.table.read().unwrap_or_else(|p| p.into_inner()).get(key).cloned()
     }
 
     /// Remembers a mask.
-    pub fn keep(&self, key: &[u8], mut recipe: Recipe) {
-        if recipe.tokens.len() > TOKENS {
-            recipe.parts.push(Part::Patch(patch(std::mem::take(&mut recipe.tokens))));
+    pub fn keep(&self, key: &[u8], mut composition: Composition) {
+        if composition.tokens.len() > TOKENS {
+            composition.parts.push(Part::Patch(patch(std::mem::take(&mut composition.tokens))));
         }
-        let bytes = key.len() + recipe.memory_bytes();
+        let bytes = key.len() + composition.memory_bytes();
         let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
         if self.bytes.load(Ordering::Relaxed) + bytes > MEMO_BYTES {
             table.clear();
             self.bytes.store(0, Ordering::Relaxed);
         }
-        if table.insert(key.into(), Arc::new(recipe)).is_none() {
+        if table.insert(key.into(), Arc::new(composition)).is_none() {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
     }

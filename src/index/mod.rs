@@ -9,13 +9,14 @@
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
 //! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
 //! values and `unused` for unique elements. [`tails`] are what tokens spell between values, [`live`] says which of them can
-//! follow, and [`share`] keeps what all indexes make of the answer. `memo` and `recipe` remember whole masks, `runs` forced
-//! bytes. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks tokens of
-//! single bytes. `younger` bounds what is found on use.
+//! follow, and [`share`] keeps what all indexes make of the answer. `memo` and `composition` remember whole masks, `runs`
+//! forced bytes. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks
+//! tokens of single bytes. `younger` bounds what is found on use.
 
 pub mod after;
 pub mod built;
 mod children;
+mod composition;
 mod inner;
 mod key;
 mod language;
@@ -23,7 +24,6 @@ pub mod live;
 pub mod mask;
 mod memo;
 pub mod program;
-mod recipe;
 pub mod report;
 mod rows;
 pub(crate) mod runs;

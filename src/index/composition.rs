@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::mask::Masker;
-use super::memo::{Memo, Part, Recipe};
+use super::memo::{Composition, Memo, Part};
 use super::share::apply;
 use super::submask::{Inner, SubMask};
 use crate::automaton::arena::{Kind, NodeId, Phase};
@@ -36,18 +36,18 @@ impl Masker<'_> {
         }
         let known = memo.read(scratch);
         self.tables.count_mask(known.is_some());
-        if let Some(recipe) = known {
-            return self.follow(&recipe);
+        if let Some(composition) = known {
+            return self.follow(&composition);
         }
-        self.recipe = Some(Recipe::default());
+        self.composition = Some(Composition::default());
         self.fill(top);
-        let recipe = self.recipe.take().unwrap_or_else(|| Recipe::of(self.row));
-        memo.keep(scratch, recipe);
+        let composition = self.composition.take().unwrap_or_else(|| Composition::of(self.row));
+        memo.keep(scratch, composition);
     }
 
     /// Puts a row together again.
-    fn follow(&mut self, recipe: &Recipe) {
-        for part in &recipe.parts {
+    fn follow(&mut self, composition: &Composition) {
+        for part in &composition.parts {
             match part {
                 Part::Inner(mask) => self.allow_inner(mask),
                 Part::Row(row) => {
@@ -65,21 +65,21 @@ impl Masker<'_> {
             }
         }
         self.begin();
-        for &t in &recipe.tokens {
+        for &t in &composition.tokens {
             self.set(t);
         }
     }
 
     /// Notes a part of the row.
     pub(super) fn note(&mut self, part: impl FnOnce() -> Part) {
-        if let Some(recipe) = &mut self.recipe {
-            recipe.parts.push(part());
+        if let Some(composition) = &mut self.composition {
+            composition.parts.push(part());
         }
     }
 
     /// Tokens are taken back.
     pub(super) fn take_back(&mut self) {
-        self.recipe = None;
+        self.composition = None;
     }
 
     /// Makes the row empty, if it holds anything yet.
