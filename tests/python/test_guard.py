@@ -27,9 +27,9 @@ def test_workloads_that_came_or_went_are_named(guard):
 
 
 def test_what_grows_faster_than_its_size_is_named(guard):
-    assert guard.grown({"50 tools: masks": 100, "500 tools: masks": 1_200, "small": 1}) == []
-    (wrong,) = guard.grown({"50 tools: masks": 100, "500 tools: masks": 1_201})
-    assert wrong.startswith("500 tools: masks: 12.0 times")
+    assert guard.grown({"50 tools: masks": 100, "500 tools: masks": 1_500, "small": 1}) == []
+    (wrong,) = guard.grown({"50 tools: masks": 100, "500 tools: masks": 1_501})
+    assert wrong.startswith("500 tools: masks: 15.0 times")
 
 
 def test_the_committed_counts_have_the_names_of_the_workloads():
