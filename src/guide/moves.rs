@@ -84,16 +84,27 @@ impl Guide {
         self.moves.clear();
         self.history.truncate(first.since);
         self.go_back_to(first.before, &first.mark);
-        let root = self.root.clone();
         for token in again {
-            self.make_room();
-            let place = self.here();
-            let bytes = root.vocabulary().spelling(token).unwrap_or_default();
-            // It was taken before, so it is taken now.
-            self.step_bytes(bytes);
-            self.settle_down(&place.1);
-            self.history.push(token, place);
+            let taken = self.take_again(token);
+            debug_assert!(taken, "what was taken before is taken now");
         }
+    }
+
+    /// Takes a token of an earlier history again. False, and nothing was done, if it is refused: only where the history
+    /// comes from the tables of a damaged file.
+    pub(super) fn take_again(&mut self, token: u32) -> bool {
+        self.make_room();
+        let place = self.here();
+        let root = self.root.clone();
+        // Stop tokens end a history and lead nowhere.
+        if let Some(bytes) = root.vocabulary().spelling(token).filter(|_| !self.stops.contains(&token)) {
+            if !self.step_bytes(bytes) {
+                return false;
+            }
+            self.settle_down(&place.1);
+        }
+        self.history.push(token, place);
+        true
     }
 
     /// Keeps of what a token made only what its end needs.

@@ -96,23 +96,15 @@ impl Guide {
             return false;
         }
         let steps = std::mem::take(&mut self.history);
-        let index = self.index.clone();
         self.go_to_engine();
         // What may follow a run is not on the tables.
         self.run = None;
         for step in steps.iter() {
-            self.make_room();
-            let (before, mark) = self.here();
-            // Stop tokens end a history and lead nowhere.
-            if let Some(bytes) = index.vocabulary().spelling(step.token).filter(|_| !self.stops.contains(&step.token)) {
-                if !self.step_bytes(bytes) {
-                    let message = "the stored index is damaged: its tables allow what its source refuses";
-                    self.lose(Error::new(ErrorKind::Artifact, message));
-                    return false;
-                }
-                self.settle_down(&mark);
+            if !self.take_again(step.token) {
+                let message = "the stored index is damaged: its tables allow what its source refuses";
+                self.lose(Error::new(ErrorKind::Artifact, message));
+                return false;
             }
-            self.history.push(step.token, (before, mark));
         }
         true
     }

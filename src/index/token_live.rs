@@ -225,26 +225,14 @@ impl TokenLive {
         }
         let trie = vocabulary.trie();
         let mut row = vec![0u32; vocabulary.words()];
-        let mut stack = vec![state; 64];
-        let mut node = 1;
-        while node < trie.len() as u32 {
-            let depth = trie.depth[node as usize] as usize;
-            let to = lexeme.next(stack[depth - 1], trie.byte[node as usize]);
-            if to <= CLOSED {
-                node = trie.end[node as usize];
-                continue;
-            }
-            if depth >= stack.len() {
-                stack.resize(depth * 2, to);
-            }
-            stack[depth] = to;
+        let step = |at, byte| Some(lexeme.next(at, byte)).filter(|&to| to > CLOSED);
+        trie.walk(state, step, |node, to| {
             if self.is_live(to) {
                 for &t in trie.tokens(node) {
                     row[t as usize >> 5] |= 1 << (t & 31);
                 }
             }
-            node += 1;
-        }
+        });
         let size = row.len() * 4;
         let made = Inner::Dense(row.into());
         if self.bytes.load(Ordering::Relaxed) < self.most.load(Ordering::Relaxed) {

@@ -225,6 +225,26 @@ impl Trie {
         bytes.iter().try_fold(node, |n, &b| self.child(n, b))
     }
 
+    /// Follows all of the trie from `start` and calls `visit` for every node but the root that `step` leads to, parents
+    /// first, with what it led to. What lies below a node where `step` answers `None` is skipped.
+    pub fn walk<S: Copy>(&self, start: S, mut step: impl FnMut(S, u8) -> Option<S>, mut visit: impl FnMut(u32, S)) {
+        let mut stack = vec![start; 64];
+        let mut node = 1;
+        while node < self.len() as u32 {
+            let depth = self.depth[node as usize] as usize;
+            let Some(to) = step(stack[depth - 1], self.byte[node as usize]) else {
+                node = self.end[node as usize];
+                continue;
+            };
+            if depth >= stack.len() {
+                stack.resize(depth * 2, to);
+            }
+            stack[depth] = to;
+            visit(node, to);
+            node += 1;
+        }
+    }
+
     /// Bytes of this process's memory that the arrays occupy; none where they are mapped.
     pub fn memory_bytes(&self) -> usize {
         let wide = [&self.end, &self.tok_start, &self.toks];

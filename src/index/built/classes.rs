@@ -32,23 +32,8 @@ pub struct TokenClasses {
 pub fn walk(tables: &Tables, vocabulary: &Vocabulary, state: u16) -> Vec<(u32, u16)> {
     let trie = vocabulary.trie();
     let mut found = Vec::new();
-    let mut stack = vec![state; 64];
-    let end = trie.len() as u32;
-    let mut node = 1;
-    while node < end {
-        let depth = trie.depth[node as usize] as usize;
-        let to = tables.step(stack[depth - 1], trie.byte[node as usize]);
-        if to >= OUTSIDE {
-            node = trie.end[node as usize];
-            continue;
-        }
-        if depth >= stack.len() {
-            stack.resize(depth * 2, to);
-        }
-        stack[depth] = to;
-        found.extend(trie.tokens(node).iter().map(|&t| (t, to)));
-        node += 1;
-    }
+    let step = |at, byte| Some(tables.step(at, byte)).filter(|&to| to < OUTSIDE);
+    trie.walk(state, step, |node, to| found.extend(trie.tokens(node).iter().map(|&t| (t, to))));
     found.sort_unstable();
     found
 }
