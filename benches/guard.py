@@ -5,8 +5,8 @@
 Counts, unlike times, are the same in every run, so a few percent more are a change of the code and not of the weather.
 The workloads are those of `benches/rust/src/bin/guard.rs`; callgrind counts the instructions of each, on all threads. A
 workload that takes more than the tolerance above its committed count fails; one that takes less is named, and
-`--update` (`make guard-update`) writes the new counts. Some workloads run in two sizes, ten times apart: the larger one may
-take ten times the instructions and a little more.
+`--update` (`make guard-update`) writes the new counts. Some workloads run in two sizes, ten times apart: the larger one
+may take ten times the instructions and a little more.
 
 Counts depend on the compiler, on the C library (its copies use what the processor offers) and on callgrind's version.
 The file names those that it was made with. Where they differ here, or valgrind is not installed, the script says so and
@@ -86,7 +86,7 @@ def grown(found: dict[str, int]) -> list[str]:
     wrong = []
     for name, instructions in found.items():
         size = re.match(r"\d+", name)
-        larger = f"{int(size[0]) * 10}{name[size.end():]}" if size else ""
+        larger = f"{int(size[0]) * 10}{name[size.end() :]}" if size else ""
         if larger in found and found[larger] > GROWTH * instructions:
             times = found[larger] / instructions
             wrong.append(f"{larger}: {times:.1f} times the {instructions:,} instructions of {size[0]}")

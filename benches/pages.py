@@ -1,8 +1,8 @@
 """Which pages worker processes share: some workers over one vocabulary pack and a thousand grammar packs.
 
 Every worker maps the vocabulary and all packs of a store, keeps the indexes, and takes a first mask from each. Then all
-workers read ``/proc/self/smaps_rollup``: the resident size counts every page in full, the proportional size (PSS) counts
-a page that n processes share as 1/n. ``private`` is what one process holds alone.
+workers read ``/proc/self/smaps_rollup``: the resident size counts every page in full, the proportional size (PSS)
+counts a page that n processes share as 1/n. ``private`` is what one process holds alone.
 
     python benches/pages.py VOCABULARY.ilk STORE [WORKERS] [PACKS]
 
@@ -66,7 +66,11 @@ def main() -> None:
     for child in children:
         child.join()
     names = ("Rss", "Pss", "Shared_Clean", "Private_Clean", "Private_Dirty")
-    print(f"{'MiB, after less before':24}" + "".join(f"{name:>15}" for name in names) + f"{'own tables':>15}{'compiles':>10}")
+    print(
+        f"{'MiB, after less before':24}"
+        + "".join(f"{name:>15}" for name in names)
+        + f"{'own tables':>15}{'compiles':>10}"
+    )
     for number, (before, after, own, compiles) in enumerate(rows):
         cells = "".join(f"{(after[name] - before[name]) / 1024:15.1f}" for name in names)
         print(f"worker {number:<17}{cells}{own / 2**20:15.1f}{compiles:10}")

@@ -4,12 +4,12 @@
 
 Two parts. In *requests*, every request compiles a schema or takes an index that is at hand, makes a guide and follows a
 member to its end. One in ten schemas (`--unseen`) was never seen before: its names, enumerations and patterns hold a
-number of their own, so that caches have to evict. After each block the resident memory and percentiles of the requests' times are
-printed. Memory after the first half must not grow by more than the tolerance, or the script ends with an error. Nor may
-a request fail.
+number of their own, so that caches have to evict. After each block the resident memory and percentiles of the requests'
+times are printed. Memory after the first half must not grow by more than the tolerance, or the script ends with an
+error. Nor may a request fail.
 
-In *shared*, the threads move 64 guides over one index for some seconds, each guide in one thread at a time, and every mask
-is compared with the one that a single thread filled before.
+In *shared*, the threads move 64 guides over one index for some seconds, each guide in one thread at a time, and every
+mask is compared with the one that a single thread filled before.
 """
 
 from __future__ import annotations

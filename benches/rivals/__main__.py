@@ -59,7 +59,9 @@ def processor() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a fifth of the sources, once")
-    parser.add_argument("--again", action="store_true", help="only the page and the plots, of the results that are there")
+    parser.add_argument(
+        "--again", action="store_true", help="only the page and the plots, of the results that are there"
+    )
     folder = ROOT / "target" / "benchmarks"
     parser.add_argument("--results", type=Path, help="where the measurements are kept")
     parser.add_argument("--output", type=Path, help="the page; plots go to the folder benchmarks beside it")

@@ -24,7 +24,8 @@ SPECIAL = 256
 END_OF_TURN = 9
 # How the text of members is cut before merges: the expression of Llama 3's tokenizer.
 WORDS = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
 
@@ -99,7 +100,9 @@ def sources() -> list[Source]:
         # Default settings differ in whitespace: every engine accepts what `json.dumps` writes.
         members = [json.dumps(value, ensure_ascii=False) for value in case["valid"]]
         outsiders = [json.dumps(case["invalid"], ensure_ascii=False)]
-        schemas.append(Source(case["name"], "schema", json.dumps(case["schema"], ensure_ascii=False), members, outsiders))
+        schemas.append(
+            Source(case["name"], "schema", json.dumps(case["schema"], ensure_ascii=False), members, outsiders)
+        )
     patterns = []
     for line in (FOLDER / "patterns.jsonl").read_text().splitlines():
         case = json.loads(line)
@@ -131,14 +134,20 @@ def tools(count: int) -> Source:
         arguments = {f"text_{i}": {"type": "string"}, "count": {"type": "integer", "minimum": 0}}
         given = {"type": "object", "properties": arguments, "required": [f"text_{i}"], "additionalProperties": False}
         call = {"tool": {"const": f"tool_{i}"}, "input": given}
-        branches.append({"type": "object", "properties": call, "required": ["tool", "input"], "additionalProperties": False})
+        branches.append(
+            {"type": "object", "properties": call, "required": ["tool", "input"], "additionalProperties": False}
+        )
     last = {"tool": f"tool_{count - 1}", "input": {f"text_{count - 1}": "a few words", "count": 12}}
     return Source(f"{count} tools", "schema", json.dumps({"anyOf": branches}), [json.dumps(last)])
 
 
 def long_texts(tokens: Tokens, length: int) -> dict[str, tuple[Source, list[int]]]:
     """Two documents of more than ``length`` tokens: a list of small objects, and one string."""
-    item = {"type": "object", "properties": {"id": {"type": "integer"}, "text": {"type": "string"}}, "required": ["id", "text"]}
+    item = {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "text": {"type": "string"}},
+        "required": ["id", "text"],
+    }
     record = '{"id": %d, "text": "a line with some words in it"}'
     one = tokens.cut(record % 12345 + ", ")
     text = "[" + ", ".join(record % (10_000 + i % 80_000) for i in range(length // len(one) + 1)) + "]"

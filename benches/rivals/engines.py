@@ -155,7 +155,10 @@ class Xgrammar(Engine):
 
         self.stop, self.library = tokens.stop, xgrammar
         info = xgrammar.TokenizerInfo(
-            tokens.tokens, vocab_type=xgrammar.VocabType.RAW, vocab_size=len(tokens.tokens), stop_token_ids=[tokens.stop]
+            tokens.tokens,
+            vocab_type=xgrammar.VocabType.RAW,
+            vocab_size=len(tokens.tokens),
+            stop_token_ids=[tokens.stop],
         )
         self.compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=True)
         # The tensor and an array over the same memory, which is quicker to look into.

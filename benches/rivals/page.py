@@ -12,29 +12,30 @@ from typing import Any
 
 COLUMNS = {"fresh": "fresh process", "warm": "warm by other sources", "again": "same source again"}
 
-METHOD = """Made by `make bench`, which measures everything in one run on one machine; see [the package](../benches/rivals/).
+METHOD = """Made by `make bench`, which measures everything in one run on one machine; see [the
+package](../benches/rivals/).
 
 * **Engines** run with their default settings, caches on, one thread unless a table says otherwise, each in processes of
-  its own. Forked children meet the sources, so that a *fresh process* has nothing ready but the vocabulary. *Warm by other
-  sources* is one process that meets all sources one after the other and keeps them. *Same source again* compiles once
-  more in the same process and follows the same members.
+  its own. Forked children meet the sources, so that a *fresh process* has nothing ready but the vocabulary. *Warm by
+  other sources* is one process that meets all sources one after the other and keeps them. *Same source again* compiles
+  once more in the same process and follows the same members.
 * **The engine `nothing`** answers nothing: its line is what the loop and the machine cost. The others pay that as well.
-* **Least of {rounds}.** The engines take turns. Each position is measured in {rounds} fresh processes, and the least counts, which
-  leaves what the code costs and takes away what the machine did meanwhile. A source that takes an engine over a quarter
-  of a second is measured once, while another engine may run on another processor. One that takes more than {limit:g} s
-  counts as failed.
-* **Answers are checked**: every mask has to allow the next token of the member, the member has to be accepted at its end,
-  and outsiders (one for each schema) must not be. Batches, texts and kernels assert theirs as well. Times of wrong
+* **Least of {rounds}.** The engines take turns. Each position is measured in {rounds} fresh processes, and the least
+  counts, which leaves what the code costs and takes away what the machine did meanwhile. A source that takes an engine
+  over a quarter of a second is measured once, while another engine may run on another processor. One that takes more
+  than {limit:g} s counts as failed.
+* **Answers are checked**: every mask has to allow the next token of the member, the member has to be accepted at its
+  end, and outsiders (one for each schema) must not be. Batches, texts and kernels assert theirs as well. Times of wrong
   answers are counted like those of right ones.
 * **Tokens** are those of Llama 3, 128,256 of them. 32,000 are its first merges, 256,000 have pairs of tokens added.
 
-**Bias, admitted.** The sources were written by the authors of one of these engines; they are small next to the worst of the
-field, and sources that an engine refuses are missing from its times, which flatters engines that refuse the hard ones (the
-tables of common sources do without that). `interlock` builds masks on first use and shares them between sources, so the
-column *warm* suits it. `xgrammar` does most of its work when it compiles, so short documents make it look worse than long
-ones. `outlines-core` builds whole indexes and is not meant for schemas of this size. Its compiles, and all that take over a
-quarter of a second, are those least exactly measured. Members follow the declared order of keys, compact runs of
-whitespace and the tokenizer's own cuts; models may do otherwise."""
+**Bias, admitted.** The sources were written by the authors of one of these engines; they are small next to the worst of
+the field, and sources that an engine refuses are missing from its times, which flatters engines that refuse the hard
+ones (the tables of common sources do without that). `interlock` builds masks on first use and shares them between
+sources, so the column *warm* suits it. `xgrammar` does most of its work when it compiles, so short documents make it
+look worse than long ones. `outlines-core` builds whole indexes and is not meant for schemas of this size. Its compiles,
+and all that take over a quarter of a second, are those least exactly measured. Members follow the declared order of
+keys, compact runs of whitespace and the tokenizer's own cuts; models may do otherwise."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -121,10 +122,17 @@ def memory(side: dict[str, Any]) -> list[str]:
     for name, engine in side["engines"].items():
         held = engine["memory"]
         mib = [f"{held[key] / 2**20:,.1f}" for key in ("ready", "grew", "resident")]
-        kib = ["-" if not held[key] else " / ".join(f"{percentile(held[key], p) / 1024:,.0f}" for p in (50, 99)) for key in ("each", "held")]
+        kib = [
+            "-" if not held[key] else " / ".join(f"{percentile(held[key], p) / 1024:,.0f}" for p in (50, 99))
+            for key in ("each", "held")
+        ]
         rows.append([name, f"{held['seconds'] * 1e3:,.0f}", mib[0], str(held["indexes"]), mib[1], *kib, mib[2]])
     head = ["engine", "import and vocabulary, ms", "the same, MiB", "sources kept", "grew by, MiB"]
-    head += ["resident bytes of a source: p50 / p99 KiB", "bytes that it says it holds: p50 / p99 KiB", "whole process, MiB"]
+    head += [
+        "resident bytes of a source: p50 / p99 KiB",
+        "bytes that it says it holds: p50 / p99 KiB",
+        "whole process, MiB",
+    ]
     return table(head, rows)
 
 
@@ -139,21 +147,53 @@ def grid(lines: dict[str, list[dict[str, Any]]], key: str, xs: Sequence[int]) ->
 
 def scaling(found: dict[str, Any]) -> list[str]:
     """Tables and plots of everything that grows."""
-    out = ["## Scaling", "", "Microseconds, in fresh processes. A dash: refused, or over the limit at this size or before.", ""]
-    for what, title in (("properties", "Properties of one object, all optional"), ("tools", "Tools, each a branch of anyOf")):
+    out = [
+        "## Scaling",
+        "",
+        "Microseconds, in fresh processes. A dash: refused, or over the limit at this size or before.",
+        "",
+    ]
+    for what, title in (
+        ("properties", "Properties of one object, all optional"),
+        ("tools", "Tools, each a branch of anyOf"),
+    ):
         xs = [p["x"] for p in found[what]["interlock"]]
         out += [f"### {title}", "", f"![{title}](benchmarks/{what}.svg)", "", "Compile and first mask:", ""]
-        out += [*grid(found[what], "compile", xs), "Mask and token, mean along a member:", "", *grid(found[what], "mask", xs)]
+        out += [
+            *grid(found[what], "compile", xs),
+            "Mask and token, mean along a member:",
+            "",
+            *grid(found[what], "mask", xs),
+        ]
         out += ["Mask and token, slowest:", "", *grid(found[what], "slowest", xs)]
     out += ["### Vocabulary", "", "![Vocabulary](benchmarks/vocabulary.svg)", "", "Schemas of the corpus, means:", ""]
-    named = {"vocabulary": "making the vocabulary", "compile": "compile and first mask", "mask": "mask and token", "again": "mask and token again"}
+    named = {
+        "vocabulary": "making the vocabulary",
+        "compile": "compile and first mask",
+        "mask": "mask and token",
+        "again": "mask and token again",
+    }
     cells = [[title, *(short(p[key]) for p in found["vocabularies"])] for key, title in named.items()]
     out += table(["", *(f"{p['x']:,} tokens" for p in found["vocabularies"])], cells)
-    out += ["### Batch and threads", "", "One call that fills the masks of guides at different positions of one index.", ""]
+    out += [
+        "### Batch and threads",
+        "",
+        "One call that fills the masks of guides at different positions of one index.",
+        "",
+    ]
     out += ["![Batch](benchmarks/batch.svg)", ""]
-    batches = {f"{name}, {n} thread{'s' * (n == '2')}": line for name, by in found["batches"].items() for n, line in by.items()}
+    batches = {
+        f"{name}, {n} thread{'s' * (n == '2')}": line for name, by in found["batches"].items() for n, line in by.items()
+    }
     out += grid(batches, "fill", [p["x"] for p in found["batches"]["interlock"]["1"]])
-    out += ["### Length of the text", "", "One guide along one text; mean of each 1,000 tokens.", "", "![Texts](benchmarks/texts.svg)", ""]
+    out += [
+        "### Length of the text",
+        "",
+        "One guide along one text; mean of each 1,000 tokens.",
+        "",
+        "![Texts](benchmarks/texts.svg)",
+        "",
+    ]
     for title, engines in found["texts"].items():
         xs = [p["x"] for p in engines["interlock"]]
         some = sorted({xs[0], xs[len(xs) // 10], xs[len(xs) // 2], xs[-1]})
@@ -181,7 +221,15 @@ def page(results: dict[str, Any]) -> str:
     out += ["Times are microseconds. Cold and warm stand apart, in columns of their own.", ""]
     out += ["## Method", "", METHOD.format(rounds=side["rounds"], limit=side["limit"]), ""]
     out += ["## Answers", "", *answers(side)]
-    out += ["## Compile and first mask", "", "![Compile](benchmarks/compile.svg)", "", "Schemas:", "", *compiles(side, "schema")]
+    out += [
+        "## Compile and first mask",
+        "",
+        "![Compile](benchmarks/compile.svg)",
+        "",
+        "Schemas:",
+        "",
+        *compiles(side, "schema"),
+    ]
     out += ["Schemas that all engines but outlines-core compile:", "", *compiles(side, "schema", same)]
     out += ["Patterns:", "", *compiles(side, "pattern"), "Hard patterns:", "", *compiles(side, "hard pattern")]
     out += ["## Mask and token", "", "Filling a mask and taking a token, for every position of every member.", ""]
@@ -189,11 +237,24 @@ def page(results: dict[str, Any]) -> str:
     out += ["Schemas that all engines but outlines-core compile:", "", *masks(side, ["schema"], same)]
     out += ["Patterns, hard ones included:", "", *masks(side, ["pattern", "hard pattern"])]
     out += [*scaling(results["scaling"]), "## `apply_bitmask`", ""]
-    out += ["Masks applied to logits on one thread, 128,256 columns. *few*: 100 tokens allowed; *most*: 100 forbidden; *mixed*:"]
-    out += ["every other one at random. *one pass* reads and writes every logit once and computes nothing.", ""]
-    out += [*kernels(results["kernels"]), "## Single calls", "", "Nanoseconds of one call from Python; `None` is an empty statement.", ""]
+    out += [
+        "Masks applied to logits on one thread, 128,256 columns. *few*: 100 tokens allowed; *most*: 100 forbidden;",
+        "*mixed*: every other one at random. *one pass* reads and writes every logit once and computes nothing.",
+        "",
+    ]
+    out += [
+        *kernels(results["kernels"]),
+        "## Single calls",
+        "",
+        "Nanoseconds of one call from Python; `None` is an empty statement.",
+        "",
+    ]
     calls = [[f"`{statement}`", title, f"{ns:,.0f}"] for title, statement, ns in results["calls"]]
     out += [*table(["statement", "vocabulary", "ns"], calls), "## Memory", ""]
-    out += ["One process that meets all sources one after the other and keeps them. Sources that take an engine over a quarter of"]
-    out += ["a second are not among them.", "", *memory(side)]
+    out += [
+        "One process that meets all sources one after the other and keeps them. Sources that take an engine over a",
+        "quarter of a second are not among them.",
+        "",
+        *memory(side),
+    ]
     return "\n".join(out).rstrip() + "\n"

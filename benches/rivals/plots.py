@@ -99,7 +99,9 @@ def tails(path: Path, title: str, panels: dict[str, dict[str, list[int]]]) -> No
     save(figure, path)
 
 
-def lines(path: Path, title: str, label: str, panels: dict[str, dict[str, list[tuple[float, float]]]], linear: bool = False) -> None:
+def lines(
+    path: Path, title: str, label: str, panels: dict[str, dict[str, list[tuple[float, float]]]], linear: bool = False
+) -> None:
     """One panel for each quantity, one line for each engine; a dotted grey line shows what growth in proportion is."""
     figure, axes = plt.subplots(1, len(panels), figsize=(4.6 * len(panels), 4.0), squeeze=False)
     for axis, (quantity, engines) in zip(axes[0], panels.items(), strict=True):
@@ -132,7 +134,9 @@ def draw(results: dict[str, Any], folder: Path) -> None:
     masks: dict[str, dict[str, list[int]]] = {}
     for column, title in titles.items():
         every = {name: [e["compile"][column][i] for i in schemas] for name, e in side["engines"].items()}
-        compile[title] = {name: [t for t in times if t] for name, times in every.items() if any(times) and name != "nothing"}
+        compile[title] = {
+            name: [t for t in times if t] for name, times in every.items() if any(times) and name != "nothing"
+        }
         walked = {name: [t for i in schemas for t in e["masks"][column][i]] for name, e in side["engines"].items()}
         masks[title] = {name: times for name, times in walked.items() if times}
     tails(folder / "compile.svg", "Schemas: compile and first mask", compile)
@@ -140,7 +144,11 @@ def draw(results: dict[str, Any], folder: Path) -> None:
     for what, label in (("properties", "properties of the object"), ("tools", "tools, each a branch of anyOf")):
         panels = {
             quantity: {name: [(p["x"], p[key]) for p in line if key in p] for name, line in scaling[what].items()}
-            for quantity, key in (("compile and first mask", "compile"), ("mask and token, mean", "mask"), ("mask and token, slowest", "slowest"))
+            for quantity, key in (
+                ("compile and first mask", "compile"),
+                ("mask and token, mean", "mask"),
+                ("mask and token, slowest", "slowest"),
+            )
         }
         lines(folder / f"{what}.svg", f"Scaling with {what}", label, panels)
     batch = {
@@ -154,7 +162,13 @@ def draw(results: dict[str, Any], folder: Path) -> None:
         title: {name: [(p["x"], p["mask"]) for p in line] for name, line in engines.items()}
         for title, engines in scaling["texts"].items()
     }
-    lines(folder / "texts.svg", "One guide along a long text: mean of each 1,000 tokens", "position", texts, linear=True)
-    named = (("making the vocabulary", "vocabulary"), ("compile and first mask, mean", "compile"), ("mask and token, mean", "mask"))
+    lines(
+        folder / "texts.svg", "One guide along a long text: mean of each 1,000 tokens", "position", texts, linear=True
+    )
+    named = (
+        ("making the vocabulary", "vocabulary"),
+        ("compile and first mask, mean", "compile"),
+        ("mask and token, mean", "mask"),
+    )
     sizes = {title: {"interlock": [(p["x"], p[key]) for p in scaling["vocabularies"]]} for title, key in named}
     lines(folder / "vocabulary.svg", "Scaling with the vocabulary", "tokens", sizes)

@@ -5,7 +5,8 @@
 Reads jobs from its standard input, one JSON object a line, and writes one answer a line. Every job runs in a child, so
 nothing that one job leaves behind helps or hinders the next: a child is a fresh process in which only the vocabulary is
 ready. A child that takes more seconds of a processor than its `limit` is killed, and one that wants more memory than
-there is reason for gets none. The first line that the worker writes says how long the vocabulary took and what the process holds.
+there is reason for gets none. The first line that the worker writes says how long the vocabulary took and what the
+process holds.
 """
 
 from __future__ import annotations

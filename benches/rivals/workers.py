@@ -52,5 +52,5 @@ def job_of(source: Source, size: int = 128_256) -> dict[str, Any]:
 
 
 def least(rounds: list[list[int]]) -> list[int]:
-    """Position by position, the least of several rounds: what the code costs, without what the machine did meanwhile."""
+    """Position by position, the least of several rounds: what the code costs, without what the machine added."""
     return [min(at) for at in zip(*rounds, strict=True)]

@@ -111,7 +111,9 @@ class Gen:
         if k < 0.99:
             self.groups += 1
             return "(?P<g%d>%s)" % (self.groups, self.alt(depth - 1))
-        return r.choice(["(?#x)", "{", "}", "]", "{,", "a{,2}", "{1", "\\q", "(?P=g1)", "\\1", ")", "(?", "a**", "[b-a]"])
+        return r.choice(
+            ["(?#x)", "{", "}", "]", "{,", "a{,2}", "{1", "\\q", "(?P=g1)", "\\1", ")", "(?", "a**", "[b-a]"]
+        )
 
     def fixed(self, width):
         r = self.r

@@ -13,7 +13,13 @@ sys.path.insert(0, str(ROOT / "benches" / "rivals"))
 import corpus
 import interlock
 
-NAMES = ("tool: weather", "tool: calendar", "resource: wide record", "recursive: filter query", "keywords: long bounded text")
+NAMES = (
+    "tool: weather",
+    "tool: calendar",
+    "resource: wide record",
+    "recursive: filter query",
+    "keywords: long bounded text",
+)
 
 
 @functools.cache
