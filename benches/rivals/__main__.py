@@ -1,9 +1,11 @@
 """interlock beside llguidance, XGrammar and outlines-core: everything in one run, and the page about it.
 
-    python benches/rivals [--quick] [--output docs/benchmarks.md] [--results FILE] [--again]
+    python benches/rivals [--quick] [--output docs/benchmarks.md] [--results FILE] [--again] [--found FOLDER]
 
 Twelve minutes on two quiet cores, four with `--quick`, which measures a fifth of the sources once and does not replace
 the page. What was measured is kept in the results file, from which `--again` makes page and plots without measuring.
+`--found` measures, instead of the corpus, 200 patterns that the JSON Schemas of a folder use, and the hard patterns of
+the corpus beside them (`found.py`), and writes a page of its own: answers, compiles and masks.
 """
 
 from __future__ import annotations
@@ -50,6 +52,18 @@ def measure(quick: bool) -> dict[str, Any]:
     return results
 
 
+def measure_found(folder: Path, quick: bool) -> dict[str, Any]:
+    """The patterns of a folder of schemas, and the hard ones of the corpus."""
+    import corpus
+    import found
+    import side
+
+    names = [name for name in engines.ENGINES if engines.installed(name) and name != "interlock, any order"]
+    hard = [source for source in corpus.sources() if source.group == "hard pattern"]
+    chosen = found.found_patterns(folder, 200) + hard
+    return {"machine": page.machine(), "versions": engines.versions(), "side": side.measure(names, quick, chosen)}
+
+
 def processor() -> float:
     """Seconds of processors that this process and its children have taken."""
     uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -62,19 +76,25 @@ def main() -> None:
     parser.add_argument(
         "--again", action="store_true", help="only the page and the plots, of the results that are there"
     )
+    parser.add_argument("--found", type=Path, help="a folder of JSON Schemas whose patterns are measured instead")
     folder = ROOT / "target" / "benchmarks"
     parser.add_argument("--results", type=Path, help="where the measurements are kept")
     parser.add_argument("--output", type=Path, help="the page; plots go to the folder benchmarks beside it")
     given = parser.parse_args()
-    kept = given.results or folder / ("quick.json" if given.quick else "results.json")
-    output = given.output or (folder / "quick.md" if given.quick else ROOT / "docs" / "benchmarks.md")
+    name = "found" if given.found else "quick" if given.quick else "results"
+    kept = given.results or folder / f"{name}.json"
+    beside = given.quick or given.found
+    output = given.output or (folder / f"{name}.md" if beside else ROOT / "docs" / "benchmarks.md")
     if not given.again:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(measure(given.quick)))
+        measured = measure_found(given.found, given.quick) if given.found else measure(given.quick)
+        kept.write_text(json.dumps(measured))
     results = json.loads(kept.read_text())
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(page.page(results))
+    output.write_text(page.patterns(results) if given.found else page.page(results))
     print(f"wrote {output}")
+    if given.found:
+        return
     try:
         import plots
     except ImportError:

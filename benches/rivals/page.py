@@ -211,6 +211,19 @@ def kernels(rows: list[dict[str, Any]]) -> list[str]:
     return table(["logits and mask", *names], cells)
 
 
+def patterns(results: dict[str, Any]) -> str:
+    """The page about patterns alone."""
+    side = results["side"]
+    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    out = ["# Patterns", "", f"{results['machine']}. {versions}.", "", "## Answers", "", *answers(side)]
+    out += ["## Compile and first mask", "", *compiles(side, "pattern"), *compiles(side, "hard pattern")]
+    same = common(side)
+    out += ["Those that all engines but outlines-core compile:", "", *compiles(side, "pattern", same)]
+    out += ["## Mask and token", "", *masks(side, ["pattern"]), *masks(side, ["hard pattern"])]
+    out += ["Those that all engines but outlines-core compile:", "", *masks(side, ["pattern", "hard pattern"], same)]
+    return "\n".join([*out, "## Memory", "", *memory(side)]).rstrip() + "\n"
+
+
 def page(results: dict[str, Any]) -> str:
     """The whole text."""
     side = results["side"]

@@ -47,9 +47,10 @@ def screen(workers: dict[str, Worker], jobs: list[dict[str, Any]], limit: float)
     return answers
 
 
-def measure(engines: list[str], quick: bool) -> dict[str, Any]:
-    """Everything this part of the page needs, as plain lists and dictionaries."""
-    rounds, limit, chosen = (1, 2.0, sources()[::5]) if quick else (3, 4.0, sources())
+def measure(engines: list[str], quick: bool, chosen: list[Source] | None = None) -> dict[str, Any]:
+    """Everything this part of the page needs, as plain lists and dictionaries; of the corpus, unless told of what."""
+    chosen = sources() if chosen is None else chosen
+    rounds, limit, chosen = (1, 2.0, chosen[::5]) if quick else (3, 4.0, chosen)
     jobs = [job_of(source) for source in chosen]
     workers = {name: Worker(name) for name in engines}
     screened = screen(workers, jobs, limit)

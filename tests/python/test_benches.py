@@ -1,5 +1,7 @@
 """What the benchmarks measure is right: the sources of the corpus, and how answers are judged."""
 
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -41,7 +43,12 @@ def test_wrong_answers_are_counted(modules):
     """A member that the engine refuses and an outsider that it accepts do not go unnoticed."""
     letters = [bytes([i]) for i in range(256)] + [b""]
     engine = modules["engines"].Interlock(modules["corpus"].Tokens(letters, 256))
-    job = {"kind": "pattern", "text": "[ab]+", "members": [list(b"ab"), list(b"ac")], "outsiders": [list(b"b"), list(b"")]}
+    job = {
+        "kind": "pattern",
+        "text": "[ab]+",
+        "members": [list(b"ab"), list(b"ac")],
+        "outsiders": [list(b"b"), list(b"")],
+    }
     found = modules["jobs"].source(engine, job)
     assert found["refused"] == 1 and found["accepted"] == 1
     assert len(found["masks"]) == len(found["masks again"]) == 4 and found["compile"] > 0
@@ -51,3 +58,27 @@ def test_wrong_answers_are_counted(modules):
 def test_the_least_of_several_rounds_counts_at_each_position(modules):
     assert modules["workers"].least([[3, 1, 5], [2, 4, 5]]) == [2, 1, 5]
     assert modules["page"].percentile([5, 1, 4, 2, 3], 50) == 3 and modules["page"].percentile([1, 9], 100) == 9
+
+
+def test_patterns_are_found_in_schemas(modules, monkeypatch, tmp_path):
+    """Those between anchors that mean the same in every dialect, with a text of the files where one matches."""
+    monkeypatch.syspath_prepend(str(RIVALS))
+    found = __import__("found")
+    properties = {
+        "a": {"pattern": "^[a-z]{3}$"},
+        "b": {"pattern": "^x|y$"},
+        "c": {"pattern": "^(x|[)|])+\\d{2}$"},
+        "d": {"pattern": "z"},
+        "e": {"pattern": "^é$"},
+        "f": {"pattern": "^cost\\$"},
+    }
+    case = {
+        "schema": {"properties": properties, "patternProperties": {"^k_\\d$": {}}},
+        "tests": [{"data": ["abc", {"b": "k"}]}],
+    }
+    (tmp_path / "one.json").write_text(json.dumps(case))
+    sources = {source.text: source.members[0] for source in found.found_patterns(tmp_path, 10)}
+    assert set(sources) == {"[a-z]{3}", "(x|[)|])+\\d{2}", "k_\\d"}
+    assert sources["[a-z]{3}"] == "abc" and all(re.fullmatch(text, member) for text, member in sources.items())
+    assert len(found.found_patterns(tmp_path, 2)) == 2
+    sys.modules.pop("found")
