@@ -1,11 +1,11 @@
 //! Patterns against what CPython's `re` says about them; `tests/tools/make_regex_cases.py` wrote the rows.
 
 use interlock::frontend::regex::{Dialect, RegexOptions, lower_full, lower_search};
-use interlock::ir::Exprs;
+use interlock::ir::{ExprId, Exprs};
 use interlock::{ErrorKind, Limits};
 use serde_json::Value;
 
-fn lowered(x: &mut Exprs, pattern: &str, flags: &str) -> interlock::ir::ExprId {
+fn lowered(x: &mut Exprs, pattern: &str, flags: &str) -> ExprId {
     let options = RegexOptions { dialect: Dialect::Python, flags: flags.into() };
     lower_full(x, pattern, &options, &Limits::default()).unwrap()
 }
@@ -49,106 +49,96 @@ fn python_classes_and_case_agree() {
     }
 }
 
-#[test]
-fn python_rows_agree() {
-    let path = std::env::var("INTERLOCK_REGEX_ROWS")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/regex/python.json").into());
-    let text = std::fs::read_to_string(path).unwrap();
-    let rows: Vec<Value> = serde_json::from_str(&text).unwrap();
-    let (mut differences, mut refused, mut texts) = (Vec::new(), Vec::new(), 0);
-    for row in &rows {
-        let (pattern, flags) = (row[0].as_str().unwrap(), row[1].as_str().unwrap());
-        let options = RegexOptions { dialect: Dialect::Python, flags: flags.into() };
+/// What the rival says about one pattern; the texts it accepts are null where it refuses the pattern.
+struct Row<'a> {
+    pattern: &'a str,
+    flags: &'a str,
+    accepted: &'a Value,
+    refused: &'a Value,
+}
+
+/// Compares all rows; `read` says what a row means, and how its pattern is lowered.
+fn rows_agree<'a>(
+    rows: &'a [Value],
+    at_least: usize,
+    read: impl Fn(&'a Value) -> Row<'a>,
+    lower: impl Fn(&mut Exprs, &'a Value) -> interlock::Result<ExprId>,
+) {
+    let (mut differences, mut unsupported, mut texts) = (Vec::new(), Vec::new(), 0);
+    for row in rows {
+        let Row { pattern, flags, accepted, refused } = read(row);
         let mut x = Exprs::new(1_500_000);
-        let e = match lower_full(&mut x, pattern, &options, &Limits::default()) {
+        let e = match lower(&mut x, row) {
             Ok(e) => e,
             Err(e) => {
-                match (row[2].is_null(), e.kind()) {
+                match (accepted.is_null(), e.kind()) {
                     (true, _) => {}
-                    (false, ErrorKind::Unsupported) => refused.push(format!("{pattern:?}: {e}")),
+                    (false, ErrorKind::Unsupported) => unsupported.push(format!("{pattern:?}: {e}")),
                     (false, _) => differences.push(format!("{pattern:?} {flags:?} is refused: {e}")),
                 }
                 continue;
             }
         };
-        if row[2].is_null() {
-            differences.push(format!("{pattern:?} {flags:?} is a syntax error in CPython"));
+        if accepted.is_null() {
+            differences.push(format!("{pattern:?} {flags:?} is a syntax error there"));
             continue;
         }
-        for (list, expected) in [(&row[2], true), (&row[3], false)] {
+        for (list, expected) in [(accepted, true), (refused, false)] {
             for t in list.as_array().unwrap() {
                 let t = t.as_str().unwrap();
                 texts += 1;
                 if x.accepts(e, t.as_bytes()) != expected {
-                    differences.push(format!("{pattern:?} {flags:?} on {t:?}: CPython says {expected}"));
+                    differences.push(format!("{pattern:?} {flags:?} on {t:?}: expected {expected}"));
                 }
             }
         }
         x.check().unwrap();
     }
-    println!("{} patterns, {texts} texts, {} refused as unsupported", rows.len(), refused.len());
-    for r in refused.iter().take(20) {
+    println!("{} patterns, {texts} texts, {} refused as unsupported", rows.len(), unsupported.len());
+    for r in unsupported.iter().take(20) {
         println!("  {r}");
     }
-    assert!(
-        differences.is_empty(),
-        "{} differences:\n{}",
-        differences.len(),
-        differences[..differences.len().min(60)].join("\n")
+    let shown = &differences[..differences.len().min(60)];
+    assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), shown.join("\n"));
+    assert!(texts > at_least && unsupported.len() * 10 < rows.len());
+}
+
+/// The committed rows, or those of the file that an environment variable names.
+fn rows(variable: &str, name: &str) -> Vec<Value> {
+    let path = std::env::var(variable)
+        .unwrap_or_else(|_| format!("{}/tests/data/regex/{name}.json", env!("CARGO_MANIFEST_DIR")));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn text(v: &Value) -> &str {
+    v.as_str().unwrap()
+}
+
+#[test]
+fn python_rows_agree() {
+    rows_agree(
+        &rows("INTERLOCK_REGEX_ROWS", "python"),
+        5_000,
+        |row| Row { pattern: text(&row[0]), flags: text(&row[1]), accepted: &row[2], refused: &row[3] },
+        |x, row| {
+            let options = RegexOptions { dialect: Dialect::Python, flags: text(&row[1]).into() };
+            lower_full(x, text(&row[0]), &options, &Limits::default())
+        },
     );
-    assert!(texts > 5_000 && refused.len() * 10 < rows.len());
 }
 
 #[test]
 fn ecma_rows_agree() {
-    let path = std::env::var("INTERLOCK_ECMA_ROWS")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/regex/ecma.json").into());
-    let rows: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let (mut differences, mut refused, mut texts) = (Vec::new(), Vec::new(), 0);
-    for row in &rows {
-        let (pattern, flags) = (row[0].as_str().unwrap(), row[1].as_str().unwrap());
-        let mut x = Exprs::new(1_500_000);
-        let lowered = if row[2] == "search" {
-            lower_search(&mut x, pattern, &Limits::default())
-        } else {
-            let options = RegexOptions { dialect: Dialect::Ecma, flags: flags.into() };
-            lower_full(&mut x, pattern, &options, &Limits::default())
-        };
-        let e = match lowered {
-            Ok(e) => e,
-            Err(e) => {
-                match (row[3].is_null(), e.kind()) {
-                    (true, _) => {}
-                    (false, ErrorKind::Unsupported) => refused.push(format!("{pattern:?}: {e}")),
-                    (false, _) => differences.push(format!("{pattern:?} {flags:?} is refused: {e}")),
-                }
-                continue;
+    rows_agree(
+        &rows("INTERLOCK_ECMA_ROWS", "ecma"),
+        3_000,
+        |row| Row { pattern: text(&row[0]), flags: text(&row[1]), accepted: &row[3], refused: &row[4] },
+        |x, row| {
+            if row[2] == "search" {
+                return lower_search(x, text(&row[0]), &Limits::default());
             }
-        };
-        if row[3].is_null() {
-            differences.push(format!("{pattern:?} {flags:?} is a syntax error"));
-            continue;
-        }
-        for (list, expected) in [(&row[3], true), (&row[4], false)] {
-            for t in list.as_array().unwrap() {
-                let t = t.as_str().unwrap();
-                texts += 1;
-                if x.accepts(e, t.as_bytes()) != expected {
-                    differences.push(format!("{pattern:?} {flags:?} {} on {t:?}: expected {expected}", row[2]));
-                }
-            }
-        }
-        x.check().unwrap();
-    }
-    println!("{} patterns, {texts} texts, {} refused as unsupported", rows.len(), refused.len());
-    for r in refused.iter().take(20) {
-        println!("  {r}");
-    }
-    assert!(
-        differences.is_empty(),
-        "{} differences:\n{}",
-        differences.len(),
-        differences[..differences.len().min(60)].join("\n")
+            let options = RegexOptions { dialect: Dialect::Ecma, flags: text(&row[1]).into() };
+            lower_full(x, text(&row[0]), &options, &Limits::default())
+        },
     );
-    assert!(texts > 3_000 && refused.len() * 10 < rows.len());
 }

@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use super::set::CharSet;
+use super::unicode::{self, Fold};
 use crate::error::{Error, Result};
 
 /// Names a node of one [`Ast`].
@@ -260,6 +261,22 @@ impl<T> Builder<T> {
         if let Some(o) = self.open.last_mut() {
             o.items.push(Item::Char(c));
             o.last = Last::Item;
+        }
+    }
+
+    /// Adds a set of code points; a set of one is that code point.
+    pub fn set(&mut self, set: Arc<CharSet>, offset: usize) {
+        match set.only() {
+            Some(c) => self.char(c),
+            None => self.node(Node::Class(set), offset, Last::Item),
+        }
+    }
+
+    /// Adds one code point, with what it folds to; a surrogate becomes a class, which no text matches.
+    pub fn literal(&mut self, c: u32, fold: Fold, offset: usize) {
+        match char::from_u32(c) {
+            Some(ch) if fold == Fold::None || (c < 0x80 && !ch.is_ascii_alphabetic()) => self.char(ch),
+            _ => self.set(Arc::new(unicode::close(&CharSet::single(c), fold)), offset),
         }
     }
 

@@ -6,11 +6,8 @@
 //! letters without a meaning stay errors, because engines disagree on them (`\Z` is an anchor elsewhere).
 //! Backreferences are refused as not regular.
 
-use std::sync::Arc;
-
 use super::ast::{Assert, Ast, Builder, Greed, INF, Last, Node, NodeId, Words};
 use super::reader::{Reader, count_limit, unsupported};
-use super::set::CharSet;
 use super::unicode::{self, Fold};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -97,11 +94,11 @@ impl Parser {
             ')' => self.close(at)?,
             '[' => {
                 let set = self.class(at)?;
-                self.set(set, at);
+                self.b.set(set, at);
             }
             '.' => {
                 let set = if self.flags.dot_all { unicode::any() } else { unicode::ecma_dot() };
-                self.set(set, at);
+                self.b.set(set, at);
             }
             '^' => {
                 let a = if self.flags.multiline { Assert::LineStart { ecma: true } } else { Assert::Start };
@@ -116,25 +113,9 @@ impl Parser {
             '?' => self.quantify(0, 1, at)?,
             '{' => self.counted(at)?,
             '\\' => self.escape(at)?,
-            _ => self.literal(c as u32, at),
+            _ => self.b.literal(c as u32, self.flags.fold(), at),
         }
         Ok(())
-    }
-
-    pub(super) fn set(&mut self, set: Arc<CharSet>, at: usize) {
-        match set.only() {
-            Some(c) => self.b.char(c),
-            None => self.b.node(Node::Class(set), at, Last::Item),
-        }
-    }
-
-    /// One code point; a surrogate becomes a class, which no text matches.
-    pub(super) fn literal(&mut self, c: u32, at: usize) {
-        let fold = self.flags.fold();
-        match char::from_u32(c) {
-            Some(ch) if fold == Fold::None || (c < 0x80 && !ch.is_ascii_alphabetic()) => self.b.char(ch),
-            _ => self.set(Arc::new(unicode::close(&CharSet::single(c), fold)), at),
-        }
     }
 
     fn counted(&mut self, at: usize) -> Result<()> {
@@ -146,7 +127,7 @@ impl Parser {
         };
         let (Some(lo), true) = (lo, self.r.eat('}')) else {
             self.r.pos = start;
-            self.literal('{' as u32, at);
+            self.b.literal('{' as u32, self.flags.fold(), at);
             return Ok(());
         };
         let (Some(min), Some(max)) = (lo, hi) else { return Err(count_limit(at)) };

@@ -63,8 +63,8 @@ impl Parser {
             return Ok(());
         }
         match self.common_escape(at)? {
-            Piece::Char(c) => self.literal(c, at),
-            Piece::Set(s) => self.set(s, at),
+            Piece::Char(c) => self.b.literal(c, self.flags.fold(), at),
+            Piece::Set(s) => self.b.set(s, at),
         }
         Ok(())
     }

@@ -4,11 +4,8 @@
 //! flags may stand. Accepted although CPython refuses it: `\p{…}`. Refused although CPython
 //! accepts them: backreferences and conditionals (not regular), `\N{…}` (no name table).
 
-use std::sync::Arc;
-
 use super::ast::{Assert, Ast, Builder, Greed, INF, Last, Node, NodeId, Words};
 use super::reader::{Reader, count_limit, unsupported};
-use super::set::CharSet;
 use super::unicode::{self, Fold};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -120,11 +117,11 @@ impl Parser {
             ')' => self.close(at)?,
             '[' => {
                 let set = self.class(at)?;
-                self.set(set, at);
+                self.b.set(set, at);
             }
             '.' => {
                 let set = if self.flags.dot_all { unicode::any() } else { unicode::python_dot() };
-                self.set(set, at);
+                self.b.set(set, at);
             }
             '^' => {
                 let a = if self.flags.multiline { Assert::LineStart { ecma: false } } else { Assert::Start };
@@ -139,37 +136,22 @@ impl Parser {
             '?' => self.quantify(0, 1, at)?,
             '{' => self.counted(at)?,
             '\\' => self.escape(at)?,
-            _ => self.literal(c as u32, at),
+            _ => self.b.literal(c as u32, self.flags.fold(), at),
         }
         Ok(())
-    }
-
-    pub(super) fn set(&mut self, set: Arc<CharSet>, at: usize) {
-        match set.only() {
-            Some(c) => self.b.char(c),
-            None => self.b.node(Node::Class(set), at, Last::Item),
-        }
-    }
-
-    pub(super) fn literal(&mut self, c: u32, at: usize) {
-        let fold = self.flags.fold();
-        match char::from_u32(c) {
-            Some(ch) if fold == Fold::None || (c < 0x80 && !ch.is_ascii_alphabetic()) => self.b.char(ch),
-            _ => self.set(Arc::new(unicode::close(&CharSet::single(c), fold)), at),
-        }
     }
 
     fn counted(&mut self, at: usize) -> Result<()> {
         let start = self.r.pos;
         if self.r.peek() == Some('}') {
-            self.literal('{' as u32, at);
+            self.b.literal('{' as u32, self.flags.fold(), at);
             return Ok(());
         }
         let lo = self.r.number();
         let hi = if self.r.eat(',') { self.r.number() } else { lo };
         if !self.r.eat('}') {
             self.r.pos = start;
-            self.literal('{' as u32, at);
+            self.b.literal('{' as u32, self.flags.fold(), at);
             return Ok(());
         }
         let min = lo.map_or(Some(0), |v| v).ok_or_else(|| count_limit(at))?;

@@ -44,11 +44,11 @@ impl Parser {
             return self.numbered(at);
         }
         match self.common_escape(at)? {
-            Piece::Char(c) => self.literal(c, at),
-            Piece::Set(s) => self.set(s, at),
+            Piece::Char(c) => self.b.literal(c, self.flags.fold(), at),
+            Piece::Set(s) => self.b.set(s, at),
             Piece::Property(s) => {
                 let s = unicode::close(&s, self.flags.fold());
-                self.set(Arc::new(s), at);
+                self.b.set(Arc::new(s), at);
             }
         }
         Ok(())
@@ -63,7 +63,7 @@ impl Parser {
                 return Err(self.r.error("octal escape value outside of range 0-0o377", at));
             }
             self.r.pos += 3;
-            self.literal(value, at);
+            self.b.literal(value, self.flags.fold(), at);
             return Ok(());
         }
         let group = digits.iter().take(2).fold(0, |n, d| n * 10 + d);
