@@ -318,48 +318,17 @@ impl Arena {
     /// Writes what the future of `top` depends on, without any index into this arena: equal descriptions mean equal
     /// configurations of one program.
     pub fn describe(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
-        self.describe_by(program, top, out, |n| n.count, |s| s.state);
+        self.describe_by(program, top, out, |s| s.state);
     }
 
     /// The same for programs that differ only in how the states of their lexemes are numbered: states stand at the end,
     /// by their content.
     pub fn describe_content(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
-        self.describe_by(program, top, out, |n| n.count, |_| 0);
+        self.describe_by(program, top, out, |_| 0);
         let Some(n) = self.nodes.get(top as usize).filter(|n| n.kind == Kind::Scalar) else { return };
         for s in &self.scalars[n.start as usize..(n.start + n.len) as usize] {
             out.extend(program.lexemes[s.lexeme as usize].digest(s.state));
         }
-    }
-
-    /// The same, with registers that no single token can tell apart written alike: equal descriptions mean equal masks.
-    /// For configurations without unique elements.
-    pub fn describe_alike(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
-        let count = |n: &Node| {
-            let items = n.start as usize..(n.start + n.len) as usize;
-            let met = match n.kind {
-                Kind::Scalar => {
-                    self.scalars[items].iter().all(|s| program.lexemes[s.lexeme as usize].length_met(n.count))
-                }
-                Kind::Array => self.arrays[items].iter().all(|i| {
-                    let shape = &program.arrays[i.shape as usize];
-                    let fixed = shape.min.max(shape.prefix.len() as u64);
-                    shape.max == u64::MAX && shape.contains.is_empty() && u64::from(n.count) >= fixed
-                }),
-                Kind::Object => self.objects[items].iter().all(|i| {
-                    let shape = &program.objects[i.shape as usize];
-                    shape.max == u64::MAX && shape.witnesses == 0 && u64::from(n.count) >= shape.min
-                }),
-                Kind::Root | Kind::Done | Kind::Value => false,
-            };
-            if met { u32::MAX } else { n.count }
-        };
-        // A number may end before the next byte, which its mask state need not tell.
-        let state = |s: &ScalarItem| {
-            let l = &program.lexemes[s.lexeme as usize];
-            let alike = l.mask_state(s.state);
-            if l.state(alike).accepting == l.state(s.state).accepting { alike } else { s.state }
-        };
-        self.describe_by(program, top, out, count, state);
     }
 
     /// Writes the keys without a name that an object has, and inside a key what was read of it and whether it may still
@@ -393,7 +362,6 @@ impl Arena {
         program: &Program,
         top: NodeId,
         out: &mut Vec<u8>,
-        count: impl Fn(&Node) -> u32,
         state: impl Fn(&ScalarItem) -> StateId,
     ) {
         let mut at = top;
@@ -402,7 +370,7 @@ impl Arena {
             let mut word = |w: u32| out.extend(w.to_le_bytes());
             word(n.kind as u32 | (n.phase as u32) << 8 | (n.gap as u32) << 16);
             word(u32::from(n.blank));
-            word(count(n));
+            word(n.count);
             word(n.len);
             let range = n.start as usize..(n.start + n.len) as usize;
             match n.kind {

@@ -467,6 +467,12 @@ impl Lexeme {
         })
     }
 
+    /// The same, if it was asked before: this never waits.
+    #[inline]
+    pub fn known_mask_state(&self, id: StateId) -> Option<StateId> {
+        self.state(id).mask_state.get().copied()
+    }
+
     /// How many byte strings lead from a raw state to acceptance; `u64::MAX` is without end, or too many to matter.
     pub fn residual_size(&self, id: StateId) -> u64 {
         if id <= CLOSED {

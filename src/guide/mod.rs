@@ -7,6 +7,7 @@
 mod budget;
 mod draft;
 mod explain;
+mod fill;
 mod forced;
 mod jump;
 mod moves;
@@ -17,15 +18,13 @@ mod tables;
 use std::sync::Arc;
 
 use budget::Budget;
+use fill::LastMask;
 use tables::Next;
 
 use crate::automaton::arena::{Arena, Kind, Mark, NONE, NodeId};
 use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, StateId};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::live::Known;
-use crate::index::mask::Masker;
-use crate::index::submask::Inner as Row;
 use crate::index::{Engine, Index};
 
 /// What a request brings.
@@ -93,15 +92,6 @@ impl std::ops::Deref for History {
     fn deref(&self) -> &[Step] {
         &self.steps
     }
-}
-
-/// What masks leave for the next ones.
-#[derive(Clone, Default)]
-struct LastMask {
-    /// What was found about the frames.
-    known: Known,
-    /// Room for the description of a configuration.
-    key: Vec<u8>,
 }
 
 /// See the module's story.
@@ -209,71 +199,6 @@ impl Guide {
     /// The ids that end this output, ascending.
     pub fn stop_token_ids(&self) -> &[u32] {
         &self.stops
-    }
-
-    /// Writes the mask of the tokens that may come next: bit `t & 31` of word `t >> 5`. Words beyond the vocabulary
-    /// become zero. Returns whether anything is masked: after termination the row is all ones and the answer false.
-    ///
-    /// # Panics
-    /// If `words` is shorter than a row of the vocabulary; callers check.
-    pub fn fill_mask(&mut self, words: &mut [u32]) -> bool {
-        if self.terminated {
-            words.fill(u32::MAX);
-            return false;
-        }
-        let n = self.index.vocabulary().words();
-        if let Position::Lost(_) = self.position {
-            words.fill(0);
-            return true;
-        }
-        assert!(words.len() >= n, "a mask row needs {n} words, got {}", words.len());
-        let (row, rest) = words.split_at_mut(n);
-        rest.fill(0);
-        self.make_room();
-        if !self.fill_from_tables(row) {
-            self.fill_text(row);
-        }
-        self.keep_affordable(row);
-        let accepting = self.is_accepting();
-        for &s in self.stops.iter() {
-            let bit = 1 << (s & 31);
-            let word = &mut row[s as usize >> 5];
-            *word = if accepting { *word | bit } else { *word & !bit };
-        }
-        true
-    }
-
-    fn fill_text(&mut self, row: &mut [u32]) {
-        let inner = &*self.index.0;
-        match (&inner.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(state)) => {
-                if let Some(live) = &inner.live {
-                    row.fill(0);
-                    live.mask(&l.lexeme, &inner.vocabulary, *state).or_into(row);
-                    return;
-                }
-                let mask = inner.tables.root_mask(&inner.vocabulary, l, *state);
-                match &mask.inner {
-                    Row::Dense(r) => row.copy_from_slice(r),
-                    sparse => {
-                        row.fill(0);
-                        sparse.or_into(row);
-                    }
-                }
-            }
-            (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
-                let frames = Frames { program, arena };
-                let mut masker = Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, row);
-                masker.known = std::mem::take(&mut self.last.known);
-                masker.fill_remembered(&inner.memo, *top, &mut self.last.key);
-                self.last.known = masker.known;
-                if let Some(spelling) = &inner.tables.spelling {
-                    spelling.filter(row);
-                }
-            }
-            // A guide's position is made from its own index's engine.
-            _ => row.fill(0),
-        }
     }
 
     /// Takes the token, or refuses it and changes nothing.

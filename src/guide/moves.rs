@@ -26,7 +26,15 @@ impl Guide {
     /// Makes room for new states: moves on if the lexemes here are full.
     #[inline]
     pub(super) fn make_room(&mut self) {
-        let full = match &self.position {
+        if self.is_full() {
+            self.move_on();
+        }
+    }
+
+    /// Whether the lexemes here are full, so that the guide has to move on.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        match &self.position {
             Position::Pattern(_) => match &self.index.0.engine {
                 Engine::Pattern(l) => l.lexeme.is_full(self.index.0.max_state_bytes) && self.index.0.live.is_none(),
                 Engine::Document { .. } => false,
@@ -34,9 +42,6 @@ impl Guide {
             Position::Document { arena, top } => self.index.is_full_at(arena, *top),
             // Tables do not grow.
             Position::Tables(_) | Position::Lost(_) => false,
-        };
-        if full {
-            self.move_on();
         }
     }
 

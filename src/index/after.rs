@@ -5,13 +5,15 @@
 //! the value's bytes. So it is worked out once, for every tail that the vocabulary has, and the crossing tokens of any
 //! lexeme look their tails up in it.
 
+use super::live::Known;
 use super::mask::Masker;
-use super::memo::Part;
-use super::share::{allowed, apply};
+use super::composition::Part;
+use super::share::{Patch, allowed};
 use super::submask::Cross;
 use super::tails::Bits;
 use crate::automaton::arena::{NONE, NodeId};
 use crate::automaton::lexeme::Lexeme;
+use smallvec::SmallVec;
 
 /// Which of the vocabulary's tails may follow a value. That depends on the node below the value and the rule that
 /// accepts it, and so holds before the value, in it and at its end, as long as its guide does not go back.
@@ -20,10 +22,22 @@ pub struct AfterValue {
     parent: NodeId,
     tag: u32,
     bits: Bits,
+    /// Crossing tokens that were asked for, and which of them are allowed.
+    closing: SmallVec<[(u64, Patch); 2]>,
 }
 
 /// How many of them are at hand: one for each rule of a value that is awaited.
 const AFTER_VALUES: usize = 4;
+/// How many patches each of them has at hand.
+const CLOSING: usize = 8;
+
+impl Known {
+    /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before.
+    pub(super) fn closing(&self, parent: NodeId, tag: u32, cross: &Cross) -> Option<Patch> {
+        let after = self.values.iter().find(|a| (a.parent, a.tag) == (parent, tag))?;
+        after.closing.iter().find(|c| c.0 == cross.id).map(|c| c.1.clone())
+    }
+}
 
 impl Masker<'_> {
     /// Allows crossing tokens by what is known to follow the value above `parent` once rule `tag` accepted it; `lexeme` and
@@ -36,9 +50,26 @@ impl Masker<'_> {
         count: u32,
         (parent, tag): (NodeId, u32),
     ) -> bool {
+        let bounded = lexeme.filter(|l| !l.all_may_close(count, cross.chars));
+        if bounded.is_none()
+            && let Some(patch) = self.known.closing(parent, tag, cross)
+        {
+            self.share(Part::Allow(patch));
+            return true;
+        }
         let bits = self.after_value(parent, tag);
-        match lexeme.filter(|l| !l.all_may_close(count, cross.chars)) {
-            None => self.cross_by(cross, &bits),
+        match bounded {
+            None => {
+                let Some(patch) = self.tables.shares.patch(cross, &self.tables.tails, &bits) else { return false };
+                if let Some(after) = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag)) {
+                    if after.closing.len() == CLOSING {
+                        after.closing.clear();
+                    }
+                    after.closing.push((cross.id, patch.clone()));
+                }
+                self.share(Part::Allow(patch));
+                true
+            }
             Some(l) => {
                 let all = &self.tables.tails;
                 allowed(cross, all, &bits, |c| {
@@ -55,8 +86,7 @@ impl Masker<'_> {
     pub(super) fn cross_by(&mut self, cross: &Cross, bits: &[u64]) -> bool {
         match self.tables.shares.patch(cross, &self.tables.tails, bits) {
             Some(patch) => {
-                apply(self.row, &patch);
-                self.note(|| Part::Patch(patch));
+                self.share(Part::Allow(patch));
                 true
             }
             None => false,
@@ -78,7 +108,7 @@ impl Masker<'_> {
             if self.known.values.len() >= AFTER_VALUES {
                 self.known.values.clear();
             }
-            self.known.values.push(AfterValue { parent, tag, bits: bits.clone() });
+            self.known.values.push(AfterValue { parent, tag, bits: bits.clone(), closing: SmallVec::new() });
         }
         bits
     }

@@ -6,7 +6,7 @@
 //! tries of names and vocabulary are walked side by side; only quotes and escapes are stepped.
 
 use super::mask::{Ground, Masker};
-use super::share::clear;
+use super::share::patch;
 use super::submask::Cross;
 use super::tables::Walked;
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
@@ -92,8 +92,7 @@ impl Masker<'_> {
         self.begin();
         self.specials(ground, node, top, &rests);
         for token in escaped {
-            self.take_back();
-            self.row[token as usize >> 5] &= !(1 << (token & 31));
+            self.forbid(patch(vec![token]), false);
             if self.allows(top, self.rest_of(token, (walked, node))) {
                 self.set(token);
             }
@@ -317,13 +316,12 @@ impl Masker<'_> {
         let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty())
             || rests.iter().any(|r| r.is_empty());
         if complete && let Some(child) = self.child(ground, node, b'"') {
-            self.take_back();
+            let tables = self.tables;
             if node == 0 && matches!(ground, Ground::Whole(Walked::Tokens)) {
-                clear(self.row, &self.tables.tails.quoted);
+                self.forbid(tables.tails.quoted.clone(), true);
             } else {
-                for &t in self.trie(ground).subtree_tokens(child) {
-                    self.row[t as usize >> 5] &= !(1 << (t & 31));
-                }
+                let below = patch(self.trie(ground).subtree_tokens(child).to_vec());
+                self.forbid(below, false);
             }
             path.push(b'"');
             self.close_name(ground, child, top, path);

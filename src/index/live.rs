@@ -15,6 +15,8 @@ use smallvec::SmallVec;
 use std::sync::{Arc, RwLock};
 
 use super::after::AfterValue;
+use super::describe::Levels;
+use super::finished::FinishedRow;
 use super::mask::Masker;
 use super::submask::delimits;
 use super::tails::{Bits, is_blank};
@@ -110,6 +112,10 @@ impl Members {
 pub struct Known {
     pub(super) values: Vec<AfterValue>,
     pub(super) answers: Vec<Answer>,
+    /// The numbers of the stacks below.
+    pub(super) levels: Levels,
+    /// The finished row that was copied last.
+    pub(super) row: Option<Arc<FinishedRow>>,
     /// Lengths of the arena when the mask was begun: what lies below stays as it is.
     pub(super) nodes: u32,
     pub(super) bits: u32,
@@ -122,6 +128,7 @@ impl Known {
     pub fn clear(&mut self) {
         self.values.clear();
         self.answers.clear();
+        self.levels.clear();
     }
 
     /// Notes what is in the arena before a mask is made.

@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
+use super::composition::Composition;
 use super::live::{Known, Members};
-use super::memo::Composition;
 use super::submask::Cross;
 use super::tables::{MaskedLexeme, Tables, Walked};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
@@ -51,7 +51,7 @@ pub struct Masker<'a> {
     pub known: Known,
     /// The row holds anything yet.
     pub(super) fresh: bool,
-    /// What the row is put together from, where that is noted and nothing was taken back.
+    /// What the row is made of, where it is noted and written in the end.
     pub(super) composition: Option<Composition>,
     depth: u32,
     /// While the tails behind a scalar are walked: the configuration at the tail that may be allowed next.
@@ -59,7 +59,7 @@ pub struct Masker<'a> {
 }
 
 impl<'a> Masker<'a> {
-    /// A masker over an empty row, or any row for [`fill_remembered`](Self::fill_remembered).
+    /// A masker over an empty row, or any row for [`fill_known`](Self::fill_known).
     pub fn new(
         vocabulary: &'a Vocabulary,
         tables: &'a Tables,
@@ -101,14 +101,6 @@ impl<'a> Masker<'a> {
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
         at != NONE
-    }
-
-    #[inline]
-    pub(super) fn set(&mut self, token: u32) {
-        self.row[token as usize >> 5] |= 1 << (token & 31);
-        if let Some(composition) = &mut self.composition {
-            composition.tokens.push(token);
-        }
     }
 
     pub(super) fn trie<'t>(&self, ground: Ground<'t>) -> &'t Trie
@@ -411,7 +403,9 @@ impl<'a> Masker<'a> {
         let watched = self.exact && self.frames.program.has_watched && self.frames.may_repeat(parent, tag);
         if self.exact && (watched || self.frames.has_elements(parent)) && l.may_run_out(count) {
             self.begin();
-            self.inner_unused(&mask.inner, lexeme, (state, count), parent, top, (walked, node), watched);
+            if self.inner_unused(&mask.inner, lexeme, (state, count), parent, top, (walked, node), watched) {
+                self.allow_inner(&mask);
+            }
         } else {
             self.allow_inner(&mask);
         }

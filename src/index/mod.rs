@@ -9,20 +9,22 @@
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
 //! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
 //! values and `unused` for unique elements. [`tails`] are what tokens spell between values, [`live`] says which of them can
-//! follow, and [`share`] keeps what all indexes make of the answer. `memo` and `composition` remember whole masks, `runs`
-//! forced bytes. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks
+//! follow, and [`share`] keeps what all indexes make of the answer. `composition` is what a mask is made of and writes it,
+//! `memo` remembers that by what `describe` says of a configuration, [`finished`] keeps whole rows, `runs` forced bytes. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks
 //! tokens of single bytes. `younger` bounds what is found on use.
 
 pub mod after;
 pub mod built;
 mod children;
 mod composition;
+mod describe;
+pub mod finished;
 mod inner;
 mod key;
 mod language;
 pub mod live;
 pub mod mask;
-mod memo;
+pub(crate) mod memo;
 pub mod program;
 pub mod report;
 mod rows;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use super::children::Children;
+use super::finished::Finished;
 use super::inner;
 use super::rows::ByteRows;
 use super::share::Shares;
@@ -116,6 +117,8 @@ pub struct Tables {
     pub tails: Tails,
     /// Finished parts of masks.
     pub shares: Shares,
+    /// Finished rows.
+    pub finished: Finished,
     /// Tokens that contain a quote: the only ones that can end a string.
     quoted: Trie,
     cache: Mutex<Cache>,
@@ -273,6 +276,7 @@ impl Tables {
             long: (reach_of_most, Trie::build(&mut long)?),
             tails: Tails::of(vocabulary)?,
             shares: Shares::default(),
+            finished: Finished::default(),
             quoted: Trie::build(&mut quoted)?,
             cache: Mutex::default(),
             unmeasured: AtomicUsize::new(0),
@@ -369,6 +373,7 @@ impl Tables {
         self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
         cache.lexemes.clear();
         self.shares.clear();
+        self.finished.clear();
     }
 
     /// The counters now.
@@ -389,7 +394,7 @@ impl Tables {
                 .values()
                 .map(|l| (l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64)
                 .sum::<u64>()
-                + self.shares.memory_bytes() as u64,
+                + (self.shares.memory_bytes() + self.finished.memory_bytes()) as u64,
         }
     }
 
@@ -521,6 +526,25 @@ impl Tables {
     /// The mask of a state of a whole pattern.
     pub fn root_mask(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<SubMask> {
         self.submask(vocabulary, lexeme, state, 0, Walked::Tokens, 0)
+    }
+
+    /// The mask of a lexeme state at the root, if it was made before and no register bounds it, or only the length of any
+    /// text.
+    #[inline]
+    pub fn known_mask<'l>(
+        &self,
+        lexeme: &'l MaskedLexeme,
+        state: StateId,
+        count: u32,
+    ) -> Option<&'l Arc<SubMask>> {
+        let l = &*lexeme.lexeme;
+        match l.count_key(count) {
+            (INF, 0) => lexeme.masks.roots.get(l.known_mask_state(state)?),
+            (room, 0) if room < INF && l.is_any_text() && l.state(state).accepting => {
+                lexeme.masks.rooms.get()?.get(room as usize)
+            }
+            _ => None,
+        }
     }
 
     /// The mask of a lexeme state (with its register) below a trie node.

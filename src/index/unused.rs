@@ -24,8 +24,8 @@ fn after(l: &Lexeme, (state, count): (u32, u32), bytes: &[u8]) -> (u32, u32) {
 }
 
 impl Masker<'_> {
-    /// The inner tokens that can still become an element that the array does not have. `watched` says that the element may be
-    /// a container around the scalar.
+    /// Allows the inner tokens that can still become an element that the array does not have. `watched` says that the element
+    /// may be a container around the scalar. True, and nothing was done, if all of them can.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn inner_unused(
         &mut self,
@@ -36,13 +36,13 @@ impl Masker<'_> {
         top: NodeId,
         from: (Walked, u32),
         watched: bool,
-    ) {
+    ) -> bool {
         let l = self.frames.program.lexemes[lexeme as usize].clone();
         let raw = l.kind() == LexemeKind::Raw;
         // Where the element is a container around the string, more than the string decides.
         let repetitions = if raw || watched { None } else { self.frames.repetitions(parent, top) };
         if l.is_any_text() && repetitions.as_ref().is_some_and(Vec::is_empty) {
-            return inner.or_into(self.row);
+            return true;
         }
         // Whether anything that a step counts as an ending is left, by state and count.
         let mut ends: FxHashMap<(u32, u32), bool> = FxHashMap::default();
@@ -82,5 +82,6 @@ impl Masker<'_> {
                 self.set(t);
             }
         }
+        false
     }
 }

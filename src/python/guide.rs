@@ -111,6 +111,20 @@ impl PyGuide {
         slot.settle(py, outcome)
     }
 
+    /// Fill one row that is wide enough. What is known takes less than releasing the GIL and taking it again.
+    #[inline]
+    fn fill_row(&self, py: Python<'_>, words: &mut [u32]) -> PyResult<bool> {
+        let mut slot = self.lock(py)?;
+        let inner = &mut *slot;
+        let known = catch_unwind(AssertUnwindSafe(|| inner.guide.fill_known_mask(words)));
+        let outcome = match known {
+            Ok(Some(masked)) => return Ok(masked),
+            Ok(None) => py.detach(|| catch_unwind(AssertUnwindSafe(|| inner.guide.fill_asked_mask(words)))),
+            Err(panic) => Err(panic),
+        };
+        slot.settle(py, outcome)
+    }
+
     /// Run `work` on the guide without the GIL.
     fn with_detached<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Slot) -> T + Send) -> PyResult<T> {
         let mut slot = self.lock(py)?;
@@ -137,7 +151,7 @@ impl PyGuide {
         mask.check_width(self.words)?;
         let words = mask.row_mut(row.0)?;
         registry::count(&registry::MASKS, 1);
-        self.with_detached(py, |slot| slot.fill(words))
+        self.fill_row(py, words)
     }
 
     /// Take one token. Raises ``TokenRejected``, and changes nothing, if it is not allowed.
