@@ -6,6 +6,7 @@
 //! lexeme look their tails up in it.
 
 use super::mask::Masker;
+use super::live::Open;
 use super::memo::Part;
 use super::share::{allowed, apply};
 use super::submask::Cross;
@@ -20,6 +21,7 @@ pub struct AfterValue {
     parent: NodeId,
     tag: u32,
     bits: Bits,
+    open: Open,
 }
 
 /// How many of them are at hand: one for each rule of a value that is awaited.
@@ -27,17 +29,17 @@ const AFTER_VALUES: usize = 4;
 
 impl Masker<'_> {
     /// Allows crossing tokens by what is known to follow the value above `parent` once rule `tag` accepted it; `lexeme` and
-    /// `count` check the length of what came before. False if some tail is not among the vocabulary's; the tokens that
-    /// were allowed then are allowed all the same.
+    /// `count` check the length of what came before. Returns the tails whose tokens are to be stepped whole, or `None` if some
+    /// tail is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
     pub(super) fn cross_known(
         &mut self,
         cross: &Cross,
         lexeme: Option<&Lexeme>,
         count: u32,
         (parent, tag): (NodeId, u32),
-    ) -> bool {
-        let bits = self.after_value(parent, tag);
-        match lexeme.filter(|l| !l.all_may_close(count, cross.chars)) {
+    ) -> Option<Open> {
+        let (bits, open) = self.after_value(parent, tag);
+        let done = match lexeme.filter(|l| !l.all_may_close(count, cross.chars)) {
             None => self.cross_by(cross, &bits),
             Some(l) => {
                 let all = &self.tables.tails;
@@ -47,7 +49,8 @@ impl Masker<'_> {
                     }
                 })
             }
-        }
+        };
+        done.then_some(open)
     }
 
     /// Allows the crossing tokens whose tails `bits` allow; false, and nothing was done, if some tail is not among the
@@ -64,22 +67,23 @@ impl Masker<'_> {
     }
 
     /// See [`AfterValue`].
-    pub(super) fn after_value(&mut self, parent: NodeId, tag: u32) -> Bits {
+    pub(super) fn after_value(&mut self, parent: NodeId, tag: u32) -> (Bits, Open) {
         if let Some(a) = self.known.values.iter().find(|a| (a.parent, a.tag) == (parent, tag)) {
-            return a.bits.clone();
+            return (a.bits.clone(), a.open.clone());
         }
         let mark = self.frames.arena.mark();
-        let checked = std::mem::replace(&mut self.frames.arena.unchecked, false);
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
         let after = self.frames.finish_by(parent, &[tag]);
-        let bits = if after == NONE { self.no_tails() } else { self.live_tails(after) };
+        let (bits, open) =
+            if after == NONE { (self.no_tails(), Open::new()) } else { self.live_tails_or_open(after) };
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
         if parent < self.known.nodes {
             if self.known.values.len() >= AFTER_VALUES {
                 self.known.values.clear();
             }
-            self.known.values.push(AfterValue { parent, tag, bits: bits.clone() });
+            self.known.values.push(AfterValue { parent, tag, bits: bits.clone(), open: open.clone() });
         }
-        bits
+        (bits, open)
     }
 }

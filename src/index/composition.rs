@@ -22,7 +22,8 @@ impl Masker<'_> {
     fn look_at(&mut self, top: NodeId) {
         self.fresh = true;
         self.known.settle(self.frames.arena);
-        self.exact = self.frames.program.has_unique && self.frames.is_unique_inside(top);
+        self.exact = false;
+        self.unique = self.frames.program.has_unique && self.frames.is_unique_inside(top);
     }
 
     /// [`fill_anew`](Self::fill_anew), by what `memo` remembers of it; `scratch` is overwritten.
@@ -31,7 +32,7 @@ impl Masker<'_> {
         let program = self.frames.program;
         self.look_at(top);
         let quick = n.kind == Kind::Scalar || (n.kind == Kind::Object && n.phase == Phase::Key);
-        if self.exact || quick || !Memo::describe(program, self.frames.arena, top, scratch) {
+        if self.unique || quick || !Memo::describe(program, self.frames.arena, top, scratch) {
             return self.fill(top);
         }
         let known = memo.read(scratch);
