@@ -80,6 +80,8 @@ pub struct Node {
     pub key: u32,
     /// Inside an element of an array of unique elements: the bytes of the element so far, last first.
     pub trace: u32,
+    /// Array: it was opened while what was read before was not known ([`Arena::unchecked`]), so its own elements are.
+    pub spelled: bool,
 }
 
 /// One lexeme of a scalar.
@@ -170,7 +172,7 @@ pub struct Arena {
     pub seen: Vec<Seen>,
     pub keys: Vec<KeyByte>,
     pub elements: Vec<Element>,
-    /// Set while what was read of an element is not known, so that uniqueness is checked later.
+    /// Set while what was read of an element is not known: uniqueness is checked only in arrays that are opened then.
     pub unchecked: bool,
     /// The trace before the byte that is being stepped.
     pub trace: u32,
@@ -310,6 +312,7 @@ impl Node {
             sub: Sub::Plain,
             key: u32::MAX,
             trace: u32::MAX,
+            spelled: false,
         }
     }
 }
@@ -357,13 +360,7 @@ impl Arena {
         }
     }
 
-    fn describe_by(
-        &self,
-        program: &Program,
-        top: NodeId,
-        out: &mut Vec<u8>,
-        state: impl Fn(&ScalarItem) -> StateId,
-    ) {
+    fn describe_by(&self, program: &Program, top: NodeId, out: &mut Vec<u8>, state: impl Fn(&ScalarItem) -> StateId) {
         let mut at = top;
         while at != NONE {
             let n = &self.nodes[at as usize];

@@ -267,7 +267,8 @@ impl<'a> Frames<'a> {
         if len == 0 {
             return NONE;
         }
-        self.arena.push(Node { start, len, ..Node::new(node.parent, Kind::Array, Phase::First, Gap::Before) })
+        let spelled = self.arena.unchecked;
+        self.arena.push(Node { start, len, spelled, ..Node::new(node.parent, Kind::Array, Phase::First, Gap::Before) })
     }
 
     /// `None` if the first element begins with `byte`.

@@ -377,9 +377,19 @@ impl Lexeme {
         self.kind == Kind::Raw || !grows || self.room(count) <= self.reach.any.saturating_add(slack)
     }
 
-    /// Whether a state is just after a backslash.
-    pub fn is_escape(&self, state: &State) -> bool {
-        state.sub == Sub::Escape
+    /// Whether `byte` keeps to one spelling of every text: escapes only of what needs one, the short one where there is
+    /// one. Of an escape that was `begun` before, only the case of the digits is chosen.
+    pub fn spells_once(&self, state: &State, byte: u8, begun: bool) -> bool {
+        match state.sub {
+            Sub::Open | Sub::Plain => true,
+            _ if begun => !byte.is_ascii_uppercase(),
+            Sub::Escape => byte != b'/',
+            Sub::Hex(0 | 1, _) => byte == b'0',
+            Sub::Hex(2, _) => matches!(byte, b'0' | b'1'),
+            Sub::Hex(_, 1) => !byte.is_ascii_uppercase(),
+            Sub::Hex(_, 0) => !byte.is_ascii_uppercase() && !matches!(byte, b'8' | b'9' | b'a' | b'c' | b'd'),
+            _ => false,
+        }
     }
 
     /// How far any state of a text is from its end at most, and whether every state can go on without bound.

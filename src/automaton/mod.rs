@@ -20,6 +20,7 @@ pub mod lengths;
 pub mod lexeme;
 mod object;
 pub mod program;
+pub mod repeat;
 pub mod saturate;
 pub mod size;
 pub mod steps;

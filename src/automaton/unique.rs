@@ -39,7 +39,7 @@ const ROOMY: u32 = 48;
 #[derive(Default)]
 pub struct Endings {
     texts: Mutex<FxHashMap<(u32, u32, u32), List>>,
-    counts: Mutex<FxHashMap<(u32, u32, u32), u64>>,
+    counts: Mutex<FxHashMap<(u32, u32, u32, bool), u64>>,
 }
 
 impl Program {
@@ -48,7 +48,7 @@ impl Program {
     pub fn endings(&self, lexeme: u32, state: u32, count: u32, used: u32) -> Texts {
         let l = &self.lexemes[lexeme as usize];
         if l.kind() == LexemeKind::Raw {
-            if l.residual_size(state) > MANY.max((u64::from(used) + 1) * SPELLINGS) {
+            if self.has_many_endings(lexeme, state, count, used) {
                 return None;
             }
             let list = || shortest_spellings(members(l, state, u64::MAX).unwrap_or_default());
@@ -61,9 +61,22 @@ impl Program {
         Some(self.endings.list((lexeme, state, count), || texts(l, state, count)))
     }
 
+    /// Whether so many values end a lexeme from a state that `used` others are not all of them. False where that is not known
+    /// without a list.
+    pub fn has_many_endings(&self, lexeme: u32, state: u32, count: u32, used: u32) -> bool {
+        let l = &self.lexemes[lexeme as usize];
+        match l.kind() {
+            LexemeKind::Raw => l.residual_size(state) > MANY.max((u64::from(used) + 1) * SPELLINGS),
+            _ => self.num_texts(lexeme, state, if l.is_bounded() { count } else { 0 }) > u64::from(used),
+        }
+    }
+
     /// How many texts end a text lexeme; `u64::MAX` where that is more than any array can use up.
     fn num_texts(&self, lexeme: u32, state: u32, count: u32) -> u64 {
         let l = &self.lexemes[lexeme as usize];
+        if let Some(n) = l.num_texts(state) {
+            return n;
+        }
         // One more character of any text is more than many.
         if (l.is_any_text() && l.room(count) > 0) || (l.room(count) > ROOMY && l.residual_size(state) == u64::MAX) {
             return u64::MAX;
@@ -72,7 +85,12 @@ impl Program {
         if counts.len() > MOST_COUNTS {
             counts.clear();
         }
-        count_texts(l, lexeme, state, count, &mut counts, 0)
+        let begun = !l.state(state).is_plain();
+        match count_texts(l, lexeme, (state, count, begun), &mut counts, 0) {
+            // An escape that was begun may go on to one text in two ways.
+            n if begun && n != u64::MAX && state != l.start() => n / 2,
+            n => n,
+        }
     }
 
     /// How many different values end a lexeme at least where [`endings`](Self::endings) does not list them.
@@ -109,9 +127,10 @@ fn shortest_spellings(texts: Arc<[Box<[u8]>]>) -> Arc<[Box<[u8]>]> {
     texts.iter().filter(|t| !is_longer(t)).cloned().collect()
 }
 
-/// The bytes that lead on from a state without escapes for what needs none, with the next state and count; `CLOSED`
-/// ends the text.
-fn onward(l: &Lexeme, state: u32, count: u32) -> Vec<(u8, u32, u32)> {
+/// The bytes that lead on from a state, with the next state and count; `CLOSED` ends the text. Every text is spelled in one
+/// way: without escapes for what needs none. An escape that was begun before is ended in every way that spells something else:
+/// `begun` says that it was.
+fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8, u32, u32)> {
     let source = l.state(state);
     let mut out = Vec::new();
     for b in 0..=255u8 {
@@ -120,8 +139,7 @@ fn onward(l: &Lexeme, state: u32, count: u32) -> Vec<(u8, u32, u32)> {
         let live = match to {
             DEAD => false,
             CLOSED => l.may_close(count),
-            // After a backslash only the short escapes of characters that need one: every text is spelled once.
-            _ if l.is_escape(source) && matches!(b, b'/' | b'u') => false,
+            _ if !l.spells_once(source, b, begun) => false,
             _ => l.live_at(l.state(to), next),
         };
         if live {
@@ -135,36 +153,45 @@ fn onward(l: &Lexeme, state: u32, count: u32) -> Vec<(u8, u32, u32)> {
 fn count_texts(
     l: &Lexeme,
     id: u32,
-    state: u32,
-    count: u32,
-    memo: &mut FxHashMap<(u32, u32, u32), u64>,
+    (state, count, begun): (u32, u32, bool),
+    memo: &mut FxHashMap<(u32, u32, u32, bool), u64>,
     depth: u32,
 ) -> u64 {
-    if let Some(&n) = memo.get(&(id, state, count)) {
+    if let Some(n) = l.num_texts(state) {
+        return n;
+    }
+    if let Some(&n) = memo.get(&(id, state, count, begun)) {
         return n;
     }
     if depth > 4 * ROOMY + 64 {
         return u64::MAX;
     }
     // A loop without a bound comes back here before it is known.
-    memo.insert((id, state, count), if l.is_bounded() { 0 } else { u64::MAX });
+    memo.insert((id, state, count, begun), if l.is_bounded() { 0 } else { u64::MAX });
     let mut n = 0u64;
-    for (_, to, next) in onward(l, state, count) {
-        n = n.saturating_add(if to == CLOSED { 1 } else { count_texts(l, id, to, next, memo, depth + 1) });
+    for (_, to, next) in onward(l, state, count, begun) {
+        n = n.saturating_add(match to {
+            CLOSED => 1,
+            _ => count_texts(l, id, (to, next, begun && !l.state(to).is_plain()), memo, depth + 1),
+        });
     }
-    memo.insert((id, state, count), n);
+    memo.insert((id, state, count, begun), n);
     n
 }
 
 /// All of those texts.
 fn texts(l: &Lexeme, state: u32, count: u32) -> Arc<[Box<[u8]>]> {
     let mut out: Vec<Box<[u8]>> = Vec::new();
-    let mut stack = vec![(state, count, Vec::new())];
-    while let Some((s, n, text)) = stack.pop() {
-        for (b, to, next) in onward(l, s, n) {
+    let mut stack = vec![(state, count, !l.state(state).is_plain(), Vec::new())];
+    while let Some((s, n, begun, text)) = stack.pop() {
+        for (b, to, next) in onward(l, s, n, begun) {
             let mut t: Vec<u8> = text.clone();
             t.push(b);
-            if to == CLOSED { out.push(t.into_boxed_slice()) } else { stack.push((to, next, t)) }
+            if to == CLOSED {
+                out.push(t.into_boxed_slice());
+            } else {
+                stack.push((to, next, begun && !l.state(to).is_plain(), t));
+            }
         }
     }
     out.into()
@@ -214,27 +241,7 @@ impl Frames<'_> {
         false
     }
 
-    /// How the string that is open at `top` would have to go on to repeat an element of the array `parent`, for each
-    /// such element: what is left of it as JSON text, its quotes included. `None` where what is open holds an escape
-    /// already, so that its bytes do not say what it spells.
-    pub fn repetitions(&self, parent: NodeId, top: NodeId) -> Option<Vec<Box<[u8]>>> {
-        let array = &self.arena.nodes[parent as usize];
-        let trace = self.arena.bytes_since(self.arena.nodes[top as usize].trace, array.key);
-        let open = trace.trim_ascii_start();
-        if open.contains(&b'\\') {
-            return None;
-        }
-        let mut out = Vec::new();
-        let mut e = array.seen;
-        while let Some(element) = self.arena.elements.get(e as usize) {
-            // A canonical string is marked by a quote in front of its JSON text, which escapes only what must be.
-            out.extend(element.value.strip_prefix(b"\"").and_then(|text| text.strip_prefix(open)).map(Box::from));
-            e = element.before;
-        }
-        Some(out)
-    }
-
-    fn any_unique(&self, node: &Node) -> bool {
+    pub(super) fn any_unique(&self, node: &Node) -> bool {
         let items = &self.arena.arrays[node.start as usize..(node.start + node.len) as usize];
         items.iter().any(|i| self.program.arrays[i.shape as usize].unique)
     }
@@ -286,9 +293,15 @@ impl Frames<'_> {
         self.arena.trace = self.arena.nodes[value as usize].trace;
     }
 
+    /// Whether the elements of an array are not known for certain.
+    #[inline]
+    pub(super) fn is_unchecked(&self, array: &Node) -> bool {
+        self.arena.unchecked && !array.spelled
+    }
+
     /// The canonical text of the element that ends now.
     pub(super) fn element_value(&self, array: &Node, closing: Option<u8>) -> Option<Box<[u8]>> {
-        if self.arena.unchecked {
+        if self.is_unchecked(array) {
             return None;
         }
         let mut text = self.arena.bytes_since(self.arena.trace, array.key);
@@ -315,7 +328,7 @@ impl Frames<'_> {
 
     /// Whether `rule` has a member that the array does not have yet.
     pub(super) fn has_unused(&self, array: &Node, rule: RuleId) -> bool {
-        if array.seen == u32::MAX || self.arena.unchecked {
+        if array.seen == u32::MAX || self.is_unchecked(array) {
             return true;
         }
         let r = &self.program.rules[rule.0 as usize];
@@ -326,20 +339,25 @@ impl Frames<'_> {
             let start = self.program.lexemes[l as usize].start();
             match self.program.endings(l, start, 0, array.count) {
                 None => true,
+                // Texts are listed in one spelling each.
+                Some(texts) if self.is_text(l) && texts.len() > array.count as usize => true,
                 Some(texts) => texts.iter().any(|t| canonical(t).is_none_or(|v| !self.has_element(array, &v))),
             }
         })
+    }
+
+    fn is_text(&self, lexeme: u32) -> bool {
+        self.program.lexemes[lexeme as usize].kind() != LexemeKind::Raw
     }
 
     /// Drops, from the scalar items that were just made, those that can only become an element that the array above
     /// has already.
     pub(super) fn keep_unused(&mut self, parent: NodeId, start: u32, count: u32, byte: u8) {
         let array = self.arena.nodes[parent as usize];
-        if array.kind != Kind::Array || array.key == u32::MAX || array.seen == u32::MAX || self.arena.unchecked {
+        if array.kind != Kind::Array || array.key == u32::MAX || array.seen == u32::MAX || self.is_unchecked(&array) {
             return;
         }
-        let mut prefix = self.arena.bytes_since(self.arena.trace, array.key);
-        prefix.push(byte);
+        let mut prefix: Option<Vec<u8>> = None;
         let mut kept = start as usize;
         for i in start as usize..self.arena.scalars.len() {
             let item = self.arena.scalars[i];
@@ -347,9 +365,15 @@ impl Frames<'_> {
             let items = &self.arena.arrays[array.start as usize..(array.start + array.len) as usize];
             let free = items.iter().filter(waits).any(|i| !self.program.arrays[i.shape as usize].unique);
             let keep = free
+                || self.program.has_many_endings(item.lexeme, item.state, count, array.count)
                 || match self.program.endings(item.lexeme, item.state, count, array.count) {
                     None => true,
                     Some(texts) => texts.iter().any(|t| {
+                        let prefix = prefix.get_or_insert_with(|| {
+                            let mut read = self.arena.bytes_since(self.arena.trace, array.key);
+                            read.push(byte);
+                            read
+                        });
                         let whole = [prefix.as_slice(), t].concat();
                         canonical(&whole).is_none_or(|v| !self.has_element(&array, &v))
                     }),

@@ -42,7 +42,7 @@ impl Frames<'_> {
     /// Whether the configuration `top` can still be completed as far as unique elements go.
     #[inline]
     pub fn stays_live(&mut self, top: NodeId) -> bool {
-        !self.program.has_watched || self.arena.unchecked || self.can_differ(top)
+        !self.program.has_watched || self.can_differ(top)
     }
 
     /// Whether every element that is open at `top` in an array of unique elements can become one that its array does
@@ -51,7 +51,7 @@ impl Frames<'_> {
         let arrays = self.watched_arrays(top);
         let asked = self.arena.searching;
         arrays.into_iter().filter(|&a| a > asked).all(|a| {
-            self.exceeds(a, self.variety(top, a)) || {
+            self.exceeds(a, self.variety(top, a)) || !self.may_repeat(top, a) || {
                 let mark = self.arena.mark();
                 let trace = self.arena.trace;
                 self.arena.searching = a;

@@ -160,7 +160,7 @@ impl Frames<'_> {
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
             let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
-            if open {
+            if open && !self.is_unchecked(n) {
                 let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
                 if items.iter().any(|i| self.program.arrays[i.shape as usize].watched) {
                     out.push(at);
@@ -182,57 +182,6 @@ impl Frames<'_> {
             at = n.parent;
         }
         most
-    }
-
-    /// Whether the value above `parent` that rule `tag` accepts may decide whether an element is one that its array
-    /// has: nothing but the value can make a difference.
-    pub fn may_repeat(&self, parent: NodeId, tag: u32) -> bool {
-        let arrays = self.watched_arrays(parent);
-        if arrays.is_empty() {
-            return false;
-        }
-        let mut counts: ByTag = smallvec![0; tag as usize + 1];
-        counts[tag as usize] = 1;
-        arrays.iter().any(|&a| !self.exceeds(a, self.variety_above(parent, counts.clone(), a)))
-    }
-
-    /// Whether the next bytes of the key at `top` may decide whether an element is one that its array has.
-    pub fn key_may_repeat(&self, top: NodeId) -> bool {
-        let arrays = self.watched_arrays(top);
-        let node = self.arena.nodes[top as usize];
-        let items = &self.arena.objects[node.start as usize..(node.start + node.len) as usize];
-        let open = |i: &ObjectItem| {
-            let p = &self.program.objects[i.shape as usize];
-            i.others && p.max == u64::MAX && p.others.iter().any(|c| c.keys.is_none())
-        };
-        if arrays.is_empty() {
-            return false;
-        }
-        // An open alternative can differ whatever the key is; of the others only that they go on is certain.
-        let (mut endless, mut alive) = (ByTag::new(), ByTag::new());
-        for i in items {
-            raise(&mut endless, i.tag, if open(i) { u64::MAX } else { 0 });
-            raise(&mut alive, i.tag, 1);
-        }
-        arrays.iter().any(|&a| {
-            [&endless, &alive].iter().all(|c| !self.exceeds(a, self.variety_above(node.parent, (*c).clone(), a)))
-        })
-    }
-
-    /// Whether every element that is open at `origin` is still the same and open at `at`, and can become one that its
-    /// array does not have. `at` comes after `origin` and no array was opened in between.
-    pub fn stays_inside(&self, origin: NodeId, at: NodeId) -> bool {
-        let above = |from: NodeId| {
-            let parent = |&n: &NodeId| Some(self.arena.nodes[n as usize].parent).filter(|&p| p != NONE);
-            std::iter::successors(Some(from), parent)
-        };
-        let innermost = above(origin).find(|&n| {
-            let n = &self.arena.nodes[n as usize];
-            n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX
-        });
-        at != NONE
-            && innermost.is_some_and(|array| above(at).any(|n| n == array))
-            && self.watched_arrays(at).iter().all(|&a| self.exceeds(a, self.variety(at, a)))
     }
 
     /// Whether so many values are more than the array has elements.

@@ -5,9 +5,10 @@
 //! the value's bytes. So it is worked out once, for every tail that the vocabulary has, and the crossing tokens of any
 //! lexeme look their tails up in it.
 
-use super::live::Known;
-use super::mask::Masker;
 use super::composition::Part;
+use super::live::Known;
+use super::live::Open;
+use super::mask::Masker;
 use super::share::{Patch, allowed};
 use super::submask::Cross;
 use super::tails::Bits;
@@ -22,6 +23,7 @@ pub struct AfterValue {
     parent: NodeId,
     tag: u32,
     bits: Bits,
+    open: Open,
     /// Crossing tokens that were asked for, and which of them are allowed.
     closing: SmallVec<[(u64, Patch); 2]>,
 }
@@ -32,35 +34,36 @@ const AFTER_VALUES: usize = 4;
 const CLOSING: usize = 8;
 
 impl Known {
-    /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before.
-    pub(super) fn closing(&self, parent: NodeId, tag: u32, cross: &Cross) -> Option<Patch> {
+    /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the tails
+    /// whose tokens are to be stepped whole.
+    pub(super) fn closing(&self, parent: NodeId, tag: u32, cross: &Cross) -> Option<(Patch, Open)> {
         let after = self.values.iter().find(|a| (a.parent, a.tag) == (parent, tag))?;
-        after.closing.iter().find(|c| c.0 == cross.id).map(|c| c.1.clone())
+        after.closing.iter().find(|c| c.0 == cross.id).map(|c| (c.1.clone(), after.open.clone()))
     }
 }
 
 impl Masker<'_> {
     /// Allows crossing tokens by what is known to follow the value above `parent` once rule `tag` accepted it; `lexeme` and
-    /// `count` check the length of what came before. False if some tail is not among the vocabulary's; the tokens that
-    /// were allowed then are allowed all the same.
+    /// `count` check the length of what came before. Returns the tails whose tokens are to be stepped whole, or `None` if some
+    /// tail is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
     pub(super) fn cross_known(
         &mut self,
         cross: &Cross,
         lexeme: Option<&Lexeme>,
         count: u32,
         (parent, tag): (NodeId, u32),
-    ) -> bool {
+    ) -> Option<Open> {
         let bounded = lexeme.filter(|l| !l.all_may_close(count, cross.chars));
         if bounded.is_none()
-            && let Some(patch) = self.known.closing(parent, tag, cross)
+            && let Some((patch, open)) = self.known.closing(parent, tag, cross)
         {
             self.share(Part::Allow(patch));
-            return true;
+            return Some(open);
         }
-        let bits = self.after_value(parent, tag);
-        match bounded {
+        let (bits, open) = self.after_value(parent, tag);
+        let done = match bounded {
             None => {
-                let Some(patch) = self.tables.shares.patch(cross, &self.tables.tails, &bits) else { return false };
+                let patch = self.tables.shares.patch(cross, &self.tables.tails, &bits)?;
                 if let Some(after) = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag)) {
                     if after.closing.len() == CLOSING {
                         after.closing.clear();
@@ -78,7 +81,8 @@ impl Masker<'_> {
                     }
                 })
             }
-        }
+        };
+        done.then_some(open)
     }
 
     /// Allows the crossing tokens whose tails `bits` allow; false, and nothing was done, if some tail is not among the
@@ -94,22 +98,28 @@ impl Masker<'_> {
     }
 
     /// See [`AfterValue`].
-    pub(super) fn after_value(&mut self, parent: NodeId, tag: u32) -> Bits {
+    pub(super) fn after_value(&mut self, parent: NodeId, tag: u32) -> (Bits, Open) {
         if let Some(a) = self.known.values.iter().find(|a| (a.parent, a.tag) == (parent, tag)) {
-            return a.bits.clone();
+            return (a.bits.clone(), a.open.clone());
         }
         let mark = self.frames.arena.mark();
-        let checked = std::mem::replace(&mut self.frames.arena.unchecked, false);
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
         let after = self.frames.finish_by(parent, &[tag]);
-        let bits = if after == NONE { self.no_tails() } else { self.live_tails(after) };
+        let (bits, open) = if after == NONE { (self.no_tails(), Open::new()) } else { self.live_tails_or_open(after) };
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
         if parent < self.known.nodes {
             if self.known.values.len() >= AFTER_VALUES {
                 self.known.values.clear();
             }
-            self.known.values.push(AfterValue { parent, tag, bits: bits.clone(), closing: SmallVec::new() });
+            self.known.values.push(AfterValue {
+                parent,
+                tag,
+                bits: bits.clone(),
+                open: open.clone(),
+                closing: SmallVec::new(),
+            });
         }
-        bits
+        (bits, open)
     }
 }

@@ -113,7 +113,8 @@ impl Masker<'_> {
     fn look_at(&mut self, top: NodeId) {
         self.fresh = true;
         self.known.settle(self.frames.arena);
-        self.exact = self.frames.program.has_unique && self.frames.is_unique_inside(top);
+        self.exact = false;
+        self.unique = self.frames.program.has_unique && self.frames.is_unique_inside(top);
     }
 
     /// Writes a row that holds anything, if that takes no more than a look at what is known. False if it takes more; then
@@ -121,7 +122,7 @@ impl Masker<'_> {
     pub fn fill_known(&mut self, memo: &Memo, top: NodeId, asked: &mut Asked) -> bool {
         asked.clear();
         self.look_at(top);
-        if self.exact {
+        if self.unique {
             return false;
         }
         let n = self.frames.arena.nodes[top as usize];
@@ -139,7 +140,7 @@ impl Masker<'_> {
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
     pub fn fill_asked(&mut self, memo: &Memo, top: NodeId, asked: &Asked) {
         self.look_at(top);
-        if self.exact {
+        if self.unique {
             return self.fill(top);
         }
         self.composition = Some(Composition::default());
@@ -155,9 +156,10 @@ impl Masker<'_> {
     fn is_text(&self, n: &Node) -> bool {
         let (arena, program) = (&*self.frames.arena, self.frames.program);
         n.kind == Kind::Scalar
-            && arena.scalars.get(n.start as usize).is_some_and(|s| {
-                program.lexemes.get(s.lexeme as usize).is_some_and(|l| l.kind() != LexemeKind::Raw)
-            })
+            && arena
+                .scalars
+                .get(n.start as usize)
+                .is_some_and(|s| program.lexemes.get(s.lexeme as usize).is_some_and(|l| l.kind() != LexemeKind::Raw))
     }
 
     fn fill_known_text(&mut self, n: &Node) -> bool {
@@ -173,7 +175,10 @@ impl Masker<'_> {
             if !masked.lexeme.all_may_close(n.count, cross.chars) {
                 return false;
             }
-            let Some(patch) = self.known.closing(n.parent, item.tag, cross) else { return false };
+            let Some((patch, open)) = self.known.closing(n.parent, item.tag, cross) else { return false };
+            if !open.is_empty() {
+                return false;
+            }
             composition.share(Part::Allow(patch));
         }
         self.write(&composition);

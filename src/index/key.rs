@@ -17,6 +17,10 @@ use crate::automaton::text::Sub;
 impl Masker<'_> {
     /// Inside a key.
     pub(super) fn key(&mut self, walked: Walked, node: u32, top: NodeId) {
+        self.unrepeated(walked, node, top, |masker| masker.any_key(walked, node, top));
+    }
+
+    fn any_key(&mut self, walked: Walked, node: u32, top: NodeId) {
         let ground = Ground::Whole(walked);
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
@@ -40,7 +44,7 @@ impl Masker<'_> {
                 }
             }
         }
-        if program.has_watched && self.exact && self.frames.key_may_repeat(top) {
+        if self.key_is_watched(top) {
             self.begin();
             return self.children(ground, node, top);
         }
@@ -73,12 +77,15 @@ impl Masker<'_> {
             let mask = self.tables.submask(self.vocabulary, masked, state, 0, walked, node);
             self.allow_inner(&mask);
             let Some(cross) = &mask.cross else { continue };
-            let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
+            let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.unique);
             let after = self.frames.close_unnamed(top, |text| text == group);
-            if after != NONE && (self.exact || !self.cross_unnamed(cross, top, after, (walked, node))) {
+            if after != NONE && !self.cross_unnamed(cross, top, after, (walked, node)) {
+                let exact = self.exact;
+                self.exact |= self.unique;
                 let tail = Ground::Tail { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
                 self.emit(tail, 0);
                 self.visit(tail, 0, after);
+                self.exact = exact;
             }
             self.frames.arena.unchecked = checked;
             self.frames.arena.truncate(&mark);
@@ -111,29 +118,20 @@ impl Masker<'_> {
         if !self.cross_by(cross, &bits) {
             return false;
         }
-        for &node in &open {
-            // A second key in one token: what the first one spells may matter.
-            let tail = self.tables.tails.spelled(node);
-            let Some(below) = cross.tails.find(0, &tail) else { continue };
-            for &i in cross.tails.subtree_tokens(below) {
-                let token = cross.crossings[i as usize].token;
-                if self.allows(top, self.rest_of(token, from)) {
-                    self.set(token);
-                }
-            }
-        }
+        // A second key in one token, and elements: what the key spells may matter.
+        self.cross_open(cross, &open, top, from);
         true
     }
 
     /// Allows the tokens that close a key right here, which ends at `path` below `top`: `child` is where the quote leads.
-    fn close_name(&mut self, ground: Ground<'_>, child: u32, top: NodeId, path: &[u8]) {
+    pub(super) fn close_name(&mut self, ground: Ground<'_>, child: u32, top: NodeId, path: &[u8]) {
         let mark = self.frames.arena.mark();
         let next = self.step_all(top, path);
         if next != NONE {
             let n = &self.frames.arena.nodes[next as usize];
             let closed = !(n.kind == Kind::Object && n.phase == Phase::Key);
             let tables = self.tables;
-            let quick = closed && !self.exact && path.len() == 1 && matches!(ground, Ground::Whole(Walked::Tokens));
+            let quick = closed && path.len() == 1 && matches!(ground, Ground::Whole(Walked::Tokens));
             let bits =
                 if quick && self.trie(ground).depth[child as usize] == 1 { Some(self.live_tails(next)) } else { None };
             let done = match (&bits, &tables.tails.closing) {

@@ -65,10 +65,15 @@ pub struct Answer {
     below: u32,
     /// The configuration stands behind a key that is not known; then second keys of the same object are left open.
     unnamed: bool,
+    /// The element in front of it is not known; then what uniqueness may refuse is left open.
+    unchecked: bool,
     content: Content,
     bits: Bits,
-    open: SmallVec<[u32; 2]>,
+    open: Open,
 }
+
+/// Nodes of the tails' trie whose tokens are stepped whole.
+pub(super) type Open = SmallVec<[u32; 2]>;
 
 /// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same rules.
 struct Member {
@@ -121,6 +126,9 @@ pub struct Known {
     pub(super) bits: u32,
     pub(super) counts: u32,
     pub(super) seen: u32,
+    pub(super) elements: u32,
+    /// Arrays of unique elements whose open element differs from all others, however it goes on.
+    pub(super) apart: SmallVec<[NodeId; 4]>,
 }
 
 impl Known {
@@ -129,6 +137,7 @@ impl Known {
         self.values.clear();
         self.answers.clear();
         self.levels.clear();
+        self.apart.clear();
     }
 
     /// Notes what is in the arena before a mask is made.
@@ -137,6 +146,7 @@ impl Known {
         self.bits = arena.bits.len() as u32;
         self.counts = arena.counts.len() as u32;
         self.seen = arena.seen.len() as u32;
+        self.elements = arena.elements.len() as u32;
     }
 }
 
@@ -148,31 +158,43 @@ impl Masker<'_> {
 
     /// Which tails may follow `top`.
     pub(super) fn live_tails(&mut self, top: NodeId) -> Bits {
-        let mut bits = self.no_tails();
+        self.live_tails_or_open(top).0
+    }
+
+    /// The same where the element in front of `top` may not be known: tails that uniqueness may refuse are left out and
+    /// returned beside.
+    pub(super) fn live_tails_or_open(&mut self, top: NodeId) -> (Bits, Open) {
+        let (mut bits, mut open) = (self.no_tails(), Open::new());
         set(&mut bits, 0);
         let mark = self.frames.arena.mark();
-        self.live_below(0, top, NONE, &mut bits, &mut SmallVec::new());
+        self.live_below(0, top, NONE, &mut bits, &mut open);
         self.frames.arena.truncate(&mark);
-        bits
+        (bits, open)
     }
 
     /// Which tails may follow `after`, just behind a key without a name. Tails with a second key of the same object are
     /// left out where it matters what the first one spelled; they are returned beside.
-    pub(super) fn live_tails_unnamed(&mut self, after: NodeId) -> (Bits, SmallVec<[u32; 2]>) {
+    pub(super) fn live_tails_unnamed(&mut self, after: NodeId) -> (Bits, Open) {
         let content = self.settled_content(after);
+        let unchecked = self.frames.arena.unchecked;
         if let Some(c) = &content
-            && let Some(a) = self.known.answers.iter().find(|a| a.unnamed && a.below == 0 && a.content == *c)
+            && let Some(a) = self
+                .known
+                .answers
+                .iter()
+                .find(|a| a.unnamed && a.unchecked == unchecked && a.below == 0 && a.content == *c)
         {
             return (a.bits.clone(), a.open.clone());
         }
         let mut bits = self.no_tails();
         set(&mut bits, 0);
-        let mut open = SmallVec::new();
+        let mut open = Open::new();
         let mark = self.frames.arena.mark();
         self.live_below(0, after, self.frames.arena.nodes[after as usize].parent, &mut bits, &mut open);
         self.frames.arena.truncate(&mark);
         if let Some(content) = content {
-            self.remember(Answer { below: 0, unnamed: true, content, bits: bits.clone(), open: open.clone() });
+            let (bits, open) = (bits.clone(), open.clone());
+            self.remember(Answer { below: 0, unnamed: true, unchecked, content, bits, open });
         }
         (bits, open)
     }
@@ -187,11 +209,12 @@ impl Masker<'_> {
 
     /// Sets the bits of the nodes below `root` that can be stepped from `top`. Behind an unknown key of the object on
     /// `object`, further keys of that object are followed only where every key may stand; other places go to `open`.
-    fn live_below(&mut self, root: u32, top: NodeId, object: NodeId, bits: &mut Bits, open: &mut SmallVec<[u32; 2]>) {
+    fn live_below(&mut self, root: u32, top: NodeId, object: NodeId, bits: &mut Bits, open: &mut Open) {
         let tables = self.tables;
         let tails = &tables.tails;
         let trie = &tails.trie;
         let base = trie.depth[root as usize];
+        let unchecked = self.frames.arena.unchecked;
         let mut path: SmallVec<[NodeId; 32]> = smallvec::smallvec![top];
         let mut i = root + 1;
         let end = trie.end[root as usize];
@@ -232,6 +255,11 @@ impl Masker<'_> {
                 i = past;
                 continue;
             }
+            if unchecked && self.frames.is_uncertain(before, next, self.known.nodes) {
+                open.push(i);
+                i = past;
+                continue;
+            }
             if byte == b':' && n.kind == Kind::Object && n.phase == Phase::BeforeColon && trie.depth[i as usize] == 1 {
                 set(bits, i);
                 if self.live_below_colon(i, next, object, bits, open) {
@@ -253,7 +281,7 @@ impl Masker<'_> {
             }
             set(bits, i);
             if closes(byte) && past > i + 1 && trie.depth[i as usize] == 1 && object == NONE {
-                self.live_below_closed(i, next, bits);
+                self.live_below_closed(i, next, bits, open);
                 i = past;
                 continue;
             }
@@ -264,20 +292,20 @@ impl Masker<'_> {
 
     /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value. False if
     /// that is not known for all members with the same rules.
-    fn live_below_colon(
-        &mut self,
-        node: u32,
-        value: NodeId,
-        object: NodeId,
-        bits: &mut Bits,
-        open: &mut SmallVec<[u32; 2]>,
-    ) -> bool {
+    fn live_below_colon(&mut self, node: u32, value: NodeId, object: NodeId, bits: &mut Bits, open: &mut Open) -> bool {
+        // Where an element around the member is watched, what was read of it matters in the member, too.
+        let settled = if self.frames.arena.unchecked { self.known.nodes } else { 0 };
+        if self.frames.is_watched_since(value, settled, false) {
+            return false;
+        }
         let n = self.frames.arena.nodes[value as usize];
         let rules = &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
         let rules: RuleSet = rules.iter().map(|r| r.0).collect();
         let members = self.members;
         let known = members.get(&rules).unwrap_or_else(|| {
+            let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
             let made = self.member(node, value).map(Arc::new);
+            self.frames.arena.unchecked = checked;
             members.keep(rules, made)
         });
         let Some(member) = known else { return false };
@@ -345,19 +373,27 @@ impl Masker<'_> {
 
     /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and elements
     /// of the container that was closed.
-    fn live_below_closed(&mut self, node: u32, top: NodeId, bits: &mut Bits) {
+    fn live_below_closed(&mut self, node: u32, top: NodeId, bits: &mut Bits, open: &mut Open) {
         let content = self.settled_content(top);
+        let unchecked = self.frames.arena.unchecked;
         if let Some(c) = &content
-            && let Some(a) = self.known.answers.iter().find(|a| !a.unnamed && a.below == node && a.content == *c)
+            && let Some(a) = self
+                .known
+                .answers
+                .iter()
+                .find(|a| !a.unnamed && a.unchecked == unchecked && a.below == node && a.content == *c)
         {
+            open.extend_from_slice(&a.open);
             bits.iter_mut().zip(&a.bits).for_each(|(b, a)| *b |= a);
             return;
         }
         let mut found: Bits = smallvec::smallvec![0; bits.len()];
-        self.live_below(node, top, NONE, &mut found, &mut SmallVec::new());
+        let mut left = Open::new();
+        self.live_below(node, top, NONE, &mut found, &mut left);
+        open.extend_from_slice(&left);
         bits.iter_mut().zip(&found).for_each(|(b, f)| *b |= f);
         if let Some(content) = content {
-            self.remember(Answer { below: node, unnamed: false, content, bits: found, open: SmallVec::new() });
+            self.remember(Answer { below: node, unnamed: false, unchecked, content, bits: found, open: left });
         }
     }
 
@@ -366,8 +402,13 @@ impl Masker<'_> {
         let arena = &*self.frames.arena;
         let mut node = arena.nodes[at as usize];
         let known = &self.known;
+        if arena.unchecked {
+            // What was read of the elements around it is not looked at.
+            node.trace = u32::MAX;
+        }
+        let seen = if node.kind == Kind::Array { known.elements } else { known.seen };
         let apart = node.trace == u32::MAX && (node.kind == Kind::Object || node.key == u32::MAX);
-        if !apart || node.parent >= known.nodes || (node.seen != u32::MAX && node.seen >= known.seen) {
+        if !apart || node.parent >= known.nodes || (node.seen != u32::MAX && node.seen >= seen) {
             return None;
         }
         let program = self.frames.program;

@@ -45,8 +45,12 @@ pub struct Masker<'a> {
     pub members: &'a Members,
     /// The row; bits are only ever set.
     pub row: &'a mut [u32],
+    /// Some array on the stack must have unique elements.
+    pub unique: bool,
     /// Every crossing token is stepped whole, because what it spells decides what may follow.
     pub exact: bool,
+    /// A number or word that is open, or may begin, may become an element that its array has.
+    pub(super) repeated_raw: bool,
     /// What was found about the frames, at this mask or before; belongs to the guide.
     pub known: Known,
     /// The row holds anything yet.
@@ -54,8 +58,6 @@ pub struct Masker<'a> {
     /// What the row is made of, where it is noted and written in the end.
     pub(super) composition: Option<Composition>,
     depth: u32,
-    /// While the tails behind a scalar are walked: the configuration at the tail that may be allowed next.
-    behind_scalar: NodeId,
 }
 
 impl<'a> Masker<'a> {
@@ -76,12 +78,13 @@ impl<'a> Masker<'a> {
             members,
             frames,
             row,
+            unique: false,
             exact: false,
+            repeated_raw: false,
             known,
             fresh: false,
             composition: None,
             depth: 0,
-            behind_scalar: NONE,
         }
     }
 
@@ -123,18 +126,13 @@ impl<'a> Masker<'a> {
                 }
             }
             Ground::Tail { cross, lexeme, count, origin, from } => {
-                let inside = self.exact && origin != NONE && self.frames.stays_inside(origin, self.behind_scalar);
                 for &i in cross.tails.tokens(node) {
                     let c = cross.crossings[i as usize];
                     if lexeme.is_some_and(|l| !l.may_close(count.saturating_add(c.chars))) {
                         continue;
                     }
-                    // Exact grounds step each token whole, unless it leaves every element open and opens no array.
-                    if self.exact && origin != NONE {
-                        let rest = self.rest_of(c.token, from);
-                        if (!inside || rest.contains(&b'[')) && !self.allows(origin, rest) {
-                            continue;
-                        }
+                    if self.exact && origin != NONE && !self.allows(origin, self.rest_of(c.token, from)) {
+                        continue;
                     }
                     self.set(c.token);
                 }
@@ -154,8 +152,8 @@ impl<'a> Masker<'a> {
         self.depth += 1;
         // One token may open an array of unique elements and go on inside it.
         let whole = matches!(ground, Ground::Whole(_));
-        let entered = whole && !self.exact && self.frames.program.has_unique && self.frames.is_unique_inside(top);
-        self.exact |= entered;
+        let entered = whole && !self.unique && self.frames.program.has_unique && self.frames.is_unique_inside(top);
+        self.unique |= entered;
         let n = self.frames.arena.nodes[top as usize];
         if !(n.kind == Kind::Scalar || (n.kind == Kind::Object && n.phase == Phase::Key)) {
             self.begin();
@@ -183,7 +181,7 @@ impl<'a> Masker<'a> {
             (_, Ground::Whole(_)) => self.structure(ground, node, top),
             _ => self.children(ground, node, top),
         }
-        self.exact &= !entered;
+        self.unique &= !entered;
         self.depth -= 1;
     }
 
@@ -196,9 +194,6 @@ impl<'a> Masker<'a> {
         while child < end {
             let next = self.frames.step(top, trie.byte[child as usize]);
             if next != NONE {
-                if self.behind_scalar != NONE {
-                    self.behind_scalar = next;
-                }
                 self.emit(ground, child);
                 self.visit(ground, child, next);
                 self.frames.arena.truncate(&mark);
@@ -227,7 +222,7 @@ impl<'a> Masker<'a> {
         if node != 0 {
             return self.children_but_scalars(ground, node, top);
         }
-        if walked == Walked::Tokens && !self.exact && self.structure_by_tails(top) {
+        if walked == Walked::Tokens && self.structure_by_tails(top) {
             return;
         }
         let trie = self.trie(ground);
@@ -353,24 +348,28 @@ impl<'a> Masker<'a> {
         if !self.frames.gap_may_end(&n) {
             return;
         }
-        let program = self.frames.program;
-        for tag in 0..n.len {
-            let rule = self.frames.arena.rules[(n.start + tag) as usize];
-            for &lexeme in &program.rules[rule.0 as usize].lexemes {
-                let start = program.lexemes[lexeme as usize].start();
-                self.lexeme(walked, node, lexeme, start, 0, n.parent, tag, top);
+        self.unrepeated(walked, node, top, |masker| {
+            let program = masker.frames.program;
+            for tag in 0..n.len {
+                let rule = masker.frames.arena.rules[(n.start + tag) as usize];
+                for &lexeme in &program.rules[rule.0 as usize].lexemes {
+                    let start = program.lexemes[lexeme as usize].start();
+                    masker.lexeme(walked, node, lexeme, start, 0, n.parent, tag, top);
+                }
             }
-        }
+        });
     }
 
     fn scalar(&mut self, walked: Walked, node: u32, top: NodeId) {
         let n = self.frames.arena.nodes[top as usize];
         let mut raw = false;
-        for i in n.start..n.start + n.len {
-            let item = self.frames.arena.scalars[i as usize];
-            raw |= self.frames.program.lexemes[item.lexeme as usize].kind() == LexemeKind::Raw;
-            self.lexeme(walked, node, item.lexeme, item.state, n.count, n.parent, item.tag, top);
-        }
+        self.unrepeated(walked, node, top, |masker| {
+            for i in n.start..n.start + n.len {
+                let item = masker.frames.arena.scalars[i as usize];
+                raw |= masker.frames.program.lexemes[item.lexeme as usize].kind() == LexemeKind::Raw;
+                masker.lexeme(walked, node, item.lexeme, item.state, n.count, n.parent, item.tag, top);
+            }
+        });
         if raw {
             // A number may end before the next byte.
             let mark = self.frames.arena.mark();
@@ -400,12 +399,11 @@ impl<'a> Masker<'a> {
         let masked = &lexemes[lexeme as usize];
         let mask = self.tables.submask(self.vocabulary, masked, state, count, walked, node);
         let l = &*masked.lexeme;
-        let watched = self.exact && self.frames.program.has_watched && self.frames.may_repeat(parent, tag);
-        if self.exact && (watched || self.frames.has_elements(parent)) && l.may_run_out(count) {
+        let from = (walked, node);
+        let repeated = self.unique && (self.exact || (self.repeated_raw && l.kind() == LexemeKind::Raw));
+        if repeated && self.is_after_elements(parent) && l.may_run_out(count) {
             self.begin();
-            if self.inner_unused(&mask.inner, lexeme, (state, count), parent, top, (walked, node), watched) {
-                self.allow_inner(&mask);
-            }
+            self.inner_unused(&mask.inner, lexeme, state, count, top, from);
         } else {
             self.allow_inner(&mask);
         }
@@ -413,22 +411,26 @@ impl<'a> Masker<'a> {
         if !l.may_cross(count, cross.chars) {
             return;
         }
-        let bounded = l.is_bounded().then_some(l);
-        if !self.exact && self.cross_known(cross, bounded, count, (parent, tag)) {
-            return;
+        if repeated {
+            return self.cross_each(cross, top, from);
         }
+        let bounded = l.is_bounded().then_some(l);
+        if let Some(open) = self.cross_known(cross, bounded, count, (parent, tag)) {
+            return self.cross_open(cross, &open, top, from);
+        }
+        let exact = self.exact;
+        self.exact |= self.unique;
         let mark = self.frames.arena.mark();
         // What the element spells differs from token to token; where that matters each token is stepped whole.
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
         let after = self.frames.finish_by(parent, &[tag]);
         if after != NONE {
             let origin = if self.exact { top } else { NONE };
-            let ground = Ground::Tail { cross, lexeme: bounded, count, origin, from: (walked, node) };
-            self.behind_scalar = after;
+            let ground = Ground::Tail { cross, lexeme: bounded, count, origin, from };
             self.emit(ground, 0);
             self.visit(ground, 0, after);
-            self.behind_scalar = NONE;
         }
+        self.exact = exact;
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
     }

@@ -222,31 +222,34 @@ impl Builder<'_> {
     }
 
     /// The rule to use for an element of a unique array, and its values where they are few: strings with few members
-    /// are listed as they are usually written, so that what is left of them can be counted.
+    /// and bounds on their length are listed, so that what is left of them can be counted.
     fn unique_rule(&mut self, rule: RuleId, any_text: ExprId) -> Result<(RuleId, Values)> {
         let rules = self.rules;
         let r = &rules[rule.0 as usize];
         let mut p = RuleProgram::default();
         let mut changed = false;
-        let mut values: Option<Vec<Box<[u8]>>> = (r.arrays.is_empty() && r.objects.is_empty()).then(Vec::new);
-        let mut raw: Vec<ExprId> = r.literals.into_iter().collect();
+        let mut values: Values = (r.arrays.is_empty() && r.objects.is_empty()).then(Vec::new);
         for s in &r.strings {
             let Some(index) = self.lexeme(s.text, string_kind(s))? else { continue };
             let listed = if s.text == any_text { None } else { self.listed(s)? };
-            match listed {
-                None => {
-                    p.lexemes.push(index);
-                    values = None;
-                }
-                Some(texts) => {
-                    raw.push(self.exprs.choice(&texts));
+            let bounded = !s.plain && (s.min, s.max) != (0, INF);
+            let index = match &listed {
+                Some(texts) if bounded => {
                     changed = true;
+                    let expr = self.exprs.choice(texts);
+                    self.lexeme(expr, Kind::Text { min: 0, max: INF })?
                 }
-            }
+                _ => Some(index),
+            };
+            p.lexemes.extend(index);
+            values = values.zip(listed).map(|(mut v, texts)| {
+                let written = texts.iter().filter_map(|t| serde_json::to_vec(&String::from_utf8_lossy(t)).ok());
+                v.extend(written.filter_map(|t| crate::automaton::unique::canonical(&t)));
+                v
+            });
         }
-        if !raw.is_empty() {
-            let all = self.exprs.alt(&raw);
-            let lexeme = self.lexeme(all, Kind::Raw)?;
+        if let Some(literals) = r.literals {
+            let lexeme = self.lexeme(literals, Kind::Raw)?;
             if let Some(index) = lexeme {
                 let l = self.lexemes[index as usize].lexeme.clone();
                 p.lexemes.push(index);
@@ -263,14 +266,15 @@ impl Builder<'_> {
         if let Some(&made) = self.unique.get(&rule) {
             return Ok((made, values));
         }
+        p.lexemes.dedup();
         let made = RuleId((self.rules.len() + self.made.len()) as u32);
         self.made.push(p);
         self.unique.insert(rule, made);
         Ok((made, values))
     }
 
-    /// The members of a string set as JSON texts, if they are few.
-    fn listed(&mut self, s: &StringSet) -> Result<Option<Vec<Vec<u8>>>> {
+    /// The members of a string set, if they are few.
+    fn listed(&mut self, s: &StringSet) -> Result<Option<Vec<Box<[u8]>>>> {
         let x = &mut *self.exprs;
         let mut e = s.text;
         if (s.min, s.max) != (0, INF) {
@@ -279,15 +283,7 @@ impl Builder<'_> {
             e = x.and(&[e, counted]);
         }
         let Some(l) = self.tables.lexeme(x, e, Kind::Raw, Role::Whole, self.limits)? else { return Ok(None) };
-        let texts = crate::automaton::unique::members(&l.lexeme, l.lexeme.start(), 0);
-        let written = |text: &[u8]| {
-            let text = String::from_utf8_lossy(text);
-            match &self.tables.spelling {
-                None => serde_json::to_vec(&text).unwrap_or_default(),
-                Some(spelling) => spelling.written(&text),
-            }
-        };
-        Ok(texts.map(|t| t.iter().map(|t| written(t)).collect()))
+        Ok(crate::automaton::unique::members(&l.lexeme, l.lexeme.start(), 0).map(|t| t.to_vec()))
     }
 
     fn lexeme(&mut self, expr: ExprId, kind: Kind) -> Result<Option<u32>> {

@@ -531,12 +531,7 @@ impl Tables {
     /// The mask of a lexeme state at the root, if it was made before and no register bounds it, or only the length of any
     /// text.
     #[inline]
-    pub fn known_mask<'l>(
-        &self,
-        lexeme: &'l MaskedLexeme,
-        state: StateId,
-        count: u32,
-    ) -> Option<&'l Arc<SubMask>> {
+    pub fn known_mask<'l>(&self, lexeme: &'l MaskedLexeme, state: StateId, count: u32) -> Option<&'l Arc<SubMask>> {
         let l = &*lexeme.lexeme;
         match l.count_key(count) {
             (INF, 0) => lexeme.masks.roots.get(l.known_mask_state(state)?),
