@@ -24,6 +24,10 @@ impl Masker<'_> {
         self.known.settle(self.frames.arena);
         self.exact = false;
         self.unique = self.frames.program.has_unique && self.frames.is_unique_inside(top);
+        if self.unique && self.frames.program.has_watched {
+            // What differs from all other elements need not be watched.
+            self.frames.repeats(top, true);
+        }
     }
 
     /// [`fill_anew`](Self::fill_anew), by what `memo` remembers of it; `scratch` is overwritten.
