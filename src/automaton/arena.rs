@@ -174,6 +174,9 @@ pub struct Arena {
     pub elements: Vec<Element>,
     /// Set while what was read of an element is not known: uniqueness is checked only in arrays that are opened then.
     pub unchecked: bool,
+    /// Arrays of unique elements whose open element differs from all others, however it goes on. It holds as long as its
+    /// owner does not go back.
+    pub apart: smallvec::SmallVec<[NodeId; 4]>,
     /// The trace before the byte that is being stepped.
     pub trace: u32,
     /// While ways to end an element of an array are tried: that array. Only arrays inside the element are asked whether
@@ -219,6 +222,7 @@ impl Arena {
     pub fn truncate(&mut self, mark: &Mark) {
         let m = &mark.0;
         self.nodes.truncate(m[0] as usize);
+        self.apart.retain(|a| *a < m[0]);
         self.rules.truncate(m[1] as usize);
         self.scalars.truncate(m[2] as usize);
         self.arrays.truncate(m[3] as usize);

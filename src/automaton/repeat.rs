@@ -57,17 +57,17 @@ enum End<'t> {
 
 impl Frames<'_> {
     /// How the bytes after `top` may lead to an element that its array has, for every array of unique elements with one
-    /// open. Arrays on `apart` are passed over: their elements differ from all others. Those that are found to do so are
-    /// added.
-    pub fn repeats(&self, top: NodeId, apart: &mut SmallVec<[NodeId; 4]>) -> Repeats {
+    /// open. With `keep`, where `top` is where a guide stands, arrays whose elements differ from all others are noted.
+    pub fn repeats(&mut self, top: NodeId, keep: bool) -> Repeats {
         let mut out = Repeats::default();
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
             let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
-            if open && !apart.contains(&at) && !self.repeats_of(top, n, &mut out) {
-                apart.push(at);
+            let parent = n.parent;
+            if open && !self.arena.apart.contains(&at) && !self.repeats_of(top, n, &mut out) && keep {
+                self.arena.apart.push(at);
             }
-            at = n.parent;
+            at = parent;
         }
         out.texts.sort_unstable_by(|a, b| a.text.cmp(&b.text));
         out.texts.dedup();
@@ -323,7 +323,7 @@ impl Frames<'_> {
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize).filter(|_| at >= settled) {
             let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.count > 0;
-            if open && !n.spelled {
+            if open && !n.spelled && !self.arena.apart.contains(&at) {
                 let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
                 let watched = items.iter().any(|i| self.program.arrays[i.shape as usize].watched);
                 if watched && !(asked && at != top && self.exceeds(at, self.variety(top, at))) {

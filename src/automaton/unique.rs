@@ -9,7 +9,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex};
 
-use super::arena::{Element, KeyByte, Kind, Node, NodeId, Phase};
+use super::arena::{Element, KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use super::program::{Gap, Program};
@@ -357,7 +357,8 @@ impl Frames<'_> {
         if array.kind != Kind::Array || array.key == u32::MAX || array.seen == u32::MAX || self.is_unchecked(&array) {
             return;
         }
-        let mut prefix: Option<Vec<u8>> = None;
+        let mut prefix = self.arena.bytes_since(self.arena.trace, array.key);
+        prefix.push(byte);
         let mut kept = start as usize;
         for i in start as usize..self.arena.scalars.len() {
             let item = self.arena.scalars[i];
@@ -366,23 +367,38 @@ impl Frames<'_> {
             let free = items.iter().filter(waits).any(|i| !self.program.arrays[i.shape as usize].unique);
             let keep = free
                 || self.program.has_many_endings(item.lexeme, item.state, count, array.count)
-                || match self.program.endings(item.lexeme, item.state, count, array.count) {
-                    None => true,
-                    Some(texts) => texts.iter().any(|t| {
-                        let prefix = prefix.get_or_insert_with(|| {
-                            let mut read = self.arena.bytes_since(self.arena.trace, array.key);
-                            read.push(byte);
-                            read
-                        });
-                        let whole = [prefix.as_slice(), t].concat();
-                        canonical(&whole).is_none_or(|v| !self.has_element(&array, &v))
-                    }),
-                };
+                || self.has_unused_end(&array, &item, count, &prefix);
             if keep {
                 self.arena.scalars[kept] = item;
                 kept += 1;
             }
         }
         self.arena.scalars.truncate(kept);
+    }
+
+    /// Whether some way to end an item, which stands behind `prefix`, is an element that the array does not have.
+    fn has_unused_end(&self, array: &Node, item: &ScalarItem, count: u32, prefix: &[u8]) -> bool {
+        let l = &self.program.lexemes[item.lexeme as usize];
+        if let Some(n) = l.num_texts(item.state).filter(|_| !prefix.contains(&b'\\')) {
+            // Elements are different texts, each written once: those that end the item are counted.
+            let ends = |rest: &[u8]| {
+                let end = rest.iter().fold(item.state, |s, &b| if s > CLOSED { l.next(s, b) } else { DEAD });
+                end == CLOSED
+            };
+            let prefix = prefix.trim_ascii_start();
+            let mut used = 0;
+            let mut e = array.seen;
+            while let Some(element) = self.arena.elements.get(e as usize) {
+                let text = element.value.strip_prefix(b"\"").and_then(|text| text.strip_prefix(prefix));
+                used += u64::from(text.is_some_and(ends));
+                e = element.before;
+            }
+            return n > used;
+        }
+        let Some(texts) = self.program.endings(item.lexeme, item.state, count, array.count) else { return true };
+        texts.iter().any(|t| {
+            let whole = [prefix, t].concat();
+            canonical(&whole).is_none_or(|v| !self.has_element(array, &v))
+        })
     }
 }

@@ -357,6 +357,7 @@ impl Guide {
             Position::Pattern(s) => *s = before,
             Position::Document { arena, top } => {
                 arena.truncate(mark);
+                arena.apart.clear();
                 *top = before;
             }
             // States of tables have 16 bits.

@@ -115,6 +115,10 @@ impl Masker<'_> {
         self.known.settle(self.frames.arena);
         self.exact = false;
         self.unique = self.frames.program.has_unique && self.frames.is_unique_inside(top);
+        if self.unique && self.frames.program.has_watched {
+            // What differs from all other elements need not be watched.
+            self.frames.repeats(top, true);
+        }
     }
 
     /// Writes a row that holds anything, if that takes no more than a look at what is known. False if it takes more; then

@@ -127,8 +127,6 @@ pub struct Known {
     pub(super) counts: u32,
     pub(super) seen: u32,
     pub(super) elements: u32,
-    /// Arrays of unique elements whose open element differs from all others, however it goes on.
-    pub(super) apart: SmallVec<[NodeId; 4]>,
 }
 
 impl Known {
@@ -137,7 +135,6 @@ impl Known {
         self.values.clear();
         self.answers.clear();
         self.levels.clear();
-        self.apart.clear();
     }
 
     /// Notes what is in the arena before a mask is made.

@@ -13,7 +13,7 @@ use super::share::patch;
 use super::submask::{Cross, Inner};
 use super::tables::Walked;
 use crate::automaton::arena::{Kind, NodeId, Phase};
-use crate::automaton::lexeme::{CLOSED, Lexeme};
+use crate::automaton::lexeme::{CLOSED, DEAD, Lexeme};
 use crate::automaton::repeat::Rest;
 use crate::automaton::text::{Move, Sub, step};
 
@@ -26,17 +26,14 @@ impl Masker<'_> {
         if !self.unique {
             return part(self);
         }
-        let repeats = self.frames.repeats(top, &mut self.known.apart);
-        self.known.apart.retain(|a| *a < self.known.nodes);
+        let repeats = self.frames.repeats(top, top < self.known.nodes);
         let outer = (self.exact, self.repeated_raw);
         (self.exact, self.repeated_raw) = (self.exact || repeats.unknown, repeats.raw);
         part(self);
         (self.exact, self.repeated_raw) = outer;
-        if !repeats.texts.is_empty() {
-            let inner = self.may_run_out(top);
-            for rest in &repeats.texts {
-                self.take_repetition(walked, node, top, rest, inner);
-            }
+        if let Some(sub) = repeats.texts.first().map(|rest| rest.sub) {
+            let inner = self.may_run_out(top).then(|| self.items(top));
+            self.take_repetitions((walked, node), top, &repeats.texts, sub, inner);
         }
     }
 
@@ -60,44 +57,87 @@ impl Masker<'_> {
             }
     }
 
-    /// Takes back the tokens that lead to a repetition by going on with `rest`.
-    fn take_repetition(&mut self, walked: Walked, node: u32, top: NodeId, rest: &Rest, inner: bool) {
+    /// The lexemes of the scalar at `top`, with their states and counts.
+    fn items(&self, top: NodeId) -> Items {
+        let n = self.frames.arena.nodes[top as usize];
+        let program = self.frames.program;
+        let items = n.start as usize..(n.start + n.len) as usize;
+        match n.kind {
+            Kind::Scalar => self.frames.arena.scalars[items].iter().map(|i| (i.lexeme, i.state, n.count)).collect(),
+            Kind::Value => {
+                let rules = &self.frames.arena.rules[items];
+                let lexemes = rules.iter().flat_map(|r| &program.rules[r.0 as usize].lexemes);
+                lexemes.map(|&l| (l, program.lexemes[l as usize].start(), 0)).collect()
+            }
+            _ => Items::new(),
+        }
+    }
+
+    /// Takes back the tokens that lead to a repetition by going on with one of `rests`, which ascend and are behind `sub` all.
+    /// `inner` are the lexemes of the string, where tokens may be refused that do not close it.
+    fn take_repetitions(&mut self, from: (Walked, u32), top: NodeId, rests: &[Rest], sub: Sub, inner: Option<Items>) {
+        let (walked, node) = from;
         let ground = Ground::Whole(walked);
-        let text = &*rest.text;
         let mut path: Vec<u8> = Vec::new();
-        // Where to go on: the trie's node, what was read of the text, how far into an escape, and the byte that led there.
-        let mut places = vec![(node, 0, rest.sub, 0, 0)];
-        while let Some((at, read, sub, depth, byte)) = places.pop() {
-            if depth > 0 {
-                path.truncate(depth - 1);
-                path.push(byte);
-                if inner {
-                    for &t in self.trie(ground).tokens(at) {
-                        self.try_again(t, top, (walked, node));
-                    }
+        let start = Place { node, read: 0, sub, depth: 0, byte: 0, items: inner.clone().unwrap_or_default() };
+        let mut places = vec![(start, rests)];
+        while let Some((at, rests)) = places.pop() {
+            if at.depth > 0 {
+                path.truncate(at.depth - 1);
+                path.push(at.byte);
+                // With more ways to end than there are repetitions, one of them is new.
+                let is_new = |i: &(u32, u32, u32)| {
+                    i.1 > CLOSED && self.frames.program.has_many_endings(i.0, i.1, i.2, rests.len() as u32)
+                };
+                if inner.is_some() && !at.items.iter().any(is_new) && !self.allows(top, &path) {
+                    // No byte of what comes below matters any more.
+                    self.clear_below(ground, at.node);
+                    continue;
                 }
             }
-            if !inner && walked == Walked::Tokens && !self.tables.is_quoted(at) {
+            if inner.is_none() && walked == Walked::Tokens && !self.tables.is_quoted(at.node) {
                 continue;
             }
-            for byte in next_bytes(sub, &text[read..]) {
-                let Some(child) = self.child(ground, at, byte) else { continue };
-                let mut go_on = |read: usize, sub: Sub| places.push((child, read, sub, depth + 1, byte));
-                match step(sub, byte) {
-                    Move::To(sub) => go_on(read, sub),
-                    Move::Byte(b) if text[read..].first() == Some(&b) => go_on(read + 1, Sub::Plain),
-                    Move::Char(c) if text[read..].starts_with(c.encode_utf8(&mut [0; 4]).as_bytes()) => {
-                        go_on(read + c.len_utf8(), Sub::Plain);
+            for byte in next_bytes(at.sub, at.read, rests) {
+                let Some(child) = self.child(ground, at.node, byte) else { continue };
+                let (to, rests) = match step(at.sub, byte) {
+                    Move::To(sub) => ((at.read, sub), rests),
+                    Move::Byte(b) => ((at.read + 1, Sub::Plain), beginning(rests, at.read, &[b])),
+                    Move::Char(c) => {
+                        let mut utf8 = [0; 4];
+                        let c = c.encode_utf8(&mut utf8).as_bytes();
+                        ((at.read + c.len(), Sub::Plain), beginning(rests, at.read, c))
                     }
-                    Move::Close if read == text.len() => {
-                        path.truncate(depth);
+                    Move::Close => {
+                        path.truncate(at.depth);
                         path.push(byte);
                         self.close_repetition(walked, node, child, top, &path);
+                        continue;
                     }
-                    _ => {}
+                    Move::Dead => continue,
+                };
+                if rests.is_empty() {
+                    continue;
                 }
+                let program = self.frames.program;
+                let items = at.items.iter().map(|&(lexeme, state, count)| {
+                    let l = &program.lexemes[lexeme as usize];
+                    if state <= CLOSED {
+                        return (lexeme, DEAD, 0);
+                    }
+                    let count = count.saturating_add(l.starts_char(l.state(state), byte) as u32);
+                    (lexeme, l.next(state, byte), count)
+                });
+                let items = items.collect();
+                places.push((Place { node: child, read: to.0, sub: to.1, depth: at.depth + 1, byte, items }, rests));
             }
         }
+    }
+
+    /// Takes all tokens at and below a node back.
+    fn clear_below(&mut self, ground: Ground<'_>, node: u32) {
+        let below = patch(self.trie(ground).subtree_tokens(node).to_vec());
+        self.forbid(below, false);
     }
 
     /// Looks again at the tokens that close the string by `path` below `top`; `child` is where the quote leads.
@@ -114,7 +154,7 @@ impl Masker<'_> {
         if walked == Walked::Tokens && node == 0 && path == b"\"" {
             self.forbid(self.tables.tails.quoted.clone(), true);
         } else {
-            self.forbid(patch(tokens.to_vec()), false);
+            self.clear_below(ground, child);
         }
         self.close_name(ground, child, top, path);
     }
@@ -191,32 +231,72 @@ impl Masker<'_> {
     }
 }
 
-/// The bytes that may go on with a text: plainly or by an escape.
-fn next_bytes(sub: Sub, rest: &[u8]) -> smallvec::SmallVec<[u8; 24]> {
+/// Lexemes with a state and the code points read.
+type Items = smallvec::SmallVec<[(u32, u32, u32); 2]>;
+
+/// Where repetitions are followed.
+struct Place {
+    /// The node of the vocabulary's trie.
+    node: u32,
+    /// The bytes of the rests that were read.
+    read: usize,
+    /// How far into an escape.
+    sub: Sub,
+    /// Bytes below the node where it began, and the last of them.
+    depth: usize,
+    byte: u8,
+    items: Items,
+}
+
+/// Those of `rests` that go on with `bytes` from `read` on. They agree on what comes before.
+fn beginning<'r>(rests: &'r [Rest], read: usize, bytes: &[u8]) -> &'r [Rest] {
+    let next = |r: &Rest| r.text.get(read..).map_or(&[][..], |t| &t[..t.len().min(bytes.len())]).cmp(bytes);
+    let from = rests.partition_point(|r| next(r).is_lt());
+    let len = rests[from..].partition_point(|r| next(r).is_eq());
+    &rests[from..from + len]
+}
+
+/// The bytes that may go on with one of `rests` from `read` on: plainly or by an escape.
+fn next_bytes(sub: Sub, read: usize, rests: &[Rest]) -> smallvec::SmallVec<[u8; 32]> {
     let mut out = smallvec::SmallVec::new();
-    match (sub, rest.first()) {
-        (Sub::Open, _) | (Sub::Plain, None) => out.push(b'"'),
-        (Sub::Plain, Some(&b)) => {
-            if b >= 0x20 && b != b'"' && b != b'\\' {
-                out.push(b);
+    let mut rest = rests;
+    match sub {
+        Sub::Open => out.push(b'"'),
+        Sub::LowBackslash(_) => out.push(b'\\'),
+        Sub::LowU(_) => out.push(b'u'),
+        Sub::Hex(..) | Sub::LowHex(..) => out.extend_from_slice(b"0123456789abcdefABCDEF"),
+        Sub::Plain | Sub::Escape => {
+            let escaped = sub == Sub::Escape;
+            if escaped {
+                out.push(b'u');
             }
-            // Not in the middle of a character.
-            if b & 0xC0 != 0x80 {
-                out.push(b'\\');
+            while let Some(first) = rest.first() {
+                let Some(&b) = first.text.get(read) else {
+                    // The shortest one ends here.
+                    if !escaped {
+                        out.push(b'"');
+                    }
+                    rest = &rest[1..];
+                    continue;
+                };
+                rest = &rest[beginning(rest, read, &[b]).len()..];
+                if escaped {
+                    let short = [(8, b'b'), (12, b'f'), (10, b'n'), (13, b'r'), (9, b't')];
+                    out.extend(short.iter().filter(|s| s.0 == b).map(|s| s.1));
+                    if matches!(b, b'"' | b'\\' | b'/') {
+                        out.push(b);
+                    }
+                } else {
+                    if b >= 0x20 && b != b'"' && b != b'\\' {
+                        out.push(b);
+                    }
+                    // An escape does not begin in the middle of a character.
+                    if b & 0xC0 != 0x80 && !out.contains(&b'\\') {
+                        out.push(b'\\');
+                    }
+                }
             }
         }
-        (Sub::Escape, Some(&b)) => {
-            out.push(b'u');
-            let short = [(8, b'b'), (12, b'f'), (10, b'n'), (13, b'r'), (9, b't')];
-            out.extend(short.iter().filter(|s| s.0 == b).map(|s| s.1));
-            if matches!(b, b'"' | b'\\' | b'/') {
-                out.push(b);
-            }
-        }
-        (Sub::LowBackslash(_), _) => out.push(b'\\'),
-        (Sub::LowU(_), _) => out.push(b'u'),
-        (Sub::Hex(..) | Sub::LowHex(..), Some(_)) => out.extend_from_slice(b"0123456789abcdefABCDEF"),
-        _ => {}
     }
     out
 }
