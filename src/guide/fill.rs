@@ -6,7 +6,9 @@
 
 use super::{Guide, Position};
 use crate::automaton::config::Frames;
+use crate::automaton::arena::Kind;
 use crate::index::Engine;
+use crate::index::composition::empty;
 use crate::index::live::Known;
 use crate::index::mask::Masker;
 use crate::index::memo::Asked;
@@ -30,7 +32,7 @@ fn copy(mask: &SubMask, row: &mut [u32]) {
     match &mask.inner {
         Row::Dense(r) => row.copy_from_slice(r),
         sparse => {
-            row.fill(0);
+            empty(row);
             sparse.or_into(row);
         }
     }
@@ -98,7 +100,16 @@ impl Guide {
     }
 
     fn allow_stops(&mut self, row: &mut [u32]) {
-        let accepting = self.is_accepting();
+        // Most places of a document are none where it may end, which the kind of the top node tells.
+        let inside = match &self.position {
+            Position::Document { arena, top } => {
+                let n = &arena.nodes[*top as usize];
+                let open = n.kind == Kind::Scalar && arena.nodes[n.parent as usize].kind == Kind::Root;
+                n.kind != Kind::Done && !open
+            }
+            _ => false,
+        };
+        let accepting = !inside && self.is_accepting();
         for &s in self.stops.iter() {
             let bit = 1 << (s & 31);
             let word = &mut row[s as usize >> 5];

@@ -9,15 +9,23 @@
 //! string that is a lexeme state's mask and the tokens that may close it, elsewhere what the index remembers.
 
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
-use super::finished::{Asked as Finished, Names};
+use super::finished::{Asked as Finished, FinishedRow, Names};
 use super::mask::Masker;
 use super::memo::{Asked, Memo};
 use super::share::{Patch, apply, clear, patch};
 use super::submask::{Inner, SubMask};
 use crate::automaton::arena::{Kind, Node, NodeId};
 use crate::automaton::lexeme::Kind as LexemeKind;
+
+/// Makes a row empty. A loop over a constant is what every compiler makes the fastest fill of.
+#[inline]
+pub fn empty(row: &mut [u32]) {
+    for word in row {
+        *word = 0;
+    }
+}
 
 /// With more tokens than this, and more parts than one, a row is worth finishing.
 const HEAVY: usize = 128;
@@ -49,15 +57,31 @@ impl Part {
     }
 
     /// Tokens that are written one by one, more or less.
-    fn weight(&self) -> usize {
+    fn weight(&self, blanks: &[(u32, u32)]) -> usize {
         match self {
             Part::Inner(mask) => match &mask.inner {
                 Inner::Sparse(tokens) => tokens.len(),
                 Inner::Dense(_) => 0,
             },
             Part::Allow(p) | Part::Forbid(p) => p.len(),
-            Part::Blanks(most) => *most as usize,
+            Part::Blanks(most) => blanks.partition_point(|b| b.0 <= *most),
         }
+    }
+}
+
+/// What decides the mask inside a string, away from the bounds of its length.
+#[derive(Clone)]
+pub struct TextRow {
+    /// The node below the string, and the rule that accepts it.
+    parent: NodeId,
+    tag: u32,
+    /// The mask of the lexeme's state.
+    mask: Arc<SubMask>,
+}
+
+impl PartialEq for TextRow {
+    fn eq(&self, other: &TextRow) -> bool {
+        (self.parent, self.tag) == (other.parent, other.tag) && Arc::ptr_eq(&self.mask, &other.mask)
     }
 }
 
@@ -69,12 +93,15 @@ pub struct Composition {
     shared: usize,
     /// Single tokens that are allowed.
     tokens: Vec<u32>,
+    /// The row of the shared parts, once there is one; it may be gone.
+    row: OnceLock<Weak<FinishedRow>>,
 }
 
 impl Composition {
     /// Adds a part that other masks have, too.
     pub fn share(&mut self, part: Part) {
         self.shared += (self.shared == self.parts.len()) as usize;
+        debug_assert!(self.row.get().is_none(), "nothing is added to what was written");
         self.parts.push(part);
     }
 
@@ -130,15 +157,35 @@ impl Masker<'_> {
             return false;
         }
         let n = self.frames.arena.nodes[top as usize];
-        if self.is_text(&n) {
-            return self.fill_known_text(&n);
+        let inside = self.text_row(&n);
+        if inside.is_some()
+            && let Some((known, row)) = &self.known.text
+            && inside.as_ref() == Some(known)
+        {
+            self.row.copy_from_slice(row.row());
+            return true;
         }
-        let known = memo.ask((self.frames.program, self.frames.arena), top, &mut self.known.levels, asked);
-        if let Some(composition) = &known {
-            self.tables.count_mask(true);
-            self.write(composition);
+        let own;
+        let known;
+        let composition = match self.known_text(&n, inside.as_ref()) {
+            Some(composition) => {
+                own = composition;
+                &own
+            }
+            None => {
+                known = memo.ask((self.frames.program, self.frames.arena), top, &mut self.known.levels, asked);
+                let Some(composition) = known.as_deref() else { return false };
+                self.tables.count_mask(true);
+                composition
+            }
+        };
+        self.write(composition);
+        if let Some(inside) = inside
+            && let Some(row) = composition.row.get().and_then(Weak::upgrade)
+        {
+            self.known.text = Some((inside, row));
         }
-        known.is_some()
+        true
     }
 
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
@@ -156,48 +203,53 @@ impl Masker<'_> {
         }
     }
 
-    /// Whether a node is inside a string; strings and other scalars are never side by side.
-    fn is_text(&self, n: &Node) -> bool {
-        let (arena, program) = (&*self.frames.arena, self.frames.program);
-        n.kind == Kind::Scalar
-            && arena
-                .scalars
-                .get(n.start as usize)
-                .is_some_and(|s| program.lexemes.get(s.lexeme as usize).is_some_and(|l| l.kind() != LexemeKind::Raw))
+    /// What decides the mask at `n`, if that is inside one string, away from the bounds of its length.
+    fn text_row(&self, n: &Node) -> Option<TextRow> {
+        if n.kind != Kind::Scalar || n.len != 1 {
+            return None;
+        }
+        let item = self.frames.arena.scalars[n.start as usize];
+        let masked = &self.lexemes[item.lexeme as usize];
+        let l = &*masked.lexeme;
+        if l.kind() == LexemeKind::Raw {
+            return None;
+        }
+        let mask = self.tables.known_mask(masked, item.state, n.count)?;
+        let cross = mask.cross.as_ref()?;
+        let free = l.all_may_close(n.count, cross.chars);
+        free.then(|| TextRow { parent: n.parent, tag: item.tag, mask: mask.clone() })
     }
 
-    fn fill_known_text(&mut self, n: &Node) -> bool {
-        let mut composition = Composition::default();
-        for i in n.start..n.start + n.len {
-            let item = self.frames.arena.scalars[i as usize];
-            let masked = &self.lexemes[item.lexeme as usize];
-            let Some(mask) = self.tables.known_mask(masked, item.state, n.count) else { return false };
-            composition.share(Part::Inner(mask.clone()));
-            let Some(cross) = mask.cross.as_ref().filter(|c| masked.lexeme.may_cross(n.count, c.chars)) else {
-                continue;
-            };
-            if !masked.lexeme.all_may_close(n.count, cross.chars) {
-                return false;
-            }
-            let Some((patch, open)) = self.known.closing(n.parent, item.tag, cross) else { return false };
-            if !open.is_empty() {
-                return false;
-            }
-            composition.share(Part::Allow(patch));
+    /// The mask of a string, if its guide knows what may follow it.
+    fn known_text(&self, n: &Node, inside: Option<&TextRow>) -> Option<Composition> {
+        let TextRow { mask, .. } = inside?;
+        let item = self.frames.arena.scalars[n.start as usize];
+        let (patch, open) = self.known.closing(n.parent, item.tag, mask.cross.as_ref()?)?;
+        if !open.is_empty() {
+            return None;
         }
-        self.write(&composition);
-        true
+        let mut composition = Composition::default();
+        composition.share(Part::Inner(mask.clone()));
+        composition.share(Part::Allow(patch));
+        Some(composition)
     }
 
     /// Writes a row that holds anything.
     fn write(&mut self, composition: &Composition) {
         let (shared, own) = composition.parts.split_at(composition.shared);
         self.fresh = true;
-        let weight: usize = shared.iter().map(Part::weight).sum();
-        if shared.len() > 1 && weight > HEAVY {
-            self.write_shared(shared);
-        } else {
-            shared.iter().for_each(|part| self.put(part));
+        match composition.row.get().and_then(Weak::upgrade) {
+            Some(row) => self.copy(&row),
+            None => {
+                let weight: usize = shared.iter().map(|part| part.weight(&self.tables.blanks)).sum();
+                if shared.len() > 1 && weight > HEAVY {
+                    if let Some(row) = self.write_shared(shared) {
+                        let _ = composition.row.set(Arc::downgrade(&row));
+                    }
+                } else {
+                    shared.iter().for_each(|part| self.put(part));
+                }
+            }
         }
         self.begin();
         own.iter().for_each(|part| self.put(part));
@@ -206,24 +258,25 @@ impl Masker<'_> {
         }
     }
 
-    fn write_shared(&mut self, parts: &[Part]) {
+    /// Writes shared parts; their row, if there is one.
+    fn write_shared(&mut self, parts: &[Part]) -> Option<Arc<FinishedRow>> {
         let names: Names = parts.iter().map(Part::name).collect();
-        if self.known.row.as_ref().is_none_or(|row| !row.is_of(&names)) {
-            match self.tables.finished.ask(&names) {
-                Finished::Row(row) => self.known.row = Some(row),
-                asked => {
-                    parts.iter().for_each(|part| self.put(part));
-                    if matches!(asked, Finished::Again) {
-                        self.tables.finished.keep(&names, parts, self.row);
-                    }
-                    return;
-                }
+        match self.tables.finished.ask(&names) {
+            Finished::Row(row) => {
+                self.copy(&row);
+                Some(row)
+            }
+            asked => {
+                parts.iter().for_each(|part| self.put(part));
+                matches!(asked, Finished::Again).then(|| self.tables.finished.keep(&names, parts, self.row))
             }
         }
-        if let Some(row) = &self.known.row {
-            self.row.copy_from_slice(row.row());
-            self.fresh = false;
-        }
+    }
+
+    #[inline]
+    fn copy(&mut self, row: &FinishedRow) {
+        self.row.copy_from_slice(row.row());
+        self.fresh = false;
     }
 
     /// Puts a part into the row.
@@ -275,7 +328,7 @@ impl Masker<'_> {
     /// Makes the row empty, if it is written at once and holds anything yet.
     pub(super) fn begin(&mut self) {
         if self.composition.is_none() && std::mem::replace(&mut self.fresh, false) {
-            self.row.fill(0);
+            empty(self.row);
         }
     }
 

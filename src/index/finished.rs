@@ -25,19 +25,12 @@ pub type Names = SmallVec<[u64; 8]>;
 
 /// A row with what it was made of.
 pub struct FinishedRow {
-    names: Names,
     /// They keep their addresses.
     _parts: Box<[Part]>,
     row: Box<[u32]>,
 }
 
 impl FinishedRow {
-    /// Whether the row consists of these parts.
-    #[inline]
-    pub fn is_of(&self, names: &Names) -> bool {
-        self.names == *names
-    }
-
     /// The row.
     #[inline]
     pub fn row(&self) -> &[u32] {
@@ -75,9 +68,10 @@ impl Finished {
     }
 
     /// Keeps the row of some parts.
-    pub fn keep(&self, names: &Names, parts: &[Part], row: &[u32]) {
-        let made = FinishedRow { names: names.clone(), _parts: parts.into(), row: row.into() };
-        self.insert(names, Some(Arc::new(made)), OVERHEAD + row.len() * 4);
+    pub fn keep(&self, names: &Names, parts: &[Part], row: &[u32]) -> Arc<FinishedRow> {
+        let made = Arc::new(FinishedRow { _parts: parts.into(), row: row.into() });
+        self.insert(names, Some(made.clone()), OVERHEAD + row.len() * 4);
+        made
     }
 
     fn insert(&self, names: &Names, made: Option<Arc<FinishedRow>>, bytes: usize) {

@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 use std::sync::{Arc, RwLock};
 
 use super::after::AfterValue;
+use super::composition::TextRow;
 use super::describe::Levels;
 use super::finished::FinishedRow;
 use super::mask::Masker;
@@ -119,8 +120,8 @@ pub struct Known {
     pub(super) answers: Vec<Answer>,
     /// The numbers of the stacks below.
     pub(super) levels: Levels,
-    /// The finished row that was copied last.
-    pub(super) row: Option<Arc<FinishedRow>>,
+    /// The row of the string that was filled last.
+    pub(super) text: Option<(TextRow, Arc<FinishedRow>)>,
     /// Lengths of the arena when the mask was begun: what lies below stays as it is.
     pub(super) nodes: u32,
     pub(super) bits: u32,
@@ -135,6 +136,7 @@ impl Known {
         self.values.clear();
         self.answers.clear();
         self.levels.clear();
+        self.text = None;
     }
 
     /// Notes what is in the arena before a mask is made.

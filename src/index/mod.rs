@@ -16,7 +16,7 @@
 pub mod after;
 pub mod built;
 mod children;
-mod composition;
+pub(crate) mod composition;
 mod describe;
 pub mod finished;
 mod inner;
