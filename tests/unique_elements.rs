@@ -307,6 +307,115 @@ fn masks_and_dead_ends() {
     assert!(states > 350);
 }
 
+/// Elements of every kind: many values and few, strings and what stands around strings.
+const KINDS: &[&str] = &[
+    r#"{"type":"string"}"#,
+    r#"{"enum":["a","ab","b","é","\n","\u0001"]}"#,
+    r#"{"enum":["a","b",1,10,1.5,true,null,"1"]}"#,
+    r#"{"type":"string","pattern":"^(a|b|é){1,2}$"}"#,
+    r#"{"type":"string","maxLength":2,"minLength":1}"#,
+    r#"{"type":["string","number","boolean","null"]}"#,
+    r#"{"type":"integer","minimum":0}"#,
+    r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"number"}}}"#,
+    r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"enum":["x","xy"]}},"required":["a"],"additionalProperties":false}"#,
+    r#"{"type":"object","properties":{"a":{"enum":["x","xy","é"]},"b":{"type":"boolean"}},"additionalProperties":false}"#,
+    r#"{"type":"array","items":{"type":"string"}}"#,
+    r#"{"type":"array","uniqueItems":true,"items":{"enum":["a","b"]}}"#,
+    r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"type":"string"}}}}"#,
+    r#"{"anyOf":[{"enum":["a","b"]},{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}]}"#,
+    r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"array","items":{"type":"integer"}},"a":{}}}}}"#,
+];
+
+/// Elements again and again, in other spellings and with their members in another order.
+const AGAIN: &[&str] = &[
+    r#""a","a""#,
+    r#""a","ab","b","#,
+    r#"a","b""#,
+    r#""\u0061""#,
+    r#""\u0061b""#,
+    r#"\u0062""#,
+    r#""é","#,
+    r#""\u00e9","#,
+    r#""\u00E9","#,
+    r#""\n","\u000a""#,
+    r#""\u0001","#,
+    r#""1",1,"#,
+    "1,1.0",
+    "1.0,",
+    "10,1e1,",
+    ",10",
+    "1.50",
+    "true,",
+    "null,true",
+    r#"{"a":"x","b":"xy"},"#,
+    r#"{"b":"xy","a":"x"}"#,
+    r#"{"a":"\u0078","#,
+    r#"{"a":"x"},{"a":"x"}"#,
+    r#"{"\u0061":"x""#,
+    r#"{"a":"é"},"#,
+    r#"{"a":"x","b":1},{"b":1.0,"a":"x""#,
+    r#"{"b":true},{"b":true"#,
+    r#"{"a":{"b":[1,2],"a":"é"}},"#,
+    r#"{"a":{"a":"\u00e9","b":[1.0,2"#,
+    r#"["a"],["a""#,
+    r#"["a","b"],["b","a"],"#,
+    r#"[{"a":"x"}],"#,
+    r#"[{},{"a":"b"}],[{},{"a":"b""#,
+    "},{",
+    "],[",
+    ",\"",
+];
+
+#[test]
+fn every_kind_of_element() {
+    let v = support::vocabulary::small();
+    let tokens = Spellings::of(&v);
+    let (mut states, mut wrong) = (0, Vec::new());
+    for (element, seed) in KINDS.iter().zip(0..) {
+        let schema = format!(r#"{{"type":"array","uniqueItems":true,"items":{element}}}"#);
+        for walks in 0..8 {
+            let order = if walks % 2 == 0 { PropertyOrder::Any } else { PropertyOrder::Schema };
+            let whitespace = if walks % 4 < 2 { Whitespace::Flexible } else { Whitespace::Compact };
+            let options = SchemaOptions { property_order: order, whitespace, ..Default::default() };
+            let index = Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap();
+            let guide = index.guide(&GuideOptions::default()).unwrap();
+            let plan = Plan { tokens: 48, every: 2, probes: 4 };
+            let found = walk(guide, None, &tokens, Walker::new(seed * 100 + walks, b"[").with_hints(AGAIN), plan);
+            states += found.states;
+            wrong.extend(found.wrong.into_iter().map(|w| format!("{schema}: {w}")));
+            if let Some(Ok(Value::Array(a))) = found.ended.map(|t| serde_json::from_slice(&t)) {
+                let repeats = (0..a.len()).any(|i| a[..i].contains(&a[i]));
+                assert!(!repeats, "{schema}: {a:?}");
+            }
+        }
+    }
+    println!("{states} masks");
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
+    assert!(states > 1_000);
+}
+
+#[test]
+fn strings_of_a_list_may_be_escaped() {
+    let v = bytes();
+    let schema = r#"{"type":"array","uniqueItems":true,"items":{"enum":["é","b/","\u0001"]}}"#;
+    let takes = |options: &SchemaOptions, text: &str| {
+        let index = Index::from_json_schema(schema, &v, options, &Limits::default()).unwrap();
+        let mut guide = index.guide(&GuideOptions::default()).unwrap();
+        text.bytes().all(|b| guide.try_advance(b.into()))
+    };
+    let any = SchemaOptions::default();
+    let plain = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
+    for text in [r#"["\u00e9","#, r#"["é","b/","\u0001"]"#] {
+        assert!(takes(&any, text) && takes(&plain, text), "{text}");
+    }
+    for text in [r#"["\u00E9","b\/","#, r#"["\u0062/"]"#] {
+        assert!(takes(&any, text) && !takes(&plain, text), "{text}");
+    }
+    for text in [r#"["é","\u00e9""#, r#"["b/","b\/""#, r#"["b/","\u0001","\u00e9","#] {
+        assert!(!takes(&any, text) && !takes(&plain, text), "{text}");
+    }
+}
+
 #[test]
 fn refused_by_name() {
     let v = bytes();

@@ -36,13 +36,8 @@ pub struct Repeats {
     pub raw: bool,
     /// In a way that was not looked for.
     pub unknown: bool,
-}
-
-impl Repeats {
-    /// Whether nothing can be repeated.
-    pub fn is_none(&self) -> bool {
-        self.texts.is_empty() && !self.raw && !self.unknown
-    }
+    /// The arrays that have such elements.
+    pub arrays: SmallVec<[NodeId; 2]>,
 }
 
 /// Where a text ends that is read beside a canonical one.
@@ -64,8 +59,12 @@ impl Frames<'_> {
         while let Some(n) = self.arena.nodes.get(at as usize) {
             let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
             let parent = n.parent;
-            if open && !self.arena.apart.contains(&at) && !self.repeats_of(top, n, &mut out) && keep {
-                self.arena.apart.push(at);
+            if open && !self.arena.apart.contains(&at) {
+                if self.repeats_of(top, n, &mut out) {
+                    out.arrays.push(at);
+                } else if keep {
+                    self.arena.apart.push(at);
+                }
             }
             at = parent;
         }

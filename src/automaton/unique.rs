@@ -40,6 +40,8 @@ const ROOMY: u32 = 48;
 pub struct Endings {
     texts: Mutex<FxHashMap<(u32, u32, u32), List>>,
     counts: Mutex<FxHashMap<(u32, u32, u32, bool), u64>>,
+    /// For a number or word and its state, how many byte strings end it at least after any one token.
+    least: Mutex<FxHashMap<(u32, u32), u64>>,
 }
 
 impl Program {
@@ -69,6 +71,25 @@ impl Program {
             LexemeKind::Raw => l.residual_size(state) > MANY.max((u64::from(used) + 1) * SPELLINGS),
             _ => self.num_texts(lexeme, state, if l.is_bounded() { count } else { 0 }) > u64::from(used),
         }
+    }
+
+    /// Whether [`has_many_endings`](Self::has_many_endings) holds of a number or word after each token that stays inside it from
+    /// `state`; `ends` finds their states.
+    pub fn has_many_after(&self, lexeme: u32, state: u32, used: u32, ends: impl FnOnce() -> Vec<u32>) -> bool {
+        let l = &self.lexemes[lexeme as usize];
+        let known = |memo: &Mutex<FxHashMap<_, u64>>| {
+            memo.lock().unwrap_or_else(|p| p.into_inner()).get(&(lexeme, state)).copied()
+        };
+        let least = known(&self.endings.least).unwrap_or_else(|| {
+            let least = ends().into_iter().map(|s| l.residual_size(s)).min().unwrap_or(u64::MAX);
+            let mut memo = self.endings.least.lock().unwrap_or_else(|p| p.into_inner());
+            if memo.len() > MOST_LISTS {
+                memo.clear();
+            }
+            memo.insert((lexeme, state), least);
+            least
+        });
+        least > MANY.max((u64::from(used) + 1) * SPELLINGS)
     }
 
     /// How many texts end a text lexeme; `u64::MAX` where that is more than any array can use up.
@@ -252,6 +273,14 @@ impl Frames<'_> {
             .nodes
             .get(parent as usize)
             .is_some_and(|p| p.kind == Kind::Array && p.key != u32::MAX && p.seen != u32::MAX)
+    }
+
+    /// Whether the elements of the array on the node `parent` must differ in every alternative.
+    pub fn all_differ(&self, parent: NodeId) -> bool {
+        self.arena.nodes.get(parent as usize).filter(|n| n.kind == Kind::Array && n.key != u32::MAX).is_some_and(|n| {
+            let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
+            items.iter().all(|i| self.program.arrays[i.shape as usize].unique)
+        })
     }
 
     /// Adds `byte` to the trace of the element that `next` lies in, if it was part of it.

@@ -184,6 +184,27 @@ impl Frames<'_> {
         most
     }
 
+    /// Whether every element around the key that is open at `top` can differ from the others of its array whatever the key
+    /// is: some other member may be anything. False where that is not certain.
+    pub fn key_leaves_enough(&self, top: NodeId) -> bool {
+        let node = self.arena.nodes[top as usize];
+        let mut counts = ByTag::new();
+        for i in &self.arena.objects[node.start as usize..(node.start + node.len) as usize] {
+            let p = &self.program.objects[i.shape as usize];
+            let bit = |bits: &[u64], k: usize| bits[k / 64] >> (k % 64) & 1 == 1;
+            let seen = &self.arena.bits[i.seen as usize..i.seen as usize + p.words];
+            let endless = |k: &usize| {
+                let rule = p.rules[*k].filter(|_| bit(&p.possible, *k) && !bit(seen, *k));
+                rule.is_some_and(|r| self.program.variety(r) == u64::MAX)
+            };
+            let free = self.program.any_order && p.max == u64::MAX && p.implied.is_none();
+            let others = p.max == u64::MAX && p.others.iter().any(|c| c.keys.is_none());
+            let enough = others || (free && (0..p.rules.len()).filter(endless).nth(1).is_some());
+            raise(&mut counts, i.tag, if enough { u64::MAX } else { 1 });
+        }
+        self.watched_arrays(top).iter().all(|&a| self.exceeds(a, self.variety_above(node.parent, counts.clone(), a)))
+    }
+
     /// Whether so many values are more than the array has elements.
     pub(super) fn exceeds(&self, array: NodeId, variety: u64) -> bool {
         variety == u64::MAX || variety > u64::from(self.arena.nodes[array as usize].count)

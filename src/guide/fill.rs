@@ -5,8 +5,8 @@
 //! it. What is not known is made in the second step, which may walk the vocabulary.
 
 use super::{Guide, Position};
-use crate::automaton::config::Frames;
 use crate::automaton::arena::Kind;
+use crate::automaton::config::Frames;
 use crate::index::Engine;
 use crate::index::composition::empty;
 use crate::index::live::Known;

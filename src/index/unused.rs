@@ -13,7 +13,7 @@ use super::share::patch;
 use super::submask::{Cross, Inner};
 use super::tables::Walked;
 use crate::automaton::arena::{Kind, NodeId, Phase};
-use crate::automaton::lexeme::{CLOSED, DEAD, Lexeme};
+use crate::automaton::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use crate::automaton::repeat::Rest;
 use crate::automaton::text::{Move, Sub, step};
 
@@ -32,7 +32,11 @@ impl Masker<'_> {
         part(self);
         (self.exact, self.repeated_raw) = outer;
         if let Some(sub) = repeats.texts.first().map(|rest| rest.sub) {
-            let inner = self.may_run_out(top).then(|| self.items(top));
+            let n = self.frames.arena.nodes[top as usize];
+            let inner = self.may_run_out(top).then(|| Inside {
+                items: self.items(top),
+                counted: *repeats.arrays == [n.parent] && self.frames.all_differ(n.parent),
+            });
             self.take_repetitions((walked, node), top, &repeats.texts, sub, inner);
         }
     }
@@ -53,7 +57,7 @@ impl Masker<'_> {
                     let rules = &self.frames.arena.rules[items];
                     rules.iter().flat_map(|r| &program.rules[r.0 as usize].lexemes).any(|&l| runs_out(l, 0))
                 }
-                _ => true,
+                _ => !self.frames.key_leaves_enough(top),
             }
     }
 
@@ -75,21 +79,32 @@ impl Masker<'_> {
 
     /// Takes back the tokens that lead to a repetition by going on with one of `rests`, which ascend and are behind `sub` all.
     /// `inner` are the lexemes of the string, where tokens may be refused that do not close it.
-    fn take_repetitions(&mut self, from: (Walked, u32), top: NodeId, rests: &[Rest], sub: Sub, inner: Option<Items>) {
+    fn take_repetitions(&mut self, from: (Walked, u32), top: NodeId, rests: &[Rest], sub: Sub, inner: Option<Inside>) {
         let (walked, node) = from;
         let ground = Ground::Whole(walked);
         let mut path: Vec<u8> = Vec::new();
-        let start = Place { node, read: 0, sub, depth: 0, byte: 0, items: inner.clone().unwrap_or_default() };
+        let start = Place {
+            node,
+            read: 0,
+            sub,
+            depth: 0,
+            byte: 0,
+            items: inner.as_ref().map_or_else(Items::new, |i| i.items.clone()),
+        };
         let mut places = vec![(start, rests)];
         while let Some((at, rests)) = places.pop() {
             if at.depth > 0 {
                 path.truncate(at.depth - 1);
                 path.push(at.byte);
-                // With more ways to end than there are repetitions, one of them is new.
-                let is_new = |i: &(u32, u32, u32)| {
-                    i.1 > CLOSED && self.frames.program.has_many_endings(i.0, i.1, i.2, rests.len() as u32)
-                };
-                if inner.is_some() && !at.items.iter().any(is_new) && !self.allows(top, &path) {
+                let refused = inner.as_ref().is_some_and(|i| {
+                    // With more ways to end than there are repetitions, one of them is new.
+                    let is_new = |i: &(u32, u32, u32)| {
+                        i.1 > CLOSED && self.frames.program.has_many_endings(i.0, i.1, i.2, rests.len() as u32)
+                    };
+                    let used_up = |s: &Self| s.is_used_up(&at, rests).filter(|_| i.counted);
+                    !at.items.iter().any(is_new) && used_up(self).unwrap_or_else(|| !self.allows(top, &path))
+                });
+                if refused {
                     // No byte of what comes below matters any more.
                     self.clear_below(ground, at.node);
                     continue;
@@ -132,6 +147,24 @@ impl Masker<'_> {
                 places.push((Place { node: child, read: to.0, sub: to.1, depth: at.depth + 1, byte, items }, rests));
             }
         }
+    }
+
+    /// Whether the rests are all that a string can still become, by the number of its ends. `None` where they are not counted.
+    fn is_used_up(&self, at: &Place, rests: &[Rest]) -> Option<bool> {
+        for &(lexeme, state, _) in at.items.iter().filter(|i| i.1 > CLOSED) {
+            let l = &self.frames.program.lexemes[lexeme as usize];
+            let texts = l.num_texts(state)?;
+            let mut used = 0;
+            for rest in rests {
+                let text = std::str::from_utf8(rest.text.get(at.read..)?).ok()?;
+                let spelled = serde_json::to_vec(text).ok()?;
+                used += u64::from(spelled[1..].iter().fold(state, |s, &b| l.next(s, b)) == CLOSED);
+            }
+            if texts > used {
+                return Some(false);
+            }
+        }
+        (!at.items.is_empty()).then_some(true)
     }
 
     /// Takes all tokens at and below a node back.
@@ -203,6 +236,18 @@ impl Masker<'_> {
         let program = self.frames.program;
         let l: &Lexeme = &program.lexemes[lexeme as usize];
         let elements = self.frames.most_elements(top);
+        if l.kind() == LexemeKind::Raw && from == (Walked::Tokens, 0) {
+            let ends = || {
+                let end = |t: u32| self.rest_of(t, from).iter().fold(state, |s, &b| l.next(s, b));
+                let mut ends: Vec<u32> = inner.tokens().into_iter().map(end).collect();
+                ends.sort_unstable();
+                ends.dedup();
+                ends
+            };
+            if program.has_many_after(lexeme, state, elements, ends) {
+                return inner.or_into(self.row);
+            }
+        }
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
             let (mut at, mut chars) = (state, count);
@@ -233,6 +278,13 @@ impl Masker<'_> {
 
 /// Lexemes with a state and the code points read.
 type Items = smallvec::SmallVec<[(u32, u32, u32); 2]>;
+
+/// The string that may run out of ends inside.
+struct Inside {
+    items: Items,
+    /// All repetitions are elements of the array that it is an element of itself.
+    counted: bool,
+}
 
 /// Where repetitions are followed.
 struct Place {
