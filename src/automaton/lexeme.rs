@@ -16,8 +16,9 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::append::AppendVec;
+use super::free::{Free, FreeTable, free, is_text};
 use super::lengths::{LengthTable, Lengths, lengths, meets};
-use super::saturate::{Reach, SaturateTable, cut, saturate};
+use super::saturate::{Reach, SaturateTable, saturate};
 use super::text::{Move, Sub, after_range, is_plain, pending, plain_pending, step};
 use crate::error::Result;
 use crate::ir::{Expr, ExprId, Exprs, INF};
@@ -60,6 +61,7 @@ pub struct State {
     /// Text: lengths that may still follow, where the lexeme bounds them.
     lengths: Option<Lengths>,
     mask_state: OnceLock<StateId>,
+    free: OnceLock<Free>,
 }
 
 impl State {
@@ -75,6 +77,9 @@ struct Builder {
     table: FxHashMap<(ExprId, Sub), StateId>,
     lengths: LengthTable,
     saturated: SaturateTable,
+    free: FreeTable,
+    /// Whether all members are text, once somebody asked.
+    is_text: Option<bool>,
     sizes: super::size::SizeTable,
     digests: copy::Digests,
     next: StateId,
@@ -87,6 +92,8 @@ impl Builder {
             table: FxHashMap::default(),
             lengths,
             saturated: SaturateTable::default(),
+            free: FreeTable::default(),
+            is_text: None,
             sizes: Default::default(),
             digests: Default::default(),
             next: FIRST,
@@ -103,6 +110,8 @@ struct Shared {
     any_text: ExprId,
     /// The start contains intersection or complement.
     boolean: bool,
+    /// It does, and nothing that it derives to is dead, but what is dead at sight.
+    all_live: bool,
     /// Approximate bytes held, as of the last state that was made.
     bytes: AtomicUsize,
     /// Bytes held when only the start was known.
@@ -155,6 +164,7 @@ impl Lexeme {
         if !all_live && !exprs.decide_live(expr, limits.max_explored_states)? {
             return Ok(None);
         }
+        let all_live = all_live || exprs.is_all_live(expr);
         exprs.forget_live();
         // What is derived from now on is made on use, where nothing may fail.
         exprs.lift_limit();
@@ -200,6 +210,7 @@ impl Lexeme {
                 states: AppendVec::default(),
                 any_text,
                 boolean: exprs.is_boolean(expr),
+                all_live,
                 builder: Mutex::new(Builder::new(exprs, table)),
                 bytes: AtomicUsize::new(0),
                 least: AtomicUsize::new(0),
@@ -275,12 +286,6 @@ impl Lexeme {
     /// Whether this is a string without constraints but length.
     pub fn is_any_text(&self) -> bool {
         self.is_any_text
-    }
-
-    /// Whether everything that is text may follow `id`.
-    pub fn is_any_from(&self, id: StateId) -> bool {
-        let s = self.state(id);
-        s.expr == self.shared.any_text && s.sub == Sub::Plain
     }
 
     /// Whether the length of the text matters.
@@ -392,6 +397,16 @@ impl Lexeme {
         }
     }
 
+    /// Whether a state is before the opening quote.
+    pub fn is_open(&self, state: &State) -> bool {
+        state.sub == Sub::Open
+    }
+
+    /// Whether a state is just after a backslash.
+    pub fn is_escape(&self, state: &State) -> bool {
+        state.sub == Sub::Escape
+    }
+
     /// How far any state of a text is from its end at most, and whether every state can go on without bound.
     /// Conservative.
     pub fn growth(&self) -> (u32, bool) {
@@ -455,9 +470,15 @@ impl Lexeme {
     /// by far counts share a mask.
     #[inline]
     pub fn count_key(&self, count: u32) -> (u32, u32) {
+        self.count_key_within(count, self.reach.any)
+    }
+
+    /// [`count_key`](Self::count_key) for tokens of up to `reach` code points.
+    #[inline]
+    fn count_key_within(&self, count: u32, reach: u32) -> (u32, u32) {
         let Kind::Text { min, max } = self.kind else { return (INF, 0) };
         let room = if max == INF { INF } else { max.saturating_sub(count) };
-        let far = |beyond: u32| room == INF || room >= self.reach.any.saturating_add(beyond);
+        let far = |beyond: u32| room == INF || room >= reach.saturating_add(beyond);
         let g = &self.bounds;
         // What is missing can be made up for if every length from some number on is possible.
         let need = if g.gapless { 0 } else { min.saturating_sub(count) };
@@ -481,6 +502,33 @@ impl Lexeme {
     #[inline]
     pub fn known_mask_state(&self, id: StateId) -> Option<StateId> {
         self.state(id).mask_state.get().copied()
+    }
+
+    /// What may pass a state whatever it is, a bound on the length aside.
+    pub fn free(&self, state: &State) -> Free {
+        if state.sub != Sub::Plain {
+            return Free::NONE;
+        }
+        *state.free.get_or_init(|| {
+            let mut b = self.lock();
+            let Builder { exprs, free: memo, lengths, .. } = &mut *b;
+            let found = free(exprs, memo, lengths, self.shared.all_live, state.expr);
+            if self.kind == Kind::Raw { found } else { found.encoded(self.kind == Kind::Constant) }
+        })
+    }
+
+    /// Whether all members are well-formed UTF-8. False where that is not known.
+    pub fn is_text(&self) -> bool {
+        let mut b = self.lock();
+        let start = self.state(self.start).expr;
+        let known = b.is_text.unwrap_or_else(|| is_text(&b.exprs, start));
+        b.is_text = Some(known);
+        known
+    }
+
+    /// Whether no bound can matter within `chars` further code points after `count`.
+    pub fn is_far(&self, count: u32, chars: u32) -> bool {
+        self.count_key_within(count, chars) == (INF, 0)
     }
 
     /// How many byte strings lead from a raw state to acceptance; `u64::MAX` is without end, or too many to matter.
@@ -524,20 +572,6 @@ impl Lexeme {
         out
     }
 
-    /// A state that accepts at most, and one that accepts at least, what `id` does, with counts of `reach` and more cut
-    /// off or made unbounded. `None` where there is no such count.
-    pub fn around(&self, id: StateId, reach: u32) -> Option<(StateId, StateId)> {
-        let state = self.state(id);
-        let mut b = self.lock();
-        let uniform = Reach { digits: reach, word: reach, any: reach };
-        let high = saturate(&mut b.exprs, &mut SaturateTable::default(), &uniform, state.expr);
-        let low = cut(&mut b.exprs, &mut SaturateTable::default(), reach, state.expr);
-        if high == state.expr || b.exprs.is_over() {
-            return None;
-        }
-        Some((self.intern(&mut b, low, state.sub), self.intern(&mut b, high, state.sub)))
-    }
-
     fn intern(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> StateId {
         let sub = self.canonical_sub(expr, sub);
         if let Some(&id) = b.table.get(&(expr, sub)) {
@@ -551,7 +585,9 @@ impl Lexeme {
         };
         let lengths = if self.bounded { self.lengths_of(b, expr, sub) } else { None };
         let row = (0..self.shared.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
-        self.shared.states.set(id, State { row, expr, sub, accepting, lengths, mask_state: OnceLock::new() });
+        self.shared
+            .states
+            .set(id, State { row, expr, sub, accepting, lengths, mask_state: OnceLock::new(), free: OnceLock::new() });
         b.table.insert((expr, sub), id);
         let bytes =
             b.next as usize * (self.shared.class_count * 4 + 160) + b.exprs.own_len() * 96 + b.digests.len() * 32;

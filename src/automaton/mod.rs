@@ -16,6 +16,7 @@ pub mod complete;
 pub mod config;
 pub mod farthest;
 pub mod flat;
+pub mod free;
 pub mod lengths;
 pub mod lexeme;
 mod object;

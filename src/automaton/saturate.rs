@@ -42,58 +42,47 @@ pub type SaturateTable = FxHashMap<ExprId, ExprId>;
 /// `e` with every count beyond the reach of one token made unbounded. Expressions with intersection or complement
 /// come back as they are.
 pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprId) -> ExprId {
-    let counts = |x: &Exprs, body, min: u32, max| {
-        let limit = reach.of(x, body).max(1);
-        (min.min(limit + 1), if max > limit { INF } else { max })
-    };
-    rewrite(x, memo, &counts, Some(reach.digits), e)
-}
-
-/// `e` with every repetition limited to `most` copies beyond its minimum: accepts a part of what `e` accepts, and has
-/// the same prefixes as long as no count runs out.
-pub fn cut(x: &mut Exprs, memo: &mut SaturateTable, most: u32, e: ExprId) -> ExprId {
-    let counts =
-        |_: &Exprs, _, min: u32, max: u32| (min, if max == INF { INF } else { max.min(min.saturating_add(most)) });
-    rewrite(x, memo, &counts, None, e)
-}
-
-/// What becomes of the counts of a repetition, given its body and them.
-type Counts<'a> = dyn Fn(&Exprs, ExprId, u32, u32) -> (u32, u32) + 'a;
-
-/// `e` with the counts of its repetitions rewritten, and runs of digits saturated for tokens of `digits` digits.
-fn rewrite(x: &mut Exprs, memo: &mut SaturateTable, counts: &Counts<'_>, digits: Option<u32>, e: ExprId) -> ExprId {
     if x.is_boolean(e) {
         return e;
     }
-    if let Some(&r) = memo.get(&e) {
-        return r;
-    }
     // Only the head of an expression can hold a started counter, but fresh ones further back count as well; the
-    // rewrite follows the operators, whose nesting is bounded by the source's, and leaves tries alone.
+    // rewrite follows the operators, whose nesting is bounded by the source's, and leaves tries alone. What stands
+    // behind the head is mostly known from the state before.
     let mut spine = Vec::new();
     let mut head = e;
-    while let Expr::Cat(a, b) = *x.get(head) {
-        spine.push(a);
+    let mut out = loop {
+        if let Some(&known) = memo.get(&head) {
+            break known;
+        }
+        let Expr::Cat(a, b) = *x.get(head) else {
+            let made = saturate_one(x, memo, reach, head);
+            memo.insert(head, made);
+            break made;
+        };
+        spine.push((head, a));
         head = b;
+    };
+    for (whole, a) in spine.into_iter().rev() {
+        let a = saturate_one(x, memo, reach, a);
+        out = x.cat(a, out);
+        memo.insert(whole, out);
     }
-    let mut one = |x: &mut Exprs, e: ExprId| match x.get(e).clone() {
+    out
+}
+
+/// [`saturate`] for what is no concatenation.
+fn saturate_one(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprId) -> ExprId {
+    match x.get(e).clone() {
         Expr::Alt(v) => {
-            let v: Vec<ExprId> = v.iter().map(|&p| rewrite(x, memo, counts, digits, p)).collect();
+            let v: Vec<ExprId> = v.iter().map(|&p| saturate(x, memo, reach, p)).collect();
             x.alt(&v)
         }
         Expr::Rep { body, min, max } => {
-            let (min, max) = counts(x, body, min, max);
-            let inner = rewrite(x, memo, counts, digits, body);
-            x.rep(inner, min, max)
+            let limit = reach.of(x, body).max(1);
+            let inner = saturate(x, memo, reach, body);
+            x.rep(inner, min.min(limit + 1), if max > limit { INF } else { max })
         }
-        Expr::Multiple(m) => digits.map_or(e, |d| x.multiple(m.saturated(d))),
+        Expr::Multiple(m) => x.multiple(m.saturated(reach.digits)),
         _ => e,
-    };
-    let mut out = one(x, head);
-    for a in spine.into_iter().rev() {
-        let a = one(x, a);
-        out = x.cat(a, out);
     }
-    memo.insert(e, out);
-    out
 }

@@ -1,272 +1,210 @@
-//! Inner masks without a full walk.
+//! Inner masks: which tokens stay inside a lexeme.
 //!
-//! Three shortcuts, each exact, for states from which much of the vocabulary is live:
+//! The vocabulary's trie is walked with the lexeme's states, but not where the answer is known. A byte without successor
+//! ends the tokens below it. And below a node whose state is [`Free`](crate::automaton::free::Free) in all that its
+//! subtree consists of, every token stays inside that is text at all, which the mask of *any text* tells. So a walk
+//! meets the nodes where something can go wrong, and these are few for most states: a state that any text may follow
+//! meets none.
 //!
-//! * a state that accepts *any text* from here on shares the one mask of any text;
-//! * a *class loop* is the mask of any text without the tokens that contain a byte outside the class, plus the few
-//!   tokens that leave the loop, stepped one by one;
-//! * otherwise a *differential walk* from the mask of the state that most tokens lead to: walk the trie with both
-//!   states, skip subtrees where they have become the same, and touch only the tokens in which they differ.
-//!
-//! What none of them fits is walked in full.
+//! Where tokens lie in the trie's order, what a walk finds are ranges. They are turned into bits at the end, from
+//! nothing or from the mask of any text, whichever is nearer.
 
-use super::rows::ByteRows;
-use super::submask::{LOOK, in_parts, nodes_above};
+use std::sync::Arc;
+
+use super::submask::{Inner, LOOK, SPARSE, in_parts, nodes_above};
 use super::tables::{MaskedLexeme, Tables};
-use crate::automaton::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
-use crate::automaton::steps::{END, Local, QUOTE, Steps};
+use crate::automaton::free::Free;
+use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
+use crate::automaton::steps::{Local, QUOTE, Steps};
 use crate::vocab::{Trie, Vocabulary};
 
-/// With fewer live tokens than this below the root's live children, a walk is cheap enough.
-const FEW: usize = 2_500;
-/// So does one that meets no more nodes of the trie than this.
-const SHORT: usize = 2_000;
-/// Tokens that leave a class loop are stepped one by one up to this number.
-const LEAVING: usize = 6_000;
-/// How many masks may be made to make one.
-const DEPTH: u32 = 3;
+/// Subtrees of fewer nodes are walked without asking whether all of them passes.
+const SMALL: u32 = 4;
 
-/// The row of tokens that stay inside from `state` at the trie's root, if a shortcut fits.
-pub fn row(
+/// The tokens that stay inside from `state` at the trie's root. `count` is the register of a bounded text lexeme, or
+/// `None` where no token can reach a bound.
+pub fn inner(
     tables: &Tables,
     vocabulary: &Vocabulary,
     lexeme: &MaskedLexeme,
     state: StateId,
-    depth: u32,
-) -> Option<Vec<u32>> {
+    count: Option<u32>,
+) -> Inner {
     let l = &*lexeme.lexeme;
-    let any = tables.any(l.kind());
-    if std::ptr::eq(any, lexeme) || l.is_any_text() || depth > DEPTH {
-        return None;
+    let any = any_row(tables, vocabulary, lexeme, state);
+    if let Some(any) = &any
+        && count.is_none_or(|n| l.is_far(n, tables.reach.any))
+        && l.free(l.state(state)).is_open()
+    {
+        return Inner::Dense(any.clone());
     }
     let trie = vocabulary.trie();
-    // How many tokens lie below each successor.
-    let mut weights: Vec<(StateId, usize)> = Vec::new();
-    let mut live = 0;
-    for child in trie.children(0) {
-        let to = l.next(state, trie.byte[child as usize]);
-        if to <= CLOSED {
-            continue;
-        }
-        let n = trie.subtree_tokens(child).len();
-        live += n;
-        match weights.iter_mut().find(|w| w.0 == to) {
-            Some(w) => w.1 += n,
-            None => weights.push((to, n)),
-        }
-    }
-    if live < FEW || is_short(l, trie, state) {
-        return None;
-    }
-    if l.is_any_from(state) {
-        return Some(any_row(tables, vocabulary, l.kind()));
-    }
-    if let Some(row) = class_loop(tables, vocabulary, lexeme, state) {
-        return Some(row);
-    }
-    if let Some(row) = counted(tables, vocabulary, lexeme, state) {
-        return Some(row);
-    }
-    let &(base, weight) = weights.iter().filter(|w| w.0 != state).max_by_key(|w| (w.1, std::cmp::Reverse(w.0)))?;
-    if weight * 2 < live {
-        return None;
-    }
-    let mut row = known_row(tables, vocabulary, lexeme, base);
-    differential(l, trie, state, l.mask_state(base), &mut row);
-    Some(row)
+    let mut spans = Spans::default();
+    in_parts(l, trie, 0, &[state], |l, states, from| {
+        Walk { tables, trie, lexeme: l, count, covers: any.is_some() }.spans_from(from, states[0], &mut spans)
+    });
+    spans.finish(trie, any.as_ref(), tables.words)
 }
 
-/// Whether a walk from `state` ends soon, as inside a literal: it skips nearly all of what lies below live first bytes.
-fn is_short(l: &Lexeme, trie: &Trie, state: StateId) -> bool {
-    let mut steps = Steps::new(l);
-    let mut stack = vec![steps.local(state); 64];
-    let end = trie.len() as u32;
-    let mut i = 1;
-    for _ in 0..SHORT {
-        if i >= end {
-            return true;
-        }
-        let depth = trie.depth[i as usize] as usize;
-        let to = steps.next(stack[depth - 1], trie.byte[i as usize]);
-        if to <= QUOTE {
-            i = trie.end[i as usize];
-            continue;
-        }
-        if depth >= stack.len() {
-            stack.resize(depth * 2, to);
-        }
-        stack[depth] = to;
-        i += 1;
-    }
-    false
-}
-
-fn any_row(tables: &Tables, vocabulary: &Vocabulary, kind: Kind) -> Vec<u32> {
-    let any = tables.any(kind);
-    let l = &any.lexeme;
-    let state = if kind == Kind::Raw { l.start() } else { l.next(l.start(), b'"') };
-    known_row(tables, vocabulary, any, state)
-}
-
-/// The tokens that stay inside from `state`, as a row to change.
-fn known_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Vec<u32> {
-    let mut row = vec![0; tables.words];
-    tables.root_mask(vocabulary, lexeme, state).inner.or_into(&mut row);
-    row
-}
-
-/// Whether a token stays inside from `state`.
-fn stays(l: &Lexeme, vocabulary: &Vocabulary, state: StateId, token: u32) -> bool {
-    let bytes = vocabulary.token_bytes(token).unwrap_or_default();
-    let end = bytes.iter().try_fold(state, |s, &b| Some(l.next(s, b)).filter(|&to| to > CLOSED));
-    end.is_some_and(|s| s > CLOSED)
-}
-
-/// The mask of a state that loops on a class of characters.
-fn class_loop(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Vec<u32>> {
+/// The tokens that stay inside any text, from before its quote or between two characters as `state` is. `None` where the
+/// state is inside of a character or an escape, where not all that the lexeme accepts is text, and for lexemes of any
+/// text themselves.
+fn any_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<[u32]>> {
     let l = &*lexeme.lexeme;
-    let mut outside = [false; 256];
-    let mut leaving = [false; 256];
-    let mut loops = 0;
-    for b in 0..0x80u8 {
-        let to = l.next(state, b);
-        outside[b as usize] = to != state;
-        leaving[b as usize] = to != state && to > CLOSED;
-        loops += (to == state) as u32;
-    }
-    if loops == 0 {
+    let any = tables.any(l.kind());
+    let at = l.state(state);
+    let begins = l.kind() == Kind::Raw || l.is_open(at);
+    if l.is_any_text() || std::ptr::eq(any, lexeme) || !(begins || at.is_plain()) || !l.is_text() {
         return None;
     }
-    if (0x80..=0xFF).all(|b| l.next(state, b) == DEAD) {
-        outside[0x80..].fill(true);
-    } else if !every_wide_char_loops(l, state) {
+    if (0x80..=0xBF).any(|b| l.next(state, b) > CLOSED) {
         return None;
     }
-    let rows: &ByteRows = tables.byte_rows(vocabulary);
-    let leavers = rows.containing(&leaving, LEAVING)?;
-    let mut row = any_row(tables, vocabulary, l.kind());
-    rows.remove(&mut row, &outside);
-    for t in leavers {
-        if stays(l, vocabulary, state, t) {
-            row[t as usize >> 5] |= 1 << (t & 31);
+    let all = &any.lexeme;
+    let state = if begins { all.start() } else { all.next(all.start(), b'"') };
+    match &tables.root_mask(vocabulary, any, state).inner {
+        Inner::Dense(row) => Some(row.clone()),
+        // Of a small vocabulary, or few tokens that begin with a quote.
+        few => Some(few.row(tables.words)),
+    }
+}
+
+struct Walk<'a> {
+    tables: &'a Tables,
+    trie: &'a Trie,
+    lexeme: &'a Lexeme,
+    count: Option<u32>,
+    /// Subtrees in which everything passes are known.
+    covers: bool,
+}
+
+impl Walk<'_> {
+    /// Walks from the node `begin` on. Returns where it stopped, which is before the end where the lexeme has grown too
+    /// much.
+    fn spans_from(&self, begin: u32, state: StateId, spans: &mut Spans) -> u32 {
+        let (trie, l) = (self.trie, self.lexeme);
+        let held = l.memory_bytes();
+        let mut steps = Steps::new(l);
+        let first = steps.local(state);
+        // What is free in the states that were asked about, by their names in this walk.
+        let mut free: Vec<Option<Free>> = Vec::new();
+        // State and code points so far, by depth.
+        let mut stack: Vec<(Local, u32)> = vec![(first, 0); 64];
+        let counts = self.count.is_some();
+        for i in nodes_above(trie, 0, begin) {
+            let depth = trie.depth[i as usize] as usize;
+            let (from, chars) = stack[depth - 1];
+            let byte = trie.byte[i as usize];
+            let to = steps.next(from, byte);
+            stack.resize(stack.len().max(depth + 1), (first, 0));
+            stack[depth] = (to, chars + u32::from(counts && l.starts_char(steps.state(from), byte)));
         }
-    }
-    Some(row)
-}
-
-/// The mask of a state with a count that a long token could exhaust. Where even a handful of copies allows all that
-/// any number does, the count does not matter; else tokens shorter than the count cannot tell it from infinity, and the
-/// few longer ones are walked.
-fn counted(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Vec<u32>> {
-    /// Copies that hardly any token exceeds.
-    const HANDFUL: u32 = 8;
-    let l = &*lexeme.lexeme;
-    let as_row = |s: StateId| known_row(tables, vocabulary, lexeme, s);
-    if let Some((low, high)) = l.around(state, HANDFUL)
-        && high != state
-        && low != state
-        && tables.count_is_idle(lexeme, low, high, || as_row(low) == as_row(high))
-    {
-        return Some(as_row(high));
-    }
-    let (reach, long) = tables.long_tokens();
-    let (_, high) = l.around(state, *reach)?;
-    if high == state {
-        return None;
-    }
-    let mut row = as_row(high);
-    differential(l, long, state, high, &mut row);
-    Some(row)
-}
-
-/// Whether `state` steps through every character beyond ASCII back to itself, as any text does.
-fn every_wide_char_loops(l: &Lexeme, state: StateId) -> bool {
-    // UTF-8 by the standard's table of well-formed sequences.
-    const WIDE: [&[(u8, u8)]; 8] = [
-        &[(0xC2, 0xDF), (0x80, 0xBF)],
-        &[(0xE0, 0xE0), (0xA0, 0xBF), (0x80, 0xBF)],
-        &[(0xE1, 0xEC), (0x80, 0xBF), (0x80, 0xBF)],
-        &[(0xED, 0xED), (0x80, 0x9F), (0x80, 0xBF)],
-        &[(0xEE, 0xEF), (0x80, 0xBF), (0x80, 0xBF)],
-        &[(0xF0, 0xF0), (0x90, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
-        &[(0xF1, 0xF3), (0x80, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
-        &[(0xF4, 0xF4), (0x80, 0x8F), (0x80, 0xBF), (0x80, 0xBF)],
-    ];
-    WIDE.iter().all(|sequence| {
-        let mut front = vec![state];
-        for &(lo, hi) in *sequence {
-            let mut next = Vec::new();
-            for &s in &front {
-                for b in lo..=hi {
-                    let to = l.next(s, b);
-                    if to <= CLOSED {
-                        return false;
-                    }
-                    if !next.contains(&to) {
-                        next.push(to);
-                    }
+        let mut look = steps.num_states() + LOOK;
+        let end = trie.len() as u32;
+        let mut i = begin;
+        while i < end {
+            if steps.num_states() > look {
+                look = steps.num_states() + LOOK;
+                if l.has_grown(held) {
+                    return i;
                 }
             }
-            front = next;
+            let depth = trie.depth[i as usize] as usize;
+            let (from, mut chars) = stack[depth - 1];
+            let byte = trie.byte[i as usize];
+            let to = steps.next(from, byte);
+            let past = trie.end[i as usize];
+            if to <= QUOTE {
+                i = past;
+                continue;
+            }
+            if let Some(n) = self.count {
+                chars += u32::from(l.starts_char(steps.state(from), byte));
+                if !l.live_at(steps.state(to), n.saturating_add(chars)) {
+                    i = past;
+                    continue;
+                }
+            }
+            if self.covers && past - i > SMALL && self.passes(&steps, &mut free, to, i, chars) {
+                spans.push(trie.subtree_places(i));
+                i = past;
+                continue;
+            }
+            spans.push(trie.places(i));
+            if depth >= stack.len() {
+                stack.resize(depth * 2, (first, 0));
+            }
+            stack[depth] = (to, chars);
+            i += 1;
         }
-        front == [state]
-    })
+        end
+    }
+
+    /// Whether every text below `node` passes the state `to` that it led to.
+    #[inline]
+    fn passes(&self, steps: &Steps<'_>, free: &mut Vec<Option<Free>>, to: Local, node: u32, chars: u32) -> bool {
+        let slot = to as usize;
+        if slot >= free.len() {
+            free.resize(slot + 1, None);
+        }
+        let known = match free[slot] {
+            Some(known) => known,
+            None => *free[slot].insert(self.lexeme.free(steps.state(to))),
+        };
+        if known.groups == 0 {
+            return false;
+        }
+        let (groups, height) = self.tables.subtrees.below(node);
+        known.covers(groups, height) && self.count.is_none_or(|n| self.lexeme.is_far(n.saturating_add(chars), height))
+    }
 }
 
-/// Turns the mask of `base` into that of `state`, for the tokens of `trie`.
-fn differential(l: &Lexeme, trie: &Trie, state: StateId, base: StateId, row: &mut [u32]) {
-    in_parts(l, trie, 0, &[state, base], |l, states, from| differential_from(l, trie, from, states, row));
-}
+/// Ranges of tokens in the trie's order.
+#[derive(Default)]
+struct Spans(Vec<(u32, u32)>);
 
-/// A part of [`differential`]. Returns where it stopped.
-fn differential_from(l: &Lexeme, trie: &Trie, begin: u32, states: &[StateId], row: &mut [u32]) -> u32 {
-    let held = l.memory_bytes();
-    let mut steps = Steps::new(l);
-    let mut stack = vec![(steps.local(states[0]), steps.local(states[1])); 64];
-    let open = |s: Local| if s <= QUOTE { END } else { s };
-    let step = |steps: &mut Steps<'_>, s: Local, byte: u8| open(if s <= QUOTE { END } else { steps.next(s, byte) });
-    for i in nodes_above(trie, 0, begin) {
-        let depth = trie.depth[i as usize] as usize;
-        let (p, q) = stack[depth - 1];
-        let byte = trie.byte[i as usize];
-        stack.resize(stack.len().max(depth + 1), (END, END));
-        stack[depth] = (step(&mut steps, p, byte), step(&mut steps, q, byte));
+impl Spans {
+    #[inline]
+    fn push(&mut self, range: std::ops::Range<u32>) {
+        match self.0.last_mut() {
+            Some(last) if last.1 == range.start => last.1 = range.end,
+            _ if range.is_empty() => {}
+            _ => self.0.push((range.start, range.end)),
+        }
     }
-    let mut look = steps.num_states() + LOOK;
-    let end = trie.len() as u32;
-    let mut i = begin;
-    while i < end {
-        if steps.num_states() > look {
-            look = steps.num_states() + LOOK;
-            if l.has_grown(held) {
-                return i;
+
+    /// The tokens in the ranges that are in `any` as well.
+    fn finish(&self, trie: &Trie, any: Option<&Arc<[u32]>>, words: usize) -> Inner {
+        let all = trie.subtree_tokens(0);
+        let slice = |&(from, to): &(u32, u32)| &all[from as usize..to as usize];
+        let total: usize = self.0.iter().map(|s| slice(s).len()).sum();
+        let is_text = |t: u32| any.is_none_or(|any| any[t as usize >> 5] >> (t & 31) & 1 == 1);
+        if total <= SPARSE {
+            let mut tokens: Vec<u32> = self.0.iter().flat_map(|s| slice(s)).copied().filter(|&t| is_text(t)).collect();
+            tokens.sort_unstable();
+            return Inner::Sparse(tokens.into());
+        }
+        if let Some(any) = any
+            && total * 2 > all.len()
+        {
+            let mut row: Arc<[u32]> = Arc::from(&any[..]);
+            let bits = Arc::make_mut(&mut row);
+            let mut next = 0;
+            for &(from, to) in self.0.iter().chain([&(all.len() as u32, 0)]) {
+                for &t in slice(&(next, from)) {
+                    bits[t as usize >> 5] &= !(1 << (t & 31));
+                }
+                next = to;
+            }
+            return Inner::Dense(row);
+        }
+        let mut row: Arc<[u32]> = std::iter::repeat_n(0, words).collect();
+        let bits = Arc::make_mut(&mut row);
+        for &t in self.0.iter().flat_map(slice) {
+            if is_text(t) {
+                bits[t as usize >> 5] |= 1 << (t & 31);
             }
         }
-        let depth = trie.depth[i as usize] as usize;
-        let (p, q) = stack[depth - 1];
-        let byte = trie.byte[i as usize];
-        let (np, nq) = (step(&mut steps, p, byte), step(&mut steps, q, byte));
-        if np == nq {
-            i = trie.end[i as usize];
-            continue;
-        }
-        if np == END {
-            for &t in trie.subtree_tokens(i) {
-                row[t as usize >> 5] &= !(1 << (t & 31));
-            }
-            i = trie.end[i as usize];
-            continue;
-        }
-        if nq == END {
-            for &t in trie.tokens(i) {
-                row[t as usize >> 5] |= 1 << (t & 31);
-            }
-        }
-        if depth >= stack.len() {
-            stack.resize(depth * 2, (END, END));
-        }
-        stack[depth] = (np, nq);
-        i += 1;
+        Inner::Dense(row)
     }
-    end
 }

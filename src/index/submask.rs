@@ -19,7 +19,7 @@ use crate::ir::INF;
 use crate::vocab::Trie;
 
 /// Lists longer than this are kept as rows: setting so many bits one by one costs more than copying a row.
-const SPARSE: usize = 600;
+pub(super) const SPARSE: usize = 600;
 
 /// Tokens that stay inside the lexeme.
 #[derive(Clone, Debug)]
@@ -245,15 +245,8 @@ impl Found {
         SubMask { inner, cross }
     }
 
-    /// The mask whose inner part is `row`; what this walk found inside is not used.
-    pub(crate) fn finish_with<'a>(self, row: Vec<u32>, spelled: impl Fn(u32) -> &'a [u8]) -> SubMask {
-        let n: usize = row.iter().map(|w| w.count_ones() as usize).sum();
-        let dense = Inner::Dense(row.into());
-        let inner = if n <= SPARSE { Inner::Sparse(dense.tokens().into()) } else { dense };
-        SubMask { inner, cross: self.cross(spelled) }
-    }
-
-    fn cross<'a>(&self, spelled: impl Fn(u32) -> &'a [u8]) -> Option<Arc<Cross>> {
+    /// The crossing tokens alone.
+    pub(crate) fn cross<'a>(&self, spelled: impl Fn(u32) -> &'a [u8]) -> Option<Arc<Cross>> {
         let mut escaped: Vec<(u32, Box<[u8]>)> =
             self.escaped.iter().map(|&t| (t, decode(spelled(t)).into_boxed_slice())).collect();
         escaped.sort_unstable();
@@ -343,6 +336,13 @@ impl Inner {
                 out
             }
         }
+    }
+
+    /// A row of so many words.
+    pub(super) fn row(&self, words: usize) -> Arc<[u32]> {
+        let mut row: Arc<[u32]> = std::iter::repeat_n(0, words).collect();
+        self.or_into(Arc::make_mut(&mut row));
+        row
     }
 
     /// ORs the tokens into a row.

@@ -6,16 +6,16 @@
 //!   recent use. An index keeps its own lexemes alive, so eviction never breaks one.
 
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use super::children::Children;
 use super::finished::Finished;
 use super::inner;
-use super::rows::ByteRows;
 use super::share::Shares;
 use super::spelling::Spelling;
-use super::submask::{Found, Inner, SubMask, walk};
+use super::submask::{Inner, SubMask, walk};
+use super::subtrees::Subtrees;
 use super::tails::Tails;
 use crate::automaton::append::AppendVec;
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
@@ -25,9 +25,6 @@ use crate::ir::{ByteSet, ExprId, Exprs, INF};
 use crate::limits::{CACHE_BYTES, LATE_MASK_BYTES, Limits, MASK_BYTES, MEASURE_BYTES};
 use crate::vocab::{Trie, Vocabulary};
 use crate::work::unwatched;
-
-/// Tokens that count as long: few enough to be stepped one by one.
-const LONG_TOKENS: usize = 4_000;
 
 /// What a lexeme is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,10 +76,6 @@ struct Masks {
     /// Bytes of masks that are kept.
     most: AtomicUsize,
     rooms: OnceLock<Vec<Arc<SubMask>>>,
-    /// Pairs of states whose masks were compared.
-    idle: RwLock<FxHashMap<(StateId, StateId), bool>>,
-    /// Masks being made right now, each for the sake of the one before.
-    making: AtomicU32,
     bytes: AtomicUsize,
 }
 
@@ -110,9 +103,8 @@ pub struct Tables {
     pub any_text: Arc<MaskedLexeme>,
     /// Any text that is the whole output.
     any_raw: Arc<MaskedLexeme>,
-    byte_rows: OnceLock<ByteRows>,
-    /// A length, and the tokens that are longer: at most a few thousand.
-    long: (u32, Trie),
+    /// What lies below the nodes of the vocabulary's trie.
+    pub(super) subtrees: Subtrees,
     /// What tokens spell between values.
     pub tails: Tails,
     /// Finished parts of masks.
@@ -197,7 +189,6 @@ impl Tables {
     /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound, and the
     /// rows by byte. Some tens of milliseconds for 128,000 tokens; without it the first indexes pay.
     pub fn warm(&self, vocabulary: &Vocabulary) {
-        self.byte_rows(vocabulary);
         for (any, inside) in [(&self.any_text, true), (&self.any_raw, false)] {
             let l = &any.lexeme;
             let state = if inside { l.next(l.start(), b'"') } else { l.start() };
@@ -243,13 +234,6 @@ impl Tables {
             }
         }
         blanks.sort_unstable();
-        let length = |t: u32| vocabulary.token_bytes(t).map_or(0, |b| b.len() as u32);
-        let mut by_length: Vec<u32> = trie.subtree_tokens(0).to_vec();
-        by_length.sort_unstable_by_key(|&t| std::cmp::Reverse(length(t)));
-        let reach_of_most = by_length.get(LONG_TOKENS).map_or(0, |&t| length(t)).max(1);
-        by_length.retain(|&t| length(t) > reach_of_most);
-        let mut long: Vec<(&[u8], u32)> =
-            by_length.iter().filter_map(|&t| vocabulary.token_bytes(t).map(|b| (b, t))).collect();
         let blank_tails = Trie::build(&mut tails)?;
         let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
         let brackets = [brackets(trie), brackets(&blank_tails)];
@@ -272,8 +256,7 @@ impl Tables {
             single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
-            byte_rows: OnceLock::new(),
-            long: (reach_of_most, Trie::build(&mut long)?),
+            subtrees: Subtrees::of(trie),
             tails: Tails::of(vocabulary)?,
             shares: Shares::default(),
             finished: Finished::default(),
@@ -450,33 +433,6 @@ impl Tables {
         if kind == Kind::Raw { &self.any_raw } else { &self.any_text }
     }
 
-    /// A length and the tokens that are longer.
-    pub(super) fn long_tokens(&self) -> &(u32, Trie) {
-        &self.long
-    }
-
-    /// Whether the masks of two states are the same, decided once.
-    pub(super) fn count_is_idle(
-        &self,
-        l: &MaskedLexeme,
-        low: StateId,
-        high: StateId,
-        decide: impl FnOnce() -> bool,
-    ) -> bool {
-        let known = l.masks.idle.read().unwrap_or_else(|p| p.into_inner()).get(&(low, high)).copied();
-        known.unwrap_or_else(|| {
-            /// Pairs that are remembered.
-            const MOST: usize = 1 << 16;
-            let same = decide();
-            let mut idle = l.masks.idle.write().unwrap_or_else(|p| p.into_inner());
-            if idle.len() >= MOST {
-                idle.clear();
-            }
-            idle.insert((low, high), same);
-            same
-        })
-    }
-
     /// Takes a mask into the lexeme's own, where there is room for it, or into those that are forgotten when they fill
     /// theirs; `root` says that no register bounds it at the root of the vocabulary's trie.
     fn keep(&self, masks: &Masks, key: MaskKey, root: bool, made: Arc<SubMask>) -> Arc<SubMask> {
@@ -498,29 +454,20 @@ impl Tables {
         others.entry(key).or_insert(made).clone()
     }
 
-    /// Rows by byte, made on first use.
-    pub(super) fn byte_rows(&self, vocabulary: &Vocabulary) -> &ByteRows {
-        self.byte_rows.get_or_init(|| ByteRows::build(vocabulary))
-    }
-
-    /// A mask at the root that no register bounds.
-    fn root(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> SubMask {
+    /// A mask at the root; `count` is the register, or `None` where it bounds nothing.
+    fn root(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId, count: Option<u32>) -> SubMask {
         let l = &*lexeme.lexeme;
         let text = l.kind() != Kind::Raw;
+        let crosses = lexeme.masks.crosses;
         let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
         // Raw lexemes inside a document end at any accepting state, so their tails need the full walk; they are
         // numbers and words, and sparse.
-        if text || !lexeme.masks.crosses {
-            if let Some(row) =
-                inner::row(self, vocabulary, lexeme, state, lexeme.masks.making.fetch_add(1, Ordering::Relaxed))
-            {
-                lexeme.masks.making.fetch_sub(1, Ordering::Relaxed);
-                let crossing = if text { walk(l, &self.quoted, 0, state, None, true) } else { Found::default() };
-                return crossing.finish_with(row, whole);
-            }
-            lexeme.masks.making.fetch_sub(1, Ordering::Relaxed);
+        if !text && crosses {
+            return walk(l, vocabulary.trie(), 0, state, count, crosses).finish(self.words, whole);
         }
-        walk(l, vocabulary.trie(), 0, state, None, lexeme.masks.crosses).finish(self.words, whole)
+        let inner = inner::inner(self, vocabulary, lexeme, state, count);
+        let cross = text.then(|| walk(l, &self.quoted, 0, state, count, true).cross(whole)).flatten();
+        SubMask { inner, cross }
     }
 
     /// The mask of a state of a whole pattern.
@@ -585,8 +532,12 @@ impl Tables {
         }
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
         if free && root {
-            let made = Arc::new(self.root(vocabulary, lexeme, key_state));
+            let made = Arc::new(self.root(vocabulary, lexeme, key_state, None));
             return self.keep(&lexeme.masks, key, true, made);
+        }
+        if root {
+            let made = Arc::new(self.root(vocabulary, lexeme, key_state, (!free).then_some(count)));
+            return self.keep(&lexeme.masks, key, false, made);
         }
         let trie = self.trie(vocabulary, walked);
         let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.masks.crosses);
@@ -664,8 +615,6 @@ impl MaskedLexeme {
             others_bytes: AtomicUsize::new(0),
             most: AtomicUsize::new(MASK_BYTES),
             rooms: OnceLock::new(),
-            idle: RwLock::default(),
-            making: AtomicU32::new(0),
             bytes: AtomicUsize::new(0),
         }
     }

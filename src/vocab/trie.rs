@@ -205,6 +205,16 @@ impl Trie {
         &self.toks[from..to]
     }
 
+    /// Where in the tokens of the whole trie, [`subtree_tokens(0)`](Self::subtree_tokens), those of `node` lie.
+    pub fn places(&self, node: u32) -> std::ops::Range<u32> {
+        self.tok_start[node as usize]..self.tok_start[node as usize + 1]
+    }
+
+    /// The same for [`subtree_tokens`](Self::subtree_tokens).
+    pub fn subtree_places(&self, node: u32) -> std::ops::Range<u32> {
+        self.tok_start[node as usize]..self.tok_start[self.end[node as usize] as usize]
+    }
+
     /// The children of `node` by ascending byte.
     pub fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let end = self.end[node as usize];

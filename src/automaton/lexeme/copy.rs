@@ -62,6 +62,7 @@ impl Lexeme {
             states: AppendVec::default(),
             any_text,
             boolean: false,
+            all_live: false,
             builder: Mutex::new(Builder::new(exprs, table)),
             bytes: AtomicUsize::new(0),
             least: AtomicUsize::new(0),
