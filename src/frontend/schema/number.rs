@@ -11,11 +11,14 @@
 //! [`Multiple`](crate::ir::Multiple), which knows its own dead ends. So the size is linear in the digits of the bounds,
 //! no intersection is needed and every state is live.
 
+mod divisors;
+
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
 use super::decimal::{Decimal, decrement, increment};
-use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{Divisor, Edge, ExprId, Exprs, lcm, without_tens};
+use crate::error::{Error, Result};
+use crate::ir::{Divisor, Edge, ExprId, Exprs};
+use divisors::{divides_all, divisors, required};
 
 /// Most digits of a whole part. 80 holds every 256-bit integer (78 digits) and all numbers of the official test suite
 /// (53); larger values need an exponent, or a lower bound that is itself longer.
@@ -164,94 +167,6 @@ fn too_long(digits: i64) -> Error {
 /// The divisor of every decimal with `scale` fraction digits.
 fn free_divisor(scale: u16) -> Result<Divisor> {
     Divisor::new(1, scale, FRACTION_DIGITS).ok_or_else(|| too_long(i64::from(scale)))
-}
-
-fn too_large(d: &Decimal) -> Error {
-    Error::new(ErrorKind::Limit, format!("multipleOf {d} has too many digits"))
-}
-
-/// A divisor as a/10^s. Its whole multiples, where only those count, are the multiples of a whole number.
-fn fraction_of(d: &Decimal, integer: bool) -> Result<(u128, u32)> {
-    if d.is_zero() {
-        return Err(Error::new(ErrorKind::Schema, "multipleOf must not be zero"));
-    }
-    let power = |e: i64| u32::try_from(e).ok().and_then(|e| 10u128.checked_pow(e));
-    let digits = d.digits.iter().try_fold(0u128, |n, &c| n.checked_mul(10)?.checked_add(u128::from(c)));
-    match digits.and_then(|n| n.checked_mul(power(d.exponent.max(0))?)) {
-        Some(a) if d.exponent >= -i64::from(BOUND_DIGITS) => {
-            let s = (-d.exponent).max(0) as u32;
-            Ok(if integer { (without_tens(a, u64::from(s)), 0) } else { (a, s) })
-        }
-        _ => Err(too_large(d)),
-    }
-}
-
-/// Whether every decimal that can be written is a multiple.
-fn divides_all(d: &Decimal) -> bool {
-    d.digits == [1] && d.exponent <= -i64::from(FRACTION_DIGITS)
-}
-
-fn lift(n: u128, by: u32) -> Option<u128> {
-    10u128.checked_pow(by).and_then(|p| n.checked_mul(p))
-}
-
-/// All divisors as one m/10^s, `None` if every value is allowed.
-fn required(b: &NumberBounds) -> Result<Option<(u128, u32)>> {
-    let integer = b.integer || b.spelling == Spelling::Bare;
-    // Integers alone are multiples of 1.
-    let mut all = integer.then_some((1u128, 0u32));
-    for d in b.multiple_of.iter().filter(|d| !divides_all(d)) {
-        let (a, s) = fraction_of(d, integer)?;
-        all = Some(match all {
-            None => (a, s),
-            Some((m, scale)) => {
-                let top = scale.max(s);
-                let both = lift(a, top - s).zip(lift(m, top - scale));
-                (both.and_then(|(a, m)| lcm(a, m)).ok_or_else(|| too_large(d))?, top)
-            }
-        });
-    }
-    Ok(all)
-}
-
-/// The divisors whose multiples together are what `b` allows. Without a required divisor and with exceptions, these
-/// are the values on the grid of the exceptions, and those that are off it.
-fn divisors(b: &NumberBounds, required: Option<(u128, u32)>, finest: u16) -> Result<Vec<Divisor>> {
-    if b.not_multiple_of.iter().any(divides_all) {
-        return Ok(Vec::new());
-    }
-    let integer = b.integer || b.spelling == Spelling::Bare;
-    let fraction = if b.spelling == Spelling::Bare { 0 } else { FRACTION_DIGITS };
-    let except = b.not_multiple_of.iter().map(|d| fraction_of(d, integer)).collect::<Result<Vec<_>>>()?;
-    let finer = except.iter().map(|e| e.1).max();
-    let (step, mut scale) = match (required, finer) {
-        (None, None) => return Ok(vec![free_divisor(finest)?]),
-        (None, Some(finer)) => (1, finer),
-        (Some((m, scale)), finer) => {
-            let top = scale.max(finer.unwrap_or(0));
-            (lift(m, top - scale).ok_or_else(lcm_too_large)?, top)
-        }
-    };
-    let lifted = except.iter().map(|&(a, s)| lcm(lift(a, scale - s)?, step)).collect::<Option<Vec<_>>>();
-    let (mut step, mut except) = (step, lifted.ok_or_else(lcm_too_large)?);
-    let off = match required {
-        None if scale < u32::from(finest) => {
-            let coarse = lift(1, u32::from(finest) - scale).ok_or_else(lcm_too_large)?;
-            Some(Divisor::with_exceptions(1, &[coarse], finest, finest).ok_or_else(lcm_too_large)?)
-        }
-        _ => None,
-    };
-    // A smaller modulus has fewer remainders; exceptions are multiples of the step.
-    while scale > 0 && step % 10 == 0 {
-        (step, scale) = (step / 10, scale - 1);
-        except.iter_mut().for_each(|e| *e /= 10);
-    }
-    let on = Divisor::with_exceptions(step, &except, scale as u16, fraction).ok_or_else(lcm_too_large)?;
-    Ok(std::iter::once(on).chain(off).collect())
-}
-
-fn lcm_too_large() -> Error {
-    Error::new(ErrorKind::Limit, "the least common multiple of multipleOf has too many digits")
 }
 
 /// Plain decimals of both signs.

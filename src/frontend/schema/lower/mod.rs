@@ -13,6 +13,7 @@ mod array;
 mod canonical;
 mod common;
 mod context;
+mod disjoint;
 mod negation;
 mod node;
 mod number_set;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::error::ErrorKind;
 use rustc_hash::FxHashMap;
 
 fn d(s: &str) -> Decimal {

@@ -1,0 +1,167 @@
+//! Which schemas are seen, cheaply, to have no value in common.
+//!
+//! Most alternatives of real schemas exclude each other by their types, or by a required member whose constants differ
+//! (a *discriminator*). Seeing that early keeps `oneOf` and negations linear: alternatives that have nothing in common
+//! need not be refused one by one. An answer `false` decides nothing.
+
+use rustc_hash::FxHashMap;
+
+use super::super::model::Types;
+use super::context::Context;
+use super::node::{FALSE, Name, NodeId, Scalar};
+use crate::error::Result;
+
+impl Context<'_, '_> {
+    /// Whether two schemas are seen, cheaply, to have no value in common. `false` decides nothing.
+    pub fn is_disjoint(&mut self, a: NodeId, b: NodeId) -> bool {
+        self.disjoint_within(a, b, 6)
+    }
+
+    fn disjoint_within(&mut self, a: NodeId, b: NodeId, depth: u8) -> bool {
+        let (a, b) = (self.nodes.canon(a), self.nodes.canon(b));
+        if a == b {
+            return a == FALSE;
+        }
+        let both = self.nodes.get(a).mask.0 & self.nodes.get(b).mask.0;
+        if both == 0 {
+            return true;
+        }
+        if depth == 0 || both & !(Types::OBJECT.0 | Types::STRING.0 | Types::NUMBER.0) != 0 {
+            return false;
+        }
+        if both & !Types::OBJECT.0 != 0 {
+            return both & Types::OBJECT.0 == 0 && self.constants_disjoint(a, b);
+        }
+        let key = (a.min(b), a.max(b));
+        if let Some(&d) = self.disjoint.get(&key) {
+            return d;
+        }
+        // A recursive question answers "not seen to be".
+        self.disjoint.insert(key, false);
+        let d = self.objects_disjoint(a, b, depth - 1) || self.objects_disjoint(b, a, depth - 1);
+        self.disjoint.insert(key, d);
+        d
+    }
+
+    /// Both are enumerations of scalars without a common value.
+    fn constants_disjoint(&self, a: NodeId, b: NodeId) -> bool {
+        let (Some(a), Some(b)) = (self.constants(a), self.constants(b)) else { return false };
+        if a.len() * b.len() > 4096 {
+            return false;
+        }
+        !a.iter().any(|s| b.contains(s))
+    }
+
+    /// The values of a schema that is an enumeration of scalars, possibly among other assertions.
+    pub fn constants(&self, n: NodeId) -> Option<&[Scalar]> {
+        let node = self.nodes.get(n);
+        let v = node.values.first().or_else(|| node.all.iter().find_map(|&c| self.nodes.get(c).values.first()))?;
+        v.composites.is_empty().then_some(v.scalars.as_slice())
+    }
+
+    /// Parts of an object schema that certainly hold: its own and those of `allOf` and references, to a small depth.
+    pub fn certain(&self, n: NodeId) -> Vec<NodeId> {
+        let mut out = vec![self.nodes.canon(n)];
+        let mut i = 0;
+        while i < out.len() && out.len() < 16 {
+            for &c in &self.nodes.get(out[i]).all {
+                let c = self.nodes.canon(c);
+                if !out.contains(&c) {
+                    out.push(c);
+                }
+            }
+            i += 1;
+        }
+        out
+    }
+
+    /// Some name that `a` requires has values in `a` and `b` that exclude each other.
+    fn objects_disjoint(&mut self, a: NodeId, b: NodeId, depth: u8) -> bool {
+        let (pa, pb) = (self.certain(a), self.certain(b));
+        let mut required: Vec<Name> = Vec::new();
+        for &n in &pa {
+            required.extend(self.nodes.get(n).object.iter().flat_map(|o| o.required.iter().copied()));
+        }
+        for name in required {
+            let va: Vec<NodeId> = pa.iter().filter_map(|&n| self.member(n, name)).collect();
+            let vb: Vec<NodeId> = pb.iter().filter_map(|&n| self.member(n, name)).collect();
+            for &x in &va {
+                for &y in &vb {
+                    if self.disjoint_within(x, y, depth) {
+                        return true;
+                    }
+                }
+            }
+            if vb.contains(&FALSE) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What a node says of one member, where no pattern is needed to know it.
+    fn member(&self, n: NodeId, name: Name) -> Option<NodeId> {
+        let o = self.nodes.get(n).object.as_deref()?;
+        o.prop(name).or(if o.patterns.is_empty() { o.additional } else { None })
+    }
+
+    /// Which pairs of `branches` may have a value in common. Branches with a common required constant member (a
+    /// discriminator) are sorted by it first, so that only equal constants are compared.
+    pub fn overlaps(&mut self, branches: &[NodeId]) -> Result<Vec<Vec<usize>>> {
+        let mut out = vec![Vec::new(); branches.len()];
+        let groups = self.discriminated(branches);
+        for group in groups {
+            for (k, &i) in group.iter().enumerate() {
+                for &j in &group[..k] {
+                    self.work(1)?;
+                    if !self.is_disjoint(branches[i], branches[j]) {
+                        out[i].push(j);
+                        out[j].push(i);
+                    }
+                }
+            }
+        }
+        out.iter_mut().for_each(|v| v.sort_unstable());
+        Ok(out)
+    }
+
+    fn discriminated(&mut self, branches: &[NodeId]) -> Vec<Vec<usize>> {
+        let all = || vec![(0..branches.len()).collect()];
+        if branches.len() < 8 {
+            return all();
+        }
+        let parts: Vec<Vec<NodeId>> = branches.iter().map(|&b| self.certain(b)).collect();
+        let constant = |i: usize, name: Name| -> Option<Name> {
+            let required =
+                parts[i].iter().any(|&n| self.nodes.get(n).object.as_ref().is_some_and(|o| o.required.contains(&name)));
+            let member = parts[i].iter().find_map(|&n| self.nodes.get(n).object.as_ref().and_then(|o| o.prop(name)))?;
+            match self.constants(member)? {
+                [Scalar::Word(w)] if required => Some(*w),
+                _ => None,
+            }
+        };
+        let mut candidates: Vec<Name> = Vec::new();
+        for &n in parts.first().into_iter().flatten() {
+            candidates.extend(self.nodes.get(n).object.iter().flat_map(|o| o.required.iter().copied().take(16)));
+        }
+        for name in candidates {
+            if branches.iter().any(|&b| self.nodes.get(b).mask.0 & !Types::OBJECT.0 != 0) {
+                break;
+            }
+            let Some(words) = (0..branches.len()).map(|i| constant(i, name)).collect::<Option<Vec<Name>>>() else {
+                continue;
+            };
+            let mut index: FxHashMap<Name, usize> = FxHashMap::default();
+            let mut groups: Vec<Vec<usize>> = Vec::new();
+            for (i, w) in words.into_iter().enumerate() {
+                let g = *index.entry(w).or_insert(groups.len());
+                if g == groups.len() {
+                    groups.push(Vec::new());
+                }
+                groups[g].push(i);
+            }
+            return groups;
+        }
+        all()
+    }
+}
