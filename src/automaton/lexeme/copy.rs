@@ -86,6 +86,7 @@ impl Lexeme {
             bounded: self.bounded,
             bounds: self.bounds,
             growth: OnceLock::new(),
+            ends: Default::default(),
             reach: self.reach,
         }
     }
