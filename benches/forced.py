@@ -42,6 +42,15 @@ class Bound:
         token = self.bytes[byte]
         return token is not None and guide.try_advance(token)
 
+    def _soonest(self, guide: interlock.Guide) -> list[int]:
+        """Closing bytes that may come next, the one after which the least is missing first."""
+        missing = []
+        for byte in b'"}]':
+            if self._take(guide, byte):
+                missing.append((guide.min_tokens_to_finish(), byte))
+                guide.rollback(1)
+        return [byte for _, byte in sorted(missing)]
+
     def _ends(self, guide: interlock.Guide, first: int, free: int) -> bytes | None:
         """A continuation that begins with the byte ``first``, goes on at random for a while and then ends soon."""
         out = bytearray([first])
@@ -49,7 +58,7 @@ class Bound:
         if not self._take(guide, first):
             return None
         while not guide.is_accepting or (free > 0 and not guide.must_stop):
-            order = list(CLOSING)
+            order = [*self._soonest(guide), *CLOSING]
             if free > 0:
                 order = self.random.sample(range(32, 127), 95) if self.random.random() < 0.9 else [*range(0xC2, 0xF5)]
             order += [*range(256)]
@@ -75,16 +84,18 @@ class Bound:
                 if end is not None:
                     yield run + end
 
-    def length(self, guide: interlock.Guide, text: bytes, place: int, ids: list[int]) -> int:
-        """How many tokens follow ``place`` whatever permitted text follows, as far as was tried; 1 is many."""
+    def is_bound(self, guide: interlock.Guide, text: bytes, place: int, ids: list[int]) -> bool | None:
+        """Whether the token at ``place`` follows whatever permitted text follows; ``None`` if none was found."""
+        tried = False
         for end in self.continuations(guide):
             try:
                 other = self.encode((text + end).decode())
             except UnicodeDecodeError:
                 continue
+            tried = True
             if other[: place + 1] != ids[: place + 1]:
-                return 0
-        return 1
+                return False
+        return tried or None
 
 
 class Rival:
@@ -154,11 +165,11 @@ def main(arguments: argparse.Namespace) -> None:
                     skip = max(skip, at + len(found))
                     here += at < skip
                     if every and number % every == 0 and at < 150:
-                        most = bound.length(guide, read, at, ids)
-                        tried += 1
-                        reached += bool(found)
-                        possible += most
-                        if found and not most:
+                        most = bound.is_bound(guide, read, at, ids)
+                        tried += most is not None
+                        reached += bool(found and most)
+                        possible += bool(most)
+                        if found and most is False:
                             raise SystemExit(f"{file.name}: at token {at} of {text!r}: {found} is not certain")
                         if arguments.show and most and not found:
                             print(f"{file.name}: {read[-30:]!r} {guide.forced_bytes()!r} {ids[at]}")

@@ -9,17 +9,14 @@
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
-use rustc_hash::FxHashSet;
-
 use super::arena::{Kind, NONE, Node, NodeId, Phase};
 use super::config::Frames;
+pub use super::ends::shortest_end;
 use super::farthest::farthest;
-use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme, StateId};
+use super::lexeme::{CLOSED, Lexeme, StateId};
 use super::program::{ObjectProgram, Program};
 use super::text::Sub;
 
-/// States that one search for the end of a scalar looks at.
-const MAX_SEARCHED: usize = 20_000;
 /// Bytes of a completion; a document that needs more has no known completion.
 const MAX_BYTES: usize = 1 << 18;
 /// Rounds of the fixpoint: rules that nest deeper are left without an estimate and come last.
@@ -28,7 +25,7 @@ const MAX_ROUNDS: usize = 64;
 const MAX_KEYS: usize = 512;
 
 /// The bytes that a search tries, likely text first, so that the result is spelled by few tokens.
-fn preferred() -> impl Iterator<Item = u8> {
+pub(super) fn preferred() -> impl Iterator<Item = u8> {
     let rest = (0..=255u8).filter(|b| !b.is_ascii_alphanumeric() && *b != b'"' && *b != b' ');
     std::iter::once(b'"')
         .chain(b'0'..=b'9')
@@ -36,58 +33,6 @@ fn preferred() -> impl Iterator<Item = u8> {
         .chain(b'A'..=b'Z')
         .chain(std::iter::once(b' '))
         .chain(rest)
-}
-
-/// The shortest bytes from a state of a lexeme to its end, the closing quote of a string included; `None` where the
-/// search is too long. `count` is the number of code points read.
-pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Vec<u8>> {
-    let raw = lexeme.kind() == LexemeKind::Raw;
-    if raw && lexeme.state(state).accepting {
-        return Some(Vec::new());
-    }
-    // Bytes of one class lead to one state: the first of each is enough.
-    let classes = lexeme.byte_classes();
-    let mut seen = [false; 256];
-    let bytes: Vec<u8> =
-        preferred().filter(|&b| !std::mem::replace(&mut seen[classes[b as usize] as usize], true)).collect();
-    let counted = lexeme.is_bounded();
-    // Each entry: the state, its count, the entry before and the byte between them.
-    let mut found: Vec<(StateId, u32, usize, u8)> = vec![(state, count, usize::MAX, 0)];
-    let mut known: FxHashSet<(StateId, u32)> = FxHashSet::default();
-    known.insert((state, if counted { count } else { 0 }));
-    let mut at = 0;
-    while at < found.len() && found.len() < MAX_SEARCHED {
-        let (s, n, ..) = found[at];
-        let data = lexeme.state(s);
-        for &b in &bytes {
-            let next = lexeme.next_from(s, data, b);
-            if next == DEAD || (next == CLOSED && !lexeme.may_close(n)) {
-                continue;
-            }
-            let mut m = n;
-            if next > CLOSED && !raw {
-                m = n.saturating_add(lexeme.starts_char(data, b) as u32);
-                if !lexeme.live_at(lexeme.state(next), m) {
-                    continue;
-                }
-            }
-            if next == CLOSED || (raw && lexeme.state(next).accepting) {
-                let mut out = vec![b];
-                let mut i = at;
-                while found[i].2 != usize::MAX {
-                    out.push(found[i].3);
-                    i = found[i].2;
-                }
-                out.reverse();
-                return Some(out);
-            }
-            if known.insert((next, if counted { m } else { 0 })) {
-                found.push((next, m, at, b));
-            }
-        }
-        at += 1;
-    }
-    None
 }
 
 /// Estimates for one program.
@@ -305,13 +250,13 @@ impl<'a, 'f> Completer<'a, 'f> {
     }
 
     fn scalar(&mut self, node: Node) -> Option<()> {
-        let mut ends: Vec<Vec<u8>> = Vec::new();
+        let mut ends: Vec<std::sync::Arc<[u8]>> = Vec::new();
         for i in node.start..node.start + node.len {
             let item = self.frames.arena.scalars[i as usize];
             let lexeme = &self.frames.program.lexemes[item.lexeme as usize];
             ends.extend(shortest_end(lexeme, item.state, node.count));
         }
-        ends.sort_by_key(Vec::len);
+        ends.sort_by_key(|end| end.len());
         for end in ends {
             if end.is_empty() {
                 let after = self.frames.end_scalar(self.top);
@@ -377,7 +322,7 @@ impl<'a, 'f> Completer<'a, 'f> {
         }
         // Most often the shortest key of a class will do; a list of its members takes a search.
         self.key_of(node, |keys, state| {
-            let end = shortest_end(keys, state, 0).and_then(|b| String::from_utf8(b).ok());
+            let end = shortest_end(keys, state, 0).and_then(|b| String::from_utf8(b.to_vec()).ok());
             end.into_iter().collect()
         })
         .or_else(|| self.key_of(node, members))
@@ -443,7 +388,7 @@ fn members(keys: &Lexeme, state: StateId) -> Vec<String> {
         }
     }
     if out.is_empty() {
-        out.extend(shortest_end(keys, state, 0).and_then(|b| String::from_utf8(b).ok()));
+        out.extend(shortest_end(keys, state, 0).and_then(|b| String::from_utf8(b.to_vec()).ok()));
     }
     out
 }

@@ -16,7 +16,9 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::append::AppendVec;
+use super::ends::Ends;
 use super::free::{Free, FreeTable, free, is_text};
+use super::least::{LeastTable, least};
 use super::lengths::{LengthTable, Lengths, lengths, meets};
 use super::saturate::{Reach, SaturateTable, saturate};
 use super::text::{Move, Sub, after_range, is_plain, pending, plain_pending, step};
@@ -62,6 +64,8 @@ pub struct State {
     lengths: Option<Lengths>,
     mask_state: OnceLock<StateId>,
     free: OnceLock<Free>,
+    /// No member of the expression has fewer bytes.
+    least: OnceLock<u32>,
 }
 
 impl State {
@@ -81,6 +85,7 @@ struct Builder {
     /// Whether all members are text, once somebody asked.
     is_text: Option<bool>,
     sizes: super::size::SizeTable,
+    least: LeastTable,
     digests: copy::Digests,
     next: StateId,
 }
@@ -95,6 +100,7 @@ impl Builder {
             free: FreeTable::default(),
             is_text: None,
             sizes: Default::default(),
+            least: Default::default(),
             digests: Default::default(),
             next: FIRST,
         }
@@ -128,6 +134,7 @@ pub struct Lexeme {
     /// Bounded text: how it grows. Otherwise nothing depends on it.
     bounds: Growth,
     growth: OnceLock<Growth>,
+    ends: Ends,
     reach: Reach,
 }
 
@@ -203,6 +210,7 @@ impl Lexeme {
             bounded,
             bounds,
             growth: OnceLock::new(),
+            ends: Ends::default(),
             reach,
             shared: Arc::new(Shared {
                 classes,
@@ -264,6 +272,7 @@ impl Lexeme {
             bounded: min > 0 || max < INF,
             bounds: self.bounds,
             growth: OnceLock::new(),
+            ends: Ends::default(),
             reach: self.reach,
         }
     }
@@ -531,6 +540,39 @@ impl Lexeme {
         self.count_key_within(count, chars) == (INF, 0)
     }
 
+    /// The ways to the end that were found.
+    pub(super) fn ends(&self) -> &Ends {
+        &self.ends
+    }
+
+    /// No fewer bytes lead from a state, after `count` code points, to the end, the closing quote of a string included.
+    /// Mostly some do, with nothing but plain characters.
+    pub fn least_bytes(&self, id: StateId, count: u32) -> u32 {
+        let state = self.state(id);
+        let text = *state.least.get_or_init(|| {
+            let mut b = self.lock();
+            let Builder { exprs, least: table, .. } = &mut *b;
+            least(exprs, table, state.expr)
+        });
+        let missing = match self.kind {
+            Kind::Raw if state.accepting => return 0,
+            Kind::Raw => return text.max(1),
+            Kind::Text { min, .. } => min.saturating_sub(count),
+            Kind::Constant => 0,
+        };
+        // Bytes that end an escape, and the most bytes of what it spells, which was counted as a character at its start.
+        let (rest, spelled) = match state.sub {
+            Sub::Open => (1, 0),
+            Sub::Plain => (0, 0),
+            Sub::Escape => (1, 1),
+            Sub::Hex(read, _) => (4 - u32::from(read), 3),
+            Sub::LowBackslash(_) => (6, 4),
+            Sub::LowU(_) => (5, 4),
+            Sub::LowHex(_, read, _) => (4 - u32::from(read), 4),
+        };
+        text.saturating_sub(spelled).max(missing).saturating_add(rest + 1)
+    }
+
     /// How many byte strings lead from a raw state to acceptance; `u64::MAX` is without end, or too many to matter.
     pub fn residual_size(&self, id: StateId) -> u64 {
         if id <= CLOSED {
@@ -585,9 +627,19 @@ impl Lexeme {
         };
         let lengths = if self.bounded { self.lengths_of(b, expr, sub) } else { None };
         let row = (0..self.shared.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
-        self.shared
-            .states
-            .set(id, State { row, expr, sub, accepting, lengths, mask_state: OnceLock::new(), free: OnceLock::new() });
+        self.shared.states.set(
+            id,
+            State {
+                row,
+                expr,
+                sub,
+                accepting,
+                lengths,
+                mask_state: OnceLock::new(),
+                free: OnceLock::new(),
+                least: OnceLock::new(),
+            },
+        );
         b.table.insert((expr, sub), id);
         let bytes =
             b.next as usize * (self.shared.class_count * 4 + 160) + b.exprs.own_len() * 96 + b.digests.len() * 32;

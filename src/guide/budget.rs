@@ -14,20 +14,21 @@
 //!
 //! An index with complete tables knows the fewest tokens to the end of every state: there everything is exact.
 
+mod places;
+
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::{Guide, Position};
-use crate::automaton::arena::{Arena, Kind, Mark, NONE, NodeId, ScalarItem};
 use crate::automaton::complete::{Completer, Costs, shortest_end};
 use crate::automaton::config::Frames;
 use crate::automaton::farthest::farthest;
 use crate::automaton::lexeme::{CLOSED, StateId};
-use crate::automaton::program::Program;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Engine;
 use crate::vocab::Trie;
+use places::Places;
 
 /// Tokens with more structural bytes than this are priced one by one.
 const STRUCTURAL: usize = 3;
@@ -51,6 +52,8 @@ pub(super) struct Budget {
     most: u64,
     /// The tokens of more structural bytes.
     structural: Arc<[u32]>,
+    /// Every byte is a token that may be used, so that a plan never has more tokens than bytes.
+    spelled: bool,
     /// One for each position so far, the start and the present one included.
     reserves: Vec<Reserve>,
 }
@@ -131,7 +134,7 @@ impl Guide {
                 (step.saturating_mul(STRUCTURAL as u64 + 1), u64::MAX, structural)
             }
         };
-        self.budget = Some(Budget { max_tokens, growth, most, structural, reserves: vec![reserve] });
+        self.budget = Some(Budget { max_tokens, growth, most, structural, spelled, reserves: vec![reserve] });
         Ok(())
     }
 
@@ -269,7 +272,7 @@ impl Guide {
         }
         let index = self.index.clone();
         let bytes = match (&index.0.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(s)) => shortest_end(&l.lexeme, *s, 0)?,
+            (Engine::Pattern(l), Position::Pattern(s)) => shortest_end(&l.lexeme, *s, 0)?.to_vec(),
             (Engine::Document { program, .. }, Position::Document { arena, top }) => {
                 let costs = index.0.costs.get_or_init(|| Costs::of(program));
                 Completer::complete(&mut Frames { program, arena }, costs, *top)?
@@ -291,30 +294,24 @@ impl Guide {
             return;
         }
         let costs = index.0.costs.get_or_init(|| Costs::of(program));
-        let spelled = self.speller(left);
-        let mut arena = (**arena).clone();
-        let mut prices = Prices::new(program, costs, arena.nodes.len() as u32);
-        let mark = arena.mark();
+        let mut places = Places::new(program, costs, (**arena).clone(), *top, self.speller(left));
         for &t in tokens {
-            let bytes = index.vocabulary().spelling(t).unwrap_or_default();
-            let mut frames = Frames { program, arena: &mut arena };
-            let mut at = *top;
-            for &b in bytes {
-                at = if at == NONE { NONE } else { frames.step(at, b) };
-            }
-            if at == NONE || !prices.fits(&mut arena, at, &spelled) {
+            if !places.suffices_after(index.vocabulary().spelling(t).unwrap_or_default()) {
                 row[t as usize >> 5] &= !(1 << (t & 31));
             }
-            arena.truncate(&mark);
         }
     }
 
     /// Whether bytes are spelled by at most `left` tokens.
-    fn speller(&self, left: u64) -> impl Fn(Option<Vec<u8>>) -> bool + use<'_> {
+    fn speller(&self, left: u64) -> impl Fn(Option<&[u8]>) -> bool + use<'_> {
+        let at_most_bytes = self.budget.as_ref().is_some_and(|b| b.spelled);
         move |bytes| {
+            if at_most_bytes && bytes.is_some_and(|b| b.len() as u64 <= left) {
+                return true;
+            }
             let trie = self.index.vocabulary().trie();
             let usable = |t: u32| !self.stops.contains(&t) && !self.is_refused_everywhere(t);
-            let tokens = bytes.and_then(|b| fewest_tokens(trie, &b, usable));
+            let tokens = bytes.and_then(|b| fewest_tokens(trie, b, usable));
             tokens.is_some_and(|t| t.len() as u64 <= left)
         }
     }
@@ -324,53 +321,27 @@ impl Guide {
         let index = self.index.clone();
         let inner = &*index.0;
         let trie = inner.vocabulary.trie();
-        let spelled = self.speller(left);
-        let mut kept = vec![0u32; row.len()];
-        let mut keep = |node: u32, fits: bool| {
-            for &t in trie.tokens(node).iter().filter(|_| fits) {
-                kept[t as usize >> 5] |= row[t as usize >> 5] & 1 << (t & 31);
-            }
-        };
         match (&inner.engine, &self.position) {
             (Engine::Pattern(l), Position::Pattern(start)) => {
                 let lexeme = &l.lexeme;
+                let spelled = self.speller(left);
+                let mut kept = vec![0u32; row.len()];
                 let mut fits: FxHashMap<StateId, bool> = FxHashMap::default();
                 let step = |s: &StateId, b: u8| Some(lexeme.next(*s, b)).filter(|&n| n > CLOSED);
                 walk(trie, *start, step, |node, &s| {
-                    let fit = *fits.entry(s).or_insert_with(|| spelled(shortest_end(lexeme, s, 0)));
-                    keep(node, fit);
+                    let fit = *fits.entry(s).or_insert_with(|| spelled(shortest_end(lexeme, s, 0).as_deref()));
+                    for &t in trie.tokens(node).iter().filter(|_| fit) {
+                        kept[t as usize >> 5] |= row[t as usize >> 5] & 1 << (t & 31);
+                    }
                 });
+                row.copy_from_slice(&kept);
             }
             (Engine::Document { program, .. }, Position::Document { arena, top }) => {
                 let costs = inner.costs.get_or_init(|| Costs::of(program));
-                let mut arena = (**arena).clone();
-                let mut prices = Prices::new(program, costs, arena.nodes.len() as u32);
-                let mut stack: Vec<(u32, NodeId, Mark)> = vec![(trie.len() as u32, *top, arena.mark())];
-                let mut node = 1;
-                while (node as usize) < trie.len() {
-                    while stack.last().is_some_and(|s| s.0 <= node) {
-                        if let Some((_, _, mark)) = stack.pop() {
-                            arena.truncate(&mark);
-                        }
-                    }
-                    let Some(&(_, at, _)) = stack.last() else { break };
-                    let mark = arena.mark();
-                    let next = Frames { program, arena: &mut arena }.step(at, trie.byte[node as usize]);
-                    if next == NONE {
-                        arena.truncate(&mark);
-                        node = trie.end[node as usize];
-                        continue;
-                    }
-                    if trie.tokens(node).iter().any(|&t| row[t as usize >> 5] >> (t & 31) & 1 == 1) {
-                        keep(node, prices.fits(&mut arena, next, &spelled));
-                    }
-                    stack.push((trie.end[node as usize], next, mark));
-                    node += 1;
-                }
+                Places::new(program, costs, (**arena).clone(), *top, self.speller(left)).keep(trie, row);
             }
-            _ => {}
+            _ => row.fill(0),
         }
-        row.copy_from_slice(&kept);
     }
 }
 
@@ -395,47 +366,6 @@ fn walk<S>(trie: &Trie, start: S, step: impl Fn(&S, u8) -> Option<S>, mut visit:
                 node += 1;
             }
         }
-    }
-}
-
-/// Whether configurations can be completed in time, each distinct one priced once.
-struct Prices<'a> {
-    program: &'a Program,
-    costs: &'a Costs,
-    /// Nodes below this one are there for the whole walk.
-    old: NodeId,
-    scalars: FxHashMap<(NodeId, u32, Vec<ScalarItem>), bool>,
-    others: FxHashMap<Vec<u8>, bool>,
-}
-
-impl<'a> Prices<'a> {
-    fn new(program: &'a Program, costs: &'a Costs, old: NodeId) -> Self {
-        Prices { program, costs, old, scalars: FxHashMap::default(), others: FxHashMap::default() }
-    }
-
-    fn fits(&mut self, arena: &mut Arena, top: NodeId, spelled: &impl Fn(Option<Vec<u8>>) -> bool) -> bool {
-        let (program, costs) = (self.program, self.costs);
-        let node = arena.nodes[top as usize];
-        let priced = |arena: &mut Arena| {
-            let mark = arena.mark();
-            let mut frames = Frames { program, arena };
-            let fits = frames.is_accepting(top) || spelled(Completer::complete(&mut frames, costs, top));
-            arena.truncate(&mark);
-            fits
-        };
-        // Most tokens stay in one scalar, whose frames below are the same for all of them.
-        if node.kind == Kind::Scalar && node.parent < self.old && node.trace == u32::MAX {
-            let items = arena.scalars[node.start as usize..(node.start + node.len) as usize].to_vec();
-            // Of the length, what some bound depends on.
-            let lexeme = |i: &ScalarItem| &program.lexemes[i.lexeme as usize];
-            let counted = |i: &&ScalarItem| lexeme(i).is_bounded();
-            let count = items.iter().filter(counted).map(|i| lexeme(i).significant_count(node.count)).max();
-            let key = (node.parent, count.unwrap_or(0), items);
-            return *self.scalars.entry(key).or_insert_with(|| priced(arena));
-        }
-        let mut key = Vec::new();
-        arena.describe(program, top, &mut key);
-        *self.others.entry(key).or_insert_with(|| priced(arena))
     }
 }
 

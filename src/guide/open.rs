@@ -10,7 +10,8 @@
 //! * It may go on. Its tokens are then those that merging makes of some beginning of it, followed by one token that
 //!   reaches the end of the run or passes it. So each beginning counts for which there is such a token: one that the
 //!   vocabulary has, whose bytes beyond the run are permitted, which lies inside one piece, and which merging puts
-//!   behind the tokens of that beginning.
+//!   behind the tokens of that beginning. Where more bytes are forced behind it, and they end the piece, merging has
+//!   to put it there in the whole piece too.
 //!
 //! What all of these have in common is certain. The answer is exact in one direction: a beginning that counts although
 //! no permitted continuation brings it about makes the answer shorter, never wrong. Where the search takes too many
@@ -26,6 +27,10 @@ const MAX_OPEN: usize = 128;
 const MAX_STEPS: usize = 20_000;
 /// Tokens that are tried for one answer.
 const MAX_TRIED: usize = 400;
+/// Forced bytes that are looked for behind a token.
+const MAX_BEHIND: usize = 24;
+/// Tokens behind which forced bytes are looked for, for one answer: each byte costs a look at every byte.
+const MAX_LOOKS: usize = 16;
 
 /// What some lists of tokens have in common.
 #[derive(Default)]
@@ -59,6 +64,7 @@ struct Search<'a, 'b> {
     end: u32,
     steps: usize,
     tried: usize,
+    looks: usize,
 }
 
 impl Guide {
@@ -70,7 +76,8 @@ impl Guide {
         let Some(model) = vocabulary.model().filter(|_| open.len() <= MAX_OPEN) else { return Vec::new() };
         let found = self.look_ahead(|ahead, at| {
             let end = run.iter().try_fold(at, |at, &byte| ahead.step(at, byte))?;
-            Search { vocabulary, model, ahead, open, end, steps: MAX_STEPS, tried: MAX_TRIED }.common()
+            Search { vocabulary, model, ahead, open, end, steps: MAX_STEPS, tried: MAX_TRIED, looks: MAX_LOOKS }
+                .common()
         });
         found.flatten().unwrap_or_default()
     }
@@ -128,7 +135,11 @@ impl Search<'_, '_> {
             }
             places.push(to);
             text.push(byte);
-            if trie.tokens(i).iter().any(|&id| self.fits(id, &text, start, before)) {
+            if trie
+                .tokens(i)
+                .iter()
+                .any(|&id| self.fits(id, &text, start, before) && !self.is_refuted(id, &text, before, to))
+            {
                 return true;
             }
             i += 1;
@@ -150,6 +161,23 @@ impl Search<'_, '_> {
         // A piece that is a token as a whole need not be what merging makes.
         let whole = start == 0 && self.model.takes_whole() && !bytes.is_empty();
         whole || self.model.merge(text).is_none_or(|all| all.split_last() == Some((&id, before)))
+    }
+
+    /// Whether what is forced behind `text`, which ends with the token `id` and leads to `at`, ends its piece, and merging
+    /// makes other tokens of that.
+    fn is_refuted(&mut self, id: u32, text: &[u8], before: &[u32], mut at: u32) -> bool {
+        self.looks = self.looks.saturating_sub(1);
+        let mut known = text.to_vec();
+        while self.looks > 0 && known.len() < text.len() + MAX_BEHIND && !self.ahead.is_accepting(at) {
+            let mut live = (0..=255u8).filter_map(|b| Some((b, self.ahead.step(at, b)?)));
+            let (Some((byte, to)), None) = (live.next(), live.next()) else { break };
+            known.push(byte);
+            at = to;
+        }
+        let ends = self.model.pieces(&known, Next::Any).ends;
+        let piece = ends.first().filter(|&&end| end >= text.len()).and_then(|&end| known.get(..end));
+        let Some(all) = piece.and_then(|piece| self.model.piece(piece)) else { return false };
+        all.strip_prefix(before).is_none_or(|behind| behind.first() != Some(&id))
     }
 
     /// Whether what may follow a position may be changed by normal form C: then its bytes are not those of the text.

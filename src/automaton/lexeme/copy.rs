@@ -87,6 +87,7 @@ impl Lexeme {
             bounded: self.bounded,
             bounds: self.bounds,
             growth: OnceLock::new(),
+            ends: Default::default(),
             reach: self.reach,
         }
     }

@@ -1,0 +1,114 @@
+//! The nearest end of a scalar.
+//!
+//! A search from a state to the end of its lexeme, guided by how much is missing at least (A*, Hart, Nilsson and Raphael
+//! 1968): where that bound is exact, which it is for all but look-around, only the states on the way are looked at. What
+//! was found is remembered, since a token budget asks of the same states at every mask. It is remembered for the state
+//! that was asked for and not for those on the way: of several shortest ways the answer must not depend on earlier
+//! questions.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex};
+
+use rustc_hash::FxHashMap;
+
+use super::complete::preferred;
+use super::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
+
+/// Steps to new states that one search makes.
+const MAX_SEARCHED: usize = 20_000;
+/// Bytes of ways that are remembered; all are forgotten when there are more.
+const MAX_KNOWN: usize = 1 << 20;
+/// What an entry takes beside its way, about.
+const ENTRY: usize = 48;
+
+/// A state and a number of code points, as far as any bound depends on it.
+type Place = (StateId, u32);
+
+type Ways = FxHashMap<Place, Option<Arc<[u8]>>>;
+
+/// Memo of [`shortest_end`], and the bytes that it takes.
+#[derive(Default)]
+pub(super) struct Ends(Mutex<(Ways, usize)>);
+
+/// The state and count after a byte, if it leads on; [`CLOSED`] ends the text.
+fn after(lexeme: &Lexeme, state: StateId, count: u32, byte: u8) -> Option<(StateId, u32)> {
+    let data = lexeme.state(state);
+    let next = lexeme.next_from(state, data, byte);
+    if next == DEAD || (next == CLOSED && !lexeme.may_close(count)) {
+        return None;
+    }
+    if next == CLOSED || lexeme.kind() == Kind::Raw {
+        return Some((next, count));
+    }
+    let count = count.saturating_add(lexeme.starts_char(data, byte) as u32);
+    lexeme.live_at(lexeme.state(next), count).then_some((next, count))
+}
+
+/// The shortest bytes from a state of a lexeme to its end, the closing quote of a string included; `None` where the
+/// search is too long. `count` is the number of code points read.
+pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[u8]>> {
+    if lexeme.kind() == Kind::Raw && lexeme.state(state).accepting {
+        return Some(Arc::from([]));
+    }
+    let place = (state, lexeme.significant_count(count));
+    let lock = || lexeme.ends().0.lock().unwrap_or_else(|p| p.into_inner());
+    if let Some(known) = lock().0.get(&place) {
+        return known.clone();
+    }
+    let found: Option<Arc<[u8]>> = search(lexeme, place).map(Arc::from);
+    let mut ends = lock();
+    let (ways, taken) = &mut *ends;
+    if *taken > MAX_KNOWN {
+        ways.clear();
+        *taken = 0;
+    }
+    *taken += ENTRY + found.as_ref().map_or(0, |way| way.len());
+    ways.insert(place, found.clone());
+    found
+}
+
+/// Finds a shortest way from a place.
+fn search(lexeme: &Lexeme, start: Place) -> Option<Vec<u8>> {
+    // Bytes of one class lead to one state: the first of each is enough.
+    let classes = lexeme.byte_classes();
+    let mut seen = [false; 256];
+    let bytes: Vec<u8> =
+        preferred().filter(|&b| !std::mem::replace(&mut seen[classes[b as usize] as usize], true)).collect();
+    // Each step: where it leads, how far that is, the step before and the byte.
+    let mut steps: Vec<(StateId, u32, u32, usize, u8)> = vec![(start.0, start.1, 0, usize::MAX, 0)];
+    let mut nearest: FxHashMap<Place, u32> = FxHashMap::from_iter([(start, 0)]);
+    // The least whole way first, then the one that has come farther, then the older one.
+    let mut open = BinaryHeap::from([(Reverse(0u32), 0u32, Reverse(0usize))]);
+    while let Some((_, far, Reverse(at))) = open.pop() {
+        let (state, count, ..) = steps[at];
+        if nearest.get(&(state, lexeme.significant_count(count))).is_some_and(|&n| n < far) {
+            continue;
+        }
+        for &byte in &bytes {
+            let Some((next, n)) = after(lexeme, state, count, byte) else { continue };
+            if next == CLOSED || (lexeme.kind() == Kind::Raw && lexeme.state(next).accepting) {
+                let mut way = vec![byte];
+                let mut i = at;
+                while let Some(&(.., before, read)) = steps.get(i).filter(|step| step.3 != usize::MAX) {
+                    way.push(read);
+                    i = before;
+                }
+                way.reverse();
+                return Some(way);
+            }
+            let place = (next, lexeme.significant_count(n));
+            if nearest.get(&place).is_some_and(|&known| known <= far + 1) {
+                continue;
+            }
+            if steps.len() >= MAX_SEARCHED {
+                return None;
+            }
+            nearest.insert(place, far + 1);
+            let whole = lexeme.least_bytes(next, n).saturating_add(far + 1);
+            open.push((Reverse(whole), far + 1, Reverse(steps.len())));
+            steps.push((next, n, far + 1, at, byte));
+        }
+    }
+    None
+}
