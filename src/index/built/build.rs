@@ -36,7 +36,7 @@ const MAX_BYTES: usize = 1 << 30;
 /// More threads than any build can use.
 const MAX_THREADS: usize = 1_024;
 /// States of lexemes that are explored for parts, in all.
-const MAX_PART_STATES: usize = 4_096;
+const MAX_PART_STATES: usize = 8_192;
 /// Masks of parts, and their bytes: a mask with a row of its own takes some ten times as long as one with a list.
 const MAX_PARTS: usize = 1_024;
 const MAX_PART_BYTES: usize = 4 << 20;
@@ -59,7 +59,7 @@ impl Index {
     /// was built.
     ///
     /// An index of up to 4,096 configurations (`max_states` may say fewer) gets complete tables. Of any other, masks of
-    /// the states of its lexemes are made: of at most 4,096 states in all (and `max_states` for one lexeme), at most
+    /// the states of its lexemes are made: of at most 8,192 states in all (and `max_states` for one lexeme), at most
     /// 1,024 masks and 4 MiB, those nearest to the starts first; [`is_complete`](Index::is_complete) says whether that was
     /// everything.
     ///
