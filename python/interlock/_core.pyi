@@ -383,17 +383,21 @@ class Index:
         progress: Callable[[int, int], object] | None = None,
         cancel: CancelToken | None = None,
     ) -> None:
-        """Make everything now that guides would make on first use. The answers stay the same.
+        """Make now what guides would make on first use. The answers stay the same.
+
+        An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
+        keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled with
+        masks of the states of its strings, numbers and keys: those nearest to the starts, at most 1,024 masks and 4 MiB.
+        ``is_complete`` says whether that was everything.
 
         ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
         called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index
-        stays as usable as it was; so does ``cancel``. ``LimitError`` if there are more states than
-        ``Limits.max_flat_states``.
+        stays as usable as it was; so does ``cancel``.
         """
 
     @property
     def is_complete(self) -> bool:
-        """Whether ``build`` has made everything."""
+        """Whether ``build`` has made everything, and nothing is left for first use."""
 
     @property
     def num_transitions(self) -> int | None:

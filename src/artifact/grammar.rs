@@ -13,6 +13,7 @@ use std::path::Path;
 use super::format::{Kind, Pack, PackWriter};
 use crate::error::{ErrorKind, Result};
 use crate::index::built::masks::MaskSet;
+use crate::index::built::rows::Rows;
 use crate::index::built::{self, Parts, Tables};
 use crate::index::{Index, report};
 use crate::vocab::MAX_SIZE;
@@ -22,17 +23,33 @@ const INDEX: &str = "index fingerprint";
 const REPORT: &str = "report";
 const SIZE: &str = "size";
 const BYTE_CLASSES: &str = "byte classes";
+const ROWS: &str = "row starts";
+const CLASSES: &str = "row classes";
 const NEXT: &str = "next states";
 const ACCEPTING: &str = "accepting states";
 const MASK_OF: &str = "masks of states";
 const MASK_BASE: &str = "mask bases";
 const MASK_START: &str = "mask starts";
-const MASK_IDS: &str = "mask ids";
+const MASK_GAPS: &str = "mask gaps";
 const MASK_ROWS: &str = "mask rows";
 
 /// The sections of a grammar pack with tables, in order; without them it has the first two.
-pub const SECTIONS: [&str; 12] =
-    [INDEX, RECIPE, REPORT, SIZE, BYTE_CLASSES, NEXT, ACCEPTING, MASK_OF, MASK_BASE, MASK_START, MASK_IDS, MASK_ROWS];
+pub const SECTIONS: [&str; 14] = [
+    INDEX,
+    RECIPE,
+    REPORT,
+    SIZE,
+    BYTE_CLASSES,
+    ROWS,
+    CLASSES,
+    NEXT,
+    ACCEPTING,
+    MASK_OF,
+    MASK_BASE,
+    MASK_START,
+    MASK_GAPS,
+    MASK_ROWS,
+];
 
 /// States of a beginning. Each costs as many steps as there are classes of bytes, and a mask.
 const BEGINNING: usize = 48;
@@ -98,16 +115,18 @@ impl Grammar {
         out.add(INDEX, &self.index);
         out.add(RECIPE, self.recipe.as_bytes());
         if let Some((tables, report)) = &self.built {
-            let Parts { byte_classes, next, accepting, mask_of, masks } = tables.parts();
+            let Parts { byte_classes, rows, accepting, mask_of, masks } = tables.parts();
             out.add(REPORT, report.as_bytes());
             out.add(SIZE, &[self.size as u64]);
             out.add(BYTE_CLASSES, byte_classes);
-            out.add(NEXT, next);
+            out.add(ROWS, &rows.start);
+            out.add(CLASSES, &rows.class);
+            out.add(NEXT, &rows.next);
             out.add(ACCEPTING, accepting);
             out.add(MASK_OF, mask_of);
             out.add(MASK_BASE, &masks.base);
             out.add(MASK_START, &masks.start);
-            out.add(MASK_IDS, &masks.ids);
+            out.add(MASK_GAPS, &masks.gaps);
             out.add(MASK_ROWS, &masks.rows);
         }
         out
@@ -153,12 +172,12 @@ impl Grammar {
             let masks = MaskSet {
                 base: pack.section(MASK_BASE)?,
                 start: pack.section(MASK_START)?,
-                ids: pack.section(MASK_IDS)?,
+                gaps: pack.section(MASK_GAPS)?,
                 rows: pack.section(MASK_ROWS)?,
             };
             let parts = Parts {
                 byte_classes: pack.section(BYTE_CLASSES)?,
-                next: pack.section(NEXT)?,
+                rows: Rows { start: pack.section(ROWS)?, class: pack.section(CLASSES)?, next: pack.section(NEXT)? },
                 accepting: pack.section(ACCEPTING)?,
                 mask_of: pack.section(MASK_OF)?,
                 masks,

@@ -310,10 +310,7 @@ fn decode(bytes: &[u8]) -> Vec<u8> {
 impl SubMask {
     /// Bytes held.
     pub fn memory_bytes(&self) -> usize {
-        let inner = match &self.inner {
-            Inner::Sparse(v) => v.len() * 4,
-            Inner::Dense(r) => r.len() * 4,
-        };
+        let inner = self.inner.bytes();
         let cross = self.cross.as_ref().map_or(0, |c| c.tails.memory_bytes() + c.crossings.len() * 8);
         inner + cross + 64
     }
@@ -343,6 +340,14 @@ impl Inner {
         let mut row: Arc<[u32]> = std::iter::repeat_n(0, words).collect();
         self.or_into(Arc::make_mut(&mut row));
         row
+    }
+
+    /// Bytes of its numbers.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Inner::Sparse(v) => v.len() * 4,
+            Inner::Dense(r) => r.len() * 4,
+        }
     }
 
     /// ORs the tokens into a row.

@@ -596,6 +596,11 @@ impl MaskedLexeme {
         self.masks.most.fetch_max(bytes, Ordering::Relaxed);
     }
 
+    /// Names its masks while it lives: lexemes that share them have one name.
+    pub(super) fn masks_at(&self) -> usize {
+        Arc::as_ptr(&self.masks) as usize
+    }
+
     /// The same over a copy of its states, with no masks yet.
     pub(super) fn over(&self, lexeme: Arc<Lexeme>) -> Self {
         let masks = MaskedLexeme::masks(self.masks.crosses);

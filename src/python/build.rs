@@ -8,19 +8,22 @@ use pyo3::prelude::*;
 use super::cancel::{PyCancelToken, interruptible};
 use crate::error::{Error, ErrorKind};
 use crate::index::Index;
+use crate::index::stored::Remake;
 
-/// `Index.build`.
+/// `Index.build`: an index of complete tables, compiled by `remake` again when more is asked of it, or `None` if `index`
+/// was filled in place.
 pub fn build(
     py: Python<'_>,
     index: &Index,
+    remake: Remake,
     threads: Option<usize>,
     max_states: usize,
     progress: Option<&Py<PyAny>>,
     cancel: Option<&Bound<'_, PyCancelToken>>,
-) -> PyResult<()> {
+) -> PyResult<Option<Index>> {
     let mut raised = None;
     let outcome = interruptible(py, cancel, || {
-        index.build(threads, max_states, |done, total| {
+        index.build_apart(threads, max_states, remake, |done, total| {
             let told = Python::attach(|py| {
                 py.check_signals()?;
                 progress.map_or(Ok(()), |f| f.call1(py, (done, total)).map(drop))

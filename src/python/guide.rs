@@ -72,7 +72,7 @@ impl PyGuide {
     /// A guide at the start of `index`.
     pub fn start(index: &Bound<'_, PyIndex>, options: GuideOptions) -> PyResult<PyGuide> {
         let py = index.py();
-        let core = &index.get().core;
+        let core = index.get().core();
         let guide = super::errors::detached(py, || core.guide(&options))?;
         let words = core.vocabulary().words();
         registry::count(&registry::GUIDES, 1);

@@ -1,6 +1,7 @@
 //! `interlock.Index`.
 
 use std::path::PathBuf;
+use std::sync::RwLock;
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -62,7 +63,8 @@ fn report_row(row: &ReportRow) -> PyReportRow {
 /// ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled; nothing is left then.
 #[pyclass(frozen, module = "interlock", name = "Index")]
 pub struct PyIndex {
-    pub core: Index,
+    /// What was compiled, or what a build or a file holds of it.
+    core: RwLock<Index>,
     vocabulary: Py<PyVocabulary>,
     /// The name of the method that makes this index again.
     method: &'static str,
@@ -82,7 +84,12 @@ impl PyIndex {
         let vocabulary = vocabulary.clone().unbind();
         let made = PyOnceLock::new();
         let _ = made.set(arguments.py(), arguments.unbind());
-        Ok(PyIndex { core, vocabulary, method, arguments: made, recipe: None })
+        Ok(PyIndex { core: RwLock::new(core), vocabulary, method, arguments: made, recipe: None })
+    }
+
+    /// The index as it is now.
+    pub fn core(&self) -> Index {
+        self.core.read().unwrap_or_else(|p| p.into_inner()).clone()
     }
 
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyTuple>> {
@@ -230,13 +237,13 @@ impl PyIndex {
     ///
     /// ``LimitError`` if the index has more configurations than ``Limits.max_flat_states``, as with recursion.
     fn language_size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        language::size(py, &self.core, self.max_flat_states(py)?)
+        language::size(py, &self.core(), self.max_flat_states(py)?)
     }
 
     /// The shortest output, the least in byte order among those.
     fn shortest_member<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let limit = self.max_flat_states(py)?;
-        Ok(PyBytes::new(py, &interruptible(py, None, || self.core.shortest_member(limit))?))
+        Ok(PyBytes::new(py, &interruptible(py, None, || self.core().shortest_member(limit))?))
     }
 
     /// A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one.
@@ -252,31 +259,31 @@ impl PyIndex {
             None => py.import("random")?.call_method1("getrandbits", (64,))?.extract()?,
         };
         let limit = self.max_flat_states(py)?;
-        Ok(PyBytes::new(py, &interruptible(py, None, || self.core.random_member(seed, max_bytes, limit))?))
+        Ok(PyBytes::new(py, &interruptible(py, None, || self.core().random_member(seed, max_bytes, limit))?))
     }
 
     /// The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states.
     #[pyo3(signature = (max_states=500))]
     fn automaton(&self, py: Python<'_>, max_states: usize) -> PyResult<language::PyAutomaton> {
-        language::automaton(py, &self.core, max_states, self.max_flat_states(py)?)
+        language::automaton(py, &self.core(), max_states, self.max_flat_states(py)?)
     }
 
     /// A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them.
     fn witness_not_in<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let limit = self.max_flat_states(py)?;
-        Ok(language::bytes(py, interruptible(py, None, || self.core.witness_not_in(&other.core, limit))?))
+        Ok(language::bytes(py, interruptible(py, None, || self.core().witness_not_in(&other.core(), limit))?))
     }
 
     /// A shortest output that both indexes accept, or ``None`` if there is none.
     fn witness_in_both<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let limit = self.max_flat_states(py)?;
-        Ok(language::bytes(py, interruptible(py, None, || self.core.witness_in_both(&other.core, limit))?))
+        Ok(language::bytes(py, interruptible(py, None, || self.core().witness_in_both(&other.core(), limit))?))
     }
 
     /// Whether every output of this index is one of ``other``.
     fn is_subset_of(&self, py: Python<'_>, other: &PyIndex) -> PyResult<bool> {
         let limit = self.max_flat_states(py)?;
-        interruptible(py, None, || Ok(self.core.witness_not_in(&other.core, limit)?.is_none()))
+        interruptible(py, None, || Ok(self.core().witness_not_in(&other.core(), limit)?.is_none()))
     }
 
     /// Whether both indexes accept exactly the same outputs.
@@ -284,12 +291,16 @@ impl PyIndex {
         Ok(self.is_subset_of(py, other)? && other.is_subset_of(py, self)?)
     }
 
-    /// Make everything now that guides would make on first use. The answers stay the same.
+    /// Make now what guides would make on first use. The answers stay the same.
+    ///
+    /// An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
+    /// keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled with
+    /// masks of the states of its strings, numbers and keys: those nearest to the starts, at most 1,024 masks and 4 MiB.
+    /// ``is_complete`` says whether that was everything.
     ///
     /// ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
     /// called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index
-    /// stays as usable as it was; so does ``cancel``. ``LimitError`` if there are more states than
-    /// ``Limits.max_flat_states``.
+    /// stays as usable as it was; so does ``cancel``.
     #[pyo3(signature = (threads=None, progress=None, cancel=None))]
     fn build(
         &self,
@@ -298,38 +309,45 @@ impl PyIndex {
         progress: Option<Py<PyAny>>,
         cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<()> {
-        build::build(py, &self.core, threads, self.max_flat_states(py)?, progress.as_ref(), cancel)
+        let max_states = self.max_flat_states(py)?;
+        let (core, recipe) = (self.core(), self._recipe(py)?);
+        let over = core.vocabulary().clone();
+        let remake = Box::new(move || recipe::compile(&recipe, &over));
+        if let Some(built) = build::build(py, &core, remake, threads, max_states, progress.as_ref(), cancel)? {
+            *self.core.write().unwrap_or_else(|p| p.into_inner()) = built;
+        }
+        Ok(())
     }
 
-    /// Whether ``build`` has made everything.
+    /// Whether ``build`` has made everything, and nothing is left for first use.
     #[getter]
     fn is_complete(&self) -> bool {
-        self.core.is_complete()
+        self.core().is_complete()
     }
 
     /// Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
     /// are too many configurations for complete tables. The first question for classes walks the vocabulary once per state.
     #[getter]
     fn num_transitions(&self, py: Python<'_>) -> PyResult<Option<usize>> {
-        interruptible(py, None, || Ok(self.core.token_classes().map(|classes| classes.num_transitions())))
+        interruptible(py, None, || Ok(self.core().token_classes().map(|classes| classes.num_transitions())))
     }
 
     /// Distinct masks; ``None`` where ``num_transitions`` is.
     #[getter]
     fn num_masks(&self) -> Option<usize> {
-        self.core.built().map(|tables| tables.num_masks())
+        self.core().built().map(|tables| tables.num_masks())
     }
 
     /// Classes of tokens that lead every state to the same state; ``None`` where ``num_transitions`` is.
     #[getter]
     fn num_token_classes(&self, py: Python<'_>) -> PyResult<Option<usize>> {
-        interruptible(py, None, || Ok(self.core.token_classes().map(|classes| classes.count)))
+        interruptible(py, None, || Ok(self.core().token_classes().map(|classes| classes.count)))
     }
 
     /// States where the output may end; ``None`` where ``num_transitions`` is.
     #[getter]
     fn num_accepting_states(&self) -> Option<usize> {
-        self.core.built().map(|tables| tables.num_accepting_states())
+        self.core().built().map(|tables| tables.num_accepting_states())
     }
 
     /// Write this index to a file that ``load`` reads: its recipe and, if it was built, its tables.
@@ -340,7 +358,7 @@ impl PyIndex {
     #[pyo3(signature = (path, tables=false))]
     fn save(&self, py: Python<'_>, path: PathBuf, tables: bool) -> PyResult<()> {
         let make = if tables { Some(self.max_flat_states(py)?) } else { None };
-        store::save(py, path, &self.core, self._recipe(py)?, make)
+        store::save(py, path, &self.core(), self._recipe(py)?, make)
     }
 
     /// The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise.
@@ -353,6 +371,7 @@ impl PyIndex {
         let (core, recipe) = store::load(class.py(), &path, &vocabulary.get().core)?;
         let method = recipe::method_of(&recipe).unwrap_or_default();
         let vocabulary = vocabulary.clone().unbind();
+        let core = RwLock::new(core);
         Ok(PyIndex { core, vocabulary, method, arguments: PyOnceLock::new(), recipe: Some(recipe) })
     }
 
@@ -373,32 +392,32 @@ impl PyIndex {
     /// One row per keyword and place, saying how exactly it is enforced.
     #[getter]
     fn report(&self) -> Vec<PyReportRow> {
-        self.core.report().iter().map(report_row).collect()
+        self.core().report().iter().map(report_row).collect()
     }
 
     /// States of the complete tables, where ``build`` made them; else how many are known so far.
     #[getter]
     fn num_states(&self) -> usize {
-        self.core.num_states()
+        self.core().num_states()
     }
 
     /// Bytes that this index occupies, its vocabulary and what is shared between indexes excepted.
     #[getter]
     fn memory_bytes(&self) -> usize {
-        self.core.memory_bytes()
+        self.core().memory_bytes()
     }
 
     /// 64 hexadecimal digits, equal for indexes of the same source, options, vocabulary and version.
     #[getter]
     fn fingerprint(&self) -> String {
-        hex(&self.core.fingerprint())
+        hex(&self.core().fingerprint())
     }
 
     fn __repr__(&self) -> String {
         let source = self.method.trim_start_matches("from_");
         let digits = self.fingerprint();
         let head = digits.get(..12).unwrap_or_default();
-        format!("<interlock.Index of a {source}, {} states, fingerprint {head}>", self.core.num_states())
+        format!("<interlock.Index of a {source}, {} states, fingerprint {head}>", self.core().num_states())
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
@@ -418,6 +437,6 @@ impl PyIndex {
 
 /// The bytes of `state`: equal only for equal states of indexes with the same fingerprint.
 pub fn state_bytes<'py>(py: Python<'py>, index: &PyIndex, key: &[u8]) -> Bound<'py, PyBytes> {
-    let fingerprint = index.core.fingerprint();
+    let fingerprint = index.core().fingerprint();
     PyBytes::new(py, &[&fingerprint[..8], key].concat())
 }

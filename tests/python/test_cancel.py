@@ -25,13 +25,19 @@ def language_size(vocabulary, cancel):
     interlock.Index.from_json_schema(RECURSIVE, vocabulary, limits=NO_LIMITS, cancel=cancel).language_size()
 
 
+def builds(vocabulary, cancel):
+    """Each is short, and they have no end."""
+    while True:
+        interlock.Index.from_regex("[a-z]{1,3000}", vocabulary).build(cancel=cancel)
+
+
 LONG = {
     "pattern": lambda v, c: interlock.Index.from_regex(HARD, v, limits=NO_LIMITS, cancel=c),
     "schema": lambda v, c: interlock.Index.from_json_schema(
         {"type": "string", "pattern": HARD}, v, limits=NO_LIMITS, cancel=c
     ),
     "language": language_size,
-    "build": lambda v, c: interlock.Index.from_regex(".*a.{24}", v, limits=NO_LIMITS).build(cancel=c),
+    "build": builds,
 }
 
 

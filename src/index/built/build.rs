@@ -1,17 +1,24 @@
 //! Filling an index ahead of time.
 //!
 //! Two forms, with the answers of the lazy index in both. An index of few configurations gets its complete tables, and
-//! guides copy a mask out of them. Any other (recursion, keys in any order, large counts) is filled by parts: every
-//! state of every lexeme is explored, and the mask of each is made for every class of lengths that a mask can tell
+//! guides copy a mask out of them. Any other (recursion, keys in any order, large counts) is filled by parts: the
+//! states of every lexeme are explored, and the mask of each is made for every class of lengths that a mask can tell
 //! apart. Guides then put masks together from parts that exist; what remains for first use is the part of a token that
 //! opens a scalar in its middle.
+//!
+//! Parts are bounded: some lexemes have a hundred thousand states, of which a text meets a few dozen. So the states
+//! nearest to the start of each lexeme are explored, and the masks nearest to the start are made, of all lexemes in
+//! turn, up to the numbers below. An index is *complete* if nothing was left out; what was is made on first use, as
+//! without a build.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use rustc_hash::FxHashSet;
 
+use super::super::stored::{Remake, Stored};
 use super::super::tables::{MaskedLexeme, Walked};
 use super::super::{Engine, Index, Inner};
 use super::Tables;
@@ -19,72 +26,125 @@ use super::classes::TokenClasses;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::INF;
+use crate::limits::MASK_BYTES;
 use crate::work::go_on;
 
 /// More configurations than this are filled by parts.
 pub const MAX_CONFIGURATIONS: usize = 4_096;
-/// Bytes of tables, and of masks of parts.
+/// Bytes of tables.
 const MAX_BYTES: usize = 1 << 30;
 /// More threads than any build can use.
 const MAX_THREADS: usize = 1_024;
+/// States of lexemes that are explored for parts, in all.
+const MAX_PART_STATES: usize = 8_192;
+/// Masks of parts, and their bytes: a mask with a row of its own takes some ten times as long as one with a list.
+const MAX_PARTS: usize = 1_024;
+const MAX_PART_BYTES: usize = 4 << 20;
 /// Masks of parts that are made between two reports of progress.
 const CHUNK: usize = 64;
 
 /// That an index is filled, and its tables where it has few configurations.
 pub(crate) struct Built {
     pub tables: Option<Tables>,
+    /// Nothing was left for first use.
+    complete: bool,
     /// Classes of tokens, derived when somebody asks.
     classes: OnceLock<TokenClasses>,
 }
 
 impl Index {
-    /// Makes everything ahead of time that guides would make on first use, on `threads` threads (by default as many as
-    /// the machine has). The answers stay the same. `progress` is told what is done and how much there is in all, on
-    /// the calling thread, and may stop the work by an error, which leaves the index as usable as it was. Does nothing
-    /// if the index [`is_complete`](Index::is_complete).
+    /// Makes ahead of time what guides would make on first use, on `threads` threads (by default as many as the machine
+    /// has). The answers stay the same. `progress` is told what is done and how much there is in all, on the calling
+    /// thread, and may stop the work by an error, which leaves the index as usable as it was. Does nothing if the index
+    /// was built.
+    ///
+    /// An index of up to 4,096 configurations (`max_states` may say fewer) gets complete tables. Of any other, masks of
+    /// the states of its lexemes are made: of at most 8,192 states in all (and `max_states` for one lexeme), at most
+    /// 1,024 masks and 4 MiB, those nearest to the starts first; [`is_complete`](Index::is_complete) says whether that was
+    /// everything.
     ///
     /// # Errors
-    /// `Limit` if the lexemes have more than `max_states` states, with one mask each per class of lengths, or masks take
-    /// more than 1 GiB; `Argument` for no threads or more than 1,024; what `progress` returns.
+    /// `Argument` for no threads or more than 1,024; `Limit` if threads cannot be started; what `progress` returns.
     ///
     /// # Cost
     /// For up to 4,096 configurations a step for each class of bytes and a mask each; beyond these at most a walk of the
-    /// trie for each state of each lexeme and class of lengths.
+    /// trie for each mask.
     pub fn build(
         &self,
         threads: Option<usize>,
         max_states: usize,
         mut progress: impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<()> {
-        if threads.is_some_and(|n| n == 0 || n > MAX_THREADS) {
-            return Err(Error::new(ErrorKind::Argument, format!("threads must be 1 to {MAX_THREADS}")));
-        }
-        if self.is_complete() {
+        let pool = pool(threads)?;
+        if self.is_built() {
             return Ok(());
         }
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads.unwrap_or(0))
-            .build()
-            .map_err(|e| Error::new(ErrorKind::Limit, format!("threads cannot be started: {e}")))?;
-        self.compiled()?;
-        let tables =
-            match super::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, Some(&pool), &mut progress) {
-                Ok(tables) => Some(tables),
-                // Too many configurations, or a vocabulary that narrows the source.
-                Err(e) if matches!(e.kind(), ErrorKind::Limit | ErrorKind::Unsupported) => None,
-                Err(e) => return Err(e),
-            };
-        if tables.is_none() {
-            fill_parts(&self.0, &pool, max_states, &mut progress)?;
+        if let Some(tables) = self.make_tables(&pool, max_states, &mut progress)? {
+            // Another thread may have built the same meanwhile.
+            let _ = self.0.built.set(Built { tables: Some(tables), complete: true, classes: OnceLock::new() });
+            return Ok(());
         }
-        // Another thread may have built the same meanwhile.
-        let _ = self.0.built.set(Built { tables, classes: OnceLock::new() });
+        let complete = fill_parts(&self.0, &pool, max_states, &mut progress)?;
+        let _ = self.0.built.set(Built { tables: None, complete, classes: OnceLock::new() });
         Ok(())
     }
 
-    /// Whether [`build`](Index::build) has filled this index, or it came from a file with complete tables.
-    pub fn is_complete(&self) -> bool {
+    /// [`build`](Index::build) for a caller that can compile the source again: an index of few configurations comes back
+    /// as one of its complete tables alone, which `remake` turns into the whole when more is asked of it. `None` if it
+    /// was filled in place, or was built before.
+    ///
+    /// # Errors
+    /// Those of a build.
+    pub fn build_apart(
+        &self,
+        threads: Option<usize>,
+        max_states: usize,
+        remake: Remake,
+        mut progress: impl FnMut(usize, usize) -> Result<()>,
+    ) -> Result<Option<Index>> {
+        let pool = pool(threads)?;
+        if self.is_built() {
+            return Ok(None);
+        }
+        let Some(tables) = self.make_tables(&pool, max_states, &mut progress)? else {
+            let complete = fill_parts(&self.0, &pool, max_states, &mut progress)?;
+            let _ = self.0.built.set(Built { tables: None, complete, classes: OnceLock::new() });
+            return Ok(None);
+        };
+        let report = self.report().to_vec();
+        Ok(Some(Index::stored(Stored {
+            vocabulary: self.vocabulary().clone(),
+            fingerprint: self.fingerprint(),
+            tables,
+            read_report: Box::new(move || Some(report.clone())),
+            remake,
+        })))
+    }
+
+    fn make_tables(
+        &self,
+        pool: &ThreadPool,
+        max_states: usize,
+        progress: &mut impl FnMut(usize, usize) -> Result<()>,
+    ) -> Result<Option<Tables>> {
+        self.compiled()?;
+        match super::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, Some(pool), progress) {
+            Ok(tables) => Ok(Some(tables)),
+            // Too many configurations, or a vocabulary that narrows the source.
+            Err(e) if matches!(e.kind(), ErrorKind::Limit | ErrorKind::Unsupported) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Whether there is nothing left for a build to do.
+    fn is_built(&self) -> bool {
         self.stored_tables().is_some_and(Tables::is_complete) || self.engine().is_some_and(|i| i.built.get().is_some())
+    }
+
+    /// Whether [`build`](Index::build) has made everything, or the index came from a file with complete tables.
+    pub fn is_complete(&self) -> bool {
+        self.stored_tables().is_some_and(Tables::is_complete)
+            || self.engine().is_some_and(|i| i.built.get().is_some_and(|built| built.complete))
     }
 
     /// The complete tables of an index of few configurations, built or from a file; `None` for any other.
@@ -107,93 +167,124 @@ impl Index {
     }
 }
 
+fn pool(threads: Option<usize>) -> Result<ThreadPool> {
+    if threads.is_some_and(|n| n == 0 || n > MAX_THREADS) {
+        return Err(Error::new(ErrorKind::Argument, format!("threads must be 1 to {MAX_THREADS}")));
+    }
+    let pool = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    pool.map_err(|e| Error::new(ErrorKind::Limit, format!("threads cannot be started: {e}")))
+}
+
 /// A mask to make: of a lexeme's state after so many code points.
 type Part<'a> = (&'a MaskedLexeme, StateId, u32);
 
+/// Makes masks of states of lexemes. Whether none was left out.
 fn fill_parts(
     inner: &Inner,
     pool: &ThreadPool,
     max_states: usize,
     progress: &mut impl FnMut(usize, usize) -> Result<()>,
-) -> Result<()> {
-    let mut parts: Vec<Part<'_>> = Vec::new();
+) -> Result<bool> {
     let lexemes: Vec<&Arc<MaskedLexeme>> = match &inner.engine {
         Engine::Pattern(lexeme) => vec![lexeme],
         // Keys without a name are any text.
         Engine::Document { lexemes, .. } => lexemes.iter().chain([&inner.tables.any_text]).collect(),
     };
-    for masked in &lexemes {
+    // Masks of each lexeme with their rank in it: all lexemes have their turn.
+    let mut parts: Vec<(usize, Part<'_>)> = Vec::new();
+    let mut complete = true;
+    let mut known = FxHashSet::default();
+    let mut left = MAX_PART_STATES;
+    for (n, masked) in lexemes.iter().enumerate() {
         let l = &*masked.lexeme;
-        if l.can_be_copied() {
-            // Too many states are found out without keeping them.
-            explore(&l.copied(), max_states)?;
-        }
-        masked.keep_masks(MAX_BYTES);
-        let states = explore(l, max_states)?;
+        // One that has made many masks already keeps these as well.
+        masked.keep_masks(MASK_BYTES + MAX_PART_BYTES);
+        // What the lexemes before did not need is there for those that follow.
+        let share = (left / (lexemes.len() - n)).min(max_states).max(1);
+        let (states, all) = explore(l, share, inner.max_state_bytes / 2)?;
+        left = left.saturating_sub(states.len());
+        complete &= all;
         if let Some(live) = &inner.live {
-            live.keep_masks(MAX_BYTES);
-            parts.extend(states.iter().map(|&s| (&***masked, s, 0)));
+            live.keep_masks(MASK_BYTES + MAX_PART_BYTES);
+            parts.extend(states.iter().map(|&s| (&***masked, s, 0)).enumerate());
             continue;
         }
-        let mut known = BTreeSet::new();
+        let classes = counts(l);
+        let mut rank = 0;
         for &state in &states {
-            for count in counts(l) {
-                if l.live_at(l.state(state), count) && known.insert((l.mask_state(state), l.count_key(count))) {
-                    parts.push((masked, state, count));
+            for &count in &classes {
+                // Nothing is read at the start of a string.
+                if count > 0 && state == l.start() {
+                    break;
+                }
+                let key = l.count_key(count);
+                let bounds = (key != (INF, 0)).then_some(l.kind());
+                let of = (masked.masks_at(), l.mask_state(state), key, bounds);
+                if l.live_at(l.state(state), count) && known.insert(of) {
+                    parts.push((rank, (masked, state, count)));
+                    rank += 1;
                 }
             }
-            if parts.len() > max_states {
-                return Err(Error::limit("masks of states", max_states as u64, parts.len() as u64));
+            if rank > MAX_PARTS {
+                complete = false;
+                break;
             }
         }
     }
-    let mut done = 0;
+    parts.sort_by_key(|part| part.0);
+    complete &= parts.len() <= MAX_PARTS;
+    parts.truncate(MAX_PARTS);
+    let (mut done, mut bytes) = (0, 0);
     for chunk in parts.chunks(CHUNK) {
-        pool.install(|| chunk.par_iter().for_each(|part| make(inner, part)));
-        let held: usize = lexemes.iter().map(|l| l.memory_bytes()).sum();
-        if held > MAX_BYTES {
-            return Err(Error::limit("bytes of masks", MAX_BYTES as u64, held as u64));
+        if bytes > MAX_PART_BYTES {
+            complete = false;
+            break;
         }
+        bytes += pool.install(|| chunk.par_iter().map(|part| make(inner, &part.1)).sum::<usize>());
         done += chunk.len();
         progress(done, parts.len())?;
     }
-    Ok(())
+    Ok(complete)
 }
 
-fn make(inner: &Inner, &(masked, state, count): &Part<'_>) {
+/// Makes a mask. Its bytes.
+fn make(inner: &Inner, &(masked, state, count): &Part<'_>) -> usize {
     match &inner.live {
         // A state from which no tokens lead on is never asked for its mask.
-        Some(live) if live.is_live(state) => {
-            live.mask(&masked.lexeme, &inner.vocabulary, state);
-        }
-        Some(_) => {}
+        Some(live) if live.is_live(state) => live.mask(&masked.lexeme, &inner.vocabulary, state).bytes(),
+        Some(_) => 0,
         None => {
-            inner.tables.submask(&inner.vocabulary, masked, state, count, Walked::Tokens, 0);
+            let mask = inner.tables.submask(&inner.vocabulary, masked, state, count, Walked::Tokens, 0);
+            mask.memory_bytes()
         }
     }
 }
 
-/// All states of a lexeme, in the order in which they are reached.
-fn explore(l: &Lexeme, max_states: usize) -> Result<Vec<StateId>> {
+/// The states of a lexeme, in the order in which they are reached, up to so many of them and until its states take so
+/// many bytes; and whether these are all. Never so many that guides would take the lexeme to be full.
+fn explore(l: &Lexeme, most: usize, most_bytes: usize) -> Result<(Vec<StateId>, bool)> {
     let classes = l.byte_classes();
     let bytes: Vec<u8> = (0..=255u8).filter(|&b| b == 0 || classes[b as usize] != classes[b as usize - 1]).collect();
     let mut states = vec![l.start()];
-    let mut seen = BTreeSet::from([l.start()]);
+    let mut seen = FxHashSet::from_iter([l.start()]);
     let mut at = 0;
     while let Some(&state) = states.get(at) {
+        if l.can_be_copied() && l.is_full(most_bytes) {
+            return Ok((states, false));
+        }
         for &b in &bytes {
             let to = l.next(state, b);
             if to > CLOSED && seen.insert(to) {
+                if states.len() >= most {
+                    return Ok((states, false));
+                }
                 states.push(to);
             }
-        }
-        if states.len() > max_states {
-            return Err(Error::limit("states of a lexeme", max_states as u64, states.len() as u64));
         }
         go_on()?;
         at += 1;
     }
-    Ok(states)
+    Ok((states, true))
 }
 
 /// Numbers of code points, one at least of every class that a mask can tell apart: those near either bound, and one

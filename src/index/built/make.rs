@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::masks::MaskSetBuilder;
+use super::rows::Rows;
 use super::{DEAD, MAX_STATES, OUTSIDE, Parts, Tables, bits};
 use crate::automaton::arena::Arena;
 use crate::automaton::config::Frames;
@@ -37,6 +38,10 @@ pub fn complete(
     pool: Option<&ThreadPool>,
     progress: impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<Tables> {
+    index.source()?;
+    // The states and masks of a pattern are of no use beside its tables. A document's lexemes are shared with others.
+    let apart = matches!(index.0.engine, Engine::Pattern(_)).then(|| index.apart());
+    let index = apart.as_ref().unwrap_or(index);
     let source = index.source()?;
     let max_states = max_states.min(MAX_STATES);
     if let Engine::Document { program, .. } = &index.0.engine
@@ -90,6 +95,7 @@ fn tables(
     mut progress: impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<Tables> {
     let words = inner.vocabulary.words();
+    let width = next.len() / tops.len().max(1);
     let mut set = MaskSetBuilder::new(words);
     let mut mask_of: Vec<u16> = Vec::with_capacity(tops.len());
     for chunk in tops.chunks(CHUNK) {
@@ -115,7 +121,7 @@ fn tables(
     }
     let parts = Parts {
         byte_classes: byte_classes.into(),
-        next: next.into(),
+        rows: Rows::of(&next, width),
         accepting: bits(accepting),
         mask_of: mask_of.into(),
         masks: set.finish(),

@@ -14,11 +14,13 @@ mod build;
 pub mod classes;
 mod make;
 pub mod masks;
+pub mod rows;
 
 use crate::automaton::flat::Flat;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::Slice;
 use masks::MaskSet;
+use rows::Rows;
 
 pub(crate) use build::Built;
 pub use build::MAX_CONFIGURATIONS;
@@ -37,7 +39,7 @@ pub struct Parts {
     /// The byte class of each of 256 bytes.
     pub byte_classes: Slice<u8>,
     /// Per state and byte class the next state, [`DEAD`] or [`OUTSIDE`]. The start is 0.
-    pub next: Slice<u16>,
+    pub rows: Rows,
     /// Per 32 states one word; a bit is set where the output may end.
     pub accepting: Slice<u32>,
     /// Per state the number of its mask.
@@ -72,10 +74,10 @@ impl Tables {
             return Err(damaged("byte classes"));
         }
         let states = parts.mask_of.len();
-        if states == 0 || states > MAX_STATES || parts.next.len() != states * width {
+        if states == 0 || states > MAX_STATES || parts.rows.len() != states {
             return Err(damaged("number of states"));
         }
-        if parts.next.iter().any(|&to| to as usize >= states && to < OUTSIDE) {
+        if !parts.rows.fits(width) {
             return Err(damaged("next states"));
         }
         if parts.accepting.len() != states.div_ceil(32) {
@@ -84,7 +86,7 @@ impl Tables {
         if !parts.masks.fits(size) || parts.mask_of.iter().any(|&m| m as usize >= parts.masks.len()) {
             return Err(damaged("masks"));
         }
-        let complete = !parts.next.contains(&OUTSIDE);
+        let complete = !parts.rows.next.contains(&OUTSIDE);
         Ok(Tables { parts, width, complete })
     }
 
@@ -129,7 +131,12 @@ impl Tables {
     /// The state after a byte, [`DEAD`] or [`OUTSIDE`].
     #[inline]
     pub fn step(&self, state: u16, byte: u8) -> u16 {
-        self.parts.next[state as usize * self.width + self.parts.byte_classes[byte as usize] as usize]
+        self.parts.rows.step(state, self.parts.byte_classes[byte as usize])
+    }
+
+    /// Per byte class the state after its bytes.
+    fn row(&self, state: u16) -> impl Iterator<Item = u16> {
+        (0..self.width).map(move |class| self.parts.rows.step(state, class as u8))
     }
 
     /// The state after bytes: [`DEAD`] as soon as one is refused, [`OUTSIDE`] as soon as one leads there.
@@ -159,20 +166,20 @@ impl Tables {
 
     /// Whether no byte can follow.
     pub fn is_end(&self, state: u16) -> bool {
-        self.parts.next[state as usize * self.width..][..self.width].iter().all(|&to| to == DEAD)
+        self.row(state).all(|to| to == DEAD)
     }
 
     /// Bytes of all arrays, wherever they lie.
     pub fn bytes(&self) -> usize {
         let p = &self.parts;
-        p.byte_classes.len() + 2 * (p.next.len() + p.mask_of.len()) + 4 * p.accepting.len() + p.masks.bytes()
+        p.byte_classes.len() + p.rows.bytes() + 2 * p.mask_of.len() + 4 * p.accepting.len() + p.masks.bytes()
     }
 
     /// Bytes of this process's own memory: none if the tables are mapped.
     pub fn memory_bytes(&self) -> usize {
         let p = &self.parts;
         p.byte_classes.memory_bytes()
-            + p.next.memory_bytes()
+            + p.rows.memory_bytes()
             + p.mask_of.memory_bytes()
             + p.accepting.memory_bytes()
             + p.masks.memory_bytes()
@@ -202,8 +209,10 @@ pub(crate) fn flat(tables: &Tables) -> Option<Flat> {
             first.push(byte as u8);
         }
     }
-    let next = p.next.iter().map(|&to| if to == DEAD { crate::automaton::flat::DEAD } else { to.into() }).collect();
-    let accepting = (0..tables.num_states() as u16).map(|s| tables.is_accepting(s)).collect();
+    let states = 0..tables.num_states() as u16;
+    let all = states.clone().flat_map(|s| tables.row(s));
+    let next = all.map(|to| if to == DEAD { crate::automaton::flat::DEAD } else { to.into() }).collect();
+    let accepting = states.map(|s| tables.is_accepting(s)).collect();
     Some(Flat { classes: crate::automaton::flat::explore::ByteClasses { of, first }, next, accepting })
 }
 

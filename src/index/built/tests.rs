@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use super::classes::{TokenClasses, walk};
-use super::masks::{MaskSet, MaskSetBuilder, NO_BASE};
+use super::masks::{MaskSet, MaskSetBuilder, NO_BASE, OF_MASK};
+use super::rows::Rows;
 use super::{OUTSIDE, Parts, Tables, beginning, complete};
 use crate::frontend::regex::{Dialect, RegexOptions};
 use crate::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
@@ -112,6 +113,39 @@ fn a_beginning_leads_outside_only_where_the_whole_goes_on() {
 }
 
 #[test]
+fn rows_of_next_states_give_back_the_table() {
+    let mut seed = 5u64;
+    let mut below = |n: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % n
+    };
+    for (states, width) in [(1u16, 1usize), (1, 256), (40, 3), (300, 70), (2_000, 20)] {
+        let mut table: Vec<u16> = Vec::new();
+        for s in 0..states {
+            // Empty, full, sparse and repeated rows.
+            match below(8) {
+                0 => table.extend(vec![super::DEAD; width]),
+                1 => table.extend((0..width).map(|_| below(states.into()) as u16)),
+                2 if s > 0 => table.extend_from_within(..width),
+                _ => {
+                    let at = table.len();
+                    table.extend(vec![super::DEAD; width]);
+                    (0..below(4)).for_each(|_| table[at + below(width as u64) as usize] = below(states.into()) as u16);
+                }
+            }
+        }
+        let rows = Rows::of(&table, width);
+        assert!(rows.fits(width) && rows.len() == usize::from(states) && rows == Rows::of(&table, width));
+        for (at, &to) in table.iter().enumerate() {
+            assert_eq!(rows.step((at / width) as u16, (at % width) as u8), to);
+        }
+        if states == 2_000 {
+            assert!(rows.next.len() < table.len() / 2, "{} of {}", rows.next.len(), table.len());
+        }
+    }
+}
+
+#[test]
 fn sets_of_masks_give_back_what_was_added() {
     let mut seed = 1u64;
     let mut below = |n: u64| {
@@ -141,7 +175,7 @@ fn sets_of_masks_give_back_what_was_added() {
     assert!(
         set.base.contains(&NO_BASE)
             && set.rows.len() / 40 < distinct.len() * 3 / 4
-            && set.bytes() < 160 * distinct.len()
+            && set.bytes() < 100 * distinct.len()
     );
 }
 
@@ -152,20 +186,21 @@ fn damaged_tables_are_refused() {
     let p = made.parts();
     assert!(Tables::new(p.clone(), 300).is_ok() && !p.masks.rows.is_empty());
     type Break = fn(&mut Parts, &mut dyn FnMut(&mut Vec<u32>));
-    fn wide(s: &mut crate::pages::Slice<u32>, change: &mut dyn FnMut(&mut Vec<u32>)) {
-        let mut v = s.to_vec();
+    fn wide<T: crate::pages::Plain + Into<u32> + TryFrom<u32>>(
+        s: &mut crate::pages::Slice<T>,
+        most: T,
+        change: &mut dyn FnMut(&mut Vec<u32>),
+    ) {
+        let mut v: Vec<u32> = s.iter().map(|&n| n.into()).collect();
         change(&mut v);
-        *s = v.into();
+        *s = v.into_iter().map(|n| T::try_from(n).unwrap_or(most)).collect();
     }
-    let fields: [Break; 4] = [
-        |p, f| wide(&mut p.masks.base, f),
-        |p, f| wide(&mut p.masks.start, f),
-        |p, f| wide(&mut p.masks.ids, f),
-        |p, f| {
-            let mut v: Vec<u32> = p.next.iter().map(|&n| n.into()).collect();
-            f(&mut v);
-            p.next = v.into_iter().map(|n| n.min(60_000) as u16).collect();
-        },
+    let fields: [Break; 5] = [
+        |p, f| wide(&mut p.masks.base, 0, f),
+        |p, f| wide(&mut p.masks.start, 0, f),
+        |p, f| wide(&mut p.masks.gaps, 60_000, f),
+        |p, f| wide(&mut p.rows.start, 0, f),
+        |p, f| wide(&mut p.rows.next, 60_000, f),
     ];
     for field in fields {
         let mut broken = p.clone();
@@ -175,7 +210,16 @@ fn damaged_tables_are_refused() {
         field(&mut short, &mut |v| v.truncate(v.len() - 1));
         assert!(Tables::new(short, 300).is_err());
     }
-    let drops: [fn(&mut Parts); 4] = [
+    // A mask may stand on one that stands on none, and on no other.
+    let sets: [(&[u32], bool); 3] =
+        [(&[NO_BASE, OF_MASK], true), (&[OF_MASK, OF_MASK], false), (&[NO_BASE, OF_MASK | 2], false)];
+    for (base, sound) in sets {
+        let start = vec![0; base.len() + 1].into();
+        let set = MaskSet { base: base.to_vec().into(), start, ..Default::default() };
+        assert_eq!(set.fits(300), sound);
+    }
+    let drops: [fn(&mut Parts); 5] = [
+        |p| p.rows.class = p.rows.class[1..].to_vec().into(),
         |p| p.masks.rows = p.masks.rows[1..].to_vec().into(),
         |p| p.accepting = Vec::new().into(),
         |p| p.mask_of = p.mask_of.iter().map(|_| 60_000).collect(),
