@@ -320,7 +320,9 @@ impl Tables {
             }
         }
         self.counters.lexeme_misses.fetch_add(1, Ordering::Relaxed);
-        if role == Role::Keys && source.is_product(expr) {
+        // Decided in the compile's own arena, where lexemes that have parts in common share what is derived of them. Bounds
+        // on the length of a product are a part of it, which the lexeme makes.
+        if bounds.is_none() && source.is_product(expr) {
             source.decide_live(expr, limits.max_explored_states)?;
         }
         let Some(lexeme) = Lexeme::compile(source, expr, kind, self.reach, limits)? else { return Ok(None) };

@@ -104,6 +104,8 @@ pub struct Exprs {
     pub(super) classes: FxHashMap<Box<[(u32, u32)]>, ExprId>,
     /// Definitions of the recursive names: whether each is nullable, and what it stands for once that is known.
     pub(super) fixes: Vec<(bool, Option<ExprId>)>,
+    /// Whether liveness is looked for when it is asked about; see [`Exprs::finds_live`].
+    pub(super) searches: bool,
     max_nodes: usize,
     over: bool,
 }
@@ -136,6 +138,7 @@ impl Exprs {
             products: Products::default(),
             classes: FxHashMap::default(),
             fixes: Vec::new(),
+            searches: false,
             max_nodes: max_nodes.max(16),
             over: false,
         }

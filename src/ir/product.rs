@@ -437,6 +437,11 @@ impl Exprs {
         }
     }
 
+    /// From now on liveness is looked for on use; see [`finds_live`](Self::finds_live).
+    pub fn search_live(&mut self) {
+        self.searches = true;
+    }
+
     /// Forgets what was decided where nothing was found dead: what is not known counts as live.
     pub fn forget_live(&mut self) {
         if !self.products.known.contains(&Known::Dead) {

@@ -99,6 +99,8 @@ pub(super) struct Node<'m> {
     pub bare_integers: bool,
     /// Present where a keyword about numbers or strings is.
     pub scalar: Option<&'m Keywords>,
+    /// The one word that a pattern spells, where nothing but strings is accepted.
+    pub spelled: Option<Scalar>,
     pub object: Option<Box<ObjectPart>>,
     pub array: Option<Box<ArrayPart>>,
     /// References, then `allOf`.
@@ -120,6 +122,7 @@ impl Node<'_> {
             values: Vec::new(),
             bare_integers: false,
             scalar: None,
+            spelled: None,
             object: None,
             array: None,
             all: Vec::new(),
@@ -355,6 +358,11 @@ impl<'m> Nodes<'m> {
         if (number && n.types.0 & Types::NUMBER.0 != 0) || (text && n.types.contains(Types::STRING)) {
             n.scalar = Some(k);
         }
+        if n.types.0 == Types::STRING.0
+            && let Some(word) = k.pattern.as_deref().and_then(spelled_by)
+        {
+            n.spelled = Some(Scalar::Word(self.intern(word)));
+        }
         if n.types.contains(Types::OBJECT) {
             n.object = self.object_part(k);
         }
@@ -442,6 +450,12 @@ impl<'m> Nodes<'m> {
         self.finish(id, node);
         self.canon(id)
     }
+}
+
+/// The word that a pattern like `^word$` spells.
+fn spelled_by(pattern: &str) -> Option<&str> {
+    let word = pattern.strip_prefix('^')?.strip_suffix('$')?;
+    (!word.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])).then_some(word)
 }
 
 /// Every schema that `k` names, last first, so that a stack takes them in declared order.

@@ -10,9 +10,11 @@
 
 use super::super::model::SchemaId;
 use super::context::{Context, Lit};
-use super::node::{Name, NodeId, TRUE};
+use super::node::{FALSE, Name, NodeId, TRUE};
 use super::object::{Exists, Keys, ObjectFacts};
 use super::productive::settle_implications;
+use super::search::Status;
+use super::shapes::Shapes;
 use super::text_length;
 use crate::error::{Error, Result};
 use crate::ir::{ExprId, Exprs, INF, KeyClass, MAX_WITNESSES, ObjectShape, Property, RuleId};
@@ -43,7 +45,7 @@ struct Class {
 pub(super) fn object_shapes(
     cx: &mut Context<'_, '_>,
     facts: ObjectFacts,
-    out: &mut Vec<ObjectShape>,
+    out: &mut Shapes,
     dead: &mut Option<SchemaId>,
 ) -> Result<()> {
     let mut facts = facts;
@@ -55,6 +57,14 @@ pub(super) fn object_shapes(
             build(cx, &facts, &others, out, dead)?;
             continue;
         };
+        match brought(cx, &facts, &e)? {
+            Status::Dead => continue,
+            Status::Holds => {
+                work.push((facts, others));
+                continue;
+            }
+            Status::Open => {}
+        }
         let mut with = others.clone();
         with.push(e);
         let names = all_names(cx, &facts, &with);
@@ -81,6 +91,21 @@ pub(super) fn object_shapes(
         work.push((facts, others));
     }
     Ok(())
+}
+
+/// Whether a member that is known to be present is one that `e` asks for. Every other way to bring one is then a part of
+/// what the facts allow. `Dead` where such a member cannot be.
+fn brought(cx: &mut Context<'_, '_>, facts: &ObjectFacts, e: &Exists) -> Result<Status> {
+    for &(name, present) in &facts.presence {
+        if !present || !has_key(cx, e, name)? {
+            continue;
+        }
+        let Some(lits) = cx.member_lits(facts, name)? else { return Ok(Status::Dead) };
+        if e.lit == Lit::yes(TRUE) || e.lit == Lit::no(FALSE) || lits.contains(&e.lit) {
+            return Ok(Status::Holds);
+        }
+    }
+    Ok(Status::Open)
 }
 
 /// Whether a named key is one of those that `e` speaks of.
@@ -138,7 +163,7 @@ fn build(
     cx: &mut Context<'_, '_>,
     facts: &ObjectFacts,
     others: &[Exists],
-    out: &mut Vec<ObjectShape>,
+    out: &mut Shapes,
     dead: &mut Option<SchemaId>,
 ) -> Result<()> {
     let names = all_names(cx, facts, others);
@@ -192,9 +217,7 @@ fn build(
         if s.others.is_empty() {
             drop_forbidden(&mut s);
         }
-        if !out.contains(&s) {
-            out.push(s);
-        }
+        out.add(s);
     }
     Ok(())
 }
