@@ -281,7 +281,7 @@ impl<'m> Nodes<'m> {
         let model: &'m Model = self.model;
         let Some(SchemaKind::Keywords(k)) = model.schemas.get(id.0 as usize).map(|s| &s.kind) else { return Ok(()) };
         let slot = id.0 + 2;
-        let node = self.node_of(id, k);
+        let node = self.node_of(id, k)?;
         // A schema that only passes on to another is that other one.
         if node.types == Types::ALL && node.values.is_empty() && node.scalar.is_none() {
             let plain = node.object.is_none() && node.array.is_none() && node.not.is_none() && node.cond.is_none();
@@ -338,15 +338,15 @@ impl<'m> Nodes<'m> {
         v.iter().map(|&s| self.id(s)).collect()
     }
 
-    fn node_of(&mut self, origin: SchemaId, k: &'m Keywords) -> Node<'m> {
+    fn node_of(&mut self, origin: SchemaId, k: &'m Keywords) -> Result<Node<'m>> {
         let mut n = Node::of(origin, k.types.unwrap_or(Types::ALL));
         n.bare_integers = k.bare_integers && n.types.0 & Types::NUMBER.0 == Types::INTEGER.0;
         for v in k.enumeration.iter() {
-            let values = self.values(origin, v.iter());
+            let values = self.values(origin, v.iter())?;
             n.values.push(values);
         }
         for v in k.constant.iter() {
-            let values = self.values(origin, std::iter::once(v));
+            let values = self.values(origin, std::iter::once(v))?;
             n.values.push(values);
         }
         let number = k.minimum.is_some()
@@ -379,7 +379,7 @@ impl<'m> Nodes<'m> {
             let or_true = |s: Option<SchemaId>| s.map_or(TRUE, |s| self.id(s));
             n.cond = Some((self.id(i), or_true(k.then), or_true(k.else_)));
         }
-        n
+        Ok(n)
     }
 
     fn object_part(&mut self, k: &'m Keywords) -> Option<Box<ObjectPart>> {
