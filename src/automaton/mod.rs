@@ -19,6 +19,7 @@ pub mod flat;
 pub mod lengths;
 pub mod lexeme;
 mod object;
+mod object_key;
 pub mod program;
 pub mod saturate;
 pub mod size;
