@@ -20,7 +20,7 @@ pub const MEASURE_BYTES: usize = 32 << 20;
 /// Bounds on the work of one compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
-    /// Bytes of a source text. 64 MiB: the largest schema of MaskBench has 1.9 MB.
+    /// Bytes of a source text. 16 MiB take about a second; the largest schema of MaskBench has 1.9 MB.
     pub max_source_bytes: usize,
     /// Nesting of groups in a pattern or of values in a schema.
     pub max_depth: usize,
@@ -38,7 +38,8 @@ pub struct Limits {
     /// Configurations explored to flatten an index, to search its language or to compare it with another; pairs of them
     /// where two are compared. One costs about 5 us and 300 bytes.
     pub max_flat_states: usize,
-    /// Steps of one compile in all: states explored, rows merged, steps of algebra. A step costs about 1 us.
+    /// Steps of one compile in all: values read, states explored, rows merged, lexemes made, steps of algebra. A step
+    /// costs about 1 us.
     pub max_compile_steps: usize,
     /// Bytes of states that one lexeme of an index finds on use. When it holds more, it takes no new ones: guides go on
     /// in a younger copy of it. 16 MiB are some 40,000 states.
@@ -54,14 +55,14 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            max_source_bytes: 64 << 20,
+            max_source_bytes: 16 << 20,
             max_depth: 1_000,
             max_expr_nodes: 1_500_000,
             max_explored_states: 30_000,
             max_token_states: 200_000,
             max_token_steps: 50_000_000,
             max_flat_states: 200_000,
-            max_compile_steps: 2_000_000,
+            max_compile_steps: 1_500_000,
             max_state_bytes: 16 << 20,
             max_alternatives: 12_288,
             max_rules: 100_000,

@@ -254,3 +254,84 @@ fn stop_tokens_that_spell_what_is_needed_are_refused() {
     refused(&index("bca", &v), vec![3]);
     assert!(guide(&index("ba", &v), vec![3, 2]).is_ok());
 }
+
+/// A source that takes more steps than this compile may, at any place of a schema: a typed error, soon.
+#[test]
+fn work_is_bounded_wherever_it_is_asked_for() {
+    let limits = Limits { max_compile_steps: 60_000, ..Limits::default() };
+    let nested = "^((a{1,100}){1,100}){1,100}$";
+    let other = "^(([ab]{1,100}){1,90}){1,80}$";
+    let numbers: Vec<u32> = (0..30_000).collect();
+    let bounds: Vec<Value> = (0..3_000).map(|i| json!({"type": "integer", "minimum": i})).collect();
+    let overlapping: serde_json::Map<String, Value> =
+        (0..200).map(|i| (format!("^a.*{i}$"), json!({"minimum": i}))).collect();
+    let letters: Vec<Value> = (1..200).map(|i| json!({"pattern": format!(r"\p{{L}}\p{{Lu}}{{{i}}}")})).collect();
+    for (name, schema) in [
+        ("keys", json!({"patternProperties": {nested: {"type": "integer"}}})),
+        ("keys twice", json!({"patternProperties": {nested: {"type": "integer"}, other: {"type": "string"}}})),
+        ("names", json!({"propertyNames": {"pattern": nested}})),
+        ("no names", json!({"propertyNames": {"not": {"pattern": nested}}})),
+        ("negated", json!({"type": "string", "not": {"pattern": nested}})),
+        ("both", json!({"type": "string", "allOf": [{"not": {"pattern": nested}}, {"pattern": other}]})),
+        ("lengths", json!({"type": "string", "pattern": nested, "minLength": 5000, "maxLength": 5010})),
+        (
+            "unique",
+            json!({"type": "array", "uniqueItems": true, "minItems": 3, "items": {"type": "string", "pattern": nested}}),
+        ),
+        ("numbers", json!({"enum": numbers})),
+        ("lexemes", json!({"prefixItems": bounds})),
+        ("classes", json!({"patternProperties": overlapping})),
+        ("letters", json!({"type": "string", "allOf": letters})),
+    ] {
+        let options = SchemaOptions { property_order: PropertyOrder::Any, ..SchemaOptions::default() };
+        let e = Index::from_json_schema(&schema.to_string(), &small(), &options, &limits).err().expect(name);
+        assert_eq!((e.kind(), e.limit_values().map(|l| l.0)), (ErrorKind::Limit, Some(60_000)), "{name}: {e}");
+    }
+    // As it stands, the same pattern is an index.
+    ends(nested, &json!({"type": "string", "pattern": nested}).to_string(), FITS);
+}
+
+#[test]
+fn combinations() {
+    let branches = |n: u32, branch: &dyn Fn(u32) -> Value| (0..n).map(branch).collect::<Vec<Value>>();
+    let key = |i: u32| format!("k{i}");
+    let props = |n: u32, of: &dyn Fn(u32) -> Value| (0..n).map(|j| (key(j), of(j))).collect::<serde_json::Map<_, _>>();
+    let constants = |i: u32| json!({"properties": props(50, &|j| json!({"const": i * j % 97})), "required": ["k0"]});
+    let closed =
+        |i: u32| json!({"properties": props(20, &|j| json!({"minimum": i + j})), "additionalProperties": false});
+    let told = |i: u32| json!({"properties": {"t": {"const": i}, key(i): {"type": "integer"}}, "required": ["t"]});
+    let mut chain = json!({"type": "object"});
+    for i in 0..60 {
+        let when = json!({"properties": {"t": {"const": i}}, "required": ["t"]});
+        chain = json!({"if": when, "then": {"required": [key(i)]}, "else": chain});
+    }
+    let ring = |n: u32| {
+        (0..n).map(|i| (key(i), json!({"required": [key((i + 1) % n)]}))).collect::<serde_json::Map<String, Value>>()
+    };
+    let any = |i: u32| json!({"anyOf": [{"required": [format!("a{i}")]}, {"required": [format!("b{i}")]}, {"maxProperties": i}]});
+    let refused = |i: u32| json!({"not": {"pattern": format!("x{i}y")}});
+    for (name, schema, kinds) in [
+        ("anyOf with common keys", json!({"anyOf": branches(200, &constants)}), FITS),
+        ("oneOf of closed objects", json!({"oneOf": branches(3, &closed)}), FITS),
+        ("unevaluated below oneOf", json!({"oneOf": branches(100, &told), "unevaluatedProperties": false}), FITS),
+        ("unevaluated below anyOf", json!({"anyOf": branches(300, &constants), "unevaluatedProperties": false}), LIMIT),
+        ("if chain", chain, FITS),
+        ("allOf of anyOf", json!({"allOf": branches(200, &any)}), LIMIT),
+        ("a ring of schemas", json!({"dependentSchemas": ring(40)}), FITS),
+        ("complements of keys", json!({"propertyNames": {"allOf": branches(60, &refused)}}), LIMIT),
+        ("small steps", json!({"multipleOf": 0.000_000_7, "minimum": 1, "maximum": 2}), FITS),
+        (
+            "many of an array",
+            json!({"contains": {"type": "integer"}, "minContains": 1_000_000_000, "type": "array"}),
+            LIMIT,
+        ),
+        (
+            "many unique ones",
+            json!({"type": "array", "contains": {"multipleOf": 2}, "minContains": 4_000, "uniqueItems": true,
+                   "items": {"type": "integer", "minimum": 0, "maximum": 100_000}}),
+            LIMIT,
+        ),
+    ] {
+        ends(name, &schema.to_string(), kinds);
+    }
+}

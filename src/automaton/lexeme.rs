@@ -163,12 +163,16 @@ impl Lexeme {
             }
         }
         exprs.check()?;
-        // What the source decided need not be decided again; dead expressions would have to be brought along.
-        if is_stated && !source.is_live(stated) {
-            return Ok(None);
-        }
-        let all_live = is_stated && source.is_all_live(stated);
-        if !all_live && !exprs.decide_live(expr, limits.max_explored_states)? {
+        // What the source decided need not be decided again. Dead expressions are not brought along: where there are any,
+        // each state is asked when it is found, which takes no more than deciding all of them took.
+        if is_stated {
+            if !source.is_live(stated) {
+                return Ok(None);
+            }
+            if !source.is_all_live(stated) {
+                exprs.search_live();
+            }
+        } else if !exprs.decide_live(expr, limits.max_explored_states)? {
             return Ok(None);
         }
         let all_live = all_live || exprs.is_all_live(expr);
@@ -713,7 +717,7 @@ impl Lexeme {
         match self.kind {
             Kind::Raw => {
                 for edge in b.exprs.row(state.expr).iter() {
-                    if !b.exprs.is_live(edge.to) {
+                    if !b.exprs.finds_live(edge.to) {
                         continue;
                     }
                     let to = self.intern(&mut b, edge.to, Sub::Plain);
@@ -753,7 +757,7 @@ impl Lexeme {
                     // Any character can be spelled: one live edge at a character border is enough.
                     Sub::Escape | Sub::Hex(0, _) if !plain => {
                         let row = b.exprs.row(expr);
-                        row.iter().any(|e| (e.lo < 0x80 || e.hi >= 0xC0) && b.exprs.is_live(e.to))
+                        row.iter().any(|e| (e.lo < 0x80 || e.hi >= 0xC0) && b.exprs.finds_live(e.to))
                     }
                     _ => {
                         let ranges = if plain { plain_pending(next) } else { pending(next) };
@@ -768,7 +772,7 @@ impl Lexeme {
                 c.encode_utf8(&mut buf).bytes().fold(expr, |e, d| b.exprs.derive(e, d))
             }
         };
-        if b.exprs.is_live(to) { self.intern(b, to, Sub::Plain) } else { DEAD }
+        if b.exprs.finds_live(to) { self.intern(b, to, Sub::Plain) } else { DEAD }
     }
 }
 

@@ -22,6 +22,7 @@ pub mod least;
 pub mod lengths;
 pub mod lexeme;
 mod object;
+mod object_key;
 pub mod program;
 pub mod repeat;
 pub mod saturate;

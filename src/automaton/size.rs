@@ -29,7 +29,7 @@ pub fn size(x: &mut Exprs, table: &mut SizeTable, e: ExprId) -> u64 {
             on_path.remove(&cur);
             let mut n = x.nullable(cur) as u64;
             for edge in x.row(cur).iter() {
-                if x.is_live(edge.to) {
+                if x.finds_live(edge.to) {
                     let width = (edge.hi - edge.lo) as u64 + 1;
                     n = n.saturating_add(table.get(&edge.to).copied().unwrap_or(0).saturating_mul(width));
                 }
@@ -54,7 +54,7 @@ pub fn size(x: &mut Exprs, table: &mut SizeTable, e: ExprId) -> u64 {
         }
         stack.push((cur, true));
         for edge in x.row(cur).iter() {
-            if x.is_live(edge.to) {
+            if x.finds_live(edge.to) {
                 if on_path.contains(&edge.to) {
                     for &p in &on_path {
                         table.insert(p, u64::MAX);

@@ -174,7 +174,7 @@ pub fn after_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<ExprId> {
     let (Some(a), Some(b)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
     // Lead bytes ascend with code points: nearly all ranges that a literal is asked about end here.
     let (first, last) = (lead(a), lead(b));
-    if !x.row(e).iter().any(|edge| edge.lo <= last && edge.hi >= first && x.is_live(edge.to)) {
+    if !x.row(e).iter().any(|edge| edge.lo <= last && edge.hi >= first && x.finds_live(edge.to)) {
         return Vec::new();
     }
     let mut out = Vec::new();
@@ -184,7 +184,7 @@ pub fn after_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<ExprId> {
             let mut next = Vec::new();
             for &e in &front {
                 for edge in x.row(e).iter() {
-                    if edge.lo <= r.end && edge.hi >= r.start && x.is_live(edge.to) {
+                    if edge.lo <= r.end && edge.hi >= r.start && x.finds_live(edge.to) {
                         next.push(edge.to);
                     }
                 }

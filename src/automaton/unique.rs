@@ -229,8 +229,12 @@ pub fn members(l: &Lexeme, state: u32, most: u64) -> Texts {
         if l.state(s).accepting {
             out.push(text.clone().into_boxed_slice());
         }
+        let (state, classes) = (l.state(s), l.byte_classes());
+        let (mut class, mut to) = (classes[0], l.next_from(s, state, 0));
         for b in 0..=255u8 {
-            let to = l.next(s, b);
+            if classes[b as usize] != class {
+                (class, to) = (classes[b as usize], l.next_from(s, state, b));
+            }
             if to > CLOSED {
                 let mut t = text.clone();
                 t.push(b);

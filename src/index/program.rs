@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use super::tables::{MaskedLexeme, Role, Tables};
-use crate::automaton::lexeme::{CLOSED, Kind, Lexeme};
+use crate::automaton::lexeme::Kind;
 use crate::automaton::program::{ArrayProgram, Blanks, ClassProgram, ObjectProgram, Program, RuleProgram};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{
@@ -341,16 +341,8 @@ impl Builder<'_> {
                 others.push(ClassProgram { keys: None, text: u32::MAX, rule: c.rule, matches: c.matches });
                 continue;
             }
-            let mut keys = self.tables.lexeme(self.exprs, c.keys, Kind::Raw, Role::Keys, self.limits)?;
-            let mut text = self.lexeme(c.keys, Kind::Text { min: 0, max: INF })?;
-            let named = keys.as_ref().map_or(Vec::new(), |k| few_after(&k.lexeme, o));
-            if !named.is_empty() {
-                // Where few keys are left they are counted, and named ones are not among them.
-                let named = self.exprs.choice(&named);
-                let rest = self.exprs.minus(c.keys, named);
-                keys = self.tables.lexeme(self.exprs, rest, Kind::Raw, Role::Keys, self.limits)?;
-                text = self.lexeme(rest, Kind::Text { min: 0, max: INF })?;
-            }
+            let keys = self.tables.lexeme(self.exprs, c.keys, Kind::Raw, Role::Keys, self.limits)?;
+            let text = self.lexeme(c.keys, Kind::Text { min: 0, max: INF })?;
             if let (Some(keys), Some(text)) = (keys, text) {
                 others.push(ClassProgram { keys: Some(keys.lexeme.clone()), text, rule: c.rule, matches: c.matches });
             }
@@ -406,15 +398,6 @@ fn check_watched(program: &Program, a: &ArrayProgram) -> Result<()> {
         return Err(unsupported("uniqueItems with few possible values cannot be combined with contains"));
     }
     Ok(())
-}
-
-/// The names of `o` among `keys` after which the keys do not go on without end.
-fn few_after<'o>(keys: &Lexeme, o: &'o ObjectShape) -> Vec<&'o str> {
-    let few = |name: &&str| {
-        let end = name.bytes().fold(keys.start(), |s, b| if s <= CLOSED { s } else { keys.next(s, b) });
-        end > CLOSED && keys.state(end).accepting && keys.residual_size(end) != u64::MAX
-    };
-    o.properties.iter().map(|p| p.name.as_str()).filter(few).collect()
 }
 
 /// For each property, everything that its presence requires, without itself unless it requires itself.

@@ -24,7 +24,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{ByteSet, ExprId, Exprs, INF};
 use crate::limits::{CACHE_BYTES, LATE_MASK_BYTES, Limits, MASK_BYTES, MEASURE_BYTES};
 use crate::vocab::{Trie, Vocabulary};
-use crate::work::unwatched;
+use crate::work::{spend, unwatched};
+
+/// Steps of a compile that a new lexeme takes, whatever it reads.
+const LEXEME_STEPS: usize = 48;
 
 /// What a lexeme is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,7 +310,10 @@ impl Tables {
             }
         }
         self.counters.lexeme_misses.fetch_add(1, Ordering::Relaxed);
-        if role == Role::Keys && source.is_product(expr) {
+        spend(LEXEME_STEPS);
+        // Decided in the compile's own arena, where lexemes that have parts in common share what is derived of them. Bounds
+        // on the length of a product are a part of it, which the lexeme makes.
+        if bounds.is_none() && source.is_product(expr) {
             source.decide_live(expr, limits.max_explored_states)?;
         }
         let Some(lexeme) = Lexeme::compile(source, expr, kind, self.reach, limits)? else { return Ok(None) };

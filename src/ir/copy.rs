@@ -10,6 +10,38 @@ use super::expr::{Edge, Expr, ExprId, Exprs};
 /// A hash of what an expression is made of.
 pub type Digest = [u8; 16];
 
+/// A number for each of some nodes. They lie mostly together, so their ids are places of a table; where they do not, a
+/// hash table is smaller.
+struct Numbers {
+    first: u32,
+    dense: Vec<u32>,
+    sparse: FxHashMap<ExprId, u32>,
+}
+
+impl Numbers {
+    /// For `nodes`, which ascend.
+    fn of(nodes: &[ExprId]) -> Self {
+        let first = nodes.first().map_or(0, |e| e.0);
+        let span = nodes.last().map_or(0, |e| (e.0 - first) as usize + 1);
+        let dense = if span <= nodes.len() * 8 { vec![u32::MAX; span] } else { Vec::new() };
+        Numbers { first, dense, sparse: FxHashMap::default() }
+    }
+
+    fn set(&mut self, e: ExprId, n: u32) {
+        match self.dense.get_mut(e.0.wrapping_sub(self.first) as usize) {
+            Some(slot) => *slot = n,
+            None => _ = self.sparse.insert(e, n),
+        }
+    }
+
+    fn get(&self, e: ExprId) -> Option<u32> {
+        match self.dense.get(e.0.wrapping_sub(self.first) as usize) {
+            Some(&n) => (n != u32::MAX).then_some(n),
+            None => self.sparse.get(&e).copied(),
+        }
+    }
+}
+
 impl Exprs {
     /// All nodes that `e` is made of, children before parents, definitions of names anywhere. Linear; no recursion.
     pub fn reachable(&self, e: ExprId) -> Vec<ExprId> {
@@ -21,22 +53,29 @@ impl Exprs {
         self.reachable_from(e, self.below())
     }
 
-    /// All nodes that `e` is made of whose ids are not below `least`.
+    /// All nodes that `e` is made of whose ids are not below `least`, ascending.
     fn reachable_from(&self, e: ExprId, least: u32) -> Vec<ExprId> {
         if e.0 < least {
             return Vec::new();
         }
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut stack = vec![e];
-        seen.insert(e);
+        // One bit for every node of the arena: what is reached lies mostly together.
+        let mut seen = vec![0u64; (self.len() - least as usize).div_ceil(64)];
+        let mut first = seen.len();
+        let mut stack = Vec::new();
         let mut push = |stack: &mut Vec<ExprId>, to: ExprId| {
-            if to.0 >= least && seen.insert(to) {
-                stack.push(to);
+            if to.0 >= least {
+                let at = (to.0 - least) as usize;
+                if seen[at / 64] >> (at % 64) & 1 == 0 {
+                    seen[at / 64] |= 1 << (at % 64);
+                    first = first.min(at / 64);
+                    stack.push(to);
+                }
             }
         };
-        let mut out = Vec::new();
+        push(&mut stack, e);
+        let mut found = 0;
         while let Some(cur) = stack.pop() {
-            out.push(cur);
+            found += 1;
             match self.get(cur) {
                 Expr::Step { edges, .. } => edges.iter().for_each(|e| push(&mut stack, e.to)),
                 Expr::Cat(a, b) => {
@@ -54,29 +93,39 @@ impl Exprs {
             }
         }
         // Constructors intern children first, so ids are a topological order (but for definitions of names).
-        out.sort_unstable();
+        let mut out = Vec::with_capacity(found);
+        for (word, &bits) in seen.iter().enumerate().skip(first) {
+            let mut bits = bits;
+            while bits != 0 {
+                out.push(ExprId(least + word as u32 * 64 + bits.trailing_zeros()));
+                bits &= bits - 1;
+            }
+            if out.len() == found {
+                break;
+            }
+        }
         out
     }
 
     /// Copies `e` out of another arena; what lies in a base that both have is the same in both.
     pub fn import(&mut self, from: &Exprs, e: ExprId) -> ExprId {
-        let mut map: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         let shared = if self.has_base_of(from) { from.below() } else { 0 };
         if e.0 < shared {
             return e;
         }
         let nodes = from.reachable_from(e, shared);
+        let mut map = Numbers::of(&nodes);
         let mut fixes = Vec::new();
         for &old in &nodes {
             if let Expr::Fix(n) = *from.get(old) {
                 let (nullable, definition) = from.fixes.get(n as usize).copied().unwrap_or_default();
                 let (name, new) = self.fix(nullable);
-                map.insert(old, new);
+                map.set(old, new.0);
                 fixes.push((name, definition));
             }
         }
         for old in nodes {
-            let at = |i: &ExprId| if i.0 < shared { *i } else { map.get(i).copied().unwrap_or(Self::NEVER) };
+            let at = |i: &ExprId| if i.0 < shared { *i } else { map.get(*i).map_or(Self::NEVER, ExprId) };
             let new = match from.get(old) {
                 Expr::Never => Self::NEVER,
                 Expr::Eps => Self::EPS,
@@ -107,15 +156,15 @@ impl Exprs {
                 Expr::Multiple(m) => self.multiple(m.clone()),
                 Expr::Fix(_) => continue,
             };
-            map.insert(old, new);
+            map.set(old, new.0);
         }
         for (name, definition) in fixes {
-            let copied = definition.and_then(|d| if d.0 < shared { Some(d) } else { map.get(&d).copied() });
+            let copied = definition.and_then(|d| if d.0 < shared { Some(d) } else { map.get(d).map(ExprId) });
             if let Some(d) = copied {
                 self.define(name, d);
             }
         }
-        map.get(&e).copied().unwrap_or(Self::NEVER)
+        map.get(e).map_or(Self::NEVER, ExprId)
     }
 
     /// The content of `e` as words: equal words mean equal expressions, in whatever arenas that live at the same time.
@@ -127,9 +176,10 @@ impl Exprs {
         out.extend([base as u32, (base >> 32) as u32]);
         let nodes = self.reachable_own(e);
         // The end of the list is `e` unless `e` is a name; say which node it is.
-        let at: FxHashMap<ExprId, u32> = nodes.iter().zip(0u32..).map(|(&e, i)| (e, i)).collect();
+        let mut at = Numbers::of(&nodes);
+        nodes.iter().zip(0u32..).for_each(|(&e, i)| at.set(e, i));
         let below = self.below();
-        let id = |e: &ExprId| if e.0 < below { e.0 | BASE } else { at.get(e).copied().unwrap_or(u32::MAX) };
+        let id = |e: &ExprId| if e.0 < below { e.0 | BASE } else { at.get(*e).unwrap_or(u32::MAX) };
         out.push(id(&e));
         for n in &nodes {
             match self.get(*n) {

@@ -9,6 +9,7 @@ pub mod alphabet;
 pub mod copy;
 pub mod expr;
 pub mod multiple;
+mod operators;
 mod product;
 pub mod row;
 pub mod rules;

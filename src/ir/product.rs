@@ -16,6 +16,7 @@ use std::hash::Hasher;
 
 use super::expr::{Edge, Expr, ExprId, Exprs};
 use crate::error::{Error, Result};
+use crate::work::spend;
 
 /// An operand that accepts everything: it says nothing.
 const EVERYTHING: u32 = u32::MAX;
@@ -183,7 +184,14 @@ impl Products {
         let mut next = Tuple::new();
         // Pieces of bytes with holes between them often lead to one place.
         let mut recent: SmallVec<[Tuple; 4]> = SmallVec::new();
+        let mut looked = 0;
         loop {
+            // Wide tuples over many pieces take longer than a step.
+            looked += tuple.len();
+            if looked >= 64 {
+                spend(looked / 64);
+                looked %= 64;
+            }
             let (mut lo, mut hi) = (0, 255);
             for (&n, &k) in tuple.iter().zip(&at) {
                 let row = self.operands[n as usize].row.as_deref().unwrap_or_default();
@@ -435,6 +443,11 @@ impl Exprs {
             Expr::Alt(parts) => parts.iter().all(|&p| !self.is_boolean(p) || self.is_decided(p)),
             _ => matches!(self.known(e), Known::Dead | Known::All | Known::AllLive),
         }
+    }
+
+    /// From now on liveness is looked for on use; see [`finds_live`](Self::finds_live).
+    pub fn search_live(&mut self) {
+        self.searches = true;
     }
 
     /// Forgets what was decided where nothing was found dead: what is not known counts as live.

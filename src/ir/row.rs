@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::expr::{Edge, Expr, ExprId, Exprs};
 use crate::error::{Error, Result};
-use crate::work::spend;
+use crate::work::{spend, unwatched};
 
 impl Exprs {
     /// The one-byte transitions of `e`: sorted disjoint ranges; bytes without a range lead to `NEVER`.
@@ -301,6 +301,16 @@ impl Exprs {
             Expr::Alt(parts) => parts.iter().any(|&p| self.is_live(p)),
             _ => true,
         }
+    }
+
+    /// The same for an arena in which nothing was decided: looks for a text, and remembers what it finds. For what is
+    /// derived of a product that another arena has [decided](Self::decide_live), so that the search is known to end.
+    /// Nobody can stop it.
+    pub fn finds_live(&mut self, e: ExprId) -> bool {
+        if !self.searches || !self.is_boolean(e) {
+            return self.is_live(e);
+        }
+        unwatched(|| self.is_inhabited(e, usize::MAX)).unwrap_or(true)
     }
 }
 

@@ -18,7 +18,7 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 use super::decimal::{Decimal, decrement, increment};
 use crate::error::{Error, Result};
 use crate::ir::{Divisor, Edge, ExprId, Exprs};
-use divisors::{divides_all, divisors, required};
+use divisors::{divides_all, divisors, has_whole, required};
 
 /// Most digits of a whole part. 80 holds every 256-bit integer (78 digits) and all numbers of the official test suite
 /// (53); larger values need an exponent, or a lower bound that is itself longer.
@@ -105,6 +105,31 @@ pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
         return Ok(e);
     }
     on_grid(x, b, required, digits as u16 + 1)
+}
+
+/// Fails where [`number`] would fail, without making the expression.
+///
+/// # Errors
+/// Those of [`number`].
+pub fn check(b: &NumberBounds) -> Result<()> {
+    if b.spelling == Spelling::Any && deciding(b).next().is_some() {
+        check(&NumberBounds { spelling: Spelling::Bare, ..b.clone() })?;
+        return check(&kept_with_point(b));
+    }
+    for divisor in divisors(b, required(b)?, FRACTION_DIGITS)? {
+        // A bound that points away from zero has to be spelled out; of the others those that are too long say nothing.
+        for (bound, negative) in [(&b.min, false), (&b.max, true)] {
+            if let Some((d, _)) = bound.as_ref().filter(|b| b.0.negative == negative) {
+                units(d, divisor.scale())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether some number within `b` is certainly there, seen without its expression. False decides nothing.
+pub fn is_surely_live(b: &NumberBounds) -> bool {
+    has_whole(b)
 }
 
 /// The divisors that some decimal which can be written is no multiple of.

@@ -2,13 +2,15 @@
 
 use super::text::{Kind, Node, NodeId, Tape, WIDE};
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::work::go_on;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// Reads a document whose size has been checked.
 ///
 /// # Errors
-/// `Schema` with a byte offset, or `Limit` where containers nest deeper than `max_depth`.
+/// `Schema` with a byte offset, or `Limit` where containers nest deeper than `max_depth` or the work at hand may read no
+/// more values.
 pub fn read(text: &str, max_depth: usize) -> Result<Tape<'_>> {
     let nodes = Vec::with_capacity(text.len() / 12 + 4);
     let mut reader = Reader {
@@ -36,6 +38,7 @@ impl<'t> Reader<'t> {
         let mut open: Vec<u32> = Vec::new();
         loop {
             // A value starts here.
+            go_on()?;
             match self.skip_space() {
                 Some(first @ (b'{' | b'[')) => {
                     if open.len() >= self.max_depth {

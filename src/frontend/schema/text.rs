@@ -11,6 +11,7 @@
 use super::reader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
+use crate::work::go_on;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -153,13 +154,14 @@ impl<'t> Tape<'t> {
     /// A copy of the subtree, made without recursion.
     ///
     /// # Errors
-    /// `Schema` for a number that `serde_json` refuses.
+    /// `Schema` for a number that `serde_json` refuses; `Limit` where the work at hand may go on no further.
     pub fn to_value(&self, node: NodeId) -> Result<Value> {
         let end = self.end(node).0;
         // Containers that are being filled, each with the key that waits for its value.
         let mut open: Vec<(Open, u32)> = Vec::new();
         let mut next = node.0;
         while next < end {
+            go_on()?;
             let mut at_end = self.end(NodeId(next)).0;
             let awaits_key = matches!(open.last(), Some((Open::Object(_, None), _)));
             let kind = self.kind(NodeId(next));

@@ -5,11 +5,18 @@
 //! need not be refused one by one. An answer `false` decides nothing.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::super::model::Types;
 use super::context::Context;
 use super::node::{FALSE, Name, NodeId, Scalar};
 use crate::error::Result;
+
+/// Most pairs of constants that are compared.
+const MOST_PAIRS: usize = 4_096;
+
+/// Most constants that are tried on a schema that is no enumeration.
+const MOST_WORDS: usize = 256;
 
 impl Context<'_, '_> {
     /// Whether two schemas are seen, cheaply, to have no value in common. `false` decides nothing.
@@ -30,7 +37,7 @@ impl Context<'_, '_> {
             return false;
         }
         if both & !Types::OBJECT.0 != 0 {
-            return both & Types::OBJECT.0 == 0 && self.constants_disjoint(a, b);
+            return both & Types::OBJECT.0 == 0 && self.constants_disjoint(a, b, Types(both));
         }
         let key = (a.min(b), a.max(b));
         if let Some(&d) = self.disjoint.get(&key) {
@@ -43,20 +50,50 @@ impl Context<'_, '_> {
         d
     }
 
-    /// Both are enumerations of scalars without a common value.
-    fn constants_disjoint(&self, a: NodeId, b: NodeId) -> bool {
-        let (Some(a), Some(b)) = (self.constants(a), self.constants(b)) else { return false };
-        if a.len() * b.len() > 4096 {
-            return false;
+    /// No value of the one, which is an enumeration of scalars, is a value of the other.
+    fn constants_disjoint(&mut self, a: NodeId, b: NodeId, both: Types) -> bool {
+        match (self.constants(a), self.constants(b)) {
+            (Some(a), Some(b)) => a.len() * b.len() <= MOST_PAIRS && !a.iter().any(|s| b.contains(s)),
+            (Some(_), None) => self.refuses_constants(a, b, both),
+            (None, Some(_)) => self.refuses_constants(b, a, both),
+            (None, None) => false,
         }
-        !a.iter().any(|s| b.contains(s))
     }
 
-    /// The values of a schema that is an enumeration of scalars, possibly among other assertions.
+    /// Whether `b` refuses every constant of `a`, in any reading of its formats.
+    fn refuses_constants(&mut self, a: NodeId, b: NodeId, both: Types) -> bool {
+        let key = (a.min(b), a.max(b));
+        if let Some(&d) = self.disjoint.get(&key) {
+            return d;
+        }
+        let mut words: SmallVec<[Name; 8]> = SmallVec::new();
+        for s in self.constants(a).unwrap_or_default() {
+            match s {
+                Scalar::Word(w) => words.push(*w),
+                Scalar::Number(_) if both.0 & Types::NUMBER.0 != 0 => return false,
+                // Of types that the two do not share.
+                _ => {}
+            }
+        }
+        // What fails here fails again where the schema itself is lowered.
+        let d = words.len() <= MOST_WORDS
+            && self.scalars(b).is_ok_and(|s| {
+                let most = s.strings_at_most();
+                !words.iter().any(|&w| self.holds_word(&most, w))
+            });
+        self.disjoint.insert(key, d);
+        d
+    }
+
+    /// The values of a schema that is an enumeration of scalars, possibly among other assertions, or a pattern that
+    /// spells one word.
     pub fn constants(&self, n: NodeId) -> Option<&[Scalar]> {
         let node = self.nodes.get(n);
-        let v = node.values.first().or_else(|| node.all.iter().find_map(|&c| self.nodes.get(c).values.first()))?;
-        v.composites.is_empty().then_some(v.scalars.as_slice())
+        let parts = || std::iter::once(node).chain(node.all.iter().map(|&c| self.nodes.get(c)));
+        match parts().find_map(|p| p.values.first()) {
+            Some(v) => v.composites.is_empty().then_some(v.scalars.as_slice()),
+            None => parts().find_map(|p| p.spelled.as_ref()).map(std::slice::from_ref),
+        }
     }
 
     /// Parts of an object schema that certainly hold: its own and those of `allOf` and references, to a small depth.

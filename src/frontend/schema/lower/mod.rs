@@ -14,6 +14,7 @@ mod canonical;
 mod common;
 mod context;
 mod disjoint;
+mod key_classes;
 mod negation;
 mod node;
 mod number_set;
@@ -23,7 +24,9 @@ mod object_shape;
 mod productive;
 mod scalar;
 mod search;
+mod shapes;
 mod spelled;
+mod strings;
 mod text_length;
 mod values;
 mod written;
@@ -42,6 +45,7 @@ use object::Objects;
 use object_shape::object_shapes;
 use productive::{Draft, finish, prune};
 use search::distribute;
+use shapes::Shapes;
 
 /// The rules of a schema. Adds rows to `report` for keywords that are not enforced exactly.
 ///
@@ -109,9 +113,11 @@ fn draft(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Result<Draft> {
         }
     }
     if mask.contains(Types::OBJECT) {
+        let mut shapes = Shapes::default();
         for facts in distribute::<Objects>(cx, lits)? {
-            object_shapes(cx, facts, &mut rule.objects, &mut dead)?;
+            object_shapes(cx, facts, &mut shapes, &mut dead)?;
         }
+        rule.objects = shapes.into_list();
     }
     let n = rule.arrays.len() + rule.objects.len();
     if n > cx.limits.max_alternatives {

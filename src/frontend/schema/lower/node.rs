@@ -99,6 +99,8 @@ pub(super) struct Node<'m> {
     pub bare_integers: bool,
     /// Present where a keyword about numbers or strings is.
     pub scalar: Option<&'m Keywords>,
+    /// The one word that a pattern spells, where nothing but strings is accepted.
+    pub spelled: Option<Scalar>,
     pub object: Option<Box<ObjectPart>>,
     pub array: Option<Box<ArrayPart>>,
     /// References, then `allOf`.
@@ -120,6 +122,7 @@ impl Node<'_> {
             values: Vec::new(),
             bare_integers: false,
             scalar: None,
+            spelled: None,
             object: None,
             array: None,
             all: Vec::new(),
@@ -278,7 +281,7 @@ impl<'m> Nodes<'m> {
         let model: &'m Model = self.model;
         let Some(SchemaKind::Keywords(k)) = model.schemas.get(id.0 as usize).map(|s| &s.kind) else { return Ok(()) };
         let slot = id.0 + 2;
-        let node = self.node_of(id, k);
+        let node = self.node_of(id, k)?;
         // A schema that only passes on to another is that other one.
         if node.types == Types::ALL && node.values.is_empty() && node.scalar.is_none() {
             let plain = node.object.is_none() && node.array.is_none() && node.not.is_none() && node.cond.is_none();
@@ -335,15 +338,15 @@ impl<'m> Nodes<'m> {
         v.iter().map(|&s| self.id(s)).collect()
     }
 
-    fn node_of(&mut self, origin: SchemaId, k: &'m Keywords) -> Node<'m> {
+    fn node_of(&mut self, origin: SchemaId, k: &'m Keywords) -> Result<Node<'m>> {
         let mut n = Node::of(origin, k.types.unwrap_or(Types::ALL));
         n.bare_integers = k.bare_integers && n.types.0 & Types::NUMBER.0 == Types::INTEGER.0;
         for v in k.enumeration.iter() {
-            let values = self.values(origin, v.iter());
+            let values = self.values(origin, v.iter())?;
             n.values.push(values);
         }
         for v in k.constant.iter() {
-            let values = self.values(origin, std::iter::once(v));
+            let values = self.values(origin, std::iter::once(v))?;
             n.values.push(values);
         }
         let number = k.minimum.is_some()
@@ -354,6 +357,11 @@ impl<'m> Nodes<'m> {
         let text = k.min_length.is_some() || k.max_length.is_some() || k.pattern.is_some() || k.format.is_some();
         if (number && n.types.0 & Types::NUMBER.0 != 0) || (text && n.types.contains(Types::STRING)) {
             n.scalar = Some(k);
+        }
+        if n.types.0 == Types::STRING.0
+            && let Some(word) = k.pattern.as_deref().and_then(spelled_by)
+        {
+            n.spelled = Some(Scalar::Word(self.intern(word)));
         }
         if n.types.contains(Types::OBJECT) {
             n.object = self.object_part(k);
@@ -371,7 +379,7 @@ impl<'m> Nodes<'m> {
             let or_true = |s: Option<SchemaId>| s.map_or(TRUE, |s| self.id(s));
             n.cond = Some((self.id(i), or_true(k.then), or_true(k.else_)));
         }
-        n
+        Ok(n)
     }
 
     fn object_part(&mut self, k: &'m Keywords) -> Option<Box<ObjectPart>> {
@@ -442,6 +450,12 @@ impl<'m> Nodes<'m> {
         self.finish(id, node);
         self.canon(id)
     }
+}
+
+/// The word that a pattern like `^word$` spells.
+fn spelled_by(pattern: &str) -> Option<&str> {
+    let word = pattern.strip_prefix('^')?.strip_suffix('$')?;
+    (!word.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])).then_some(word)
 }
 
 /// Every schema that `k` names, last first, so that a stack takes them in declared order.

@@ -91,10 +91,14 @@ impl Context<'_, '_> {
         if b == NumberBounds::default() {
             return Ok(Numbers::All);
         }
-        // Errors of bounds must name their place, so the expression is made here once.
+        // Errors of bounds must name their place.
         let piece = Arc::new(b);
-        let made = self.piece_expr(&piece).map_err(|e| self.place(e, id, "minimum"))?;
-        let pieces = if made == Exprs::NEVER { Vec::new() } else { vec![piece] };
+        let made = number::check(&piece).and_then(|()| match number::is_surely_live(&piece) {
+            true => Ok(true),
+            false => Ok(self.piece_expr(&piece)? != Exprs::NEVER),
+        });
+        let live = made.map_err(|e| self.place(e, id, "minimum"))?;
+        let pieces = if live { vec![piece] } else { Vec::new() };
         Ok(Numbers::of(NumberSet { points: Vec::new(), pieces }))
     }
 
@@ -147,7 +151,7 @@ impl Context<'_, '_> {
         if is_hollow(piece) {
             return Ok(false);
         }
-        Ok(is_interval(piece) || self.piece_expr(piece)? != Exprs::NEVER)
+        Ok(is_interval(piece) || number::is_surely_live(piece) || self.piece_expr(piece)? != Exprs::NEVER)
     }
 
     pub fn both(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {

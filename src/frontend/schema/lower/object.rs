@@ -64,6 +64,8 @@ pub(super) struct ObjectFacts {
     /// Present or absent.
     pub presence: Vec<(Name, bool)>,
     presence_index: rustc_hash::FxHashMap<Name, bool>,
+    /// How many names are known to be present.
+    present: u64,
     pub values: Vec<(Name, Lit)>,
     pub names: Vec<Lit>,
     pub implications: Vec<(Name, Name)>,
@@ -84,6 +86,11 @@ impl ObjectFacts {
         self.presence_index.get(&name).copied()
     }
 
+    /// Whether no name can be present but those that are known to be.
+    fn is_full(&self) -> bool {
+        self.max.is_some_and(|m| self.present >= m)
+    }
+
     /// Sets presence; `false` on a contradiction.
     pub fn set_presence(&mut self, name: Name, present: bool) -> bool {
         match self.presence_of(name) {
@@ -95,7 +102,8 @@ impl ObjectFacts {
                 } else if self.presence.len() > 9 {
                     self.presence_index.insert(name, present);
                 }
-                true
+                self.present += u64::from(present);
+                self.max.is_none_or(|m| self.present <= m)
             }
         }
     }
@@ -107,7 +115,7 @@ impl ObjectFacts {
 
     fn at_most(&mut self, n: u64) -> bool {
         self.max = Some(self.max.map_or(n, |m| m.min(n)));
-        self.min <= n
+        self.min.max(self.present) <= n
     }
 }
 
@@ -261,16 +269,18 @@ impl Kind for Objects {
         };
         Ok(match *atom {
             ObjectAtom::Present(n) => match known(facts.presence_of(n), true) {
-                Status::Open if cx.member_lits(facts, n)?.is_none() => Status::Dead,
+                Status::Open if facts.is_full() || cx.member_lits(facts, n)?.is_none() => Status::Dead,
                 s => s,
             },
             ObjectAtom::Absent(n) => match known(facts.presence_of(n), false) {
-                Status::Open if cx.member_lits(facts, n)?.is_none() => Status::Holds,
+                Status::Open if facts.is_full() || cx.member_lits(facts, n)?.is_none() => Status::Holds,
                 s => s,
             },
             ObjectAtom::Value(n, l) => {
-                if facts.presence_of(n) == Some(false) {
-                    return Ok(Status::Holds);
+                match facts.presence_of(n) {
+                    Some(false) => return Ok(Status::Holds),
+                    None if facts.is_full() => return Ok(Status::Holds),
+                    _ => {}
                 }
                 let Some(mut lits) = cx.member_lits(facts, n)? else { return Ok(Status::Holds) };
                 if lits.contains(&l) {

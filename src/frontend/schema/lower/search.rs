@@ -38,12 +38,15 @@ pub(super) type Alternative<A> = Vec<Item<A>>;
 pub(super) struct Choice<A> {
     pub alternatives: Rc<Vec<Alternative<A>>>,
     pub scoped: bool,
+    /// The alternatives that are not known to contradict the facts; all where there is none. What does once, does
+    /// under all further facts.
+    open: Option<Rc<Vec<u32>>>,
 }
 
 impl<A> Choice<A> {
     /// A choice in a scope, or in none (0).
     pub fn new(alternatives: Vec<Alternative<A>>, scope: Scope) -> Self {
-        Choice { alternatives: Rc::new(alternatives), scoped: scope != 0 }
+        Choice { alternatives: Rc::new(alternatives), scoped: scope != 0, open: None }
     }
 }
 
@@ -205,13 +208,15 @@ fn pick<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<Optio
     if K::is_dead(cx, &state.facts)? {
         return Ok(None);
     }
-    let mut best: Option<(usize, Vec<usize>)> = None;
+    let mut best: Option<(usize, Rc<Vec<u32>>)> = None;
     let mut i = 0;
     'choices: while i < state.choices.len() {
         let choice = state.choices[i].clone();
         let mut live = Vec::new();
-        for (k, a) in choice.alternatives.iter().enumerate() {
-            match status_of::<K>(cx, a, state)? {
+        let of = choice.open.as_ref().map_or(choice.alternatives.len(), |o| o.len());
+        for k in 0..of {
+            let k = choice.open.as_ref().map_or(k as u32, |o| o[k]);
+            match status_of::<K>(cx, &choice.alternatives[k as usize], state)? {
                 Status::Dead => {}
                 Status::Open => live.push(k),
                 Status::Holds if choice.scoped => live.push(k),
@@ -224,14 +229,24 @@ fn pick<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<Optio
         if live.is_empty() {
             return Ok(None);
         }
+        let live = match choice.open {
+            Some(open) if open.len() == live.len() => open,
+            _ => Rc::new(live),
+        };
+        state.choices[i].open = Some(live.clone());
+        let certain = live.len() == 1;
         if best.as_ref().is_none_or(|b| live.len() < b.1.len()) {
             best = Some((i, live));
+        }
+        // A choice with one alternative left is a fact, and the other choices are looked at with it.
+        if certain {
+            break;
         }
         i += 1;
     }
     let Some((i, live)) = best else { return Ok(Some(Picked::None)) };
     let choice = state.choices.remove(i);
-    Ok(Some(Picked::Split(live.into_iter().map(|k| choice.alternatives[k].clone()).collect())))
+    Ok(Some(Picked::Split(live.iter().map(|&k| choice.alternatives[k as usize].clone()).collect())))
 }
 
 fn status_of<K: Kind>(cx: &mut Context<'_, '_>, a: &Alternative<K::Atom>, state: &State<K>) -> Result<Status> {

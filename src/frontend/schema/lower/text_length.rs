@@ -8,7 +8,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Result};
-use crate::ir::{Expr, ExprId, Exprs, INF};
+use crate::ir::{Edge, Expr, ExprId, Exprs, INF};
 
 const CONTINUATION: (u8, u8) = (0x80, 0xBF);
 
@@ -161,9 +161,38 @@ pub(super) fn members(x: &mut Exprs, e: ExprId, limit: usize) -> Result<Vec<Stri
     Ok(out)
 }
 
+/// Whether `e` is seen to accept `cap` texts or more: along the widest ranges of bytes, whatever is read multiplies. False
+/// decides nothing.
+fn has_many(x: &mut Exprs, e: ExprId, cap: u64, limit: usize) -> Result<bool> {
+    /// Bytes that are looked at.
+    const DEPTH: usize = 64;
+    let (mut at, mut ways) = (e, 1u64);
+    for _ in 0..DEPTH {
+        if ways >= cap {
+            return x.is_inhabited(at, limit);
+        }
+        let width = |edge: &Edge| u64::from(edge.hi - edge.lo) + 1;
+        let mut edges = x.row(at).to_vec();
+        edges.sort_by_key(|edge| std::cmp::Reverse(width(edge)));
+        let mut next = None;
+        for edge in &edges {
+            if x.is_inhabited(edge.to, limit)? {
+                next = Some(edge);
+                break;
+            }
+        }
+        let Some(edge) = next else { return Ok(false) };
+        (at, ways) = (edge.to, ways.saturating_mul(width(edge)));
+    }
+    Ok(false)
+}
+
 /// How many texts `e` accepts, but at most `cap`. Looks at no more than `limit` states; where that does not suffice
 /// the answer is `cap`.
 pub(super) fn count(x: &mut Exprs, e: ExprId, cap: u64, limit: usize) -> Result<u64> {
+    if has_many(x, e, cap, limit)? {
+        return Ok(cap);
+    }
     if cap == 0 || !x.decide_live(e, limit)? {
         return Ok(0);
     }

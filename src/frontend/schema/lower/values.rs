@@ -1,27 +1,37 @@
 //! The values of `enum` and `const`: scalars as they are, arrays and objects as closed schemas.
 
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use super::super::decimal::Decimal;
 use super::super::model::{SchemaId, Types};
 use super::node::{ArrayPart, FALSE, Node, NodeId, Nodes, ObjectPart, Scalar, Values};
 use super::written::written;
+use crate::error::Result;
+use crate::work::{go_on, spend};
+
+/// What a number takes: it is compared by its value, and written.
+const NUMBER_STEPS: usize = 4;
 
 impl<'m> Nodes<'m> {
-    pub(super) fn values(&mut self, origin: SchemaId, values: impl Iterator<Item = &'m Value>) -> Values {
+    /// # Errors
+    /// `Limit` where there are more values than the compile may take.
+    pub(super) fn values(&mut self, origin: SchemaId, values: impl Iterator<Item = &'m Value>) -> Result<Values> {
         let mut out = Values::default();
+        let mut seen = FxHashSet::default();
         for v in values {
+            go_on()?;
             match self.scalar(v) {
                 Some(s) => out.scalars.push(s),
                 None => {
                     let id = self.composite(origin, v);
-                    if !out.composites.contains(&id) {
+                    if seen.insert(id) {
                         out.composites.push(id);
                     }
                 }
             }
         }
-        out
+        Ok(out)
     }
 
     fn scalar(&mut self, v: &'m Value) -> Option<Scalar> {
@@ -30,6 +40,7 @@ impl<'m> Nodes<'m> {
             Value::Bool(b) => Scalar::Bool(*b),
             // A number that cannot be read would be a bug of serde_json; zero digits keep it a number.
             Value::Number(n) => {
+                spend(NUMBER_STEPS);
                 let text = n.to_string();
                 let value = Decimal::parse(&text).unwrap_or_default();
                 let (written, known) = (written(&text, &value), self.written.entry(value.clone()).or_default());
@@ -38,7 +49,11 @@ impl<'m> Nodes<'m> {
                 }
                 Scalar::Number(value)
             }
-            Value::String(s) => Scalar::Word(self.intern(s)),
+            Value::String(s) => {
+                // Most words become expressions, a node for each byte.
+                spend(s.len() / 16);
+                Scalar::Word(self.intern(s))
+            }
             Value::Array(_) | Value::Object(_) => return None,
         })
     }

@@ -92,3 +92,34 @@ pub(super) fn divisors(b: &NumberBounds, required: Option<(u128, u32)>, finest: 
 fn lcm_too_large() -> Error {
     Error::new(ErrorKind::Limit, "the least common multiple of multipleOf has too many digits")
 }
+
+/// Whether some whole number within `b` can certainly be written, seen without an expression. False decides nothing.
+pub(super) fn has_whole(b: &NumberBounds) -> bool {
+    /// Bounds of so many digits leave room for multiples beyond them.
+    const ROOM: i64 = 40;
+    if b.spelling == Spelling::Pointed {
+        return false;
+    }
+    let free = b.not_multiple_of.is_empty();
+    let within = |bound: &Option<(Decimal, bool)>, lower: bool| {
+        bound.as_ref().is_none_or(|(d, open)| if d.is_zero() { !open } else { d.negative == lower })
+    };
+    // Zero is a multiple of everything.
+    if free && within(&b.min, true) && within(&b.max, false) {
+        return true;
+    }
+    let bounds = || [&b.min, &b.max].into_iter().flatten();
+    if free && b.multiple_of.is_empty() && bounds().any(|(d, open)| !open && d.exponent >= 0 && d.places() <= ROOM) {
+        return true;
+    }
+    if (b.min.is_some() && b.max.is_some()) || bounds().any(|(d, _)| d.places() > ROOM) {
+        return false;
+    }
+    // On a side without a bound multiples come again and again, and the step itself is none of an exception or all are.
+    let step =
+        b.multiple_of.iter().filter(|d| !divides_all(d)).try_fold(1u128, |m, d| lcm(m, fraction_of(d, true).ok()?.0));
+    let Some(step) = step else { return false };
+    let refuses =
+        |d: &Decimal| divides_all(d) || fraction_of(d, true).is_ok_and(|e| e.0 != 0 && step.is_multiple_of(e.0));
+    b.not_multiple_of.len() <= 8 && !b.not_multiple_of.iter().any(refuses)
+}
