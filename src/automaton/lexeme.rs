@@ -16,10 +16,11 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::append::AppendVec;
-use super::free::{Free, FreeTable, free, is_text};
+use super::free::{Free, FreeTable, free};
 use super::lengths::{LengthTable, Lengths, lengths, meets};
-use super::saturate::{Reach, SaturateTable, saturate};
+use super::saturate::{Reach, SaturateTable, cut, saturate};
 use super::text::{Move, Sub, after_range, is_plain, pending, plain_pending, step};
+use super::wellformed::is_text;
 use crate::error::Result;
 use crate::ir::{Expr, ExprId, Exprs, INF};
 use crate::limits::Limits;
@@ -77,6 +78,8 @@ struct Builder {
     table: FxHashMap<(ExprId, Sub), StateId>,
     lengths: LengthTable,
     saturated: SaturateTable,
+    /// Memos of [`Lexeme::around`].
+    around: (SaturateTable, SaturateTable),
     free: FreeTable,
     /// Whether all members are text, once somebody asked.
     is_text: Option<bool>,
@@ -92,6 +95,7 @@ impl Builder {
             table: FxHashMap::default(),
             lengths,
             saturated: SaturateTable::default(),
+            around: Default::default(),
             free: FreeTable::default(),
             is_text: None,
             sizes: Default::default(),
@@ -549,6 +553,21 @@ impl Lexeme {
             out.extend(front);
         }
         out
+    }
+
+    /// A state that accepts at most, and one that accepts at least, what `id` does, with counts of more than a handful
+    /// cut off or made unbounded. `None` where there is no such count.
+    pub fn around(&self, id: StateId) -> Option<(StateId, StateId)> {
+        /// Copies that hardly any token exceeds.
+        const HANDFUL: u32 = 8;
+        let state = self.state(id);
+        let mut b = self.lock();
+        let uniform = Reach { digits: HANDFUL, word: HANDFUL, any: HANDFUL };
+        let Builder { exprs, around: (less, more), .. } = &mut *b;
+        let high = saturate(exprs, more, &uniform, state.expr);
+        let low = cut(exprs, less, HANDFUL, state.expr);
+        let counted = low != state.expr && high != state.expr && !exprs.is_over();
+        counted.then(|| (self.intern(&mut b, low, state.sub), self.intern(&mut b, high, state.sub)))
     }
 
     fn intern(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> StateId {

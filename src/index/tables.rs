@@ -72,6 +72,8 @@ struct Masks {
     /// Emptied when full: nobody holds a mask for long.
     others: RwLock<FxHashMap<MaskKey, Arc<SubMask>>>,
     others_bytes: AtomicUsize,
+    /// Pairs of states whose masks were compared.
+    idle: RwLock<FxHashMap<(StateId, StateId), bool>>,
     /// Bytes of masks that are kept.
     most: AtomicUsize,
     rooms: OnceLock<Vec<Arc<SubMask>>>,
@@ -428,6 +430,28 @@ impl Tables {
         if kind == Kind::Raw { &self.any_raw } else { &self.any_text }
     }
 
+    /// Whether the masks of two states are the same, decided once.
+    pub(super) fn count_is_idle(
+        &self,
+        l: &MaskedLexeme,
+        low: StateId,
+        high: StateId,
+        decide: impl FnOnce() -> bool,
+    ) -> bool {
+        let known = l.masks.idle.read().unwrap_or_else(|p| p.into_inner()).get(&(low, high)).copied();
+        known.unwrap_or_else(|| {
+            /// Pairs that are remembered.
+            const MOST: usize = 1 << 16;
+            let same = decide();
+            let mut idle = l.masks.idle.write().unwrap_or_else(|p| p.into_inner());
+            if idle.len() >= MOST {
+                idle.clear();
+            }
+            idle.insert((low, high), same);
+            same
+        })
+    }
+
     /// Takes a mask into the lexeme's own, where there is room for it, or into those that are forgotten when they fill
     /// theirs; `root` says that no register bounds it at the root of the vocabulary's trie.
     fn keep(&self, masks: &Masks, key: MaskKey, root: bool, made: Arc<SubMask>) -> Arc<SubMask> {
@@ -594,6 +618,7 @@ impl MaskedLexeme {
             roots: AppendVec::default(),
             others: RwLock::default(),
             others_bytes: AtomicUsize::new(0),
+            idle: RwLock::default(),
             most: AtomicUsize::new(MASK_BYTES),
             rooms: OnceLock::new(),
             bytes: AtomicUsize::new(0),
