@@ -229,7 +229,8 @@ fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Group
             if needed & !all != 0 {
                 continue;
             }
-            let rarest = plain_bytes(needed & all).min_by_key(|&b| COMMON.iter().position(|&c| c == b).map_or(0, |p| 26 - p));
+            let rarest =
+                plain_bytes(needed & all).min_by_key(|&b| COMMON.iter().position(|&c| c == b).map_or(0, |p| 26 - p));
             all &= !group_of(rarest?);
         }
     }

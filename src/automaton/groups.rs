@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn every_character_has_one_group() {
-        for c in ('\0'..=char::MAX).step_by(7).chain("\u{85}\u{A0}\u{2028}\u{202F}\u{3000}\u{FEFF}~\u{7F}é世😀".chars()) {
+        for c in ('\0'..=char::MAX).step_by(7).chain("\u{85}\u{A0}\u{2028}\u{202F}\u{3000}\u{FEFF}~\u{7F}é世😀".chars())
+        {
             let mut bytes = [0; 4];
             let bytes = c.encode_utf8(&mut bytes).as_bytes();
             let (mut place, mut all) = (Place::default(), 0);

@@ -110,7 +110,8 @@ mod tests {
             assert!(is_text(&x, e), "{pattern}");
         }
         let mut x = Exprs::new(1 << 10);
-        for bytes in [&b"\xFF"[..], b"\xC3", b"\xC3a", b"\xE0\x80\x80", b"\xED\xA0\x80", b"a\x80", b"\xF4\x90\x80\x80"] {
+        for bytes in [&b"\xFF"[..], b"\xC3", b"\xC3a", b"\xE0\x80\x80", b"\xED\xA0\x80", b"a\x80", b"\xF4\x90\x80\x80"]
+        {
             let e = x.literal(bytes);
             assert!(!is_text(&x, e), "{bytes:?}");
             let more = x.rep(e, 0, INF);
