@@ -182,12 +182,47 @@ fn class(x: &Exprs, e: ExprId) -> Option<Groups> {
     Some(of(x, e, NESTED)).filter(|&groups| groups != 0)
 }
 
-/// What any number of which are members of `e`.
-fn members(x: &Exprs, e: ExprId) -> Groups {
+/// Long strings that are certainly members: all over `groups`, if they contain a certain word over `word`.
+struct Long {
+    groups: Groups,
+    word: Groups,
+}
+
+/// Long strings that are members of `e`: of a repetition of a class all, of what may begin and end with anything those
+/// that contain what lies between.
+fn long_members(x: &Exprs, e: ExprId) -> Option<Long> {
+    let repeated = |e: ExprId| match x.get(e) {
+        Expr::Rep { body, max: INF, .. } => class(x, *body),
+        _ => None,
+    };
     match x.get(e) {
-        Expr::Rep { body, max: INF, .. } => class(x, *body).unwrap_or(0),
-        Expr::Alt(parts) => parts.iter().map(|&p| members(x, p)).max_by_key(|g| g.count_ones()).unwrap_or(0),
-        _ => 0,
+        Expr::Alt(parts) => {
+            let found = parts.iter().filter_map(|&p| long_members(x, p));
+            found.min_by_key(|l| (l.groups != ALL, l.word.count_ones(), l.groups.count_zeros()))
+        }
+        Expr::Cat(first, _) if repeated(*first) == Some(ALL) => {
+            let groups = |b: u8| group_of(b) | specials_of(b);
+            let (mut word, mut rest) = (0, e);
+            for _ in 0..DEPTH {
+                rest = match x.get(rest) {
+                    Expr::Cat(a, _) if x.is_boolean(*a) => return None,
+                    Expr::Cat(a, b) => {
+                        if rest != e {
+                            let used = x.used_bytes(*a);
+                            word |= (0..=255).filter(|&b| used[b as usize]).fold(0, |all, b| all | groups(b));
+                        }
+                        *b
+                    }
+                    Expr::Step { nullable: false, edges } if edges.len() == 1 => {
+                        word |= (edges[0].lo..=edges[0].hi).fold(0, |all, b| all | groups(b));
+                        edges[0].to
+                    }
+                    _ => break,
+                };
+            }
+            (repeated(rest) == Some(ALL)).then_some(Long { groups: ALL, word })
+        }
+        _ => repeated(e).map(|groups| Long { groups, word: 0 }),
     }
 }
 
@@ -196,15 +231,17 @@ fn is_finite(x: &Exprs, table: &mut LengthTable, e: ExprId) -> bool {
 }
 
 /// The characters of which any string may pass an intersection, whatever its complements say: where all that is not
-/// complemented accepts all long strings over some set, a text remains that none of the complemented has as a member.
+/// complemented accepts long strings over some set, a text remains that none of the complemented has as a member.
 /// That holds of strings without a byte that all members contain, of strings with a byte that none contains, and of
 /// strings that are long enough where members are not.
 fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Groups> {
     let is_not = |p: &&ExprId| matches!(x.get(**p), Expr::Not(_));
-    if !parts.iter().any(|p| is_not(&p)) {
-        return None;
+    let (mut all, mut word) = (ALL, 0);
+    for &p in parts.iter().filter(|p| !is_not(p)) {
+        let long = long_members(x, p)?;
+        all &= long.groups;
+        word |= long.word;
     }
-    let mut all = parts.iter().filter(|p| !is_not(p)).fold(ALL, |all, &p| all & members(x, p));
     let mut lacking: Vec<Groups> = Vec::new();
     for &p in parts {
         let Expr::Not(inner) = *x.get(p) else { continue };
@@ -229,12 +266,12 @@ fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Group
             if needed & !all != 0 {
                 continue;
             }
-            let rarest =
-                plain_bytes(needed & all).min_by_key(|&b| COMMON.iter().position(|&c| c == b).map_or(0, |p| 26 - p));
+            let rarest = plain_bytes(needed & all & !word)
+                .min_by_key(|&b| COMMON.iter().position(|&c| c == b).map_or(0, |p| 26 - p));
             all &= !group_of(rarest?);
         }
     }
-    (all != 0 && lacking.iter().all(|unused| unused & all != 0)).then_some(all)
+    (all != 0 && word & !all == 0 && lacking.iter().all(|unused| unused & all != 0)).then_some(all)
 }
 
 /// Letters by how many tokens lack them.

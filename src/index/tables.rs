@@ -149,8 +149,8 @@ impl Tables {
             .map_err(Error::clone)
     }
 
-    /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound, and the
-    /// rows by byte. Some tens of milliseconds for 128,000 tokens; without it the first indexes pay.
+    /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some tens
+    /// of milliseconds for 128,000 tokens; without it the first indexes pay.
     pub fn warm(&self, vocabulary: &Vocabulary) {
         for (any, inside) in [(&self.any_text, true), (&self.any_raw, false)] {
             let l = &any.lexeme;

@@ -88,3 +88,26 @@ fn intersections() {
     assert_eq!(taken("[^/]*|.*/(?s:.*)", true), Free::NONE);
     assert_eq!(taken("(?s:.*)", true), Free::NONE);
 }
+
+#[test]
+fn what_is_contained_can_follow() {
+    let of = |patterns: &[&str], without: &str| {
+        let mut x = Exprs::new(1 << 20);
+        let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+        let lower = |x: &mut Exprs, p: &str| lower_full(x, p, &options, &Limits::default()).unwrap();
+        let mut parts: Vec<ExprId> = patterns.iter().map(|p| lower(&mut x, p)).collect();
+        if !without.is_empty() {
+            let q = lower(&mut x, without);
+            parts.push(x.not(q));
+        }
+        let e = x.and(&parts);
+        free(&x, &mut FreeTable::default(), &mut LengthTable::default(), false, e)
+    };
+    let (a, b) = ("(?s:.*)a(?s:.*)", "(?s:.*)[0-9]b(?s:.*)");
+    assert_eq!(of(&[a, b], ""), Free::OPEN);
+    assert_eq!(of(&[a, b], "(?s:.*)az(?s:.*)"), Free { groups: ALL & !groups("z"), len: INF });
+    // Every byte that could be left out is needed.
+    assert_eq!(of(&[a, b], "(?s:.*)ab(?s:.*)"), Free::NONE);
+    assert_eq!(of(&["[0-9]*", a], ""), Free::NONE);
+    assert_eq!(of(&["[0-9a]*", a], ""), Free { groups: groups("0123456789a"), len: INF });
+}
