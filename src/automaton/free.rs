@@ -1,9 +1,9 @@
-//! What may pass a state whatever it is: strings over some set of bytes, up to some length.
+//! What may pass a state whatever it is: strings over some set of characters, up to some length.
 //!
 //! A mask asks which tokens a state lets through. Most states that let many through do so for a simple reason: a
 //! repetition of a class stands in front of them (`[a-z0-9-]{1,63}`, `\S+`), or anything at all may come before what is
-//! looked for (a pattern without `^`). Then whole subtrees of the vocabulary's trie need not be walked: the bytes below
-//! a node are known ([`Groups`]), and where the state is [`Free`] in them, every token below passes. Counts need not be
+//! looked for (a pattern without `^`). Then whole subtrees of the vocabulary's trie need not be walked: the characters
+//! below a node are known ([`Groups`]), and where the state is [`Free`] in them, every token below passes. Counts need not be
 //! counted either, so the states of a long repetition are not made for the sake of a mask.
 //!
 //! The answer is read off the expression. It is a lower bound: bytes outside of the set, or strings that are longer,
@@ -17,103 +17,14 @@
 
 use rustc_hash::FxHashMap;
 
+use super::groups::{ALL, CONTROLS, Groups, group_of, plain_bytes, special, specials_of};
 use super::lengths::{LengthTable, lengths};
 use crate::ir::{Edge, Expr, ExprId, Exprs, INF};
 
-/// A set of bytes, by groups that usually go together: a bit for each of [`GROUPS`].
-pub type Groups = u64;
-
-/// Punctuation and spaces have a group each; digits and letters have few, and so have the first bytes of characters
-/// beyond ASCII. Bytes inside of such characters have none, for a character is known by its first byte. Bytes that no
-/// text contains share the last one.
-const RANGES: [(u8, u8); 28] = [
-    (b'0', b'9'),
-    (b'a', b'f'),
-    (b'g', b'z'),
-    (b'A', b'F'),
-    (b'G', b'Z'),
-    (b'\t', b'\t'),
-    (b'\n', b'\n'),
-    (b'\r', b'\r'),
-    (0xC2, 0xC2),
-    (0xC3, 0xC3),
-    (0xC4, 0xCA),
-    (0xCB, 0xCF),
-    (0xD0, 0xD1),
-    (0xD2, 0xD7),
-    (0xD8, 0xDF),
-    (0xE0, 0xE0),
-    (0xE1, 0xE1),
-    (0xE2, 0xE2),
-    (0xE3, 0xE3),
-    (0xE4, 0xE4),
-    (0xE5, 0xE8),
-    (0xE9, 0xE9),
-    (0xEA, 0xEA),
-    (0xEB, 0xEC),
-    (0xED, 0xED),
-    (0xEE, 0xEF),
-    (0xF0, 0xF0),
-    (0xF1, 0xF4),
-];
-/// The group of the control characters of JSON but tabulators and ends of lines.
-const CONTROL: u8 = 28;
-/// The group of the last byte of ASCII.
-const DELETE: u8 = 62;
-/// Bytes that begin no character.
-const INVALID: u8 = 63;
-/// Inside of a character.
-const INSIDE: u8 = 255;
-
-const fn group_table() -> [u8; 256] {
-    let mut out = [INVALID; 256];
-    let mut next = CONTROL + 1;
-    let mut b = 0;
-    while b < 256 {
-        let mut i = 0;
-        while i < RANGES.len() && !(RANGES[i].0 as usize <= b && b <= RANGES[i].1 as usize) {
-            i += 1;
-        }
-        out[b] = if i < RANGES.len() {
-            i as u8
-        } else if b < 0x20 {
-            CONTROL
-        } else if b == 0x7F {
-            DELETE
-        } else if b < 0x80 {
-            next += 1;
-            next - 1
-        } else if b < 0xC0 {
-            INSIDE
-        } else {
-            INVALID
-        };
-        b += 1;
-    }
-    // Each mark of punctuation and the space have a group of their own.
-    assert!(next == DELETE);
-    out
-}
-
-/// The group of each byte.
-static GROUPS: [u8; 256] = group_table();
-
-/// The groups of one byte.
-#[inline]
-pub fn group_of(byte: u8) -> Groups {
-    match GROUPS[byte as usize] {
-        INSIDE => 0,
-        g => 1 << g,
-    }
-}
-
-/// All that text consists of.
-const ALL: Groups = !(1 << INVALID);
-
-/// Strings that may pass: over bytes of `groups`, up to `len` characters.
+/// Strings that may pass: over characters of `groups`, up to `len` characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Free {
-    /// The bytes.
+    /// The characters.
     pub groups: Groups,
     /// The most characters; [`INF`] for any number.
     pub len: u32,
@@ -130,7 +41,7 @@ impl Free {
         *self == Free::OPEN
     }
 
-    /// Whether all strings of these bytes, up to so many, may pass.
+    /// Whether all strings of these characters, of up to so many bytes, may pass.
     #[inline]
     pub fn covers(&self, groups: Groups, bytes: u32) -> bool {
         groups & !self.groups == 0 && bytes <= self.len
@@ -163,9 +74,8 @@ impl Free {
         match self {
             open if open.is_open() && !plain => open,
             Free { groups, len } => {
-                let control = 1 << CONTROL | group_of(b'\t') | group_of(b'\n') | group_of(b'\r');
-                let written = groups & ALL & !escaped;
-                Free { groups: if written == 0 { 0 } else { written | control }, len }
+                let written = groups & ALL & !escaped & !CONTROLS;
+                Free { groups: if written == 0 { 0 } else { written | CONTROLS }, len }
             }
         }
     }
@@ -200,15 +110,14 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
         Expr::Cat(..) if x.is_boolean(e) => Free::NONE,
         Expr::Cat(a, b) => {
             let (a, b) = (*a, *b);
-            let first = match x.get(a) {
-                Expr::Rep { body, max, .. } if *max < INF => match class(x, *body) {
-                    Some(groups) => Free::after(groups, *max, of(b)),
-                    None => of(a),
-                },
-                _ => match class(x, a) {
-                    Some(groups) => Free::after(groups, 1, of(b)),
-                    None => of(a),
-                },
+            let copies = match x.get(a) {
+                Expr::Rep { body, max, .. } if *max < INF => class(x, *body).map(|groups| (groups, *max)),
+                _ => class(x, a).map(|groups| (groups, 1)),
+            };
+            let own = of(a);
+            let first = match copies {
+                Some((groups, n)) if own.len < INF => own.better(Free::after(groups, n, of(b))),
+                _ => own,
             };
             if x.nullable(a) && !first.is_open() { first.better(of(b)) } else { first }
         }
@@ -222,28 +131,30 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
             }
             best
         }
-        Expr::And(parts) => {
-            let (mut all, mut plain, mut finite) = (Free::OPEN, 0, true);
-            for &p in parts.iter() {
-                if let Expr::Not(inner) = *x.get(p) {
-                    let known = !x.is_boolean(inner) && inner != Exprs::NEVER;
-                    finite &= known && lengths(x, table, inner).is_some_and(|l| l.last().is_none_or(|r| r.1 < INF));
-                } else if x.is_boolean(p) {
-                    return Free::NONE;
-                } else {
-                    plain += 1;
-                    let f = free_at(x, memo, table, all_live, p, depth);
-                    all = Free { groups: all.groups & f.groups, len: all.len.min(f.len) };
+        Expr::And(parts) => match without(x, table, parts) {
+            Some(groups) => Free { groups, len: INF },
+            None => {
+                let (mut all, mut plain, mut finite) = (Free::OPEN, 0, true);
+                for &p in parts.iter() {
+                    if let Expr::Not(inner) = *x.get(p) {
+                        finite &= is_finite(x, table, inner);
+                    } else if x.is_boolean(p) {
+                        return Free::NONE;
+                    } else {
+                        plain += 1;
+                        let f = free_at(x, memo, table, all_live, p, depth);
+                        all = Free { groups: all.groups & f.groups, len: all.len.min(f.len) };
+                    }
+                }
+                let complements = plain < parts.len();
+                match () {
+                    // Finitely many texts taken from what goes on for ever.
+                    () if finite && all.len == INF && (plain == 1 || (plain > 1 && all_live)) => all,
+                    () if !complements && all_live => all,
+                    () => Free::NONE,
                 }
             }
-            let complements = plain < parts.len();
-            match () {
-                // Finitely many texts taken from what goes on for ever.
-                () if finite && all.len == INF && (plain == 1 || (plain > 1 && all_live)) => all,
-                () if !complements && all_live => all,
-                () => Free::NONE,
-            }
-        }
+        },
         Expr::Never | Expr::Eps | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => Free::NONE,
     };
     let found = if found.groups & ALL == ALL && found.len == INF { Free::OPEN } else { found };
@@ -251,11 +162,137 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
     found
 }
 
-/// The groups that lie within a class of characters; `None` if `e` is not one.
+/// The groups of which each character is a member of `e`; `None` if there are none.
 fn class(x: &Exprs, e: ExprId) -> Option<Groups> {
-    let Expr::Step { nullable: false, edges } = x.get(e) else { return None };
-    let groups = groups_to(x, edges, Exprs::EPS);
-    (groups != 0).then_some(groups)
+    fn of(x: &Exprs, e: ExprId, depth: u32) -> Groups {
+        let Some(depth) = depth.checked_sub(1) else { return 0 };
+        match x.get(e) {
+            Expr::Step { edges, .. } => groups_to(x, edges, Exprs::EPS),
+            Expr::Alt(parts) => parts.iter().fold(0, |all, &p| all | of(x, p, depth)),
+            Expr::Rep { body, min: 0 | 1, .. } => of(x, *body, depth),
+            Expr::Cat(a, b) => {
+                let first = if x.nullable(*b) { of(x, *a, depth) } else { 0 };
+                first | if x.nullable(*a) { of(x, *b, depth) } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+    /// Bodies of repetitions are not nested deeper, as a rule.
+    const NESTED: u32 = 6;
+    Some(of(x, e, NESTED)).filter(|&groups| groups != 0)
+}
+
+/// Long strings that are certainly members: all over `groups`, if they contain a certain word over `word`.
+struct Long {
+    groups: Groups,
+    word: Groups,
+}
+
+/// Long strings that are members of `e`: of a repetition of a class all, of what may begin and end with anything those
+/// that contain what lies between.
+fn long_members(x: &Exprs, e: ExprId) -> Option<Long> {
+    let repeated = |e: ExprId| match x.get(e) {
+        Expr::Rep { body, max: INF, .. } => class(x, *body),
+        _ => None,
+    };
+    match x.get(e) {
+        Expr::Alt(parts) => {
+            let found = parts.iter().filter_map(|&p| long_members(x, p));
+            found.min_by_key(|l| (l.groups != ALL, l.word.count_ones(), l.groups.count_zeros()))
+        }
+        Expr::Cat(first, _) if repeated(*first) == Some(ALL) => {
+            let groups = |b: u8| group_of(b) | specials_of(b);
+            let (mut word, mut rest) = (0, e);
+            for _ in 0..DEPTH {
+                rest = match x.get(rest) {
+                    Expr::Cat(a, _) if x.is_boolean(*a) => return None,
+                    Expr::Cat(a, b) => {
+                        if rest != e {
+                            let used = x.used_bytes(*a);
+                            word |= (0..=255).filter(|&b| used[b as usize]).fold(0, |all, b| all | groups(b));
+                        }
+                        *b
+                    }
+                    Expr::Step { nullable: false, edges } if edges.len() == 1 => {
+                        word |= (edges[0].lo..=edges[0].hi).fold(0, |all, b| all | groups(b));
+                        edges[0].to
+                    }
+                    _ => break,
+                };
+            }
+            (repeated(rest) == Some(ALL)).then_some(Long { groups: ALL, word })
+        }
+        _ => repeated(e).map(|groups| Long { groups, word: 0 }),
+    }
+}
+
+fn is_finite(x: &Exprs, table: &mut LengthTable, e: ExprId) -> bool {
+    !x.is_boolean(e) && e != Exprs::ALL && lengths(x, table, e).is_some_and(|l| l.last().is_none_or(|r| r.1 < INF))
+}
+
+/// The characters of which any string may pass an intersection, whatever its complements say: where all that is not
+/// complemented accepts long strings over some set, a text remains that none of the complemented has as a member.
+/// That holds of strings without a byte that all members contain, of strings with a byte that none contains, and of
+/// strings that are long enough where members are not.
+fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Groups> {
+    let is_not = |p: &&ExprId| matches!(x.get(**p), Expr::Not(_));
+    let (mut all, mut word) = (ALL, 0);
+    for &p in parts.iter().filter(|p| !is_not(p)) {
+        let long = long_members(x, p)?;
+        all &= long.groups;
+        word |= long.word;
+    }
+    let mut lacking: Vec<Groups> = Vec::new();
+    for &p in parts {
+        let Expr::Not(inner) = *x.get(p) else { continue };
+        let one = [inner];
+        let taken = match x.get(inner) {
+            Expr::Alt(parts) => parts,
+            _ => &one[..],
+        };
+        for &q in taken {
+            if is_finite(x, table, q) {
+                continue;
+            }
+            // Nothing is lost by a byte that no member has, as long as it stays.
+            let used = x.used_bytes(q);
+            let unused = plain_bytes(ALL).chain(*b"\t\n\r").filter(|&b| !used[b as usize]);
+            let unused = unused.fold(0, |all, b| all | group_of(b));
+            if unused & all != 0 {
+                lacking.push(unused);
+                continue;
+            }
+            let needed = required(x, q, DEPTH);
+            if needed & !all != 0 {
+                continue;
+            }
+            let rarest = plain_bytes(needed & all & !word)
+                .min_by_key(|&b| COMMON.iter().position(|&c| c == b).map_or(0, |p| 26 - p));
+            all &= !group_of(rarest?);
+        }
+    }
+    (all != 0 && word & !all == 0 && lacking.iter().all(|unused| unused & all != 0)).then_some(all)
+}
+
+/// Letters by how many tokens lack them.
+const COMMON: [u8; 26] = *b"etaoinsrhlducmfpgwybvkxjqz";
+
+/// Bytes of ASCII that every member of `e` contains; some of them.
+fn required(x: &Exprs, e: ExprId, depth: u32) -> Groups {
+    let Some(depth) = depth.checked_sub(1) else { return 0 };
+    let of = |e: ExprId| required(x, e, depth);
+    match x.get(e) {
+        Expr::Never => ALL,
+        Expr::Step { nullable: false, edges } => edges.iter().fold(ALL, |all, edge| {
+            let own = if edge.lo == edge.hi && (0x20..0x7F).contains(&edge.lo) { group_of(edge.lo) } else { 0 };
+            if all == 0 { 0 } else { all & (own | of(edge.to)) }
+        }),
+        Expr::Cat(a, b) => of(*a) | of(*b),
+        Expr::Alt(parts) => parts.iter().fold(ALL, |all, &p| if all == 0 { 0 } else { all & of(p) }),
+        Expr::And(parts) => parts.iter().fold(0, |all, &p| all | of(p)),
+        Expr::Rep { body, min: 1.., .. } => of(*body),
+        _ => 0,
+    }
 }
 
 /// What is free in a choice by one byte: the characters that lead to the target that most of them do, and what is free
@@ -282,17 +319,55 @@ fn groups_to(x: &Exprs, edges: &[Edge], target: ExprId) -> Groups {
     let mut missing: Groups = 0;
     let mut next = 0usize;
     for e in edges {
-        (next..e.lo as usize).for_each(|b| missing |= group_of(b as u8));
+        (next..e.lo as usize).for_each(|b| missing |= group_of(b as u8) | specials_of(b as u8));
         next = e.hi as usize + 1;
         for b in e.lo..=e.hi {
-            let whole = if b < 0x80 { e.to == target } else { is_rest(x, b, e.to, target) };
-            if !whole {
-                missing |= group_of(b);
-            }
+            missing |= match b {
+                0..0x80 if e.to == target => 0,
+                0..0x80 => group_of(b),
+                _ if is_rest(x, b, e.to, target) => 0,
+                _ if specials_of(b) != 0 => missing_rests(x, b, e.to, target),
+                _ => group_of(b),
+            };
         }
     }
-    (next..256).for_each(|b| missing |= group_of(b as u8));
+    (next..256).for_each(|b| missing |= group_of(b as u8) | specials_of(b as u8));
     ALL & !missing
+}
+
+/// The groups of the characters with the first byte `lead`, of two or three bytes, that `e` does not read the rest of to
+/// do what `target` does.
+fn missing_rests(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> Groups {
+    let step = |e: ExprId, b: u8| match x.get(e) {
+        Expr::Step { nullable: false, edges } => edges.iter().find(|e| e.lo <= b && b <= e.hi).map(|e| e.to),
+        _ => None,
+    };
+    let group = |c: u32| if special(c) != 0 { special(c) } else { group_of(lead) };
+    let mut missing = 0;
+    for second in 0x80..=0xBFu8 {
+        let after = step(e, second);
+        if lead < 0xE0 {
+            let c = u32::from(lead & 0x1F) << 6 | u32::from(second & 0x3F);
+            missing |= if after == Some(target) { 0 } else { group(c) };
+            continue;
+        }
+        if let Some(after) = after
+            && is_last(x, after, target)
+        {
+            continue;
+        }
+        for third in 0x80..=0xBFu8 {
+            let c = u32::from(lead & 0xF) << 12 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F);
+            missing |= if after.and_then(|e| step(e, third)) == Some(target) { 0 } else { group(c) };
+        }
+    }
+    missing
+}
+
+/// Whether `e` reads any one byte inside of a character, and then what `target` does.
+fn is_last(x: &Exprs, e: ExprId, target: ExprId) -> bool {
+    let any = |edges: &[Edge]| matches!(*edges, [e] if (e.lo, e.hi, e.to) == (0x80, 0xBF, target));
+    matches!(x.get(e), Expr::Step { nullable: false, edges } if any(edges))
 }
 
 /// Whether `e` reads the rest of any character that begins with `lead`, and then what `target` does.
@@ -318,92 +393,6 @@ fn is_rest(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> bool {
         }
     }
     at == target
-}
-
-/// Whether all members of `e` are well-formed UTF-8. False where the structure does not tell.
-pub fn is_text(x: &Exprs, e: ExprId) -> bool {
-    /// Expressions of more nodes are not looked at: making the rows of their masks takes longer anyway.
-    const MOST: usize = 1 << 20;
-    /// A string that is no text.
-    const NO: u16 = 1 << 15;
-    // For each node, by the place in a character where its members begin, the places where they may end.
-    type Ends = [u16; PLACES];
-    let compose = |a: &Ends, b: &Ends| -> Ends {
-        a.map(|ends| (0..PLACES).fold(ends & NO, |all, p| if ends >> p & 1 == 1 { all | b[p] } else { all }))
-    };
-    let join = |a: &Ends, b: &Ends| -> Ends { std::array::from_fn(|p| a[p] | b[p]) };
-    let none: Ends = std::array::from_fn(|p| 1 << p);
-    let unknown: Ends = [NO; PLACES];
-    let order = x.reachable(e);
-    if order.len() > MOST {
-        return false;
-    }
-    let mut ends: FxHashMap<ExprId, Ends> = FxHashMap::default();
-    for n in order {
-        let of = |e: &ExprId| ends.get(e).copied().unwrap_or(unknown);
-        let value: Ends = match x.get(n) {
-            Expr::Never => [0; PLACES],
-            Expr::Eps => none,
-            Expr::Step { nullable, edges } => {
-                let mut all = if *nullable { none } else { [0; PLACES] };
-                for edge in edges.iter() {
-                    let to = of(&edge.to);
-                    // Bytes between these act alike in every place.
-                    for b in ALIKE.into_iter().filter(|&b| b > edge.lo && b <= edge.hi).chain([edge.lo]) {
-                        for (p, all) in all.iter_mut().enumerate() {
-                            *all |= place_after(p, b).map_or(NO, |q| to[q]);
-                        }
-                    }
-                }
-                all
-            }
-            Expr::Cat(a, b) => compose(&of(a), &of(b)),
-            Expr::Alt(v) => v.iter().fold([0; PLACES], |all, e| join(&all, &of(e))),
-            Expr::And(v) => v.iter().fold([u16::MAX; PLACES], |all, e| {
-                let of = of(e);
-                std::array::from_fn(|p| all[p] & of[p])
-            }),
-            Expr::Rep { body, min, .. } => {
-                let body = of(body);
-                let mut some = join(&none, &body);
-                for _ in 0..PLACES {
-                    some = join(&some, &compose(&some, &body));
-                }
-                if *min == 0 { some } else { compose(&body, &some) }
-            }
-            // Digits, each a character of its own.
-            Expr::Multiple(_) => std::array::from_fn(|p| if p == 0 { 1 } else { NO }),
-            Expr::Not(_) => [u16::MAX; PLACES],
-            Expr::Fix(_) => unknown,
-        };
-        ends.insert(n, value);
-    }
-    ends.get(&e).is_some_and(|ends| ends[0] & !1 == 0)
-}
-
-/// Places in a character: its beginning, before its last byte, before the last two or three, and where the second byte
-/// is restricted, after `E0`, `ED`, `F0` and `F4`.
-const PLACES: usize = 8;
-
-/// The first bytes of the ranges that lead from every place to one place.
-const ALIKE: [u8; 13] = [0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5];
-
-fn place_after(place: usize, byte: u8) -> Option<usize> {
-    let next = match (place, byte) {
-        (0, 0..=0x7F) => 0,
-        (0, 0xC2..=0xDF) => 1,
-        (0, 0xE0) => 4,
-        (0, 0xED) => 5,
-        (0, 0xE1..=0xEF) => 2,
-        (0, 0xF0) => 6,
-        (0, 0xF1..=0xF3) => 3,
-        (0, 0xF4) => 7,
-        (1, 0x80..=0xBF) => 0,
-        (2, 0x80..=0xBF) | (4, 0xA0..=0xBF) | (5, 0x80..=0x9F) => 1,
-        (3, 0x80..=0xBF) | (6, 0x90..=0xBF) | (7, 0x80..=0x8F) => 2,
-        _ => return None,
-    };
-    Some(next)
 }
 
 #[cfg(test)]

@@ -9,7 +9,12 @@
 //! constrained, with a bound on its length in code points. The length is a register of whoever steps the lexeme (see
 //! [`Lexeme::live_at`]), so a `maxLength` of 65,535 costs no states.
 
+mod alike;
 mod copy;
+mod derive;
+mod register;
+
+use register::{Growth, growth};
 
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -17,13 +22,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::append::AppendVec;
 use super::ends::Ends;
-use super::free::{Free, FreeTable, free, is_text};
+use super::free::{Free, FreeTable};
 use super::least::{LeastTable, least};
 use super::lengths::{LengthTable, Lengths, lengths, meets};
-use super::saturate::{Reach, SaturateTable, saturate};
-use super::text::{Move, Sub, after_range, is_plain, pending, plain_pending, step};
+use super::saturate::{Reach, SaturateTable};
+use super::text::Sub;
 use crate::error::Result;
-use crate::ir::{Expr, ExprId, Exprs, INF};
+use crate::ir::{ExprId, Exprs, INF};
 use crate::limits::Limits;
 
 /// Names a state of one lexeme.
@@ -81,6 +86,8 @@ struct Builder {
     table: FxHashMap<(ExprId, Sub), StateId>,
     lengths: LengthTable,
     saturated: SaturateTable,
+    /// Memos of [`Lexeme::around`].
+    around: (SaturateTable, SaturateTable),
     free: FreeTable,
     /// Whether all members are text, once somebody asked.
     is_text: Option<bool>,
@@ -97,6 +104,7 @@ impl Builder {
             table: FxHashMap::default(),
             lengths,
             saturated: SaturateTable::default(),
+            around: Default::default(),
             free: FreeTable::default(),
             is_text: None,
             sizes: Default::default(),
@@ -165,11 +173,12 @@ impl Lexeme {
         exprs.check()?;
         // What the source decided need not be decided again. Dead expressions are not brought along: where there are any,
         // each state is asked when it is found, which takes no more than deciding all of them took.
+        let all_live = is_stated && source.is_all_live(stated);
         if is_stated {
             if !source.is_live(stated) {
                 return Ok(None);
             }
-            if !source.is_all_live(stated) {
+            if !all_live {
                 exprs.search_live();
             }
         } else if !exprs.decide_live(expr, limits.max_explored_states)? {
@@ -249,38 +258,6 @@ impl Lexeme {
         self.shared.builder.lock().unwrap_or_else(|p| p.into_inner())
     }
 
-    /// Any text, with another bound on its length: the states are the same.
-    pub fn any_text_of(&self, min: u32, max: u32) -> Option<Lexeme> {
-        (self.is_any_text && min <= max).then(|| self.bounded_by(min, max))
-    }
-
-    /// Whether the states serve every bound on the length, since each knows the lengths that may follow it.
-    pub fn has_lengths(&self) -> bool {
-        self.bounded
-    }
-
-    /// The same text with another bound on its length, for a lexeme that [`has_lengths`](Self::has_lengths): the
-    /// states are the same. `None` if no member is as long.
-    pub fn with_bounds(&self, min: u32, max: u32) -> Option<Lexeme> {
-        let start = self.state(self.start);
-        let fits = self.bounded && min <= max && start.lengths.as_ref().is_some_and(|l| meets(l, min, max));
-        fits.then(|| self.bounded_by(min, max))
-    }
-
-    fn bounded_by(&self, min: u32, max: u32) -> Lexeme {
-        Lexeme {
-            kind: Kind::Text { min, max },
-            shared: self.shared.clone(),
-            start: self.start,
-            is_any_text: self.is_any_text,
-            bounded: min > 0 || max < INF,
-            bounds: self.bounds,
-            growth: OnceLock::new(),
-            ends: Ends::default(),
-            reach: self.reach,
-        }
-    }
-
     /// What the lexeme reads.
     pub fn kind(&self) -> Kind {
         self.kind
@@ -299,11 +276,6 @@ impl Lexeme {
     /// Whether this is a string without constraints but length.
     pub fn is_any_text(&self) -> bool {
         self.is_any_text
-    }
-
-    /// Whether the length of the text matters.
-    pub fn is_bounded(&self) -> bool {
-        self.bounded
     }
 
     /// The reach that masks saturate with.
@@ -354,47 +326,6 @@ impl Lexeme {
         if to != UNKNOWN { to } else { self.fill_row(id, class) }
     }
 
-    /// Whether a text state with `count` code points read can still end within the lexeme's bounds. Always true for
-    /// raw lexemes and unbounded ones.
-    #[inline]
-    pub fn live_at(&self, state: &State, count: u32) -> bool {
-        if !self.bounded {
-            return true;
-        }
-        let Kind::Text { min, max } = self.kind else { return true };
-        if count > max {
-            return false;
-        }
-        match &state.lengths {
-            Some(l) => meets(l, min.saturating_sub(count), if max == INF { INF } else { max - count }),
-            None => true,
-        }
-    }
-
-    /// `count` as far as any bound depends on it: counts of one value have the same future.
-    pub fn significant_count(&self, count: u32) -> u32 {
-        match self.kind {
-            Kind::Text { min, max: INF } => count.min(min),
-            Kind::Text { .. } => count,
-            Kind::Raw | Kind::Constant => 0,
-        }
-    }
-
-    /// Whether the closing quote may follow a text state after `count` code points.
-    #[inline]
-    pub fn may_close(&self, count: u32) -> bool {
-        match self.kind {
-            Kind::Text { min, max } => min <= count && count <= max,
-            Kind::Raw | Kind::Constant => true,
-        }
-    }
-
-    /// Whether one token can lead to where only few members are left. Conservative: true where that is not known.
-    pub fn may_run_out(&self, count: u32) -> bool {
-        let (slack, grows) = self.growth();
-        self.kind == Kind::Raw || !grows || self.room(count) <= self.reach.any.saturating_add(slack)
-    }
-
     /// Whether `byte` keeps to one spelling of every text: escapes only of what needs one, the short one where there is
     /// one. Of an escape that was `begun` before, only the case of the digits is chosen.
     pub fn spells_once(&self, state: &State, byte: u8, begun: bool) -> bool {
@@ -418,130 +349,6 @@ impl Lexeme {
     /// Whether a state is just after a backslash.
     pub fn is_escape(&self, state: &State) -> bool {
         state.sub == Sub::Escape
-    }
-
-    /// How far any state of a text is from its end at most, and whether every state can go on without bound.
-    /// Conservative.
-    pub fn growth(&self) -> (u32, bool) {
-        let found = self.growth.get_or_init(|| {
-            let mut b = self.lock();
-            let Builder { exprs, lengths, .. } = &mut *b;
-            growth(exprs, lengths, self.state(self.start).expr)
-        });
-        (found.slack, found.grows)
-    }
-
-    /// So many code points lead from any state of a bounded text, after any number of them, to an end within the bounds.
-    /// `None` where the possible lengths leave gaps, or there is no bound.
-    pub fn farthest_chars(&self) -> Option<u32> {
-        let Kind::Text { min, .. } = self.kind else { return None };
-        let known = self.bounded && self.bounds.gapless && self.bounds.slack < INF;
-        known.then(|| self.bounds.slack.max(min))
-    }
-
-    /// How many more code points fit; [`INF`] without a bound.
-    #[inline]
-    pub fn room(&self, count: u32) -> u32 {
-        match self.kind {
-            Kind::Text { max, .. } if max != INF => max.saturating_sub(count),
-            _ => INF,
-        }
-    }
-
-    /// Whether neither bound can matter to any one token from `count` on.
-    #[inline]
-    pub fn length_met(&self, count: u32) -> bool {
-        match self.kind {
-            Kind::Text { min, .. } => count >= min && self.count_key(count) == (INF, 0),
-            Kind::Raw | Kind::Constant => true,
-        }
-    }
-
-    /// Whether some crossing token of `chars` (fewest, most) more code points may close the text.
-    #[inline]
-    pub fn may_cross(&self, count: u32, chars: (u32, u32)) -> bool {
-        match self.kind {
-            Kind::Text { min, max } => count.saturating_add(chars.0) <= max && count.saturating_add(chars.1) >= min,
-            Kind::Raw | Kind::Constant => true,
-        }
-    }
-
-    /// Whether every crossing token of `chars` (fewest, most) more code points may close the text.
-    #[inline]
-    pub fn all_may_close(&self, count: u32, chars: (u32, u32)) -> bool {
-        self.may_close(count.saturating_add(chars.0)) && self.may_close(count.saturating_add(chars.1))
-    }
-
-    /// Whether `byte`, read in `state`, starts a new code point of the text.
-    #[inline]
-    pub fn starts_char(&self, state: &State, byte: u8) -> bool {
-        state.sub == Sub::Plain && byte & 0xC0 != 0x80 && byte != b'"'
-    }
-
-    /// The part of `count` that the mask of a text state depends on: how much room is left and how much is missing.
-    /// [`INF`] and 0 where no single token can lead to where a bound forbids anything: only then do states that differ
-    /// by far counts share a mask.
-    #[inline]
-    pub fn count_key(&self, count: u32) -> (u32, u32) {
-        self.count_key_within(count, self.reach.any)
-    }
-
-    /// [`count_key`](Self::count_key) for tokens of up to `reach` code points.
-    #[inline]
-    fn count_key_within(&self, count: u32, reach: u32) -> (u32, u32) {
-        let Kind::Text { min, max } = self.kind else { return (INF, 0) };
-        let room = if max == INF { INF } else { max.saturating_sub(count) };
-        let far = |beyond: u32| room == INF || room >= reach.saturating_add(beyond);
-        let g = &self.bounds;
-        // What is missing can be made up for if every length from some number on is possible.
-        let need = if g.gapless { 0 } else { min.saturating_sub(count) };
-        let free = (need == 0 && far(g.slack)) || (g.settled < INF && far(g.settled));
-        if free { (INF, 0) } else { (room, need) }
-    }
-
-    /// The state whose mask this state shares: the same but for counts that no token can exhaust.
-    pub fn mask_state(&self, id: StateId) -> StateId {
-        let state = self.state(id);
-        *state.mask_state.get_or_init(|| {
-            let mut b = self.lock();
-            let reach = self.reach;
-            let Builder { exprs, saturated, .. } = &mut *b;
-            let e = saturate(exprs, saturated, &reach, state.expr);
-            if e == state.expr || exprs.is_over() { id } else { self.intern(&mut b, e, state.sub) }
-        })
-    }
-
-    /// The same, if it was asked before: this never waits.
-    #[inline]
-    pub fn known_mask_state(&self, id: StateId) -> Option<StateId> {
-        self.state(id).mask_state.get().copied()
-    }
-
-    /// What may pass a state whatever it is, a bound on the length aside.
-    pub fn free(&self, state: &State) -> Free {
-        if state.sub != Sub::Plain {
-            return Free::NONE;
-        }
-        *state.free.get_or_init(|| {
-            let mut b = self.lock();
-            let Builder { exprs, free: memo, lengths, .. } = &mut *b;
-            let found = free(exprs, memo, lengths, self.shared.all_live, state.expr);
-            if self.kind == Kind::Raw { found } else { found.encoded(self.kind == Kind::Constant) }
-        })
-    }
-
-    /// Whether all members are well-formed UTF-8. False where that is not known.
-    pub fn is_text(&self) -> bool {
-        let mut b = self.lock();
-        let start = self.state(self.start).expr;
-        let known = b.is_text.unwrap_or_else(|| is_text(&b.exprs, start));
-        b.is_text = Some(known);
-        known
-    }
-
-    /// Whether no bound can matter within `chars` further code points after `count`.
-    pub fn is_far(&self, count: u32, chars: u32) -> bool {
-        self.count_key_within(count, chars) == (INF, 0)
     }
 
     /// The ways to the end that were found.
@@ -617,234 +424,4 @@ impl Lexeme {
         }
         out
     }
-
-    fn intern(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> StateId {
-        let sub = self.canonical_sub(expr, sub);
-        if let Some(&id) = b.table.get(&(expr, sub)) {
-            return id;
-        }
-        let id = b.next;
-        b.next += 1;
-        let accepting = match sub {
-            Sub::Plain => b.exprs.nullable(expr),
-            _ => false,
-        };
-        let lengths = if self.bounded { self.lengths_of(b, expr, sub) } else { None };
-        let row = (0..self.shared.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
-        self.shared.states.set(
-            id,
-            State {
-                row,
-                expr,
-                sub,
-                accepting,
-                lengths,
-                mask_state: OnceLock::new(),
-                free: OnceLock::new(),
-                least: OnceLock::new(),
-            },
-        );
-        b.table.insert((expr, sub), id);
-        let bytes =
-            b.next as usize * (self.shared.class_count * 4 + 160) + b.exprs.own_len() * 96 + b.digests.len() * 32;
-        self.shared.bytes.store(bytes, Ordering::Relaxed);
-        if id == FIRST {
-            self.shared.least.store(bytes, Ordering::Relaxed);
-        }
-        id
-    }
-
-    /// Where any character may follow, the hex digits of an escape matter only for telling surrogates apart.
-    fn canonical_sub(&self, expr: ExprId, sub: Sub) -> Sub {
-        if expr != self.shared.any_text {
-            return sub;
-        }
-        match sub {
-            Sub::Hex(n @ 1..=3, v) => {
-                let top = v >> (4 * (n - 1) as u16);
-                if top != 0xD {
-                    return Sub::Hex(n, 0);
-                }
-                if n == 1 {
-                    return sub;
-                }
-                match v >> (4 * (n - 2) as u16) & 0xF {
-                    0..8 => Sub::Hex(n, 0),
-                    8..12 => Sub::Hex(n, 0xD80 >> (4 * (3 - n) as u16)),
-                    _ => Sub::Hex(n, 0xDC0 >> (4 * (3 - n) as u16)),
-                }
-            }
-            Sub::LowBackslash(_) => Sub::LowBackslash(0xD800),
-            Sub::LowU(_) => Sub::LowU(0xD800),
-            Sub::LowHex(_, n, v) => {
-                let v = match n {
-                    0 | 1 => v,
-                    2 => 0xDC,
-                    _ => 0xDC0,
-                };
-                Sub::LowHex(0xD800, n, v)
-            }
-            other => other,
-        }
-    }
-
-    fn lengths_of(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> Option<Lengths> {
-        let ranges = pending(sub);
-        if ranges.is_empty() {
-            return lengths(&b.exprs, &mut b.lengths, expr);
-        }
-        // The pending character was counted at its backslash.
-        let mut all = Vec::new();
-        for (lo, hi) in ranges {
-            for e in after_range(&mut b.exprs, expr, lo, hi) {
-                all.extend_from_slice(&lengths(&b.exprs, &mut b.lengths, e)?);
-            }
-        }
-        all.sort_unstable();
-        all.dedup();
-        Some(all.into_boxed_slice())
-    }
-
-    #[cold]
-    fn fill_row(&self, id: StateId, class: usize) -> StateId {
-        let mut b = self.lock();
-        let state = self.state(id);
-        let known = state.row[class].load(Ordering::Acquire);
-        if known != UNKNOWN {
-            return known;
-        }
-        let mut targets = vec![DEAD; self.shared.class_count];
-        match self.kind {
-            Kind::Raw => {
-                for edge in b.exprs.row(state.expr).iter() {
-                    if !b.exprs.finds_live(edge.to) {
-                        continue;
-                    }
-                    let to = self.intern(&mut b, edge.to, Sub::Plain);
-                    let (lo, hi) = (self.shared.classes[edge.lo as usize], self.shared.classes[edge.hi as usize]);
-                    targets[lo as usize..=hi as usize].fill(to);
-                }
-            }
-            Kind::Text { .. } | Kind::Constant => {
-                let mut byte = 0usize;
-                while byte < 256 {
-                    let c = self.shared.classes[byte] as usize;
-                    targets[c] = self.text_target(&mut b, state.expr, state.sub, byte as u8);
-                    while byte < 256 && self.shared.classes[byte] as usize == c {
-                        byte += 1;
-                    }
-                }
-            }
-        }
-        for (slot, to) in state.row.iter().zip(&targets) {
-            slot.store(*to, Ordering::Release);
-        }
-        targets[class]
-    }
-
-    fn text_target(&self, b: &mut Builder, expr: ExprId, sub: Sub, byte: u8) -> StateId {
-        let moved = step(sub, byte);
-        let plain = self.kind == Kind::Constant;
-        if plain && !is_plain(sub, byte, &moved) {
-            return DEAD;
-        }
-        let to = match moved {
-            Move::Dead => return DEAD,
-            Move::Close => return if b.exprs.nullable(expr) { CLOSED } else { DEAD },
-            Move::To(next) => {
-                let live = match next {
-                    Sub::Plain => true,
-                    // Any character can be spelled: one live edge at a character border is enough.
-                    Sub::Escape | Sub::Hex(0, _) if !plain => {
-                        let row = b.exprs.row(expr);
-                        row.iter().any(|e| (e.lo < 0x80 || e.hi >= 0xC0) && b.exprs.finds_live(e.to))
-                    }
-                    _ => {
-                        let ranges = if plain { plain_pending(next) } else { pending(next) };
-                        ranges.into_iter().any(|(lo, hi)| !after_range(&mut b.exprs, expr, lo, hi).is_empty())
-                    }
-                };
-                return if live { self.intern(b, expr, next) } else { DEAD };
-            }
-            Move::Byte(d) => b.exprs.derive(expr, d),
-            Move::Char(c) => {
-                let mut buf = [0; 4];
-                c.encode_utf8(&mut buf).bytes().fold(expr, |e, d| b.exprs.derive(e, d))
-            }
-        };
-        if b.exprs.finds_live(to) { self.intern(b, to, Sub::Plain) } else { DEAD }
-    }
-}
-
-/// How a text grows from any of its states. Conservative where the structure is not telling.
-#[derive(Clone, Copy, Debug)]
-struct Growth {
-    /// No state is further than this many code points from its end.
-    slack: u32,
-    /// Every state can go on for ever.
-    grows: bool,
-    /// Whatever the state, every number of further code points from this one on is possible; [`INF`] if that is false.
-    settled: u32,
-    /// Whatever the state, all numbers of further code points from the least possible one on are possible.
-    gapless: bool,
-}
-
-impl Default for Growth {
-    fn default() -> Self {
-        Growth { slack: 0, grows: true, settled: 0, gapless: true }
-    }
-}
-
-fn growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Growth {
-    let unknown = Growth { slack: INF, grows: false, settled: INF, gapless: false };
-    let mut memo: FxHashMap<ExprId, Growth> = FxHashMap::default();
-    let shortest =
-        |table: &mut LengthTable, e| lengths(x, table, e).and_then(|l| l.first().map(|r| r.0)).unwrap_or(INF);
-    for n in x.reachable(e) {
-        let of = |e: &ExprId| memo.get(e).copied().unwrap_or(unknown);
-        let worse = |a: Growth, b: Growth| Growth {
-            slack: a.slack.max(b.slack),
-            grows: a.grows && b.grows,
-            settled: a.settled.max(b.settled),
-            gapless: a.gapless && b.gapless,
-        };
-        // From where on every length of `n` itself is possible.
-        let own = lengths(x, table, n);
-        let tail = |l: &Option<Lengths>| {
-            l.as_ref().and_then(|l| l.last().copied()).filter(|r| r.1 == INF).map_or(INF, |r| r.0)
-        };
-        let one_run = own.as_ref().is_some_and(|l| matches!(**l, [(_, INF)]));
-        let value = match x.get(n) {
-            Expr::Never | Expr::Eps => Growth { slack: 0, ..unknown },
-            Expr::Step { edges, .. } => {
-                let start = Growth { settled: tail(&own), gapless: one_run, ..Growth::default() };
-                edges.iter().fold(start, |all, e| {
-                    let to = of(&e.to);
-                    worse(all, Growth { slack: to.slack.saturating_add(1), ..to })
-                })
-            }
-            Expr::Cat(a, b) => {
-                let (slack, rest) = (of(a).slack, of(b));
-                let settled = slack.saturating_add(tail(&lengths(x, table, *b)));
-                let first = Growth { slack: slack.saturating_add(shortest(table, *b)), settled, ..Growth::default() };
-                worse(first, rest)
-            }
-            Expr::Alt(v) => v.iter().map(of).fold(Growth::default(), worse),
-            Expr::Rep { body, min, max } => {
-                let slack = of(body).slack;
-                let rest = (min.saturating_sub(1)).saturating_mul(shortest(table, *body));
-                // A body of one code point: any number of copies from the minimum on leaves no gap.
-                let unit = lengths(x, table, *body).is_some_and(|l| meets(&l, 1, 1));
-                Growth {
-                    slack: slack.saturating_add(rest),
-                    grows: *max == INF,
-                    settled: slack.saturating_add(tail(&own)),
-                    gapless: *max == INF && unit && one_run,
-                }
-            }
-            _ => unknown,
-        };
-        memo.insert(n, value);
-    }
-    memo.get(&e).copied().unwrap_or(unknown)
 }

@@ -42,6 +42,26 @@ pub type SaturateTable = FxHashMap<ExprId, ExprId>;
 /// `e` with every count beyond the reach of one token made unbounded. Expressions with intersection or complement
 /// come back as they are.
 pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprId) -> ExprId {
+    let counts = |x: &Exprs, body, min: u32, max| {
+        let limit = reach.of(x, body).max(1);
+        (min.min(limit + 1), if max > limit { INF } else { max })
+    };
+    rewrite(x, memo, &counts, Some(reach.digits), e)
+}
+
+/// `e` with every repetition limited to `most` copies beyond its minimum: accepts a part of what `e` accepts, and has
+/// the same prefixes as long as no count runs out.
+pub fn cut(x: &mut Exprs, memo: &mut SaturateTable, most: u32, e: ExprId) -> ExprId {
+    let counts =
+        |_: &Exprs, _, min: u32, max: u32| (min, if max == INF { INF } else { max.min(min.saturating_add(most)) });
+    rewrite(x, memo, &counts, None, e)
+}
+
+/// What becomes of the counts of a repetition, given its body and them.
+type Counts<'a> = dyn Fn(&Exprs, ExprId, u32, u32) -> (u32, u32) + 'a;
+
+/// `e` with the counts of its repetitions rewritten, and runs of digits saturated for tokens of `digits` digits.
+fn rewrite(x: &mut Exprs, memo: &mut SaturateTable, counts: &Counts<'_>, digits: Option<u32>, e: ExprId) -> ExprId {
     if x.is_boolean(e) {
         return e;
     }
@@ -55,7 +75,7 @@ pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprI
             break known;
         }
         let Expr::Cat(a, b) = *x.get(head) else {
-            let made = saturate_one(x, memo, reach, head);
+            let made = rewrite_one(x, memo, counts, digits, head);
             memo.insert(head, made);
             break made;
         };
@@ -63,26 +83,26 @@ pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprI
         head = b;
     };
     for (whole, a) in spine.into_iter().rev() {
-        let a = saturate_one(x, memo, reach, a);
+        let a = rewrite_one(x, memo, counts, digits, a);
         out = x.cat(a, out);
         memo.insert(whole, out);
     }
     out
 }
 
-/// [`saturate`] for what is no concatenation.
-fn saturate_one(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprId) -> ExprId {
+/// [`rewrite`] for what is no concatenation.
+fn rewrite_one(x: &mut Exprs, memo: &mut SaturateTable, counts: &Counts<'_>, digits: Option<u32>, e: ExprId) -> ExprId {
     match x.get(e).clone() {
         Expr::Alt(v) => {
-            let v: Vec<ExprId> = v.iter().map(|&p| saturate(x, memo, reach, p)).collect();
+            let v: Vec<ExprId> = v.iter().map(|&p| rewrite(x, memo, counts, digits, p)).collect();
             x.alt(&v)
         }
         Expr::Rep { body, min, max } => {
-            let limit = reach.of(x, body).max(1);
-            let inner = saturate(x, memo, reach, body);
-            x.rep(inner, min.min(limit + 1), if max > limit { INF } else { max })
+            let (min, max) = counts(x, body, min, max);
+            let inner = rewrite(x, memo, counts, digits, body);
+            x.rep(inner, min, max)
         }
-        Expr::Multiple(m) => x.multiple(m.saturated(reach.digits)),
+        Expr::Multiple(m) => digits.map_or(e, |d| x.multiple(m.saturated(d))),
         _ => e,
     }
 }

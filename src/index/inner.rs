@@ -6,6 +6,9 @@
 //! meets the nodes where something can go wrong, and these are few for most states: a state that any text may follow
 //! meets none.
 //!
+//! States that differ only in a count that hardly any token exhausts share a mask, if it is found to be the same for a
+//! handful of copies and for any number of them.
+//!
 //! Where tokens lie in the trie's order, what a walk finds are ranges. They are turned into bits at the end, from
 //! nothing or from the mask of any text, whichever is nearer.
 
@@ -16,6 +19,7 @@ use super::tables::{MaskedLexeme, Tables};
 use crate::automaton::free::Free;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::automaton::steps::{Local, QUOTE, Steps};
+use crate::ir::INF;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Subtrees of fewer nodes are walked without asking whether all of them passes.
@@ -34,9 +38,14 @@ pub fn inner(
     let any = any_row(tables, vocabulary, lexeme, state);
     if let Some(any) = &any
         && count.is_none_or(|n| l.is_far(n, tables.reach.any))
-        && l.free(l.state(state)).is_open()
     {
-        return Inner::Dense(any.clone());
+        let free = l.free(l.state(state));
+        if free.is_open() {
+            return Inner::Dense(any.clone());
+        }
+        if let Some(inner) = counted(tables, vocabulary, lexeme, state, free) {
+            return inner;
+        }
     }
     let trie = vocabulary.trie();
     let mut spans = Spans::default();
@@ -44,6 +53,28 @@ pub fn inner(
         Walk { tables, trie, lexeme: l, count, covers: any.is_some() }.spans_from(from, states[0], &mut spans)
     });
     spans.finish(trie, any.as_ref(), tables.words)
+}
+
+/// The mask of a state with a count around what is free there. Where even a handful of copies allows all that any number
+/// does, the count does not matter, and all states that differ in it share one mask.
+fn counted(
+    tables: &Tables,
+    vocabulary: &Vocabulary,
+    lexeme: &MaskedLexeme,
+    state: StateId,
+    free: Free,
+) -> Option<Inner> {
+    if free.len < INF {
+        return None;
+    }
+    let (low, high) = lexeme.lexeme.around(state)?;
+    let of = |s: StateId| tables.root_mask(vocabulary, lexeme, s);
+    let same = || match (&of(low).inner, &of(high).inner) {
+        (Inner::Dense(a), Inner::Dense(b)) => a == b,
+        (Inner::Sparse(a), Inner::Sparse(b)) => a == b,
+        _ => false,
+    };
+    tables.count_is_idle(lexeme, low, high, same).then(|| of(high).inner.clone())
 }
 
 /// The tokens that stay inside any text, from before its quote or between two characters as `state` is. `None` where the

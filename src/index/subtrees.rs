@@ -1,9 +1,10 @@
 //! What lies below each node of the vocabulary's trie, as far as a state can let all of it pass.
 //!
-//! For every node: which bytes the tokens below it go on with, by [`Groups`], and how many at most. Where a state is
-//! [`Free`](crate::automaton::free::Free) in these, a walk need not go down.
+//! For every node: which characters the tokens below it go on with, by [`Groups`], and how many bytes at most. Where a
+//! state is [`Free`](crate::automaton::free::Free) in these, a walk need not go down. The node is taken to end between
+//! two characters; a state that is inside of one is free in nothing.
 
-use crate::automaton::free::{Groups, group_of};
+use crate::automaton::groups::{Groups, Place};
 use crate::vocab::Trie;
 
 /// See the module's story.
@@ -13,27 +14,37 @@ pub struct Subtrees {
 }
 
 impl Subtrees {
-    /// What lies below the nodes of `trie`: one pass over it.
+    /// What lies below the nodes of `trie`: two passes over it.
     pub fn of(trie: &Trie) -> Self {
         let n = trie.len();
-        let (mut groups, mut height) = (vec![0; n].into_boxed_slice(), vec![0; n].into_boxed_slice());
+        // First what each node adds to those above it.
+        let mut groups: Box<[Groups]> = vec![0; n].into();
+        let mut places: Vec<Place> = vec![Place::default(); 2];
+        for node in 1..n {
+            let depth = trie.depth[node] as usize;
+            let (place, group) = places[depth - 1].after(trie.byte[node]);
+            if places.len() <= depth {
+                places.resize(depth + 1, place);
+            }
+            places[depth] = place;
+            let ends = !trie.tokens(node as u32).is_empty();
+            groups[node] = group | if ends { place.partial() } else { 0 };
+        }
+        let mut height: Box<[u16]> = vec![0; n].into();
         // Of the children that were met already, by depth: what they and all below them consist of.
-        let mut open: Vec<(Groups, u16)> = vec![(0, 0); 2];
+        let mut open: Vec<(Groups, u16)> = vec![(0, 0); places.len() + 1];
         for node in (0..n).rev() {
             let depth = trie.depth[node] as usize;
-            if open.len() < depth + 2 {
-                open.resize(depth + 2, (0, 0));
-            }
             let below = std::mem::take(&mut open[depth + 1]);
-            (groups[node], height[node]) = below;
             let own = &mut open[depth];
-            own.0 |= below.0 | group_of(trie.byte[node]);
+            own.0 |= below.0 | groups[node];
             own.1 = own.1.max(below.1 + 1);
+            (groups[node], height[node]) = below;
         }
         Subtrees { groups, height }
     }
 
-    /// The bytes below a node, and the longest way down.
+    /// The characters below a node, and the longest way down in bytes.
     #[inline]
     pub fn below(&self, node: u32) -> (Groups, u32) {
         (self.groups[node as usize], u32::from(self.height[node as usize]))

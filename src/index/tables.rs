@@ -5,9 +5,13 @@
 //! * the cache of lexemes with their masks, shared by all indexes of the vocabulary, bounded in bytes, evicted by least
 //!   recent use. An index keeps its own lexemes alive, so eviction never breaks one.
 
+mod cache;
+
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
+
+pub use cache::TableStats;
 
 use super::children::Children;
 use super::finished::Finished;
@@ -21,13 +25,10 @@ use crate::automaton::append::AppendVec;
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::automaton::saturate::Reach;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{ByteSet, ExprId, Exprs, INF};
-use crate::limits::{CACHE_BYTES, LATE_MASK_BYTES, Limits, MASK_BYTES, MEASURE_BYTES};
+use crate::ir::{ByteSet, Exprs, INF};
+use crate::limits::{LATE_MASK_BYTES, Limits, MASK_BYTES};
 use crate::vocab::{Trie, Vocabulary};
-use crate::work::{spend, unwatched};
-
-/// Steps of a compile that a new lexeme takes, whatever it reads.
-const LEXEME_STEPS: usize = 48;
+use crate::work::unwatched;
 
 /// What a lexeme is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,8 @@ struct Masks {
     /// Emptied when full: nobody holds a mask for long.
     others: RwLock<FxHashMap<MaskKey, Arc<SubMask>>>,
     others_bytes: AtomicUsize,
+    /// Pairs of states whose masks were compared.
+    idle: RwLock<FxHashMap<(StateId, StateId), bool>>,
     /// Bytes of masks that are kept.
     most: AtomicUsize,
     rooms: OnceLock<Vec<Arc<SubMask>>>,
@@ -116,50 +119,10 @@ pub struct Tables {
     pub finished: Finished,
     /// Tokens that contain a quote: the only ones that can end a string.
     quoted: Trie,
-    cache: Mutex<Cache>,
+    cache: Mutex<cache::Cache>,
     /// Bytes of masks made since the cache was measured.
     unmeasured: AtomicUsize,
-    counters: Counters,
-}
-
-#[derive(Default)]
-struct Cache {
-    lexemes: FxHashMap<Box<[u32]>, Arc<MaskedLexeme>>,
-    clock: u64,
-}
-
-/// Monotonic counters of one vocabulary's cache.
-#[derive(Default)]
-struct Counters {
-    lexeme_hits: AtomicU64,
-    lexeme_misses: AtomicU64,
-    mask_walks: AtomicU64,
-    mask_hits: AtomicU64,
-    mask_misses: AtomicU64,
-    evictions: AtomicU64,
-}
-
-/// A reading of the counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TableStats {
-    /// Lexemes found in the cache.
-    pub lexeme_hits: u64,
-    /// Lexemes compiled.
-    pub lexeme_misses: u64,
-    /// Walks of a trie to make a mask.
-    pub mask_walks: u64,
-    /// Masks that an index remembered.
-    pub mask_hits: u64,
-    /// Masks that an index put together to remember them.
-    pub mask_misses: u64,
-    /// Parts of masks put together for all indexes.
-    pub parts: u64,
-    /// Lexemes evicted.
-    pub evictions: u64,
-    /// Lexemes held.
-    pub lexemes: u64,
-    /// Bytes held by lexemes, their masks and parts of masks.
-    pub bytes: u64,
+    counters: cache::Counters,
 }
 
 fn is_blank(b: u8) -> bool {
@@ -189,8 +152,8 @@ impl Tables {
             .map_err(Error::clone)
     }
 
-    /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound, and the
-    /// rows by byte. Some tens of milliseconds for 128,000 tokens; without it the first indexes pay.
+    /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some tens
+    /// of milliseconds for 128,000 tokens; without it the first indexes pay.
     pub fn warm(&self, vocabulary: &Vocabulary) {
         for (any, inside) in [(&self.any_text, true), (&self.any_raw, false)] {
             let l = &any.lexeme;
@@ -266,131 +229,8 @@ impl Tables {
             quoted: Trie::build(&mut quoted)?,
             cache: Mutex::default(),
             unmeasured: AtomicUsize::new(0),
-            counters: Counters::default(),
+            counters: Default::default(),
         }))
-    }
-
-    /// The lexeme of `expr`, from the cache if any index compiled it before. `None` if it accepts nothing.
-    pub fn lexeme(
-        &self,
-        source: &mut Exprs,
-        expr: ExprId,
-        kind: Kind,
-        role: Role,
-        limits: &Limits,
-    ) -> Result<Option<Arc<MaskedLexeme>>> {
-        let mut key = match kind {
-            Kind::Raw => vec![if role == Role::Value { 0 } else { 2 }, 0, 0],
-            Kind::Text { min, max } => vec![1, min, max],
-            Kind::Constant => vec![4, 0, 0],
-        };
-        source.content(expr, &mut key);
-        // Bounded text whose states know their lengths is kept once for all bounds, under a key without them.
-        let bounds = match kind {
-            Kind::Text { min, max } if min > 0 || max < INF => Some((min, max)),
-            _ => None,
-        };
-        let unbounded = |key: &[u32]| -> Box<[u32]> { [&[3, 0, 0], &key[3..]].concat().into() };
-        {
-            let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
-            cache.clock += 1;
-            let hit = |l: &Arc<MaskedLexeme>| {
-                l.used.store(cache.clock, Ordering::Relaxed);
-                self.counters.lexeme_hits.fetch_add(1, Ordering::Relaxed);
-            };
-            if let Some((min, max)) = bounds
-                && let Some(l) = cache.lexemes.get(&unbounded(&key))
-            {
-                hit(l);
-                return Ok(l.with_bounds(min, max));
-            }
-            if let Some(l) = cache.lexemes.get(key.as_slice()) {
-                hit(l);
-                return Ok(Some(l.clone()));
-            }
-        }
-        self.counters.lexeme_misses.fetch_add(1, Ordering::Relaxed);
-        spend(LEXEME_STEPS);
-        // Decided in the compile's own arena, where lexemes that have parts in common share what is derived of them. Bounds
-        // on the length of a product are a part of it, which the lexeme makes.
-        if bounds.is_none() && source.is_product(expr) {
-            source.decide_live(expr, limits.max_explored_states)?;
-        }
-        let Some(lexeme) = Lexeme::compile(source, expr, kind, self.reach, limits)? else { return Ok(None) };
-        let made = Arc::new(MaskedLexeme::new(lexeme, role == Role::Value));
-        made.masks.bytes.store(key.len() * 4, Ordering::Relaxed);
-        let shares = bounds.is_some() && made.lexeme.has_lengths();
-        let key = if shares { unbounded(&key).into_vec() } else { key };
-        let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
-        made.used.store(cache.clock, Ordering::Relaxed);
-        let kept = cache.lexemes.entry(key.into_boxed_slice()).or_insert(made).clone();
-        if cache.lexemes.len().is_multiple_of(64) || self.unmeasured.load(Ordering::Relaxed) > MEASURE_BYTES {
-            self.unmeasured.store(0, Ordering::Relaxed);
-            self.evict(&mut cache, CACHE_BYTES);
-        }
-        match bounds {
-            // Another thread may have made it first, with bounds of its own.
-            Some((min, max)) if shares => Ok(kept.with_bounds(min, max)),
-            _ => Ok(Some(kept)),
-        }
-    }
-
-    fn evict(&self, cache: &mut Cache, limit: usize) {
-        let size = |l: &MaskedLexeme| l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes();
-        let mut total: usize = cache.lexemes.values().map(|l| size(l)).sum();
-        if total <= limit {
-            return;
-        }
-        let mut by_age: Vec<(u64, Box<[u32]>)> =
-            cache.lexemes.iter().map(|(k, l)| (l.used.load(Ordering::Relaxed), k.clone())).collect();
-        by_age.sort_unstable();
-        for (_, key) in by_age {
-            // Leave room, so that the next insertions do not evict again.
-            if total <= limit / 4 * 3 {
-                break;
-            }
-            if let Some(l) = cache.lexemes.remove(&key) {
-                total -= size(&l).min(total);
-                self.counters.evictions.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// Forgets every cached lexeme. Indexes keep their own.
-    pub fn clear(&self) {
-        let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
-        self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
-        cache.lexemes.clear();
-        self.shares.clear();
-        self.finished.clear();
-    }
-
-    /// The counters now.
-    pub fn stats(&self) -> TableStats {
-        let cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
-        let c = &self.counters;
-        TableStats {
-            lexeme_hits: c.lexeme_hits.load(Ordering::Relaxed),
-            lexeme_misses: c.lexeme_misses.load(Ordering::Relaxed),
-            mask_walks: c.mask_walks.load(Ordering::Relaxed),
-            mask_hits: c.mask_hits.load(Ordering::Relaxed),
-            mask_misses: c.mask_misses.load(Ordering::Relaxed),
-            parts: self.shares.made(),
-            evictions: c.evictions.load(Ordering::Relaxed),
-            lexemes: cache.lexemes.len() as u64,
-            bytes: cache
-                .lexemes
-                .values()
-                .map(|l| (l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64)
-                .sum::<u64>()
-                + (self.shares.memory_bytes() + self.finished.memory_bytes()) as u64,
-        }
-    }
-
-    /// Counts a mask that an index remembered, or did not.
-    pub(super) fn count_mask(&self, remembered: bool) {
-        let counter = if remembered { &self.counters.mask_hits } else { &self.counters.mask_misses };
-        counter.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The bytes of a token below a node of a trie.
@@ -437,6 +277,28 @@ impl Tables {
     /// The lexeme of any text of a kind.
     pub(super) fn any(&self, kind: Kind) -> &MaskedLexeme {
         if kind == Kind::Raw { &self.any_raw } else { &self.any_text }
+    }
+
+    /// Whether the masks of two states are the same, decided once.
+    pub(super) fn count_is_idle(
+        &self,
+        l: &MaskedLexeme,
+        low: StateId,
+        high: StateId,
+        decide: impl FnOnce() -> bool,
+    ) -> bool {
+        let known = l.masks.idle.read().unwrap_or_else(|p| p.into_inner()).get(&(low, high)).copied();
+        known.unwrap_or_else(|| {
+            /// Pairs that are remembered.
+            const MOST: usize = 1 << 16;
+            let same = decide();
+            let mut idle = l.masks.idle.write().unwrap_or_else(|p| p.into_inner());
+            if idle.len() >= MOST {
+                idle.clear();
+            }
+            idle.insert((low, high), same);
+            same
+        })
     }
 
     /// Takes a mask into the lexeme's own, where there is room for it, or into those that are forgotten when they fill
@@ -624,6 +486,7 @@ impl MaskedLexeme {
             roots: AppendVec::default(),
             others: RwLock::default(),
             others_bytes: AtomicUsize::new(0),
+            idle: RwLock::default(),
             most: AtomicUsize::new(MASK_BYTES),
             rooms: OnceLock::new(),
             bytes: AtomicUsize::new(0),

@@ -14,41 +14,36 @@ fn free_in(pattern: &str) -> Free {
     free(&x, &mut FreeTable::default(), &mut LengthTable::default(), false, e)
 }
 
-fn groups(bytes: &str) -> Groups {
-    bytes.bytes().fold(0, |all, b| all | group_of(b))
+fn letters(more: &str) -> Groups {
+    groups("abcdefghijklmnopqrstuvwxyz") | groups(more)
 }
 
-#[test]
-fn every_group_holds_its_bytes() {
-    for b in 0..=255u8 {
-        match b {
-            0x80..=0xBF => assert_eq!(group_of(b), 0),
-            0xC0 | 0xC1 | 0xF5.. => assert_eq!(group_of(b) & ALL, 0),
-            _ => assert_eq!((group_of(b) & ALL).count_ones(), 1, "{b:#x}"),
-        }
-    }
-    for (i, (lo, hi)) in RANGES.iter().enumerate() {
-        assert!((*lo..=*hi).all(|b| group_of(b) == 1 << i));
-    }
+fn groups(bytes: &str) -> Groups {
+    let group = |c: char| match special(c as u32) {
+        0 => group_of(c.encode_utf8(&mut [0; 4]).as_bytes()[0]),
+        special => special,
+    };
+    bytes.chars().fold(0, |all, c| all | group(c))
 }
 
 #[test]
 fn what_is_free() {
-    assert_eq!(free_in("[a-z]{1,5}"), Free { groups: groups("az"), len: 5 });
-    assert_eq!(free_in("[a-z][a-z0-9]*x"), Free { groups: groups("az"), len: INF });
-    assert_eq!(free_in("[a-z]{3}[a-z0-9]{4}"), Free { groups: groups("az"), len: 7 });
-    assert_eq!(free_in("abc"), Free::NONE);
+    assert_eq!(free_in("[a-z]{1,5}"), Free { groups: letters(""), len: 5 });
+    assert_eq!(free_in("[a-z][a-z0-9]*x"), Free { groups: letters(""), len: INF });
+    assert_eq!(free_in("[a-z]{3}[a-z0-9]{4}"), Free { groups: letters(""), len: 7 });
+    assert_eq!(free_in("abc"), Free { groups: groups("a"), len: 1 });
     // Not the whole of a group.
-    assert_eq!(free_in("[a-y]+"), Free { groups: groups("a"), len: INF });
-    assert_eq!(free_in("[b-e]+"), Free::NONE);
+    assert_eq!(free_in("[a-cà]+"), Free { groups: groups("abc"), len: INF });
+    assert_eq!(free_in("[à-â]+"), Free::NONE);
+    assert_eq!(free_in("(%[0-9][0-9]|[x-z]|é)*/"), Free { groups: groups("xyz"), len: INF });
     assert_eq!(free_in(r"(?s:.*)[a-f0-9]{24}(?s:.*)"), Free::OPEN);
     assert_eq!(free_in(r"x?(?s:.*)y"), Free::OPEN);
     assert_eq!(free_in("(?s:.{7})").len, 7);
     let line = free_in(".*a.{14}");
     assert_eq!((line.groups, line.len), (ALL & !groups("\n"), INF));
-    // An ideographic space, a no-break space and others take their first bytes away.
+    // Spaces are apart from what has their first bytes.
     let word = free_in(r"(\S+\s+){0,99}\S+");
-    assert_eq!(word.groups & groups("a9-\"\\é世"), groups("a9-\"\\é世"));
+    assert_eq!(word.groups & groups("a9-\"\\é世’、"), groups("a9-\"\\é世’、"));
     assert_eq!(word.groups & groups(" \t\u{A0}\u{3000}\u{2003}"), 0);
 }
 
@@ -76,33 +71,43 @@ fn intersections() {
     let few = x.rep(few, 0, 3);
     let rest = x.minus(few, names);
     assert_eq!(free(&x, &mut memo, &mut table, false, rest), Free::NONE);
-    // Nor of infinitely many.
-    let a = x.byte_set(&[(b'a', b'a')]);
-    let begun = x.cat(a, plain);
-    let rest = x.minus(plain, begun);
-    assert_eq!(free(&x, &mut memo, &mut table, true, rest), Free::NONE);
+    // What all members of the complemented contain is not free, and the rest is.
+    let mut taken = |pattern: &str, all_live| {
+        let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+        let q = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
+        let rest = x.minus(plain, q);
+        free(&x, &mut memo, &mut table, all_live, rest)
+    };
+    assert_eq!(taken("a(?s:.*)", true), Free { groups: ALL & !groups("a"), len: INF });
+    assert_eq!(taken("(?s:.*)(github|bucket)(?s:.*)", true), Free { groups: ALL & !groups("b"), len: INF });
+    assert_eq!(taken("x-(?s:.*)|(?s:.*)[.]json", true), Free { groups: ALL & !groups("-."), len: INF });
+    assert_eq!(taken("(?s:.*)[a-f](?s:.*)", true), Free::NONE);
+    // What no member contains is never gone.
+    assert_eq!(taken(".*", true), Free::OPEN);
+    assert_eq!(taken("[^/]*|.*-(?s:.*)", true), Free { groups: ALL & !groups("-"), len: INF });
+    assert_eq!(taken("[^/]*|.*/(?s:.*)", true), Free::NONE);
+    assert_eq!(taken("(?s:.*)", true), Free::NONE);
 }
 
 #[test]
-fn what_is_text() {
-    for pattern in ["abc", "é+", "[^a]*世", r"(?s:.*)\d{3}", r"\w{1,64}", "(?!a)[a-z]+", "😀|x"] {
-        let (x, e) = lowered(pattern);
-        assert!(is_text(&x, e), "{pattern}");
-    }
-    let mut x = Exprs::new(1 << 10);
-    for bytes in [&b"\xFF"[..], b"\xC3", b"\xC3a", b"\xE0\x80\x80", b"\xED\xA0\x80", b"a\x80", b"\xF4\x90\x80\x80"] {
-        let e = x.literal(bytes);
-        assert!(!is_text(&x, e), "{bytes:?}");
-        let more = x.rep(e, 0, INF);
-        assert!(!is_text(&x, more), "{bytes:?}");
-    }
-    let whole = x.literal("aé".as_bytes());
-    let half = x.literal(b"\xC3");
-    let both = x.alt(&[whole, half]);
-    assert!(!is_text(&x, both));
-    let not = x.not(half);
-    assert!(!is_text(&x, not));
-    let text = x.any_text();
-    let all = x.and(&[text, not]);
-    assert!(is_text(&x, all));
+fn what_is_contained_can_follow() {
+    let of = |patterns: &[&str], without: &str| {
+        let mut x = Exprs::new(1 << 20);
+        let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+        let lower = |x: &mut Exprs, p: &str| lower_full(x, p, &options, &Limits::default()).unwrap();
+        let mut parts: Vec<ExprId> = patterns.iter().map(|p| lower(&mut x, p)).collect();
+        if !without.is_empty() {
+            let q = lower(&mut x, without);
+            parts.push(x.not(q));
+        }
+        let e = x.and(&parts);
+        free(&x, &mut FreeTable::default(), &mut LengthTable::default(), false, e)
+    };
+    let (a, b) = ("(?s:.*)a(?s:.*)", "(?s:.*)[0-9]b(?s:.*)");
+    assert_eq!(of(&[a, b], ""), Free::OPEN);
+    assert_eq!(of(&[a, b], "(?s:.*)az(?s:.*)"), Free { groups: ALL & !groups("z"), len: INF });
+    // Every byte that could be left out is needed.
+    assert_eq!(of(&[a, b], "(?s:.*)ab(?s:.*)"), Free::NONE);
+    assert_eq!(of(&["[0-9]*", a], ""), Free::NONE);
+    assert_eq!(of(&["[0-9a]*", a], ""), Free { groups: groups("0123456789a"), len: INF });
 }

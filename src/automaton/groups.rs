@@ -1,0 +1,186 @@
+//! Sets of characters, by groups.
+//!
+//! What a state lets pass and what lies below a node of the vocabulary's trie are compared a hundred thousand times, so
+//! both are sets that fit two words: a bit for every character of ASCII that is written in strings, and a bit for all
+//! characters that begin with one byte, or with one of a few that usually go together. Spaces and line ends beyond ASCII
+//! are apart, because classes such as `.` and `\S` lack them and nothing else of their neighbourhood.
+
+/// A set of groups. A group is in it only if all of its characters are.
+pub type Groups = u128;
+
+/// First bytes beyond ASCII that share a group.
+const LEADS: [(u8, u8); 20] = [
+    (0xC2, 0xC2),
+    (0xC3, 0xC3),
+    (0xC4, 0xCA),
+    (0xCB, 0xCF),
+    (0xD0, 0xD1),
+    (0xD2, 0xD7),
+    (0xD8, 0xDF),
+    (0xE0, 0xE0),
+    (0xE1, 0xE1),
+    (0xE2, 0xE2),
+    (0xE3, 0xE3),
+    (0xE4, 0xE4),
+    (0xE5, 0xE8),
+    (0xE9, 0xE9),
+    (0xEA, 0xEA),
+    (0xEB, 0xEC),
+    (0xED, 0xED),
+    (0xEE, 0xEF),
+    (0xF0, 0xF0),
+    (0xF1, 0xF4),
+];
+const TAB: u8 = 96;
+const NEWLINE: u8 = 97;
+const RETURN: u8 = 98;
+/// All other control characters of JSON.
+const OTHER_CONTROLS: u8 = 99;
+const FIRST_LEAD: u8 = 100;
+const LINES: u8 = FIRST_LEAD + LEADS.len() as u8;
+const SPACES: u8 = LINES + 1;
+const INVALID: u8 = SPACES + 1;
+/// Inside of a character.
+const INSIDE: u8 = 255;
+
+const fn group_table() -> [u8; 256] {
+    let mut out = [INVALID; 256];
+    let mut b = 0;
+    while b < 256 {
+        let mut lead = 0;
+        while lead < LEADS.len() && !(LEADS[lead].0 as usize <= b && b <= LEADS[lead].1 as usize) {
+            lead += 1;
+        }
+        out[b] = match b {
+            0x09 => TAB,
+            0x0A => NEWLINE,
+            0x0D => RETURN,
+            0..0x20 => OTHER_CONTROLS,
+            0x20..0x80 => b as u8 - 0x20,
+            0x80..0xC0 => INSIDE,
+            _ if lead < LEADS.len() => FIRST_LEAD + lead as u8,
+            _ => INVALID,
+        };
+        b += 1;
+    }
+    out
+}
+
+static GROUP: [u8; 256] = group_table();
+
+/// All characters.
+pub const ALL: Groups = (1 << INVALID) - 1;
+/// The control characters of JSON, which no string contains as they are.
+pub const CONTROLS: Groups = 1 << TAB | 1 << NEWLINE | 1 << RETURN | 1 << OTHER_CONTROLS;
+/// The line ends beyond ASCII, a group of its own.
+pub const LINE_ENDS: Groups = 1 << LINES;
+/// The spaces beyond ASCII, a group of its own.
+pub const WIDE_SPACES: Groups = 1 << SPACES;
+
+/// The groups of what begins with a byte, but for line ends and spaces beyond ASCII. Bytes inside of characters have
+/// none.
+#[inline]
+pub fn group_of(byte: u8) -> Groups {
+    match GROUP[byte as usize] {
+        INSIDE => 0,
+        g => 1 << g,
+    }
+}
+
+/// The group of a character beyond ASCII that is not in that of its first byte.
+pub fn special(c: u32) -> Groups {
+    match c {
+        0x85 | 0x2028 | 0x2029 => LINE_ENDS,
+        0xA0 | 0x1680 | 0x2000..=0x200A | 0x202F | 0x205F | 0x3000 | 0xFEFF => WIDE_SPACES,
+        _ => 0,
+    }
+}
+
+/// The special groups with characters that begin with a byte.
+pub fn specials_of(lead: u8) -> Groups {
+    match lead {
+        0xC2 | 0xE2 => LINE_ENDS | WIDE_SPACES,
+        0xE1 | 0xE3 | 0xEF => WIDE_SPACES,
+        _ => 0,
+    }
+}
+
+/// The bytes of ASCII that have a group of their own, and all the world writes, in a set.
+pub fn plain_bytes(groups: Groups) -> impl Iterator<Item = u8> {
+    (0x20..0x7F).filter(move |&b| groups & group_of(b) != 0)
+}
+
+/// How far the bytes before a place make a character.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Bytes that are missing.
+    missing: u8,
+    lead: u8,
+    /// The bits of the code point so far.
+    so_far: u32,
+}
+
+impl Place {
+    /// The place after one more byte, and the groups of the character that it completes. A character that is begun has
+    /// no group yet; see [`partial`](Self::partial).
+    pub fn after(self, byte: u8) -> (Place, Groups) {
+        if self.missing > 0 && byte & 0xC0 == 0x80 {
+            let so_far = self.so_far << 6 | u32::from(byte & 0x3F);
+            if self.missing > 1 {
+                return (Place { missing: self.missing - 1, so_far, ..self }, 0);
+            }
+            let group = special(so_far);
+            return (Place::default(), if group != 0 { group } else { group_of(self.lead) });
+        }
+        let missing = match byte {
+            0xC2..=0xDF => 1,
+            0xE0..=0xEF => 2,
+            0xF0..=0xF4 => 3,
+            _ => 0,
+        };
+        // A character that is broken off is in no set of characters.
+        let broken = if self.missing > 0 { 1 << INVALID } else { 0 };
+        match missing {
+            0 => (Place::default(), group_of(byte) | broken),
+            n => (Place { missing: n, lead: byte, so_far: u32::from(byte) & (0x3F >> n) }, broken),
+        }
+    }
+
+    /// The groups of a character that is begun here.
+    pub fn partial(self) -> Groups {
+        if self.missing > 0 { group_of(self.lead) } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_has_one_group() {
+        for c in ('\0'..=char::MAX).step_by(7).chain("\u{85}\u{A0}\u{2028}\u{202F}\u{3000}\u{FEFF}~\u{7F}é世😀".chars())
+        {
+            let mut bytes = [0; 4];
+            let bytes = c.encode_utf8(&mut bytes).as_bytes();
+            let (mut place, mut all) = (Place::default(), 0);
+            for (i, &b) in bytes.iter().enumerate() {
+                assert_eq!(place.partial(), if i > 0 { group_of(bytes[0]) } else { 0 });
+                let (next, group) = place.after(b);
+                place = next;
+                all |= group;
+            }
+            assert_eq!(place, Place::default());
+            let own = if special(c as u32) != 0 { special(c as u32) } else { group_of(bytes[0]) };
+            assert_eq!((all, all & ALL, all.count_ones()), (own, own, 1), "{c:?}");
+            assert!(special(c as u32) & !specials_of(bytes[0]) == 0);
+        }
+        for b in 0x80..0xC0u8 {
+            assert_eq!(group_of(b), 0);
+        }
+        for b in [0xC0, 0xC1, 0xF5, 0xFF] {
+            assert_eq!(group_of(b) & ALL, 0);
+        }
+        let (broken, _) = Place::default().after(0xE2);
+        assert_eq!(broken.after(b'a').1 & !ALL, 1 << INVALID);
+    }
+}

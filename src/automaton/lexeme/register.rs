@@ -1,0 +1,251 @@
+//! The length of a text, a register of whoever steps the lexeme.
+//!
+//! A state knows the lengths that may still follow it, as intervals, and whoever steps counts code points. Together they
+//! say whether the bounds can still be kept, so a bound makes no states. How the text *grows* from any of its states, read off the
+//! expression's structure once, says how near to a bound a count must be for any one token to notice.
+
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+
+use super::super::ends::Ends;
+use super::super::lengths::{LengthTable, Lengths, lengths, meets};
+use super::super::text::Sub;
+use super::{Builder, Kind, Lexeme, State};
+use crate::ir::{Expr, ExprId, Exprs, INF};
+
+impl Lexeme {
+    /// Any text, with another bound on its length: the states are the same.
+    pub fn any_text_of(&self, min: u32, max: u32) -> Option<Lexeme> {
+        (self.is_any_text && min <= max).then(|| self.bounded_by(min, max))
+    }
+
+    /// Whether the states serve every bound on the length, since each knows the lengths that may follow it.
+    pub fn has_lengths(&self) -> bool {
+        self.bounded
+    }
+
+    /// The same text with another bound on its length, for a lexeme that [`has_lengths`](Self::has_lengths): the
+    /// states are the same. `None` if no member is as long.
+    pub fn with_bounds(&self, min: u32, max: u32) -> Option<Lexeme> {
+        let start = self.state(self.start);
+        let fits = self.bounded && min <= max && start.lengths.as_ref().is_some_and(|l| meets(l, min, max));
+        fits.then(|| self.bounded_by(min, max))
+    }
+
+    fn bounded_by(&self, min: u32, max: u32) -> Lexeme {
+        Lexeme {
+            kind: Kind::Text { min, max },
+            shared: self.shared.clone(),
+            start: self.start,
+            is_any_text: self.is_any_text,
+            bounded: min > 0 || max < INF,
+            bounds: self.bounds,
+            growth: OnceLock::new(),
+            ends: Ends::default(),
+            reach: self.reach,
+        }
+    }
+
+    /// Whether the length of the text matters.
+    pub fn is_bounded(&self) -> bool {
+        self.bounded
+    }
+
+    /// Whether a text state with `count` code points read can still end within the lexeme's bounds. Always true for
+    /// raw lexemes and unbounded ones.
+    #[inline]
+    pub fn live_at(&self, state: &State, count: u32) -> bool {
+        if !self.bounded {
+            return true;
+        }
+        let Kind::Text { min, max } = self.kind else { return true };
+        if count > max {
+            return false;
+        }
+        match &state.lengths {
+            Some(l) => meets(l, min.saturating_sub(count), if max == INF { INF } else { max - count }),
+            None => true,
+        }
+    }
+
+    /// `count` as far as any bound depends on it: counts of one value have the same future.
+    pub fn significant_count(&self, count: u32) -> u32 {
+        match self.kind {
+            Kind::Text { min, max: INF } => count.min(min),
+            Kind::Text { .. } => count,
+            Kind::Raw | Kind::Constant => 0,
+        }
+    }
+
+    /// Whether the closing quote may follow a text state after `count` code points.
+    #[inline]
+    pub fn may_close(&self, count: u32) -> bool {
+        match self.kind {
+            Kind::Text { min, max } => min <= count && count <= max,
+            Kind::Raw | Kind::Constant => true,
+        }
+    }
+
+    /// Whether one token can lead to where only few members are left. Conservative: true where that is not known.
+    pub fn may_run_out(&self, count: u32) -> bool {
+        let (slack, grows) = self.growth();
+        self.kind == Kind::Raw || !grows || self.room(count) <= self.reach.any.saturating_add(slack)
+    }
+
+    /// How far any state of a text is from its end at most, and whether every state can go on without bound.
+    /// Conservative.
+    pub fn growth(&self) -> (u32, bool) {
+        let found = self.growth.get_or_init(|| {
+            let mut b = self.lock();
+            let Builder { exprs, lengths, .. } = &mut *b;
+            growth(exprs, lengths, self.state(self.start).expr)
+        });
+        (found.slack, found.grows)
+    }
+
+    /// So many code points lead from any state of a bounded text, after any number of them, to an end within the bounds.
+    /// `None` where the possible lengths leave gaps, or there is no bound.
+    pub fn farthest_chars(&self) -> Option<u32> {
+        let Kind::Text { min, .. } = self.kind else { return None };
+        let known = self.bounded && self.bounds.gapless && self.bounds.slack < INF;
+        known.then(|| self.bounds.slack.max(min))
+    }
+
+    /// How many more code points fit; [`INF`] without a bound.
+    #[inline]
+    pub fn room(&self, count: u32) -> u32 {
+        match self.kind {
+            Kind::Text { max, .. } if max != INF => max.saturating_sub(count),
+            _ => INF,
+        }
+    }
+
+    /// Whether neither bound can matter to any one token from `count` on.
+    #[inline]
+    pub fn length_met(&self, count: u32) -> bool {
+        match self.kind {
+            Kind::Text { min, .. } => count >= min && self.count_key(count) == (INF, 0),
+            Kind::Raw | Kind::Constant => true,
+        }
+    }
+
+    /// Whether some crossing token of `chars` (fewest, most) more code points may close the text.
+    #[inline]
+    pub fn may_cross(&self, count: u32, chars: (u32, u32)) -> bool {
+        match self.kind {
+            Kind::Text { min, max } => count.saturating_add(chars.0) <= max && count.saturating_add(chars.1) >= min,
+            Kind::Raw | Kind::Constant => true,
+        }
+    }
+
+    /// Whether every crossing token of `chars` (fewest, most) more code points may close the text.
+    #[inline]
+    pub fn all_may_close(&self, count: u32, chars: (u32, u32)) -> bool {
+        self.may_close(count.saturating_add(chars.0)) && self.may_close(count.saturating_add(chars.1))
+    }
+
+    /// Whether `byte`, read in `state`, starts a new code point of the text.
+    #[inline]
+    pub fn starts_char(&self, state: &State, byte: u8) -> bool {
+        state.sub == Sub::Plain && byte & 0xC0 != 0x80 && byte != b'"'
+    }
+
+    /// Whether no bound can matter within `chars` further code points after `count`.
+    pub fn is_far(&self, count: u32, chars: u32) -> bool {
+        self.count_key_within(count, chars) == (INF, 0)
+    }
+
+    /// The part of `count` that the mask of a text state depends on: how much room is left and how much is missing.
+    /// [`INF`] and 0 where no single token can lead to where a bound forbids anything: only then do states that differ
+    /// by far counts share a mask.
+    #[inline]
+    pub fn count_key(&self, count: u32) -> (u32, u32) {
+        self.count_key_within(count, self.reach.any)
+    }
+
+    /// [`count_key`](Self::count_key) for tokens of up to `reach` code points.
+    #[inline]
+    fn count_key_within(&self, count: u32, reach: u32) -> (u32, u32) {
+        let Kind::Text { min, max } = self.kind else { return (INF, 0) };
+        let room = if max == INF { INF } else { max.saturating_sub(count) };
+        let far = |beyond: u32| room == INF || room >= reach.saturating_add(beyond);
+        let g = &self.bounds;
+        // What is missing can be made up for if every length from some number on is possible.
+        let need = if g.gapless { 0 } else { min.saturating_sub(count) };
+        let free = (need == 0 && far(g.slack)) || (g.settled < INF && far(g.settled));
+        if free { (INF, 0) } else { (room, need) }
+    }
+}
+
+/// How a text grows from any of its states. Conservative where the structure is not telling.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Growth {
+    /// No state is further than this many code points from its end.
+    pub(super) slack: u32,
+    /// Every state can go on for ever.
+    grows: bool,
+    /// Whatever the state, every number of further code points from this one on is possible; [`INF`] if that is false.
+    settled: u32,
+    /// Whatever the state, all numbers of further code points from the least possible one on are possible.
+    gapless: bool,
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Growth { slack: 0, grows: true, settled: 0, gapless: true }
+    }
+}
+
+pub(super) fn growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Growth {
+    let unknown = Growth { slack: INF, grows: false, settled: INF, gapless: false };
+    let mut memo: FxHashMap<ExprId, Growth> = FxHashMap::default();
+    let shortest =
+        |table: &mut LengthTable, e| lengths(x, table, e).and_then(|l| l.first().map(|r| r.0)).unwrap_or(INF);
+    for n in x.reachable(e) {
+        let of = |e: &ExprId| memo.get(e).copied().unwrap_or(unknown);
+        let worse = |a: Growth, b: Growth| Growth {
+            slack: a.slack.max(b.slack),
+            grows: a.grows && b.grows,
+            settled: a.settled.max(b.settled),
+            gapless: a.gapless && b.gapless,
+        };
+        // From where on every length of `n` itself is possible.
+        let own = lengths(x, table, n);
+        let tail = |l: &Option<Lengths>| {
+            l.as_ref().and_then(|l| l.last().copied()).filter(|r| r.1 == INF).map_or(INF, |r| r.0)
+        };
+        let one_run = own.as_ref().is_some_and(|l| matches!(**l, [(_, INF)]));
+        let value = match x.get(n) {
+            Expr::Never | Expr::Eps => Growth { slack: 0, ..unknown },
+            Expr::Step { edges, .. } => {
+                let start = Growth { settled: tail(&own), gapless: one_run, ..Growth::default() };
+                edges.iter().fold(start, |all, e| {
+                    let to = of(&e.to);
+                    worse(all, Growth { slack: to.slack.saturating_add(1), ..to })
+                })
+            }
+            Expr::Cat(a, b) => {
+                let (slack, rest) = (of(a).slack, of(b));
+                let settled = slack.saturating_add(tail(&lengths(x, table, *b)));
+                let first = Growth { slack: slack.saturating_add(shortest(table, *b)), settled, ..Growth::default() };
+                worse(first, rest)
+            }
+            Expr::Alt(v) => v.iter().map(of).fold(Growth::default(), worse),
+            Expr::Rep { body, min, max } => {
+                let slack = of(body).slack;
+                let rest = (min.saturating_sub(1)).saturating_mul(shortest(table, *body));
+                // A body of one code point: any number of copies from the minimum on leaves no gap.
+                let unit = lengths(x, table, *body).is_some_and(|l| meets(&l, 1, 1));
+                Growth {
+                    slack: slack.saturating_add(rest),
+                    grows: *max == INF,
+                    settled: slack.saturating_add(tail(&own)),
+                    gapless: *max == INF && unit && one_run,
+                }
+            }
+            _ => unknown,
+        };
+        memo.insert(n, value);
+    }
+    memo.get(&e).copied().unwrap_or(unknown)
+}
