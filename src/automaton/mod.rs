@@ -18,6 +18,7 @@ mod ends;
 pub mod farthest;
 pub mod flat;
 pub mod free;
+mod inside;
 pub mod least;
 pub mod lengths;
 pub mod lexeme;
