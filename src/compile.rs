@@ -11,6 +11,7 @@ use crate::frontend::schema::{
     Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, option_rows, parse_schema,
     standard,
 };
+use crate::guide::GuideOptions;
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{MaskedLexeme, Role, Tables};
 use crate::index::token_live::{Explored, TokenLive};
@@ -37,6 +38,31 @@ pub fn prepare(vocabulary: &Vocabulary) -> Result<()> {
         tables.lexeme(&mut exprs, e, Kind::Raw, Role::Value, &Limits::default())?;
     }
     Ok(())
+}
+
+/// A source with a bit of everything that most schemas have.
+const REHEARSED: &str = r##"{"type":"object","properties":{"name":{"type":"string"},"size":{"type":"integer","minimum":0},
+"rate":{"type":["number","null"]},"on":{"type":"boolean"},"kind":{"enum":["a","b"]},"short":{"type":"string","maxLength":20},
+"list":{"type":"array","items":{"$ref":"#/$defs/item"}}},"required":["name"],"$defs":{"item":{"type":"object","properties":
+{"id":{"type":"string"}},"additionalProperties":false}}}"##;
+
+/// Compiles and walks one small schema. The first compile of a process otherwise waits for pages of code and memory, and
+/// for what is made once for all, which takes longer than itself. A millisecond or two; that a vocabulary cannot spell the schema
+/// does not matter.
+pub fn rehearse(vocabulary: &Arc<Vocabulary>) {
+    for property_order in [PropertyOrder::Any, PropertyOrder::Schema] {
+        let options = SchemaOptions { property_order, ..SchemaOptions::default() };
+        let Ok(index) = Index::from_json_schema(REHEARSED, vocabulary, &options, &Limits::default()) else { return };
+        let Ok(mut guide) = index.guide(&GuideOptions::default()) else { return };
+        let mut row = vec![0; vocabulary.words()];
+        for byte in br#"{"name": "x", "list": [{"id": "y"}], "size": 1}"# {
+            guide.fill_mask(&mut row);
+            let single = vocabulary.trie().child(0, *byte).and_then(|n| vocabulary.trie().tokens(n).first().copied());
+            if !single.is_some_and(|token| guide.try_advance(token)) {
+                break;
+            }
+        }
+    }
 }
 
 impl Index {

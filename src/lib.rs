@@ -80,7 +80,7 @@ mod python;
 pub mod vocab;
 pub mod work;
 
-pub use compile::prepare;
+pub use compile::{prepare, rehearse};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use guide::{Guide, GuideOptions};
 pub use index::Index;

@@ -211,3 +211,37 @@ fn wide_rows_end_in_zeros() {
     }
     assert_eq!(row[0] & 3, 0, "neither the stop token nor a special token at the start");
 }
+
+/// Runs of bytes inside strings and keys are stepped at once: where they lead must be where their bytes lead.
+#[test]
+fn tokens_of_many_bytes_lead_where_their_bytes_lead() {
+    let v = small();
+    let single = |byte: u8| v.trie().tokens(v.trie().child(0, byte).unwrap())[0];
+    let singles: Vec<u32> = (0..=255).map(single).collect();
+    let mut runs = 0;
+    for (source, seed) in SCHEMAS.iter().zip(1..) {
+        let index = schema(source);
+        let mut rng = Rng(seed);
+        for _ in 0..3 {
+            let (mut guide, mut twin) = (start(&index), start(&index));
+            for _ in 0..30 {
+                let allowed = guide.allowed_token_ids();
+                let text: Vec<u32> =
+                    allowed.iter().copied().filter(|&t| v.token_bytes(t).is_some_and(|b| b.len() > 1)).collect();
+                let from = if text.is_empty() || rng.chance(30) { &allowed } else { &text };
+                let token = from[rng.below(from.len())];
+                if guide.stop_token_ids().contains(&token) {
+                    break;
+                }
+                let bytes = v.token_bytes(token).unwrap();
+                assert!(guide.try_advance(token));
+                let single: Vec<u32> = bytes.iter().map(|&b| singles[b as usize]).collect();
+                let at = String::from_utf8_lossy(&v.decode(&guide.tokens()).unwrap()).into_owned();
+                assert_eq!(twin.advance_many(&single), bytes.len(), "{source}: {at:?}");
+                runs += bytes.len() - 1;
+                assert_eq!(guide.state_key(), twin.state_key(), "{source}: {at:?}");
+            }
+        }
+    }
+    assert!(runs > 1_000, "only {runs} bytes");
+}

@@ -19,6 +19,7 @@ pub mod farthest;
 pub mod flat;
 pub mod free;
 pub mod groups;
+mod inside;
 pub mod least;
 pub mod lengths;
 pub mod lexeme;

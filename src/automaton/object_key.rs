@@ -115,7 +115,7 @@ impl Frames<'_> {
     }
 
     /// The item after decoded bytes of a key, if some allowed key still begins so.
-    fn key_item(&mut self, node: &Node, mut item: ObjectItem, decoded: &[u8]) -> Option<ObjectItem> {
+    pub(super) fn key_item(&mut self, node: &Node, mut item: ObjectItem, decoded: &[u8]) -> Option<ObjectItem> {
         let program = self.program;
         let p = &program.objects[item.shape as usize];
         for &b in decoded {
@@ -189,6 +189,14 @@ impl Frames<'_> {
         node.sub == Sub::Plain
             && self.program.any_text.state(node.text).accepting
             && self.arena.objects[node.start as usize..][..node.len as usize].iter().any(|i| self.takes_every_key(i))
+    }
+
+    /// Whether no key that `node`, in a key, may become goes on with `byte`. False for more where classes of keys tell.
+    pub fn begins_no_name(&self, node: &Node, byte: u8) -> bool {
+        self.arena.objects[node.start as usize..][..node.len as usize].iter().all(|item| {
+            let names = &self.program.objects[item.shape as usize].names;
+            !item.others && (item.name == u32::MAX || names.child(item.name, byte).is_none())
+        })
     }
 
     /// Whether a character keeps the item alive: one of the ranges `named` a named key, one of `any` another.

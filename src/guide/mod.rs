@@ -288,8 +288,13 @@ impl Guide {
                 let mark = arena.mark();
                 let mut frames = Frames { program, arena };
                 let mut at = *top;
-                for &b in bytes {
-                    at = frames.step(at, b);
+                let mut rest = bytes;
+                while let Some((&byte, after)) = rest.split_first() {
+                    if let Some((next, read)) = frames.step_inside(at, rest) {
+                        (at, rest) = (next, &rest[read..]);
+                        continue;
+                    }
+                    (at, rest) = (frames.step(at, byte), after);
                     if at == NONE {
                         arena.truncate(&mark);
                         return false;

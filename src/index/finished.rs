@@ -98,3 +98,6 @@ impl Finished {
         self.bytes.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,7 +23,10 @@ use super::submask::delimits;
 use super::tails::{Bits, is_blank};
 use crate::automaton::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use crate::automaton::lexeme::Kind as LexemeKind;
+use crate::automaton::text::Sub;
 
+/// With more ends than this, what may follow a member's value is found once for all of them.
+const FEW_ENDS: usize = 2;
 /// How many answers a guide has at hand.
 const ANSWERS: usize = 8;
 
@@ -44,6 +47,11 @@ fn fits(node: &Node, byte: u8) -> bool {
             (Kind::Array, Phase::After) => matches!(byte, b',' | b']'),
             _ => true,
         }
+}
+
+/// Whether a byte of a key stands for itself, and is a character.
+fn is_plain(byte: u8) -> bool {
+    (b' '..0x7F).contains(&byte) && byte != b'"' && byte != b'\\'
 }
 
 fn closes(byte: u8) -> bool {
@@ -80,13 +88,15 @@ pub(super) type Open = SmallVec<[u32; 2]>;
 struct Member {
     /// Nodes that can be stepped while the value is open.
     bits: Bits,
-    /// Nodes that end it, and the rules that accept it then.
+    /// Nodes that end it, or where a number or word may end, and the rules that accept it then.
     ends: Vec<(u32, Box<[u32]>)>,
+    /// Some of them are places where a number or word may end.
+    raw: bool,
 }
 
 /// The members that an index knows, by the rules of their values.
 #[derive(Default)]
-pub struct Members(RwLock<FxHashMap<RuleSet, Option<Arc<Member>>>>);
+pub struct Members(RwLock<FxHashMap<RuleSet, Arc<Member>>>);
 
 /// The rules that a value may follow.
 type RuleSet = SmallVec<[u32; 4]>;
@@ -95,11 +105,11 @@ type RuleSet = SmallVec<[u32; 4]>;
 const MEMBERS: usize = 4_096;
 
 impl Members {
-    fn get(&self, rules: &RuleSet) -> Option<Option<Arc<Member>>> {
+    fn get(&self, rules: &RuleSet) -> Option<Arc<Member>> {
         self.0.read().unwrap_or_else(|p| p.into_inner()).get(rules).cloned()
     }
 
-    fn keep(&self, rules: RuleSet, member: Option<Arc<Member>>) -> Option<Arc<Member>> {
+    fn keep(&self, rules: RuleSet, member: Arc<Member>) -> Arc<Member> {
         let mut table = self.0.write().unwrap_or_else(|p| p.into_inner());
         if table.len() >= MEMBERS {
             table.clear();
@@ -229,14 +239,30 @@ impl Masker<'_> {
             let n = self.frames.arena.nodes[before as usize];
             if n.kind == Kind::Object && n.phase == Phase::Key {
                 let any = self.frames.takes_any_char(&n);
-                let plain = (b' '..0x7F).contains(&byte) && byte != b'"' && byte != b'\\';
+                let plain = is_plain(byte);
                 if any && plain && past == i + 1 {
                     set(bits, i);
                     i = past;
                     continue;
                 }
+                if byte < b' ' {
+                    i = past;
+                    continue;
+                }
                 if n.parent == object && !(any && plain) {
                     open.push(i);
+                    i = past;
+                    continue;
+                }
+                // After a character of a key that may be any, it may still be any.
+                let spelled = &trie.byte[i as usize + 1..past as usize];
+                if any && plain && spelled.iter().all(|&b| is_plain(b) || b < b' ') {
+                    set(bits, i);
+                    path.push(before);
+                    i += 1;
+                    continue;
+                }
+                if plain && !any && n.sub == Sub::Plain && self.frames.begins_no_name(&n, byte) {
                     i = past;
                     continue;
                 }
@@ -279,7 +305,8 @@ impl Masker<'_> {
                 continue;
             }
             set(bits, i);
-            if closes(byte) && past > i + 1 && trie.depth[i as usize] == 1 && object == NONE {
+            // Behind the object there is no further key of it.
+            if closes(byte) && past > i + 1 && trie.depth[i as usize] == 1 && (object == NONE || n.parent == object) {
                 self.live_below_closed(i, next, bits, open);
                 i = past;
                 continue;
@@ -301,51 +328,85 @@ impl Masker<'_> {
         let rules = &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
         let rules: RuleSet = rules.iter().map(|r| r.0).collect();
         let members = self.members;
-        let known = members.get(&rules).unwrap_or_else(|| {
+        let member = members.get(&rules).unwrap_or_else(|| {
             let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
-            let made = self.member(node, value).map(Arc::new);
+            let made = Arc::new(self.member(node, value));
             self.frames.arena.unchecked = checked;
             members.keep(rules, made)
         });
-        let Some(member) = known else { return false };
+        // A number may become an element that is there before it ends.
+        if member.raw && self.frames.arena.unchecked {
+            return false;
+        }
         bits.iter_mut().zip(&member.bits).for_each(|(b, m)| *b |= m);
+        let tails = &self.tables.tails;
         let mut last: Option<(&[u32], NodeId)> = None;
+        let mut behind: Option<(Bits, Open)> = None;
         for (end, tags) in &member.ends {
             let after = match last {
                 Some((same, after)) if *same == **tags => after,
-                _ => self.frames.finish_by(n.parent, tags),
+                _ => {
+                    behind = None;
+                    self.frames.finish_by(n.parent, tags)
+                }
             };
             last = Some((tags, after));
-            if after != NONE {
-                set(bits, *end);
+            if after == NONE {
+                continue;
+            }
+            set(bits, *end);
+            let alike = tails.alike.get(end).filter(|_| member.ends.len() > FEW_ENDS);
+            let Some(alike) = alike else {
                 self.live_below(*end, after, object, bits, open);
+                continue;
+            };
+            // What may follow is the same behind every end, and found once.
+            let (found, left) = behind.get_or_insert_with(|| {
+                let (mut found, mut left) = (self.no_tails(), Open::new());
+                self.live_below(0, after, object, &mut found, &mut left);
+                (found, left)
+            });
+            for &(node, same) in alike {
+                if found[same as usize / 64] >> (same % 64) & 1 == 1 {
+                    set(bits, node);
+                }
+                if left.contains(&same) {
+                    open.push(node);
+                }
             }
         }
         true
     }
 
-    /// What the tails below the colon `node` may spell of the member's value, and where they end it. `None` where a tail
-    /// ends a number: its last byte does not tell.
-    fn member(&mut self, node: u32, value: NodeId) -> Option<Member> {
+    /// What the tails below the colon `node` may spell of the member's value, and where they end it.
+    fn member(&mut self, node: u32, value: NodeId) -> Member {
         let tables = self.tables;
         let tails = &tables.tails;
         let trie = &tails.trie;
-        let mut member = Member { bits: self.no_tails(), ends: Vec::new() };
+        let mut member = Member { bits: self.no_tails(), ends: Vec::new(), raw: false };
         let inside = self.frames.arena.nodes[value as usize].parent;
         let below = self.frames.arena.nodes[inside as usize].parent;
-        let mut path: SmallVec<[NodeId; 32]> = smallvec::smallvec![value];
+        let mut path: SmallVec<[(u32, NodeId); 32]> = smallvec::smallvec![(node, value)];
         let mut i = node + 1;
         while i < trie.end[node as usize] {
             path.truncate((trie.depth[i as usize] - trie.depth[node as usize]) as usize);
-            let before = path.last().copied().unwrap_or(value);
+            let (place, before) = path.last().copied().unwrap_or((node, value));
             self.frames.arena.tags.clear();
             let byte = trie.byte[i as usize];
             let next = self.frames.step(before, byte);
             let from = self.frames.arena.nodes[before as usize];
             let stays = next != NONE && self.frames.arena.nodes[next as usize].kind == Kind::Scalar;
-            // Whether such a byte is refused here says nothing either: it may be the object that refuses it.
+            // A number or word ends in front of such a byte, also where the object refuses the byte.
             if from.kind == Kind::Scalar && from.parent == inside && !stays && delimits(byte) && self.is_raw(&from) {
-                return None;
+                member.raw = true;
+                self.frames.arena.tags.clear();
+                self.frames.end_scalar(before);
+                let tags = &self.frames.arena.tags;
+                if !tags.is_empty() && member.ends.last().is_none_or(|last| last.0 != place) {
+                    member.ends.push((place, tags.as_slice().into()));
+                }
+                i = trie.end[i as usize];
+                continue;
             }
             if next == NONE {
                 i = trie.end[i as usize];
@@ -358,10 +419,10 @@ impl Masker<'_> {
                 continue;
             }
             set(&mut member.bits, i);
-            path.push(next);
+            path.push((i, next));
             i += 1;
         }
-        Some(member)
+        member
     }
 
     /// Whether a scalar may be a number or a word, which the next byte ends.

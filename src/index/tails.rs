@@ -8,6 +8,7 @@
 //! Tails that no document contains are left out. Whether one does is decided by what bytes may stand outside strings,
 //! which is not all that JSON asks, so some are kept that never fit.
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -25,6 +26,9 @@ pub struct Tails {
     pub trie: Trie,
     /// Whether a node and all below it are whitespace.
     pub(super) blank: Box<[bool]>,
+    /// For nodes below a colon, where all nodes behind the end of a value there have one: the node that is spelled as the
+    /// way from there on.
+    pub(super) alike: FxHashMap<u32, Box<[(u32, u32)]>>,
     /// The most whitespace at the end of a tail.
     pub(super) reach: u32,
     /// Tokens that begin with a bracket, a comma or a colon, or have whitespace in front of it.
@@ -164,6 +168,23 @@ impl Tails {
                 most = most.max(reach[i]);
             }
         }
+        let mut alike = FxHashMap::default();
+        if let Some(colon) = trie.child(0, b':') {
+            for node in colon + 1..trie.end[colon as usize] {
+                let mut nodes = vec![0];
+                let base = trie.depth[node as usize];
+                let behind = trie.children(node).filter(|&c| super::submask::delimits(trie.byte[c as usize]));
+                let found = behind.flat_map(|c| c..trie.end[c as usize]).map(|below| {
+                    nodes.truncate((trie.depth[below as usize] - base) as usize);
+                    let same = nodes.last().and_then(|&n| trie.child(n, trie.byte[below as usize]))?;
+                    nodes.push(same);
+                    Some((below, same))
+                });
+                if let Some(found) = found.collect() {
+                    alike.insert(node, found);
+                }
+            }
+        }
         let cross = |tokens: Vec<(&[u8], u32)>| {
             let crossings: Box<[Crossing]> = tokens.iter().map(|t| Crossing { token: t.1, chars: 0 }).collect();
             let mut items: Vec<(&[u8], u32)> = tokens.iter().zip(0..).map(|(t, i)| (t.0, i)).collect();
@@ -172,6 +193,7 @@ impl Tails {
         Ok(Tails {
             trie,
             blank: blank.into(),
+            alike,
             reach: most,
             behind: cross(behind),
             closing: cross(closing),

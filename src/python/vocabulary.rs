@@ -57,6 +57,7 @@ fn prepared(
         core = core.with_model(recipe);
     }
     crate::compile::prepare(&core)?;
+    crate::compile::rehearse(&core);
     Ok(core)
 }
 
@@ -322,6 +323,7 @@ pub fn _load_vocabulary(
     let core = detached(py, || {
         let core = load_file(&path, eos_token_ids.map(|ids| ids.0), size)?;
         crate::compile::prepare(&core)?;
+        crate::compile::rehearse(&core);
         Ok(core)
     })?;
     registry::remember(&core, false);

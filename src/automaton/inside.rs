@@ -1,0 +1,84 @@
+//! Runs of bytes inside one string or key, stepped at once.
+//!
+//! Most bytes of a document stand inside strings and keys, where a step changes a lexeme's state, a count and a place among
+//! names, and nothing else. A token's run of such bytes makes one node instead of a node per byte. The result is what
+//! [`Frames::step`] makes byte by byte, but for the nodes in between, which nobody asks for.
+
+use super::arena::{KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
+use super::config::Frames;
+use super::lexeme::{CLOSED, Kind as LexemeKind};
+use super::text::Sub;
+
+impl Frames<'_> {
+    /// The configuration after the first of `bytes`, as many as stay inside the string or key at `top`, and how many these
+    /// are. `None` if there are none, or it takes more to step them.
+    pub fn step_inside(&mut self, top: NodeId, bytes: &[u8]) -> Option<(NodeId, usize)> {
+        // The bytes of elements that must differ are recorded one by one.
+        if self.program.has_unique {
+            return None;
+        }
+        let node = self.arena.nodes[top as usize];
+        match node.kind {
+            Kind::Scalar if node.len == 1 => self.step_inside_text(node, bytes),
+            Kind::Object if node.phase == Phase::Key && node.sub == Sub::Plain => self.step_inside_key(node, bytes),
+            _ => None,
+        }
+    }
+
+    fn step_inside_text(&mut self, node: Node, bytes: &[u8]) -> Option<(NodeId, usize)> {
+        let item = self.arena.scalars[node.start as usize];
+        let l = &self.program.lexemes[item.lexeme as usize];
+        if l.kind() == LexemeKind::Raw {
+            return None;
+        }
+        let (mut state, mut count) = (item.state, node.count);
+        let mut source = l.state(state);
+        let mut read = 0;
+        for &byte in bytes {
+            let next = l.next_from(state, source, byte);
+            if next <= CLOSED {
+                break;
+            }
+            let n = count + l.starts_char(source, byte) as u32;
+            source = l.state(next);
+            if !l.live_at(source, n) {
+                break;
+            }
+            (state, count) = (next, n);
+            read += 1;
+        }
+        if read == 0 {
+            return None;
+        }
+        let start = self.arena.scalars.len() as u32;
+        self.arena.scalars.push(ScalarItem { state, ..item });
+        Some((self.arena.push(Node { start, count, ..node }), read))
+    }
+
+    fn step_inside_key(&mut self, node: Node, bytes: &[u8]) -> Option<(NodeId, usize)> {
+        let stays = |b: &u8| (b' '..0x7F).contains(b) && !matches!(b, b'"' | b'\\');
+        let read = bytes.iter().take_while(|b| stays(b)).count();
+        let run = &bytes[..read];
+        let text = run.iter().fold(node.text, |text, &b| self.program.any_text.next(text, b));
+        if read == 0 || text <= CLOSED {
+            return None;
+        }
+        let start = self.arena.objects.len() as u32;
+        for i in node.start..node.start + node.len {
+            let item = self.arena.objects[i as usize];
+            if let Some(next) = self.key_item(&node, item, run) {
+                self.arena.objects.push(next);
+            }
+        }
+        let len = self.arena.objects.len() as u32 - start;
+        if len == 0 {
+            return None;
+        }
+        let mut key = node.key;
+        for &byte in run {
+            self.arena.keys.push(KeyByte { before: key, byte });
+            key = self.arena.keys.len() as u32 - 1;
+        }
+        Some((self.arena.push(Node { start, len, text, key, ..node }), read))
+    }
+}
