@@ -20,6 +20,7 @@ use super::submask::delimits;
 use super::tails::{Bits, is_blank};
 use crate::automaton::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use crate::automaton::lexeme::Kind as LexemeKind;
+use crate::automaton::repeat::Sorted;
 
 /// How many answers a guide has at hand.
 const ANSWERS: usize = 8;
@@ -121,6 +122,7 @@ pub struct Known {
     pub(super) counts: u32,
     pub(super) seen: u32,
     pub(super) elements: u32,
+    pub(super) sorted: Option<Sorted>,
 }
 
 impl Known {
@@ -128,6 +130,7 @@ impl Known {
     pub fn clear(&mut self) {
         self.values.clear();
         self.answers.clear();
+        self.sorted = None;
     }
 
     /// Notes what is in the arena before a mask is made.
