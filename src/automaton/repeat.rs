@@ -7,10 +7,12 @@
 //! elements. Where it ends inside a string or key, what is left of that string is all that can lead to a repetition.
 
 use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::Arc;
 
 use super::arena::{Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
-use super::lexeme::Kind as LexemeKind;
+use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind};
 use super::text::{Move, Sub, step};
 use super::unique::canonical;
 
@@ -18,26 +20,72 @@ use super::unique::canonical;
 const MAX_DEPTH: u32 = 48;
 const MAX_TEXT: usize = 1 << 12;
 
-/// A string or key that is open, or that may begin here, and what it has to become.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rest {
-    /// The decoded bytes that are left of it.
-    pub text: Box<[u8]>,
-    /// How far the bytes before are into an escape, or that the opening quote is still to come.
-    pub sub: Sub,
-}
-
 /// How the bytes after a configuration may lead to a repetition.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Repeats {
-    /// By what is left of the string or key.
-    pub texts: Vec<Rest>,
-    /// By a number or word.
+    /// What the string or key has to become that is open, or that may begin here: decoded texts, ascending. Of them
+    /// those in `range`, which agree on the first `read` bytes; so much was read.
+    pub texts: Arc<Vec<Box<[u8]>>>,
+    /// See [`texts`](Self::texts).
+    pub range: Range<usize>,
+    /// See [`texts`](Self::texts).
+    pub read: usize,
+    /// How far what was read is into an escape, or that the opening quote is still to come.
+    pub sub: Sub,
+    /// A number or word may repeat one.
     pub raw: bool,
-    /// In a way that was not looked for.
+    /// There are ways that were not looked for.
     pub unknown: bool,
     /// The arrays that have such elements.
     pub arrays: SmallVec<[NodeId; 2]>,
+    /// A lexeme that accepts all of the texts, where that is known.
+    pub lexeme: Option<u32>,
+}
+
+impl Default for Repeats {
+    fn default() -> Self {
+        Repeats {
+            texts: Arc::default(),
+            range: 0..0,
+            read: 0,
+            sub: Sub::Plain,
+            raw: false,
+            unknown: false,
+            arrays: SmallVec::new(),
+            lexeme: None,
+        }
+    }
+}
+
+/// What is found about one element after the other.
+#[derive(Default)]
+struct Rests {
+    /// What is left of the string or key.
+    texts: Vec<Box<[u8]>>,
+    sub: Option<Sub>,
+    raw: bool,
+    unknown: bool,
+}
+
+impl Rests {
+    /// All strings are the same one, so they are as far into an escape.
+    fn push(&mut self, text: Box<[u8]>, sub: Sub) {
+        self.texts.push(text);
+        self.sub = Some(sub);
+    }
+}
+
+/// The strings among the elements of an array, ascending, for who asks again and again. It holds as long as its owner does not
+/// go back.
+#[derive(Clone)]
+pub struct Sorted {
+    /// The array's last element, as [`Node::seen`].
+    last: u32,
+    texts: Arc<Vec<Box<[u8]>>>,
+    /// Some element is a number or word.
+    raw: bool,
+    /// A lexeme that accepts all of the texts.
+    lexeme: Option<u32>,
 }
 
 /// Where a text ends that is read beside a canonical one.
@@ -53,32 +101,142 @@ enum End<'t> {
 impl Frames<'_> {
     /// How the bytes after `top` may lead to an element that its array has, for every array of unique elements with one
     /// open. With `keep`, where `top` is where a guide stands, arrays whose elements differ from all others are noted.
-    pub fn repeats(&mut self, top: NodeId, keep: bool) -> Repeats {
-        let mut out = Repeats::default();
+    /// `sorted` is what was found before.
+    pub fn repeats(&mut self, top: NodeId, keep: bool, sorted: &mut Option<Sorted>) -> Repeats {
+        let mut arrays: SmallVec<[NodeId; 2]> = SmallVec::new();
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
             let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
-            let parent = n.parent;
             if open && !self.arena.apart.contains(&at) {
-                if self.repeats_of(top, n, &mut out) {
-                    out.arrays.push(at);
-                } else if keep {
-                    self.arena.apart.push(at);
-                }
+                arrays.push(at);
             }
-            at = parent;
+            at = n.parent;
         }
-        out.texts.sort_unstable_by(|a, b| a.text.cmp(&b.text));
+        let node = self.arena.nodes[top as usize];
+        if let [array] = *arrays
+            && array == node.parent
+            && keep
+            && let Some(found) = self.repeats_of_strings(top, array, sorted)
+        {
+            // Before it begins, an element may still become anything.
+            if found.range.is_empty() && found.sub != Sub::Open {
+                self.arena.apart.push(array);
+            }
+            return found;
+        }
+        let mut out = Rests::default();
+        arrays.retain(|array| {
+            let any = self.repeats_of(top, &self.arena.nodes[*array as usize], &mut out);
+            if !any && keep {
+                self.arena.apart.push(*array);
+            }
+            any
+        });
+        out.texts.sort_unstable();
         out.texts.dedup();
-        out
+        let range = 0..out.texts.len();
+        let sub = out.sub.unwrap_or(Sub::Plain);
+        let (raw, unknown) = (out.raw, out.unknown);
+        Repeats { texts: Arc::new(out.texts), range, read: 0, sub, raw, unknown, arrays, lexeme: None }
+    }
+
+    /// The same for a string that is an element itself, or may begin as one. `None` for other elements.
+    fn repeats_of_strings(&self, top: NodeId, array: NodeId, sorted: &mut Option<Sorted>) -> Option<Repeats> {
+        let node = &self.arena.nodes[array as usize];
+        let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, node.key);
+        let read = read.trim_ascii_start();
+        let (text, sub) = match read.split_first() {
+            None => (Vec::new(), Sub::Open),
+            Some((b'"', after)) => {
+                let (text, sub, after) = string(after);
+                if after.is_some() {
+                    return None;
+                }
+                (text, sub)
+            }
+            Some(_) => return None,
+        };
+        let lexeme = self.only_lexeme(top);
+        let known = self.sorted(node.seen, lexeme, sorted);
+        let next = |t: &[u8]| t[..t.len().min(text.len())].cmp(&text);
+        let from = known.texts.partition_point(|t| next(t).is_lt());
+        let len = known.texts[from..].partition_point(|t| next(t).is_eq());
+        Some(Repeats {
+            texts: known.texts.clone(),
+            range: from..from + len,
+            read: text.len(),
+            sub,
+            raw: known.raw && sub == Sub::Open,
+            unknown: false,
+            arrays: smallvec::smallvec![array],
+            lexeme: known.lexeme,
+        })
+    }
+
+    /// The lexeme of a string that is open or may begin, if there is only one.
+    fn only_lexeme(&self, top: NodeId) -> Option<u32> {
+        let node = &self.arena.nodes[top as usize];
+        let items = node.start as usize..(node.start + node.len) as usize;
+        let mut texts: SmallVec<[u32; 4]> = SmallVec::new();
+        match node.kind {
+            Kind::Scalar => texts.extend(self.arena.scalars[items].iter().map(|i| i.lexeme)),
+            Kind::Value => {
+                let rules = self.arena.rules[items].iter();
+                texts.extend(rules.flat_map(|r| self.program.rules[r.0 as usize].lexemes.iter().copied()));
+            }
+            _ => {}
+        }
+        texts.retain(|l| self.program.lexemes[*l as usize].kind() != LexemeKind::Raw);
+        texts.dedup();
+        if let [one] = *texts { Some(one) } else { None }
+    }
+
+    /// The strings among an array's elements.
+    fn sorted<'s>(&self, seen: u32, lexeme: Option<u32>, sorted: &'s mut Option<Sorted>) -> &'s Sorted {
+        let mut new: SmallVec<[u32; 4]> = SmallVec::new();
+        let last = sorted.as_ref().map_or(u32::MAX, |s| s.last);
+        let mut e = seen;
+        while let Some(element) = self.arena.elements.get(e as usize).filter(|_| e != last) {
+            new.push(e);
+            e = element.before;
+        }
+        let known = sorted.get_or_insert_with(|| Sorted { last: u32::MAX, texts: Arc::default(), raw: false, lexeme });
+        if e == u32::MAX && known.last != u32::MAX {
+            // Another array.
+            *known = Sorted { last: u32::MAX, texts: Arc::default(), raw: false, lexeme };
+        }
+        known.last = seen;
+        if known.lexeme != lexeme {
+            known.lexeme = None;
+        }
+        let texts = Arc::make_mut(&mut known.texts);
+        for &e in new.iter().rev() {
+            let value = &self.arena.elements[e as usize].value;
+            match value.strip_prefix(b"\"\"") {
+                Some(rest) => {
+                    let accepts = |l: u32| {
+                        let l = &self.program.lexemes[l as usize];
+                        let quoted = &value[1..];
+                        quoted.iter().fold(l.start(), |s, &b| if s > CLOSED { l.next(s, b) } else { DEAD }) == CLOSED
+                    };
+                    known.lexeme = known.lexeme.filter(|l| accepts(*l));
+                    let text: Box<[u8]> = string(rest).0.into();
+                    if let Err(at) = texts.binary_search(&text) {
+                        texts.insert(at, text);
+                    }
+                }
+                None => known.raw |= !value.starts_with(b"[") && !value.starts_with(b"{"),
+            }
+        }
+        known
     }
 
     /// Whether the element of the array on the node `array` that is open at `top` may become one that the array has.
     pub(super) fn may_repeat(&self, top: NodeId, array: NodeId) -> bool {
-        self.repeats_of(top, &self.arena.nodes[array as usize], &mut Repeats::default())
+        self.repeats_of(top, &self.arena.nodes[array as usize], &mut Rests::default())
     }
 
-    fn repeats_of(&self, top: NodeId, array: &Node, out: &mut Repeats) -> bool {
+    fn repeats_of(&self, top: NodeId, array: &Node, out: &mut Rests) -> bool {
         let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, array.key);
         if read.len() > MAX_TEXT {
             out.unknown = true;
@@ -170,7 +328,7 @@ fn members(mut bytes: &[u8]) -> Vec<(Vec<u8>, &[u8])> {
 }
 
 /// Reads the JSON text `read`, which may end anywhere, beside the canonical value that `known` begins with.
-fn value<'t>(read: &'t [u8], known: &[u8], out: &mut Repeats, depth: u32) -> End<'t> {
+fn value<'t>(read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> End<'t> {
     let read = read.trim_ascii_start();
     if depth > MAX_DEPTH {
         out.unknown = true;
@@ -178,7 +336,7 @@ fn value<'t>(read: &'t [u8], known: &[u8], out: &mut Repeats, depth: u32) -> End
     }
     let Some((&first, after)) = read.split_first() else {
         match known.strip_prefix(b"\"\"") {
-            Some(text) => out.texts.push(Rest { text: string(text).0.into(), sub: Sub::Open }),
+            Some(text) => out.push(string(text).0.into(), Sub::Open),
             None => out.raw |= !known.starts_with(b"[") && !known.starts_with(b"{"),
         }
         return End::Open;
@@ -209,13 +367,13 @@ fn value<'t>(read: &'t [u8], known: &[u8], out: &mut Repeats, depth: u32) -> End
 }
 
 /// A string or key behind its opening quote, beside what it has to be.
-fn text<'t>(read: &'t [u8], known: &[u8], out: &mut Repeats) -> End<'t> {
+fn text<'t>(read: &'t [u8], known: &[u8], out: &mut Rests) -> End<'t> {
     match string(read) {
         (text, _, Some(after)) if text == known => End::Equal(after),
         (_, _, Some(_)) => End::Apart,
         (text, sub, None) => match known.strip_prefix(text.as_slice()) {
             Some(rest) => {
-                out.texts.push(Rest { text: rest.into(), sub });
+                out.push(rest.into(), sub);
                 End::Open
             }
             None => End::Apart,
@@ -223,7 +381,7 @@ fn text<'t>(read: &'t [u8], known: &[u8], out: &mut Repeats) -> End<'t> {
     }
 }
 
-fn array<'t>(mut read: &'t [u8], mut known: &[u8], out: &mut Repeats, depth: u32) -> End<'t> {
+fn array<'t>(mut read: &'t [u8], mut known: &[u8], out: &mut Rests, depth: u32) -> End<'t> {
     loop {
         read = read.trim_ascii_start();
         read = match read.split_first() {
@@ -246,7 +404,7 @@ fn array<'t>(mut read: &'t [u8], mut known: &[u8], out: &mut Repeats, depth: u32
     }
 }
 
-fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut Repeats, depth: u32) -> End<'t> {
+fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> End<'t> {
     let mut known = members(known);
     loop {
         read = read.trim_ascii_start();
@@ -260,14 +418,12 @@ fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut Repeats, depth: u32) -
             b'"' => {
                 let (key, sub, behind) = string(after);
                 let Some(behind) = behind else {
-                    let rests: Vec<Rest> = known
-                        .iter()
-                        .filter_map(|m| m.0.strip_prefix(key.as_slice()))
-                        .map(|rest| Rest { text: rest.into(), sub })
-                        .collect();
-                    let apart = rests.is_empty();
-                    out.texts.extend(rests);
-                    return if apart { End::Apart } else { End::Open };
+                    let mut end = End::Apart;
+                    for rest in known.iter().filter_map(|m| m.0.strip_prefix(key.as_slice())) {
+                        out.push(rest.into(), sub);
+                        end = End::Open;
+                    }
+                    return end;
                 };
                 let Some(at) = known.iter().position(|m| m.0 == key) else { return End::Apart };
                 let (_, of) = known.swap_remove(at);

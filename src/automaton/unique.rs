@@ -370,17 +370,14 @@ impl Frames<'_> {
         }
         r.lexemes.iter().any(|&l| {
             let start = self.program.lexemes[l as usize].start();
+            if self.program.has_many_endings(l, start, 0, array.count) {
+                return true;
+            }
             match self.program.endings(l, start, 0, array.count) {
                 None => true,
-                // Texts are listed in one spelling each.
-                Some(texts) if self.is_text(l) && texts.len() > array.count as usize => true,
                 Some(texts) => texts.iter().any(|t| canonical(t).is_none_or(|v| !self.has_element(array, &v))),
             }
         })
-    }
-
-    fn is_text(&self, lexeme: u32) -> bool {
-        self.program.lexemes[lexeme as usize].kind() != LexemeKind::Raw
     }
 
     /// Drops, from the scalar items that were just made, those that can only become an element that the array above

@@ -84,10 +84,10 @@ impl Program {
         if let Some(n) = self.lexemes[lexeme as usize].num_texts(state) {
             return n;
         }
-        let Some(texts) = self.endings(lexeme, state, count, 0) else { return self.num_endings(lexeme, state, count) };
         if self.lexemes[lexeme as usize].kind() != LexemeKind::Raw {
-            return texts.len() as u64;
+            return self.num_endings(lexeme, state, count).max(1);
         }
+        let Some(texts) = self.endings(lexeme, state, count, 0) else { return self.num_endings(lexeme, state, count) };
         let mut values: Vec<Box<[u8]>> =
             texts.iter().map(|t| [before, t].concat()).map(|t| canonical(&t).unwrap_or_else(|| t.into())).collect();
         values.sort_unstable();

@@ -144,7 +144,7 @@ impl Masker<'_> {
         self.unique = self.frames.program.has_unique && self.frames.is_unique_inside(top);
         if self.unique && self.frames.program.has_watched {
             // What differs from all other elements need not be watched.
-            self.frames.repeats(top, true);
+            self.frames.repeats(top, true, &mut self.known.sorted);
         }
     }
 

@@ -23,6 +23,7 @@ use super::submask::delimits;
 use super::tails::{Bits, is_blank};
 use crate::automaton::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use crate::automaton::lexeme::Kind as LexemeKind;
+use crate::automaton::repeat::Sorted;
 use crate::automaton::text::Sub;
 
 /// With more ends than this, what may follow a member's value is found once for all of them.
@@ -138,6 +139,7 @@ pub struct Known {
     pub(super) counts: u32,
     pub(super) seen: u32,
     pub(super) elements: u32,
+    pub(super) sorted: Option<Sorted>,
 }
 
 impl Known {
@@ -147,6 +149,7 @@ impl Known {
         self.answers.clear();
         self.levels.clear();
         self.text = None;
+        self.sorted = None;
     }
 
     /// Notes what is in the arena before a mask is made.

@@ -14,7 +14,7 @@ use super::submask::{Cross, Inner};
 use super::tables::Walked;
 use crate::automaton::arena::{Kind, NodeId, Phase};
 use crate::automaton::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
-use crate::automaton::repeat::Rest;
+use crate::automaton::repeat::Repeats;
 use crate::automaton::text::{Move, Sub, step};
 
 /// So many tokens that close a string in one way are stepped one by one.
@@ -26,18 +26,19 @@ impl Masker<'_> {
         if !self.unique {
             return part(self);
         }
-        let repeats = self.frames.repeats(top, top < self.known.nodes);
+        let repeats = self.frames.repeats(top, top < self.known.nodes, &mut self.known.sorted);
         let outer = (self.exact, self.repeated_raw);
         (self.exact, self.repeated_raw) = (self.exact || repeats.unknown, repeats.raw);
         part(self);
         (self.exact, self.repeated_raw) = outer;
-        if let Some(sub) = repeats.texts.first().map(|rest| rest.sub) {
+        if !repeats.range.is_empty() {
             let n = self.frames.arena.nodes[top as usize];
             let inner = self.may_run_out(top).then(|| Inside {
                 items: self.items(top),
                 counted: *repeats.arrays == [n.parent] && self.frames.all_differ(n.parent),
+                lexeme: repeats.lexeme,
             });
-            self.take_repetitions((walked, node), top, &repeats.texts, sub, inner);
+            self.take_repetitions((walked, node), top, &repeats, inner);
         }
     }
 
@@ -77,21 +78,21 @@ impl Masker<'_> {
         }
     }
 
-    /// Takes back the tokens that lead to a repetition by going on with one of `rests`, which ascend and are behind `sub` all.
-    /// `inner` are the lexemes of the string, where tokens may be refused that do not close it.
-    fn take_repetitions(&mut self, from: (Walked, u32), top: NodeId, rests: &[Rest], sub: Sub, inner: Option<Inside>) {
+    /// Takes back the tokens that lead to a repetition. `inner` are the lexemes of the string, where tokens may be refused that do not close it.
+    fn take_repetitions(&mut self, from: (Walked, u32), top: NodeId, repeats: &Repeats, inner: Option<Inside>) {
         let (walked, node) = from;
         let ground = Ground::Whole(walked);
         let mut path: Vec<u8> = Vec::new();
+        let (read, sub) = (repeats.read, repeats.sub);
         let start = Place {
             node,
-            read: 0,
+            read,
             sub,
             depth: 0,
             byte: 0,
             items: inner.as_ref().map_or_else(Items::new, |i| i.items.clone()),
         };
-        let mut places = vec![(start, rests)];
+        let mut places = vec![(start, &repeats.texts[repeats.range.clone()])];
         while let Some((at, rests)) = places.pop() {
             if at.depth > 0 {
                 path.truncate(at.depth - 1);
@@ -101,7 +102,7 @@ impl Masker<'_> {
                     let is_new = |i: &(u32, u32, u32)| {
                         i.1 > CLOSED && self.frames.program.has_many_endings(i.0, i.1, i.2, rests.len() as u32)
                     };
-                    let used_up = |s: &Self| s.is_used_up(&at, rests).filter(|_| i.counted);
+                    let used_up = |s: &Self| s.is_used_up(&at, rests, i.lexeme).filter(|_| i.counted);
                     !at.items.iter().any(is_new) && used_up(self).unwrap_or_else(|| !self.allows(top, &path))
                 });
                 if refused {
@@ -150,15 +151,19 @@ impl Masker<'_> {
     }
 
     /// Whether the rests are all that a string can still become, by the number of its ends. `None` where they are not counted.
-    fn is_used_up(&self, at: &Place, rests: &[Rest]) -> Option<bool> {
+    /// `accepts` is a lexeme that accepts all of them.
+    fn is_used_up(&self, at: &Place, rests: &[Box<[u8]>], accepts: Option<u32>) -> Option<bool> {
         for &(lexeme, state, _) in at.items.iter().filter(|i| i.1 > CLOSED) {
             let l = &self.frames.program.lexemes[lexeme as usize];
             let texts = l.num_texts(state)?;
-            let mut used = 0;
-            for rest in rests {
-                let text = std::str::from_utf8(rest.text.get(at.read..)?).ok()?;
-                let spelled = serde_json::to_vec(text).ok()?;
-                used += u64::from(spelled[1..].iter().fold(state, |s, &b| l.next(s, b)) == CLOSED);
+            let mut used = rests.len() as u64;
+            if accepts != Some(lexeme) {
+                used = 0;
+                for rest in rests {
+                    let text = std::str::from_utf8(rest.get(at.read..)?).ok()?;
+                    let spelled = serde_json::to_vec(text).ok()?;
+                    used += u64::from(spelled[1..].iter().fold(state, |s, &b| l.next(s, b)) == CLOSED);
+                }
             }
             if texts > used {
                 return Some(false);
@@ -284,6 +289,8 @@ struct Inside {
     items: Items,
     /// All repetitions are elements of the array that it is an element of itself.
     counted: bool,
+    /// A lexeme that accepts all of them.
+    lexeme: Option<u32>,
 }
 
 /// Where repetitions are followed.
@@ -301,15 +308,15 @@ struct Place {
 }
 
 /// Those of `rests` that go on with `bytes` from `read` on. They agree on what comes before.
-fn beginning<'r>(rests: &'r [Rest], read: usize, bytes: &[u8]) -> &'r [Rest] {
-    let next = |r: &Rest| r.text.get(read..).map_or(&[][..], |t| &t[..t.len().min(bytes.len())]).cmp(bytes);
+fn beginning<'r>(rests: &'r [Box<[u8]>], read: usize, bytes: &[u8]) -> &'r [Box<[u8]>] {
+    let next = |r: &Box<[u8]>| r.get(read..).map_or(&[][..], |t| &t[..t.len().min(bytes.len())]).cmp(bytes);
     let from = rests.partition_point(|r| next(r).is_lt());
     let len = rests[from..].partition_point(|r| next(r).is_eq());
     &rests[from..from + len]
 }
 
 /// The bytes that may go on with one of `rests` from `read` on: plainly or by an escape.
-fn next_bytes(sub: Sub, read: usize, rests: &[Rest]) -> smallvec::SmallVec<[u8; 32]> {
+fn next_bytes(sub: Sub, read: usize, rests: &[Box<[u8]>]) -> smallvec::SmallVec<[u8; 32]> {
     let mut out = smallvec::SmallVec::new();
     let mut rest = rests;
     match sub {
@@ -323,7 +330,7 @@ fn next_bytes(sub: Sub, read: usize, rests: &[Rest]) -> smallvec::SmallVec<[u8; 
                 out.push(b'u');
             }
             while let Some(first) = rest.first() {
-                let Some(&b) = first.text.get(read) else {
+                let Some(&b) = first.get(read) else {
                     // The shortest one ends here.
                     if !escaped {
                         out.push(b'"');
