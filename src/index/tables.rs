@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use super::children::Children;
 use super::inner;
+use super::marked::Marked;
 use super::rows::ByteRows;
 use super::share::Shares;
 use super::spelling::Spelling;
@@ -110,6 +111,8 @@ pub struct Tables {
     /// Any text that is the whole output.
     any_raw: Arc<MaskedLexeme>,
     byte_rows: OnceLock<ByteRows>,
+    /// Made for the first token budget.
+    pub marked: OnceLock<Marked>,
     /// A length, and the tokens that are longer: at most a few thousand.
     long: (u32, Trie),
     /// What tokens spell between values.
@@ -270,6 +273,7 @@ impl Tables {
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             byte_rows: OnceLock::new(),
+            marked: OnceLock::new(),
             long: (reach_of_most, Trie::build(&mut long)?),
             tails: Tails::of(vocabulary)?,
             shares: Shares::default(),
