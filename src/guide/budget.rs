@@ -27,11 +27,9 @@ use crate::automaton::farthest::farthest;
 use crate::automaton::lexeme::{CLOSED, StateId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Engine;
+use crate::index::marked::{Marked, STRUCTURAL};
 use crate::vocab::Trie;
 use places::Places;
-
-/// Tokens with more structural bytes than this are priced one by one.
-const STRUCTURAL: usize = 3;
 
 /// What completes the output from one position.
 #[derive(Clone)]
@@ -125,12 +123,8 @@ impl Guide {
             Engine::Document { program, .. } => {
                 let costs = inner.costs.get_or_init(|| Costs::of(program));
                 let step = costs.step(|c| c.largest_step(program)).filter(|_| spelled).unwrap_or(u64::MAX);
-                let count = |t: &u32| {
-                    let bytes = inner.vocabulary.spelling(*t).unwrap_or_default();
-                    bytes.iter().filter(|b| b"{}[],:".contains(b)).count()
-                };
-                let tokens = 0..inner.vocabulary.len() as u32;
-                let structural = tokens.filter(|t| count(t) > STRUCTURAL).collect();
+                let marked = inner.tables.marked.get_or_init(|| Marked::of(&inner.vocabulary));
+                let structural = marked.structural.clone();
                 (step.saturating_mul(STRUCTURAL as u64 + 1), u64::MAX, structural)
             }
         };
@@ -338,7 +332,9 @@ impl Guide {
             }
             (Engine::Document { program, .. }, Position::Document { arena, top }) => {
                 let costs = inner.costs.get_or_init(|| Costs::of(program));
-                Places::new(program, costs, (**arena).clone(), *top, self.speller(left)).keep(trie, row);
+                let marked = inner.tables.marked.get_or_init(|| Marked::of(&inner.vocabulary));
+                let mut places = Places::new(program, costs, (**arena).clone(), *top, self.speller(left));
+                places.keep(trie, marked.text.as_ref(), row);
             }
             _ => row.fill(0),
         }

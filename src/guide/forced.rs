@@ -57,6 +57,14 @@ impl Guide {
         }
     }
 
+    /// Bytes of the text that this position is in, the run excepted.
+    fn bytes_since_special(&self) -> usize {
+        let vocabulary = self.index.vocabulary();
+        let taken = self.history.iter().rev().map(|step| step.token);
+        let spelled = taken.chain(self.context.iter().rev().copied()).map_while(|id| vocabulary.spelling(id));
+        spelled.map(<[u8]>::len).sum()
+    }
+
     fn certain_tokens(&mut self) -> Option<Vec<u32>> {
         let index = self.index.clone();
         let vocabulary = index.vocabulary();
@@ -75,6 +83,9 @@ impl Guide {
         };
         let rest = rest.get(..MAX_RUN).unwrap_or(rest);
 
+        if model.max_text() < usize::MAX && self.bytes_since_special() > model.max_text() {
+            return None;
+        }
         let mut place = self.places.last().map_or(0, |p| p.tokens);
         let taken = self.history.iter().map(|s| s.token);
         let ids: Vec<u32> = self.context.iter().copied().chain(taken).collect();

@@ -135,6 +135,10 @@ impl Search<'_, '_> {
             }
             places.push(to);
             text.push(byte);
+            if depth == 1 && self.is_cut(&text, start) {
+                i = trie.end[i as usize];
+                continue;
+            }
             if trie
                 .tokens(i)
                 .iter()
@@ -155,12 +159,17 @@ impl Search<'_, '_> {
         if self.tried == 0 {
             return true;
         }
-        if self.model.pieces(text, Next::Any).ends.iter().any(|&end| start < end && end < text.len()) {
+        if self.is_cut(text, start) {
             return false;
         }
         // A piece that is a token as a whole need not be what merging makes.
         let whole = start == 0 && self.model.takes_whole() && !bytes.is_empty();
         whole || self.model.merge(text).is_none_or(|all| all.split_last() == Some((&id, before)))
+    }
+
+    /// Whether a piece certainly ends inside of what follows `start`.
+    fn is_cut(&self, text: &[u8], start: usize) -> bool {
+        self.model.pieces(text, Next::Any).ends.iter().any(|&end| start < end && end < text.len())
     }
 
     /// Whether what is forced behind `text`, which ends with the token `id` and leads to `at`, ends its piece, and merging

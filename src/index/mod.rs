@@ -7,7 +7,7 @@
 //!
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
-//! make most of them without a walk. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
+//! make most of them without a walk. [`marked`] lists tokens that budgets look at one by one. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
 //! values and `unused` for unique elements. [`tails`] are what tokens spell between values, [`live`] says which of them can
 //! follow, and [`share`] keeps what all indexes make of the answer. `composition` is what a mask is made of and writes it,
 //! `memo` remembers that by what `describe` says of a configuration, [`finished`] keeps whole rows, `runs` forced bytes. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks
@@ -23,6 +23,7 @@ mod inner;
 mod key;
 mod language;
 pub mod live;
+pub mod marked;
 pub mod mask;
 pub(crate) mod memo;
 pub mod program;

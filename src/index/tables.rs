@@ -16,6 +16,7 @@ pub use cache::TableStats;
 use super::children::Children;
 use super::finished::Finished;
 use super::inner;
+use super::marked::Marked;
 use super::share::Shares;
 use super::spelling::Spelling;
 use super::submask::{Inner, SubMask, walk};
@@ -111,6 +112,8 @@ pub struct Tables {
     any_raw: Arc<MaskedLexeme>,
     /// What lies below the nodes of the vocabulary's trie.
     pub(super) subtrees: Subtrees,
+    /// Made for the first token budget.
+    pub marked: OnceLock<Marked>,
     /// What tokens spell between values.
     pub tails: Tails,
     /// Finished parts of masks.
@@ -223,6 +226,7 @@ impl Tables {
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             subtrees: Subtrees::of(trie),
+            marked: OnceLock::new(),
             tails: Tails::of(vocabulary)?,
             shares: Shares::default(),
             finished: Finished::default(),

@@ -20,7 +20,7 @@ use crate::guide::{Guide, GuideOptions};
 
 /// A guide, and whether a panic left it in doubt.
 pub struct Slot {
-    guide: Guide,
+    pub(super) guide: Guide,
     pub broken: bool,
 }
 
@@ -31,7 +31,7 @@ impl Slot {
     }
 
     /// What work on the guide answered, unless it panicked or found the index's file damaged.
-    fn settle<T>(&mut self, py: Python<'_>, outcome: std::thread::Result<T>) -> PyResult<T> {
+    pub(super) fn settle<T>(&mut self, py: Python<'_>, outcome: std::thread::Result<T>) -> PyResult<T> {
         let answer = outcome.map_err(|panic| {
             self.broken = true;
             internal(py, &panic_message(&*panic))

@@ -46,7 +46,7 @@ mod core_module {
     #[pymodule_export]
     use super::limits::{_restore_limits, PyLimits};
     #[pymodule_export]
-    use super::masks::{apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
+    use super::masks::{advance_each, apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
     #[pymodule_export]
     use super::registry::{clear_caches, stats};
     #[pymodule_export]

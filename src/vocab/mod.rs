@@ -21,13 +21,14 @@ pub mod model;
 mod pairs;
 mod split;
 pub mod trie;
+mod unigram;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::Slice;
-pub use model::{Cut, Model, Next, Recipe, SENTENCEPIECE};
+pub use model::{Cut, Model, Next, Recipe, SENTENCEPIECE, UNIGRAM};
 pub use trie::{Trie, TrieParts};
 
 /// The widest logits, in ids: sixteen times the widest known vocabulary, and 512 KiB per mask row.

@@ -3,12 +3,13 @@
 //! A vocabulary may hold a [`Model`]: the merges, the pattern that cuts text into pieces, and the added tokens. It says
 //! which tokens the tokenizer makes of a text, and which of them stay whatever text follows. It takes no part
 //! in the vocabulary's fingerprint, for no mask depends on it. A tokenizer that is anything else (a normaliser other
-//! than NFC, unigram, a pattern that is not known) has no model.
+//! than NFC, a pattern that is not known) has no model.
 //!
-//! There are two kinds. *Byte-level* BPE cuts text by a pattern and merges bytes. *Sentencepiece* BPE merges the
+//! There are three kinds. *Byte-level* BPE cuts text by a pattern and merges bytes. *Sentencepiece* BPE merges the
 //! characters of a whole text, in which a space is a character like others; a character that is no token is spelled
 //! by tokens of bytes. Its text is cut where no token spans (`pairs`). The space that it writes in front of a whole
-//! text does not count: an output continues a text.
+//! text does not count: an output continues a text. *Unigram* models of sentencepiece cut their text at the same places,
+//! and spell each part by scores ([`unigram`](super::unigram)).
 //!
 //! **Merging** is the published algorithm: of all neighbours that merge, those of the lowest rank, the leftmost first,
 //! until none do. A rank file ranks the merged bytes; a list of merges ranks pairs of tokens.
@@ -26,9 +27,14 @@ use rustc_hash::FxHashMap;
 use super::Vocabulary;
 use super::pairs::Pairs;
 use super::split::Splitter;
+use super::unigram::{self, Unigram};
 
 /// The "pattern" of sentencepiece models, which cut text by none.
 pub const SENTENCEPIECE: &str = "\u{2581}";
+
+/// The "pattern" of sentencepiece models that spell by scores: of each of [`Recipe::ids`], the bits of its score stand in
+/// [`Recipe::ranks`].
+pub const UNIGRAM: &str = "\u{2581}unigram";
 
 /// Stands for the token of a character that is none.
 const NO_TOKEN: u32 = u32::MAX;
@@ -84,7 +90,7 @@ pub struct Recipe {
     pub nfc: bool,
     /// The tokens that merging makes, added tokens excepted.
     pub ids: Vec<u32>,
-    /// Without `merges`: the rank of each of `ids`, the lowest merged first; if there are none, an id is its own rank.
+    /// Of a unigram model: the bits of each score. Else, without `merges`: the rank of each of `ids`, the lowest merged first; if there are none, an id is its own rank.
     pub ranks: Vec<u32>,
     /// Of sentencepiece models: the token of each byte, for characters that are no tokens; else nothing.
     pub bytes: Vec<u32>,
@@ -109,6 +115,7 @@ pub struct Model {
     /// Token and rank.
     by_bytes: FxHashMap<Box<[u8]>, (u32, u32)>,
     by_pair: FxHashMap<(u32, u32), (u32, u32)>,
+    unigram: Option<Unigram>,
     added: Vec<Box<[u8]>>,
     /// The bytes that some added token begins with.
     begins: Box<[bool; 256]>,
@@ -123,9 +130,11 @@ impl Model {
         let ranked = ranked.map(|(i, id)| Some((text(id)?.into(), (*id, *recipe.ranks.get(i).unwrap_or(id)))));
         let by_bytes: FxHashMap<Box<[u8]>, (u32, u32)> = ranked.collect::<Option<_>>()?;
         let cuts = match recipe.pattern.as_str() {
-            SENTENCEPIECE => Cuts::Pairs(Pairs::of(by_bytes.keys().map(|text| &**text))),
+            SENTENCEPIECE | UNIGRAM => Cuts::Pairs(Pairs::of(by_bytes.keys().map(|text| &**text))),
             pattern => Cuts::Pattern(Box::new(Splitter::new(pattern)?)),
         };
+        let scores = by_bytes.iter().map(|(bytes, &(_, bits))| (bytes.len(), f32::from_bits(bits)));
+        let unigram = if recipe.pattern == UNIGRAM { Some(Unigram::of(scores)?) } else { None };
         let fallback = [0, 256].contains(&recipe.bytes.len()) && recipe.bytes.iter().all(|id| text(id).is_some());
         if by_bytes.len() < recipe.ids.len() || !fallback {
             return None;
@@ -138,12 +147,17 @@ impl Model {
         let added: Vec<Box<[u8]>> = recipe.added.iter().map(|id| Some(text(id)?.into())).collect::<Option<_>>()?;
         let mut begins = Box::new([false; 256]);
         added.iter().filter_map(|content| content.first()).for_each(|&byte| begins[usize::from(byte)] = true);
-        Some(Model { recipe: recipe.clone(), cuts, by_bytes, by_pair, added, begins })
+        Some(Model { recipe: recipe.clone(), cuts, by_bytes, by_pair, unigram, added, begins })
     }
 
     /// What made this model.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
+    }
+
+    /// Texts of more bytes are not known, counted from their start or from a special token on.
+    pub fn max_text(&self) -> usize {
+        if self.unigram.is_some() { unigram::MAX_BYTES } else { usize::MAX }
     }
 
     /// Whether `id` is taken out of a text before it is cut into pieces, so that a fresh piece follows it.
@@ -268,6 +282,9 @@ impl Model {
     pub fn merge(&self, piece: &[u8]) -> Option<Vec<u32>> {
         if piece.len() > MAX_PIECE {
             return None;
+        }
+        if let Some(unigram) = &self.unigram {
+            return unigram.spell(std::str::from_utf8(piece).ok()?, &self.by_bytes);
         }
         // Start and token of each part, and the rank and token that it makes with the next one.
         let mut parts = self.units(piece)?;

@@ -3,6 +3,8 @@
 import json
 import pickle
 import random
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -227,3 +229,53 @@ def test_a_stop_token_that_spells_something_is_no_way_to_the_end(vocabulary):
     assert index.guide().min_tokens_to_finish() == 1
     guide = index.guide(max_tokens=4, stop_token_ids=[256, true])
     assert guide.min_tokens_to_finish() == 4
+
+
+def test_walks_that_always_prolong_end_in_time_over_real_schemas(llama3, monkeypatch):
+    """One walk of tests/tools/budget_walks.py for each schema of the corpus."""
+    pytest.importorskip("jsonschema_rs")
+    root = Path(__file__).parents[2]
+    monkeypatch.syspath_prepend(str(root / "tests" / "tools"))
+    import budget_walks
+
+    counts, rng = Counter(), random.Random(3)
+    schemas = budget_walks.sources(root / "benches" / "corpus" / "schemas.jsonl")
+    for _, schema in schemas:
+        order = rng.choice(["any", "schema"])
+        index = interlock.Index.from_json_schema(
+            schema, llama3, property_order=order, whitespace="flexible", formats="annotate"
+        )
+        budget_walks.walk(index, schema, rng, 2, counts)
+    assert counts["complete, in time and valid"] >= 0.9 * len(schemas), counts
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"type": "string", "minLength": 3000},
+        {"type": "string", "pattern": "a.{30}.*b.{40}"},
+        {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 2},
+        {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+    ],
+    ids=["a long string", "counts that overlap", "open keys", "unique elements"],
+)
+def test_the_mask_near_the_end_is_what_advance_takes(llama3, source):
+    """Where pricing every token by itself would take seconds or more."""
+    index = interlock.Index.from_json_schema(source, llama3)
+    needed = index.guide().min_tokens_to_finish()
+    rng = random.Random(1)
+    for extra in (0, 4):
+        guide = index.guide(max_tokens=needed + extra)
+        for _ in range(5):
+            allowed = guide.allowed_token_ids().tolist()
+            free = index.guide()
+            assert free.advance_many(guide.tokens) == guide.num_tokens
+            others = list(set(free.allowed_token_ids().tolist()) - set(allowed))
+            for token in rng.sample(allowed, min(16, len(allowed))):
+                assert guide.try_advance(token), token
+                guide.rollback(1)
+            for token in rng.sample(others, min(16, len(others))):
+                assert not guide.try_advance(token), token
+            guide.advance(rng.choice(allowed))
+            if guide.is_terminated:
+                break

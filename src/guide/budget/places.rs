@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 use crate::automaton::arena::{Arena, Kind, NONE, NodeId, Phase};
 use crate::automaton::complete::{Completer, Costs};
 use crate::automaton::config::Frames;
+use crate::automaton::lexeme::{Kind as LexemeKind, Lexeme};
 use crate::automaton::program::Program;
 use crate::automaton::text::Sub;
 use crate::vocab::Trie;
@@ -30,6 +31,8 @@ const DEAD: u32 = u32::MAX - 1;
 const ALONE: u32 = u32::MAX - 2;
 /// With so many places no more are numbered: a place takes a kilobyte.
 const MAX_PLACES: usize = 30_000;
+/// Plain text is looked at as a whole where it has so many places.
+const MAX_ALIKE: usize = 64;
 /// New text is this long at least, so that it is none of the short keys which completing tries first.
 const MIN_NEW: usize = 2;
 
@@ -66,8 +69,78 @@ impl<'a, F: Fn(Option<&[u8]>) -> bool> Places<'a, F> {
         places
     }
 
-    /// Takes the tokens out of a row after which what is left is too little.
-    pub(super) fn keep(&mut self, trie: &Trie, row: &mut [u32]) {
+    /// Takes the tokens out of a row after which what is left is too little. `marked` has those with a quote or a
+    /// backslash.
+    pub(super) fn keep(&mut self, trie: &Trie, marked: Option<&Trie>, row: &mut [u32]) {
+        let Some((marked, all)) = marked.and_then(|marked| Some((marked, self.text_is_alike()?))) else {
+            return self.walk(trie, row);
+        };
+        let mut few = vec![0u32; row.len()];
+        for &t in marked.subtree_tokens(0) {
+            let bit = row[t as usize >> 5] & 1 << (t & 31);
+            few[t as usize >> 5] |= bit;
+            row[t as usize >> 5] &= !bit;
+        }
+        self.walk(marked, &mut few);
+        if !all {
+            row.fill(0);
+        }
+        row.iter_mut().zip(few).for_each(|(word, few)| *word |= few);
+    }
+
+    /// Inside a string or a new key: whether what is left suffices after plain text, if it does after all of it or after
+    /// none. `None` where that differs, or is not soon found.
+    fn text_is_alike(&mut self) -> Option<bool> {
+        let n = self.arena.nodes[self.top as usize];
+        let range = n.start as usize..(n.start + n.len) as usize;
+        let program = self.program;
+        let lexemes: Vec<&Lexeme> = match n.kind {
+            Kind::Scalar => {
+                let items = self.arena.scalars[range].iter();
+                items.map(|i| &*program.lexemes[i.lexeme as usize]).collect()
+            }
+            Kind::Object if self.places[0].is_new => {
+                let shapes = self.arena.objects[range].iter().map(|i| &program.objects[i.shape as usize]);
+                let classes = shapes.flat_map(|shape| shape.others.iter().filter_map(|c| c.keys.as_deref()));
+                classes.chain([&*program.any_text]).collect()
+            }
+            _ => return None,
+        };
+        if n.kind == Kind::Scalar && lexemes.iter().any(|l| l.kind() == LexemeKind::Raw) {
+            return None;
+        }
+        // One byte stands for all that no lexeme tells apart.
+        let mut bytes: Vec<u8> = Vec::new();
+        for b in (0x20..=255u8).filter(|b| !b"\"\\".contains(b)) {
+            let same =
+                |a: u8| lexemes.iter().all(|l| l.byte_classes()[usize::from(a)] == l.byte_classes()[usize::from(b)]);
+            if !bytes.iter().any(|&a| same(a)) {
+                bytes.push(b);
+            }
+        }
+        let mut found = vec![0];
+        let mut answer = None;
+        let mut at = 0;
+        while let Some(&place) = found.get(at) {
+            for &b in &bytes {
+                let to = self.step(place, b);
+                if to == DEAD {
+                    continue;
+                }
+                if to == ALONE || found.len() > MAX_ALIKE || answer.is_some_and(|a| a != self.is_in_time(to, &[])) {
+                    return None;
+                }
+                answer = Some(self.is_in_time(to, &[]));
+                if !found.contains(&to) {
+                    found.push(to);
+                }
+            }
+            at += 1;
+        }
+        Some(answer.unwrap_or(true))
+    }
+
+    fn walk(&mut self, trie: &Trie, row: &mut [u32]) {
         let mut stack: Vec<(u32, u32)> = vec![(trie.len() as u32, 0)];
         let mut bytes: Vec<u8> = Vec::new();
         let clear =

@@ -8,7 +8,7 @@
 use super::decoder::fallback_byte;
 use super::{Table, malformed, unsupported};
 use crate::error::Result;
-use crate::vocab::{Recipe, SENTENCEPIECE};
+use crate::vocab::{Recipe, SENTENCEPIECE, UNIGRAM};
 
 /// The field numbers of `sentencepiece_model.proto` that are read.
 mod field {
@@ -102,11 +102,13 @@ pub(super) fn recognises(data: &[u8]) -> bool {
     matches!(Fields(piece).next(), Some(Some((field::PIECE_TEXT, Value::Bytes(_)))))
 }
 
-/// How a model encodes; `None` for what is not BPE, for one that rewrites text, and where pieces are unused. Merging
-/// joins the neighbours whose piece has the highest score. User-defined pieces are taken out of a text first.
+/// How a model encodes; `None` for what is neither BPE nor unigram, for one that rewrites text, and where pieces are
+/// unused. BPE joins the neighbours whose piece has the highest score; unigram looks for the highest sum. User-defined
+/// pieces are taken out of a text first.
 pub(super) fn recipe(data: &[u8]) -> Option<Recipe> {
     let (mut pieces, mut bytes, mut added) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut bpe, mut joins, mut marks, mut rewrites) = (false, true, true, false);
+    let (mut algorithm, mut joins, mut marks, mut rewrites) = (1, true, true, false);
+    let mut suffix = false;
     let mut id = 0;
     for part in Fields(data) {
         match part? {
@@ -128,8 +130,10 @@ pub(super) fn recipe(data: &[u8]) -> Option<Recipe> {
             }
             (field::TRAINER, Value::Bytes(trainer)) => {
                 for part in Fields(trainer) {
-                    if let (field::ALGORITHM, Value::Number(n)) = part? {
-                        bpe = n == 2;
+                    match part? {
+                        (field::ALGORITHM, Value::Number(n)) => algorithm = n,
+                        (field::SPACE_AS_SUFFIX, Value::Number(n)) => suffix = n != 0,
+                        _ => {}
                     }
                 }
             }
@@ -146,7 +150,14 @@ pub(super) fn recipe(data: &[u8]) -> Option<Recipe> {
             _ => {}
         }
     }
-    if !bpe || joins || !marks || rewrites || pieces.iter().any(|p| p.0.is_nan()) {
+    if suffix || joins || !marks || rewrites || pieces.iter().any(|p| p.0.is_nan()) {
+        return None;
+    }
+    if algorithm == 1 {
+        let (ranks, ids) = pieces.into_iter().map(|(score, id)| (score.to_bits(), id)).unzip();
+        return Some(Recipe { pattern: UNIGRAM.to_owned(), ids, ranks, added, ..Recipe::default() });
+    }
+    if algorithm != 2 {
         return None;
     }
     pieces.sort_by(|a, b| b.0.total_cmp(&a.0));

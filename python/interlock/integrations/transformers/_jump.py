@@ -19,6 +19,7 @@ import torch
 
 from interlock import ArgumentError
 from interlock.integrations.transformers._drafts import forced_run
+from interlock.integrations.transformers._batch import Batch
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._processor import constraints_of
 from interlock.integrations.transformers._row import Constraint, Row
@@ -159,7 +160,7 @@ def jump_forward(
         cache = outputs.past_key_values
         stats.model_calls += 1
         logits = outputs.logits[:, -1].to(copy=True, dtype=torch.float32, device=device)
-        masks.apply(rows, logits)
+        masks.apply(Batch(rows), logits)
         for i, sequence in enumerate(batch):
             if sequence.done:
                 continue

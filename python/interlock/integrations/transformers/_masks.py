@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 
 from interlock import ArgumentError, apply_bitmask, fill_bitmasks
-from interlock.integrations.transformers._row import Row
+from interlock.integrations.transformers._batch import Batch
 from interlock.masks import apply_torch_cpu
 
 __all__ = ["Masks"]
@@ -57,22 +57,13 @@ class Masks:
         self._bits: npt.NDArray[np.int32] = np.empty((0, 0), dtype=np.int32)
         self._copies = _Copies()
 
-    def fill(self, rows: list[Row]) -> tuple[npt.NDArray[np.int32], list[int]]:
+    def fill(self, batch: Batch) -> tuple[npt.NDArray[np.int32], list[int]]:
         """The masks of those rows that have one, and which rows these are. Guides come first, filled in one call.
 
         The masks are valid until the next call.
         """
-        guided: list[int] = []
-        guides = []
-        special: list[tuple[int, bool, list[int]]] = []
-        words = 0
-        for i, row in enumerate(rows):
-            words = max(words, row.words)
-            if (other := row.special()) is not None:
-                special.append((i, *other))
-            elif row.guide is not None:
-                guided.append(i)
-                guides.append(row.guide)
+        guided, guides, words = batch.running, batch.guides, batch.words
+        special = [(i, *other) for i, row in batch.others if (other := row.special()) is not None]
         count = len(guided) + len(special)
         if self._bits.shape != (count, words):
             self._bits = np.empty((count, words), dtype=np.int32)
@@ -87,30 +78,32 @@ class Masks:
                     view[k, t >> 5] |= np.uint32(1 << (t & 31))
                 else:
                     view[k, t >> 5] &= np.uint32(~(1 << (t & 31)) & 0xFFFFFFFF)
-        return bits, guided + [i for i, _, _ in special]
+        return bits, guided + [i for i, _, _ in special] if special else guided
 
-    def apply(self, rows: list[Row], logits: torch.Tensor) -> None:
+    def apply(self, batch: Batch, logits: torch.Tensor) -> None:
         """Mask ``logits`` (rows, width of the logits) in place."""
-        bits, numbers = self._filled(rows, logits)
+        bits, numbers = self._filled(batch, logits)
         if numbers:
             words: Any = bits
-            apply_bitmask(logits, words, None if numbers == list(range(len(logits))) else numbers)
+            apply_bitmask(logits, words, None if self._is_all(numbers, logits) else numbers)
 
-    def copied(self, rows: list[Row], logits: torch.Tensor) -> torch.Tensor:
+    @staticmethod
+    def _is_all(numbers: list[int], logits: torch.Tensor) -> bool:
+        return len(numbers) == len(logits) and numbers == list(range(len(numbers)))
+
+    def copied(self, batch: Batch, logits: torch.Tensor) -> torch.Tensor:
         """A masked copy of ``logits``."""
         plain = logits.device.type == "cpu" and logits.dtype in _KINDS and not logits.requires_grad
         if not plain or logits.dim() != 2 or logits.stride(1) != 1:
             made = logits.clone()
-            self.apply(rows, made)
+            self.apply(batch, made)
             return made
-        bits, numbers = self._filled(rows, logits)
+        bits, numbers = self._filled(batch, logits)
         made = self._copies.room(logits)
-        apply_torch_cpu(torch, made, bits, numbers, logits)
+        apply_torch_cpu(torch, made, bits, None if self._is_all(numbers, logits) else numbers, logits)
         return made
 
-    def _filled(self, rows: list[Row], logits: torch.Tensor) -> tuple[npt.NDArray[np.int32], list[int]]:
-        for row in rows:
-            if logits.shape[1] < row.tokens_of_vocabulary:
-                message = f"the logits have {logits.shape[1]} columns, the vocabulary has {row.tokens_of_vocabulary}"
-                raise ArgumentError(f"{message} tokens")
-        return self.fill(rows)
+    def _filled(self, batch: Batch, logits: torch.Tensor) -> tuple[npt.NDArray[np.int32], list[int]]:
+        if logits.shape[1] < batch.width:
+            raise ArgumentError(f"the logits have {logits.shape[1]} columns, the vocabulary has {batch.width} tokens")
+        return self.fill(batch)

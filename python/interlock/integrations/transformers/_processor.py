@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import torch
 from transformers import LogitsProcessor
 
 from interlock import ArgumentError, Index, TokenRejected
+from interlock.integrations.transformers._batch import Batch
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._row import Constraint, Row, Triggered
 
@@ -40,6 +42,12 @@ def constraints_of(
         given = [Triggered({key: c}) if isinstance(c, Index) else c for c in given]
     each = rows // len(given)
     return [constraint for constraint in given for _ in range(each)]
+
+
+def _texts(ids: torch.Tensor) -> list[bytes]:
+    """The ids of each row as bytes, to compare rows by."""
+    rows = np.ascontiguousarray(ids.cpu().numpy(), dtype=np.int64)
+    return [row.tobytes() for row in rows]
 
 
 class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore]
@@ -75,7 +83,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
 
     def reset(self) -> None:
         """Forget the last generation."""
-        self._rows: list[Row] = []
+        self._batch = Batch([])
         self._prompt: torch.Tensor | None = None
         self._seen: torch.Tensor | None = None
         self._masks = Masks()
@@ -89,8 +97,8 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
             self._seen = ids.clone()
             self._check(ids)
             if not self._in_place:
-                return self._masks.copied(self._rows, scores)
-            self._masks.apply(self._rows, scores)
+                return self._masks.copied(self._batch, scores)
+            self._masks.apply(self._batch, scores)
             return scores
         except BaseException:
             self.reset()
@@ -101,7 +109,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         made: list[Row] = []
         for constraint in constraints_of(self._constraints, len(ids), self._trigger):
             made.append(Row(constraint, self._max_tokens, self._stop))
-        self._rows = made
+        self._batch = Batch(made)
 
     def _step(self, ids: torch.Tensor) -> bool:
         """The usual case: every row is the one before plus a token."""
@@ -110,8 +118,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
             return False
         if ids.device != seen.device or not torch.equal(ids[:, :-1], seen):
             return False
-        for row, token in zip(self._rows, ids[:, -1].tolist(), strict=True):
-            row.advance(token)
+        self._batch.advance(ids[:, -1].tolist())
         return True
 
     def _follow(self, ids: torch.Tensor) -> bool:
@@ -122,37 +129,43 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         start = prompt.shape[1]
         if ids.device != prompt.device or not torch.equal(ids[:, :start], prompt):
             return False
-        wanted: list[list[int]] = ids[:, start:].tolist()
-        length = len(wanted[0]) - 1 if wanted else 0
-        if any(len(row.tokens) < length for row in self._rows):
-            return False
-        known: dict[tuple[int, tuple[int, ...]], Row] = {}
-        for row in self._rows:
-            known.setdefault((id(row.constraint), tuple(row.tokens[: max(length, 0)])), row)
-        parents: list[Row] = []
-        for old, tokens in zip(self._rows, wanted, strict=True):
-            parent = known.get((id(old.constraint), tuple(tokens[: max(length, 0)])))
-            if parent is None:
+        kept = self._batch.rows()
+        # In most cases each row is a row before and one token; drafts may bring several, or take some back.
+        seen = self._seen
+        if seen is not None and seen.shape[1] >= start and ids.shape[1] == seen.shape[1] + 1:
+            length = ids.shape[1] - 1 - start
+            wanted, had = _texts(ids[:, start:-1]), _texts(seen[:, start:])
+        else:
+            length = max(0, ids.shape[1] - 1 - start)
+            if any(len(row.tokens) < length for row in kept):
                 return False
-            parents.append(parent)
+            wanted = _texts(ids[:, start : start + length])
+            had = [np.asarray(row.tokens[:length], dtype=np.int64).tobytes() for row in kept]
+        known: dict[tuple[int, bytes], int] = {}
+        for j, (row, text) in enumerate(zip(kept, had, strict=True)):
+            known.setdefault((id(row.constraint), text), j)
+        parents = [known.get((id(row.constraint), text)) for row, text in zip(kept, wanted, strict=True)]
         # Forks first: whoever takes the row itself moves it.
         taken: set[int] = set()
         rows: list[Row] = []
         for parent in parents:
-            rows.append(parent.fork() if id(parent) in taken else parent)
-            taken.add(id(parent))
-        for row, tokens in zip(rows, wanted, strict=True):
-            row.cut(max(length, 0))
-            for token in tokens[max(length, 0) :]:
-                row.advance(token)
-        self._rows = rows
+            if parent is None:
+                return False
+            rows.append(kept[parent].fork() if parent in taken else kept[parent])
+            taken.add(parent)
+        for row in rows:
+            if len(row.tokens) > length:
+                row.cut(length)
+        self._batch = Batch(rows)
+        for column in ids[:, start + length :].t().tolist():
+            self._batch.advance(column)
         return True
 
     def _check(self, ids: torch.Tensor) -> None:
         """Only a beam may have taken a forbidden token: it has a neighbour with the same prompt."""
         if self._prompt is None:
             return
-        for i, row in enumerate(self._rows):
+        for i, row in self._batch.others:
             if not row.refused or row.guide is None:
                 continue
             beside = [j for j in (i - 1, i + 1) if 0 <= j < len(ids)]

@@ -154,6 +154,11 @@ class Row:
         elif token in self.stop:
             self._free_end = len(self.tokens)
 
+    def take(self, tokens: list[int]) -> None:
+        """Note tokens that the guide took already."""
+        self.tokens.extend(tokens)
+        self._taken += len(tokens)
+
     def cut(self, length: int) -> None:
         """Go back to the first ``length`` tokens."""
         del self.tokens[length:]

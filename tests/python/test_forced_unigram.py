@@ -1,0 +1,91 @@
+"""Forced tokens of a unigram tokenizer, against sentencepiece itself: a small model, trained here."""
+
+import io
+import json
+import random
+
+import pytest
+
+import interlock
+
+sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
+
+WORDS = "red green blue the city of name user count total is active open closed river small large answer".split()
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "user_name": {"enum": ["the small river", "open city", "a  b", "x"]},
+        "total count": {"type": "integer"},
+        "is active": {"type": "boolean"},
+        "colours": {"type": "array", "items": {"type": "string", "pattern": "^[a-z ]*$"}},
+    },
+    "required": ["user_name", "total count", "is active", "colours"],
+    "additionalProperties": False,
+}
+
+
+def document(rng: random.Random) -> dict[str, object]:
+    return {
+        "user_name": rng.choice(["the small river", "open city", "a  b", "x"]),
+        "total count": rng.choice([0, 7, -12, 2024, 10**12]),
+        "is active": rng.random() < 0.5,
+        "colours": [" ".join(rng.choices(WORDS, k=rng.randint(0, 4))) for _ in range(rng.randint(0, 3))],
+    }
+
+
+def trained(**options: object) -> "sentencepiece.SentencePieceProcessor":
+    rng = random.Random(4)
+    lines = [json.dumps(document(rng), separators=rng.choice([(",", ":"), (", ", ": ")])) for _ in range(400)]
+    lines += [" ".join(rng.choices(WORDS, k=8)) for _ in range(400)]
+    made = io.BytesIO()
+    settings = {
+        "model_type": "unigram",
+        "vocab_size": 160,
+        "character_coverage": 1.0,
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+        "add_dummy_prefix": False,
+        "hard_vocab_limit": False,
+        "minloglevel": 2,
+        **options,
+    }
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=made, **settings)
+    return sentencepiece.SentencePieceProcessor(model_proto=made.getvalue())
+
+
+def test_forced_tokens_are_the_tokenizers_own():
+    model, rng = trained(), random.Random(5)
+    vocabulary = interlock.Vocabulary.from_tokenizer(model)
+    for whitespace, separators in (("compact", (",", ":")), ("spaced", (", ", ": "))):
+        index = interlock.Index.from_json_schema(SCHEMA, vocabulary, whitespace=whitespace)
+        forced = total = 0
+        for _ in range(60):
+            text = json.dumps(document(rng), separators=separators)
+            before = rng.choice(["", "the answer is: ", "name " * 40])
+            start, ids = model.encode(before), model.encode(before + text)
+            if ids[: len(start)] != start:
+                continue
+            ids = ids[len(start) :]
+            guide, skip = index.guide(context_ids=start), 0
+            for at, token in enumerate(ids):
+                found = guide.forced_tokens()
+                assert found == ids[at : at + len(found)], (before, text, at)
+                skip = max(skip, at + len(found))
+                forced += at < skip
+                guide.advance(token)
+            assert guide.is_accepting
+            total += len(ids)
+        assert total > 1000 and forced > 0.4 * total, f"{whitespace}: {forced} of {total} tokens are forced"
+
+
+def test_long_texts_and_models_that_rewrite_force_nothing():
+    model = trained()
+    vocabulary = interlock.Vocabulary.from_tokenizer(model)
+    index = interlock.Index.from_json_schema(SCHEMA, vocabulary, whitespace="compact")
+    word = model.encode("name ")
+    assert index.guide(context_ids=word * 100).forced_tokens()
+    assert index.guide(context_ids=word * 5000).forced_tokens() == []
+    for options in ({"normalization_rule_name": "nmt_nfkc"}, {"remove_extra_whitespaces": True}):
+        other = interlock.Vocabulary.from_tokenizer(trained(**options))
+        guide = interlock.Index.from_json_schema(SCHEMA, other, whitespace="compact").guide()
+        assert guide.forced_bytes() and guide.forced_tokens() == []
