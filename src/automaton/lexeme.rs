@@ -455,6 +455,13 @@ impl Lexeme {
         if free { (INF, 0) } else { (room, need) }
     }
 
+    /// Whether the masks of all rooms of a state differ by the lengths of tokens alone, given a
+    /// [`count_key`](Self::count_key) that says that a bound matters: the text is free but for its length.
+    #[inline]
+    pub fn has_rooms(&self, (room, need): (u32, u32)) -> bool {
+        self.is_any_text && need == 0 && room < INF
+    }
+
     /// The state whose mask this state shares: the same but for counts that no token can exhaust.
     pub fn mask_state(&self, id: StateId) -> StateId {
         let state = self.state(id);

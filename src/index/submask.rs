@@ -247,10 +247,7 @@ impl Found {
 
     /// The mask whose inner part is `row`; what this walk found inside is not used.
     pub(crate) fn finish_with<'a>(self, row: Vec<u32>, spelled: impl Fn(u32) -> &'a [u8]) -> SubMask {
-        let n: usize = row.iter().map(|w| w.count_ones() as usize).sum();
-        let dense = Inner::Dense(row.into());
-        let inner = if n <= SPARSE { Inner::Sparse(dense.tokens().into()) } else { dense };
-        SubMask { inner, cross: self.cross(spelled) }
+        SubMask { inner: Inner::of_row(&row), cross: self.cross(spelled) }
     }
 
     fn cross<'a>(&self, spelled: impl Fn(u32) -> &'a [u8]) -> Option<Arc<Cross>> {
@@ -340,6 +337,13 @@ impl Inner {
                 out
             }
         }
+    }
+
+    /// The tokens of a row.
+    pub(crate) fn of_row(row: &[u32]) -> Inner {
+        let n: usize = row.iter().map(|w| w.count_ones() as usize).sum();
+        let dense = Inner::Dense(row.into());
+        if n <= SPARSE { Inner::Sparse(dense.tokens().into()) } else { dense }
     }
 
     /// Bytes of its numbers.

@@ -77,7 +77,10 @@ struct Masks {
     others_bytes: AtomicUsize,
     /// Bytes of masks that are kept.
     most: AtomicUsize,
+    /// Of any text between two characters, by room.
     rooms: OnceLock<Vec<Arc<SubMask>>>,
+    /// Of any text inside a character or an escape, by state and room.
+    inside: RwLock<FxHashMap<StateId, Arc<[Arc<SubMask>]>>>,
     /// Pairs of states whose masks were compared.
     idle: RwLock<FxHashMap<(StateId, StateId), bool>>,
     /// Masks being made right now, each for the sake of the one before.
@@ -545,10 +548,13 @@ impl Tables {
         {
             return m.clone();
         }
-        // Only between characters: the middle of one has a mask of its own.
-        if root && l.is_any_text() && need == 0 && room < INF && l.state(state).accepting {
-            let rooms = lexeme.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
-            if let Some(m) = rooms.get(room as usize) {
+        if root && l.has_rooms((room, need)) {
+            if l.state(state).accepting {
+                let rooms = lexeme.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
+                if let Some(m) = rooms.get(room as usize) {
+                    return m.clone();
+                }
+            } else if let Some(m) = self.inside_masks(vocabulary, lexeme, state).get(room as usize) {
                 return m.clone();
             }
         }
@@ -575,6 +581,17 @@ impl Tables {
         self.keep(&lexeme.masks, key, false, made)
     }
 
+    /// [`room_masks`](Self::room_masks) of a state inside a character or an escape, made once: there are some dozens.
+    fn inside_masks(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<[Arc<SubMask>]> {
+        let inside = &lexeme.masks.inside;
+        if let Some(known) = inside.read().unwrap_or_else(|p| p.into_inner()).get(&state) {
+            return known.clone();
+        }
+        self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
+        let made: Arc<[Arc<SubMask>]> = self.room_masks(vocabulary, &lexeme.lexeme, state).into();
+        inside.write().unwrap_or_else(|p| p.into_inner()).entry(state).or_insert(made).clone()
+    }
+
     /// Masks of "any text, at most r more code points" for every r that a token can tell from infinity: a row per r,
     /// each the one before plus the tokens of r code points.
     fn room_masks(&self, vocabulary: &Vocabulary, l: &Lexeme, state: StateId) -> Vec<Arc<SubMask>> {
@@ -599,7 +616,7 @@ impl Tables {
                 out.push(last);
                 continue;
             }
-            out.push(Arc::new(SubMask { inner: Inner::Dense(row.as_slice().into()), cross: template.cross.clone() }));
+            out.push(Arc::new(SubMask { inner: Inner::of_row(&row), cross: template.cross.clone() }));
         }
         out
     }
@@ -650,6 +667,7 @@ impl MaskedLexeme {
             others_bytes: AtomicUsize::new(0),
             most: AtomicUsize::new(MASK_BYTES),
             rooms: OnceLock::new(),
+            inside: RwLock::default(),
             idle: RwLock::default(),
             making: AtomicU32::new(0),
             bytes: AtomicUsize::new(0),
