@@ -82,12 +82,12 @@ impl Index {
         if self.is_built() {
             return Ok(());
         }
-        if let Some(tables) = self.make_tables(&pool, max_states, &mut progress)? {
+        if let Some(tables) = self.make_tables(pool.as_ref(), max_states, &mut progress)? {
             // Another thread may have built the same meanwhile.
             let _ = self.0.built.set(Built { tables: Some(tables), complete: true, classes: OnceLock::new() });
             return Ok(());
         }
-        let complete = fill_parts(&self.0, &pool, max_states, &mut progress)?;
+        let complete = fill_parts(&self.0, pool.as_ref(), max_states, &mut progress)?;
         let _ = self.0.built.set(Built { tables: None, complete, classes: OnceLock::new() });
         Ok(())
     }
@@ -109,8 +109,8 @@ impl Index {
         if self.is_built() {
             return Ok(None);
         }
-        let Some(tables) = self.make_tables(&pool, max_states, &mut progress)? else {
-            let complete = fill_parts(&self.0, &pool, max_states, &mut progress)?;
+        let Some(tables) = self.make_tables(pool.as_ref(), max_states, &mut progress)? else {
+            let complete = fill_parts(&self.0, pool.as_ref(), max_states, &mut progress)?;
             let _ = self.0.built.set(Built { tables: None, complete, classes: OnceLock::new() });
             return Ok(None);
         };
@@ -126,12 +126,12 @@ impl Index {
 
     fn make_tables(
         &self,
-        pool: &ThreadPool,
+        pool: Option<&ThreadPool>,
         max_states: usize,
         progress: &mut impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<Option<Tables>> {
         self.compiled()?;
-        match super::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, Some(pool), progress) {
+        match super::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, pool, progress) {
             Ok(tables) => Ok(Some(tables)),
             // Too many configurations, or a vocabulary that narrows the source.
             Err(e) if matches!(e.kind(), ErrorKind::Limit | ErrorKind::Unsupported) => Ok(None),
@@ -170,12 +170,16 @@ impl Index {
     }
 }
 
-fn pool(threads: Option<usize>) -> Result<ThreadPool> {
+/// Threads to work on; none where the calling one is enough.
+fn pool(threads: Option<usize>) -> Result<Option<ThreadPool>> {
     if threads.is_some_and(|n| n == 0 || n > MAX_THREADS) {
         return Err(Error::new(ErrorKind::Argument, format!("threads must be 1 to {MAX_THREADS}")));
     }
+    if threads == Some(1) {
+        return Ok(None);
+    }
     let pool = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    pool.map_err(|e| Error::new(ErrorKind::Limit, format!("threads cannot be started: {e}")))
+    pool.map(Some).map_err(|e| Error::new(ErrorKind::Limit, format!("threads cannot be started: {e}")))
 }
 
 /// A mask to make: of a lexeme's state after so many code points.
@@ -184,7 +188,7 @@ type Part<'a> = (&'a MaskedLexeme, StateId, u32);
 /// Makes masks of states of lexemes. Whether none was left out.
 fn fill_parts(
     inner: &Inner,
-    pool: &ThreadPool,
+    pool: Option<&ThreadPool>,
     max_states: usize,
     progress: &mut impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<bool> {
@@ -250,7 +254,10 @@ fn fill_parts(
             complete = false;
             break;
         }
-        bytes += pool.install(|| chunk.par_iter().map(|part| make(inner, &part.1)).sum::<usize>());
+        bytes += match pool {
+            Some(pool) => pool.install(|| chunk.par_iter().map(|part| make(inner, &part.1)).sum::<usize>()),
+            None => chunk.iter().map(|part| make(inner, &part.1)).sum(),
+        };
         done += chunk.len();
         progress(done, parts.len())?;
     }
