@@ -1,14 +1,27 @@
 """Building whole indexes, beside outlines-core: time and memory, in one run.
 
 Patterns are those of outlines' own benchmarks and some more; with a folder of MaskBench's files, schemas too: those from
-which outlines-core makes a pattern and whose index it builds within TIMEOUT seconds, with the same whitespace in both.
-Every measurement runs in a forked child of a process that holds the vocabulary, one thread each, best of three: the time
-from source to complete index, and by how much the child's resident memory grew. Needs outlines-core and, for the
-vocabulary, what ``examples/real_vocabulary.py`` needs.
+which outlines-core makes a pattern and whose index it builds within TIMEOUT seconds, with the same whitespace in both,
+and which get complete tables here. One thread each. Needs outlines-core and, for the vocabulary, what
+``examples/real_vocabulary.py`` needs, or a vocabulary pack.
 
-    python benches/build.py [FOLDER COUNT]
+    python benches/build.py [--vocabulary PACK] [FOLDER COUNT]
+    python benches/build.py --threads [--vocabulary PACK] [FOLDER COUNT]
+
+Each engine has a process of its own, which holds the vocabulary and has built one index. Each source is measured in
+forked children of it, which do nothing else:
+
+* *Time*: processor time from source to complete index; the least of three children, of one for schemas there.
+* *Memory*: by how much resident memory grows with an index that is kept. There: with one, after the allocator gave back
+  what is free (``malloc_trim``). Here an index is smaller than the allocator's pages: a part of the growth by as many as
+  are built in half a second, at least 8, after two that were let go; caches are emptied in between, so that none shares
+  what another made; and never less than what the index says of itself.
+
+``--threads`` compares two threads with one instead: wall time of each source, the least of five, turn by turn.
 """
 
+import argparse
+import ctypes
 import gc
 import itertools
 import json
@@ -20,13 +33,9 @@ import sys
 import time
 from pathlib import Path
 
-import outlines_core
-import outlines_core.json_schema
-
 import interlock
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-from real_vocabulary import load
 
 HOST = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 LOCAL = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
@@ -53,86 +62,190 @@ def resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def ours(vocabulary: interlock.Vocabulary, source: str) -> object:
-    if source.startswith("{"):
-        index = interlock.Index.from_json_schema(source, vocabulary, whitespace=WHITESPACE)
-    else:
-        index = interlock.Index.from_regex(source, vocabulary)
-    index.build(threads=1)
-    return index
+class Ours:
+    name = "interlock"
+
+    def __init__(self, vocabulary: interlock.Vocabulary):
+        self.vocabulary = vocabulary
+        self.build("a")
+
+    def build(self, source: str, threads: int = 1) -> interlock.Index:
+        if source.startswith("{"):
+            index = interlock.Index.from_json_schema(source, self.vocabulary, whitespace=WHITESPACE)
+        else:
+            index = interlock.Index.from_regex(source, self.vocabulary)
+        index.build(threads=threads)
+        return index
+
+    def held(self, source: str, took: float) -> int | None:
+        def one():
+            interlock.clear_caches()
+            return self.build(source)
+
+        for _ in range(2):
+            index = one()
+            if index.num_masks is None:
+                return None
+            said = index.memory_bytes
+            del index
+        gc.collect()
+        before, kept = resident(), []
+        kept.extend(one() for _ in range(max(8, min(256, int(0.5 / took)))))
+        interlock.clear_caches()
+        gc.collect()
+        return max(said, (resident() - before) // len(kept))
 
 
-def theirs(vocabulary: "outlines_core.Vocabulary", source: str) -> object:
-    if source.startswith("{"):
-        source = outlines_core.json_schema.build_regex_from_schema(source, WHITESPACE)
-    return outlines_core.Index(source, vocabulary)
+class Theirs:
+    name = "outlines-core"
+
+    def __init__(self, vocabulary: interlock.Vocabulary):
+        import outlines_core
+        import outlines_core.json_schema
+
+        self.core = outlines_core
+        spellings: dict[bytes, list[int]] = {}
+        for token in range(len(vocabulary)):
+            text = vocabulary.token_bytes(token)
+            if text and token not in vocabulary.special_token_ids and token not in vocabulary.eos_token_ids:
+                spellings.setdefault(text, []).append(token)
+        self.vocabulary = outlines_core.Vocabulary(vocabulary.eos_token_ids[0], spellings)
+        self.build("a")
+
+    def build(self, source: str):
+        if source.startswith("{"):
+            source = self.core.json_schema.build_regex_from_schema(source, WHITESPACE)
+        return self.core.Index(source, self.vocabulary)
+
+    def held(self, source: str, took: float) -> int:
+        trim = ctypes.CDLL(None).malloc_trim
+        gc.collect()
+        trim(0)
+        before = resident()
+        index = self.build(source)
+        gc.collect()
+        trim(0)
+        grown = resident() - before
+        del index
+        return max(grown, 1)
 
 
-def child(pipe, build, vocabulary, source) -> None:
+def child(pipe, engine, source, memory) -> None:
     gc.collect()
-    before, start = resident(), time.perf_counter()
+    start = time.process_time()
     try:
-        index = build(vocabulary, source)
+        index = engine.build(source)
+        took = time.process_time() - start
+        del index
+        pipe.send((took, engine.held(source, took) if memory else None))
     except Exception:
         pipe.send(None)
-        return
-    took = time.perf_counter() - start
-    pipe.send((took, resident() - before))
-    del index
 
 
-def measure(build, vocabulary, source: str, times: int = 3) -> tuple[float, int] | None:
-    """The least time with its memory; ``None`` for a source that is refused or takes too long."""
+def measure(engine, source: str, times: int):
+    """The least time with the memory of one child; ``None`` for a source that is refused or takes too long."""
     context = multiprocessing.get_context("fork")
     results = []
-    for _ in range(times):
+    for turn in range(times):
         receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(target=child, args=(sender, build, vocabulary, source))
+        process = context.Process(target=child, args=(sender, engine, source, turn == 0))
         process.start()
         sender.close()
-        result = receiver.recv() if receiver.poll(TIMEOUT) else None
+        result = receiver.recv() if receiver.poll(TIMEOUT * 2) else None
         process.kill()
         process.join()
         if result is None:
             return None
         results.append(result)
-    return min(results)
+    return min(r[0] for r in results), results[0][1]
 
 
-def schemas(folder: str, count: int):
+def serve(pipe, kind, pack) -> None:
+    """An engine's own process: answers sources until there are no more."""
+    engine = kind(load(pack))
+    pipe.send(True)
+    while (asked := pipe.recv()) is not None:
+        pipe.send(measure(engine, *asked))
+
+
+def load(pack: str | None) -> interlock.Vocabulary:
+    if pack:
+        return interlock.Vocabulary.load(pack)
+    from real_vocabulary import load
+
+    return load()
+
+
+def schemas(folder: str):
     files = sorted(Path(folder).glob("*.json"))
     random.Random(1).shuffle(files)
     for file in files:
         yield file.stem[:40], json.dumps(json.loads(file.read_bytes())["schema"])
 
 
-def main() -> None:
-    vocabulary = load()
-    spellings: dict[bytes, list[int]] = {}
-    for token in range(len(vocabulary)):
-        text = vocabulary.token_bytes(token)
-        if text and token not in vocabulary.special_token_ids and token not in vocabulary.eos_token_ids:
-            spellings.setdefault(text, []).append(token)
-    rival = outlines_core.Vocabulary(vocabulary.eos_token_ids[0], spellings)
-    # What all indexes over a vocabulary share is made before anything is timed, as theirs is.
-    interlock.Index.from_regex("a", vocabulary).build(threads=1)
+def compare(options) -> None:
+    context = multiprocessing.get_context("spawn")
+    ask = {}
+    for kind in (Ours, Theirs):
+        here, there = context.Pipe()
+        context.Process(target=serve, args=(there, kind, options.vocabulary)).start()
+        here.recv()
+        ask[kind] = here
     print(f"{'source':40} {'interlock':>20} {'outlines-core':>20} {'time':>7} {'memory':>7}")
-    ratios, wanted = [], int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    sources = itertools.chain(PATTERNS.items(), schemas(sys.argv[1], wanted) if wanted else [])
+    ratios = []
+    sources = itertools.chain(PATTERNS.items(), schemas(options.folder) if options.folder else [])
     for name, source in sources:
-        if len(ratios) >= len(PATTERNS) + wanted:
+        if len(ratios) >= len(PATTERNS) + options.count:
             break
-        found = measure(theirs, rival, source, 3 if name in PATTERNS else 1)
-        mine = found and measure(ours, vocabulary, source)
-        if not mine:
+        ask[Ours].send((source, 3))
+        mine = ask[Ours].recv()
+        if not mine or mine[1] is None:
+            continue
+        ask[Theirs].send((source, 3 if name in PATTERNS else 1))
+        found = ask[Theirs].recv()
+        if not found:
             continue
         (a, m), (b, n) = mine, found
-        ratios.append((b / a, n / max(m, 1)))
-        row = f"{name:40} {a * 1e3:8.1f} ms {m / 2**20:5.1f} MiB {b * 1e3:8.1f} ms {n / 2**20:5.1f} MiB"
-        print(f"{row} {ratios[-1][0]:6.1f}x {ratios[-1][1]:6.1f}x", flush=True)
-    for part, rows in (("patterns", ratios[: len(PATTERNS)]), ("schemas", ratios[len(PATTERNS) :])):
+        ratios.append((name in PATTERNS, b / a, n / max(m, 1)))
+        row = f"{name:40} {a * 1e3:8.1f} ms {m / 2**10:7.1f} KiB {b * 1e3:8.1f} ms {n / 2**10:9.1f} KiB"
+        print(f"{row} {ratios[-1][1]:6.1f}x {ratios[-1][2]:6.1f}x", flush=True)
+    for part, of_patterns in (("patterns", {True}), ("schemas", {False}), ("sources", {True, False})):
+        rows = [r[1:] for r in ratios if r[0] in of_patterns]
         if rows:
-            print(f"median of {len(rows)} {part}: " + " ".join(f"{statistics.median(r):.1f}x" for r in zip(*rows)))
+            time_, memory = (statistics.median(r) for r in zip(*rows, strict=True))
+            print(f"median of {len(rows)} {part}: time {time_:.1f}x, memory {memory:.1f}x")
+    for pipe in ask.values():
+        pipe.send(None)
+
+
+def threads(options) -> None:
+    engine = Ours(load(options.vocabulary))
+    sources = list(PATTERNS.items()) + list(itertools.islice(schemas(options.folder), options.count) if options.folder else [])
+    total = [0.0, 0.0]
+    for name, source in sources:
+        best = [float("inf"), float("inf")]
+        try:
+            for _ in range(5):
+                for number in (1, 2):
+                    interlock.clear_caches()
+                    start = time.perf_counter()
+                    engine.build(source, number)
+                    best[number - 1] = min(best[number - 1], time.perf_counter() - start)
+        except interlock.InterlockError:
+            continue
+        print(f"{name:40} {best[0] * 1e3:8.2f} ms {best[1] * 1e3:8.2f} ms {best[0] / best[1]:5.2f}x", flush=True)
+        total = [t + b for t, b in zip(total, best, strict=True)]
+    print(f"all: {total[0] * 1e3:.1f} ms, two threads {total[1] * 1e3:.1f} ms: {total[0] / total[1]:.2f}x")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--vocabulary", help="a vocabulary pack")
+    parser.add_argument("--threads", action="store_true", help="two threads beside one")
+    parser.add_argument("folder", nargs="?", help="MaskBench's files")
+    parser.add_argument("count", nargs="?", type=int, default=0, help="how many of its schemas")
+    options = parser.parse_args()
+    (threads if options.threads else compare)(options)
 
 
 if __name__ == "__main__":

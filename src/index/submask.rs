@@ -342,6 +342,13 @@ impl Inner {
         row
     }
 
+    /// The tokens of a row.
+    pub(crate) fn of_row(row: &[u32]) -> Inner {
+        let n: usize = row.iter().map(|w| w.count_ones() as usize).sum();
+        let dense = Inner::Dense(row.into());
+        if n <= SPARSE { Inner::Sparse(dense.tokens().into()) } else { dense }
+    }
+
     /// Bytes of its numbers.
     pub fn bytes(&self) -> usize {
         match self {

@@ -6,6 +6,7 @@
 //!   recent use. An index keeps its own lexemes alive, so eviction never breaks one.
 
 mod cache;
+mod rooms;
 
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -19,7 +20,7 @@ use super::inner;
 use super::marked::Marked;
 use super::share::Shares;
 use super::spelling::Spelling;
-use super::submask::{Inner, SubMask, walk};
+use super::submask::{SubMask, walk};
 use super::subtrees::Subtrees;
 use super::tails::Tails;
 use crate::automaton::append::AppendVec;
@@ -82,7 +83,10 @@ struct Masks {
     idle: RwLock<FxHashMap<(StateId, StateId), bool>>,
     /// Bytes of masks that are kept.
     most: AtomicUsize,
+    /// Of any text between two characters, by room.
     rooms: OnceLock<Vec<Arc<SubMask>>>,
+    /// Of any text inside a character or an escape, by state and room.
+    inside: RwLock<FxHashMap<StateId, Arc<[Arc<SubMask>]>>>,
     bytes: AtomicUsize,
 }
 
@@ -383,10 +387,13 @@ impl Tables {
         {
             return m.clone();
         }
-        // Only between characters: the middle of one has a mask of its own.
-        if root && l.is_any_text() && need == 0 && room < INF && l.state(state).accepting {
-            let rooms = lexeme.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
-            if let Some(m) = rooms.get(room as usize) {
+        if root && l.has_rooms((room, need)) {
+            if l.state(state).accepting {
+                let rooms = lexeme.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
+                if let Some(m) = rooms.get(room as usize) {
+                    return m.clone();
+                }
+            } else if let Some(m) = self.inside_masks(vocabulary, lexeme, state).get(room as usize) {
                 return m.clone();
             }
         }
@@ -415,35 +422,6 @@ impl Tables {
         let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.masks.crosses);
         let made = Arc::new(found.finish(self.words, |t| self.rest_of(vocabulary, t, walked, node)));
         self.keep(&lexeme.masks, key, false, made)
-    }
-
-    /// Masks of "any text, at most r more code points" for every r that a token can tell from infinity: a row per r,
-    /// each the one before plus the tokens of r code points.
-    fn room_masks(&self, vocabulary: &Vocabulary, l: &Lexeme, state: StateId) -> Vec<Arc<SubMask>> {
-        let found = walk(l, vocabulary.trie(), 0, state, None, true);
-        let mut inner = found.inner.clone();
-        inner.sort_unstable_by_key(|t| (t.1, t.0));
-        let template = found.finish(self.words, |t| vocabulary.token_bytes(t).unwrap_or_default());
-        let mut row = vec![0u32; self.words];
-        let mut next = 0;
-        let mut out: Vec<Arc<SubMask>> = Vec::new();
-        for r in 0..=self.reach.any {
-            let before = next;
-            while next < inner.len() && inner[next].1 <= r {
-                let t = inner[next].0;
-                row[t as usize >> 5] |= 1 << (t & 31);
-                next += 1;
-            }
-            if r > 0
-                && next == before
-                && let Some(last) = out.last().cloned()
-            {
-                out.push(last);
-                continue;
-            }
-            out.push(Arc::new(SubMask { inner: Inner::Dense(row.as_slice().into()), cross: template.cross.clone() }));
-        }
-        out
     }
 }
 
@@ -493,6 +471,7 @@ impl MaskedLexeme {
             idle: RwLock::default(),
             most: AtomicUsize::new(MASK_BYTES),
             rooms: OnceLock::new(),
+            inside: RwLock::default(),
             bytes: AtomicUsize::new(0),
         }
     }

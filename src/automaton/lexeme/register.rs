@@ -163,6 +163,13 @@ impl Lexeme {
         self.count_key_within(count, self.reach.any)
     }
 
+    /// Whether the masks of all rooms of a state differ by the lengths of tokens alone, given a
+    /// [`count_key`](Self::count_key) that says that a bound matters: the text is free but for its length.
+    #[inline]
+    pub fn has_rooms(&self, (room, need): (u32, u32)) -> bool {
+        self.is_any_text && need == 0 && room < INF
+    }
+
     /// [`count_key`](Self::count_key) for tokens of up to `reach` code points.
     #[inline]
     fn count_key_within(&self, count: u32, reach: u32) -> (u32, u32) {

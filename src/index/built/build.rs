@@ -6,10 +6,10 @@
 //! apart. Guides then put masks together from parts that exist; what remains for first use is the part of a token that
 //! opens a scalar in its middle.
 //!
-//! Parts are bounded: some lexemes have a hundred thousand states, of which a text meets a few dozen. So the states
-//! nearest to the start of each lexeme are explored, and the masks nearest to the start are made, of all lexemes in
-//! turn, up to the numbers below. An index is *complete* if nothing was left out; what was is made on first use, as
-//! without a build.
+//! Parts are bounded: some lexemes have a hundred thousand states, of which a text meets a few dozen. Where states or
+//! masks are more than the numbers below, not all of them are made, but a beginning: the masks nearest to the start of
+//! each lexeme, of all lexemes in turn. An index is *complete* if nothing was left out; what was is made on first use,
+//! as without a build.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -36,10 +36,13 @@ const MAX_BYTES: usize = 1 << 30;
 /// More threads than any build can use.
 const MAX_THREADS: usize = 1_024;
 /// States of lexemes that are explored for parts, in all.
-const MAX_PART_STATES: usize = 8_192;
+const MAX_PART_STATES: usize = 12_288;
 /// Masks of parts, and their bytes: a mask with a row of its own takes some ten times as long as one with a list.
 const MAX_PARTS: usize = 1_024;
 const MAX_PART_BYTES: usize = 4 << 20;
+/// Masks of a beginning, where not all are made, and of a lexeme of which not all states were explored.
+const BEGINNING: usize = 128;
+const BEGINNING_OF_LEXEME: usize = 16;
 /// Masks of parts that are made between two reports of progress.
 const CHUNK: usize = 64;
 
@@ -59,9 +62,9 @@ impl Index {
     /// was built.
     ///
     /// An index of up to 4,096 configurations (`max_states` may say fewer) gets complete tables. Of any other, masks of
-    /// the states of its lexemes are made: of at most 8,192 states in all (and `max_states` for one lexeme), at most
-    /// 1,024 masks and 4 MiB, those nearest to the starts first; [`is_complete`](Index::is_complete) says whether that was
-    /// everything.
+    /// the states of its lexemes are made: of at most 12,288 states in all (and `max_states` for one lexeme), at most
+    /// 1,024 masks and 4 MiB. Where there are more, the 128 masks nearest to the starts are made, and
+    /// [`is_complete`](Index::is_complete) stays false.
     ///
     /// # Errors
     /// `Argument` for no threads or more than 1,024; `Limit` if threads cannot be started; what `progress` returns.
@@ -79,12 +82,12 @@ impl Index {
         if self.is_built() {
             return Ok(());
         }
-        if let Some(tables) = self.make_tables(&pool, max_states, &mut progress)? {
+        if let Some(tables) = self.make_tables(pool.as_ref(), max_states, &mut progress)? {
             // Another thread may have built the same meanwhile.
             let _ = self.0.built.set(Built { tables: Some(tables), complete: true, classes: OnceLock::new() });
             return Ok(());
         }
-        let complete = fill_parts(&self.0, &pool, max_states, &mut progress)?;
+        let complete = fill_parts(&self.0, pool.as_ref(), max_states, &mut progress)?;
         let _ = self.0.built.set(Built { tables: None, complete, classes: OnceLock::new() });
         Ok(())
     }
@@ -106,8 +109,8 @@ impl Index {
         if self.is_built() {
             return Ok(None);
         }
-        let Some(tables) = self.make_tables(&pool, max_states, &mut progress)? else {
-            let complete = fill_parts(&self.0, &pool, max_states, &mut progress)?;
+        let Some(tables) = self.make_tables(pool.as_ref(), max_states, &mut progress)? else {
+            let complete = fill_parts(&self.0, pool.as_ref(), max_states, &mut progress)?;
             let _ = self.0.built.set(Built { tables: None, complete, classes: OnceLock::new() });
             return Ok(None);
         };
@@ -123,12 +126,12 @@ impl Index {
 
     fn make_tables(
         &self,
-        pool: &ThreadPool,
+        pool: Option<&ThreadPool>,
         max_states: usize,
         progress: &mut impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<Option<Tables>> {
         self.compiled()?;
-        match super::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, Some(pool), progress) {
+        match super::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, pool, progress) {
             Ok(tables) => Ok(Some(tables)),
             // Too many configurations, or a vocabulary that narrows the source.
             Err(e) if matches!(e.kind(), ErrorKind::Limit | ErrorKind::Unsupported) => Ok(None),
@@ -167,12 +170,16 @@ impl Index {
     }
 }
 
-fn pool(threads: Option<usize>) -> Result<ThreadPool> {
+/// Threads to work on; none where the calling one is enough.
+fn pool(threads: Option<usize>) -> Result<Option<ThreadPool>> {
     if threads.is_some_and(|n| n == 0 || n > MAX_THREADS) {
         return Err(Error::new(ErrorKind::Argument, format!("threads must be 1 to {MAX_THREADS}")));
     }
+    if threads == Some(1) {
+        return Ok(None);
+    }
     let pool = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    pool.map_err(|e| Error::new(ErrorKind::Limit, format!("threads cannot be started: {e}")))
+    pool.map(Some).map_err(|e| Error::new(ErrorKind::Limit, format!("threads cannot be started: {e}")))
 }
 
 /// A mask to make: of a lexeme's state after so many code points.
@@ -181,7 +188,7 @@ type Part<'a> = (&'a MaskedLexeme, StateId, u32);
 /// Makes masks of states of lexemes. Whether none was left out.
 fn fill_parts(
     inner: &Inner,
-    pool: &ThreadPool,
+    pool: Option<&ThreadPool>,
     max_states: usize,
     progress: &mut impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<bool> {
@@ -195,12 +202,12 @@ fn fill_parts(
     let mut complete = true;
     let mut known = FxHashSet::default();
     let mut left = MAX_PART_STATES;
-    for (n, masked) in lexemes.iter().enumerate() {
+    for masked in &lexemes {
         let l = &*masked.lexeme;
         // One that has made many masks already keeps these as well.
         masked.keep_masks(MASK_BYTES + MAX_PART_BYTES);
-        // What the lexemes before did not need is there for those that follow.
-        let share = (left / (lexemes.len() - n)).min(max_states).max(1);
+        // No lexeme takes so many that nothing is left for those that follow.
+        let share = (left / 2).min(max_states).max(1);
         let (states, all) = explore(l, share, inner.max_state_bytes / 2)?;
         left = left.saturating_sub(states.len());
         complete &= all;
@@ -210,6 +217,7 @@ fn fill_parts(
             continue;
         }
         let classes = counts(l);
+        let most = if all { MAX_PARTS } else { BEGINNING_OF_LEXEME };
         let mut rank = 0;
         for &state in &states {
             for &count in &classes {
@@ -217,30 +225,39 @@ fn fill_parts(
                 if count > 0 && state == l.start() {
                     break;
                 }
-                let key = l.count_key(count);
-                let bounds = (key != (INF, 0)).then_some(l.kind());
-                let of = (masked.masks_at(), l.mask_state(state), key, bounds);
+                let key = match l.count_key(count) {
+                    // One walk makes the masks of all rooms.
+                    key if l.has_rooms(key) => (0, 0),
+                    key => key,
+                };
+                let bounds = (key != (INF, 0) && key != (0, 0)).then_some(l.kind());
+                let of = if key == (INF, 0) { l.mask_state(state) } else { state };
+                let of = (masked.masks_at(), of, key, bounds);
                 if l.live_at(l.state(state), count) && known.insert(of) {
                     parts.push((rank, (masked, state, count)));
                     rank += 1;
                 }
             }
-            if rank > MAX_PARTS {
-                complete = false;
+            if rank > most {
                 break;
             }
         }
     }
     parts.sort_by_key(|part| part.0);
-    complete &= parts.len() <= MAX_PARTS;
-    parts.truncate(MAX_PARTS);
+    if !complete || parts.len() > MAX_PARTS {
+        complete = false;
+        parts.truncate(BEGINNING);
+    }
     let (mut done, mut bytes) = (0, 0);
     for chunk in parts.chunks(CHUNK) {
         if bytes > MAX_PART_BYTES {
             complete = false;
             break;
         }
-        bytes += pool.install(|| chunk.par_iter().map(|part| make(inner, &part.1)).sum::<usize>());
+        bytes += match pool {
+            Some(pool) => pool.install(|| chunk.par_iter().map(|part| make(inner, &part.1)).sum::<usize>()),
+            None => chunk.iter().map(|part| make(inner, &part.1)).sum(),
+        };
         done += chunk.len();
         progress(done, parts.len())?;
     }

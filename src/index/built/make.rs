@@ -6,9 +6,9 @@
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::masks::MaskSetBuilder;
+use super::masks::{self, MaskSetBuilder};
 use super::rows::Rows;
 use super::{DEAD, MAX_STATES, OUTSIDE, Parts, Tables, bits};
 use crate::automaton::arena::Arena;
@@ -97,28 +97,38 @@ fn tables(
     let words = inner.vocabulary.words();
     let width = next.len() / tops.len().max(1);
     let mut set = MaskSetBuilder::new(words);
-    let mut mask_of: Vec<u16> = Vec::with_capacity(tops.len());
-    for chunk in tops.chunks(CHUNK) {
+    // States that are known to share their mask have it made once.
+    let mask_states: Vec<u32> = match &inner.engine {
+        Engine::Pattern(lexeme) => tops.iter().map(|&top| lexeme.lexeme.mask_state(top)).collect(),
+        Engine::Document { .. } => tops.to_vec(),
+    };
+    let mut seen = FxHashSet::default();
+    let distinct: Vec<u32> = mask_states.iter().copied().filter(|&state| seen.insert(state)).collect();
+    let mut numbers: FxHashMap<u32, u16> = FxHashMap::default();
+    for chunk in distinct.chunks(CHUNK) {
         let mask = |arena: &mut Arena, &top: &u32| {
             let mut row = vec![0; words];
             mask(inner, arena, top, &mut row);
-            row
+            (masks::hash(&row), row)
         };
-        let made: Vec<Vec<u32>> = match pool {
+        let made: Vec<(u64, Vec<u32>)> = match pool {
             Some(pool) => pool.install(|| chunk.par_iter().map_init(|| arena.clone(), mask).collect()),
             None => {
                 let mut arena = arena.clone();
                 chunk.iter().map(|top| mask(&mut arena, top)).collect()
             }
         };
-        // Fewer than the states, whose numbers have 16 bits.
-        mask_of.extend(made.iter().map(|row| set.add(row) as u16));
+        for (&state, (hash, row)) in chunk.iter().zip(&made) {
+            // Fewer than the states, whose numbers have 16 bits.
+            numbers.insert(state, set.add_hashed(*hash, row) as u16);
+        }
         let held = set.bytes() + 2 * next.len();
         if held > max_bytes {
             return Err(Error::limit("bytes of built tables", max_bytes as u64, held as u64));
         }
-        progress(mask_of.len(), tops.len())?;
+        progress(numbers.len(), distinct.len())?;
     }
+    let mask_of: Vec<u16> = mask_states.iter().filter_map(|state| numbers.get(state).copied()).collect();
     let parts = Parts {
         byte_classes: byte_classes.into(),
         rows: Rows::of(&next, width),

@@ -113,7 +113,7 @@ pub struct MaskSetBuilder {
 }
 
 /// A hash of a row; equal hashes are compared.
-fn hash(row: &[u32]) -> u64 {
+pub fn hash(row: &[u32]) -> u64 {
     let mut lanes = [0x9E37_79B9_7F4A_7C15u64; 4];
     for words in row.chunks(8) {
         for (lane, pair) in lanes.iter_mut().zip(words.chunks(2)) {
@@ -196,7 +196,11 @@ impl MaskSetBuilder {
 
     /// The number of a mask, which is added if it is new. `row` has the set's width.
     pub fn add(&mut self, row: &[u32]) -> u32 {
-        let hash = hash(row);
+        self.add_hashed(hash(row), row)
+    }
+
+    /// [`add`](Self::add) of a mask whose [`hash`] is known.
+    pub fn add_hashed(&mut self, hash: u64, row: &[u32]) -> u32 {
         let mut scratch = Vec::new();
         let known = self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice);
         if let Some(&number) = known.iter().find(|&&number| self.is(number, row, &mut scratch)) {

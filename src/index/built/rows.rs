@@ -6,7 +6,7 @@
 //! different places, so an entry that is found under another class belongs to another row, and there is no successor.
 //! Equal rows are kept once.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{DEAD, OUTSIDE};
 use crate::pages::Slice;
@@ -99,7 +99,7 @@ struct Place {
     next: Vec<u16>,
     taken: Vec<bool>,
     /// Where rows begin.
-    starts: FxHashSet<usize>,
+    starts: Vec<bool>,
     /// Where rows with entries under these classes need not be tried again: before.
     tried: FxHashMap<Box<[usize]>, usize>,
 }
@@ -109,16 +109,17 @@ impl Place {
     fn put(&mut self, row: &[u16], classes: &[usize]) -> usize {
         let first = self.tried.get(classes).copied().unwrap_or_default();
         let free = |start: &usize| {
-            !self.starts.contains(start)
+            !self.starts.get(*start).is_some_and(|&taken| taken)
                 && classes.iter().all(|c| !self.taken.get(start + c).is_some_and(|&taken| taken))
         };
         // At the end every place is free, and no row begins beyond it.
         let end = self.taken.len();
         let start = (first..end.min(first + TRIED)).find(free).unwrap_or(end);
         self.tried.insert(classes.into(), end.min(start + 1).min(first + TRIED));
-        self.starts.insert(start);
         let end = (start + row.len()).max(self.taken.len());
         self.taken.resize(end, false);
+        self.starts.resize(end, false);
+        self.starts[start] = true;
         // What no row takes says that there is no successor, whoever reads it.
         self.class.resize(end, 0);
         self.next.resize(end, DEAD);

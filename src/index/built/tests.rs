@@ -4,7 +4,9 @@ use super::classes::{TokenClasses, walk};
 use super::masks::{MaskSet, MaskSetBuilder, NO_BASE, OF_MASK};
 use super::rows::Rows;
 use super::{OUTSIDE, Parts, Tables, beginning, complete};
+use crate::automaton::lexeme::CLOSED;
 use crate::frontend::regex::{Dialect, RegexOptions};
+use crate::index::tables::{Tables as VocabularyTables, Walked};
 use crate::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
 fn vocabulary() -> Arc<Vocabulary> {
@@ -231,4 +233,48 @@ fn damaged_tables_are_refused() {
         assert!(Tables::new(broken, 300).is_err());
     }
     assert_eq!(MaskSet::default().memory_bytes(), 0);
+}
+
+#[test]
+fn masks_of_bounded_text_inside_escapes_are_those_of_steps() {
+    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
+    let more =
+        ["u00", "n\"", "41ab", "ab", "abc\"", "\\nab", "d83d", "\\ude00a", "\"}", "é", "éab", "x\\u00e9yz", "\"a"];
+    tokens.extend(more.iter().map(|t| t.as_bytes().to_vec()));
+    let split = "😀".as_bytes();
+    tokens.extend([split[1..].to_vec(), [&split[2..], b"ab"].concat(), b"</s>".to_vec()]);
+    let eos = tokens.len() as u32 - 1;
+    let options = VocabularyOptions { eos_token_ids: vec![eos], special_token_ids: vec![], size: None };
+    let vocabulary = Vocabulary::new(tokens, options).unwrap();
+    let shared = VocabularyTables::of(&vocabulary).unwrap();
+    let masked = shared.any_text_of(1, 5).unwrap();
+    let l = &masked.lexeme;
+    let (mut states, mut at, mut rooms) = (vec![l.start()], 0, 0);
+    while let Some(&state) = states.get(at) {
+        at += 1;
+        for byte in 0..=255 {
+            let to = l.next(state, byte);
+            if to > CLOSED && !states.contains(&to) {
+                states.push(to);
+            }
+        }
+        for count in (0..=5).filter(|&c| (c == 0 || state != l.start()) && l.live_at(l.state(state), c)) {
+            rooms += usize::from(l.has_rooms(l.count_key(count)));
+            let mask = shared.submask(&vocabulary, &masked, state, count, Walked::Tokens, 0).inner.tokens();
+            let stays = |t: &u32| {
+                let mut now = (state, count);
+                for &b in vocabulary.spelling(*t).unwrap_or_default() {
+                    let from = l.state(now.0);
+                    now = (l.next(now.0, b), now.1 + u32::from(l.starts_char(from, b)));
+                    if now.0 <= CLOSED || !l.live_at(l.state(now.0), now.1) {
+                        return false;
+                    }
+                }
+                true
+            };
+            let expected: Vec<u32> = (0..eos).filter(stays).collect();
+            assert_eq!(mask, expected, "state {state} after {count}");
+        }
+    }
+    assert!(states.len() > 20 && rooms > 60, "{} states, {rooms} rooms", states.len());
 }
