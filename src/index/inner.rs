@@ -6,6 +6,9 @@
 //! meets the nodes where something can go wrong, and these are few for most states: a state that any text may follow
 //! meets none.
 //!
+//! Where the state that most tokens lead to has its mask already, both are walked side by side, and only tokens in which
+//! they differ are touched.
+//!
 //! States that differ only in a count that hardly any token exhausts share a mask, if it is found to be the same for a
 //! handful of copies and for any number of them.
 //!
@@ -18,7 +21,7 @@ use super::submask::{Inner, LOOK, SPARSE, in_parts, nodes_above};
 use super::tables::{MaskedLexeme, Tables};
 use crate::automaton::free::Free;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
-use crate::automaton::steps::{Local, QUOTE, Steps};
+use crate::automaton::steps::{END, Local, QUOTE, Steps};
 use crate::ir::INF;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -48,6 +51,12 @@ pub fn inner(
         }
     }
     let trie = vocabulary.trie();
+    if count.is_none()
+        && any.is_some()
+        && let Some(row) = nearly_known(tables, trie, lexeme, state)
+    {
+        return Inner::Dense(row);
+    }
     let mut spans = Spans::default();
     in_parts(l, trie, 0, &[state], |l, states, from| {
         Walk { tables, trie, lexeme: l, count, covers: any.is_some() }.spans_from(from, states[0], &mut spans)
@@ -75,6 +84,38 @@ fn counted(
         _ => false,
     };
     tables.count_is_idle(lexeme, low, high, same).then(|| of(high).inner.clone())
+}
+
+/// The row of `state` by that of the state that most tokens lead to, if it is known and not far from it: inside of what is looked
+/// for anywhere in a text, the few tokens matter that go on with it.
+fn nearly_known(tables: &Tables, trie: &Trie, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<[u32]>> {
+    /// With fewer live tokens below the root's live children than this a walk is short.
+    const FEW: usize = 2_500;
+    let l = &*lexeme.lexeme;
+    let mut weights: Vec<(StateId, usize)> = Vec::new();
+    let mut live = 0;
+    for child in trie.children(0) {
+        let to = l.next(state, trie.byte[child as usize]);
+        if to <= CLOSED {
+            continue;
+        }
+        let n = trie.subtree_tokens(child).len();
+        live += n;
+        match weights.iter_mut().find(|w| w.0 == to) {
+            Some(w) => w.1 += n,
+            None => weights.push((to, n)),
+        }
+    }
+    let &(base, weight) = weights.iter().filter(|w| w.0 != state).max_by_key(|w| (w.1, std::cmp::Reverse(w.0)))?;
+    if live < FEW || weight * 2 < live {
+        return None;
+    }
+    let base = l.mask_state(base);
+    let known = tables.known_root(lexeme, base)?;
+    let Inner::Dense(known) = &known.inner else { return None };
+    let mut row: Arc<[u32]> = Arc::from(&known[..]);
+    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true };
+    walk.differs(state, base, Arc::make_mut(&mut row)).then_some(row)
 }
 
 /// The tokens that stay inside any text, from before its quote or between two characters as `state` is. `None` where the
@@ -169,6 +210,59 @@ impl Walk<'_> {
             i += 1;
         }
         end
+    }
+
+    /// Turns the row of `base` into that of `state`. False, and the row is of no use, where the two have more nodes
+    /// between them than a walk from nothing would meet.
+    fn differs(&self, state: StateId, base: StateId, row: &mut [u32]) -> bool {
+        /// Nodes that are met at most.
+        const MOST: u32 = 8_000;
+        let trie = self.trie;
+        let mut steps = Steps::new(self.lexeme);
+        let mut free: Vec<Option<Free>> = Vec::new();
+        let mut stack: Vec<(Local, Local)> = vec![(steps.local(state), steps.local(base)); 64];
+        let step = |steps: &mut Steps<'_>, from: Local, byte: u8| match from {
+            END => END,
+            _ => Some(steps.next(from, byte)).filter(|&to| to > QUOTE).unwrap_or(END),
+        };
+        let end = trie.len() as u32;
+        let mut i = 1;
+        for _ in 0..MOST {
+            if i >= end {
+                return true;
+            }
+            let depth = trie.depth[i as usize] as usize;
+            let (p, q) = stack[depth - 1];
+            let byte = trie.byte[i as usize];
+            let to = (step(&mut steps, p, byte), step(&mut steps, q, byte));
+            let past = trie.end[i as usize];
+            let both_pass = |free: &mut Vec<Option<Free>>| {
+                past - i > SMALL
+                    && to.0 != END
+                    && to.1 != END
+                    && self.passes(&steps, free, to.0, i, 0)
+                    && self.passes(&steps, free, to.1, i, 0)
+            };
+            if to.0 == to.1 || both_pass(&mut free) {
+                // What ends right here is in both rows or in neither.
+                i = past;
+                continue;
+            }
+            if to.0 == END {
+                trie.subtree_tokens(i).iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31)));
+                i = past;
+                continue;
+            }
+            if to.1 == END {
+                trie.tokens(i).iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
+            }
+            if depth >= stack.len() {
+                stack.resize(depth * 2, (END, END));
+            }
+            stack[depth] = to;
+            i += 1;
+        }
+        false
     }
 
     /// Whether every text below `node` passes the state `to` that it led to.

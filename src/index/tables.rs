@@ -365,6 +365,11 @@ impl Tables {
         }
     }
 
+    /// The mask of a state that no register bounds, if it was made before and is kept.
+    pub(super) fn known_root(&self, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<SubMask>> {
+        lexeme.masks.roots.get(state).cloned()
+    }
+
     /// The mask of a lexeme state (with its register) below a trie node.
     pub fn submask(
         &self,
