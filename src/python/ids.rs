@@ -1,4 +1,4 @@
-//! Numbers that come from Python: token ids and row numbers.
+//! Numbers that come from Python: token ids, row numbers and counts.
 //!
 //! A token id that no vocabulary can have (negative, or too large) is not a type error: it is a token that is not
 //! allowed. It becomes [`NO_TOKEN`], which every guide refuses.
@@ -6,6 +6,8 @@
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
+
+use super::errors::argument;
 
 /// Stands for every integer that cannot be a token id.
 pub const NO_TOKEN: u32 = u32::MAX;
@@ -42,6 +44,23 @@ impl<'py> FromPyObject<'_, 'py> for RowNumber {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         integer(&object).map(RowNumber)
+    }
+}
+
+/// How many of something: an integer that is not negative. What is too large to count is the largest count.
+#[derive(Clone, Copy)]
+pub struct Count(pub usize);
+
+impl<'py> FromPyObject<'_, 'py> for Count {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.extract::<usize>() {
+            Ok(n) => Ok(Count(n)),
+            Err(e) if !e.is_instance_of::<PyOverflowError>(object.py()) => Err(e),
+            Err(_) if object.lt(0)? => Err(argument(object.py(), format!("a count cannot be negative: {}", *object))),
+            Err(_) => Ok(Count(usize::MAX)),
+        }
     }
 }
 

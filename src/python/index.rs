@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use super::cancel::{PyCancelToken, interruptible};
 use super::errors::of_kind;
 use super::guide::PyGuide;
-use super::ids::TokenIds;
+use super::ids::{Count, TokenIds};
 use super::vocabulary::{PyVocabulary, hex};
 use super::{build, language, limits, recipe, registry, source, store};
 use crate::error::ErrorKind;
@@ -224,11 +224,11 @@ impl PyIndex {
     #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None))]
     fn guide(
         slf: &Bound<'_, Self>,
-        max_tokens: Option<u64>,
+        max_tokens: Option<Count>,
         stop_token_ids: Option<TokenIds>,
         context_ids: Option<TokenIds>,
     ) -> PyResult<PyGuide> {
-        let max_tokens = max_tokens.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        let max_tokens = max_tokens.map(|n| n.0);
         let (stop_token_ids, context_ids) = (stop_token_ids.map(|ids| ids.0), context_ids.map(|ids| ids.0));
         PyGuide::start(slf, GuideOptions { stop_token_ids, max_tokens, context_ids })
     }
@@ -247,25 +247,25 @@ impl PyIndex {
     }
 
     /// A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one.
-    #[pyo3(signature = (seed=None, max_bytes=200))]
+    #[pyo3(signature = (seed=None, max_bytes=Count(200)), text_signature = "($self, seed=None, max_bytes=200)")]
     fn random_member<'py>(
         &self,
         py: Python<'py>,
-        seed: Option<u64>,
-        max_bytes: usize,
+        seed: Option<Count>,
+        max_bytes: Count,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let seed = match seed {
-            Some(seed) => seed,
+            Some(seed) => seed.0 as u64,
             None => py.import("random")?.call_method1("getrandbits", (64,))?.extract()?,
         };
         let limit = self.max_flat_states(py)?;
-        Ok(PyBytes::new(py, &interruptible(py, None, || self.core().random_member(seed, max_bytes, limit))?))
+        Ok(PyBytes::new(py, &interruptible(py, None, || self.core().random_member(seed, max_bytes.0, limit))?))
     }
 
     /// The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states.
-    #[pyo3(signature = (max_states=500))]
-    fn automaton(&self, py: Python<'_>, max_states: usize) -> PyResult<language::PyAutomaton> {
-        language::automaton(py, &self.core(), max_states, self.max_flat_states(py)?)
+    #[pyo3(signature = (max_states=Count(500)), text_signature = "($self, max_states=500)")]
+    fn automaton(&self, py: Python<'_>, max_states: Count) -> PyResult<language::PyAutomaton> {
+        language::automaton(py, &self.core(), max_states.0, self.max_flat_states(py)?)
     }
 
     /// A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them.
@@ -305,7 +305,7 @@ impl PyIndex {
     fn build(
         &self,
         py: Python<'_>,
-        threads: Option<usize>,
+        threads: Option<Count>,
         progress: Option<Py<PyAny>>,
         cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<()> {
@@ -313,7 +313,9 @@ impl PyIndex {
         let (core, recipe) = (self.core(), self._recipe(py)?);
         let over = core.vocabulary().clone();
         let remake = Box::new(move || recipe::compile(&recipe, &over));
-        if let Some(built) = build::build(py, &core, remake, threads, max_states, progress.as_ref(), cancel)? {
+        if let Some(built) =
+            build::build(py, &core, remake, threads.map(|n| n.0), max_states, progress.as_ref(), cancel)?
+        {
             *self.core.write().unwrap_or_else(|p| p.into_inner()) = built;
         }
         Ok(())

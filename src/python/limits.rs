@@ -4,6 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use super::ids::Count;
 use crate::limits::Limits;
 
 /// Bounds on the work of one compile, each a number of things and never a time.
@@ -24,7 +25,7 @@ fn from_dict(values: &Bound<'_, PyDict>) -> PyResult<Limits> {
             let known: Vec<_> = fields(&mut limits).into_iter().map(|(name, _)| name).collect();
             return Err(PyTypeError::new_err(format!("no limit is named {key:?}; there are {}", known.join(", "))));
         };
-        *field = value.extract()?;
+        *field = value.extract::<Count>()?.0;
     }
     Ok(limits)
 }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use super::buffer::{LogitRows, MaskRows};
 use super::errors::{argument, busy, detached, internal, panic_message};
 use super::guide::{PyGuide, Slot};
-use super::ids::{TokenIds, row_numbers};
+use super::ids::{Count, TokenIds, row_numbers};
 use super::{pool, registry};
 use crate::mask_kernels::{apply_row, copy_row};
 
@@ -80,7 +80,7 @@ pub fn fill_bitmasks(
     guides: Vec<Bound<'_, PyGuide>>,
     bits: &Bound<'_, PyAny>,
     rows: Option<&Bound<'_, PyAny>>,
-    threads: Option<usize>,
+    threads: Option<Count>,
 ) -> PyResult<bool> {
     let mut mask = MaskRows::<true>::new(bits)?;
     let numbers = match rows {
@@ -90,6 +90,7 @@ pub fn fill_bitmasks(
     if numbers.len() != guides.len() {
         return Err(argument(py, format!("{} guides, but {} rows", guides.len(), numbers.len())));
     }
+    let threads = threads.map(|n| n.0);
     if threads == Some(0) {
         return Err(argument(py, "threads must be at least 1"));
     }
@@ -219,8 +220,8 @@ pub fn apply_bitmask_cpu(
 /// The default is ``INTERLOCK_NUM_THREADS`` where that is set, and otherwise what the process may use.
 #[pyfunction]
 #[pyo3(signature = (n))]
-pub fn set_num_threads(py: Python<'_>, n: Option<usize>) -> PyResult<()> {
-    match n {
+pub fn set_num_threads(py: Python<'_>, n: Option<Count>) -> PyResult<()> {
+    match n.map(|n| n.0) {
         Some(n) if n == 0 || n > pool::MAX_THREADS => {
             Err(argument(py, format!("the number of threads must be from 1 to {}", pool::MAX_THREADS)))
         }

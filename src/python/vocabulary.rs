@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use super::errors::{detached, of_kind};
-use super::ids::{TokenId, TokenIds};
+use super::ids::{Count, TokenId, TokenIds};
 use super::registry;
 use crate::error::ErrorKind;
 use crate::vocab::load::{load_file, recipe_of_json, recipe_of_sentencepiece};
@@ -70,10 +70,10 @@ impl PyVocabulary {
         tokens: &Bound<'_, PyAny>,
         eos_token_ids: TokenIds,
         special_token_ids: Option<TokenIds>,
-        size: Option<usize>,
+        size: Option<Count>,
     ) -> PyResult<Self> {
         let tokens = tokens.try_iter()?.map(|token| Ok(token?.cast_into::<PyBytes>()?)).collect::<PyResult<_>>()?;
-        Self::make(py, tokens, eos_token_ids, special_token_ids, size, None)
+        Self::make(py, tokens, eos_token_ids, special_token_ids, size.map(|n| n.0), None)
     }
 
     /// The vocabulary of a tokenizer: transformers (fast or slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
@@ -87,11 +87,11 @@ impl PyVocabulary {
         class: &Bound<'py, PyType>,
         tokenizer: &Bound<'py, PyAny>,
         eos_token_ids: Option<&Bound<'py, PyAny>>,
-        size: Option<usize>,
+        size: Option<Count>,
     ) -> PyResult<Bound<'py, PyAny>> {
         // Tokenizer libraries are Python objects of many shapes; telling them apart is work for Python.
         let reader = class.py().import("interlock.tokenizers")?.getattr("from_tokenizer")?;
-        reader.call1((tokenizer, eos_token_ids, size))
+        reader.call1((tokenizer, eos_token_ids, size.map(|n| n.0)))
     }
 
     /// The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or GGUF.
@@ -101,10 +101,10 @@ impl PyVocabulary {
         class: &Bound<'py, PyType>,
         path: &Bound<'py, PyAny>,
         eos_token_ids: Option<&Bound<'py, PyAny>>,
-        size: Option<usize>,
+        size: Option<Count>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reader = class.py().import("interlock.tokenizers")?.getattr("from_file")?;
-        reader.call1((path, eos_token_ids, size))
+        reader.call1((path, eos_token_ids, size.map(|n| n.0)))
     }
 
     /// Write this vocabulary to a file that ``load`` maps: as a whole or not at all.
@@ -253,7 +253,7 @@ pub fn _vocabulary_with_model(
     tokens: Vec<Bound<'_, PyBytes>>,
     eos_token_ids: TokenIds,
     special_token_ids: TokenIds,
-    size: Option<usize>,
+    size: Option<Count>,
     document: Option<&str>,
     pattern: Option<String>,
     ids: Option<Vec<u32>>,
@@ -269,7 +269,7 @@ pub fn _vocabulary_with_model(
         }
         _ => None,
     };
-    PyVocabulary::make(py, tokens, eos_token_ids, Some(special_token_ids), size, recipe)
+    PyVocabulary::make(py, tokens, eos_token_ids, Some(special_token_ids), size.map(|n| n.0), recipe)
 }
 
 /// Rebuild a pickled vocabulary; ``pickle`` calls it.
@@ -318,10 +318,10 @@ pub fn _load_vocabulary(
     py: Python<'_>,
     path: PathBuf,
     eos_token_ids: Option<TokenIds>,
-    size: Option<usize>,
+    size: Option<Count>,
 ) -> PyResult<PyVocabulary> {
     let core = detached(py, || {
-        let core = load_file(&path, eos_token_ids.map(|ids| ids.0), size)?;
+        let core = load_file(&path, eos_token_ids.map(|ids| ids.0), size.map(|n| n.0))?;
         crate::compile::prepare(&core)?;
         crate::compile::rehearse(&core);
         Ok(core)

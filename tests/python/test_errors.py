@@ -59,6 +59,28 @@ def test_unsatisfiable(byte_vocabulary):
     assert caught.value.pointer == ""
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda v, i, n: i.guide(max_tokens=n),
+        lambda v, i, n: i.build(threads=n),
+        lambda v, i, n: i.automaton(max_states=n),
+        lambda v, i, n: i.random_member(max_bytes=n),
+        lambda v, i, n: interlock.fill_bitmasks([i.guide()], interlock.allocate_bitmask(1, v), threads=n),
+        lambda v, i, n: interlock.set_num_threads(n),
+        lambda v, i, n: interlock.Limits(max_depth=n),
+        lambda v, i, n: interlock.Vocabulary([b"a", b""], eos_token_ids=[1], size=n),
+    ],
+)
+def test_counts_cannot_be_negative(byte_vocabulary, call):
+    index = interlock.Index.from_regex("a", byte_vocabulary)
+    for n in (-1, -(2**70)):
+        with pytest.raises(interlock.ArgumentError, match="negative"):
+            call(byte_vocabulary, index, n)
+    with pytest.raises(TypeError):
+        call(byte_vocabulary, index, 1.5)
+
+
 def test_limits_object():
     limits = interlock.Limits(max_depth=5)
     assert limits.max_depth == 5 and limits.max_rules == interlock.Limits().max_rules
