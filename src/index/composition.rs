@@ -11,7 +11,7 @@
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock, Weak};
 
-use super::finished::{Asked as Finished, FinishedRow, Names};
+use super::finished::{FinishedRow, Names};
 use super::mask::Masker;
 use super::memo::{Asked, Memo};
 use super::share::{Patch, apply, clear, patch};
@@ -158,12 +158,16 @@ impl Masker<'_> {
         }
         let n = self.frames.arena.nodes[top as usize];
         let inside = self.text_row(&n);
+        let mut again = false;
         if inside.is_some()
             && let Some((known, row)) = &self.known.text
             && inside.as_ref() == Some(known)
         {
-            self.row.copy_from_slice(row.row());
-            return true;
+            if let Some(row) = row {
+                self.row.copy_from_slice(row.row());
+                return true;
+            }
+            again = true;
         }
         let own;
         let known;
@@ -176,14 +180,13 @@ impl Masker<'_> {
                 known = memo.ask((self.frames.program, self.frames.arena), top, &mut self.known.levels, asked);
                 let Some(composition) = known.as_deref() else { return false };
                 self.tables.count_mask(true);
+                again = true;
                 composition
             }
         };
-        self.write(composition);
-        if let Some(inside) = inside
-            && let Some(row) = composition.row.get().and_then(Weak::upgrade)
-        {
-            self.known.text = Some((inside, row));
+        self.write(composition, again);
+        if let Some(inside) = inside {
+            self.known.text = Some((inside, composition.row.get().and_then(Weak::upgrade)));
         }
         true
     }
@@ -197,7 +200,7 @@ impl Masker<'_> {
         self.composition = Some(Composition::default());
         self.fill(top);
         let Some(composition) = self.composition.take() else { return };
-        self.write(&composition);
+        self.write(&composition, false);
         if memo.keep(asked, composition) {
             self.tables.count_mask(false);
         }
@@ -234,8 +237,8 @@ impl Masker<'_> {
         Some(composition)
     }
 
-    /// Writes a row that holds anything.
-    fn write(&mut self, composition: &Composition) {
+    /// Writes a row that holds anything; `again` says that it was remembered, so that it is worth a row of its own.
+    fn write(&mut self, composition: &Composition, again: bool) {
         let (shared, own) = composition.parts.split_at(composition.shared);
         self.fresh = true;
         match composition.row.get().and_then(Weak::upgrade) {
@@ -243,7 +246,7 @@ impl Masker<'_> {
             None => {
                 let weight: usize = shared.iter().map(|part| part.weight(&self.tables.blanks)).sum();
                 if shared.len() > 1 && weight > HEAVY {
-                    if let Some(row) = self.write_shared(shared) {
+                    if let Some(row) = self.write_shared(shared, again) {
                         let _ = composition.row.set(Arc::downgrade(&row));
                     }
                 } else {
@@ -259,16 +262,16 @@ impl Masker<'_> {
     }
 
     /// Writes shared parts; their row, if there is one.
-    fn write_shared(&mut self, parts: &[Part]) -> Option<Arc<FinishedRow>> {
+    fn write_shared(&mut self, parts: &[Part], again: bool) -> Option<Arc<FinishedRow>> {
         let names: Names = parts.iter().map(Part::name).collect();
-        match self.tables.finished.ask(&names) {
-            Finished::Row(row) => {
+        match self.tables.finished.get(&names) {
+            Some(row) => {
                 self.copy(&row);
                 Some(row)
             }
-            asked => {
+            None => {
                 parts.iter().for_each(|part| self.put(part));
-                matches!(asked, Finished::Again).then(|| self.tables.finished.keep(&names, parts, self.row))
+                again.then(|| self.tables.finished.keep(names, parts, self.row))
             }
         }
     }

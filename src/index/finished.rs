@@ -1,12 +1,12 @@
 //! Finished rows, shared by every index of a vocabulary.
 //!
 //! Most masks consist of a row of a lexeme state and one or two patches that many masks have: the inside of a string is
-//! any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So what is
-//! asked for again and again is kept as a row, under the names of its parts. The first time only the names are noted.
+//! any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So what an
+//! index or a guide remembers and is asked for again is kept as a row, under the names of its parts, and found by whoever
+//! puts the same parts together.
 //!
 //! Names are addresses of parts; an entry holds on to its parts, so an address stands for one part as long as the entry
-//! is there. Names that were only noted may come to stand for another part, which makes a row a little early. The store is
-//! bounded in bytes and emptied when it is full.
+//! is there. The store is bounded in bytes and emptied when it is full.
 
 use hashbrown::HashMap;
 use smallvec::SmallVec;
@@ -38,53 +38,32 @@ impl FinishedRow {
     }
 }
 
-/// What is known about some parts.
-pub enum Asked {
-    /// They were never asked for.
-    First,
-    /// They were asked for before.
-    Again,
-    /// Their row.
-    Row(Arc<FinishedRow>),
-}
-
 /// See the module's story.
 #[derive(Default)]
 pub struct Finished {
-    table: RwLock<HashMap<Names, Option<Arc<FinishedRow>>>>,
+    table: RwLock<HashMap<Names, Arc<FinishedRow>>>,
     bytes: AtomicUsize,
 }
 
 impl Finished {
-    /// Asks for the row of some parts.
-    pub fn ask(&self, names: &Names) -> Asked {
-        match self.table.read().unwrap_or_else(|p| p.into_inner()).get(names) {
-            Some(Some(row)) => return Asked::Row(row.clone()),
-            Some(None) => return Asked::Again,
-            None => {}
-        }
-        self.insert(names, None, OVERHEAD);
-        Asked::First
+    /// The row of some parts, if it is kept.
+    pub fn get(&self, names: &Names) -> Option<Arc<FinishedRow>> {
+        self.table.read().unwrap_or_else(|p| p.into_inner()).get(names).cloned()
     }
 
     /// Keeps the row of some parts.
-    pub fn keep(&self, names: &Names, parts: &[Part], row: &[u32]) -> Arc<FinishedRow> {
+    pub fn keep(&self, names: Names, parts: &[Part], row: &[u32]) -> Arc<FinishedRow> {
         let made = Arc::new(FinishedRow { _parts: parts.into(), row: row.into() });
-        self.insert(names, Some(made.clone()), OVERHEAD + row.len() * 4);
-        made
-    }
-
-    fn insert(&self, names: &Names, made: Option<Arc<FinishedRow>>, bytes: usize) {
+        let bytes = OVERHEAD + row.len() * 4;
         let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
         if self.bytes.load(Ordering::Relaxed) + bytes > FINISHED_BYTES {
             table.clear();
             self.bytes.store(0, Ordering::Relaxed);
         }
-        // Another thread may have made the row in between.
-        if !matches!(table.get(names), Some(Some(_))) {
-            table.insert(names.clone(), made);
+        if table.insert(names, made.clone()).is_none() {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
+        made
     }
 
     /// Forgets everything.

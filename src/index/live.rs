@@ -131,8 +131,8 @@ pub struct Known {
     pub(super) answers: Vec<Answer>,
     /// The numbers of the stacks below.
     pub(super) levels: Levels,
-    /// The row of the string that was filled last.
-    pub(super) text: Option<(TextRow, Arc<FinishedRow>)>,
+    /// The string that was filled last, and its row, if there is one.
+    pub(super) text: Option<(TextRow, Option<Arc<FinishedRow>>)>,
     /// Lengths of the arena when the mask was begun: what lies below stays as it is.
     pub(super) nodes: u32,
     pub(super) bits: u32,
