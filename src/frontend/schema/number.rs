@@ -18,7 +18,8 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 use super::decimal::{Decimal, decrement, increment};
 use crate::error::{Error, Result};
 use crate::ir::{Divisor, Edge, ExprId, Exprs};
-use divisors::{divides_all, divisors, has_whole, required};
+pub use divisors::has_whole;
+use divisors::{divides_all, divisors, required};
 
 /// Most digits of a whole part. 80 holds every 256-bit integer (78 digits) and all numbers of the official test suite
 /// (53); larger values need an exponent, or a lower bound that is itself longer.
@@ -125,11 +126,6 @@ pub fn check(b: &NumberBounds) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Whether some number within `b` is certainly there, seen without its expression. False decides nothing.
-pub fn is_surely_live(b: &NumberBounds) -> bool {
-    has_whole(b)
 }
 
 /// The divisors that some decimal which can be written is no multiple of.

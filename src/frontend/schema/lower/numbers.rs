@@ -93,7 +93,7 @@ impl Context<'_, '_> {
         }
         // Errors of bounds must name their place.
         let piece = Arc::new(b);
-        let made = number::check(&piece).and_then(|()| match number::is_surely_live(&piece) {
+        let made = number::check(&piece).and_then(|()| match number::has_whole(&piece) {
             true => Ok(true),
             false => Ok(self.piece_expr(&piece)? != Exprs::NEVER),
         });
@@ -151,7 +151,7 @@ impl Context<'_, '_> {
         if is_hollow(piece) {
             return Ok(false);
         }
-        Ok(is_interval(piece) || number::is_surely_live(piece) || self.piece_expr(piece)? != Exprs::NEVER)
+        Ok(is_interval(piece) || number::has_whole(piece) || self.piece_expr(piece)? != Exprs::NEVER)
     }
 
     pub fn both(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {

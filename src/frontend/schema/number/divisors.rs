@@ -94,7 +94,7 @@ fn lcm_too_large() -> Error {
 }
 
 /// Whether some whole number within `b` can certainly be written, seen without an expression. False decides nothing.
-pub(super) fn has_whole(b: &NumberBounds) -> bool {
+pub fn has_whole(b: &NumberBounds) -> bool {
     /// Bounds of so many digits leave room for multiples beyond them.
     const ROOM: i64 = 40;
     if b.spelling == Spelling::Pointed {

@@ -356,3 +356,45 @@ fn divisors_and_what_a_double_keeps() {
         }
     }
 }
+
+#[test]
+fn what_is_seen_without_an_expression_agrees_with_it() {
+    let some: [Option<(&str, bool)>; 10] = [
+        None,
+        Some(("0", false)),
+        Some(("0", true)),
+        Some(("-7", false)),
+        Some(("7", true)),
+        Some(("7", false)),
+        Some(("7.25", false)),
+        Some(("7.5", true)),
+        Some(("1e60", false)),
+        Some(("-1e500", false)),
+    ];
+    let divisors: [&[&str]; 6] = [&[], &["1"], &["3"], &["0.5"], &["6", "0.25"], &["1e50"]];
+    let refused: [&[&str]; 6] = [&[], &["1"], &["6"], &["0.5"], &["2", "3", "5"], &["0"]];
+    let mut seen = 0;
+    for (min, max) in some.iter().flat_map(|min| some.iter().map(move |max| (*min, *max))) {
+        for (multiple_of, not) in divisors.iter().flat_map(|m| refused.iter().map(move |n| (*m, *n))) {
+            for (integer, spelling) in
+                [(false, Spelling::Any), (true, Spelling::Any), (true, Spelling::Bare), (false, Spelling::Pointed)]
+            {
+                let not_multiple_of = not.iter().map(|t| d(t)).collect();
+                let b = NumberBounds { not_multiple_of, spelling, ..bounds(min, max, integer, multiple_of) };
+                let hollow =
+                    b.min.as_ref().zip(b.max.as_ref()).is_some_and(|(l, h)| l.0 > h.0 || (l.0 == h.0 && (l.1 || h.1)));
+                let mut x = arena();
+                let made = number(&mut x, &b);
+                // Where bounds exclude each other nothing else is looked at, by either.
+                if !hollow {
+                    assert_eq!(check(&b).err().map(|e| e.kind()), made.as_ref().err().map(|e| e.kind()), "{b:?}");
+                    if let Ok(e) = made {
+                        assert!(!has_whole(&b) || e != Exprs::NEVER, "{b:?}");
+                        seen += usize::from(has_whole(&b));
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 500, "{seen}");
+}
