@@ -188,7 +188,8 @@ def main(arguments: argparse.Namespace) -> None:
                     shared, ours = shared + len(ids), ours + here
                     theirs, wrong = theirs + answer[0], wrong + answer[1]
         share = 100 * forced / max(1, total)
-        line = f"{arguments.tokenizer} {style}: {done} schemas, {instances} instances, {total} places equal, {share:.1f} % of tokens forced"
+        line = f"{arguments.tokenizer} {style}: {done} schemas, {instances} instances, {total} places equal, "
+        line += f"{share:.1f} % of tokens forced"
         if every:
             line += f"; {reached} of at most {possible} at {tried} places ({100 * reached / max(1, possible):.1f} %)"
         if rival:
