@@ -18,6 +18,7 @@ import argparse
 import json
 import random
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,8 @@ def main(arguments: argparse.Namespace) -> None:
     vocabulary = interlock.Vocabulary.from_tokenizer(encoding, eos_token_ids=eos)
     files = sorted(Path(arguments.schemas).glob("*.json"))
     files = files[:: max(1, len(files) // arguments.count)] if arguments.count else files
+    if arguments.seconds < float("inf"):
+        files = random.Random(0).sample(files, len(files))
     every = max(1, len(files) // arguments.bound) if arguments.bound else 0
     rival = Rival(encoding, eos) if arguments.rival else None
     bound = Bound(vocabulary, encoding.encode_ordinary, 1)
@@ -143,7 +146,11 @@ def main(arguments: argparse.Namespace) -> None:
         total = forced = instances = 0
         tried = reached = possible = 0
         ours = theirs = shared = wrong = 0
+        start, done = time.monotonic(), 0
         for number, file in enumerate(files):
+            if time.monotonic() - start > arguments.seconds:
+                break
+            done += 1
             case = json.loads(file.read_text())
             try:
                 index = interlock.Index.from_json_schema(case["schema"], vocabulary, whitespace=style)
@@ -181,7 +188,8 @@ def main(arguments: argparse.Namespace) -> None:
                     shared, ours = shared + len(ids), ours + here
                     theirs, wrong = theirs + answer[0], wrong + answer[1]
         share = 100 * forced / max(1, total)
-        line = f"{arguments.tokenizer} {style}: {instances} instances, {total} places equal, {share:.1f} % forced"
+        line = f"{arguments.tokenizer} {style}: {done} schemas, {instances} instances, {total} places equal, "
+        line += f"{share:.1f} % of tokens forced"
         if every:
             line += f"; {reached} of at most {possible} at {tried} places ({100 * reached / max(1, possible):.1f} %)"
         if rival:
@@ -195,6 +203,7 @@ if __name__ == "__main__":
     parser.add_argument("schemas")
     parser.add_argument("--count", type=int, default=0, help="schemas, evenly chosen; all by default")
     parser.add_argument("--tokenizer", default="llama3", choices=["llama3", "qwen"])
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="for each style; then in random order")
     parser.add_argument("--bound", type=int, default=0, help="schemas whose places are tried by brute force")
     parser.add_argument("--rival", action="store_true")
     parser.add_argument("--show", action="store_true", help="print the places where the bound is not reached")

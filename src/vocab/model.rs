@@ -9,7 +9,7 @@
 //! characters of a whole text, in which a space is a character like others; a character that is no token is spelled
 //! by tokens of bytes. Its text is cut where no token spans (`pairs`). The space that it writes in front of a whole
 //! text does not count: an output continues a text. *Unigram* models of sentencepiece cut their text at the same places,
-//! and spell each part by scores ([`unigram`](super::unigram)).
+//! and spell each part by scores (`unigram`).
 //!
 //! **Merging** is the published algorithm: of all neighbours that merge, those of the lowest rank, the leftmost first,
 //! until none do. A rank file ranks the merged bytes; a list of merges ranks pairs of tokens.

@@ -2,7 +2,9 @@
 
 use super::*;
 
-fn pieces(scores: &[(&str, f32)]) -> (Unigram, FxHashMap<Box<[u8]>, (u32, u32)>) {
+type Pieces = FxHashMap<Box<[u8]>, (u32, u32)>;
+
+fn pieces(scores: &[(&str, f32)]) -> (Unigram, Pieces) {
     let unigram = Unigram::of(scores.iter().map(|(text, score)| (text.len(), *score))).expect("numbers");
     let by_bytes = (0..).zip(scores).map(|(id, (text, score))| (text.as_bytes().into(), (id, score.to_bits())));
     (unigram, by_bytes.collect())

@@ -88,8 +88,8 @@ impl<'a, F: Fn(Option<&[u8]>) -> bool> Places<'a, F> {
         row.iter_mut().zip(few).for_each(|(word, few)| *word |= few);
     }
 
-    /// Inside a string or a new key: whether what is left suffices after plain text, if it does after all of it or after
-    /// none. `None` where that differs, or is not soon found.
+    /// Inside a string or a new key: whether what is left suffices after plain text, if it does after all of it or
+    /// after none. `None` where that differs, or is not soon found.
     fn text_is_alike(&mut self) -> Option<bool> {
         let n = self.arena.nodes[self.top as usize];
         let range = n.start as usize..(n.start + n.len) as usize;
