@@ -41,7 +41,7 @@ const MAX_PART_STATES: usize = 12_288;
 const MAX_PARTS: usize = 1_024;
 const MAX_PART_BYTES: usize = 4 << 20;
 /// Masks of a beginning, where not all are made, and of a lexeme of which not all states were explored.
-const BEGINNING: usize = 128;
+const BEGINNING: usize = 64;
 const BEGINNING_OF_LEXEME: usize = 16;
 /// Masks of parts that are made between two reports of progress.
 const CHUNK: usize = 64;
@@ -63,7 +63,7 @@ impl Index {
     ///
     /// An index of up to 4,096 configurations (`max_states` may say fewer) gets complete tables. Of any other, masks of
     /// the states of its lexemes are made: of at most 12,288 states in all (and `max_states` for one lexeme), at most
-    /// 1,024 masks and 4 MiB. Where there are more, the 128 masks nearest to the starts are made, and
+    /// 1,024 masks and 4 MiB. Where there are more, the 64 masks nearest to the starts are made, and
     /// [`is_complete`](Index::is_complete) stays false.
     ///
     /// # Errors
