@@ -13,7 +13,7 @@
 //!
 //! Free strings are meant as far as they are text: whether a string of free bytes is (the beginning of) well-formed
 //! UTF-8 is not asked here, but by whoever knows which tokens are. That all members of a lexeme are text is checked once
-//! for each ([`is_text`]).
+//! for each (`wellformed`).
 
 use rustc_hash::FxHashMap;
 

@@ -305,7 +305,7 @@ impl Spans {
         let total: usize = self.0.iter().map(|s| slice(s).len()).sum();
         let is_text = |t: u32| any.is_none_or(|any| any[t as usize >> 5] >> (t & 31) & 1 == 1);
         if total <= SPARSE {
-            let mut tokens: Vec<u32> = self.0.iter().flat_map(|s| slice(s)).copied().filter(|&t| is_text(t)).collect();
+            let mut tokens: Vec<u32> = self.0.iter().flat_map(slice).copied().filter(|&t| is_text(t)).collect();
             tokens.sort_unstable();
             return Inner::Sparse(tokens.into());
         }

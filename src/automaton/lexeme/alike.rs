@@ -33,7 +33,7 @@ impl Lexeme {
     /// cut off or made unbounded. `None` where there is no such count.
     pub fn around(&self, id: StateId) -> Option<(StateId, StateId)> {
         /// Copies that hardly any token exceeds.
-        const HANDFUL: u32 = 20;
+        const HANDFUL: u32 = 8;
         let state = self.state(id);
         let mut b = self.lock();
         let uniform = Reach { digits: HANDFUL, word: HANDFUL, any: HANDFUL };
