@@ -88,6 +88,8 @@ struct Builder {
     saturated: SaturateTable,
     /// Memos of [`Lexeme::around`].
     around: (SaturateTable, SaturateTable),
+    /// Memo of [`Lexeme::unbounded`].
+    unbounded: SaturateTable,
     free: FreeTable,
     /// Whether all members are text, once somebody asked.
     is_text: Option<bool>,
@@ -105,6 +107,7 @@ impl Builder {
             lengths,
             saturated: SaturateTable::default(),
             around: Default::default(),
+            unbounded: SaturateTable::default(),
             free: FreeTable::default(),
             is_text: None,
             sizes: Default::default(),

@@ -53,7 +53,8 @@ pub fn inner(
     let trie = vocabulary.trie();
     if count.is_none()
         && any.is_some()
-        && let Some(row) = nearly_known(tables, trie, lexeme, state)
+        && let Some(row) =
+            by_long_tokens(tables, vocabulary, lexeme, state).or_else(|| nearly_known(tables, trie, lexeme, state))
     {
         return Inner::Dense(row);
     }
@@ -84,6 +85,27 @@ fn counted(
         _ => false,
     };
     tables.count_is_idle(lexeme, low, high, same).then(|| of(high).inner.clone())
+}
+
+/// The row of a state with a count that only a long token could exhaust, by that of the state without the count.
+fn by_long_tokens(
+    tables: &Tables,
+    vocabulary: &Vocabulary,
+    lexeme: &MaskedLexeme,
+    state: StateId,
+) -> Option<Arc<[u32]>> {
+    let l = &*lexeme.lexeme;
+    // In documents walks are short enough, and their lexemes too many.
+    if l.kind() != Kind::Raw {
+        return None;
+    }
+    let (reach, long) = &tables.long;
+    let high = l.unbounded(state, *reach)?;
+    let base = tables.root_mask(vocabulary, lexeme, high);
+    let Inner::Dense(base) = &base.inner else { return None };
+    let mut row: Arc<[u32]> = Arc::from(&base[..]);
+    let walk = Walk { tables, trie: long, lexeme: l, count: None, covers: false };
+    walk.differs(state, high, Arc::make_mut(&mut row)).then_some(row)
 }
 
 /// The row of `state` by that of the state that most tokens lead to, if it is known and not far from it: inside of what is looked
@@ -237,7 +259,8 @@ impl Walk<'_> {
             let to = (step(&mut steps, p, byte), step(&mut steps, q, byte));
             let past = trie.end[i as usize];
             let both_pass = |free: &mut Vec<Option<Free>>| {
-                past - i > SMALL
+                self.covers
+                    && past - i > SMALL
                     && to.0 != END
                     && to.1 != END
                     && self.passes(&steps, free, to.0, i, 0)

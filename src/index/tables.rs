@@ -32,6 +32,9 @@ use crate::limits::{LATE_MASK_BYTES, Limits, MASK_BYTES};
 use crate::vocab::{Trie, Vocabulary};
 use crate::work::unwatched;
 
+/// Tokens that count as long: few enough to be stepped one by one.
+const LONG_TOKENS: usize = 4_000;
+
 /// What a lexeme is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -114,6 +117,8 @@ pub struct Tables {
     pub any_text: Arc<MaskedLexeme>,
     /// Any text that is the whole output.
     any_raw: Arc<MaskedLexeme>,
+    /// A length, and the tokens that are longer: at most a few thousand.
+    pub(super) long: (u32, Trie),
     /// What lies below the nodes of the vocabulary's trie.
     pub(super) subtrees: Subtrees,
     /// Made for the first token budget.
@@ -207,6 +212,13 @@ impl Tables {
             }
         }
         blanks.sort_unstable();
+        let length = |t: u32| vocabulary.token_bytes(t).map_or(0, |b| b.len() as u32);
+        let mut by_length: Vec<u32> = trie.subtree_tokens(0).to_vec();
+        by_length.sort_unstable_by_key(|&t| std::cmp::Reverse(length(t)));
+        let reach_of_most = by_length.get(LONG_TOKENS).map_or(0, |&t| length(t)).max(1);
+        by_length.retain(|&t| length(t) > reach_of_most);
+        let mut long: Vec<(&[u8], u32)> =
+            by_length.iter().filter_map(|&t| vocabulary.token_bytes(t).map(|b| (b, t))).collect();
         let blank_tails = Trie::build(&mut tails)?;
         let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
         let brackets = [brackets(trie), brackets(&blank_tails)];
@@ -229,6 +241,7 @@ impl Tables {
             single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
+            long: (reach_of_most, Trie::build(&mut long)?),
             subtrees: Subtrees::of(trie),
             marked: OnceLock::new(),
             tails: Tails::of(vocabulary)?,

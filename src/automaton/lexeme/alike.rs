@@ -65,4 +65,15 @@ impl Lexeme {
         b.is_text = Some(known);
         known
     }
+
+    /// The state that `id` is with counts of more than `reach` made unbounded, which is always the same number for one
+    /// lexeme. `None` where there is no such count.
+    pub fn unbounded(&self, id: StateId, reach: u32) -> Option<StateId> {
+        let state = self.state(id);
+        let mut b = self.lock();
+        let uniform = Reach { digits: reach, word: reach, any: reach };
+        let Builder { exprs, unbounded, .. } = &mut *b;
+        let high = saturate(exprs, unbounded, &uniform, state.expr);
+        (high != state.expr && !exprs.is_over()).then(|| self.intern(&mut b, high, state.sub))
+    }
 }
