@@ -373,11 +373,17 @@ fn every_kind_of_element() {
     let (mut states, mut wrong) = (0, Vec::new());
     for (element, seed) in KINDS.iter().zip(0..) {
         let schema = format!(r#"{{"type":"array","uniqueItems":true,"items":{element}}}"#);
+        // Walks share an index, so that what it remembers of one serves the others.
+        let indexes: Vec<Index> = (0..4)
+            .map(|i| {
+                let order = if i % 2 == 0 { PropertyOrder::Any } else { PropertyOrder::Schema };
+                let whitespace = if i < 2 { Whitespace::Flexible } else { Whitespace::Compact };
+                let options = SchemaOptions { property_order: order, whitespace, ..Default::default() };
+                Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap()
+            })
+            .collect();
         for walks in 0..8 {
-            let order = if walks % 2 == 0 { PropertyOrder::Any } else { PropertyOrder::Schema };
-            let whitespace = if walks % 4 < 2 { Whitespace::Flexible } else { Whitespace::Compact };
-            let options = SchemaOptions { property_order: order, whitespace, ..Default::default() };
-            let index = Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap();
+            let index = &indexes[walks as usize % 4];
             let guide = index.guide(&GuideOptions::default()).unwrap();
             let plan = Plan { tokens: 48, every: 2, probes: 4 };
             let found = walk(guide, None, &tokens, Walker::new(seed * 100 + walks, b"[").with_hints(AGAIN), plan);
@@ -392,6 +398,28 @@ fn every_kind_of_element() {
     println!("{states} masks");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
     assert!(states > 1_000);
+}
+
+#[test]
+fn built_tables_hold_exact_masks() {
+    let v = support::vocabulary::small();
+    let tokens = Spellings::of(&v);
+    for element in [
+        r#"{"enum":["a","ab","b"]}"#,
+        r#"{"type":"object","properties":{"a":{"enum":["x","xy"]}},"additionalProperties":false}"#,
+    ] {
+        let schema = format!(r#"{{"type":"array","uniqueItems":true,"maxItems":3,"items":{element}}}"#);
+        let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
+        let index = Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap();
+        index.build(None, 200_000, |_, _| Ok(())).unwrap();
+        assert!(index.built().is_some(), "{schema}");
+        for seed in 0..20 {
+            let guide = index.guide(&GuideOptions::default()).unwrap();
+            let plan = Plan { tokens: 24, every: 1, probes: 2 };
+            let found = walk(guide, None, &tokens, Walker::new(seed, b"[").with_hints(AGAIN), plan);
+            assert!(found.wrong.is_empty(), "{schema}: {:?}", found.wrong);
+        }
+    }
 }
 
 #[test]
