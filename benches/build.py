@@ -1,8 +1,8 @@
 """Building whole indexes, beside outlines-core: time and memory, in one run.
 
-Patterns are those of outlines' own benchmarks and some more; with a folder of MaskBench's files, schemas too: those from
-which outlines-core makes a pattern and whose index it builds within TIMEOUT seconds, with the same whitespace in both,
-and which get complete tables here. One thread each. Needs outlines-core and, for the vocabulary, what
+Patterns are those of outlines' own benchmarks and some more; with a folder of MaskBench's files, schemas too: those
+from which outlines-core makes a pattern and whose index it builds within TIMEOUT seconds, with the same whitespace in
+both, and which get complete tables here. One thread each. Needs outlines-core and, for the vocabulary, what
 ``examples/real_vocabulary.py`` needs, or a vocabulary pack.
 
     python benches/build.py [--vocabulary PACK] [FOLDER COUNT]
@@ -13,9 +13,9 @@ forked children of it, which do nothing else:
 
 * *Time*: processor time from source to complete index; the least of three children, of one for schemas there.
 * *Memory*: by how much resident memory grows with an index that is kept. There: with one, after the allocator gave back
-  what is free (``malloc_trim``). Here an index is smaller than the allocator's pages: a part of the growth by as many as
-  are built in half a second, at least 8, after two that were let go; caches are emptied in between, so that none shares
-  what another made; and never less than what the index says of itself.
+  what is free (``malloc_trim``). Here an index is smaller than the allocator's pages: a part of the growth by as many
+  as are built in half a second, at least 8, after two that were let go; caches are emptied in between, so that none
+  shares what another made; and never less than what the index says of itself.
 
 ``--threads`` compares two threads with one instead: wall time of each source, the least of five, turn by turn.
 """
@@ -39,7 +39,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 
 HOST = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 LOCAL = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
-DAY, MONTH, YEAR = r"([1-9]|0[1-9]|1[0-9]|2[0-9]|3[0-1])", r"([1-9]|0[1-9]|1[0-2])", r"([0-9][0-9]|19[0-9][0-9]|20[0-9][0-9])"
+DAY, MONTH, YEAR = (
+    r"([1-9]|0[1-9]|1[0-9]|2[0-9]|3[0-1])",
+    r"([1-9]|0[1-9]|1[0-2])",
+    r"([0-9][0-9]|19[0-9][0-9]|20[0-9][0-9])",
+)
 SEPARATOR = r"(\.|-|/)"
 PATTERNS = {
     "email": rf"{LOCAL}(?:\.{LOCAL})*@(?:{HOST}\.)+{HOST}",
@@ -220,7 +224,9 @@ def compare(options) -> None:
 
 def threads(options) -> None:
     engine = Ours(load(options.vocabulary))
-    sources = list(PATTERNS.items()) + list(itertools.islice(schemas(options.folder), options.count) if options.folder else [])
+    sources = list(PATTERNS.items()) + list(
+        itertools.islice(schemas(options.folder), options.count) if options.folder else []
+    )
     total = [0.0, 0.0]
     for name, source in sources:
         best = [float("inf"), float("inf")]

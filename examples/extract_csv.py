@@ -1,6 +1,6 @@
 """A table out of prose: the columns are a pattern, so that whatever comes is CSV with the right number of fields.
 
-    python examples/extract_csv.py [--model smollm2]
+python examples/extract_csv.py [--model smollm2]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Numbers within bounds and with two decimals, many at once: bounds are exact decimal arithmetic, not rounding.
 
-    python examples/floats.py [--model smollm2]
+python examples/floats.py [--model smollm2]
 """
 
 from __future__ import annotations

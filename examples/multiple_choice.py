@@ -1,6 +1,6 @@
 """A question with fixed answers: the model can say nothing else, and choices may share beginnings.
 
-    python examples/multiple_choice.py [--model smollm2]
+python examples/multiple_choice.py [--model smollm2]
 """
 
 from __future__ import annotations

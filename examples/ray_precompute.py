@@ -2,8 +2,9 @@
 
     python examples/ray_precompute.py SCHEMAS VOCABULARY.ilk STORE [WORKERS]
 
-The vocabulary is a pack (``interlock vocab tokenizer.json -o VOCABULARY.ilk``), which every worker maps. STORE is a folder
-that all machines see, or an fsspec URL. Running it again compiles what is missing. Needs ``pip install "ray[data]"``.
+The vocabulary is a pack (``interlock vocab tokenizer.json -o VOCABULARY.ilk``), which every worker maps. STORE is a
+folder that all machines see, or an fsspec URL. Running it again compiles what is missing.
+Needs ``pip install "ray[data]"``.
 """
 
 import sys

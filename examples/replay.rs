@@ -1,9 +1,10 @@
 //! Replays documents through masks and prints what a token costs, by the place that it stands at.
 //!
-//! `cargo run --release --example replay -- VOCABULARY FILE [--eos ID] [--size N] [--passes N] [--order schema|any] [--slow N]`
+//! `cargo run --release --example replay -- VOCABULARY FILE [--eos ID] [--size N] [--passes N] [--order schema|any]
+//! [--slow N]`
 //!
-//! Each line of FILE is a JSON object: a `schema` as text and `docs`, lists of token ids. Every pass compiles each schema
-//! anew. The first pass meets lexemes that nobody met before; of the later passes each token's minimum is taken.
+//! Each line of FILE is a JSON object: a `schema` as text and `docs`, lists of token ids. Every pass compiles each
+//! schema anew. The first pass meets lexemes that nobody met before; of the later passes each token's minimum is taken.
 //! `--slow` prints the slowest tokens of the first pass.
 
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions};

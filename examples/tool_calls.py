@@ -1,6 +1,6 @@
 """Calls of Python functions: annotations become the schema of the calls, and the calls are carried out.
 
-    python examples/tool_calls.py [--model smollm2]
+python examples/tool_calls.py [--model smollm2]
 """
 
 from __future__ import annotations

@@ -46,9 +46,9 @@ const REHEARSED: &str = r##"{"type":"object","properties":{"name":{"type":"strin
 "list":{"type":"array","items":{"$ref":"#/$defs/item"}}},"required":["name"],"$defs":{"item":{"type":"object","properties":
 {"id":{"type":"string"}},"additionalProperties":false}}}"##;
 
-/// Compiles and walks one small schema. The first compile of a process otherwise waits for pages of code and memory, and
-/// for what is made once for all, which takes longer than itself. A millisecond or two; that a vocabulary cannot spell the schema
-/// does not matter.
+/// Compiles and walks one small schema. The first compile of a process otherwise waits for pages of code and memory,
+/// and for what is made once for all, which takes longer than itself. A millisecond or two; that a vocabulary cannot
+/// spell the schema does not matter.
 pub fn rehearse(vocabulary: &Arc<Vocabulary>) {
     for property_order in [PropertyOrder::Any, PropertyOrder::Schema] {
         let options = SchemaOptions { property_order, ..SchemaOptions::default() };

@@ -2,8 +2,8 @@
 //!
 //! A table that is built in this process is a vector; the same table in an artifact is a range of a file that many
 //! processes map. [`Slice`] is both, and reads like a slice in either case: pointer and length are at hand, no branch
-//! says which it is. [`Pages`] is the memory behind mapped slices: a file mapped read-only, or bytes held in memory with
-//! the same alignment.
+//! says which it is. [`Pages`] is the memory behind mapped slices: a file mapped read-only, or bytes held in memory
+//! with the same alignment.
 //!
 //! All unsafe code of the core's storage stands in this file. It rests on three facts:
 //!

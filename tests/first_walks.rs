@@ -1,6 +1,6 @@
 //! Masks that pass subtrees of the vocabulary by are exact. The vocabulary has all short strings over an alphabet with
-//! escapes, spaces beyond ASCII and characters of several bytes, so that its trie is deep everywhere; patterns and schemas
-//! let classes, counts and intersections decide what passes.
+//! escapes, spaces beyond ASCII and characters of several bytes, so that its trie is deep everywhere; patterns and
+//! schemas let classes, counts and intersections decide what passes.
 
 mod support;
 

@@ -58,8 +58,8 @@ fn vocabulary(rng: &mut Rng) -> Arc<Vocabulary> {
     Vocabulary::new(tokens, options).unwrap().with_model(&recipe)
 }
 
-/// Makes the recipe one of characters: bytes that spell ASCII are pieces, and all are what other characters fall back to.
-/// Ranks are random, and some are equal.
+/// Makes the recipe one of characters: bytes that spell ASCII are pieces, and all are what other characters fall back
+/// to. Ranks are random, and some are equal.
 fn characters(rng: &mut Rng, recipe: &mut Recipe, tokens: &[Vec<u8>]) {
     recipe.bytes = (0..256).collect();
     recipe.ids.retain(|&id| id < 128 || id >= 256 && std::str::from_utf8(&tokens[id as usize]).is_ok());

@@ -1,4 +1,5 @@
-//! Schemas and documents from strangers: each ends in an index or in a typed error, and what comes next works as before.
+//! Schemas and documents from strangers: each ends in an index or in a typed error, and what comes next works as
+//! before.
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! What engines of this kind have answered wrongly, keyword by keyword. Each row is a schema or a pattern on which some
-//! engine accepted too much, refused too much, or fell over; the documents are judged byte by byte, in any order of keys.
+//! engine accepted too much, refused too much, or fell over; the documents are judged byte by byte, in any order of
+//! keys.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Formats that are narrower here than their standards, where they are negated: what is accepted is certainly not of the
-//! format, also by a reading that is wider than the one enforced.
+//! Formats that are narrower here than their standards, where they are negated: what is accepted is certainly not of
+//! the format, also by a reading that is wider than the one enforced.
 
 use std::sync::Arc;
 

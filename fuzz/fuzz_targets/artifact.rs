@@ -1,5 +1,5 @@
-//! A pack of any bytes, and a sound pack with any bytes changed under checksums that fit, is refused or can be used: its
-//! guides say something at every step, and end in an error at worst.
+//! A pack of any bytes, and a sound pack with any bytes changed under checksums that fit, is refused or can be used:
+//! its guides say something at every step, and end in an error at worst.
 
 #![no_main]
 

@@ -72,8 +72,8 @@ class InternalError(InterlockError):
 class CancelToken:
     """A flag that ends what is being compiled or built, from another thread.
 
-    Pass it as ``cancel`` and call its ``cancel()``: the work ends with ``CancelledError`` within a fraction of a second, and
-    nothing of it is left. Work that has ended does not care. A token stays cancelled.
+    Pass it as ``cancel`` and call its ``cancel()``: the work ends with ``CancelledError`` within a fraction of a
+    second, and nothing of it is left. Work that has ended does not care. A token stays cancelled.
     """
 
     def __new__(cls) -> CancelToken: ...
@@ -321,8 +321,9 @@ class Index:
         ``documents`` maps URIs to further schemas that ``$ref`` may reach; nothing is ever fetched.
 
         ``spelling`` says how what the schema spells out is written: the names of properties, the strings and numbers of
-        ``enum`` and ``const``. ``"plain"`` is as ``json.dumps`` writes them, so that they are forced; ``"any"`` is every
-        way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else ``"any"``.
+        ``enum`` and ``const``. ``"plain"`` is as ``json.dumps`` writes them, so that they are forced; ``"any"`` is
+        every way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else
+        ``"any"``.
         """
 
     @classmethod
@@ -386,9 +387,9 @@ class Index:
         """Make now what guides would make on first use. The answers stay the same.
 
         An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
-        keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled with
-        masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more, the
-        64 nearest to the starts are made, and ``is_complete`` stays false.
+        keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled
+        with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
+        the 64 nearest to the starts are made, and ``is_complete`` stays false.
 
         ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
         called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index
@@ -402,7 +403,8 @@ class Index:
     @property
     def num_transitions(self) -> int | None:
         """Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
-        are too many configurations for complete tables. The first question for classes walks the vocabulary once per state.
+        are too many configurations for complete tables. The first question for classes walks the vocabulary once per
+        state.
         """
 
     @property
@@ -421,17 +423,18 @@ class Index:
         """Write this index to a file that ``load`` reads: its recipe and, if it was built, its tables.
 
         ``tables=True`` makes the tables if they are not there: complete ones for up to 4,096 configurations
-        (``Limits.max_flat_states`` may say fewer), else those of the first configurations. Tables beyond 16 MiB are left
-        out.
+        (``Limits.max_flat_states`` may say fewer), else those of the first configurations. Tables beyond 16 MiB are
+        left out.
         """
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], vocabulary: Vocabulary) -> Index:
-        """The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise.
+        """The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError``
+        otherwise.
 
         The tables of an index that was built are mapped, not read, and answer at once; what they do not answer is
-        compiled when it is first needed. An index that was not built is compiled now. Never change such a file in place;
-        ``save`` replaces it.
+        compiled when it is first needed. An index that was not built is compiled now. Never change such a file in
+        place; ``save`` replaces it.
         """
 
     @property
@@ -522,7 +525,8 @@ class Guide:
 
     @property
     def state(self) -> bytes:
-        """The state as a hashable value: equal for guides of one index that allow the same continuations from here on.
+        """The state as a hashable value: equal for guides of one index that allow the same continuations from here
+        on.
         """
 
     @property
@@ -611,9 +615,9 @@ def stats() -> dict[str, int]:
     """Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
 
     ``mask_hits`` and ``mask_misses`` count masks that an index remembered and those that it put together to remember;
-    ``mask_walks`` counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.
-    ``lexemes`` and ``cache_bytes`` say what the caches hold now; everything else only grows while the vocabularies
-    live.
+    ``mask_walks`` counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all
+    indexes. ``lexemes`` and ``cache_bytes`` say what the caches hold now; everything else only grows while the
+    vocabularies live.
     """
 
 def clear_caches() -> None:
@@ -637,8 +641,8 @@ def _vocabulary_with_model(
 ) -> Vocabulary:
     """Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
 
-    ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are those
-    of a tiktoken encoding.
+    ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are
+    those of a tiktoken encoding.
     """
 
 def _restore_vocabulary(

@@ -35,8 +35,8 @@ def apply_bitmask(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> 
 
     ``logits`` is a NumPy array (``float16``, ``float32``, ``float64``, or the ``bfloat16`` of ``ml_dtypes``) or a torch
     tensor of these on any device, with one or two dimensions. ``bits`` is a NumPy array or torch tensor of ``int32``.
-    ``rows[i]`` is the row of the logits that row ``i`` of ``bits`` masks; without ``rows`` there must be as many of the one as of the
-    other. Rows that are not named stay as they are. Columns beyond the mask become minus infinity.
+    ``rows[i]`` is the row of the logits that row ``i`` of ``bits`` masks; without ``rows`` there must be as many of the
+    one as of the other. Rows that are not named stay as they are. Columns beyond the mask become minus infinity.
     """
     numbers = None if rows is None else _row_numbers(rows)
     if isinstance(logits, np.ndarray):

@@ -1,8 +1,8 @@
 """The far end of a store behind a URL: anything that fsspec reaches, object stores and shared folders among them.
 
 A remote holds the same files under the same names as a local store. Files appear whole: they are written in one of
-fsspec's transactions, which uploads under another name, or commits an upload, as the protocol has it. Packs never change
-once they are written, so nothing needs a lock: two machines that write one key at once write the same bytes.
+fsspec's transactions, which uploads under another name, or commits an upload, as the protocol has it. Packs never
+change once they are written, so nothing needs a lock: two machines that write one key at once write the same bytes.
 """
 
 from __future__ import annotations

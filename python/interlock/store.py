@@ -170,9 +170,11 @@ class Store:
 
     ``max_bytes`` bounds the total size of a folder's packs: after a pack is added, those that were used longest ago are
     removed until the rest fits; the newest stays in any case. All methods may be used by any number of threads and
-    processes at once. Failures of the file system (no space, no permission) are ``ArtifactError``; the store stays valid.
+    processes at once. Failures of the file system (no space, no permission) are ``ArtifactError``; the store stays
+    valid.
 
-    ``tables=False`` keeps only what an index is compiled from: smaller packs, which are compiled again when they are read.
+    ``tables=False`` keeps only what an index is compiled from: smaller packs, which are compiled again when they are
+    read.
 
     Of a store behind a URL, ``cache`` is the local folder for packs that were read or written here (by default one in
     the user's cache folder), and ``max_bytes`` bounds that; nothing is removed from the remote. One machine compiles a
@@ -207,7 +209,10 @@ class Store:
         return f"Store({self.url or str(self.path)!r}, max_bytes={self.max_bytes})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore, (self.url or str(self.path), self.max_bytes, self.tables, str(self.path) if self.url else None))
+        return (
+            _restore,
+            (self.url or str(self.path), self.max_bytes, self.tables, str(self.path) if self.url else None),
+        )
 
     @contextlib.contextmanager
     def _failures(self, what: str) -> Iterator[None]:
@@ -328,7 +333,13 @@ class Store:
             # The one who compiled was interrupted, which is not about this thread.
 
     def _lead(
-        self, flight: Future[Index], key: str, kind: str, source: Any, vocabulary: Vocabulary, options: Mapping[str, Any]
+        self,
+        flight: Future[Index],
+        key: str,
+        kind: str,
+        source: Any,
+        vocabulary: Vocabulary,
+        options: Mapping[str, Any],
     ) -> Index:
         """Compile for everybody who waits for ``flight``."""
         try:
@@ -367,11 +378,15 @@ class Store:
                     yield from (folder / name for name in names)
 
     def entries(self) -> list[Entry]:
-        """All packs, by key. Cost: one look at each file's size and time; of a remote, one listing, and ``used`` is when
-        a pack was written."""
+        """All packs, by key.
+
+        Cost: one look at each file's size and time; of a remote, one listing, and ``used`` is when a pack was written.
+        """
         if self._remote is not None:
             names = [(file, file.name.rpartition("/")[2].removesuffix(SUFFIX)) for file in self._remote.listed()]
-            return [Entry(key, file.bytes, file.modified) for file, key in names if file.name == f"{key[:2]}/{key}{SUFFIX}"]
+            return [
+                Entry(key, file.bytes, file.modified) for file, key in names if file.name == f"{key[:2]}/{key}{SUFFIX}"
+            ]
         return self._here()
 
     def _here(self) -> list[Entry]:

@@ -6,7 +6,8 @@
 //!
 //! A pack of an index that was built holds its tables and its report too. Such an index is ready as soon as the pack is
 //! open: its arrays are read where they are mapped. Tables are complete where the index has few configurations. Of any
-//! other index they are a *beginning*, enough for the first tokens of an output; the rest is compiled when it is needed.
+//! other index they are a *beginning*, enough for the first tokens of an output; the rest is compiled when it is
+//! needed.
 
 use std::path::Path;
 

@@ -1,8 +1,9 @@
 //! Vocabularies and indexes in files.
 //!
 //! A *pack* is a file of one container format: a header that says what it is and for which vocabulary, a table of named
-//! sections, and the sections, each with a checksum. [`mod@format`] is the container, [`vocabulary`] packs hold the bytes of
-//! every token and the trie, ready to be read in place, and [`grammar`] packs hold what an index was made from.
+//! sections, and the sections, each with a checksum. [`mod@format`] is the container, [`vocabulary`] packs hold the
+//! bytes of every token and the trie, ready to be read in place, and [`grammar`] packs hold what an index was made
+//! from.
 //!
 //! What a reader may rely on:
 //!

@@ -1,8 +1,8 @@
 //! Vocabulary packs: the bytes of every token and the trie, read in place.
 //!
-//! Opening one sorts nothing and builds nothing, and processes that map one file share its pages. Checksums are compared,
-//! and every number is checked to lead nowhere outside of what it numbers. That the trie holds the tokens and the
-//! fingerprint is theirs is taken on trust: only a forger could make it otherwise, and [`verify`] finds out.
+//! Opening one sorts nothing and builds nothing, and processes that map one file share its pages. Checksums are
+//! compared, and every number is checked to lead nowhere outside of what it numbers. That the trie holds the tokens and
+//! the fingerprint is theirs is taken on trust: only a forger could make it otherwise, and [`verify`] finds out.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -63,8 +63,8 @@ pub fn load(path: &Path) -> Result<Arc<Vocabulary>> {
     unpack(&Pack::open(path, Kind::Vocabulary)?)
 }
 
-/// Checks a file from its first byte to its last, and that it is true: that the trie holds the tokens and the fingerprint
-/// is theirs. The fingerprint.
+/// Checks a file from its first byte to its last, and that it is true: that the trie holds the tokens and the
+/// fingerprint is theirs. The fingerprint.
 ///
 /// # Errors
 /// `Artifact` if it is not a vocabulary pack of this version, or is damaged.

@@ -174,8 +174,8 @@ pub struct Arena {
     pub elements: Vec<Element>,
     /// Set while what was read of an element is not known: uniqueness is checked only in arrays that are opened then.
     pub unchecked: bool,
-    /// Arrays of unique elements whose open element differs from all others, however it goes on. It holds as long as its
-    /// owner does not go back.
+    /// Arrays of unique elements whose open element differs from all others, however it goes on. It holds as long as
+    /// its owner does not go back.
     pub apart: smallvec::SmallVec<[NodeId; 4]>,
     /// The trace before the byte that is being stepped.
     pub trace: u32,

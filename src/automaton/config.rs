@@ -239,7 +239,8 @@ impl<'a> Frames<'a> {
         next
     }
 
-    /// The configuration after the rules `tags` (ascending) of the value above `parent` accepted, outside unique elements.
+    /// The configuration after the rules `tags` (ascending) of the value above `parent` accepted, outside unique
+    /// elements.
     pub fn finish_by(&mut self, parent: NodeId, tags: &[u32]) -> NodeId {
         self.finish(parent, tags, None)
     }

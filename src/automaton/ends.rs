@@ -2,9 +2,9 @@
 //!
 //! A search from a state to the end of its lexeme, guided by how much is missing at least (A*, Hart, Nilsson and
 //! Raphael 1968): where that bound is exact, which it is for all but look-around, only the states on the way are looked
-//! at. What was found is remembered, since a token budget asks of the same states at every mask. It is remembered for the state
-//! that was asked for and not for those on the way: of several shortest ways the answer must not depend on earlier
-//! questions.
+//! at. What was found is remembered, since a token budget asks of the same states at every mask. It is remembered for
+//! the state that was asked for and not for those on the way: of several shortest ways the answer must not depend on
+//! earlier questions.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -3,8 +3,8 @@
 //! A mask asks which tokens a state lets through. Most states that let many through do so for a simple reason: a
 //! repetition of a class stands in front of them (`[a-z0-9-]{1,63}`, `\S+`), or anything at all may come before what is
 //! looked for (a pattern without `^`). Then whole subtrees of the vocabulary's trie need not be walked: the characters
-//! below a node are known ([`Groups`]), and where the state is [`Free`] in them, every token below passes. Counts need not be
-//! counted either, so the states of a long repetition are not made for the sake of a mask.
+//! below a node are known ([`Groups`]), and where the state is [`Free`] in them, every token below passes. Counts need
+//! not be counted either, so the states of a long repetition are not made for the sake of a mask.
 //!
 //! The answer is read off the expression. It is a lower bound: bytes outside of the set, or strings that are longer,
 //! may pass as well. What it says is exact because an expression without intersection and complement accepts nothing
@@ -12,8 +12,8 @@
 //! that they derive to is dead, or where only finitely many texts are taken from something that goes on for ever.
 //!
 //! Free strings are meant as far as they are text: whether a string of free bytes is (the beginning of) well-formed
-//! UTF-8 is not asked here, but by whoever knows which tokens are. That all members of a lexeme are text is checked once
-//! for each (`wellformed`).
+//! UTF-8 is not asked here, but by whoever knows which tokens are. That all members of a lexeme are text is checked
+//! once for each (`wellformed`).
 
 use rustc_hash::FxHashMap;
 
@@ -87,8 +87,8 @@ pub type FreeTable = FxHashMap<ExprId, Free>;
 /// How deep an expression is looked into, and how many characters of a literal are.
 const DEPTH: u32 = 200;
 
-/// What is free in `e`, every derivative of which that is not `NEVER` accepts something, or which contains intersections
-/// or complements; `all_live` says that nothing that `e` derives to is dead at all.
+/// What is free in `e`, every derivative of which that is not `NEVER` accepts something, or which contains
+/// intersections or complements; `all_live` says that nothing that `e` derives to is dead at all.
 pub fn free(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: bool, e: ExprId) -> Free {
     free_at(x, memo, table, all_live, e, DEPTH)
 }
@@ -335,8 +335,8 @@ fn groups_to(x: &Exprs, edges: &[Edge], target: ExprId) -> Groups {
     ALL & !missing
 }
 
-/// The groups of the characters with the first byte `lead`, of two or three bytes, that `e` does not read the rest of to
-/// do what `target` does.
+/// The groups of the characters with the first byte `lead`, of two or three bytes, that `e` does not read the rest of
+/// to do what `target` does.
 fn missing_rests(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> Groups {
     let step = |e: ExprId, b: u8| match x.get(e) {
         Expr::Step { nullable: false, edges } => edges.iter().find(|e| e.lo <= b && b <= e.hi).map(|e| e.to),

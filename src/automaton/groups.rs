@@ -2,8 +2,8 @@
 //!
 //! What a state lets pass and what lies below a node of the vocabulary's trie are compared a hundred thousand times, so
 //! both are sets that fit two words: a bit for every character of ASCII that is written in strings, and a bit for all
-//! characters that begin with one byte, or with one of a few that usually go together. Spaces and line ends beyond ASCII
-//! are apart, because classes such as `.` and `\S` lack them and nothing else of their neighbourhood.
+//! characters that begin with one byte, or with one of a few that usually go together. Spaces and line ends beyond
+//! ASCII are apart, because classes such as `.` and `\S` lack them and nothing else of their neighbourhood.
 
 /// A set of groups. A group is in it only if all of its characters are.
 pub type Groups = u128;

@@ -1,8 +1,8 @@
 //! Runs of bytes inside one string or key, stepped at once.
 //!
-//! Most bytes of a document stand inside strings and keys, where a step changes a lexeme's state, a count and a place among
-//! names, and nothing else. A token's run of such bytes makes one node instead of a node per byte. The result is what
-//! [`Frames::step`] makes byte by byte, but for the nodes in between, which nobody asks for.
+//! Most bytes of a document stand inside strings and keys, where a step changes a lexeme's state, a count and a place
+//! among names, and nothing else. A token's run of such bytes makes one node instead of a node per byte. The result is
+//! what [`Frames::step`] makes byte by byte, but for the nodes in between, which nobody asks for.
 
 use super::arena::{KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
@@ -10,8 +10,8 @@ use super::lexeme::{CLOSED, Kind as LexemeKind};
 use super::text::Sub;
 
 impl Frames<'_> {
-    /// The configuration after the first of `bytes`, as many as stay inside the string or key at `top`, and how many these
-    /// are. `None` if there are none, or it takes more to step them.
+    /// The configuration after the first of `bytes`, as many as stay inside the string or key at `top`, and how many
+    /// these are. `None` if there are none, or it takes more to step them.
     pub fn step_inside(&mut self, top: NodeId, bytes: &[u8]) -> Option<(NodeId, usize)> {
         // The bytes of elements that must differ are recorded one by one.
         if self.program.has_unique {

@@ -174,8 +174,8 @@ impl Lexeme {
             }
         }
         exprs.check()?;
-        // What the source decided need not be decided again. Dead expressions are not brought along: where there are any,
-        // each state is asked when it is found, which takes no more than deciding all of them took.
+        // What the source decided need not be decided again. Dead expressions are not brought along: where there are
+        // any, each state is asked when it is found, which takes no more than deciding all of them took.
         let all_live = is_stated && source.is_all_live(stated);
         if is_stated {
             if !source.is_live(stated) {
@@ -374,7 +374,8 @@ impl Lexeme {
             Kind::Text { min, .. } => min.saturating_sub(count),
             Kind::Constant => 0,
         };
-        // Bytes that end an escape, and the most bytes of what it spells, which was counted as a character at its start.
+        // Bytes that end an escape, and the most bytes of what it spells, which was counted as a character at its
+        // start.
         let (rest, spelled) = match state.sub {
             Sub::Open => (1, 0),
             Sub::Plain => (0, 0),
@@ -397,7 +398,8 @@ impl Lexeme {
         super::size::size(exprs, sizes, self.state(id).expr)
     }
 
-    /// How many texts end an unbounded text lexeme from a state outside of escapes; `None` for other lexemes and states.
+    /// How many texts end an unbounded text lexeme from a state outside of escapes; `None` for other lexemes and
+    /// states.
     pub fn num_texts(&self, id: StateId) -> Option<u64> {
         let plain = id > CLOSED && self.kind != Kind::Raw && !self.bounded && self.state(id).sub == Sub::Plain;
         plain.then(|| self.residual_size(id))

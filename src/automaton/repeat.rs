@@ -75,8 +75,8 @@ impl Rests {
     }
 }
 
-/// The strings among the elements of an array, ascending, for who asks again and again. It holds as long as its owner does not
-/// go back.
+/// The strings among the elements of an array, ascending, for who asks again and again. It holds as long as its owner
+/// does not go back.
 #[derive(Clone)]
 pub struct Sorted {
     /// The array's last element, as [`Node::seen`].
@@ -258,7 +258,8 @@ impl Frames<'_> {
     }
 }
 
-/// A JSON string from behind its opening quote: what it decodes to, how far into an escape it is, and, if it is closed, what follows.
+/// A JSON string from behind its opening quote: what it decodes to, how far into an escape it is, and, if it is closed,
+/// what follows.
 fn string(bytes: &[u8]) -> (Vec<u8>, Sub, Option<&[u8]>) {
     let (mut text, mut sub) = (Vec::new(), Sub::Plain);
     for (i, &b) in bytes.iter().enumerate() {
@@ -442,9 +443,9 @@ fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> 
 }
 
 impl Frames<'_> {
-    /// Whether uniqueness may refuse the byte that leads from `from` to `to`, stepped behind an element that is not known
-    /// ([`Arena::unchecked`](super::arena::Arena)): elements that were open before are on nodes below `settled`, and whether they
-    /// are repeated is another question ([`repeats`](Self::repeats)). Conservative.
+    /// Whether uniqueness may refuse the byte that leads from `from` to `to`, stepped behind an element that is not
+    /// known ([`Arena::unchecked`](super::arena::Arena)): elements that were open before are on nodes below `settled`,
+    /// and whether they are repeated is another question ([`repeats`](Self::repeats)). Conservative.
     pub fn is_uncertain(&self, from: NodeId, to: NodeId, settled: NodeId) -> bool {
         let (before, node) = (&self.arena.nodes[from as usize], &self.arena.nodes[to as usize]);
         let Some(parent) = self.arena.nodes.get(node.parent as usize) else { return false };
@@ -469,8 +470,8 @@ impl Frames<'_> {
         uncertain || self.is_watched_since(to, settled, true)
     }
 
-    /// Whether some array on the stack, on a node from `settled` on, watches the element that is open at `top`; with `asked`, only
-    /// one whose element may not be able to differ any more.
+    /// Whether some array on the stack, on a node from `settled` on, watches the element that is open at `top`; with
+    /// `asked`, only one whose element may not be able to differ any more.
     pub fn is_watched_since(&self, top: NodeId, settled: NodeId, asked: bool) -> bool {
         if !self.program.has_watched {
             return false;

@@ -63,8 +63,8 @@ impl Program {
         Some(self.endings.list((lexeme, state, count), || texts(l, state, count)))
     }
 
-    /// Whether so many values end a lexeme from a state that `used` others are not all of them. False where that is not known
-    /// without a list.
+    /// Whether so many values end a lexeme from a state that `used` others are not all of them. False where that is not
+    /// known without a list.
     pub fn has_many_endings(&self, lexeme: u32, state: u32, count: u32, used: u32) -> bool {
         let l = &self.lexemes[lexeme as usize];
         match l.kind() {
@@ -73,8 +73,8 @@ impl Program {
         }
     }
 
-    /// Whether [`has_many_endings`](Self::has_many_endings) holds of a number or word after each token that stays inside it from
-    /// `state`; `ends` finds their states.
+    /// Whether [`has_many_endings`](Self::has_many_endings) holds of a number or word after each token that stays
+    /// inside it from `state`; `ends` finds their states.
     pub fn has_many_after(&self, lexeme: u32, state: u32, used: u32, ends: impl FnOnce() -> Vec<u32>) -> bool {
         let l = &self.lexemes[lexeme as usize];
         let known = |memo: &Mutex<FxHashMap<_, u64>>| {
@@ -148,9 +148,9 @@ fn shortest_spellings(texts: Arc<[Box<[u8]>]>) -> Arc<[Box<[u8]>]> {
     texts.iter().filter(|t| !is_longer(t)).cloned().collect()
 }
 
-/// The bytes that lead on from a state, with the next state and count; `CLOSED` ends the text. Every text is spelled in one
-/// way: without escapes for what needs none. An escape that was begun before is ended in every way that spells something else:
-/// `begun` says that it was.
+/// The bytes that lead on from a state, with the next state and count; `CLOSED` ends the text. Every text is spelled in
+/// one way: without escapes for what needs none. An escape that was begun before is ended in every way that spells
+/// something else: `begun` says that it was.
 fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8, u32, u32)> {
     let source = l.state(state);
     let mut out = Vec::new();

@@ -3,8 +3,8 @@
 //! Where an element can become more values than its array has elements (`variety`), one of them is new. Below that the
 //! ways to end it are tried: each of them writes a value in one spelling and one order of keys, so that the values
 //! differ, and closing the element refuses those that the array has. The array has few elements then, so the search
-//! ends soon: after as many refusals at most. It steps the same frames as a guide, so what it finds can be written, also
-//! where arrays of unique elements lie inside each other.
+//! ends soon: after as many refusals at most. It steps the same frames as a guide, so what it finds can be written,
+//! also where arrays of unique elements lie inside each other.
 
 use smallvec::{SmallVec, smallvec};
 

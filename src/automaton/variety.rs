@@ -184,8 +184,8 @@ impl Frames<'_> {
         most
     }
 
-    /// Whether every element around the key that is open at `top` can differ from the others of its array whatever the key
-    /// is: some other member may be anything. False where that is not certain.
+    /// Whether every element around the key that is open at `top` can differ from the others of its array whatever the
+    /// key is: some other member may be anything. False where that is not certain.
     pub fn key_leaves_enough(&self, top: NodeId) -> bool {
         let node = self.arena.nodes[top as usize];
         let mut counts = ByTag::new();

@@ -1,8 +1,9 @@
 //! Whether a lexeme accepts nothing but text.
 //!
-//! Expressions read bytes, and nothing in them says that these are well-formed UTF-8, though all that the frontends make
-//! are. What masks know of *text* as such, [`free`](super::free) strings among it, holds where that is certain. It is read off the
-//! structure: for each part and each place inside of a character where it may begin, the places where it may end.
+//! Expressions read bytes, and nothing in them says that these are well-formed UTF-8, though all that the frontends
+//! make are. What masks know of *text* as such, [`free`](super::free) strings among it, holds where that is certain. It
+//! is read off the structure: for each part and each place inside of a character where it may begin, the places where
+//! it may end.
 
 use rustc_hash::FxHashMap;
 

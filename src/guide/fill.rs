@@ -1,8 +1,8 @@
 //! Masks of a guide.
 //!
-//! A mask is filled in two steps. The first looks at what is known: tables, what the index remembers, masks of lexeme states
-//! that were made before. That takes a copy of a row and little more, so a caller from Python need not release the GIL for
-//! it. What is not known is made in the second step, which may walk the vocabulary.
+//! A mask is filled in two steps. The first looks at what is known: tables, what the index remembers, masks of lexeme
+//! states that were made before. That takes a copy of a row and little more, so a caller from Python need not release
+//! the GIL for it. What is not known is made in the second step, which may walk the vocabulary.
 
 use super::{Guide, Position};
 use crate::automaton::arena::Kind;
@@ -48,8 +48,8 @@ impl Guide {
         self.fill_known_mask(words).unwrap_or_else(|| self.fill_asked_mask(words))
     }
 
-    /// [`fill_mask`](Self::fill_mask), if that takes no more than a look at what is known. `None` if it takes more; then the
-    /// row may hold anything, and [`fill_asked_mask`](Self::fill_asked_mask) writes it.
+    /// [`fill_mask`](Self::fill_mask), if that takes no more than a look at what is known. `None` if it takes more;
+    /// then the row may hold anything, and [`fill_asked_mask`](Self::fill_asked_mask) writes it.
     ///
     /// # Panics
     /// As `fill_mask`.

@@ -34,9 +34,9 @@ pub(super) struct Place {
 }
 
 impl Guide {
-    /// The tokens that must come next: the tokenizer makes them of every permitted output, so a model need not be asked.
-    /// Exact or empty: empty where there is a choice, where the tokens so far are not those that the tokenizer makes
-    /// of the text since the last certain piece, and for a vocabulary without a tokenizer's model.
+    /// The tokens that must come next: the tokenizer makes them of every permitted output, so a model need not be
+    /// asked. Exact or empty: empty where there is a choice, where the tokens so far are not those that the tokenizer
+    /// makes of the text since the last certain piece, and for a vocabulary without a tokenizer's model.
     ///
     /// # Cost
     /// That of the forced run at first, and of encoding it and what follows the last certain piece; and a walk of the

@@ -121,8 +121,8 @@ impl Index {
     ///
     /// # Errors
     /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
-    /// that it spells; `Budget` if no output is known
-    /// that is complete within `max_tokens`, with the number that is; `Unsupported` if no short output was found at all.
+    /// that it spells; `Budget` if no output is known that is complete within `max_tokens`, with the number that is;
+    /// `Unsupported` if no short output was found at all.
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
         let vocabulary = self.vocabulary();
         let stops: Arc<[u32]> = match &options.stop_token_ids {

@@ -151,8 +151,8 @@ impl Search<'_, '_> {
         false
     }
 
-    /// Whether the token `id`, which spells `text` from `start` on, lies inside one piece and is what merging puts behind
-    /// `before`.
+    /// Whether the token `id`, which spells `text` from `start` on, lies inside one piece and is what merging puts
+    /// behind `before`.
     fn fits(&mut self, id: u32, text: &[u8], start: usize, before: &[u32]) -> bool {
         let Some(bytes) = text.get(start..).filter(|bytes| self.model.makes(id, bytes)) else { return false };
         self.tried = self.tried.saturating_sub(1);
@@ -172,8 +172,8 @@ impl Search<'_, '_> {
         self.model.pieces(text, Next::Any).ends.iter().any(|&end| start < end && end < text.len())
     }
 
-    /// Whether what is forced behind `text`, which ends with the token `id` and leads to `at`, ends its piece, and merging
-    /// makes other tokens of that.
+    /// Whether what is forced behind `text`, which ends with the token `id` and leads to `at`, ends its piece, and
+    /// merging makes other tokens of that.
     fn is_refuted(&mut self, id: u32, text: &[u8], before: &[u32], mut at: u32) -> bool {
         self.looks = self.looks.saturating_sub(1);
         let mut known = text.to_vec();

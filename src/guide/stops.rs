@@ -1,9 +1,9 @@
 //! Stop tokens that spell text.
 //!
 //! A request may end its output by any tokens, and a token that ends the output is no text any more. That every output
-//! can be completed was decided for the whole vocabulary: it holds as long as every byte that the source uses is still a
-//! token of its own. Otherwise a guide might come to where nothing but the stop token spells what must follow, so such
-//! ids are refused.
+//! can be completed was decided for the whole vocabulary: it holds as long as every byte that the source uses is still
+//! a token of its own. Otherwise a guide might come to where nothing but the stop token spells what must follow, so
+//! such ids are refused.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Engine, Index};

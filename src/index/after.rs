@@ -43,9 +43,9 @@ impl Known {
 }
 
 impl Masker<'_> {
-    /// Allows crossing tokens by what is known to follow the value above `parent` once rule `tag` accepted it; `lexeme` and
-    /// `count` check the length of what came before. Returns the tails whose tokens are to be stepped whole, or `None` if some
-    /// tail is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
+    /// Allows crossing tokens by what is known to follow the value above `parent` once rule `tag` accepted it; `lexeme`
+    /// and `count` check the length of what came before. Returns the tails whose tokens are to be stepped whole, or
+    /// `None` if some tail is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
     pub(super) fn cross_known(
         &mut self,
         cross: &Cross,

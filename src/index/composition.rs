@@ -1,9 +1,9 @@
 //! What a mask is made of, and writing it.
 //!
-//! A row is made of parts that others have, too: inner masks of lexeme states, patches, whitespace, and of single tokens.
-//! A masker notes them while it looks at the configuration, and writes the row in the end. So a mask that an index
-//! remembers is its parts ([`Composition`]), and parts that are often asked for together are copied as one row (see
-//! `finished`). Only inside arrays of unique elements is a row written at once.
+//! A row is made of parts that others have, too: inner masks of lexeme states, patches, whitespace, and of single
+//! tokens. A masker notes them while it looks at the configuration, and writes the row in the end. So a mask that an
+//! index remembers is its parts ([`Composition`]), and parts that are often asked for together are copied as one row
+//! (see `finished`). Only inside arrays of unique elements is a row written at once.
 //!
 //! What a guide knows anyway is written without looking at the configuration at all ([`Masker::fill_known`]): inside a
 //! string that is a lexeme state's mask and the tokens that may close it, elsewhere what the index remembers.
@@ -148,8 +148,8 @@ impl Masker<'_> {
         }
     }
 
-    /// Writes a row that holds anything, if that takes no more than a look at what is known. False if it takes more; then
-    /// the row may hold anything, and [`fill_asked`](Self::fill_asked) writes it.
+    /// Writes a row that holds anything, if that takes no more than a look at what is known. False if it takes more;
+    /// then the row may hold anything, and [`fill_asked`](Self::fill_asked) writes it.
     pub fn fill_known(&mut self, memo: &Memo, top: NodeId, asked: &mut Asked) -> bool {
         asked.clear();
         self.look_at(top);

@@ -1,13 +1,14 @@
 //! What masks of whole configurations depend on, in bytes.
 //!
-//! A configuration is a stack of nodes, and its mask may depend on all of them, since a token of closing brackets can see
-//! them all. What lies below the top changes rarely, and most nodes of a stack were described for the mask before. So a
-//! description names the stack below by a number that the index gave it, and holds the top node's own content only:
-//! levels cost nothing once they are known. The keys without a name that an object has are a chain of numbers in the
-//! same way. A guide holds the numbers of the nodes that it stands on ([`Levels`]), as long as it does not go back.
+//! A configuration is a stack of nodes, and its mask may depend on all of them, since a token of closing brackets can
+//! see them all. What lies below the top changes rarely, and most nodes of a stack were described for the mask before.
+//! So a description names the stack below by a number that the index gave it, and holds the top node's own content
+//! only: levels cost nothing once they are known. The keys without a name that an object has are a chain of numbers in
+//! the same way. A guide holds the numbers of the nodes that it stands on ([`Levels`]), as long as it does not go back.
 //!
-//! Registers that no token can tell apart are written alike: lengths of strings away from their bounds, counts of arrays
-//! and objects that no bound, position or `contains` is left to look at, and lexeme states that share their masks.
+//! Registers that no token can tell apart are written alike: lengths of strings away from their bounds, counts of
+//! arrays and objects that no bound, position or `contains` is left to look at, and lexeme states that share their
+//! masks.
 
 use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, Phase, ScalarItem, Seen};
 use crate::automaton::lexeme::StateId;

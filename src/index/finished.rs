@@ -1,9 +1,9 @@
 //! Finished rows, shared by every index of a vocabulary.
 //!
 //! Most masks consist of a row of a lexeme state and one or two patches that many masks have: the inside of a string is
-//! any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So what an
-//! index or a guide remembers and is asked for again is kept as a row, under the names of its parts, and found by whoever
-//! puts the same parts together.
+//! any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So what
+//! an index or a guide remembers and is asked for again is kept as a row, under the names of its parts, and found by
+//! whoever puts the same parts together.
 //!
 //! Names are addresses of parts; an entry holds on to its parts, so an address stands for one part as long as the entry
 //! is there. The store is bounded in bytes and emptied when it is full.

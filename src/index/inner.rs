@@ -1,13 +1,13 @@
 //! Inner masks: which tokens stay inside a lexeme.
 //!
-//! The vocabulary's trie is walked with the lexeme's states, but not where the answer is known. A byte without successor
-//! ends the tokens below it. And below a node whose state is [`Free`](crate::automaton::free::Free) in all that its
-//! subtree consists of, every token stays inside that is text at all, which the mask of *any text* tells. So a walk
-//! meets the nodes where something can go wrong, and these are few for most states: a state that any text may follow
-//! meets none.
+//! The vocabulary's trie is walked with the lexeme's states, but not where the answer is known. A byte without
+//! successor ends the tokens below it. And below a node whose state is [`Free`](crate::automaton::free::Free) in all
+//! that its subtree consists of, every token stays inside that is text at all, which the mask of *any text* tells. So a
+//! walk meets the nodes where something can go wrong, and these are few for most states: a state that any text may
+//! follow meets none.
 //!
-//! Where the state that most tokens lead to has its mask already, both are walked side by side, and only tokens in which
-//! they differ are touched.
+//! Where the state that most tokens lead to has its mask already, both are walked side by side, and only tokens in
+//! which they differ are touched.
 //!
 //! States that differ only in a count that hardly any token exhausts share a mask, if it is found to be the same for a
 //! handful of copies and for any number of them.
@@ -65,8 +65,8 @@ pub fn inner(
     spans.finish(trie, any.as_ref(), tables.words)
 }
 
-/// The mask of a state with a count around what is free there. Where even a handful of copies allows all that any number
-/// does, the count does not matter, and all states that differ in it share one mask.
+/// The mask of a state with a count around what is free there. Where even a handful of copies allows all that any
+/// number does, the count does not matter, and all states that differ in it share one mask.
 fn counted(
     tables: &Tables,
     vocabulary: &Vocabulary,
@@ -108,8 +108,8 @@ fn by_long_tokens(
     walk.differs(state, high, Arc::make_mut(&mut row)).then_some(row)
 }
 
-/// The row of `state` by that of the state that most tokens lead to, if it is known and not far from it: inside of what is looked
-/// for anywhere in a text, the few tokens matter that go on with it.
+/// The row of `state` by that of the state that most tokens lead to, if it is known and not far from it: inside of what
+/// is looked for anywhere in a text, the few tokens matter that go on with it.
 fn nearly_known(tables: &Tables, trie: &Trie, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<[u32]>> {
     /// With fewer live tokens below the root's live children than this a walk is short.
     const FEW: usize = 2_500;
@@ -140,9 +140,9 @@ fn nearly_known(tables: &Tables, trie: &Trie, lexeme: &MaskedLexeme, state: Stat
     walk.differs(state, base, Arc::make_mut(&mut row)).then_some(row)
 }
 
-/// The tokens that stay inside any text, from before its quote or between two characters as `state` is. `None` where the
-/// state is inside of a character or an escape, where not all that the lexeme accepts is text, and for lexemes of any
-/// text themselves.
+/// The tokens that stay inside any text, from before its quote or between two characters as `state` is. `None` where
+/// the state is inside of a character or an escape, where not all that the lexeme accepts is text, and for lexemes of
+/// any text themselves.
 fn any_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<[u32]>> {
     let l = &*lexeme.lexeme;
     let any = tables.any(l.kind());

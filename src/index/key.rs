@@ -111,8 +111,8 @@ impl Masker<'_> {
         self.frames.arena.truncate(&mark);
     }
 
-    /// Allows crossing tokens that close a key which nobody knows, `after` which the configuration is as given. False, and
-    /// nothing was done, if some tail is not among the vocabulary's.
+    /// Allows crossing tokens that close a key which nobody knows, `after` which the configuration is as given. False,
+    /// and nothing was done, if some tail is not among the vocabulary's.
     fn cross_unnamed(&mut self, cross: &Cross, top: NodeId, after: NodeId, from: (Walked, u32)) -> bool {
         let (bits, open) = self.live_tails_unnamed(after);
         if !self.cross_by(cross, &bits) {
@@ -123,7 +123,8 @@ impl Masker<'_> {
         true
     }
 
-    /// Allows the tokens that close a key right here, which ends at `path` below `top`: `child` is where the quote leads.
+    /// Allows the tokens that close a key right here, which ends at `path` below `top`: `child` is where the quote
+    /// leads.
     pub(super) fn close_name(&mut self, ground: Ground<'_>, child: u32, top: NodeId, path: &[u8]) {
         let mark = self.frames.arena.mark();
         let next = self.step_all(top, path);
@@ -168,8 +169,8 @@ impl Masker<'_> {
         }
     }
 
-    /// The tokens below `node` that go on with one of `names`. Inside the names the tries say all; only quotes and escapes are
-    /// stepped, once for all items: `closed` are the nodes of the vocabulary's trie where that was done.
+    /// The tokens below `node` that go on with one of `names`. Inside the names the tries say all; only quotes and
+    /// escapes are stepped, once for all items: `closed` are the nodes of the vocabulary's trie where that was done.
     fn named_below(
         &mut self,
         ground: Ground<'_>,

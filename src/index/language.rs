@@ -1,9 +1,9 @@
 //! What an index accepts, as byte strings: size, members, comparison with another index, and its minimal automaton.
 //!
 //! The answers are about the source's language over bytes, found by exploring configurations (see
-//! [`flat`](crate::automaton::flat)) under `max_flat_states`, in a copy of the index that is forgotten afterwards. An index over a
-//! vocabulary that narrows its source by what tokens can spell is refused, because its language is not one of bytes
-//! alone.
+//! [`flat`](crate::automaton::flat)) under `max_flat_states`, in a copy of the index that is forgotten afterwards. An
+//! index over a vocabulary that narrows its source by what tokens can spell is refused, because its language is not one
+//! of bytes alone.
 
 use super::{Engine, Index};
 use crate::automaton::flat::Flat;

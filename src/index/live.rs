@@ -1,14 +1,14 @@
 //! Which tails can follow a configuration.
 //!
-//! The tails' trie is walked with the configuration, and a node that can be stepped gets its bit. That takes some dozens
-//! of steps, so what was found is used again wherever it is bound to be the same:
+//! The tails' trie is walked with the configuration, and a node that can be stepped gets its bit. That takes some
+//! dozens of steps, so what was found is used again wherever it is bound to be the same:
 //!
 //! * whitespace at the end of a tail may follow wherever there is room for it;
 //! * what follows a closing bracket is the same for all members and elements of the container that it closes: a guide
 //!   remembers it (an [`Answer`]) as long as it does not go back;
 //! * what follows a key that nobody knows is the same from token to token of the key;
-//! * what a tail spells of a member's value depends on the value's rules only: an index remembers it ([`Members`]), and only
-//!   what comes after the value is walked.
+//! * what a tail spells of a member's value depends on the value's rules only: an index remembers it ([`Members`]), and
+//!   only what comes after the value is walked.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -85,7 +85,8 @@ pub struct Answer {
 /// Nodes of the tails' trie whose tokens are stepped whole.
 pub(super) type Open = SmallVec<[u32; 2]>;
 
-/// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same rules.
+/// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same
+/// rules.
 struct Member {
     /// Nodes that can be stepped while the value is open.
     bits: Bits,
@@ -319,8 +320,8 @@ impl Masker<'_> {
         }
     }
 
-    /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value. False if
-    /// that is not known for all members with the same rules.
+    /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value.
+    /// False if that is not known for all members with the same rules.
     fn live_below_colon(&mut self, node: u32, value: NodeId, object: NodeId, bits: &mut Bits, open: &mut Open) -> bool {
         // Where an element around the member is watched, what was read of it matters in the member, too.
         let settled = if self.frames.arena.unchecked { self.known.nodes } else { 0 };
@@ -434,8 +435,8 @@ impl Masker<'_> {
         items.iter().any(|i| self.frames.program.lexemes[i.lexeme as usize].kind() == LexemeKind::Raw)
     }
 
-    /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and elements
-    /// of the container that was closed.
+    /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and
+    /// elements of the container that was closed.
     fn live_below_closed(&mut self, node: u32, top: NodeId, bits: &mut Bits, open: &mut Open) {
         let content = self.settled_content(top);
         let unchecked = self.frames.arena.unchecked;

@@ -1,13 +1,13 @@
 //! Masks of whole configurations, remembered.
 //!
-//! Requests and documents of one schema pass the same places again and again. An index remembers the masks that were put
-//! together before, by everything that a mask can depend on: the description of the whole stack with its registers (see
-//! `describe`), compared byte by byte, so two configurations never share a mask by chance.
+//! Requests and documents of one schema pass the same places again and again. An index remembers the masks that were
+//! put together before, by everything that a mask can depend on: the description of the whole stack with its registers
+//! (see `describe`), compared byte by byte, so two configurations never share a mask by chance.
 //!
-//! A mask is kept as its composition: masks of lexeme states and patches that exist anyway, and the few tokens that were
-//! stepped one by one. The memo is bounded in bytes; when it is full it is emptied, which costs time and never changes an
-//! answer: numbers of stacks are never given twice. Configurations inside arrays of unique elements, and inside strings,
-//! where finding the parts costs no more than a look-up, are left out.
+//! A mask is kept as its composition: masks of lexeme states and patches that exist anyway, and the few tokens that
+//! were stepped one by one. The memo is bounded in bytes; when it is full it is emptied, which costs time and never
+//! changes an answer: numbers of stacks are never given twice. Configurations inside arrays of unique elements, and
+//! inside strings, where finding the parts costs no more than a look-up, are left out.
 
 use hashbrown::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -6,12 +6,13 @@
 //! [`stored`] is an index that came from a file, and [`built`] the tables that files hold.
 //!
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
-//! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows`
-//! make most of them without a walk. [`marked`] lists tokens that budgets look at one by one. [`mask`] puts a mask together, with `key` for keys and [`after`] for what follows
-//! values and `unused` for unique elements. [`tails`] are what tokens spell between values, [`live`] says which of them can
-//! follow, and [`share`] keeps what all indexes make of the answer. `composition` is what a mask is made of and writes it,
-//! `memo` remembers that by what `describe` says of a configuration, [`finished`] keeps whole rows, `runs` forced bytes. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks
-//! tokens of single bytes. `younger` bounds what is found on use.
+//! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows` make most of them without a walk.
+//! [`marked`] lists tokens that budgets look at one by one. [`mask`] puts a mask together, with `key` for keys and
+//! [`after`] for what follows values and `unused` for unique elements. [`tails`] are what tokens spell between values,
+//! [`live`] says which of them can follow, and [`share`] keeps what all indexes make of the answer. `composition` is
+//! what a mask is made of and writes it, `memo` remembers that by what `describe` says of a configuration, [`finished`]
+//! keeps whole rows, `runs` forced bytes. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends
+//! where a vocabulary lacks tokens of single bytes. `younger` bounds what is found on use.
 
 pub mod after;
 pub mod built;

@@ -164,8 +164,8 @@ impl Tables {
             .map_err(Error::clone)
     }
 
-    /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some tens
-    /// of milliseconds for 128,000 tokens; without it the first indexes pay.
+    /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some
+    /// tens of milliseconds for 128,000 tokens; without it the first indexes pay.
     pub fn warm(&self, vocabulary: &Vocabulary) {
         for (any, inside) in [(&self.any_text, true), (&self.any_raw, false)] {
             let l = &any.lexeme;
@@ -364,8 +364,8 @@ impl Tables {
         self.submask(vocabulary, lexeme, state, 0, Walked::Tokens, 0)
     }
 
-    /// The mask of a lexeme state at the root, if it was made before and no register bounds it, or only the length of any
-    /// text.
+    /// The mask of a lexeme state at the root, if it was made before and no register bounds it, or only the length of
+    /// any text.
     #[inline]
     pub fn known_mask<'l>(&self, lexeme: &'l MaskedLexeme, state: StateId, count: u32) -> Option<&'l Arc<SubMask>> {
         let l = &*lexeme.lexeme;

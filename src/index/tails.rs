@@ -26,8 +26,8 @@ pub struct Tails {
     pub trie: Trie,
     /// Whether a node and all below it are whitespace.
     pub(super) blank: Box<[bool]>,
-    /// For nodes below a colon, where all nodes behind the end of a value there have one: the node that is spelled as the
-    /// way from there on.
+    /// For nodes below a colon, where all nodes behind the end of a value there have one: the node that is spelled as
+    /// the way from there on.
     pub(super) alike: FxHashMap<u32, Box<[(u32, u32)]>>,
     /// The most whitespace at the end of a tail.
     pub(super) reach: u32,

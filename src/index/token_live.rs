@@ -156,8 +156,8 @@ fn spread(parents: &[Vec<u32>], mut work: Vec<u32>, marked: &mut [bool]) {
 }
 
 impl TokenLive {
-    /// Decides for every state that `lexeme` can reach whether tokens lead from it to acceptance. `single` are the bytes
-    /// that are tokens.
+    /// Decides for every state that `lexeme` can reach whether tokens lead from it to acceptance. `single` are the
+    /// bytes that are tokens.
     ///
     /// # Errors
     /// `Limit` where that takes more states or more steps than the limits allow.

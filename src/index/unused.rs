@@ -1,11 +1,11 @@
 //! Tokens inside an open element of an array whose elements must differ.
 //!
-//! A mask is put together as if elements might repeat. Then the few tokens are looked at that can lead to an element which
-//! the array has already: they go on with the string or key that is open as such an element does, in any spelling, so
-//! they lie on a few paths of the vocabulary's trie. Those that end inside the string are stepped; those that close it
-//! are taken back, and allowed again by what follows that very text. Numbers and words, of which there are few tokens, are stepped
-//! wherever they can lead to a repetition. What tokens spell behind the element is left open where uniqueness may refuse it
-//! (see `live`), and stepped too.
+//! A mask is put together as if elements might repeat. Then the few tokens are looked at that can lead to an element
+//! which the array has already: they go on with the string or key that is open as such an element does, in any
+//! spelling, so they lie on a few paths of the vocabulary's trie. Those that end inside the string are stepped; those
+//! that close it are taken back, and allowed again by what follows that very text. Numbers and words, of which there
+//! are few tokens, are stepped wherever they can lead to a repetition. What tokens spell behind the element is left
+//! open where uniqueness may refuse it (see `live`), and stepped too.
 
 use super::live::Open;
 use super::mask::{Ground, Masker};
@@ -21,7 +21,8 @@ use crate::automaton::text::{Move, Sub, step};
 const FEW: usize = 8;
 
 impl Masker<'_> {
-    /// Lets `part` put together what may follow `top`, a value that may begin, a scalar or a key, and takes repetitions back.
+    /// Lets `part` put together what may follow `top`, a value that may begin, a scalar or a key, and takes repetitions
+    /// back.
     pub(super) fn unrepeated(&mut self, walked: Walked, node: u32, top: NodeId, part: impl FnOnce(&mut Self)) {
         if !self.unique {
             return part(self);
@@ -42,8 +43,8 @@ impl Masker<'_> {
         }
     }
 
-    /// Whether tokens may be refused that do not close the string or key at `top`: nothing but an element that the array
-    /// has would be left.
+    /// Whether tokens may be refused that do not close the string or key at `top`: nothing but an element that the
+    /// array has would be left.
     fn may_run_out(&self, top: NodeId) -> bool {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
@@ -78,7 +79,8 @@ impl Masker<'_> {
         }
     }
 
-    /// Takes back the tokens that lead to a repetition. `inner` are the lexemes of the string, where tokens may be refused that do not close it.
+    /// Takes back the tokens that lead to a repetition. `inner` are the lexemes of the string, where tokens may be
+    /// refused that do not close it.
     fn take_repetitions(&mut self, from: (Walked, u32), top: NodeId, repeats: &Repeats, inner: Option<Inside>) {
         let (walked, node) = from;
         let ground = Ground::Whole(walked);
@@ -150,8 +152,8 @@ impl Masker<'_> {
         }
     }
 
-    /// Whether the rests are all that a string can still become, by the number of its ends. `None` where they are not counted.
-    /// `accepts` is a lexeme that accepts all of them.
+    /// Whether the rests are all that a string can still become, by the number of its ends. `None` where they are not
+    /// counted. `accepts` is a lexeme that accepts all of them.
     fn is_used_up(&self, at: &Place, rests: &[Box<[u8]>], accepts: Option<u32>) -> Option<bool> {
         for &(lexeme, state, _) in at.items.iter().filter(|i| i.1 > CLOSED) {
             let l = &self.frames.program.lexemes[lexeme as usize];
@@ -309,7 +311,7 @@ struct Place {
 
 /// Those of `rests` that go on with `bytes` from `read` on. They agree on what comes before.
 fn beginning<'r>(rests: &'r [Box<[u8]>], read: usize, bytes: &[u8]) -> &'r [Box<[u8]>] {
-    let next = |r: &Box<[u8]>| r.get(read..).map_or(&[][..], |t| &t[..t.len().min(bytes.len())]).cmp(bytes);
+    let next = |r: &[u8]| r.get(read..).map_or(&[][..], |t| &t[..t.len().min(bytes.len())]).cmp(bytes);
     let from = rests.partition_point(|r| next(r).is_lt());
     let len = rests[from..].partition_point(|r| next(r).is_eq());
     &rests[from..from + len]

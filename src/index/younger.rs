@@ -92,7 +92,8 @@ impl Index {
             vocabulary: inner.vocabulary.clone(),
             tables: inner.tables.clone(),
             engine,
-            // The states of a pattern with dead ones were all found when it was compiled, so its guides never come here.
+            // The states of a pattern with dead ones were all found when it was compiled, so its guides never come
+            // here.
             live: None,
             report: Vec::new(),
             source: inner.source.clone(),
@@ -116,8 +117,8 @@ impl Index {
         own.sum::<usize>() + younger.0.memo.memory_bytes()
     }
 
-    /// Whether the lexemes that the next byte of `top` would step are full. Other places of a document begin scalars and
-    /// keys, whose first states every guide shares.
+    /// Whether the lexemes that the next byte of `top` would step are full. Other places of a document begin scalars
+    /// and keys, whose first states every guide shares.
     pub(crate) fn is_full_at(&self, arena: &Arena, top: NodeId) -> bool {
         let Engine::Document { program, .. } = &self.0.engine else { return false };
         let Some(n) = arena.nodes.get(top as usize) else { return false };

@@ -162,7 +162,8 @@ impl Exprs {
         Self::empty(Some(base.clone()), base.nodes.len(), max_nodes)
     }
 
-    /// An arena for expressions of `other`, of at most `max_nodes` nodes besides those of the base that it shares with it.
+    /// An arena for expressions of `other`, of at most `max_nodes` nodes besides those of the base that it shares with
+    /// it.
     pub fn beside(other: &Exprs, max_nodes: usize) -> Self {
         match &other.base {
             Some(base) => Exprs::on(base, max_nodes),

@@ -1,9 +1,9 @@
 //! The intermediate representation: what every frontend lowers to and every automaton is made from.
 //!
 //! [`expr`] holds hash-consed regular expressions over **bytes**, closed under union, concatenation, counted
-//! repetition, intersection and complement. [`row`] derives them: the one-byte transitions of an expression, whole
-//! rows at a time, and `product` decides which of them are live. [`text`] builds code-point classes over UTF-8 on top of it. [`multiple`] is `multipleOf`.
-//! [`alphabet`] restricts expressions to some bytes.
+//! repetition, intersection and complement. [`row`] derives them: the one-byte transitions of an expression, whole rows
+//! at a time, and `product` decides which of them are live. [`text`] builds code-point classes over UTF-8 on top of it.
+//! [`multiple`] is `multipleOf`. [`alphabet`] restricts expressions to some bytes.
 
 pub mod alphabet;
 pub mod copy;

@@ -5,9 +5,9 @@
 //! lanes: one function serves every float of the same width, and `bfloat16`, which neither Rust nor NumPy has, costs
 //! nothing extra.
 //!
-//! Runs of words of all ones are skipped without touching the logits (the mask after the end of an output is all
-//! ones), runs of words of all zeros are a plain fill, and a word with few zeros costs a store for each. Everything else
-//! is a select per lane that the compiler vectorises. The same kernel masks a row in place or copies it on the way.
+//! Runs of words of all ones are skipped without touching the logits (the mask after the end of an output is all ones),
+//! runs of words of all zeros are a plain fill, and a word with few zeros costs a store for each. Everything else is a
+//! select per lane that the compiler vectorises. The same kernel masks a row in place or copies it on the way.
 
 /// A floating-point format of logits, as far as masking needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,8 +126,8 @@ pub fn apply_row(logits: LogitRow<'_>, words: &[u32]) {
     }
 }
 
-/// Write into `logits` what [`apply_row`] would make of `source`, without a pass of its own for the copy. Answers false,
-/// and writes nothing, if the two rows differ in their format or length.
+/// Write into `logits` what [`apply_row`] would make of `source`, without a pass of its own for the copy. Answers
+/// false, and writes nothing, if the two rows differ in their format or length.
 pub fn copy_row(logits: LogitRow<'_>, source: &LogitRow<'_>, words: &[u32]) -> bool {
     match (logits, source) {
         (LogitRow::Bits64(to), LogitRow::Bits64(from)) if to.len() == from.len() => {

@@ -10,8 +10,8 @@ use crate::error::{Error, ErrorKind};
 use crate::index::Index;
 use crate::index::stored::Remake;
 
-/// `Index.build`: an index of complete tables, compiled by `remake` again when more is asked of it, or `None` if `index`
-/// was filled in place.
+/// `Index.build`: an index of complete tables, compiled by `remake` again when more is asked of it, or `None` if
+/// `index` was filled in place.
 pub fn build(
     py: Python<'_>,
     index: &Index,

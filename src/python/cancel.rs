@@ -1,9 +1,9 @@
 //! Ctrl-C and `interlock.CancelToken`: what ends long work early.
 //!
-//! Compiles, builds and questions about languages run without the GIL, where Python cannot handle signals. The core asks
-//! now and then whether to go on (see `work`); there the token is looked at, and every few hundredths of a second the
-//! GIL is taken for a moment and signals are handled. What a handler raises, `KeyboardInterrupt` above all, ends the work
-//! and is raised again. Python handles signals in the main thread only; elsewhere nothing is raised here.
+//! Compiles, builds and questions about languages run without the GIL, where Python cannot handle signals. The core
+//! asks now and then whether to go on (see `work`); there the token is looked at, and every few hundredths of a second
+//! the GIL is taken for a moment and signals are handled. What a handler raises, `KeyboardInterrupt` above all, ends
+//! the work and is raised again. Python handles signals in the main thread only; elsewhere nothing is raised here.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,8 +20,8 @@ const PERIOD: Duration = Duration::from_millis(30);
 
 /// A flag that ends what is being compiled or built, from another thread.
 ///
-/// Pass it as ``cancel`` and call its ``cancel()``: the work ends with ``CancelledError`` within a fraction of a second, and
-/// nothing of it is left. Work that has ended does not care. A token stays cancelled.
+/// Pass it as ``cancel`` and call its ``cancel()``: the work ends with ``CancelledError`` within a fraction of a
+/// second, and nothing of it is left. Work that has ended does not care. A token stays cancelled.
 #[pyclass(frozen, module = "interlock", name = "CancelToken")]
 pub struct PyCancelToken {
     flag: Arc<AtomicBool>,

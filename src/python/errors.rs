@@ -1,7 +1,8 @@
 //! Exceptions: one class per error kind, and the one place where core errors become exceptions.
 //!
 //! `InterlockError` is the root. Every class below it, `InternalError` and `CancelledError` excepted, derives from
-//! `ValueError` as well, because servers answer a `ValueError` with a client error. Each instance carries where the error lies:
+//! `ValueError` as well, because servers answer a `ValueError` with a client error. Each instance carries where the
+//! error lies:
 //!
 //! * `place`: the same in words, `""` where there is none;
 //! * `offset`: characters into a pattern, or bytes into a schema's text;

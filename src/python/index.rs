@@ -152,8 +152,9 @@ impl PyIndex {
     /// ``documents`` maps URIs to further schemas that ``$ref`` may reach; nothing is ever fetched.
     ///
     /// ``spelling`` says how what the schema spells out is written: the names of properties, the strings and numbers of
-    /// ``enum`` and ``const``. ``"plain"`` is as ``json.dumps`` writes them, so that they are forced; ``"any"`` is every
-    /// way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else ``"any"``.
+    /// ``enum`` and ``const``. ``"plain"`` is as ``json.dumps`` writes them, so that they are forced; ``"any"`` is
+    /// every way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else
+    /// ``"any"``.
     #[classmethod]
     #[pyo3(signature = (schema, vocabulary, whitespace="flexible", property_order="schema", on_unsupported="error",
                         formats="assert", documents=None, limits=None, spelling=None, cancel=None))]
@@ -219,8 +220,8 @@ impl PyIndex {
     /// ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
     /// counted; ``BudgetError`` names the number that is needed where that is too small, ``UnsupportedError`` says that
     /// no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
-    /// the output, from the start of the text or at least from a special token on. ``forced_tokens`` needs them: without
-    /// them it takes the output to begin as after a special token.
+    /// the output, from the start of the text or at least from a special token on. ``forced_tokens`` needs them:
+    /// without them it takes the output to begin as after a special token.
     #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None))]
     fn guide(
         slf: &Bound<'_, Self>,
@@ -294,9 +295,9 @@ impl PyIndex {
     /// Make now what guides would make on first use. The answers stay the same.
     ///
     /// An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
-    /// keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled with
-    /// masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more, the
-    /// 64 nearest to the starts are made, and ``is_complete`` stays false.
+    /// keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled
+    /// with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
+    /// the 64 nearest to the starts are made, and ``is_complete`` stays false.
     ///
     /// ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
     /// called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index
@@ -328,7 +329,8 @@ impl PyIndex {
     }
 
     /// Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
-    /// are too many configurations for complete tables. The first question for classes walks the vocabulary once per state.
+    /// are too many configurations for complete tables. The first question for classes walks the vocabulary once per
+    /// state.
     #[getter]
     fn num_transitions(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         interruptible(py, None, || Ok(self.core().token_classes().map(|classes| classes.num_transitions())))
@@ -355,8 +357,8 @@ impl PyIndex {
     /// Write this index to a file that ``load`` reads: its recipe and, if it was built, its tables.
     ///
     /// ``tables=True`` makes the tables if they are not there: complete ones for up to 4,096 configurations
-    /// (``Limits.max_flat_states`` may say fewer), else those of the first configurations. Tables beyond 16 MiB are left
-    /// out.
+    /// (``Limits.max_flat_states`` may say fewer), else those of the first configurations. Tables beyond 16 MiB are
+    /// left out.
     #[pyo3(signature = (path, tables=false))]
     fn save(&self, py: Python<'_>, path: PathBuf, tables: bool) -> PyResult<()> {
         let make = if tables { Some(self.max_flat_states(py)?) } else { None };
@@ -366,8 +368,8 @@ impl PyIndex {
     /// The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise.
     ///
     /// The tables of an index that was built are mapped, not read, and answer at once; what they do not answer is
-    /// compiled when it is first needed. An index that was not built is compiled now. Never change such a file in place;
-    /// ``save`` replaces it.
+    /// compiled when it is first needed. An index that was not built is compiled now. Never change such a file in
+    /// place; ``save`` replaces it.
     #[classmethod]
     fn load(class: &Bound<'_, PyType>, path: PathBuf, vocabulary: &Bound<'_, PyVocabulary>) -> PyResult<PyIndex> {
         let (core, recipe) = store::load(class.py(), &path, &vocabulary.get().core)?;

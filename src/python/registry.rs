@@ -35,7 +35,8 @@ pub fn count(counter: &AtomicU64, n: u64) {
     counter.fetch_add(n, Ordering::Relaxed);
 }
 
-/// A live vocabulary with this fingerprint and, if `model` is given, its model; so that a hundred unpickled indexes share one.
+/// A live vocabulary with this fingerprint and, if `model` is given, its model; so that a hundred unpickled indexes
+/// share one.
 pub fn find(fingerprint: &[u8], model: Option<&Recipe>) -> Option<Arc<Vocabulary>> {
     let known = KNOWN.try_lock().ok()?;
     known.iter().filter(|k| k.fingerprint[..] == *fingerprint).find_map(|k| {
@@ -79,9 +80,9 @@ fn tables() -> Vec<Arc<Tables>> {
 /// Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
 ///
 /// ``mask_hits`` and ``mask_misses`` count masks that an index remembered and those that it put together to remember;
-/// ``mask_walks`` counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.
-/// ``lexemes`` and ``cache_bytes`` say what the caches hold now; everything else only grows while the vocabularies
-/// live.
+/// ``mask_walks`` counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all
+/// indexes. ``lexemes`` and ``cache_bytes`` say what the caches hold now; everything else only grows while the
+/// vocabularies live.
 #[pyfunction]
 pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let sums = detached(py, || {

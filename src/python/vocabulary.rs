@@ -242,8 +242,8 @@ fn unpack((pattern, whole, nfc, ids, merges, added, ranks, bytes): Packed) -> Re
 
 /// Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
 ///
-/// ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are those
-/// of a tiktoken encoding.
+/// ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are
+/// those of a tiktoken encoding.
 #[pyfunction]
 #[pyo3(signature = (tokens, eos_token_ids, special_token_ids, size=None, document=None, pattern=None, ids=None, added=None,
                     sentencepiece=None))]

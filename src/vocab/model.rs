@@ -6,10 +6,10 @@
 //! than NFC, a pattern that is not known) has no model.
 //!
 //! There are three kinds. *Byte-level* BPE cuts text by a pattern and merges bytes. *Sentencepiece* BPE merges the
-//! characters of a whole text, in which a space is a character like others; a character that is no token is spelled
-//! by tokens of bytes. Its text is cut where no token spans (`pairs`). The space that it writes in front of a whole
-//! text does not count: an output continues a text. *Unigram* models of sentencepiece cut their text at the same places,
-//! and spell each part by scores (`unigram`).
+//! characters of a whole text, in which a space is a character like others; a character that is no token is spelled by
+//! tokens of bytes. Its text is cut where no token spans (`pairs`). The space that it writes in front of a whole text
+//! does not count: an output continues a text. *Unigram* models of sentencepiece cut their text at the same places, and
+//! spell each part by scores (`unigram`).
 //!
 //! **Merging** is the published algorithm: of all neighbours that merge, those of the lowest rank, the leftmost first,
 //! until none do. A rank file ranks the merged bytes; a list of merges ranks pairs of tokens.
@@ -32,8 +32,8 @@ use super::unigram::{self, Unigram};
 /// The "pattern" of sentencepiece models, which cut text by none.
 pub const SENTENCEPIECE: &str = "\u{2581}";
 
-/// The "pattern" of sentencepiece models that spell by scores: of each of [`Recipe::ids`], the bits of its score stand in
-/// [`Recipe::ranks`].
+/// The "pattern" of sentencepiece models that spell by scores: of each of [`Recipe::ids`], the bits of its score stand
+/// in [`Recipe::ranks`].
 pub const UNIGRAM: &str = "\u{2581}unigram";
 
 /// Stands for the token of a character that is none.
@@ -90,7 +90,8 @@ pub struct Recipe {
     pub nfc: bool,
     /// The tokens that merging makes, added tokens excepted.
     pub ids: Vec<u32>,
-    /// Of a unigram model: the bits of each score. Else, without `merges`: the rank of each of `ids`, the lowest merged first; if there are none, an id is its own rank.
+    /// Of a unigram model: the bits of each score. Else, without `merges`: the rank of each of `ids`, the lowest merged
+    /// first; if there are none, an id is its own rank.
     pub ranks: Vec<u32>,
     /// Of sentencepiece models: the token of each byte, for characters that are no tokens; else nothing.
     pub bytes: Vec<u32>,

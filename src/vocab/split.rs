@@ -10,8 +10,8 @@
 //! * A greedy class of letters, digits or other characters stopped at the known character at `b`, or at the
 //!   count of `\p{N}{1,3}`, which runs from the start of the piece. What comes before it (` ?`, `[^\r\n\p{L}\p{N}]?`)
 //!   and after it (`[\r\n]*`) is one more class that stopped at a known character.
-//! * The alternatives for whitespace (`\s+(?!\S)`, `\s*[\r\n]+`, `\s++$`, `\s+`) look at the whole run of whitespace and
-//!   at one character after it, and make pieces that end in whitespace. That character is known, for one that is no
+//! * The alternatives for whitespace (`\s+(?!\S)`, `\s*[\r\n]+`, `\s++$`, `\s+`) look at the whole run of whitespace
+//!   and at one character after it, and make pieces that end in whitespace. That character is known, for one that is no
 //!   whitespace follows.
 //! * A contraction (`'s`, `'ll`) is tried first and looks two characters beyond its quote: `'l` may become `'ll`. So a
 //!   piece that begins with a quote is certain only if two more characters after the quote are known.
@@ -140,8 +140,8 @@ impl Splitter {
         ends
     }
 
-    /// Adds the ends of the certain pieces of `text`, which begins at `from`, by `steps` and the last step. Whether they
-    /// are all of it.
+    /// Adds the ends of the certain pieces of `text`, which begins at `from`, by `steps` and the last step. Whether
+    /// they are all of it.
     fn cut(&self, steps: &[Regex], text: &str, from: usize, complete: bool, ends: &mut Vec<usize>) -> bool {
         let Some((run, others)) = steps.split_first() else {
             let found = self.certain_of_last(text, complete);
@@ -203,8 +203,8 @@ impl Splitter {
     }
 }
 
-/// The end of the piece that begins at `at`. Patterns match nearly everywhere; a match that failed for its length has no
-/// end.
+/// The end of the piece that begins at `at`. Patterns match nearly everywhere; a match that failed for its length has
+/// no end.
 fn end_from(step: &Regex, text: &str, at: usize) -> Option<usize> {
     let piece = step.find_from_pos(text, at).ok()??;
     (piece.start() == at && piece.end() > at).then_some(piece.end())

@@ -1,12 +1,13 @@
-//! How a unigram tokenizer spells a text: the pieces whose scores have the largest sum (Kudo 2018, found as Viterbi did).
+//! How a unigram tokenizer spells a text: the pieces whose scores have the largest sum (Kudo 2018, found as Viterbi
+//! did).
 //!
 //! The best way is one of the whole text, so in general a token is certain only when the text has ended. But no piece
 //! lies across a place between two characters that stand side by side in no piece, so every way goes through that
 //! place, and the best way to it is best whatever follows: what lies between two such places is spelled by itself.
 //!
-//! *Rounding.* Libraries add scores from the start of a text on, some with 24 bits. Of two ways that differ by less than
-//! such sums may err, which one is taken depends on the text before. So the best way counts only if it leads by more
-//! than that, and texts are known up to [`MAX_BYTES`] only, which bounds the sums.
+//! *Rounding.* Libraries add scores from the start of a text on, some with 24 bits. Of two ways that differ by less
+//! than such sums may err, which one is taken depends on the text before. So the best way counts only if it leads by
+//! more than that, and texts are known up to [`MAX_BYTES`] only, which bounds the sums.
 //!
 //! *Unknown characters*, which are no pieces themselves, have ways of their own; no text with one is known.
 

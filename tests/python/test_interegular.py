@@ -14,7 +14,25 @@ DATA = Path(__file__).parents[1] / "data" / "regex" / "python.json"
 # One character of each width in UTF-8 stands for all that a pattern does not name.
 WIDE = ["\u0416", "\u30c4", "\U0001f984"]
 # What the two define differently: Unicode classes and case, anchors and line ends of ``re``, flags inside.
-DIFFERENT = ("\\d", "\\w", "\\s", "\\D", "\\W", "\\S", "\\b", "\\B", "(?", "^", "$", "\\A", "\\Z", "*+", "++", "?+", "}+")
+DIFFERENT = (
+    "\\d",
+    "\\w",
+    "\\s",
+    "\\D",
+    "\\W",
+    "\\S",
+    "\\b",
+    "\\B",
+    "(?",
+    "^",
+    "$",
+    "\\A",
+    "\\Z",
+    "*+",
+    "++",
+    "?+",
+    "}+",
+)
 
 
 def generated(count):

@@ -237,7 +237,9 @@ except interlock.ArtifactError as error:
     print(error)
 """
     folders = [tmp_path, *tmp_path.glob("store"), *tmp_path.glob("store/*")]
-    outer = [path for path in tmp_path.parents if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o55 != 0o55]
+    outer = [
+        path for path in tmp_path.parents if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o55 != 0o55
+    ]
     modes = {path: path.stat().st_mode for path in [*folders, *outer]}
     try:
         for path in folders:

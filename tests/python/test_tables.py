@@ -8,7 +8,11 @@ import pytest
 
 import interlock
 
-FLAT = {"type": "object", "properties": {"name": {"enum": ["ab", "12"]}, "n": {"type": "boolean"}}, "additionalProperties": False}
+FLAT = {
+    "type": "object",
+    "properties": {"name": {"enum": ["ab", "12"]}, "n": {"type": "boolean"}},
+    "additionalProperties": False,
+}
 SOURCES = [
     ("json_schema", FLAT, {"whitespace": "compact"}),
     ("json_schema", {"type": "object", "properties": {"name": {"type": "string"}}}, {}),
@@ -42,7 +46,9 @@ def walk(index, seed):
         refused = next(i for i in range(280) if i not in allowed)
         said.append((guide.try_advance(refused) and guide.num_tokens, guide.validate(allowed[:2] * 3)))
         bits = interlock.allocate_bitmask(4, index.vocabulary)
-        said.append((guide.fill_draft_bitmasks(np.array((allowed * 3)[:3] or [1, 2, 3], np.int32), bits), bits.tobytes()))
+        said.append(
+            (guide.fill_draft_bitmasks(np.array((allowed * 3)[:3] or [1, 2, 3], np.int32), bits), bits.tobytes())
+        )
     said += [guide.tokens, guide.fork().allowed_token_ids().tolist()]
     return said
 

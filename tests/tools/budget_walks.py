@@ -8,8 +8,8 @@ must be a ``BudgetError`` that names that number. Outputs are judged by jsonsche
     python tests/tools/budget_walks.py SCHEMAS --walks 5000 --seconds 600
 
 ``SCHEMAS`` is a folder of files of one JSON object with a member ``schema``, or one file of such objects, one a line.
-The vocabulary is that of examples/real_vocabulary.py, or its first ``--tokens`` tokens. How far it came is printed every
-ten seconds; after ``--seconds`` the walks end, as they do when all are done, with a summary.
+The vocabulary is that of examples/real_vocabulary.py, or its first ``--tokens`` tokens. How far it came is printed
+every ten seconds; after ``--seconds`` the walks end, as they do when all are done, with a summary.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     python tests/tools/packs_equality.py VOCABULARY.ilk FOLDER [SCHEMAS] [PATTERNS]
 
 FOLDER holds MaskBench's files; schemas and patterns are taken from it evenly. Each source is compiled in every form,
-with caches emptied before the lazy one and before the builds, and all forms walk along the same tokens: through the file's valid instances as far as they
-are allowed, then at random, with steps back. The files of all forms are compared byte for byte. Prints what differs,
-and counts; exit code 1 if anything differs.
+with caches emptied before the lazy one and before the builds, and all forms walk along the same tokens: through the
+file's valid instances as far as they are allowed, then at random, with steps back. The files of all forms are compared
+byte for byte. Prints what differs, and counts; exit code 1 if anything differs.
 """
 
 import itertools
@@ -98,7 +98,14 @@ def main():
         sources.append((file.name, "json_schema", data["schema"], texts))
     found = dict.fromkeys(itertools.chain.from_iterable(patterns_in(json.loads(f.read_bytes())) for f in files))
     sources = [(p, "regex", p, []) for p in even(list(found), wanted[1])] + sources
-    counts = {"compared": 0, "refused": 0, "not built: beyond a limit": 0, "complete tables": 0, "masks": 0, "differ": 0}
+    counts = {
+        "compared": 0,
+        "refused": 0,
+        "not built: beyond a limit": 0,
+        "complete tables": 0,
+        "masks": 0,
+        "differ": 0,
+    }
     with tempfile.TemporaryDirectory() as folder:
         for name, kind, source, texts in sources:
             # Builds by parts of more states than this take minutes; such indexes are compared without being built.

@@ -50,7 +50,10 @@ def killed(schemas, vocabulary, work, kills):
     compiled, seconds = 0, 0.0
     for _ in range(kills):
         process = subprocess.Popen(
-            command(schemas, vocabulary, store), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+            command(schemas, vocabulary, store),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
         began = time.monotonic()
         try:
@@ -88,16 +91,26 @@ def killed(schemas, vocabulary, work, kills):
 def full(schemas, vocabulary, work):
     store = work / "full"
     store.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", store], capture_output=True).returncode == 0
+    mounted = (
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", store], capture_output=True).returncode == 0
+    )
+
     def small():
         if not mounted:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))
+
     try:
         done = subprocess.run(command(schemas, vocabulary, store), capture_output=True, text=True, preexec_fn=small)
         said = json.loads(done.stdout)["error"] if done.stdout else {"message": done.stderr}
         sound = verify(store)
-        print("no space" + (" (tmpfs):" if mounted else " (limit):"), done.returncode, said["message"][:160], sound, flush=True)
+        print(
+            "no space" + (" (tmpfs):" if mounted else " (limit):"),
+            done.returncode,
+            said["message"][:160],
+            sound,
+            flush=True,
+        )
         clear = "No space left" in said["message"] or "too large" in said["message"]
         return clear and done.returncode == 4 and not sound["problems"] and not list(store.glob("??/*.tmp"))
     finally:
@@ -108,7 +121,10 @@ def full(schemas, vocabulary, work):
 def read_only(schemas, vocabulary, work):
     store = work / "readonly"
     store.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,ro", "tmpfs", store], capture_output=True).returncode == 0
+    mounted = (
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,ro", "tmpfs", store], capture_output=True).returncode
+        == 0
+    )
     store.chmod(0o555) if not mounted else None
     user = None if mounted or os.getuid() else 65534
     try:

@@ -1,5 +1,5 @@
-//! What the benchmarks written in Rust share: a vocabulary, sources with documents, and walks. Nothing here is random or
-//! downloaded, so that the same compiler gives the same instructions everywhere.
+//! What the benchmarks written in Rust share: a vocabulary, sources with documents, and walks. Nothing here is random
+//! or downloaded, so that the same compiler gives the same instructions everywhere.
 
 #[path = "../../../tests/support/rng.rs"]
 pub mod rng;

@@ -1,4 +1,5 @@
-//! Schemas out of bytes: each byte is a choice, so that what a fuzzer changes is the schema's shape and not its spelling.
+//! Schemas out of bytes: each byte is a choice, so that what a fuzzer changes is the schema's shape and not its
+//! spelling.
 
 use serde_json::{Map, Value, json};
 

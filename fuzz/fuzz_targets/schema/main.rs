@@ -1,5 +1,5 @@
-//! Schemas made of the input's bytes, and texts that are none: an index or a typed error. A walk over an index always has
-//! a way on, every token is taken exactly if the mask allows it, and what ends is a document that a plain validator
+//! Schemas made of the input's bytes, and texts that are none: an index or a typed error. A walk over an index always
+//! has a way on, every token is taken exactly if the mask allows it, and what ends is a document that a plain validator
 //! accepts.
 
 #![no_main]

@@ -1,7 +1,7 @@
 """Compile one source to an artifact that Index.load reads.
 
-The artifact holds the index's tables where it has few states, so that loading it compiles nothing, and the tables of its
-first states otherwise.
+The artifact holds the index's tables where it has few states, so that loading it compiles nothing, and the tables of
+its first states otherwise.
 
   interlock compile order.json -t tokenizer.json -o order.index
   interlock compile pattern:'\\d{4}-\\d\\d' -t bytes -o date.index
@@ -45,7 +45,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "complete": stored.is_complete,
         "milliseconds": round(milliseconds, 3),
     }
-    tables = "none" if states is None else f"{states} states, " + ("complete" if stored.is_complete else "the first ones")
+    tables = (
+        "none" if states is None else f"{states} states, " + ("complete" if stored.is_complete else "the first ones")
+    )
     rows = [
         ("file", args.out),
         ("size", size(written)),

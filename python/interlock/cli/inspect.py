@@ -1,7 +1,7 @@
 """Say what a source became: states, memory, and how exactly each keyword is enforced.
 
-  interlock inspect order.json
-  interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
+interlock inspect order.json
+interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
 """
 
 from __future__ import annotations

@@ -145,6 +145,7 @@ def _untangle(order: list[list[Box]]) -> None:
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
         for layer in order if down else reversed(order):
+
             def key(box: Box) -> float:
                 near = box.before if down else box.after
                 return sum(place[id(b)] for b in near) / len(near) if near else place[id(box)]

@@ -28,7 +28,17 @@ from interlock.cli.output import Output, Progress, clock, facts, size
 from interlock.cli.pool import Pool
 from interlock.cli.worker import Item, Task
 
-OPTIONS = ("schema_key", "whitespace", "property_order", "on_unsupported", "formats", "spelling", "document", "dialect", "flags")
+OPTIONS = (
+    "schema_key",
+    "whitespace",
+    "property_order",
+    "on_unsupported",
+    "formats",
+    "spelling",
+    "document",
+    "dialect",
+    "flags",
+)
 
 
 def register(parser: argparse.ArgumentParser) -> None:

@@ -1,8 +1,9 @@
 //! The length of a text, a register of whoever steps the lexeme.
 //!
-//! A state knows the lengths that may still follow it, as intervals, and whoever steps counts code points. Together they
-//! say whether the bounds can still be kept, so a bound makes no states. How the text *grows* from any of its states, read off the
-//! expression's structure once, says how near to a bound a count must be for any one token to notice.
+//! A state knows the lengths that may still follow it, as intervals, and whoever steps counts code points. Together
+//! they say whether the bounds can still be kept, so a bound makes no states. How the text *grows* from any of its
+//! states, read off the expression's structure once, says how near to a bound a count must be for any one token to
+//! notice.
 
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -103,8 +104,8 @@ impl Lexeme {
         (found.slack, found.grows)
     }
 
-    /// So many code points lead from any state of a bounded text, after any number of them, to an end within the bounds.
-    /// `None` where the possible lengths leave gaps, or there is no bound.
+    /// So many code points lead from any state of a bounded text, after any number of them, to an end within the
+    /// bounds. `None` where the possible lengths leave gaps, or there is no bound.
     pub fn farthest_chars(&self) -> Option<u32> {
         let Kind::Text { min, .. } = self.kind else { return None };
         let known = self.bounded && self.bounds.gapless && self.bounds.slack < INF;

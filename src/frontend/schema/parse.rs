@@ -23,8 +23,8 @@ use std::rc::Rc;
 /// Parses and resolves a schema. Rows are returned for keywords that are not enforced exactly.
 ///
 /// # Errors
-/// `Schema` where the text is not JSON, a keyword's value is malformed or a reference leads nowhere; `Unsupported` where
-/// a reference leads to a document that was not passed; `Limit` for size, depth and the number of schemas.
+/// `Schema` where the text is not JSON, a keyword's value is malformed or a reference leads nowhere; `Unsupported`
+/// where a reference leads to a document that was not passed; `Limit` for size, depth and the number of schemas.
 ///
 /// # Cost
 /// Linear in the text that the schema reaches, about 10 us for a schema of 1 KB; schemas that use dynamic references

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 /// Reads a document whose size has been checked.
 ///
 /// # Errors
-/// `Schema` with a byte offset, or `Limit` where containers nest deeper than `max_depth` or the work at hand may read no
-/// more values.
+/// `Schema` with a byte offset, or `Limit` where containers nest deeper than `max_depth` or the work at hand may read
+/// no more values.
 pub fn read(text: &str, max_depth: usize) -> Result<Tape<'_>> {
     let nodes = Vec::with_capacity(text.len() / 12 + 4);
     let mut reader = Reader {

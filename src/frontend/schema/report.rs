@@ -1,5 +1,5 @@
-//! The enforcement report: one row per keyword and place, saying how exactly it is enforced; and one row at the root for
-//! each option that accepts less than the specification.
+//! The enforcement report: one row per keyword and place, saying how exactly it is enforced; and one row at the root
+//! for each option that accepts less than the specification.
 
 use super::number::{FRACTION_DIGITS, WHOLE_DIGITS};
 use super::options::{PropertyOrder, SchemaOptions, Whitespace};

@@ -70,8 +70,8 @@ impl Index {
     /// `Argument` for no threads or more than 1,024; `Limit` if threads cannot be started; what `progress` returns.
     ///
     /// # Cost
-    /// For up to 4,096 configurations a step for each class of bytes and a mask each; beyond these at most a walk of the
-    /// trie for each mask.
+    /// For up to 4,096 configurations a step for each class of bytes and a mask each; beyond these at most a walk of
+    /// the trie for each mask.
     pub fn build(
         &self,
         threads: Option<usize>,
@@ -92,9 +92,9 @@ impl Index {
         Ok(())
     }
 
-    /// [`build`](Index::build) for a caller that can compile the source again: an index of few configurations comes back
-    /// as one of its complete tables alone, which `remake` turns into the whole when more is asked of it. `None` if it
-    /// was filled in place, or was built before.
+    /// [`build`](Index::build) for a caller that can compile the source again: an index of few configurations comes
+    /// back as one of its complete tables alone, which `remake` turns into the whole when more is asked of it. `None`
+    /// if it was filled in place, or was built before.
     ///
     /// # Errors
     /// Those of a build.

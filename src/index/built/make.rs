@@ -25,8 +25,8 @@ use crate::ir::INF;
 /// Masks that are made before they are added: bounds what lies in memory at once.
 const CHUNK: usize = 64;
 
-/// The complete tables of an index. Masks are made on `pool`, or on the calling thread; `progress` is told states done and states in all between
-/// chunks, on the calling thread, and may stop the work by an error.
+/// The complete tables of an index. Masks are made on `pool`, or on the calling thread; `progress` is told states done
+/// and states in all between chunks, on the calling thread, and may stop the work by an error.
 ///
 /// # Errors
 /// `Limit` if there are more than `max_states` configurations, or the tables would take more than `max_bytes`;

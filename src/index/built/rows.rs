@@ -2,9 +2,9 @@
 //!
 //! A state has a successor under few of the classes of bytes, most of the others are refused. So the rows of all states
 //! are laid over each other in one array, each shifted so far that its entries fall where no other row has any (Tarjan
-//! and Yao, *Storing a sparse table*, 1979). Beside each entry stands the class that it is for: rows that differ begin at
-//! different places, so an entry that is found under another class belongs to another row, and there is no successor.
-//! Equal rows are kept once.
+//! and Yao, *Storing a sparse table*, 1979). Beside each entry stands the class that it is for: rows that differ begin
+//! at different places, so an entry that is found under another class belongs to another row, and there is no
+//! successor. Equal rows are kept once.
 
 use rustc_hash::FxHashMap;
 

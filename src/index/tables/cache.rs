@@ -99,8 +99,8 @@ impl Tables {
         }
         self.counters.lexeme_misses.fetch_add(1, Ordering::Relaxed);
         spend(LEXEME_STEPS);
-        // Decided in the compile's own arena, where lexemes that have parts in common share what is derived of them. Bounds
-        // on the length of a product are a part of it, which the lexeme makes.
+        // Decided in the compile's own arena, where lexemes that have parts in common share what is derived of them.
+        // Bounds on the length of a product are a part of it, which the lexeme makes.
         if bounds.is_none() && source.is_product(expr) {
             source.decide_live(expr, limits.max_explored_states)?;
         }

@@ -1,8 +1,8 @@
 //! The fixed workloads whose instructions are counted; `benches/guard.py` runs this under callgrind and compares.
 //!
-//! Each workload is one call of [`measure`], by whose name callgrind cuts its counts apart. Its name is printed, so that
-//! the counts can be told apart in their order. What a workload needs is made outside of it, and its answer is asserted.
-//! Run alone, the binary only checks the answers.
+//! Each workload is one call of [`measure`], by whose name callgrind cuts its counts apart. Its name is printed, so
+//! that the counts can be told apart in their order. What a workload needs is made outside of it, and its answer is
+//! asserted. Run alone, the binary only checks the answers.
 
 use interlock::artifact::{Kind, Pack};
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions};

@@ -38,8 +38,8 @@ def forced_run(row: Row) -> list[int]:
 class ForcedCandidates(CandidateGenerator):  # type: ignore[misc, unused-ignore]
     """Drafts of one row: what ``constraint`` forces after its tokens, and otherwise those of ``fallback``.
 
-    ``prompt`` is (1, length): the ids that are not generated. ``limit`` bounds a draft, 0 is without bound. ``proposed``
-    counts the tokens of all drafts.
+    ``prompt`` is (1, length): the ids that are not generated. ``limit`` bounds a draft, 0 is without bound.
+    ``proposed`` counts the tokens of all drafts.
     """
 
     def __init__(

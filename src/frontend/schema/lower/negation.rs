@@ -1,8 +1,8 @@
 //! Complements of scalars, and the doubt about formats that are narrower here than their standards.
 //!
-//! Where such a format is negated, a set of scalars has two bounds: the strings that are accepted, and strings beyond which no reading of the
-//! format goes. Union and intersection keep both; a complement exchanges them, so it accepts what certainly is not of
-//! the format. A set without doubt is its own upper bound.
+//! Where such a format is negated, a set of scalars has two bounds: the strings that are accepted, and strings beyond
+//! which no reading of the format goes. Union and intersection keep both; a complement exchanges them, so it accepts
+//! what certainly is not of the format. A set without doubt is its own upper bound.
 
 use std::rc::Rc;
 

@@ -77,8 +77,8 @@ pub(super) fn object_shapes(
     Ok(())
 }
 
-/// Whether a member that is known to be present is one that `e` asks for. Every other way to bring one is then a part of
-/// what the facts allow. `Dead` where such a member cannot be.
+/// Whether a member that is known to be present is one that `e` asks for. Every other way to bring one is then a part
+/// of what the facts allow. `Dead` where such a member cannot be.
 fn brought(cx: &mut Context<'_, '_>, facts: &ObjectFacts, e: &Exists) -> Result<Status> {
     for &(name, present) in &facts.presence {
         if !present || !has_key(cx, e, name)? {

@@ -161,8 +161,8 @@ pub(super) fn members(x: &mut Exprs, e: ExprId, limit: usize) -> Result<Vec<Stri
     Ok(out)
 }
 
-/// Whether `e` is seen to accept `cap` texts or more: along the widest ranges of bytes, whatever is read multiplies. False
-/// decides nothing.
+/// Whether `e` is seen to accept `cap` texts or more: along the widest ranges of bytes, whatever is read multiplies.
+/// False decides nothing.
 fn has_many(x: &mut Exprs, e: ExprId, cap: u64, limit: usize) -> Result<bool> {
     /// Bytes that are looked at.
     const DEPTH: usize = 64;

@@ -1,8 +1,9 @@
 //! How a JSON writer spells a number of `enum` or `const`.
 //!
 //! A value has many spellings (`5`, `5.0`, `5e0`). A writer that holds the schema's own value has one: `json.dumps`
-//! writes whole numbers as they are and everything with a point or an exponent as Python's `repr` of the binary64 value.
-//! Where that value is not exactly the schema's, the schema's own spelling is the only one that is certainly right.
+//! writes whole numbers as they are and everything with a point or an exponent as Python's `repr` of the binary64
+//! value. Where that value is not exactly the schema's, the schema's own spelling is the only one that is certainly
+//! right.
 
 use super::super::decimal::Decimal;
 use super::super::number::Spelling;
