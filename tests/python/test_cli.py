@@ -217,12 +217,27 @@ def test_help_teaches(folder):
         assert "exit codes:" in text and f"\n  interlock {command}" in text
 
 
+def wait_until_it_catches(child, number):
+    """Until the command has its handler for a signal, as the kernel says; for a second where it says nothing."""
+    status = Path(f"/proc/{child.pid}/status")
+    for _ in range(3000):
+        if not status.exists():
+            return time.sleep(1.0)
+        caught = int(status.read_text().partition("SigCgt:")[2].split()[0], 16)
+        if caught >> (number - 1) & 1:
+            return None
+        time.sleep(0.01)
+    raise AssertionError("the command never caught the signal")
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted(folder, number, code):
     before = sorted(folder.iterdir())
     command = [*COMMAND, "sample", "order.json", "-n", "1000000"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        time.sleep(1.0)
+        # Its handler of SIGTERM is the command's own; that of SIGINT is Python's from the start.
+        wait_until_it_catches(child, signal.SIGTERM)
+        time.sleep(0.2)
         child.send_signal(number)
         out, err = child.communicate(timeout=20)
     assert (child.returncode, out, err) == (code, "", "interlock: interrupted\n")

@@ -1,7 +1,9 @@
 """Say what a source became: states, memory, and how exactly each keyword is enforced.
 
-interlock inspect order.json
-interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
+  interlock inspect order.json
+  interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
+
+The report names what a keyword means here where that is less than in the specification.
 """
 
 from __future__ import annotations
