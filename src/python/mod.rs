@@ -27,6 +27,8 @@ mod vocabulary;
 use pyo3::prelude::*;
 
 /// Compiling a schema makes and drops thousands of small nodes; the C library's allocator took a third of its time.
+/// Built without transparent huge pages (`no_thp`): the first touch of one clears two megabytes at once, which stalled
+/// single masks for milliseconds where the host had to find the memory first.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
