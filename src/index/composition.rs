@@ -9,6 +9,7 @@
 //! string that is a lexeme state's mask and the tokens that may close it, elsewhere what the index remembers.
 
 use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use super::finished::{FinishedRow, Names};
@@ -29,6 +30,8 @@ pub fn empty(row: &mut [u32]) {
 
 /// With more tokens than this, and more parts than one, a row is worth finishing.
 const HEAVY: usize = 128;
+/// A row that is new to memory costs as much as writing its parts so many times.
+const OFTEN: u8 = 6;
 
 /// A part of a mask.
 #[derive(Clone)]
@@ -95,9 +98,20 @@ pub struct Composition {
     tokens: Vec<u32>,
     /// The row of the shared parts, once there is one; it may be gone.
     row: OnceLock<Weak<FinishedRow>>,
+    /// How often it was asked for again, up to [`OFTEN`].
+    asked: AtomicU8,
 }
 
 impl Composition {
+    /// Whether it was asked for so often that a finished row pays.
+    fn is_asked_often(&self) -> bool {
+        let asked = self.asked.load(Ordering::Relaxed);
+        if asked < OFTEN {
+            self.asked.store(asked + 1, Ordering::Relaxed);
+        }
+        asked >= OFTEN
+    }
+
     /// Adds a part that other masks have, too.
     pub fn share(&mut self, part: Part) {
         self.shared += (self.shared == self.parts.len()) as usize;
@@ -158,17 +172,18 @@ impl Masker<'_> {
         }
         let n = self.frames.arena.nodes[top as usize];
         let inside = self.text_row(&n);
-        let mut again = false;
+        let mut asked_here = 0;
         if inside.is_some()
-            && let Some((known, row)) = &self.known.text
+            && let Some((known, row, asked)) = &self.known.text
             && inside.as_ref() == Some(known)
         {
             if let Some(row) = row {
                 self.row.copy_from_slice(row.row());
                 return true;
             }
-            again = true;
+            asked_here = asked.saturating_add(1);
         }
+        let mut again = asked_here >= OFTEN;
         let own;
         let known;
         let composition = match self.known_text(&n, inside.as_ref()) {
@@ -180,13 +195,13 @@ impl Masker<'_> {
                 known = memo.ask((self.frames.program, self.frames.arena), top, &mut self.known.levels, asked);
                 let Some(composition) = known.as_deref() else { return false };
                 self.tables.count_mask(true);
-                again = true;
+                again = composition.is_asked_often();
                 composition
             }
         };
         self.write(composition, again);
         if let Some(inside) = inside {
-            self.known.text = Some((inside, composition.row.get().and_then(Weak::upgrade)));
+            self.known.text = Some((inside, composition.row.get().and_then(Weak::upgrade), asked_here));
         }
         true
     }

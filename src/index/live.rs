@@ -133,7 +133,7 @@ pub struct Known {
     /// The numbers of the stacks below.
     pub(super) levels: Levels,
     /// The string that was filled last, and its row, if there is one.
-    pub(super) text: Option<(TextRow, Option<Arc<FinishedRow>>)>,
+    pub(super) text: Option<(TextRow, Option<Arc<FinishedRow>>, u8)>,
     /// Lengths of the arena when the mask was begun: what lies below stays as it is.
     pub(super) nodes: u32,
     pub(super) bits: u32,
