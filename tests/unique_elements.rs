@@ -12,7 +12,7 @@ use std::sync::Arc;
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
 use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::Value;
-use support::check::{Plan, walk};
+use support::check::{Found, Plan, walk};
 use support::twin::Spellings;
 use support::walk::Walker;
 
@@ -280,6 +280,15 @@ const HINTS: &[&str] = &[
     "1],[",
 ];
 
+/// What was wrong on a walk; an array that it wrote may not repeat an element.
+fn judged(schema: &str, found: Found) -> impl Iterator<Item = String> {
+    if let Some(Ok(Value::Array(a))) = found.ended.map(|t| serde_json::from_slice(&t)) {
+        let repeats = (0..a.len()).any(|i| a[..i].contains(&a[i]));
+        assert!(!repeats, "{schema}: {a:?}");
+    }
+    found.wrong.into_iter().map(move |w| format!("{schema}: {w}"))
+}
+
 #[test]
 fn masks_and_dead_ends() {
     let v = support::vocabulary::small();
@@ -295,11 +304,7 @@ fn masks_and_dead_ends() {
             let plan = Plan { tokens: 60, every: 3, probes: 4 };
             let found = walk(guide, None, &tokens, Walker::new(seed * 100 + walks, b"[").with_hints(HINTS), plan);
             states += found.states;
-            wrong.extend(found.wrong.into_iter().map(|w| format!("{schema}: {w}")));
-            if let Some(Ok(Value::Array(a))) = found.ended.map(|t| serde_json::from_slice(&t)) {
-                let repeats = (0..a.len()).any(|i| a[..i].contains(&a[i]));
-                assert!(!repeats, "{schema}: {a:?}");
-            }
+            wrong.extend(judged(&schema, found));
         }
     }
     println!("{states} masks");
@@ -388,11 +393,7 @@ fn every_kind_of_element() {
             let plan = Plan { tokens: 48, every: 2, probes: 4 };
             let found = walk(guide, None, &tokens, Walker::new(seed * 100 + walks, b"[").with_hints(AGAIN), plan);
             states += found.states;
-            wrong.extend(found.wrong.into_iter().map(|w| format!("{schema}: {w}")));
-            if let Some(Ok(Value::Array(a))) = found.ended.map(|t| serde_json::from_slice(&t)) {
-                let repeats = (0..a.len()).any(|i| a[..i].contains(&a[i]));
-                assert!(!repeats, "{schema}: {a:?}");
-            }
+            wrong.extend(judged(&schema, found));
         }
     }
     println!("{states} masks");

@@ -7,11 +7,9 @@ for this purpose. Two patterns that would only fill the file are made here.
 
 from __future__ import annotations
 
-import base64
 import functools
 import json
 import sys
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,14 +70,9 @@ def vocabulary(size: int = 128_256) -> Tokens:
 
     The first merges of a byte-pair encoding are a smaller byte-pair encoding, so 32,000 tokens are as real as 128,256.
     """
-    from real_vocabulary import MEMBER, wheel
+    import real_vocabulary
 
-    with zipfile.ZipFile(wheel()) as archive:
-        lines = archive.read(MEMBER).splitlines()
-    ranked = [b""] * len(lines)
-    for line in lines:
-        token, rank = line.split()
-        ranked[int(rank)] = base64.b64decode(token)
+    ranked = real_vocabulary.ranked()
     texts = ranked[: size - SPECIAL]
     if len(texts) < size - SPECIAL:
         seen, i = set(texts), 0

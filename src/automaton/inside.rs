@@ -4,7 +4,7 @@
 //! among names, and nothing else. A token's run of such bytes makes one node instead of a node per byte. The result is
 //! what [`Frames::step`] makes byte by byte, but for the nodes in between, which nobody asks for.
 
-use super::arena::{KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
+use super::arena::{Kind, NONE, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::lexeme::{CLOSED, Kind as LexemeKind};
 use super::text::Sub;
@@ -63,22 +63,7 @@ impl Frames<'_> {
         if read == 0 || text <= CLOSED {
             return None;
         }
-        let start = self.arena.objects.len() as u32;
-        for i in node.start..node.start + node.len {
-            let item = self.arena.objects[i as usize];
-            if let Some(next) = self.key_item(&node, item, run) {
-                self.arena.objects.push(next);
-            }
-        }
-        let len = self.arena.objects.len() as u32 - start;
-        if len == 0 {
-            return None;
-        }
-        let mut key = node.key;
-        for &byte in run {
-            self.arena.keys.push(KeyByte { before: key, byte });
-            key = self.arena.keys.len() as u32 - 1;
-        }
-        Some((self.arena.push(Node { start, len, text, key, ..node }), read))
+        let to = self.read_in_key(node, run, Node { text, ..node });
+        (to != NONE).then_some((to, read))
     }
 }

@@ -76,6 +76,11 @@ impl Frames<'_> {
             return if meets { self.arena.push(moved) } else { NONE };
         }
         let node = if names { node } else { self.without_names(node) };
+        self.read_in_key(node, decoded, moved)
+    }
+
+    /// The key `node` after decoded bytes, `moved` being the node without them; [`NONE`] if no allowed key begins so.
+    pub(super) fn read_in_key(&mut self, node: Node, decoded: &[u8], moved: Node) -> NodeId {
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
@@ -83,8 +88,7 @@ impl Frames<'_> {
                 self.arena.objects.push(next);
             }
         }
-        let len = self.arena.objects.len() as u32 - start;
-        if len == 0 {
+        if self.arena.objects.len() as u32 == start {
             return NONE;
         }
         let mut key = node.key;
@@ -92,7 +96,7 @@ impl Frames<'_> {
             self.arena.keys.push(KeyByte { before: key, byte });
             key = self.arena.keys.len() as u32 - 1;
         }
-        self.arena.push(Node { start, len, key, ..moved })
+        self.with_items(Node { key, ..moved }, start)
     }
 
     /// `node`, in a key, with items that allow no named key.
@@ -115,7 +119,7 @@ impl Frames<'_> {
     }
 
     /// The item after decoded bytes of a key, if some allowed key still begins so.
-    pub(super) fn key_item(&mut self, node: &Node, mut item: ObjectItem, decoded: &[u8]) -> Option<ObjectItem> {
+    fn key_item(&mut self, node: &Node, mut item: ObjectItem, decoded: &[u8]) -> Option<ObjectItem> {
         let program = self.program;
         let p = &program.objects[item.shape as usize];
         for &b in decoded {

@@ -6,8 +6,7 @@
 //! lexeme look their tails up in it.
 
 use super::composition::Part;
-use super::live::Known;
-use super::live::Open;
+use super::live::{Known, Open};
 use super::mask::Masker;
 use super::share::{Patch, allowed};
 use super::submask::Cross;

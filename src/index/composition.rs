@@ -148,7 +148,7 @@ impl Masker<'_> {
     /// [`fill`](Self::fill) into a row that holds anything.
     pub fn fill_anew(&mut self, top: NodeId) {
         self.look_at(top);
-        self.fill(top);
+        self.fill_at(top);
     }
 
     fn look_at(&mut self, top: NodeId) {
@@ -156,10 +156,15 @@ impl Masker<'_> {
         self.known.settle(self.frames.arena);
         self.exact = false;
         self.unique = self.frames.program.has_unique && self.frames.is_unique_inside(top);
+    }
+
+    /// [`fill`](Self::fill) of what was looked at.
+    fn fill_at(&mut self, top: NodeId) {
         if self.unique && self.frames.program.has_watched {
             // What differs from all other elements need not be watched.
             self.frames.repeats(top, true, &mut self.known.sorted);
         }
+        self.fill(top);
     }
 
     /// Writes a row that holds anything, if that takes no more than a look at what is known. False if it takes more;
@@ -174,14 +179,14 @@ impl Masker<'_> {
         let inside = self.text_row(&n);
         let mut asked_here = 0;
         if inside.is_some()
-            && let Some((known, row, asked)) = &self.known.text
+            && let Some((known, row, times)) = &self.known.text
             && inside.as_ref() == Some(known)
         {
             if let Some(row) = row {
                 self.row.copy_from_slice(row.row());
                 return true;
             }
-            asked_here = asked.saturating_add(1);
+            asked_here = times.saturating_add(1);
         }
         let mut again = asked_here >= OFTEN;
         let own;
@@ -210,7 +215,7 @@ impl Masker<'_> {
     pub fn fill_asked(&mut self, memo: &Memo, top: NodeId, asked: &Asked) {
         self.look_at(top);
         if self.unique {
-            return self.fill(top);
+            return self.fill_at(top);
         }
         self.composition = Some(Composition::default());
         self.fill(top);

@@ -153,6 +153,12 @@ impl Known {
         self.sorted = None;
     }
 
+    /// What was found before, if that is at hand.
+    fn answer(&self, below: u32, unnamed: bool, unchecked: bool, content: Option<&Content>) -> Option<&Answer> {
+        let asked = (below, unnamed, unchecked, content?);
+        self.answers.iter().find(|a| (a.below, a.unnamed, a.unchecked, &a.content) == asked)
+    }
+
     /// Notes what is in the arena before a mask is made.
     pub fn settle(&mut self, arena: &Arena) {
         self.nodes = arena.nodes.len() as u32;
@@ -190,13 +196,7 @@ impl Masker<'_> {
     pub(super) fn live_tails_unnamed(&mut self, after: NodeId) -> (Bits, Open) {
         let content = self.settled_content(after);
         let unchecked = self.frames.arena.unchecked;
-        if let Some(c) = &content
-            && let Some(a) = self
-                .known
-                .answers
-                .iter()
-                .find(|a| a.unnamed && a.unchecked == unchecked && a.below == 0 && a.content == *c)
-        {
+        if let Some(a) = self.known.answer(0, true, unchecked, content.as_ref()) {
             return (a.bits.clone(), a.open.clone());
         }
         let mut bits = self.no_tails();
@@ -440,13 +440,7 @@ impl Masker<'_> {
     fn live_below_closed(&mut self, node: u32, top: NodeId, bits: &mut Bits, open: &mut Open) {
         let content = self.settled_content(top);
         let unchecked = self.frames.arena.unchecked;
-        if let Some(c) = &content
-            && let Some(a) = self
-                .known
-                .answers
-                .iter()
-                .find(|a| !a.unnamed && a.unchecked == unchecked && a.below == node && a.content == *c)
-        {
+        if let Some(a) = self.known.answer(node, false, unchecked, content.as_ref()) {
             open.extend_from_slice(&a.open);
             bits.iter_mut().zip(&a.bits).for_each(|(b, a)| *b |= a);
             return;

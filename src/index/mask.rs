@@ -403,7 +403,7 @@ impl<'a> Masker<'a> {
         let repeated = self.unique && (self.exact || (self.repeated_raw && l.kind() == LexemeKind::Raw));
         if repeated && self.is_after_elements(parent) && l.may_run_out(count) {
             self.begin();
-            self.inner_unused(&mask.inner, lexeme, state, count, top, from);
+            self.inner_unused(&mask, lexeme, state, count, top, from);
         } else {
             self.allow_inner(&mask);
         }

@@ -7,10 +7,12 @@
 //! are few tokens, are stepped wherever they can lead to a repetition. What tokens spell behind the element is left
 //! open where uniqueness may refuse it (see `live`), and stepped too.
 
+use std::sync::Arc;
+
 use super::live::Open;
 use super::mask::{Ground, Masker};
 use super::share::patch;
-use super::submask::{Cross, Inner};
+use super::submask::{Cross, SubMask};
 use super::tables::Walked;
 use crate::automaton::arena::{Kind, NodeId, Phase};
 use crate::automaton::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
@@ -233,7 +235,7 @@ impl Masker<'_> {
     /// The inner tokens of a lexeme that can still become an element that the array does not have, one by one.
     pub(super) fn inner_unused(
         &mut self,
-        inner: &Inner,
+        mask: &Arc<SubMask>,
         lexeme: u32,
         state: u32,
         count: u32,
@@ -241,6 +243,7 @@ impl Masker<'_> {
         from: (Walked, u32),
     ) {
         let program = self.frames.program;
+        let inner = &mask.inner;
         let l: &Lexeme = &program.lexemes[lexeme as usize];
         let elements = self.frames.most_elements(top);
         if l.kind() == LexemeKind::Raw && from == (Walked::Tokens, 0) {
@@ -252,7 +255,7 @@ impl Masker<'_> {
                 ends
             };
             if program.has_many_after(lexeme, state, elements, ends) {
-                return inner.or_into(self.row);
+                return self.allow_inner(mask);
             }
         }
         for t in inner.tokens() {
