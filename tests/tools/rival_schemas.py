@@ -146,7 +146,7 @@ def mutant(rng, value):
 def plain(value):
     """Decimals written as in the text, whole ones without a fraction (draft 4 disagrees about those)."""
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() and abs(value) < 10**18 else value
+        return int(value) if value == value.to_integral_value() and abs(value) < 10**100 else value
     if isinstance(value, list):
         return [plain(v) for v in value]
     if isinstance(value, dict):
