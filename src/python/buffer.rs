@@ -1,4 +1,5 @@
-//! Arrays that belong to Python, seen as rows: masks to fill and logits to mask. The only unsafe code of the package.
+//! Arrays that belong to Python, seen as rows: masks to fill and logits to mask. The only unsafe code of
+//! the Python layer.
 //!
 //! # Why this is sound
 //!

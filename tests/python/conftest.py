@@ -1,5 +1,6 @@
 """Vocabularies that the tests share."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import interlock
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
 EOS = 256
+
+# A shell starts its background jobs with SIGINT ignored, and whatever they start inherits that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

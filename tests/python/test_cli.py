@@ -15,6 +15,7 @@ import pytest
 import interlock
 from interlock.cli.check import pointer_at
 from interlock.cli.graph import bytewise, characters, jumps, label
+from interlock.cli.layout import layered
 from interlock.cli.sources import extract
 from interlock.cli.svg import svg
 from interlock.cli.vocabularies import byte_vocabulary
@@ -198,6 +199,13 @@ def test_labels_do_not_overlap(pattern):
             assert not (x - r < cx < x + w + r and y - r < cy < y + h + r), "a label covers a state"
 
 
+def test_edges_that_close_no_circle_point_to_the_right():
+    edges = [(0, 1), (0, 2), (1, 3), (3, 2), (2, 4), (4, 3), (4, 4), (4, 5), (0, 5)]
+    placed = layered(6, edges, [20.0] * len(edges), 12.0, 10.0, 8.0)
+    x = [placed.states[s].x for s in range(6)]
+    assert [edge for edge in edges if x[edge[0]] >= x[edge[1]]] == [(4, 3), (4, 4)]
+
+
 def test_draw(folder):
     made = machine(folder, "draw", 'schema:{"enum": ["<a>", "b"]}', "-o", "a.html")
     assert made["compressed_states"] < made["states"]
@@ -206,6 +214,8 @@ def test_draw(folder):
     assert machine(folder, "draw", "pattern:a|b", "-o", "a.svg", "--form", "states")["states"] == 2
     ElementTree.parse(folder / "a.svg")
     assert "LimitError" in run(folder, "draw", "order.json", "-o", "b.svg", "--max-states", "9", code=3).stderr
+    nested = 'schema:{"properties": {"a": {"$ref": "#"}}, "additionalProperties": false}'
+    assert "recurses" in run(folder, "draw", nested, "-o", "b.svg", "--max-states", "99", code=3).stderr
     assert not (folder / "b.svg").exists()
     run(folder, "draw", "pattern:a", "-o", "a.png", code=2)
 

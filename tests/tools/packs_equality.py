@@ -1,11 +1,11 @@
 """One meaning in every form: lazy, built with 1, 2 and 8 threads, saved and loaded. Masks are compared bit for bit.
 
-    python tests/tools/packs_equality.py VOCABULARY.ilk FOLDER [SCHEMAS] [PATTERNS]
+    python tests/tools/packs_equality.py VOCABULARY.ilk FOLDER [SCHEMAS] [PATTERNS] [SHIFT]
 
-FOLDER holds MaskBench's files; schemas and patterns are taken from it evenly. Each source is compiled in every form,
-with caches emptied before the lazy one and before the builds, and all forms walk along the same tokens: through the
-file's valid instances as far as they are allowed, then at random, with steps back. The files of all forms are compared
-byte for byte. Prints what differs, and counts; exit code 1 if anything differs.
+FOLDER holds MaskBench's files; schemas and patterns are taken from it evenly, and others with another SHIFT. Each
+source is compiled in every form, with caches emptied before the lazy one and before the builds, and all forms walk
+along the same tokens: through the file's valid instances as far as they are allowed, then at random, with steps back.
+The files of all forms are compared byte for byte. Prints what differs, and counts; exit code 1 if anything differs.
 """
 
 import itertools
@@ -30,9 +30,9 @@ def patterns_in(value):
             yield from patterns_in(item)
 
 
-def even(items, count):
+def even(items, count, shift):
     step = max(len(items) / count, 1.0)
-    return [items[int(i * step)] for i in range(min(count, len(items)))]
+    return [items[(int(i * step) + shift) % len(items)] for i in range(min(count, len(items)))]
 
 
 class Walk:
@@ -92,14 +92,14 @@ def forms(make, folder):
 def main():
     vocabulary = interlock.Vocabulary.load(sys.argv[1])
     files = sorted(Path(sys.argv[2]).glob("*.json"))
-    wanted = [int(n) for n in sys.argv[3:5]] or [500, 300]
+    schemas, patterns, shift = [*map(int, sys.argv[3:6]), *(500, 300, 0)[len(sys.argv[3:6]) :]]
     sources = []
-    for file in even(files, wanted[0]):
+    for file in even(files, schemas, shift):
         data = json.loads(file.read_bytes())
         texts = [json.dumps(t["data"]).encode() for t in data.get("tests", []) if t.get("valid")][:1]
         sources.append((file.name, "json_schema", data["schema"], texts))
     found = dict.fromkeys(itertools.chain.from_iterable(patterns_in(json.loads(f.read_bytes())) for f in files))
-    sources = [(p, "regex", p, []) for p in even(list(found), wanted[1])] + sources
+    sources = [(p, "regex", p, []) for p in even(list(found), patterns, shift)] + sources
     counts = {
         "compared": 0,
         "refused": 0,

@@ -7,10 +7,11 @@ schema, and what random walks under the masks wrote; and all of them changed at 
 document exactly if the validator calls it valid, in any order of keys, and every walk must end in a document that is
 valid.
 
-Numbers are written as plain decimals, because sets of numbers are narrower than the specification there
-(docs/json-schema.md, *Numbers*); below `multipleOf`, numbers with more digits than a double are left out, because the
-validator rounds them. Prints every difference with its case number, and counts at the end; exits with 1 if
-there is a difference. Needs jsonschema-rs and an installed interlock; deterministic for a seed.
+Numbers are written as plain decimals, because sets of numbers are narrower than the specification there (docs/json-
+schema.md, *Numbers*); below `multipleOf`, numbers with more digits than a double are left out, because the validator
+rounds them, and below `integer`, which may be negated, such decimals. Prints every difference with its case number,
+and counts at the end; exits with 1 if there is a difference. Needs jsonschema-rs and an installed interlock;
+deterministic for a seed.
 """
 
 import argparse
@@ -145,7 +146,7 @@ def mutant(rng, value):
 def plain(value):
     """Decimals written as in the text, whole ones without a fraction (draft 4 disagrees about those)."""
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() and abs(value) < 10**18 else value
+        return int(value) if value == value.to_integral_value() and abs(value) < 10**100 else value
     if isinstance(value, list):
         return [plain(v) for v in value]
     if isinstance(value, dict):
@@ -158,6 +159,14 @@ def rounds(value):
     if isinstance(value, (list, dict)):
         return any(map(rounds, value.values() if isinstance(value, dict) else value))
     return isinstance(value, (int, Decimal)) and len(str(value).replace("-", "").replace(".", "").strip("0")) > 15
+
+
+def left_out(text, value):
+    """Whether the schema's text has a keyword for which only decimals decide about the value."""
+    if isinstance(value, (list, dict)):
+        return any(left_out(text, v) for v in (value.values() if isinstance(value, dict) else value))
+    whole = isinstance(value, int) or isinstance(value, Decimal) and value == value.to_integral_value()
+    return rounds(value) and ("multipleOf" in text or not whole and '"integer"' in text)
 
 
 def read(text):
@@ -302,7 +311,7 @@ def main():
                 except ValueError as e:
                     differ("not JSON", number, schema, f"{out!r} {e}")
                     continue
-                if "multipleOf" in text and rounds(value):
+                if left_out(text, value):
                     count["walks that only decimals decide"] += 1
                     continue
                 if not check.is_valid(value):
@@ -312,7 +321,7 @@ def main():
         accepted, refused = [], []
         for value in made:
             value = plain(value)
-            if "multipleOf" in text and rounds(value):
+            if left_out(text, value):
                 continue
             valid = check.is_valid(value)
             line = write(value, rng).encode()

@@ -113,6 +113,11 @@ def _os_message(error: OSError) -> str:
 def _remedy(error: BaseException) -> str:
     if isinstance(error, interlock.UnsupportedError):
         return "--on-unsupported warn leaves out what can be left out and says so in the report (interlock inspect)"
+    if isinstance(error, interlock.LimitError) and "flat states" in str(error):
+        return (
+            "draw has --max-states N, other commands --limit max_flat_states=N; "
+            "--whitespace compact makes fewer states, and a source that recurses has infinitely many"
+        )
     if isinstance(error, interlock.LimitError):
         return "--limit NAME=N raises one limit; the message names what was exceeded"
     if isinstance(error, interlock.UnsatisfiableError):

@@ -1,10 +1,11 @@
 """A layered drawing of a graph, left to right (Sugiyama, Tagawa and Toda 1981).
 
-Ranks are breadth-first distances from the start. Between two ranks of states lies a rank of labels: every edge passes
-through a box that is as large as its text, and boxes of one rank never overlap, so labels cannot. An edge over several
-ranks passes through dummies; an edge back to an earlier rank is laid out as if it led forward, and drawn the other
-way. Loops are boxes above their state. Crossings are reduced by barycentres, sweeping to and fro; heights then move
-towards the mean of their neighbours, as far as the order and the gaps allow.
+A state's rank is the length of the longest way to it from the start, edges left out that close a circle, so all others
+point to the right. Between two ranks of states lies a rank of labels: every edge passes through a box that is as large
+as its text, and boxes of one rank never overlap, so labels cannot. An edge over several ranks passes through dummies;
+an edge back to an earlier rank is laid out as if it led forward, and drawn the other way. Loops are boxes above their
+state. Crossings are reduced by barycentres, sweeping to and fro; heights then move towards the mean of their
+neighbours, as far as the order and the gaps allow.
 """
 
 from __future__ import annotations
@@ -86,17 +87,31 @@ def layered(
 
 
 def _ranks(count: int, edges: list[tuple[int, int]]) -> list[int]:
+    """The longest way to each state along edges that close no circle, found depth first from the start."""
     onward: list[list[int]] = [[] for _ in range(count)]
     for src, dst in edges:
         onward[src].append(dst)
-    ranks = {0: 0}
-    queue = [0]
-    for s in queue:
-        for t in onward[s]:
-            if t not in ranks:
-                ranks[t] = ranks[s] + 1
-                queue.append(t)
-    return [ranks.get(s, 0) for s in range(count)]
+    open_, seen, ended = {0}, {0}, []
+    forward: list[list[int]] = [[] for _ in range(count)]
+    stack = [(0, iter(onward[0]))]
+    while stack:
+        s, rest = stack[-1]
+        t = next(rest, None)
+        if t is None:
+            stack.pop()
+            open_.discard(s)
+            ended.append(s)
+        elif t not in open_:
+            forward[s].append(t)
+            if t not in seen:
+                seen.add(t)
+                open_.add(t)
+                stack.append((t, iter(onward[t])))
+    ranks = [0] * count
+    for s in reversed(ended):
+        for t in forward[s]:
+            ranks[t] = max(ranks[t], ranks[s] + 1)
+    return ranks
 
 
 def _route(src: Box, dst: Box, width: float, line: float, layers: dict[int, list[Box]]) -> Route:
