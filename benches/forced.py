@@ -1,6 +1,6 @@
 """Forced tokens against a tokenizer's own: every place of every valid instance, compact and spaced.
 
-    python benches/forced.py SCHEMAS [--count N] [--tokenizer llama3|qwen] [--bound N] [--rival]
+    python benches/forced.py SCHEMAS [--count N] [--tokenizer llama3|qwen] [--style STYLE] [--bound N] [--rival]
 
 SCHEMAS is a folder of MaskBench files. At each token of the tokenizer's own encoding of an instance, the forced tokens
 must be the next tokens of that encoding; the first that is not ends the run with an error. The share is the tokens
@@ -142,7 +142,8 @@ def main(arguments: argparse.Namespace) -> None:
     every = max(1, len(files) // arguments.bound) if arguments.bound else 0
     rival = Rival(encoding, eos) if arguments.rival else None
     bound = Bound(vocabulary, encoding.encode_ordinary, 1)
-    for style, separators in STYLES.items():
+    for style in arguments.style or STYLES:
+        separators = STYLES[style]
         total = forced = instances = 0
         tried = reached = possible = 0
         ours = theirs = shared = wrong = 0
@@ -206,5 +207,6 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for each style; then in random order")
     parser.add_argument("--bound", type=int, default=0, help="schemas whose places are tried by brute force")
     parser.add_argument("--rival", action="store_true")
+    parser.add_argument("--style", action="append", choices=[*STYLES], help="only this one; both by default")
     parser.add_argument("--show", action="store_true", help="print the places where the bound is not reached")
     main(parser.parse_args(sys.argv[1:]))
