@@ -53,7 +53,7 @@ def trained(**options: object) -> "sentencepiece.SentencePieceProcessor":
     return sentencepiece.SentencePieceProcessor(model_proto=made.getvalue())
 
 
-def of_tokenizers(split: bool) -> "tokenizers.Tokenizer":
+def of_tokenizers(split: bool) -> object:
     """The same pieces and scores as a tokenizer.json, which may cut the text in front of each space."""
     tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     model = trained()
