@@ -1,6 +1,6 @@
 """Forced tokens against a tokenizer's own: every place of every valid instance, compact and spaced.
 
-    python benches/forced.py SCHEMAS [--count N] [--tokenizer llama3|qwen] [--bound N] [--rival]
+    python benches/forced.py SCHEMAS [--count N] [--tokenizer llama3|qwen] [--style STYLE] [--bound N] [--rival]
 
 SCHEMAS is a folder of MaskBench files. At each token of the tokenizer's own encoding of an instance, the forced tokens
 must be the next tokens of that encoding; the first that is not ends the run with an error. The share is the tokens
@@ -31,10 +31,11 @@ CLOSING = b'"}]0123456789:,{[-elsrunta .\\bcdfghijkmopqvwxyzABCDEFGHIJKLMNOPQRST
 
 
 class Bound:
-    """Continuations of a place, at random."""
+    """Continuations of a place, at random. ``spelled`` is the index over single bytes."""
 
     def __init__(self, vocabulary: interlock.Vocabulary, encode: Any, seed: int) -> None:
         self.encode = encode
+        self.spelled: interlock.Index | None = None
         self.random = random.Random(seed)
         single = {vocabulary.token_bytes(i): i for i in range(len(vocabulary)) if len(vocabulary.token_bytes(i)) == 1}
         self.bytes = [single.get(bytes([b])) for b in range(256)]
@@ -54,7 +55,7 @@ class Bound:
 
     def _ends(self, guide: interlock.Guide, first: int, free: int) -> bytes | None:
         """A continuation that begins with the byte ``first``, goes on at random for a while and then ends soon."""
-        out = bytearray([first])
+        out, planned = bytearray([first]), free == 0
         guide = guide.fork()
         if not self._take(guide, first):
             return None
@@ -64,11 +65,26 @@ class Bound:
                 order = self.random.sample(range(32, 127), 95) if self.random.random() < 0.9 else [*range(0xC2, 0xF5)]
             order += [*range(256)]
             byte = next((b for b in order if self._take(guide, b)), None)
-            if byte is None or len(out) > 400:
-                return None
+            if byte is None or len(out) > 250:
+                if not planned:
+                    return None
+                before = guide.index.vocabulary.decode(guide.tokens)
+                return bytes(out) + (b"" if byte is None else bytes([byte])) + self._planned(before)
             out.append(byte)
             free -= 1
         return bytes(out)
+
+    def _planned(self, text: bytes) -> bytes:
+        """The rest of a text that found no end by itself: what a budget of single bytes leaves."""
+        assert self.spelled is not None
+        guide = self.spelled.guide()
+        guide.advance_many(text)
+        most = guide.min_tokens_to_finish()
+        guide = self.spelled.guide(max_tokens=len(text) + most)
+        guide.advance_many(text)
+        while not guide.is_accepting:
+            guide.advance(self.random.choice([t for t in guide.allowed_token_ids().tolist() if t < 256]))
+        return self.spelled.vocabulary.decode(guide.tokens)[len(text) :]
 
     def continuations(self, guide: interlock.Guide) -> Iterator[bytes]:
         """Each byte that may follow the forced ones, with several ends; and nothing, where that is permitted."""
@@ -80,7 +96,7 @@ class Bound:
             yield run
         first = [b for b in range(256) if self.bytes[b] is not None and guide.fork().try_advance(self.bytes[b])]
         for byte in self.random.sample(first, len(first)):
-            for free in (0, 1, 2, 3):
+            for free in (0, 2):
                 end = self._ends(guide, byte, free)
                 if end is not None:
                     yield run + end
@@ -141,8 +157,10 @@ def main(arguments: argparse.Namespace) -> None:
         files = random.Random(0).sample(files, len(files))
     every = max(1, len(files) // arguments.bound) if arguments.bound else 0
     rival = Rival(encoding, eos) if arguments.rival else None
+    single = interlock.Vocabulary([*(bytes([b]) for b in range(256)), b""], eos_token_ids=[256])
     bound = Bound(vocabulary, encoding.encode_ordinary, 1)
-    for style, separators in STYLES.items():
+    for style in arguments.style or STYLES:
+        separators = STYLES[style]
         total = forced = instances = 0
         tried = reached = possible = 0
         ours = theirs = shared = wrong = 0
@@ -156,6 +174,8 @@ def main(arguments: argparse.Namespace) -> None:
                 index = interlock.Index.from_json_schema(case["schema"], vocabulary, whitespace=style)
             except interlock.InterlockError:
                 continue
+            if every and number % every == 0:
+                bound.spelled = interlock.Index.from_json_schema(case["schema"], single, whitespace=style)
             for test in case["tests"]:
                 text = json.dumps(test["data"], separators=separators, ensure_ascii=False)
                 ids = encoding.encode_ordinary(text)
@@ -206,5 +226,6 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for each style; then in random order")
     parser.add_argument("--bound", type=int, default=0, help="schemas whose places are tried by brute force")
     parser.add_argument("--rival", action="store_true")
+    parser.add_argument("--style", action="append", choices=[*STYLES], help="only this one; both by default")
     parser.add_argument("--show", action="store_true", help="print the places where the bound is not reached")
     main(parser.parse_args(sys.argv[1:]))

@@ -95,6 +95,35 @@ fn outputs_are_complete_in_time() {
     }
 }
 
+/// Schemas of which one alternative may end anywhere but leaves what `contains`, or a key that must exist, asks for.
+const CHOICES: &[&str] = &[
+    r#"{"type":"array","items":{"items":{"multipleOf":11,"minimum":100},"type":"array"},
+        "contains":{"type":"array","contains":{"type":"number","multipleOf":3}}}"#,
+    r##"{"type":"array","oneOf":[{"anyOf":[{"items":{"$ref":"#/$defs/a"}},{"contains":{"$ref":"#/$defs/b"}}]},
+        {"anyOf":[{"items":{"$ref":"#/$defs/b"}},{"contains":{"$ref":"#/$defs/a"}}]}],"$defs":{
+        "a":{"type":"array","contains":{"type":"number","multipleOf":11,"minimum":100}},
+        "b":{"type":"array","items":{"type":"number","multipleOf":4}}}}"##,
+    r#"{"oneOf":[{"items":{"multipleOf":10,"maximum":20}},{"items":{"multipleOf":5,"maximum":80}},
+        {"items":{"multipleOf":5,"maximum":60}}]}"#,
+    r##"{"type":"object","maxProperties":1,"propertyNames":{"pattern":"^(\\w\\d)+$"},"$ref":"#/$defs/b",
+        "$defs":{"b":{"not":{"propertyNames":{"not":{"pattern":"a5b"}}},"patternProperties":{"7":{"$ref":"#/$defs/n"}}},
+        "n":{"type":"object","maxProperties":1,"$ref":"#/$defs/b","not":{"propertyNames":{"not":{"pattern":"7|9"}}},
+        "patternProperties":{"9":{"const":{}}}}}}"##,
+];
+
+#[test]
+fn alternatives_that_leave_much_are_not_ended() {
+    let mut rng = Rng(11);
+    for text in CHOICES {
+        for order in [PropertyOrder::Any, PropertyOrder::Schema] {
+            let index = schema(text, order);
+            let needed = index.guide(&GuideOptions::default()).unwrap().min_tokens_to_finish().unwrap();
+            assert!(needed < 60, "{needed} tokens for {text}");
+            (0..3).for_each(|_| walk(&index, &mut rng));
+        }
+    }
+}
+
 #[test]
 fn a_budget_is_a_subset_that_keeps_what_fits() {
     let index = schema(r#"{"type":"array","items":{"type":"integer"},"maxItems":9}"#, PropertyOrder::Schema);

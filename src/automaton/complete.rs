@@ -3,8 +3,9 @@
 //! From every live configuration some bytes complete the document. This module finds short ones: not always the
 //! shortest, which in a conjunction of guards would take a search, but bytes that certainly complete it, because each
 //! of them is stepped. Inside a scalar a breadth-first search finds the shortest end; between scalars the cheapest
-//! kind of value, required keys first, and a closing bracket wherever one is accepted. What a rule costs at least is
-//! a least fixpoint over the rules (Knuth 1977, a generalisation of Dijkstra's algorithm), estimated in bytes.
+//! kind of value, required keys first, and a closing bracket wherever one is accepted, unless the alternative that it
+//! ends leaves more to write than another ([`prospects`](super::prospects)). What a rule costs at least is a least
+//! fixpoint over the rules (Knuth 1977, a generalisation of Dijkstra's algorithm), estimated in bytes.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -15,10 +16,13 @@ pub use super::ends::shortest_end;
 use super::farthest::farthest;
 use super::lexeme::{CLOSED, Lexeme, StateId};
 use super::program::{ObjectProgram, Program};
+use super::prospects::Prospects;
 use super::text::Sub;
 
 /// Bytes of a completion; a document that needs more has no known completion.
 const MAX_BYTES: usize = 1 << 18;
+/// Bytes of a completion after which it ends wherever it may, whatever the estimates say.
+const MAX_CHOSEN: usize = 1 << 13;
 /// Rounds of the fixpoint: rules that nest deeper are left without an estimate and come last.
 const MAX_ROUNDS: usize = 64;
 /// Keys without a name that are tried for a class.
@@ -38,7 +42,7 @@ pub(super) fn preferred() -> impl Iterator<Item = u8> {
 /// Estimates for one program.
 pub struct Costs {
     /// Bytes of a short member of each rule; `u64::MAX` where none is known.
-    rules: Vec<u64>,
+    pub(super) rules: Vec<u64>,
     /// Bytes of a short member of each lexeme.
     lexemes: Vec<u64>,
     step: OnceLock<Option<u64>>,
@@ -115,46 +119,12 @@ impl Costs {
     }
 
     fn array(&self, program: &Program, shape: u32) -> u64 {
-        let a = &program.arrays[shape as usize];
-        let cheapest = |ways: &[crate::ir::Element], bits: u32| {
-            let fit = ways.iter().filter(|w| w.matches & bits == bits);
-            fit.map(|w| self.rules[w.rule.0 as usize]).min().unwrap_or(u64::MAX)
-        };
-        let mut total = 2u64;
-        for i in 0..a.min.min(a.prefix.len() as u64) {
-            total = total.saturating_add(cheapest(a.ways(i), 0)).saturating_add(1);
-        }
-        let more = a.min.saturating_sub(a.prefix.len() as u64);
-        if more > 0 {
-            total = total.saturating_add(cheapest(&a.rest, 0).saturating_add(1).saturating_mul(more));
-        }
-        for (i, c) in a.contains.iter().enumerate().filter(|(_, c)| c.min > 0) {
-            let bit = 1 << i;
-            let all = a.prefix.iter().map(|w| cheapest(w, bit)).chain([cheapest(&a.rest, bit)]);
-            let one = all.min().unwrap_or(u64::MAX);
-            total = total.saturating_add(one.saturating_add(1).saturating_mul(c.min));
-        }
-        total
+        self.array_after(program, shape, 0, &[]).saturating_add(1)
     }
 
     fn object(&self, program: &Program, shape: u32) -> u64 {
         let o = &program.objects[shape as usize];
-        let mut total = 2u64;
-        let mut members = 0;
-        for (i, rule) in o.rules.iter().enumerate() {
-            if o.required[i / 64] >> (i % 64) & 1 == 1 {
-                let value = rule.map_or(u64::MAX, |r| self.rules[r.0 as usize]);
-                total = total.saturating_add(value).saturating_add(o.name(i as u32).len() as u64 + 4);
-                members += 1;
-            }
-        }
-        let more = o.min.saturating_sub(members).max(o.missing_members(0));
-        if more > 0 {
-            let named = o.rules.iter().flatten().chain(o.others.iter().map(|c| &c.rule));
-            let one = named.map(|r| self.rules[r.0 as usize]).min().unwrap_or(u64::MAX);
-            total = total.saturating_add(one.saturating_add(8).saturating_mul(more));
-        }
-        total
+        self.object_after(program, shape, (&[], &o.required), 0, 0).saturating_add(1)
     }
 }
 
@@ -166,6 +136,7 @@ pub struct Completer<'a, 'f> {
     pub costs: &'a Costs,
     out: Vec<u8>,
     top: NodeId,
+    prospects: Prospects,
 }
 
 impl<'a, 'f> Completer<'a, 'f> {
@@ -173,7 +144,7 @@ impl<'a, 'f> Completer<'a, 'f> {
     pub fn complete(frames: &'a mut Frames<'f>, costs: &'a Costs, top: NodeId) -> Option<Vec<u8>> {
         let mark = frames.arena.mark();
         let trace = frames.arena.trace;
-        let mut c = Completer { frames, costs, out: Vec::new(), top };
+        let mut c = Completer { frames, costs, out: Vec::new(), top, prospects: Prospects::default() };
         let mut done = false;
         while c.out.len() < MAX_BYTES {
             let node = c.frames.arena.nodes[c.top as usize];
@@ -231,33 +202,48 @@ impl<'a, 'f> Completer<'a, 'f> {
             (Kind::Scalar, _) => self.scalar(node),
             (Kind::Value, _) => self.value(node),
             (Kind::Array, phase) => {
-                if self.take(b']').is_some() {
+                let ends = self.should_end(&node);
+                if ends && self.take(b']').is_some() {
                     return Some(());
                 }
-                if phase == Phase::After {
-                    return self.take(b',');
-                }
-                self.top = Some(self.frames.first_element(node)).filter(|&n| n != NONE)?;
-                Some(())
+                let on = match phase {
+                    Phase::After => self.take(b','),
+                    _ => self.open_first(node),
+                };
+                on.or_else(|| if ends { None } else { self.take(b']') })
             }
             (Kind::Object, Phase::Key) => self.key(node),
             (Kind::Object, Phase::BeforeColon) => self.take(b':'),
             (Kind::Object, Phase::BeforeKey) => self.take(b'"'),
-            (Kind::Object, Phase::First) => self.first_of(&[b"}", b"\""]),
-            (Kind::Object, _) => self.first_of(&[b"}", b","]),
+            (Kind::Object, phase) => {
+                let on: &[u8] = if phase == Phase::First { b"\"" } else { b"," };
+                if self.should_end(&node) { self.first_of(&[b"}", on]) } else { self.first_of(&[on, b"}"]) }
+            }
             (Kind::Root | Kind::Done, _) => None,
         }
     }
 
+    /// Whether an array or object had better end here than go on, if it may.
+    fn should_end(&mut self, node: &Node) -> bool {
+        self.out.len() > MAX_CHOSEN || self.prospects.should_end(self.frames, self.costs, node)
+    }
+
+    fn open_first(&mut self, node: Node) -> Option<()> {
+        self.top = Some(self.frames.first_element(node)).filter(|&n| n != NONE)?;
+        Some(())
+    }
+
     fn scalar(&mut self, node: Node) -> Option<()> {
-        let mut ends: Vec<std::sync::Arc<[u8]>> = Vec::new();
+        let rest = self.prospects.of(self.frames, self.costs, node.parent);
+        let mut ends: Vec<(u64, std::sync::Arc<[u8]>)> = Vec::new();
         for i in node.start..node.start + node.len {
             let item = self.frames.arena.scalars[i as usize];
             let lexeme = &self.frames.program.lexemes[item.lexeme as usize];
-            ends.extend(shortest_end(lexeme, item.state, node.count));
+            let end = shortest_end(lexeme, item.state, node.count);
+            ends.extend(end.map(|end| (rest.after(item.tag).saturating_add(end.len() as u64), end)));
         }
-        ends.sort_by_key(|end| end.len());
-        for end in ends {
+        ends.sort_by_key(|&(cost, _)| cost);
+        for (_, end) in ends {
             if end.is_empty() {
                 let after = self.frames.end_scalar(self.top);
                 if after != NONE {
@@ -274,44 +260,27 @@ impl<'a, 'f> Completer<'a, 'f> {
 
     fn value(&mut self, node: Node) -> Option<()> {
         let program = self.frames.program;
-        let mut kinds: Vec<(bool, u64, Vec<u8>)> = Vec::new();
+        let rest = self.prospects.of(self.frames, self.costs, node.parent);
+        let mut kinds: Vec<(u64, Vec<u8>)> = Vec::new();
         for tag in 0..node.len {
             let rule = self.frames.arena.rules[(node.start + tag) as usize];
-            let needed = self.is_needed(node.parent, tag);
+            let rest = rest.after(tag);
             let r = &program.rules[rule.0 as usize];
             for &l in &r.lexemes {
                 let lexeme = &program.lexemes[l as usize];
                 let cost = self.costs.lexemes[l as usize];
                 let first = shortest_end(lexeme, lexeme.start(), 0).and_then(|b| b.first().copied());
-                kinds.extend(first.map(|b| (!needed, cost, vec![b])));
+                kinds.extend(first.map(|b| (rest.saturating_add(cost), vec![b])));
             }
-            kinds.extend(r.arrays.iter().map(|&a| (!needed, self.costs.array(program, a), vec![b'['])));
-            kinds.extend(r.objects.iter().map(|&o| (!needed, self.costs.object(program, o), vec![b'{'])));
+            let arrays = r.arrays.iter().map(|&a| (self.costs.array(program, a), vec![b'[']));
+            let objects = r.objects.iter().map(|&o| (self.costs.object(program, o), vec![b'{']));
+            kinds.extend(arrays.chain(objects).map(|(cost, first)| (rest.saturating_add(cost), first)));
         }
         kinds.sort();
-        if kinds.iter().any(|(_, _, first)| self.take_all(first).is_some()) {
+        if kinds.iter().any(|(_, first)| self.take_all(first).is_some()) {
             return Some(());
         }
         preferred().find_map(|b| self.take(b))
-    }
-
-    /// Whether the parent still needs a value that the rule at `tag` accepts: for `contains`, or as a witness.
-    fn is_needed(&self, parent: NodeId, tag: u32) -> bool {
-        let program = self.frames.program;
-        let arena = &self.frames.arena;
-        let node = &arena.nodes[parent as usize];
-        let items = node.start as usize..(node.start + node.len) as usize;
-        match node.kind {
-            Kind::Array => arena.arrays[items].iter().any(|i| {
-                let contains = &program.arrays[i.shape as usize].contains;
-                let counts = &arena.counts[i.counts as usize..][..contains.len()];
-                let missing = contains.iter().zip(counts).zip(0..);
-                i.child == tag
-                    && missing.into_iter().any(|((c, &n), b)| u64::from(n) < c.min && i.matches >> b & 1 == 1)
-            }),
-            Kind::Object => arena.objects[items].iter().any(|i| i.child == tag && i.witnessed != 0),
-            _ => false,
-        }
     }
 
     /// Completes a key: one that is needed, then one that is cheap, then any other.
@@ -333,31 +302,34 @@ impl<'a, 'f> Completer<'a, 'f> {
     fn key_of(&mut self, node: Node, ends: impl Fn(&Lexeme, StateId) -> Vec<String>) -> Option<()> {
         let program = self.frames.program;
         let prefix = self.frames.key_bytes(node.key);
-        let mut keys: Vec<(u8, u64, String)> = Vec::new();
+        let mut keys: Vec<(u64, u8, u64, String)> = Vec::new();
         for i in node.start..node.start + node.len {
             let item = self.frames.arena.objects[i as usize];
             let p = &program.objects[item.shape as usize];
+            let member = self.prospects.member(self.frames, self.costs, &node, &item);
             let bits = |at: u32, i: u32| self.frames.arena.bits[at as usize + i as usize / 64] >> (i % 64) & 1 == 1;
             if item.name != u32::MAX {
                 for &n in p.names.subtree_tokens(item.name) {
                     let Some(rule) = p.rules[n as usize].filter(|_| bits(item.allowed, n)) else { continue };
                     let rest = p.name(n).get(prefix.len()..).unwrap_or_default().to_owned();
-                    keys.push((u8::from(!bits(item.need, n)), self.costs.rules[rule.0 as usize], rest));
+                    let (cost, needed) = (self.costs.rules[rule.0 as usize], bits(item.need, n));
+                    keys.push((member.named(needed, cost), u8::from(!needed), cost, rest));
                 }
             }
             for (c, j) in p.others.iter().zip(0..).filter(|_| item.others) {
                 let state = self.frames.arena.states[(item.classes + j) as usize];
                 let rank = if c.matches & p.witnesses & !item.witnessed != 0 { 1 } else { 2 };
                 let cost = self.costs.rules[c.rule.0 as usize];
+                let whole = member.of_class(c, cost);
                 match &c.keys {
                     _ if state <= CLOSED => {}
-                    None => keys.extend(["", "0", "1", "2", "3"].map(|k| (rank, cost, k.to_owned()))),
-                    Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (rank, cost, k))),
+                    None => keys.extend(["", "0", "1", "2", "3"].map(|k| (whole, rank, cost, k.to_owned()))),
+                    Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (whole, rank, cost, k))),
                 }
             }
         }
         keys.sort();
-        keys.iter().find_map(|(_, _, key)| {
+        keys.iter().find_map(|(.., key)| {
             let spelled = serde_json::Value::from(key.as_str()).to_string();
             self.take_all(spelled.as_bytes().get(1..)?)
         })

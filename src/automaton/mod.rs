@@ -26,6 +26,7 @@ pub mod lexeme;
 mod object;
 mod object_key;
 pub mod program;
+mod prospects;
 pub mod repeat;
 pub mod saturate;
 pub mod size;

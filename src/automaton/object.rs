@@ -82,14 +82,19 @@ impl Frames<'_> {
         let mut tags: SmallVec<[u32; 8]> = SmallVec::new();
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
-            let p = &self.program.objects[item.shape as usize];
-            let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
-            let complete = p.witnesses & !item.witnessed == 0 && need.iter().zip(seen).all(|(n, s)| n & !s == 0);
-            if complete && node.count as u64 >= p.min && tags.last() != Some(&item.tag) {
+            if self.may_close(&node, &item) && tags.last() != Some(&item.tag) {
                 tags.push(item.tag);
             }
         }
         if tags.is_empty() { NONE } else { self.finish(node.parent, &tags, Some(b'}')) }
+    }
+
+    /// Whether an item has all that it needs.
+    pub(super) fn may_close(&self, node: &Node, item: &ObjectItem) -> bool {
+        let p = &self.program.objects[item.shape as usize];
+        let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
+        let complete = p.witnesses & !item.witnessed == 0 && need.iter().zip(seen).all(|(n, s)| n & !s == 0);
+        complete && node.count as u64 >= p.min
     }
 
     /// Keys without a name that the object has and that belong to the class of `keys`.

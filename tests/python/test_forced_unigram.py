@@ -53,16 +53,35 @@ def trained(**options: object) -> "sentencepiece.SentencePieceProcessor":
     return sentencepiece.SentencePieceProcessor(model_proto=made.getvalue())
 
 
-def test_forced_tokens_are_the_tokenizers_own():
-    model, rng = trained(), random.Random(5)
-    vocabulary = interlock.Vocabulary.from_tokenizer(model)
+def of_tokenizers(split: bool) -> object:
+    """The same pieces and scores as a tokenizer.json, which may cut the text in front of each space."""
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    model = trained()
+    pieces = [(model.id_to_piece(i), model.get_score(i)) for i in range(model.get_piece_size())]
+    made = tokenizers.Tokenizer(tokenizers.models.Unigram(pieces, unk_id=model.unk_id()))
+    made.add_special_tokens([model.id_to_piece(i) for i in range(3)])
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(prepend_scheme="never", split=split)
+    made.decoder = tokenizers.decoders.Metaspace(prepend_scheme="never", split=split)
+    return made
+
+
+@pytest.mark.parametrize("kind", ["sentencepiece", "tokenizers", "tokenizers, cut at spaces"])
+def test_forced_tokens_are_the_tokenizers_own(kind):
+    rng = random.Random(5)
+    if kind == "sentencepiece":
+        model = trained()
+        encode, end = model.encode, None
+    else:
+        model = of_tokenizers("cut" in kind)
+        encode, end = lambda text: model.encode(text, add_special_tokens=False).ids, [2]
+    vocabulary = interlock.Vocabulary.from_tokenizer(model, eos_token_ids=end)
     for whitespace, separators in (("compact", (",", ":")), ("spaced", (", ", ": "))):
         index = interlock.Index.from_json_schema(SCHEMA, vocabulary, whitespace=whitespace)
         forced = total = 0
         for _ in range(60):
             text = json.dumps(document(rng), separators=separators)
             before = rng.choice(["", "the answer is: ", "name " * 40])
-            start, ids = model.encode(before), model.encode(before + text)
+            start, ids = encode(before), encode(before + text)
             if ids[: len(start)] != start:
                 continue
             ids = ids[len(start) :]

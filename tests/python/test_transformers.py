@@ -131,6 +131,27 @@ def test_left_nothing(model, vocabulary):
     with pytest.raises(interlock.TokenRejected):
         processors = [GuideLogitsProcessor(index), forbid]
         model.generate(torch.tensor([[65]]), logits_processor=processors, max_new_tokens=5, do_sample=False)
+    # Of several rows one may have been ended by generate itself; that this one was not is seen one token later.
+    rows = torch.tensor([[65], [66]])
+    with pytest.raises(interlock.TokenRejected, match="row 1 took token 0"):
+        free = interlock.Index.from_regex("[a-z]{9}", vocabulary)
+        processors = [GuideLogitsProcessor([free, index]), lambda ids, s: torch.cat([s[:1], forbid(ids, s[1:])])]
+        model.generate(rows, logits_processor=processors, max_new_tokens=9, do_sample=False)
+
+
+def test_rows_that_generate_ends_by_itself(model, vocabulary):
+    """A criterion of its own ends one row, which is padded while the others go on."""
+    indexes = [interlock.Index.from_regex(f"[0-9]{{{n}}}", vocabulary) for n in (12, 8, 12)]
+    ids = torch.tensor([list(b"go"), list(b"on"), list(b"it")])
+
+    class Second(transformers.StoppingCriteria):
+        def __call__(self, ids, scores, **_):
+            return torch.tensor([False, ids.shape[1] >= 5, False])
+
+    kw = {"stopping_criteria": [Second()], "max_new_tokens": 30, "do_sample": False}
+    for end in (PAD, EOS):
+        out = model.generate(ids, logits_processor=[GuideLogitsProcessor(indexes)], pad_token_id=end, **kw)
+        assert [len(t) for t in texts(out, 2)] == [12, 3, 12]
 
 
 def test_scores_are_not_touched(vocabulary):

@@ -1,16 +1,17 @@
-//! How the tokenizer of a `tokenizer.json` encodes, if it is BPE of a kind that is known in full.
+//! How the tokenizer of a `tokenizer.json` encodes, if it is BPE or unigram of a kind that is known in full.
 //!
 //! Whatever a file says that is not looked at here could change the tokens of a text, so each part has to be one of
 //! the forms that are known: no normaliser or NFC; patterns that split, then byte-level letters; merges without
 //! dropout, affixes or byte fallback; added tokens that take no spaces with them. Or, of the sentencepiece kind: spaces
-//! become `▁`, nothing splits, and characters that are no tokens fall back to bytes. Otherwise there is no recipe.
+//! become `▁`, nothing splits, and characters that are no tokens fall back to bytes. Unigram models have to mark spaces
+//! in the same way, may split in front of them, and fall back to nothing. Otherwise there is no recipe.
 
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
 use super::byte_level::bytes_of;
 use crate::vocab::split::GPT2;
-use crate::vocab::{Recipe, SENTENCEPIECE};
+use crate::vocab::{Recipe, SENTENCEPIECE, UNIGRAM};
 
 fn kind(of: &Value) -> Option<&str> {
     of.get("type")?.as_str()
@@ -47,8 +48,9 @@ fn pattern(step: &Value) -> Option<String> {
     (kind(step) == Some("Sequence") && byte_level(letters, false)).then(|| patterns.join("\0"))
 }
 
-/// Whether a document makes `▁` of each space and changes nothing else but the start of a text.
-fn marks_spaces(document: &Map<String, Value>) -> bool {
+/// Whether a document makes `▁` of each space and changes nothing else but the start of a text; then, whether it also
+/// cuts the text in front of each.
+fn marks_spaces(document: &Map<String, Value>) -> Option<bool> {
     let of = |name| document.get(name).filter(|part: &&Value| !part.is_null());
     let text = |step: &Value, name: &str| step.get(name).and_then(Value::as_str).map(str::to_owned);
     let replaces = |step: &Value| {
@@ -60,39 +62,21 @@ fn marks_spaces(document: &Map<String, Value>) -> bool {
     match (of("normalizer"), of("pre_tokenizer")) {
         (Some(step), None) if kind(step) == Some("Sequence") => {
             let steps = step.get("normalizers").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            steps.iter().any(replaces) && steps.iter().all(|step| replaces(step) || prepends(step))
+            let known = steps.iter().any(replaces) && steps.iter().all(|step| replaces(step) || prepends(step));
+            known.then_some(false)
         }
-        (Some(step), None) => replaces(step),
+        (Some(step), None) => replaces(step).then_some(false),
         (None, Some(step)) => {
-            kind(step) == Some("Metaspace")
-                && text(step, "replacement").as_deref() == Some("▁")
-                && step.get("split").and_then(Value::as_bool) == Some(false)
+            let known = kind(step) == Some("Metaspace") && text(step, "replacement").as_deref() == Some("▁");
+            known.then(|| step.get("split").and_then(Value::as_bool).unwrap_or(true))
         }
-        _ => false,
+        _ => None,
     }
 }
 
-/// The recipe of a document; `None` if any part of it is not of a known form.
-pub(super) fn read(document: &Map<String, Value>) -> Option<Recipe> {
-    let model = document.get("model")?;
-    let plain = ["dropout", "continuing_subword_prefix", "end_of_word_suffix"];
-    if kind(model) != Some("BPE") || !plain.iter().all(|name| is_unset(model.get(name))) {
-        return None;
-    }
-    let marked = model.get("byte_fallback").and_then(Value::as_bool) == Some(true);
-    let idle = |n: &&Value| n.is_null() || n.get("normalizers").and_then(Value::as_array).is_some_and(Vec::is_empty);
-    let normalizer = document.get("normalizer").filter(|n| !idle(n));
-    if marked && !marks_spaces(document) {
-        return None;
-    }
-    if !marked && kind(document.get("decoder")?) != Some("ByteLevel") {
-        return None;
-    }
-    if !marked && normalizer.is_some_and(|n| kind(n) != Some("NFC")) {
-        return None;
-    }
-    let mut added = Vec::new();
-    let mut contents = Vec::new();
+/// The ids and contents of the added tokens; `None` if one takes more of a text than its content, or another.
+fn added_tokens(document: &Map<String, Value>) -> Option<(Vec<u32>, Vec<&str>)> {
+    let (mut added, mut contents) = (Vec::new(), Vec::new());
     for token in document.get("added_tokens").and_then(Value::as_array).into_iter().flatten() {
         if !["lstrip", "rstrip", "single_word"].iter().all(|name| is_unset(token.get(name))) {
             return None;
@@ -106,6 +90,62 @@ pub(super) fn read(document: &Map<String, Value>) -> Option<Recipe> {
         added.push(u32::try_from(id).ok()?);
         contents.push(content);
     }
+    Some((added, contents))
+}
+
+/// The recipe of a unigram model. A piece with a `▁` inside is never met where the text is cut in front of each.
+fn unigram(document: &Map<String, Value>, model: &Value) -> Option<Recipe> {
+    let cut = marks_spaces(document)?;
+    if !is_unset(model.get("byte_fallback")) {
+        return None;
+    }
+    let (added, contents) = added_tokens(document)?;
+    let vocab = model.get("vocab")?.as_array()?;
+    // The unknown token is a piece like others if its name stands in a text, unless it is taken out before.
+    if let Some(unknown) = model.get("unk_id").and_then(Value::as_u64) {
+        let text = vocab.get(usize::try_from(unknown).ok()?)?.get(0)?.as_str()?;
+        if !contents.contains(&text) {
+            return None;
+        }
+    }
+    let (mut ids, mut ranks) = (Vec::new(), Vec::new());
+    for (pair, id) in vocab.iter().zip(0u32..) {
+        let (text, score) = (pair.get(0)?.as_str()?, pair.get(1)?.as_f64()?);
+        let inside = text.char_indices().skip(1).any(|(_, c)| c == '▁');
+        if text.is_empty() || text.contains(' ') {
+            return None;
+        }
+        if !contents.contains(&text) && !(cut && inside) {
+            ids.push(id);
+            ranks.push((score as f32).to_bits());
+        }
+    }
+    Some(Recipe { pattern: UNIGRAM.to_owned(), ids, ranks, added, ..Recipe::default() })
+}
+
+/// The recipe of a document; `None` if any part of it is not of a known form.
+pub(super) fn read(document: &Map<String, Value>) -> Option<Recipe> {
+    let model = document.get("model")?;
+    if kind(model) == Some("Unigram") {
+        return unigram(document, model);
+    }
+    let plain = ["dropout", "continuing_subword_prefix", "end_of_word_suffix"];
+    if kind(model) != Some("BPE") || !plain.iter().all(|name| is_unset(model.get(name))) {
+        return None;
+    }
+    let marked = model.get("byte_fallback").and_then(Value::as_bool) == Some(true);
+    let idle = |n: &&Value| n.is_null() || n.get("normalizers").and_then(Value::as_array).is_some_and(Vec::is_empty);
+    let normalizer = document.get("normalizer").filter(|n| !idle(n));
+    if marked && marks_spaces(document) != Some(false) {
+        return None;
+    }
+    if !marked && kind(document.get("decoder")?) != Some("ByteLevel") {
+        return None;
+    }
+    if !marked && normalizer.is_some_and(|n| kind(n) != Some("NFC")) {
+        return None;
+    }
+    let (added, mut contents) = added_tokens(document)?;
     let mut by_text: FxHashMap<&str, u32> = FxHashMap::default();
     for (text, id) in model.get("vocab")?.as_object()? {
         by_text.insert(text, u32::try_from(id.as_u64()?).ok()?);

@@ -51,9 +51,10 @@ class _Copies:
 
 
 class Masks:
-    """Masks of the rows of one generation, step by step."""
+    """Masks of the rows of one generation, step by step. ``canonical`` leaves only the next forced token, if one is."""
 
-    def __init__(self) -> None:
+    def __init__(self, canonical: bool = False) -> None:
+        self._canonical = canonical
         self._bits: npt.NDArray[np.int32] = np.empty((0, 0), dtype=np.int32)
         self._copies = _Copies()
 
@@ -71,6 +72,11 @@ class Masks:
         if guides:
             fill_bitmasks(guides, bits, None if len(guides) == count else list(range(len(guides))))
         view = bits.view(np.uint32)
+        if self._canonical:
+            for k, guide in enumerate(guides):
+                for token in guide.forced_tokens()[:1]:
+                    view[k] = 0
+                    view[k, token >> 5] = np.uint32(1 << (token & 31))
         for k, (_, only, ids) in enumerate(special, len(guided)):
             view[k] = 0 if only else 0xFFFFFFFF
             for t in ids:

@@ -58,6 +58,10 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
     ``stop_token_ids`` are handed to ``Index.guide``. ``in_place`` masks the scores that were passed instead of a copy;
     it saves a copy where nothing else looks at the scores.
 
+    ``canonical`` leaves one token where the tokenizer makes that one of every permitted text (``Guide.forced_tokens``),
+    so that what the index forces is spelled as the model's training text was, and greedy search writes what
+    ``jump_forward`` writes. The prompt is the text in front, where the index holds from the start or a trigger on.
+
     A row that is no beam and took a forbidden token (because another processor left nothing else) raises
     ``TokenRejected``. ``reset`` forgets the last generation; needed only before a prompt that is the last batch's
     unfinished output itself.
@@ -73,12 +77,14 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         max_tokens: int | None = None,
         stop_token_ids: Iterable[int] | None = None,
         in_place: bool = False,
+        canonical: bool = False,
     ) -> None:
         self._constraints = constraints
         self._trigger = trigger
         self._max_tokens = max_tokens
         self._stop = None if stop_token_ids is None else list(stop_token_ids)
         self._in_place = in_place
+        self._canonical = canonical
         self.reset()
 
     def reset(self) -> None:
@@ -86,7 +92,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         self._batch = Batch([])
         self._prompt: torch.Tensor | None = None
         self._seen: torch.Tensor | None = None
-        self._masks = Masks()
+        self._masks = Masks(self._canonical)
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.Tensor:
         """The scores with minus infinity where a token is forbidden."""
@@ -107,8 +113,9 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
     def _begin(self, ids: torch.Tensor) -> None:
         self._prompt = ids.clone()
         made: list[Row] = []
-        for constraint in constraints_of(self._constraints, len(ids), self._trigger):
-            made.append(Row(constraint, self._max_tokens, self._stop))
+        prompts: list[list[int]] = ids.tolist() if self._canonical else [[]] * len(ids)
+        for constraint, prompt in zip(constraints_of(self._constraints, len(ids), self._trigger), prompts, strict=True):
+            made.append(Row(constraint, self._max_tokens, self._stop, prompt))
         self._batch = Batch(made)
 
     def _step(self, ids: torch.Tensor) -> bool:
@@ -162,14 +169,22 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         return True
 
     def _check(self, ids: torch.Tensor) -> None:
-        """Only a beam may have taken a forbidden token: it has a neighbour with the same prompt."""
+        """Only a beam may have taken a forbidden token, which has a neighbour with the same prompt, or a row that
+        ``generate`` ended by a criterion of its own, such as a stop string: it is filled up while others go on.
+        """
         if self._prompt is None:
             return
         for i, row in self._batch.others:
-            if not row.refused or row.guide is None:
+            strayed = row.strayed
+            if not strayed:
+                continue
+            # Padding is one token again and again; a row that is still sampled has stop tokens left, and no others.
+            filled = strayed[0] in row.stop or len(strayed) == 1 or strayed[1] == strayed[0]
+            if filled and len(ids) > 1:
                 continue
             beside = [j for j in (i - 1, i + 1) if 0 <= j < len(ids)]
             if any(torch.equal(self._prompt[i], self._prompt[j]) for j in beside):
                 continue
-            token = row.tokens[len(row.tokens) - 1]
-            raise TokenRejected(f"row {i} took token {token}, which was masked: did another processor leave no choice?")
+            raise TokenRejected(
+                f"row {i} took token {strayed[0]}, which was masked: did another processor leave no choice?"
+            )

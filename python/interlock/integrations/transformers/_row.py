@@ -136,6 +136,11 @@ class Row:
         guide = self.guide
         return guide is not None and self._taken < len(self.tokens) - self._start and not guide.is_terminated
 
+    @property
+    def strayed(self) -> list[int]:
+        """The tokens from the first forbidden one on."""
+        return self.tokens[self._start + self._taken :] if self.refused else []
+
     def advance(self, token: int) -> None:
         """Take one token, whatever it is."""
         if self.guide is not None:
