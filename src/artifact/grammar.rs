@@ -95,7 +95,7 @@ impl Grammar {
             && let Some(max_states) = make
         {
             let max_states = max_states.min(built::MAX_CONFIGURATIONS);
-            tables = within(built::complete(index, max_states, MAX_TABLE_BYTES, None, |_, _| Ok(())))?;
+            tables = within(built::complete(index, max_states, MAX_TABLE_BYTES, 1, |_, _| Ok(())))?;
         }
         if tables.is_none() && (make.is_some() || index.is_complete()) {
             tables = within(built::beginning(index, BEGINNING, MAX_TABLE_BYTES))?;

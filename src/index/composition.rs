@@ -48,7 +48,7 @@ pub enum Part {
 
 impl Part {
     /// The name of a part that others have, as long as it lives.
-    fn name(&self) -> u64 {
+    pub fn name(&self) -> u64 {
         let (address, kind) = match self {
             Part::Inner(mask) => (Arc::as_ptr(mask) as u64, 0),
             Part::Allow(p) => (Arc::as_ptr(p).cast::<u64>() as u64, 1),
@@ -110,6 +110,16 @@ impl Composition {
             self.asked.store(asked + 1, Ordering::Relaxed);
         }
         asked >= OFTEN
+    }
+
+    /// The parts, in the order in which they are written.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Single tokens that are allowed beside them, whatever the parts forbid.
+    pub fn tokens(&self) -> &[u32] {
+        &self.tokens
     }
 
     /// Adds a part that other masks have, too.
@@ -213,17 +223,23 @@ impl Masker<'_> {
 
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
     pub fn fill_asked(&mut self, memo: &Memo, top: NodeId, asked: &Asked) {
-        self.look_at(top);
-        if self.unique {
-            return self.fill_at(top);
-        }
-        self.composition = Some(Composition::default());
-        self.fill(top);
-        let Some(composition) = self.composition.take() else { return };
+        let Some(composition) = self.compose(top) else { return self.fill_at(top) };
         self.write(&composition, false);
         if memo.keep(asked, composition) {
             self.tables.count_mask(false);
         }
+    }
+
+    /// What the mask of `top` is made of. `None` inside arrays of unique elements, where a row is written at once: then
+    /// [`fill_anew`](Self::fill_anew) writes it.
+    pub fn compose(&mut self, top: NodeId) -> Option<Composition> {
+        self.look_at(top);
+        if self.unique {
+            return None;
+        }
+        self.composition = Some(Composition::default());
+        self.fill(top);
+        self.composition.take()
     }
 
     /// What decides the mask at `n`, if that is inside one string, away from the bounds of its length.

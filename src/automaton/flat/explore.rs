@@ -7,11 +7,14 @@
 //! nobody asked for, so a search may stop long before a language without end is exhausted.
 
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
-use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId};
+use super::DEAD;
+use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use crate::automaton::config::Frames;
 use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
 use crate::automaton::program::Program;
+use crate::automaton::text::Sub;
 use crate::error::{Error, Result};
 use crate::work::go_on;
 
@@ -67,23 +70,50 @@ impl ByteClasses {
     }
 }
 
+/// A map in which bytes that frames or escapes compare with stand alone, and so do `others`.
+fn alone(others: impl IntoIterator<Item = u8>) -> [u8; 256] {
+    let mut alone = [0u8; 256];
+    for b in b"{}[],:\"\\/ \t\n\r".iter().copied().chain(others) {
+        alone[b as usize] = 1;
+    }
+    let mut n = 0u8;
+    for slot in alone.iter_mut().filter(|slot| **slot == 1) {
+        n = n.saturating_add(1);
+        *slot = n;
+    }
+    alone
+}
+
+/// What the next byte may be read by: lexemes, or bytes of keys.
+type Read = smallvec::SmallVec<[u32; 8]>;
+
+/// Set in a byte of a key. There are fewer lexemes.
+const KEY_BYTE: u32 = 1 << 31;
+
+/// The bytes that may go on in a key, quotes and escapes aside, where all keys are named.
+fn key_bytes(items: &[ObjectItem], program: &Program, sub: Sub) -> Option<Read> {
+    if items.iter().any(|item| item.others) {
+        return None;
+    }
+    if sub != Sub::Plain {
+        return Some(b"0123456789abcdefABCDEFnrtu".iter().map(|&b| KEY_BYTE | u32::from(b)).collect());
+    }
+    let mut read = Read::from_slice(&[KEY_BYTE | u32::from(b'"')]);
+    for item in items.iter().filter(|item| item.name != u32::MAX) {
+        let names = &program.objects.get(item.shape as usize)?.names;
+        read.extend(names.children(item.name).map(|child| KEY_BYTE | u32::from(names.byte[child as usize])));
+    }
+    Some(read)
+}
+
 impl Source<'_> {
     /// Bytes that act alike in every configuration.
     pub fn byte_classes(&self) -> ByteClasses {
         match self {
             Source::Lexeme(l) => ByteClasses::refine([l.byte_classes()]),
             Source::Program(p) => {
-                // Bytes that frames or escapes compare with stand alone.
-                let mut alone = [0u8; 256];
                 let names = p.objects.iter().flat_map(|o| o.spelled.iter().flat_map(|s| s.bytes()));
-                for b in b"{}[],:\"\\/ \t\n\r".iter().copied().chain(names) {
-                    alone[b as usize] = 1;
-                }
-                let mut n = 0u8;
-                for slot in alone.iter_mut().filter(|slot| **slot == 1) {
-                    n = n.saturating_add(1);
-                    *slot = n;
-                }
+                let alone = alone(names);
                 let keys = p.objects.iter().flat_map(|o| o.others.iter().filter_map(|c| c.keys.as_deref()));
                 let lexemes = p.lexemes.iter().map(|l| &**l).chain(keys).chain([&*p.any_text]);
                 ByteClasses::refine(lexemes.map(Lexeme::byte_classes).chain([&alone]))
@@ -107,6 +137,8 @@ pub struct Explorer<'a> {
     of_state: FxHashMap<StateId, u32>,
     of_content: FxHashMap<Box<[u8]>, u32>,
     content: Vec<u8>,
+    /// For each class the least one that acts alike, by what is read.
+    alike: FxHashMap<Read, Arc<[u8]>>,
     max_states: usize,
     /// Bytes of content kept and looked at.
     kept: usize,
@@ -124,6 +156,7 @@ impl<'a> Explorer<'a> {
             of_state: FxHashMap::default(),
             of_content: FxHashMap::default(),
             content: Vec::new(),
+            alike: FxHashMap::default(),
             max_states,
             kept: 0,
             looked_at: 0,
@@ -169,6 +202,59 @@ impl<'a> Explorer<'a> {
                 accepting
             }
         }
+    }
+
+    /// Adds to `out` for each class the configuration after its bytes, or [`DEAD`].
+    ///
+    /// # Errors
+    /// Those of [`step`](Self::step).
+    pub fn row(&mut self, id: u32, out: &mut Vec<u32>) -> Result<()> {
+        let alike = self.alike(id);
+        let from = out.len();
+        for class in 0..self.classes.len() {
+            // Classes that act alike here are stepped once.
+            let to = match &alike {
+                Some(alike) if (alike[class] as usize) < class => out[from + alike[class] as usize],
+                _ => self.step(id, self.classes.first[class])?.unwrap_or(DEAD),
+            };
+            out.push(to);
+        }
+        Ok(())
+    }
+
+    /// For each class the least one that acts alike in a configuration; `None` where that is not known. Outside of keys
+    /// only the lexemes that are read, or may begin, tell letters apart, and inside named ones their next letters.
+    fn alike(&mut self, id: u32) -> Option<Arc<[u8]>> {
+        let Source::Program(program) = self.source else { return None };
+        if program.has_unique {
+            return None;
+        }
+        let n = &self.arena.nodes[self.at[id as usize] as usize];
+        let range = n.start as usize..(n.start + n.len) as usize;
+        let mut read: Read = match (n.kind, n.phase) {
+            (Kind::Scalar, _) => self.arena.scalars[range].iter().map(|s| s.lexeme).collect(),
+            (Kind::Value, _) => {
+                let rules = self.arena.rules[range].iter().filter_map(|r| program.rules.get(r.0 as usize));
+                rules.flat_map(|rule| rule.lexemes.iter().copied()).collect()
+            }
+            (Kind::Object, Phase::Key) => key_bytes(&self.arena.objects[range], program, n.sub)?,
+            (Kind::Array, Phase::First) => return None,
+            _ => Read::new(),
+        };
+        read.sort_unstable();
+        read.dedup();
+        if let Some(known) = self.alike.get(&read) {
+            return Some(known.clone());
+        }
+        let lexemes = read.iter().filter_map(|&l| program.lexemes.get(l as usize)).map(|l| &**l);
+        let text = read.first().is_some_and(|&l| l & KEY_BYTE == 0).then_some(&*program.any_text);
+        let alone = alone(read.iter().filter(|&&l| l & KEY_BYTE != 0).map(|&l| l as u8));
+        let here = ByteClasses::refine(lexemes.chain(text).map(Lexeme::byte_classes).chain([&alone])).of;
+        let mut least: FxHashMap<u8, u8> = FxHashMap::default();
+        let of_class = |(class, &first): (u8, &u8)| *least.entry(here[first as usize]).or_insert(class);
+        let made: Arc<[u8]> = (0..=u8::MAX).zip(&self.classes.first).map(of_class).collect();
+        self.alike.insert(read, made.clone());
+        Some(made)
     }
 
     /// The configuration after `byte`, if it is not refused.

@@ -1,8 +1,8 @@
 //! Minimization by refinement of partitions (Hopcroft 1971).
 //!
 //! States are split while some class leads part of a block into another block and part of it elsewhere; of the two
-//! halves of a split only the smaller one need be tried again, which makes it `n log n` per class. The missing
-//! successor is a state of its own here, dropped at the end.
+//! halves of a split only the smaller one need be tried again, which makes it `m log n` for `m` successors that are not
+//! missing. The missing successor is no state and never tried: states that agree on all other blocks agree on it.
 
 use rustc_hash::FxHashMap;
 
@@ -63,64 +63,61 @@ fn merge_classes(classes: &ByteClasses, width: usize, next: Vec<u32>, accepting:
     Flat { classes: ByteClasses { of, first }, next, accepting }
 }
 
-/// The block of every state; the dead state has one too.
+/// The block of every state.
 fn blocks(flat: &Flat) -> Vec<u32> {
-    let (n, width) = (flat.len() + 1, flat.classes.len());
-    let target = |s: usize, c: usize| match flat.next.get(s * width + c) {
-        Some(&to) if to != DEAD => to as usize,
-        _ => n - 1,
-    };
-    // Predecessors by class: `from[start[c * (n + 1) + t]..]`.
-    let mut start = vec![0u32; width * (n + 1) + 1];
-    for s in 0..n {
-        for c in 0..width {
-            start[c * n + target(s, c) + 1] += 1;
-        }
-    }
+    let (n, width) = (flat.len(), flat.classes.len());
+    let edges = || flat.next.iter().enumerate().filter(|(_, to)| **to != DEAD).map(|(i, &to)| (i, to as usize));
+    // Predecessors with the class that leads from each: `from[start[t]..start[t + 1]]`.
+    let mut start = vec![0u32; n + 1];
+    edges().for_each(|(_, to)| start[to + 1] += 1);
     for i in 1..start.len() {
         start[i] += start[i - 1];
     }
     let mut fill = start.clone();
-    let mut from = vec![0u32; width * n];
-    for s in 0..n {
-        for c in 0..width {
-            let slot = &mut fill[c * n + target(s, c)];
-            from[*slot as usize] = s as u32;
-            *slot += 1;
-        }
+    let mut from = vec![(0u8, 0u32); start[n] as usize];
+    for (i, to) in edges() {
+        from[fill[to] as usize] = ((i % width) as u8, (i / width) as u32);
+        fill[to] += 1;
     }
     // The partition: states by block in `states`, where each is in `place`.
-    let accepts = |s: usize| flat.accepting.get(s).copied().unwrap_or(false);
+    let accepts = |s: usize| flat.accepting[s];
     let mut states: Vec<u32> = (0..n as u32).filter(|&s| accepts(s as usize)).collect();
     let border = states.len();
     states.extend((0..n as u32).filter(|&s| !accepts(s as usize)));
     let mut place = vec![0u32; n];
     states.iter().zip(0..).for_each(|(&s, i)| place[s as usize] = i);
-    let mut block: Vec<u32> = (0..n).map(|s| u32::from(!accepts(s) && border > 0)).collect();
-    let mut range: Vec<(usize, usize)> = if border > 0 { vec![(0, border), (border, n)] } else { vec![(0, n)] };
-    let mut marked = vec![0usize; n];
+    let both = border > 0 && border < n;
+    let mut block: Vec<u32> = (0..n).map(|s| u32::from(both && !accepts(s))).collect();
+    let mut range: Vec<(usize, usize)> = if both { vec![(0, border), (border, n)] } else { vec![(0, n)] };
+    let mut marked = vec![0usize; range.len()];
     let mut touched: Vec<u32> = Vec::new();
     let mut work: Vec<u32> = (0..range.len() as u32).collect();
-    let mut waiting = vec![true; range.len()];
+    // Predecessors of one splitter by class, and the classes that have any.
+    let mut by_class: Vec<Vec<u32>> = vec![Vec::new(); width];
+    let mut found: Vec<u8> = Vec::new();
     while let Some(splitter) = work.pop() {
-        waiting[splitter as usize] = false;
-        let members: Vec<u32> = states[range[splitter as usize].0..range[splitter as usize].1].to_vec();
-        for c in 0..width {
-            for &t in &members {
-                let at = c * n + t as usize;
-                for &s in &from[start[at] as usize..start[at + 1] as usize] {
-                    // Moves `s` to the marked front of its block.
-                    let b = block[s as usize] as usize;
-                    if marked[b] == 0 {
-                        touched.push(b as u32);
-                    }
-                    let (here, front) = (place[s as usize] as usize, range[b].0 + marked[b]);
-                    let other = states[front];
-                    states.swap(here, front);
-                    place[s as usize] = front as u32;
-                    place[other as usize] = here as u32;
-                    marked[b] += 1;
+        let (lo, hi) = range[splitter as usize];
+        for &t in &states[lo..hi] {
+            for &(c, s) in &from[start[t as usize] as usize..start[t as usize + 1] as usize] {
+                if by_class[c as usize].is_empty() {
+                    found.push(c);
                 }
+                by_class[c as usize].push(s);
+            }
+        }
+        for c in found.drain(..) {
+            for s in by_class[c as usize].drain(..) {
+                // Moves `s` to the marked front of its block.
+                let b = block[s as usize] as usize;
+                if marked[b] == 0 {
+                    touched.push(b as u32);
+                }
+                let (here, front) = (place[s as usize] as usize, range[b].0 + marked[b]);
+                let other = states[front];
+                states.swap(here, front);
+                place[s as usize] = front as u32;
+                place[other as usize] = here as u32;
+                marked[b] += 1;
             }
             for b in touched.drain(..) {
                 let (lo, hi) = range[b as usize];
@@ -133,8 +130,8 @@ fn blocks(flat: &Flat) -> Vec<u32> {
                 let id = range.len() as u32;
                 range[b as usize] = old;
                 range.push(new);
+                marked.push(0);
                 states[new.0..new.1].iter().for_each(|&s| block[s as usize] = id);
-                waiting.push(true);
                 work.push(id);
             }
         }

@@ -43,14 +43,28 @@ impl Flat {
     /// # Errors
     /// As [`build`](Flat::build).
     pub fn explore(explorer: &mut Explorer<'_>) -> Result<(Flat, Vec<u32>)> {
+        Flat::explore_and_tell(explorer, |_, _| {})
+    }
+
+    /// [`explore`](Flat::explore) that tells of each configuration but the start, in the order of their numbers, from
+    /// which other one it was found and by which byte.
+    ///
+    /// # Errors
+    /// As [`build`](Flat::build).
+    pub fn explore_and_tell(explorer: &mut Explorer<'_>, mut found: impl FnMut(u32, u8)) -> Result<(Flat, Vec<u32>)> {
         let classes = explorer.classes().clone();
         let mut next = Vec::new();
         let mut accepting = Vec::new();
         let mut id = 0;
         while id < explorer.len() as u32 {
             accepting.push(explorer.is_accepting(id));
-            for &byte in &classes.first {
-                next.push(explorer.step(id, byte)?.unwrap_or(DEAD));
+            let (from, mut new) = (next.len(), explorer.len() as u32);
+            explorer.row(id, &mut next)?;
+            for (&to, &byte) in next[from..].iter().zip(&classes.first) {
+                if to == new {
+                    found(id, byte);
+                    new += 1;
+                }
             }
             id += 1;
         }

@@ -14,8 +14,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustc_hash::FxHashSet;
 
 use super::super::stored::{Remake, Stored};
@@ -23,6 +21,7 @@ use super::super::tables::{MaskedLexeme, Walked};
 use super::super::{Engine, Index, Inner};
 use super::Tables;
 use super::classes::TokenClasses;
+use super::ordered::in_order;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::INF;
@@ -78,16 +77,16 @@ impl Index {
         max_states: usize,
         mut progress: impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<()> {
-        let pool = pool(threads)?;
+        let threads = number_of(threads)?;
         if self.is_built() {
             return Ok(());
         }
-        if let Some(tables) = self.make_tables(pool.as_ref(), max_states, &mut progress)? {
+        if let Some(tables) = self.make_tables(threads, max_states, &mut progress)? {
             // Another thread may have built the same meanwhile.
             let _ = self.0.built.set(Built { tables: Some(tables), complete: true, classes: OnceLock::new() });
             return Ok(());
         }
-        let complete = fill_parts(&self.0, pool.as_ref(), max_states, &mut progress)?;
+        let complete = fill_parts(&self.0, threads, max_states, &mut progress)?;
         let _ = self.0.built.set(Built { tables: None, complete, classes: OnceLock::new() });
         Ok(())
     }
@@ -105,12 +104,12 @@ impl Index {
         remake: Remake,
         mut progress: impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<Option<Index>> {
-        let pool = pool(threads)?;
+        let threads = number_of(threads)?;
         if self.is_built() {
             return Ok(None);
         }
-        let Some(tables) = self.make_tables(pool.as_ref(), max_states, &mut progress)? else {
-            let complete = fill_parts(&self.0, pool.as_ref(), max_states, &mut progress)?;
+        let Some(tables) = self.make_tables(threads, max_states, &mut progress)? else {
+            let complete = fill_parts(&self.0, threads, max_states, &mut progress)?;
             let _ = self.0.built.set(Built { tables: None, complete, classes: OnceLock::new() });
             return Ok(None);
         };
@@ -126,12 +125,12 @@ impl Index {
 
     fn make_tables(
         &self,
-        pool: Option<&ThreadPool>,
+        threads: usize,
         max_states: usize,
         progress: &mut impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<Option<Tables>> {
         self.compiled()?;
-        match super::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, pool, progress) {
+        match super::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, threads, progress) {
             Ok(tables) => Ok(Some(tables)),
             // Too many configurations, or a vocabulary that narrows the source.
             Err(e) if matches!(e.kind(), ErrorKind::Limit | ErrorKind::Unsupported) => Ok(None),
@@ -170,16 +169,12 @@ impl Index {
     }
 }
 
-/// Threads to work on; none where the calling one is enough.
-fn pool(threads: Option<usize>) -> Result<Option<ThreadPool>> {
+/// How many threads to work on.
+fn number_of(threads: Option<usize>) -> Result<usize> {
     if threads.is_some_and(|n| n == 0 || n > MAX_THREADS) {
         return Err(Error::new(ErrorKind::Argument, format!("threads must be 1 to {MAX_THREADS}")));
     }
-    if threads == Some(1) {
-        return Ok(None);
-    }
-    let pool = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    pool.map(Some).map_err(|e| Error::new(ErrorKind::Limit, format!("threads cannot be started: {e}")))
+    Ok(threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()).min(MAX_THREADS)))
 }
 
 /// A mask to make: of a lexeme's state after so many code points.
@@ -188,7 +183,7 @@ type Part<'a> = (&'a MaskedLexeme, StateId, u32);
 /// Makes masks of states of lexemes. Whether none was left out.
 fn fill_parts(
     inner: &Inner,
-    pool: Option<&ThreadPool>,
+    threads: usize,
     max_states: usize,
     progress: &mut impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<bool> {
@@ -248,18 +243,23 @@ fn fill_parts(
         complete = false;
         parts.truncate(BEGINNING);
     }
-    let (mut done, mut bytes) = (0, 0);
-    for chunk in parts.chunks(CHUNK) {
+    let mut bytes = 0;
+    for (chunk, from) in parts.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
         if bytes > MAX_PART_BYTES {
             complete = false;
             break;
         }
-        bytes += match pool {
-            Some(pool) => pool.install(|| chunk.par_iter().map(|part| make(inner, &part.1)).sum::<usize>()),
-            None => chunk.iter().map(|part| make(inner, &part.1)).sum(),
-        };
-        done += chunk.len();
-        progress(done, parts.len())?;
+        in_order(
+            threads,
+            chunk.len(),
+            || (),
+            |(), i| make(inner, &chunk[i].1),
+            |_, made| {
+                bytes += made;
+                Ok(())
+            },
+        )?;
+        progress(from + chunk.len(), parts.len())?;
     }
     Ok(complete)
 }

@@ -1,32 +1,35 @@
 //! Making tables: configurations are explored by bytes, and each gives the mask that a guide would be given there.
 //!
 //! The masks are those of the lazy engine, put together from what lexemes allow, which is the same work that guides
-//! spread over their first uses; no state has a walk of the trie of its own. Masks are made side by side and added in
-//! the order of the states, so tables are the same for any number of threads.
+//! spread over their first uses; no state has a walk of the trie of its own, and none a row: masks are sketched by what
+//! they are made of. They are sketched side by side, the first while others are still explored, and added in the order
+//! of the states, so tables are the same for any number of threads.
 
-use rayon::ThreadPool;
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::masks::{self, MaskSetBuilder};
+use super::ahead::{Ahead, Stop};
+use super::gather::MaskSetBuilder;
+use super::maker::Maker;
+use super::ordered::{in_order, no_thread};
 use super::rows::Rows;
 use super::{DEAD, MAX_STATES, OUTSIDE, Parts, Tables, bits};
-use crate::automaton::arena::Arena;
-use crate::automaton::config::Frames;
 use crate::automaton::flat::explore::Explorer;
 use crate::automaton::flat::{self, Flat};
 use crate::automaton::lexeme::Kind;
 use crate::automaton::program::Program;
 use crate::error::{Error, Result};
-use crate::index::mask::Masker;
 use crate::index::{Engine, Index, Inner};
 use crate::ir::INF;
 
-/// Masks that are made before they are added: bounds what lies in memory at once.
+/// Masks that are added between two reports of progress.
 const CHUNK: usize = 64;
+/// With fewer configurations than this starting threads takes longer than they save.
+const MANY: usize = 192;
+/// No more threads than these, one that explores among them, keep up with each other.
+const MOST_AHEAD: usize = 8;
 
-/// The complete tables of an index. Masks are made on `pool`, or on the calling thread; `progress` is told states done
-/// and states in all between chunks, on the calling thread, and may stop the work by an error.
+/// The complete tables of an index, made on `threads` threads, the calling one among them. `progress` is told masks done
+/// and masks in all now and then, on the calling thread, and may stop the work by an error.
 ///
 /// # Errors
 /// `Limit` if there are more than `max_states` configurations, or the tables would take more than `max_bytes`;
@@ -35,7 +38,7 @@ pub fn complete(
     index: &Index,
     max_states: usize,
     max_bytes: usize,
-    pool: Option<&ThreadPool>,
+    threads: usize,
     progress: impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<Tables> {
     index.source()?;
@@ -50,11 +53,41 @@ pub fn complete(
         return Err(Error::limit("flat states", max_states as u64, least));
     }
     let mut explorer = Explorer::new(source, max_states);
-    let (flat, representatives) = Flat::explore(&mut explorer)?;
-    let tops: Vec<u32> = representatives.iter().map(|&id| explorer.top(id)).collect();
+    let ahead = Ahead::default();
+    let (flat, representatives) = explore(&index.0, &mut explorer, &ahead, threads)?;
     let next = flat.next.iter().map(|&to| if to == flat::DEAD { DEAD } else { to as u16 }).collect();
     let automaton = (flat.classes.of.to_vec(), next, &flat.accepting[..]);
-    tables(&index.0, automaton, &tops, explorer.arena(), max_bytes, pool, progress)
+    tables(&index.0, automaton, &representatives, &explorer, &ahead, max_bytes, threads, progress)
+}
+
+/// The minimal automaton of an index and what its states stand for, found on the calling thread, while others make
+/// masks ahead.
+fn explore(inner: &Inner, explorer: &mut Explorer<'_>, ahead: &Ahead, threads: usize) -> Result<(Flat, Vec<u32>)> {
+    if threads == 1 {
+        return Flat::explore(explorer);
+    }
+    std::thread::scope(|scope| {
+        let _stop = Stop(ahead);
+        let mut steps: Vec<(u32, u8)> = Vec::new();
+        let mut started = false;
+        let mut failed = None;
+        let found = Flat::explore_and_tell(explorer, |from, byte| {
+            steps.push((from, byte));
+            if started {
+                ahead.tell(&mut steps);
+            } else if steps.len() >= MANY {
+                started = true;
+                ahead.tell(&mut steps);
+                for _ in 1..threads.min(MOST_AHEAD) {
+                    let help = || ahead.help(&mut Maker::at_start(inner));
+                    if let Err(e) = std::thread::Builder::new().spawn_scoped(scope, help) {
+                        failed = Some(no_thread(&e));
+                    }
+                }
+            }
+        });
+        failed.map_or(found, Err)
+    })
 }
 
 /// The beginning of an index of any size: its `states` configurations nearest to the start.
@@ -65,70 +98,77 @@ pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<Table
     let mut explorer = Explorer::new(index.source()?, usize::MAX);
     let classes = explorer.classes().clone();
     let states = states.clamp(1, MAX_STATES);
-    let (mut next, mut accepting, mut tops) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut next, mut accepting) = (Vec::new(), Vec::new());
+    let mut row = Vec::new();
     let mut id = 0;
     while id < states.min(explorer.len()) as u32 {
         accepting.push(explorer.is_accepting(id));
-        for &byte in &classes.first {
-            next.push(match explorer.step(id, byte)? {
-                None => DEAD,
-                Some(to) if (to as usize) < states => to as u16,
-                Some(_) => OUTSIDE,
-            });
-        }
-        tops.push(explorer.top(id));
+        row.clear();
+        explorer.row(id, &mut row)?;
+        next.extend(row.iter().map(|&to| match to {
+            flat::DEAD => DEAD,
+            to if (to as usize) < states => to as u16,
+            _ => OUTSIDE,
+        }));
         id += 1;
     }
     let automaton = (classes.of.to_vec(), next, &accepting[..]);
-    tables(&index.0, automaton, &tops, explorer.arena(), max_bytes, None, |_, _| Ok(()))
+    let ids: Vec<u32> = (0..id).collect();
+    tables(&index.0, automaton, &ids, &explorer, &Ahead::default(), max_bytes, 1, |_, _| Ok(()))
 }
 
-/// Tables of an automaton, given as byte classes, next states and accepting states, over the masks of configurations;
-/// on the calling thread without a pool.
+/// Tables of an automaton, given as byte classes, next states and accepting states, over the masks of configurations:
+/// `ids` of `explorer`.
+#[allow(clippy::too_many_arguments)]
 fn tables(
     inner: &Inner,
     (byte_classes, next, accepting): (Vec<u8>, Vec<u16>, &[bool]),
-    tops: &[u32],
-    arena: &Arena,
+    ids: &[u32],
+    explorer: &Explorer<'_>,
+    ahead: &Ahead,
     max_bytes: usize,
-    pool: Option<&ThreadPool>,
+    threads: usize,
     mut progress: impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<Tables> {
-    let words = inner.vocabulary.words();
-    let width = next.len() / tops.len().max(1);
-    let mut set = MaskSetBuilder::new(words);
+    let width = next.len() / ids.len().max(1);
+    let mut set = MaskSetBuilder::new(inner.vocabulary.words());
     // States that are known to share their mask have it made once.
-    let mask_states: Vec<u32> = match &inner.engine {
-        Engine::Pattern(lexeme) => tops.iter().map(|&top| lexeme.lexeme.mask_state(top)).collect(),
-        Engine::Document { .. } => tops.to_vec(),
+    let state = |&id: &u32| match &inner.engine {
+        Engine::Pattern(lexeme) => lexeme.lexeme.mask_state(explorer.top(id)),
+        Engine::Document { .. } => id,
     };
-    let mut seen = FxHashSet::default();
-    let distinct: Vec<u32> = mask_states.iter().copied().filter(|&state| seen.insert(state)).collect();
-    let mut numbers: FxHashMap<u32, u16> = FxHashMap::default();
-    for chunk in distinct.chunks(CHUNK) {
-        let mask = |arena: &mut Arena, &top: &u32| {
-            let mut row = vec![0; words];
-            mask(inner, arena, top, &mut row);
-            (masks::hash(&row), row)
-        };
-        let made: Vec<(u64, Vec<u32>)> = match pool {
-            Some(pool) => pool.install(|| chunk.par_iter().map_init(|| arena.clone(), mask).collect()),
-            None => {
-                let mut arena = arena.clone();
-                chunk.iter().map(|top| mask(&mut arena, top)).collect()
-            }
-        };
-        for (&state, (hash, row)) in chunk.iter().zip(&made) {
-            // Fewer than the states, whose numbers have 16 bits.
-            numbers.insert(state, set.add_hashed(*hash, row) as u16);
+    let mut place: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut distinct: Vec<u32> = Vec::new();
+    let places: Vec<u32> = ids
+        .iter()
+        .map(|id| {
+            *place.entry(state(id)).or_insert_with(|| {
+                distinct.push(*id);
+                distinct.len() as u32 - 1
+            })
+        })
+        .collect();
+    let threads = if distinct.len() < MANY { 1 } else { threads };
+    let tops: Vec<u32> = (0..explorer.len() as u32).map(|id| explorer.top(id)).collect();
+    let worker = || Maker::new(inner, explorer.arena().clone(), tops.clone());
+    let make = |maker: &mut Maker<'_>, i: usize| {
+        let id = distinct[i];
+        ahead.get(id).cloned().unwrap_or_else(|| maker.sketch(id))
+    };
+    let mut numbers: Vec<u16> = Vec::with_capacity(distinct.len());
+    in_order(threads, distinct.len(), worker, make, |i, sketch| {
+        // Fewer than the states, whose numbers have 16 bits.
+        numbers.push(set.add(&sketch) as u16);
+        if (i + 1) % CHUNK != 0 && i + 1 < distinct.len() {
+            return Ok(());
         }
         let held = set.bytes() + 2 * next.len();
         if held > max_bytes {
             return Err(Error::limit("bytes of built tables", max_bytes as u64, held as u64));
         }
-        progress(numbers.len(), distinct.len())?;
-    }
-    let mask_of: Vec<u16> = mask_states.iter().filter_map(|state| numbers.get(state).copied()).collect();
+        progress(i + 1, distinct.len())
+    })?;
+    let mask_of: Vec<u16> = places.iter().map(|&place| numbers[place as usize]).collect();
     let parts = Parts {
         byte_classes: byte_classes.into(),
         rows: Rows::of(&next, width),
@@ -137,17 +177,6 @@ fn tables(
         masks: set.finish(),
     };
     Tables::new(parts, inner.vocabulary.size())
-}
-
-/// The mask of a configuration: of a lexeme's state, or of a top node of `arena`.
-fn mask(inner: &Inner, arena: &mut Arena, top: u32, row: &mut [u32]) {
-    match &inner.engine {
-        Engine::Pattern(lexeme) => inner.tables.root_mask(&inner.vocabulary, lexeme, top).inner.or_into(row),
-        Engine::Document { program, lexemes } => {
-            let frames = Frames { program, arena };
-            Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, row).fill_anew(top);
-        }
-    }
 }
 
 /// A number of configurations that a document has at least, if it is more than `most`: seen from recursion and from

@@ -10,11 +10,16 @@
 //! is as wide, classes of tokens that act alike in every state, is derived where it is asked for ([`classes`]).
 //! [`Tables::new`] checks every number once, so no look-up in tables that came from a file can go wrong afterwards.
 
+mod ahead;
 mod build;
 pub mod classes;
+mod gather;
 mod make;
+mod maker;
 pub mod masks;
+mod ordered;
 pub mod rows;
+mod sketch;
 
 use crate::automaton::flat::Flat;
 use crate::error::{Error, ErrorKind, Result};

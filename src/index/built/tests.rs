@@ -1,11 +1,16 @@
 use std::sync::Arc;
 
 use super::classes::{TokenClasses, walk};
-use super::masks::{MaskSet, MaskSetBuilder, NO_BASE, OF_MASK};
+use super::gather::MaskSetBuilder;
+use super::masks::{MaskSet, NO_BASE, OF_MASK};
 use super::rows::Rows;
+use super::sketch::{Sketch, Sketcher};
 use super::{OUTSIDE, Parts, Tables, beginning, complete};
+use crate::automaton::flat::DEAD;
+use crate::automaton::flat::explore::Explorer;
 use crate::automaton::lexeme::CLOSED;
 use crate::frontend::regex::{Dialect, RegexOptions};
+use crate::frontend::schema::SchemaOptions;
 use crate::index::tables::{Tables as VocabularyTables, Walked};
 use crate::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
@@ -23,8 +28,7 @@ fn index(pattern: &str) -> Index {
 }
 
 fn tables(index: &Index, threads: usize) -> Tables {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    complete(index, 10_000, 1 << 30, Some(&pool), |_, _| Ok(())).unwrap()
+    complete(index, 10_000, 1 << 30, threads, |_, _| Ok(())).unwrap()
 }
 
 fn mask(tables: &Tables, state: u16) -> Vec<u32> {
@@ -162,7 +166,16 @@ fn sets_of_masks_give_back_what_was_added() {
     }
     rows.extend_from_within(..50);
     let mut builder = MaskSetBuilder::new(40);
-    let numbers: Vec<u32> = rows.iter().map(|row| builder.add(row)).collect();
+    let mut sketcher = Sketcher::new(40);
+    let numbers: Vec<u32> = rows.iter().map(|row| builder.add(&sketcher.of_row(row))).collect();
+    // Whatever a mask is sketched on, it is the same mask.
+    let full: Arc<[u32]> = vec![u32::MAX; 40].into();
+    let hash_of_full = sketcher.of_row(&full).hash;
+    for (number, row) in numbers.iter().zip(&rows) {
+        let ids = (0..1280).filter(|id| row[id / 32] >> (id % 32) & 1 == 0).map(|id| id as u32).collect();
+        let hash = sketcher.of_row(row).hash;
+        assert_eq!(builder.add(&Sketch { hash, base: Some((full.clone(), hash_of_full)), ids }), *number);
+    }
     let set = builder.finish();
     assert!(set.fits(1280) && !set.fits(1279 - 40));
     let mut row = vec![0; 40];
@@ -233,6 +246,33 @@ fn damaged_tables_are_refused() {
         assert!(Tables::new(broken, 300).is_err());
     }
     assert_eq!(MaskSet::default().memory_bytes(), 0);
+}
+
+#[test]
+fn classes_that_act_alike_in_a_configuration_are_found() {
+    for source in [
+        r#"{"type": "object", "properties": {"ab": {"type": "string", "maxLength": 3}, "b": {"type": "number"}},
+            "additionalProperties": false}"#,
+        r#"{"type": "array", "items": {"enum": [null, "ab\n", 12, "é", {"a": [true]}]}, "maxItems": 3}"#,
+        r#"{"anyOf": [{"type": "string", "pattern": "^a+b?$"}, {"type": "object", "required": ["a"],
+            "properties": {"a": {"const": "{}"}}, "additionalProperties": {"type": "integer"}, "maxProperties": 2}]}"#,
+        r#"{"type": "array", "items": {"type": "boolean"}, "uniqueItems": true, "maxItems": 2}"#,
+    ] {
+        let index = Index::from_json_schema(source, &vocabulary(), &SchemaOptions::default(), &Limits::default());
+        let index = index.unwrap();
+        let mut explorer = Explorer::new(index.source().unwrap(), 100_000);
+        let classes = explorer.classes().clone();
+        let mut id = 0;
+        while id < explorer.len().min(2_000) as u32 {
+            let mut row = Vec::new();
+            explorer.row(id, &mut row).unwrap();
+            for (&first, to) in classes.first.iter().zip(row) {
+                assert_eq!(explorer.step(id, first).unwrap().unwrap_or(DEAD), to, "{source}: {first} in {id}");
+            }
+            id += 1;
+        }
+        assert!(id > 20, "{source}: {id}");
+    }
 }
 
 #[test]
