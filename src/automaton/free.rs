@@ -305,7 +305,8 @@ fn step(x: &Exprs, edges: &[Edge], of: &mut impl FnMut(ExprId) -> Free) -> Free 
             best = Some((width, e.to));
         }
     }
-    let Some((_, target)) = best.filter(|b| !x.is_boolean(b.1)) else { return Free::NONE };
+    // A single character lets hardly a token pass, and behind it stands the rest of a word, character by character.
+    let Some((_, target)) = best.filter(|b| b.0 > 1 && !x.is_boolean(b.1)) else { return Free::NONE };
     let groups = groups_to(x, edges, target);
     match groups {
         0 => Free::NONE,

@@ -79,6 +79,12 @@ impl State {
     pub fn is_plain(&self) -> bool {
         self.sub == Sub::Plain
     }
+
+    /// By class of bytes: [`DEAD`] or [`CLOSED`] where it is known that these bytes lead there.
+    pub(super) fn ends(&self) -> impl Iterator<Item = Option<StateId>> + '_ {
+        let known = |to: &AtomicU32| Some(to.load(Ordering::Acquire)).filter(|to| matches!(*to, DEAD | CLOSED));
+        self.row.iter().map(known)
+    }
 }
 
 struct Builder {

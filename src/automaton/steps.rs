@@ -72,8 +72,16 @@ impl<'a> Steps<'a> {
     fn fill(&mut self, local: Local, byte: u8, slot: usize) -> Local {
         let (id, state) = self.states[(local - FIRST) as usize];
         let to = self.lexeme.next_from(id, state, byte);
-        let to = self.local(to);
-        self.rows[slot] = to;
+        if to > CLOSED {
+            let to = self.local(to);
+            self.rows[slot] = to;
+            return to;
+        }
+        // Most bytes end most walks, and the lexeme makes a row whole.
+        let row = (local - FIRST) as usize * self.width;
+        for (slot, end) in self.rows[row..row + self.width].iter_mut().zip(state.ends()) {
+            *slot = if *slot == UNKNOWN { end.unwrap_or(UNKNOWN) } else { *slot };
+        }
         to
     }
 }

@@ -1,7 +1,8 @@
 //! The children of a big trie's nodes, side by side.
 //!
 //! A trie finds the children of a node by jumping from one subtree's end to the next, which touches memory all over a
-//! trie of a quarter million nodes. Who looks for one byte at many nodes searches these lists instead.
+//! trie of a quarter million nodes. Who looks for one byte at many nodes searches these lists instead, and so does a
+//! walk that leaves most children out.
 
 use crate::vocab::Trie;
 
@@ -67,5 +68,18 @@ impl Children {
         let (from, to) = (self.start[node as usize] as usize, self.start[node as usize + 1] as usize);
         let at = self.byte[from..to].binary_search(&byte).ok()?;
         Some(self.of[from + at])
+    }
+
+    /// Where a walk in the trie's order goes on that leaves out the child of `node` under `byte`, and the children
+    /// behind it as long as `leaves_out` says so of their bytes: at the next child, or at `past`, behind all of them.
+    #[inline]
+    pub fn next_but(&self, node: u32, byte: u8, past: u32, mut leaves_out: impl FnMut(u8) -> bool) -> u32 {
+        let (from, to) = (self.start[node as usize] as usize, self.start[node as usize + 1] as usize);
+        let bytes = &self.byte[from..to];
+        let behind = bytes.partition_point(|&b| b <= byte);
+        match bytes[behind..].iter().position(|&b| !leaves_out(b)) {
+            Some(at) => self.of[from + behind + at],
+            None => past,
+        }
     }
 }

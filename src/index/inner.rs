@@ -173,7 +173,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Walks from the node `begin` on. Returns where it stopped, which is before the end where the lexeme has grown too
+    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where the lexeme has grown too
     /// much.
     fn spans_from(&self, begin: u32, state: StateId, spans: &mut Spans) -> u32 {
         let (trie, l) = (self.trie, self.lexeme);
@@ -182,16 +182,16 @@ impl Walk<'_> {
         let first = steps.local(state);
         // What is free in the states that were asked about, by their names in this walk.
         let mut free: Vec<Option<Free>> = Vec::new();
-        // State and code points so far, by depth.
-        let mut stack: Vec<(Local, u32)> = vec![(first, 0); 64];
+        // State and code points so far, by depth, and the node.
+        let mut stack: Vec<(Local, u32, u32)> = vec![(first, 0, 0); 64];
         let counts = self.count.is_some();
         for i in nodes_above(trie, 0, begin) {
             let depth = trie.depth[i as usize] as usize;
-            let (from, chars) = stack[depth - 1];
+            let (from, chars, _) = stack[depth - 1];
             let byte = trie.byte[i as usize];
             let to = steps.next(from, byte);
-            stack.resize(stack.len().max(depth + 1), (first, 0));
-            stack[depth] = (to, chars + u32::from(counts && l.starts_char(steps.state(from), byte)));
+            stack.resize(stack.len().max(depth + 1), (first, 0, 0));
+            stack[depth] = (to, chars + u32::from(counts && l.starts_char(steps.state(from), byte)), i);
         }
         let mut look = steps.num_states() + LOOK;
         let end = trie.len() as u32;
@@ -204,14 +204,15 @@ impl Walk<'_> {
                 }
             }
             let depth = trie.depth[i as usize] as usize;
-            let (from, mut chars) = stack[depth - 1];
+            let (from, mut chars, above) = stack[depth - 1];
             let byte = trie.byte[i as usize];
             let to = steps.next(from, byte);
-            let past = trie.end[i as usize];
             if to <= QUOTE {
-                i = past;
+                let ends = |b| steps.next(from, b) <= QUOTE;
+                i = self.tables.children.next_but(above, byte, trie.end[above as usize], ends);
                 continue;
             }
+            let past = trie.end[i as usize];
             if let Some(n) = self.count {
                 chars += u32::from(l.starts_char(steps.state(from), byte));
                 if !l.live_at(steps.state(to), n.saturating_add(chars)) {
@@ -226,9 +227,9 @@ impl Walk<'_> {
             }
             spans.push(trie.places(i));
             if depth >= stack.len() {
-                stack.resize(depth * 2, (first, 0));
+                stack.resize(depth * 2, (first, 0, 0));
             }
-            stack[depth] = (to, chars);
+            stack[depth] = (to, chars, i);
             i += 1;
         }
         end
@@ -240,9 +241,11 @@ impl Walk<'_> {
         /// Nodes that are met at most.
         const MOST: u32 = 8_000;
         let trie = self.trie;
+        // All that lies behind a walk of the vocabulary's own trie.
+        let children = self.covers.then_some(&self.tables.children);
         let mut steps = Steps::new(self.lexeme);
         let mut free: Vec<Option<Free>> = Vec::new();
-        let mut stack: Vec<(Local, Local)> = vec![(steps.local(state), steps.local(base)); 64];
+        let mut stack: Vec<(Local, Local, u32)> = vec![(steps.local(state), steps.local(base), 0); 64];
         let step = |steps: &mut Steps<'_>, from: Local, byte: u8| match from {
             END => END,
             _ => Some(steps.next(from, byte)).filter(|&to| to > QUOTE).unwrap_or(END),
@@ -254,7 +257,7 @@ impl Walk<'_> {
                 return true;
             }
             let depth = trie.depth[i as usize] as usize;
-            let (p, q) = stack[depth - 1];
+            let (p, q, above) = stack[depth - 1];
             let byte = trie.byte[i as usize];
             let to = (step(&mut steps, p, byte), step(&mut steps, q, byte));
             let past = trie.end[i as usize];
@@ -266,8 +269,18 @@ impl Walk<'_> {
                     && self.passes(&steps, free, to.0, i, 0)
                     && self.passes(&steps, free, to.1, i, 0)
             };
-            if to.0 == to.1 || both_pass(&mut free) {
+            if to.0 == to.1 {
                 // What ends right here is in both rows or in neither.
+                i = match children {
+                    Some(children) => {
+                        let same = |b| step(&mut steps, p, b) == step(&mut steps, q, b);
+                        children.next_but(above, byte, trie.end[above as usize], same)
+                    }
+                    None => past,
+                };
+                continue;
+            }
+            if both_pass(&mut free) {
                 i = past;
                 continue;
             }
@@ -280,9 +293,9 @@ impl Walk<'_> {
                 trie.tokens(i).iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
             }
             if depth >= stack.len() {
-                stack.resize(depth * 2, (END, END));
+                stack.resize(depth * 2, (END, END, 0));
             }
-            stack[depth] = to;
+            stack[depth] = (to.0, to.1, i);
             i += 1;
         }
         false

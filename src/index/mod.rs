@@ -18,6 +18,7 @@ pub mod after;
 pub mod built;
 mod children;
 pub(crate) mod composition;
+mod crosses;
 mod describe;
 pub mod finished;
 mod inner;

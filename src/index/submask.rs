@@ -12,6 +12,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::children::Children;
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
 use crate::automaton::text::{Move, Sub, step};
@@ -78,12 +79,19 @@ pub(crate) fn delimits(b: u8) -> bool {
     matches!(b, b',' | b'}' | b']' | b':' | b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Walks `trie` below `node` from `state`. `count` is the register of a bounded text lexeme, or `None` where no token
+/// Walks a trie below `node` from `state`. `count` is the register of a bounded text lexeme, or `None` where no token
 /// can reach a bound. `cross` asks for crossing tokens as well.
-pub(crate) fn walk(lexeme: &Lexeme, trie: &Trie, node: u32, state: StateId, count: Option<u32>, cross: bool) -> Found {
+pub(crate) fn walk(
+    lexeme: &Lexeme,
+    (trie, children): (&Trie, &Children),
+    node: u32,
+    state: StateId,
+    count: Option<u32>,
+    cross: bool,
+) -> Found {
     let mut found = Found::default();
     in_parts(lexeme, trie, node, &[state], |lexeme, states, from| {
-        walk_from(lexeme, trie, (node, from), states[0], count, cross, &mut found)
+        walk_from(lexeme, (trie, children), (node, from), states[0], count, cross, &mut found)
     });
     found
 }
@@ -127,7 +135,7 @@ pub(super) fn nodes_above(trie: &Trie, top: u32, node: u32) -> Vec<u32> {
 /// A part of [`walk`], from a node on that the parts before came to. Returns where it stopped.
 fn walk_from(
     lexeme: &Lexeme,
-    trie: &Trie,
+    (trie, children): (&Trie, &Children),
     (node, begin): (u32, u32),
     state: StateId,
     count: Option<u32>,
@@ -139,15 +147,15 @@ fn walk_from(
     let held = lexeme.memory_bytes();
     let mut steps = Steps::new(lexeme);
     let first = steps.local(state);
-    // State and code points so far, and whether an escape was read, by depth below `node`.
-    let mut stack: Vec<(Local, u32, bool)> = vec![(first, 0, false); 64];
+    // State and code points so far, and whether an escape was read, by depth below `node`; and the node.
+    let mut stack: Vec<(Local, u32, bool, u32)> = vec![(first, 0, false, node); 64];
     for i in nodes_above(trie, node, begin) {
         let depth = (trie.depth[i as usize] - base) as usize;
-        let (from, chars, escaped) = stack[depth - 1];
+        let (from, chars, escaped, _) = stack[depth - 1];
         let to = steps.next(from, trie.byte[i as usize]);
         let chars = chars + (!raw && lexeme.starts_char(steps.state(from), trie.byte[i as usize])) as u32;
-        stack.resize(stack.len().max(depth + 1), (first, 0, false));
-        stack[depth] = (to, chars, escaped || (!raw && !steps.state(to).is_plain()));
+        stack.resize(stack.len().max(depth + 1), (first, 0, false, node));
+        stack[depth] = (to, chars, escaped || (!raw && !steps.state(to).is_plain()), i);
     }
     let mut look = steps.num_states() + LOOK;
     let end = trie.end[node as usize];
@@ -160,15 +168,17 @@ fn walk_from(
             }
         }
         let depth = (trie.depth[i as usize] - base) as usize;
-        let (from, chars, escaped) = stack[depth - 1];
+        let (from, chars, escaped, above) = stack[depth - 1];
         let byte = trie.byte[i as usize];
         let to = steps.next(from, byte);
         if to == END {
             // At depth 1 the lexeme ends before the token begins; whoever steps the frames sees to that.
-            if cross && raw && depth > 1 && delimits(byte) && steps.state(from).accepting {
+            let may_end = cross && raw && depth > 1 && steps.state(from).accepting;
+            if may_end && delimits(byte) {
                 found.tail(trie, i, true, depth - 1, base, chars, escaped);
             }
-            i = trie.end[i as usize];
+            let ends = |b| steps.next(from, b) == END && !(may_end && delimits(b));
+            i = children.next_but(above, byte, trie.end[above as usize], ends);
             continue;
         }
         if to == QUOTE {
@@ -187,9 +197,9 @@ fn walk_from(
             continue;
         }
         if depth >= stack.len() {
-            stack.resize(depth * 2, (first, 0, false));
+            stack.resize(depth * 2, (first, 0, false, node));
         }
-        stack[depth] = (to, chars, escaped || (!raw && !next.is_plain()));
+        stack[depth] = (to, chars, escaped || (!raw && !next.is_plain()), i);
         found.inner.extend(trie.tokens(i).iter().map(|&t| (t, chars)));
         i += 1;
     }
@@ -226,10 +236,24 @@ impl Found {
         }
     }
 
-    /// The finished mask; `words` is the length of a row.
-    ///
-    /// `spelled` gives the bytes of a token below the node where the walk began.
-    pub(crate) fn finish<'a>(self, words: usize, spelled: impl Fn(u32) -> &'a [u8]) -> SubMask {
+    /// Whether there are crossing tokens.
+    pub(super) fn crosses(&self) -> bool {
+        !self.crossings.is_empty()
+    }
+
+    /// Adds what tells the crossing tokens from others that a walk from the same place may find.
+    pub(super) fn describe(&self, key: &mut Vec<u32>) {
+        key.reserve(self.crossings.len() * 2 + self.escaped.len() + 1);
+        key.push(self.crossings.len() as u32);
+        for (from, to, c) in &self.crossings {
+            // No token has as many bytes as 16 bits count, and none more code points than bytes.
+            key.extend([c.token, c.chars << 16 | (to - from) as u32]);
+        }
+        key.extend_from_slice(&self.escaped);
+    }
+
+    /// The finished mask with these crossing tokens; `words` is the length of a row.
+    pub(crate) fn finish(self, words: usize, cross: Option<Arc<Cross>>) -> SubMask {
         let inner = if self.inner.len() <= SPARSE {
             let mut v: Vec<u32> = self.inner.iter().map(|t| t.0).collect();
             v.sort_unstable();
@@ -241,12 +265,11 @@ impl Found {
             }
             Inner::Dense(row.into())
         };
-        let cross = self.cross(spelled);
         SubMask { inner, cross }
     }
 
-    /// The crossing tokens alone.
-    pub(crate) fn cross<'a>(&self, spelled: impl Fn(u32) -> &'a [u8]) -> Option<Arc<Cross>> {
+    /// The crossing tokens; `spelled` gives the bytes of a token below the node where the walk began.
+    pub(super) fn cross<'a>(&self, spelled: impl Fn(u32) -> &'a [u8]) -> Option<Arc<Cross>> {
         let mut escaped: Vec<(u32, Box<[u8]>)> =
             self.escaped.iter().map(|&t| (t, decode(spelled(t)).into_boxed_slice())).collect();
         escaped.sort_unstable();

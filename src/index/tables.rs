@@ -7,6 +7,7 @@
 
 mod cache;
 mod rooms;
+mod tries;
 
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 pub use cache::TableStats;
 
 use super::children::Children;
+use super::crosses::Crosses;
 use super::finished::Finished;
 use super::inner;
 use super::marked::Marked;
@@ -108,7 +110,10 @@ pub struct Tables {
     /// Children of the root, by trie, whose byte is one of `"{}[],:`.
     pub brackets: [Box<[u32]>; 2],
     /// The children of the vocabulary's trie.
-    children: Children,
+    pub(super) children: Children,
+    /// Those of the whitespace tails' trie, and of the tokens' with a quote.
+    blank_children: Children,
+    quoted_children: Children,
     /// The bytes that are tokens of their own.
     pub single: ByteSet,
     /// What narrows JSON documents, where bytes that they contain are no tokens.
@@ -125,6 +130,8 @@ pub struct Tables {
     pub marked: OnceLock<Marked>,
     /// What tokens spell between values.
     pub tails: Tails,
+    /// Crossing tokens that walks found.
+    crosses: Crosses,
     /// Finished parts of masks.
     pub shares: Shares,
     /// Finished rows.
@@ -222,6 +229,7 @@ impl Tables {
         let blank_tails = Trie::build(&mut tails)?;
         let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
         let brackets = [brackets(trie), brackets(&blank_tails)];
+        let quoted = Trie::build(&mut quoted)?;
         let limits = Limits::default();
         let mut exprs = Exprs::new(limits.max_expr_nodes);
         let any = exprs.any_text();
@@ -233,10 +241,12 @@ impl Tables {
             words: vocabulary.words(),
             reach,
             blanks: blanks.into(),
+            blank_children: Children::of(&blank_tails),
             blank_tails,
             blank_reach,
             brackets,
             children: Children::of(trie),
+            quoted_children: Children::of(&quoted),
             spelling: Spelling::of(vocabulary, &single),
             single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
@@ -245,45 +255,14 @@ impl Tables {
             subtrees: Subtrees::of(trie),
             marked: OnceLock::new(),
             tails: Tails::of(vocabulary)?,
+            crosses: Crosses::default(),
             shares: Shares::default(),
             finished: Finished::default(),
-            quoted: Trie::build(&mut quoted)?,
+            quoted,
             cache: Mutex::default(),
             unmeasured: AtomicUsize::new(0),
             counters: Default::default(),
         }))
-    }
-
-    /// The bytes of a token below a node of a trie.
-    pub fn rest_of<'v>(&self, vocabulary: &'v Vocabulary, token: u32, walked: Walked, node: u32) -> &'v [u8] {
-        let bytes = vocabulary.token_bytes(token).unwrap_or_default();
-        let blanks = match walked {
-            Walked::Tokens => 0,
-            Walked::WhitespaceTails => bytes.iter().take_while(|b| is_blank(**b)).count(),
-        };
-        let depth = self.trie(vocabulary, walked).depth[node as usize] as usize;
-        bytes.get(blanks + depth..).unwrap_or_default()
-    }
-
-    /// The trie of a [`Walked`].
-    pub fn trie<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked) -> &'a Trie {
-        match walked {
-            Walked::Tokens => vocabulary.trie(),
-            Walked::WhitespaceTails => &self.blank_tails,
-        }
-    }
-
-    /// The child of a node of the trie of a [`Walked`].
-    pub fn child(&self, vocabulary: &Vocabulary, walked: Walked, node: u32, byte: u8) -> Option<u32> {
-        match walked {
-            Walked::Tokens => self.children.child(node, byte),
-            Walked::WhitespaceTails => self.trie(vocabulary, walked).child(node, byte),
-        }
-    }
-
-    /// Whether a token below a node of the vocabulary's trie may go on with a quote.
-    pub fn is_quoted(&self, node: u32) -> bool {
-        self.children.is_quoted(node)
     }
 
     /// Strings without constraints but length: all bounds share states and masks.
@@ -352,10 +331,15 @@ impl Tables {
         // Raw lexemes inside a document end at any accepting state, so their tails need the full walk; they are
         // numbers and words, and sparse.
         if !text && crosses {
-            return walk(l, vocabulary.trie(), 0, state, count, crosses).finish(self.words, whole);
+            let trie = self.with_children(vocabulary, Walked::Tokens);
+            let found = walk(l, trie, 0, state, count, crosses);
+            let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
+            return found.finish(self.words, cross);
         }
         let inner = inner::inner(self, vocabulary, lexeme, state, count);
-        let cross = text.then(|| walk(l, &self.quoted, 0, state, count, true).cross(whole)).flatten();
+        let quoted = (&self.quoted, &self.quoted_children);
+        let found = text.then(|| walk(l, quoted, 0, state, count, true));
+        let cross = found.and_then(|found| self.crosses.of(&found, (Walked::Tokens, 0), whole));
         SubMask { inner, cross }
     }
 
@@ -436,9 +420,10 @@ impl Tables {
             let made = Arc::new(self.root(vocabulary, lexeme, key_state, (!free).then_some(count)));
             return self.keep(&lexeme.masks, key, false, made);
         }
-        let trie = self.trie(vocabulary, walked);
+        let trie = self.with_children(vocabulary, walked);
         let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.masks.crosses);
-        let made = Arc::new(found.finish(self.words, |t| self.rest_of(vocabulary, t, walked, node)));
+        let cross = self.crosses.of(&found, (walked, node), |t| self.rest_of(vocabulary, t, walked, node));
+        let made = Arc::new(found.finish(self.words, cross));
         self.keep(&lexeme.masks, key, false, made)
     }
 }

@@ -31,7 +31,9 @@ fn what_is_free() {
     assert_eq!(free_in("[a-z]{1,5}"), Free { groups: letters(""), len: 5 });
     assert_eq!(free_in("[a-z][a-z0-9]*x"), Free { groups: letters(""), len: INF });
     assert_eq!(free_in("[a-z]{3}[a-z0-9]{4}"), Free { groups: letters(""), len: 7 });
-    assert_eq!(free_in("abc"), Free { groups: groups("a"), len: 1 });
+    assert_eq!(free_in("[ab]c"), Free { groups: groups("ab"), len: 1 });
+    // Hardly a token is a single letter.
+    assert_eq!(free_in("abc"), Free::NONE);
     // Not the whole of a group.
     assert_eq!(free_in("[a-cà]+"), Free { groups: groups("abc"), len: INF });
     assert_eq!(free_in("[à-â]+"), Free::NONE);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::super::lengths::{Lengths, lengths};
 use super::super::text::{Move, Sub, after_range, is_plain, pending, plain_pending, step};
 use super::{Builder, CLOSED, DEAD, FIRST, Kind, Lexeme, State, StateId, UNKNOWN};
-use crate::ir::ExprId;
+use crate::ir::{Edge, ExprId};
 
 impl Lexeme {
     pub(super) fn intern(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> StateId {
@@ -106,6 +106,25 @@ impl Lexeme {
                     let to = self.intern(&mut b, edge.to, Sub::Plain);
                     let (lo, hi) = (self.shared.classes[edge.lo as usize], self.shared.classes[edge.hi as usize]);
                     targets[lo as usize..=hi as usize].fill(to);
+                }
+            }
+            Kind::Text { .. } | Kind::Constant if state.sub == Sub::Plain => {
+                // Bytes stand for themselves, but for the quote and the backslash.
+                let classes = &self.shared.classes;
+                let plain = |byte: &u8| *byte >= b' ' && !matches!(byte, b'"' | b'\\');
+                for edge in b.exprs.row(state.expr).iter() {
+                    if (edge.lo..=edge.hi).any(|byte| plain(&byte)) && b.exprs.finds_live(edge.to) {
+                        let to = self.intern(&mut b, edge.to, Sub::Plain);
+                        for byte in (edge.lo..=edge.hi).filter(plain) {
+                            targets[classes[byte as usize] as usize] = to;
+                        }
+                    }
+                }
+                // Plain spelling escapes nothing between a space and a tilde but these two bytes themselves.
+                let escapes = |e: &Edge| e.lo < b' ' || e.hi > b'~' || (e.lo..=e.hi).any(|byte| !plain(&byte));
+                let any = self.kind != Kind::Constant || b.exprs.row(state.expr).iter().any(escapes);
+                for &byte in if any { &b"\"\\"[..] } else { b"\"" } {
+                    targets[classes[byte as usize] as usize] = self.text_target(&mut b, state.expr, Sub::Plain, byte);
                 }
             }
             Kind::Text { .. } | Kind::Constant => {

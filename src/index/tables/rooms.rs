@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::{MaskedLexeme, Tables};
+use super::{MaskedLexeme, Tables, Walked};
 use crate::automaton::lexeme::{Lexeme, StateId};
 use crate::index::submask::{Inner, SubMask, walk};
 use crate::vocab::Vocabulary;
@@ -31,10 +31,12 @@ impl Tables {
     /// Masks of "any text, at most r more code points" for every r that a token can tell from infinity: a row per r,
     /// each the one before plus the tokens of r code points.
     pub(super) fn room_masks(&self, vocabulary: &Vocabulary, l: &Lexeme, state: StateId) -> Vec<Arc<SubMask>> {
-        let found = walk(l, vocabulary.trie(), 0, state, None, true);
+        let found = walk(l, self.with_children(vocabulary, Walked::Tokens), 0, state, None, true);
         let mut inner = found.inner.clone();
         inner.sort_unstable_by_key(|t| (t.1, t.0));
-        let template = found.finish(self.words, |t| vocabulary.token_bytes(t).unwrap_or_default());
+        let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
+        let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
+        let template = found.finish(self.words, cross);
         let mut row = vec![0u32; self.words];
         let mut next = 0;
         let mut out: Vec<Arc<SubMask>> = Vec::new();

@@ -1,0 +1,48 @@
+//! The tries that masks are walked on: the vocabulary's own, and that of the whitespace tails.
+
+use super::{Tables, Walked, is_blank};
+use crate::index::children::Children;
+use crate::vocab::{Trie, Vocabulary};
+
+impl Tables {
+    /// The bytes of a token below a node of a trie.
+    pub fn rest_of<'v>(&self, vocabulary: &'v Vocabulary, token: u32, walked: Walked, node: u32) -> &'v [u8] {
+        let bytes = vocabulary.token_bytes(token).unwrap_or_default();
+        let blanks = match walked {
+            Walked::Tokens => 0,
+            Walked::WhitespaceTails => bytes.iter().take_while(|b| is_blank(**b)).count(),
+        };
+        let depth = self.trie(vocabulary, walked).depth[node as usize] as usize;
+        bytes.get(blanks + depth..).unwrap_or_default()
+    }
+
+    /// The trie of a [`Walked`].
+    pub fn trie<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked) -> &'a Trie {
+        match walked {
+            Walked::Tokens => vocabulary.trie(),
+            Walked::WhitespaceTails => &self.blank_tails,
+        }
+    }
+
+    /// The trie of a [`Walked`] with the children of its nodes.
+    pub(super) fn with_children<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked) -> (&'a Trie, &'a Children) {
+        let children = match walked {
+            Walked::Tokens => &self.children,
+            Walked::WhitespaceTails => &self.blank_children,
+        };
+        (self.trie(vocabulary, walked), children)
+    }
+
+    /// The child of a node of the trie of a [`Walked`].
+    pub fn child(&self, vocabulary: &Vocabulary, walked: Walked, node: u32, byte: u8) -> Option<u32> {
+        match walked {
+            Walked::Tokens => self.children.child(node, byte),
+            Walked::WhitespaceTails => self.trie(vocabulary, walked).child(node, byte),
+        }
+    }
+
+    /// Whether a token below a node of the vocabulary's trie may go on with a quote.
+    pub fn is_quoted(&self, node: u32) -> bool {
+        self.children.is_quoted(node)
+    }
+}
