@@ -18,6 +18,7 @@ use crate::automaton::flat::{self, Flat};
 use crate::automaton::lexeme::Kind;
 use crate::automaton::program::Program;
 use crate::error::{Error, Result};
+use crate::index::live::Known;
 use crate::index::mask::Masker;
 use crate::index::{Engine, Index, Inner};
 use crate::ir::INF;
@@ -145,7 +146,8 @@ fn mask(inner: &Inner, arena: &mut Arena, top: u32, row: &mut [u32]) {
         Engine::Pattern(lexeme) => inner.tables.root_mask(&inner.vocabulary, lexeme, top).inner.or_into(row),
         Engine::Document { program, lexemes } => {
             let frames = Frames { program, arena };
-            Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, row).fill_anew(top);
+            let known = &mut Known::default();
+            Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, known, row).fill_anew(top);
         }
     }
 }
