@@ -348,7 +348,8 @@ class Index:
         counted; ``BudgetError`` names the number that is needed where that is too small, ``UnsupportedError`` says that
         no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
         the output, from the start of the text or at least from a special token on. ``forced_tokens`` needs them:
-        without them it takes the output to begin as after a special token.
+        without them it takes the output to begin as after a special token. An id outside the vocabulary is an
+        ``ArgumentError``.
         """
 
     def language_size(self) -> int | float:

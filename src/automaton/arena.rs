@@ -249,15 +249,14 @@ impl Arena {
         }
         match node.kind {
             Kind::Scalar => {
-                let items = (node.start as usize, node.len as usize);
-                let kept: smallvec::SmallVec<[ScalarItem; 4]> =
-                    self.scalars[items.0..items.0 + items.1].iter().copied().collect();
-                let new = node.start >= mark.0[2];
-                self.truncate(mark);
-                if new {
-                    node.start = self.scalars.len() as u32;
-                    self.scalars.extend(kept);
+                let mut kept = *mark;
+                if node.start >= mark.0[2] {
+                    let items = node.start as usize;
+                    self.scalars.copy_within(items..items + node.len as usize, mark.0[2] as usize);
+                    node.start = mark.0[2];
+                    kept.0[2] += node.len;
                 }
+                self.truncate(&kept);
             }
             Kind::Done => self.truncate(mark),
             _ => return top,

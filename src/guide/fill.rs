@@ -127,10 +127,11 @@ impl Guide {
             }
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let frames = Frames { program, arena };
-                let mut masker = Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, row);
-                masker.known = std::mem::take(&mut self.last.known);
-                let known = masker.fill_known(&inner.memo, *top, &mut self.last.asked);
-                self.last.known = masker.known;
+                let last = &mut self.last;
+                let found = &mut last.known;
+                let mut masker =
+                    Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, found, row);
+                let known = masker.fill_known(&inner.memo, *top, &mut last.asked);
                 if known && let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
                 }
@@ -153,10 +154,11 @@ impl Guide {
             }
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let frames = Frames { program, arena };
-                let mut masker = Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, row);
-                masker.known = std::mem::take(&mut self.last.known);
-                masker.fill_asked(&inner.memo, *top, &self.last.asked);
-                self.last.known = masker.known;
+                let last = &mut self.last;
+                let found = &mut last.known;
+                let mut masker =
+                    Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, found, row);
+                masker.fill_asked(&inner.memo, *top, &last.asked);
                 if let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
                 }

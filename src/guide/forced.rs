@@ -16,7 +16,11 @@
 //! long as the tokens are taken that made it certain. The place at the start is behind the last special or added token
 //! of the context; without a context, the output begins a piece.
 
-use super::{Guide, jump};
+use std::sync::Arc;
+
+use super::{Guide, GuideOptions, jump};
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::Index;
 use crate::vocab::Next;
 
 /// A longer run is used up to here, so that taking it token by token does not take quadratic time.
@@ -31,6 +35,18 @@ pub(super) struct Place {
     tokens: usize,
     /// How many tokens of output made it certain.
     taken: usize,
+}
+
+impl Index {
+    /// The tokens before a guide's output, all of which must be ids of the vocabulary.
+    pub(super) fn checked_context(&self, options: &GuideOptions) -> Result<Arc<[u32]>> {
+        let (context, size) = (options.context_ids.as_deref().unwrap_or_default(), self.vocabulary().size());
+        if let Some(at) = context.iter().position(|&id| id as usize >= size) {
+            let message = format!("context_ids[{at}] is no id of the vocabulary, whose size is {size}");
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        Ok(context.into())
+    }
 }
 
 impl Guide {

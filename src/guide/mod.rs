@@ -121,8 +121,8 @@ impl Index {
     ///
     /// # Errors
     /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
-    /// that it spells; `Budget` if no output is known that is complete within `max_tokens`, with the number that is;
-    /// `Unsupported` if no short output was found at all.
+    /// that it spells, or if a context id is outside the vocabulary's size; `Budget` if no output is known that is
+    /// complete within `max_tokens`, with the number that is; `Unsupported` if no short output was found at all.
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
         let vocabulary = self.vocabulary();
         let stops: Arc<[u32]> = match &options.stop_token_ids {
@@ -158,7 +158,7 @@ impl Index {
             run: None,
             budget: None,
             flat: Vec::new(),
-            context: options.context_ids.as_deref().unwrap_or_default().into(),
+            context: self.checked_context(options)?,
             places: Vec::new(),
         };
         guide.go_to_start();
@@ -230,8 +230,9 @@ impl Guide {
             self.terminated = true;
             return true;
         }
-        let root = self.root.clone();
-        let Some(bytes) = root.vocabulary().spelling(id) else { return false };
+        // A copy of the few bytes leaves the index's references alone, which all threads count on one line of memory.
+        let Some(bytes) = self.root.vocabulary().spelling(id) else { return false };
+        let bytes = &*smallvec::SmallVec::<[u8; 32]>::from_slice(bytes);
         match self.next_on_tables(bytes) {
             Next::Refused => return false,
             Next::State(to) => {

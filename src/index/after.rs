@@ -32,6 +32,15 @@ const AFTER_VALUES: usize = 4;
 /// How many patches each of them has at hand.
 const CLOSING: usize = 8;
 
+impl AfterValue {
+    fn keep(&mut self, cross: &Cross, patch: &Patch) {
+        if self.closing.len() == CLOSING {
+            self.closing.clear();
+        }
+        self.closing.push((cross.id, patch.clone()));
+    }
+}
+
 impl Known {
     /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the tails
     /// whose tokens are to be stepped whole.
@@ -42,6 +51,21 @@ impl Known {
 }
 
 impl Masker<'_> {
+    /// The crossing tokens that may end the value above `parent` by rule `tag`, if what follows it is known and they
+    /// were put together before, by whomever. `None` as well where some are to be stepped whole.
+    pub(super) fn known_closing(&mut self, parent: NodeId, tag: u32, cross: &Cross) -> Option<Patch> {
+        let after = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag))?;
+        if !after.open.is_empty() {
+            return None;
+        }
+        if let Some(known) = after.closing.iter().find(|c| c.0 == cross.id) {
+            return Some(known.1.clone());
+        }
+        let patch = self.tables.shares.known(cross, &after.bits)?;
+        after.keep(cross, &patch);
+        Some(patch)
+    }
+
     /// Allows crossing tokens by what is known to follow the value above `parent` once rule `tag` accepted it; `lexeme`
     /// and `count` check the length of what came before. Returns the tails whose tokens are to be stepped whole, or
     /// `None` if some tail is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
@@ -64,10 +88,7 @@ impl Masker<'_> {
             None => {
                 let patch = self.tables.shares.patch(cross, &self.tables.tails, &bits)?;
                 if let Some(after) = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag)) {
-                    if after.closing.len() == CLOSING {
-                        after.closing.clear();
-                    }
-                    after.closing.push((cross.id, patch.clone()));
+                    after.keep(cross, &patch);
                 }
                 self.share(Part::Allow(patch));
                 true

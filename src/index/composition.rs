@@ -73,18 +73,30 @@ impl Part {
 }
 
 /// What decides the mask inside a string, away from the bounds of its length.
-#[derive(Clone)]
-pub struct TextRow {
+#[derive(Clone, Copy)]
+struct Inside<'l> {
     /// The node below the string, and the rule that accepts it.
     parent: NodeId,
     tag: u32,
-    /// The mask of the lexeme's state.
-    mask: Arc<SubMask>,
+    /// The mask of the lexeme's state. Threads share it, and so the line on which its references are counted: it is not
+    /// cloned to be looked at.
+    mask: &'l Arc<SubMask>,
 }
 
-impl PartialEq for TextRow {
-    fn eq(&self, other: &TextRow) -> bool {
-        (self.parent, self.tag) == (other.parent, other.tag) && Arc::ptr_eq(&self.mask, &other.mask)
+/// The string that a guide filled last, and its row, if there is one.
+#[derive(Clone)]
+pub struct TextRow {
+    parent: NodeId,
+    tag: u32,
+    mask: Arc<SubMask>,
+    row: Option<Arc<FinishedRow>>,
+    /// How often it was asked for again, up to [`OFTEN`].
+    asked: u8,
+}
+
+impl TextRow {
+    fn is_of(&self, inside: &Inside<'_>) -> bool {
+        (self.parent, self.tag) == (inside.parent, inside.tag) && Arc::ptr_eq(&self.mask, inside.mask)
     }
 }
 
@@ -154,7 +166,7 @@ impl Composition {
     }
 }
 
-impl Masker<'_> {
+impl<'a> Masker<'a> {
     /// [`fill`](Self::fill) into a row that holds anything.
     pub fn fill_anew(&mut self, top: NodeId) {
         self.look_at(top);
@@ -188,35 +200,36 @@ impl Masker<'_> {
         let n = self.frames.arena.nodes[top as usize];
         let inside = self.text_row(&n);
         let mut asked_here = 0;
-        if inside.is_some()
-            && let Some((known, row, times)) = &self.known.text
-            && inside.as_ref() == Some(known)
+        if let (Some(inside), Some(last)) = (&inside, &self.known.text)
+            && last.is_of(inside)
         {
-            if let Some(row) = row {
+            if let Some(row) = &last.row {
                 self.row.copy_from_slice(row.row());
                 return true;
             }
-            asked_here = times.saturating_add(1);
+            asked_here = last.asked.saturating_add(1);
         }
-        let mut again = asked_here >= OFTEN;
-        let own;
-        let known;
-        let composition = match self.known_text(&n, inside.as_ref()) {
-            Some(composition) => {
-                own = composition;
-                &own
+        let row = |made: &Composition| inside.and_then(|_| made.row.get()?.upgrade());
+        let row = match self.known_text(inside.as_ref()) {
+            Some(own) => {
+                self.write(&own, asked_here >= OFTEN);
+                row(&own)
             }
             None => {
-                known = memo.ask((self.frames.program, self.frames.arena), top, &mut self.known.levels, asked);
-                let Some(composition) = known.as_deref() else { return false };
-                self.tables.count_mask(true);
-                again = composition.is_asked_often();
-                composition
+                if !memo.describe((self.frames.program, self.frames.arena), top, &mut self.known.levels, asked) {
+                    return false;
+                }
+                let found = memo.find(asked, |composition| {
+                    self.tables.count_mask(true);
+                    self.write(composition, composition.is_asked_often());
+                    row(composition)
+                });
+                let Some(row) = found else { return false };
+                row
             }
         };
-        self.write(composition, again);
-        if let Some(inside) = inside {
-            self.known.text = Some((inside, composition.row.get().and_then(Weak::upgrade), asked_here));
+        if let Some(Inside { parent, tag, mask }) = inside {
+            self.known.text = Some(TextRow { parent, tag, mask: mask.clone(), row, asked: asked_here });
         }
         true
     }
@@ -243,30 +256,27 @@ impl Masker<'_> {
     }
 
     /// What decides the mask at `n`, if that is inside one string, away from the bounds of its length.
-    fn text_row(&self, n: &Node) -> Option<TextRow> {
+    fn text_row(&self, n: &Node) -> Option<Inside<'a>> {
         if n.kind != Kind::Scalar || n.len != 1 {
             return None;
         }
         let item = self.frames.arena.scalars[n.start as usize];
-        let masked = &self.lexemes[item.lexeme as usize];
+        let (tables, lexemes) = (self.tables, self.lexemes);
+        let masked = &lexemes[item.lexeme as usize];
         let l = &*masked.lexeme;
         if l.kind() == LexemeKind::Raw {
             return None;
         }
-        let mask = self.tables.known_mask(masked, item.state, n.count)?;
+        let mask = tables.known_mask(masked, item.state, n.count)?;
         let cross = mask.cross.as_ref()?;
         let free = l.all_may_close(n.count, cross.chars);
-        free.then(|| TextRow { parent: n.parent, tag: item.tag, mask: mask.clone() })
+        free.then_some(Inside { parent: n.parent, tag: item.tag, mask })
     }
 
     /// The mask of a string, if its guide knows what may follow it.
-    fn known_text(&self, n: &Node, inside: Option<&TextRow>) -> Option<Composition> {
-        let TextRow { mask, .. } = inside?;
-        let item = self.frames.arena.scalars[n.start as usize];
-        let (patch, open) = self.known.closing(n.parent, item.tag, mask.cross.as_ref()?)?;
-        if !open.is_empty() {
-            return None;
-        }
+    fn known_text(&mut self, inside: Option<&Inside<'_>>) -> Option<Composition> {
+        let &Inside { parent, tag, mask } = inside?;
+        let patch = self.known_closing(parent, tag, mask.cross.as_ref()?)?;
         let mut composition = Composition::default();
         composition.share(Part::Inner(mask.clone()));
         composition.share(Part::Allow(patch));

@@ -12,7 +12,7 @@ use super::tables::Walked;
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::lexeme::{CLOSED, Lexeme};
 use crate::automaton::program::Program;
-use crate::automaton::text::Sub;
+use crate::automaton::text::{Move, Sub, is_plain, pending, plain_pending, step};
 
 impl Masker<'_> {
     /// Inside a key.
@@ -186,7 +186,7 @@ impl Masker<'_> {
         let base = names.depth[named.name as usize];
         // The vocabulary's nodes and the bytes from the place where the names begin.
         let mut nodes: smallvec::SmallVec<[u32; 32]> = smallvec::smallvec![node];
-        let mut path: smallvec::SmallVec<[u8; 32]> = smallvec::SmallVec::new();
+        let mut path = Path::new();
         let mut name = named.name;
         while name < names.end[named.name as usize] {
             let depth = (names.depth[name as usize] - base) as usize;
@@ -208,6 +208,10 @@ impl Masker<'_> {
             }
             for (byte, may) in [(b'"', names.tokens(name).iter().any(live)), (b'\\', true)] {
                 if may && let Some(child) = self.child(ground, at, byte) {
+                    let here = Named { name, ..*named };
+                    if byte == b'\\' && self.escaped_below(ground, child, top, &here, &allowed, &mut path) {
+                        continue;
+                    }
                     if let Some(closed) = closed.as_deref_mut() {
                         if closed.contains(&child) {
                             continue;
@@ -221,6 +225,80 @@ impl Masker<'_> {
             }
             name += 1;
         }
+    }
+
+    /// The tokens from the backslash `child` on that go on with a name below `named`, behind `path`. Most escapes spell
+    /// nothing that a name goes on with, which is seen without a step. False, and nothing was done, where names go on
+    /// with more than ASCII.
+    fn escaped_below(
+        &mut self,
+        ground: Ground<'_>,
+        child: u32,
+        top: NodeId,
+        named: &Named,
+        allowed: &Bits,
+        path: &mut Path,
+    ) -> bool {
+        let program = self.frames.program;
+        let names = &program.objects[named.shape as usize].names;
+        let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
+        let mut next = NextAscii(0);
+        for c in names.children(named.name) {
+            let byte = names.byte[c as usize];
+            if !byte.is_ascii() || program.has_unique {
+                return false;
+            }
+            next.0 |= u128::from(names.subtree_tokens(c).iter().any(live)) << byte;
+        }
+        self.escape(ground, (child, b'\\'), top, Sub::Plain, next, path);
+        true
+    }
+
+    /// The tokens from `node` on, to which `byte` leads inside an escape, that spell one of `next`.
+    fn escape(
+        &mut self,
+        ground: Ground<'_>,
+        (node, byte): (u32, u8),
+        top: NodeId,
+        before: Sub,
+        next: NextAscii,
+        path: &mut Path,
+    ) {
+        let plain = self.frames.program.plain_names;
+        let to = step(before, byte);
+        if plain && !is_plain(before, byte, &to) {
+            return;
+        }
+        path.push(byte);
+        match to {
+            Move::To(sub) => {
+                let pending = if plain { plain_pending(sub) } else { pending(sub) };
+                if pending.iter().any(|&(lo, hi)| next.has(lo, hi)) {
+                    self.emit(ground, node);
+                    if sub == Sub::Escape {
+                        // Few of the many tokens with a backslash go on like that.
+                        for byte in *b"\"/\\bfnrtu" {
+                            let spells = match step(sub, byte) {
+                                Move::Byte(b) => next.has(b.into(), b.into()),
+                                _ => true,
+                            };
+                            if spells && let Some(child) = self.child(ground, node, byte) {
+                                self.escape(ground, (child, byte), top, sub, next, path);
+                            }
+                        }
+                    } else {
+                        let trie = self.trie(ground);
+                        for child in trie.children(node) {
+                            self.escape(ground, (child, trie.byte[child as usize]), top, sub, next, path);
+                        }
+                    }
+                }
+            }
+            Move::Byte(b) if next.has(b.into(), b.into()) => self.close_name(ground, node, top, path),
+            Move::Char(c) if next.has(c.into(), c.into()) => self.close_name(ground, node, top, path),
+            Move::Byte(_) | Move::Char(_) | Move::Dead | Move::Close => {}
+        }
+        path.pop();
     }
 
     /// The configuration after several bytes, or [`NONE`].
@@ -359,7 +437,20 @@ struct Named {
     allowed: u32,
 }
 
+/// ASCII characters that names go on with, as a set of bits.
+#[derive(Clone, Copy)]
+struct NextAscii(u128);
+
+impl NextAscii {
+    /// Whether one of them lies between `lo` and `hi`, inclusive.
+    fn has(self, lo: u32, hi: u32) -> bool {
+        let hi = hi.min(127);
+        lo <= hi && self.0 >> lo & (u128::MAX >> (127 - (hi - lo))) != 0
+    }
+}
+
 type Bits = smallvec::SmallVec<[u64; 4]>;
+type Path = smallvec::SmallVec<[u8; 32]>;
 type Names = smallvec::SmallVec<[Named; 8]>;
 
 /// Whether a byte of a key stands for itself between the quotes.

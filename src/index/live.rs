@@ -17,7 +17,6 @@ use std::sync::{Arc, RwLock};
 use super::after::AfterValue;
 use super::composition::TextRow;
 use super::describe::Levels;
-use super::finished::FinishedRow;
 use super::mask::Masker;
 use super::submask::delimits;
 use super::tails::{Bits, is_blank};
@@ -132,8 +131,8 @@ pub struct Known {
     pub(super) answers: Vec<Answer>,
     /// The numbers of the stacks below.
     pub(super) levels: Levels,
-    /// The string that was filled last, and its row, if there is one.
-    pub(super) text: Option<(TextRow, Option<Arc<FinishedRow>>, u8)>,
+    /// The string that was filled last.
+    pub(super) text: Option<TextRow>,
     /// Lengths of the arena when the mask was begun: what lies below stays as it is.
     pub(super) nodes: u32,
     pub(super) bits: u32,

@@ -52,7 +52,7 @@ pub struct Masker<'a> {
     /// A number or word that is open, or may begin, may become an element that its array has.
     pub(super) repeated_raw: bool,
     /// What was found about the frames, at this mask or before; belongs to the guide.
-    pub known: Known,
+    pub known: &'a mut Known,
     /// The row holds anything yet.
     pub(super) fresh: bool,
     /// What the row is made of, where it is noted and written in the end.
@@ -68,9 +68,9 @@ impl<'a> Masker<'a> {
         lexemes: &'a [Arc<MaskedLexeme>],
         members: &'a Members,
         frames: Frames<'a>,
+        known: &'a mut Known,
         row: &'a mut [u32],
     ) -> Self {
-        let known = Known::default();
         Masker {
             vocabulary,
             tables,

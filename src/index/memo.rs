@@ -10,8 +10,8 @@
 //! inside strings, where finding the parts costs no more than a look-up, are left out.
 
 use hashbrown::HashMap;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, RwLock};
 
 use super::composition::Composition;
 use super::describe::{Levels, Numbers, describe};
@@ -26,7 +26,7 @@ const OVERHEAD: usize = 128;
 /// The tables' hash is seeded per process, since outputs choose the keys.
 #[derive(Default)]
 struct Kept {
-    masks: HashMap<Box<[u8]>, Arc<Composition>>,
+    masks: HashMap<Box<[u8]>, Box<Composition>>,
     stacks: HashMap<Box<[u8]>, u64>,
     /// The last number of a stack.
     last: u64,
@@ -66,19 +66,23 @@ impl Numbers for Memo {
 }
 
 impl Memo {
-    /// What the mask of `top` is made of, if it is remembered.
-    pub fn ask(
+    /// Describes `top`, to be looked up or kept. False if it is not worth remembering.
+    pub fn describe(
         &self,
         (program, arena): (&Program, &Arena),
         top: NodeId,
         levels: &mut Levels,
         asked: &mut Asked,
-    ) -> Option<Arc<Composition>> {
+    ) -> bool {
         asked.whole = describe((program, arena), top, self, levels, &mut asked.key);
-        if !asked.whole {
-            return None;
-        }
-        self.kept.read().unwrap_or_else(|p| p.into_inner()).masks.get(asked.key.as_slice()).cloned()
+        asked.whole
+    }
+
+    /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
+    /// threads that share an index would count its references on one line of memory.
+    pub fn find<T>(&self, asked: &Asked, found: impl FnOnce(&Composition) -> T) -> Option<T> {
+        let kept = self.kept.read().unwrap_or_else(|p| p.into_inner());
+        kept.masks.get(asked.key.as_slice()).map(|composition| found(composition))
     }
 
     /// Remembers the mask that was asked for last; false if it is not worth it.
@@ -88,7 +92,7 @@ impl Memo {
         }
         let mut kept = self.kept.write().unwrap_or_else(|p| p.into_inner());
         let bytes = self.make_room(&mut kept, asked.key.len() + composition.memory_bytes());
-        if kept.masks.insert(asked.key.as_slice().into(), Arc::new(composition)).is_none() {
+        if kept.masks.insert(asked.key.as_slice().into(), Box::new(composition)).is_none() {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
         true

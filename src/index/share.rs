@@ -106,6 +106,12 @@ pub struct Shares {
 }
 
 impl Shares {
+    /// What [`patch`](Self::patch) made before.
+    pub fn known(&self, cross: &Cross, bits: &[u64]) -> Option<Patch> {
+        let table = self.table.read().unwrap_or_else(|p| p.into_inner());
+        table.get(&Asked { cross: cross.id, bits })?.clone()
+    }
+
     /// The crossing tokens that `bits` over `tails` allow, whatever their lengths. `None` if some tail of theirs is not
     /// among the vocabulary's, so that the bits do not tell.
     pub fn patch(&self, cross: &Cross, tails: &Tails, bits: &[u64]) -> Option<Patch> {

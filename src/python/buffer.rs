@@ -83,7 +83,8 @@ impl Layout {
     }
 }
 
-fn layout(array: &Bound<'_, PyUntypedArray>, what: &str, writable: bool) -> PyResult<Layout> {
+/// The layout of an array whose elements take `width` bytes.
+fn layout(array: &Bound<'_, PyUntypedArray>, what: &str, writable: bool, width: usize) -> PyResult<Layout> {
     let py = array.py();
     let (shape, strides) = (array.shape(), array.strides());
     let (rows, columns, stride, step) = match (shape, strides) {
@@ -91,7 +92,6 @@ fn layout(array: &Bound<'_, PyUntypedArray>, what: &str, writable: bool) -> PyRe
         (&[rows, columns], &[stride, step]) => (rows, columns, stride, step),
         _ => return Err(argument(py, format!("{what} must have one or two dimensions, not {}", shape.len()))),
     };
-    let width = array.dtype().itemsize();
     // NumPy's strides of an empty array say nothing.
     if rows > 0 && columns > 1 && step != width as isize {
         return Err(argument(py, format!("{what} must be contiguous: the elements of a row are {step} bytes apart")));
@@ -130,7 +130,7 @@ impl<'py, const WRITABLE: bool> MaskRows<'py, WRITABLE> {
         if !array.is_c_contiguous() {
             return Err(argument(py, "bits must be C-contiguous"));
         }
-        let Layout { data, rows, columns, .. } = layout(&array, "bits", WRITABLE)?;
+        let Layout { data, rows, columns, .. } = layout(&array, "bits", WRITABLE, size_of::<u32>())?;
         Ok(MaskRows { array, data: data.cast(), rows, words: columns })
     }
 
@@ -235,7 +235,7 @@ impl<'py> LogitRows<'py> {
             (b'i' | b'u', 2, true) if native => LogitKind::BFloat16,
             _ => return Err(argument(py, format!("logits must be float16, float32 or float64, not {dtype}"))),
         };
-        let layout = layout(&array, "logits", true)?;
+        let layout = layout(&array, "logits", true, kind.size())?;
         Ok(LogitRows { array, kind, layout })
     }
 

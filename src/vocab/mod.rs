@@ -326,7 +326,9 @@ impl Vocabulary {
 
     /// Whether `id` never spells text: a special or a stop id.
     pub fn is_special(&self, id: u32) -> bool {
-        self.is_eos(id) || self.special.binary_search(&id).is_ok()
+        // In most vocabularies they come after all text, so that one comparison tells.
+        let may_be = self.special.first().is_some_and(|&first| first <= id);
+        self.is_eos(id) || may_be && self.special.binary_search(&id).is_ok()
     }
 
     /// The bytes that were given for `id`, also for a special id; `b""` for an id without text, `None` from `len` on.

@@ -96,6 +96,15 @@ def test_the_context_belongs_to_the_first_piece(vocabulary: interlock.Vocabulary
     assert index.guide(context_ids=[ids[b"t"], ids[b"r"]]).forced_tokens() == []
 
 
+@pytest.mark.parametrize("bad", [-1, 301, 2**40])
+def test_a_context_outside_the_vocabulary_is_refused(vocabulary: interlock.Vocabulary, bad: int) -> None:
+    index = interlock.Index.from_choices(["true", "true.."], vocabulary)
+    assert vocabulary.size == 301
+    with pytest.raises(interlock.ArgumentError, match=r"context_ids\[1\] .* size is 301"):
+        index.guide(context_ids=[EOS, bad, bad])
+    assert index.guide(context_ids=[EOS, 299]).num_tokens == 0
+
+
 def test_other_tokenizers_force_nothing(tmp_path: Path) -> None:
     vocabulary = interlock.Vocabulary.from_file(write(tmp_path, dropout=0.1), eos_token_ids=EOS)
     index = interlock.Index.from_choices(["true"], vocabulary)

@@ -21,6 +21,7 @@ from interlock.integrations.transformers import (  # noqa: E402
     forced_drafts,
     jump_forward,
 )
+from interlock.integrations.transformers._row import Row  # noqa: E402
 
 PAD, EOS, EOT = 256, 257, 258
 WIDTH = models.WIDTH
@@ -96,6 +97,14 @@ def test_assisted(model, vocabulary):
     plain = model.generate(ids, logits_processor=[GuideLogitsProcessor(index)], **kw)
     drafted = model.generate(ids, logits_processor=[GuideLogitsProcessor(index)], prompt_lookup_num_tokens=4, **kw)
     assert texts(plain, 8) == texts(drafted, 8) == [b"ab" * 8]
+
+
+def test_ids_that_the_vocabulary_lacks_stand_in_the_prompt(model, vocabulary):
+    index = interlock.Index.from_regex("[0-9]{3}", vocabulary)
+    for context in ([WIDTH, 97], [97, -1], [WIDTH + 7], [97]):
+        assert Row(index, None, None, context).guide.forced_tokens() == []
+    with pytest.raises(interlock.ArgumentError, match=r"context_ids\[1\]"):
+        index.guide(context_ids=[97, WIDTH])
 
 
 def test_dirty_stops(model, vocabulary):

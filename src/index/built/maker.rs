@@ -81,13 +81,11 @@ impl<'a> Maker<'a> {
         };
         let frames = Frames { program, arena: &mut self.arena };
         let (tables, row) = (&inner.tables, &mut self.row[..]);
-        let mut masker = Masker::new(&inner.vocabulary, tables, lexemes, &inner.members, frames, row);
-        masker.known = std::mem::take(&mut self.known);
+        let mut masker = Masker::new(&inner.vocabulary, tables, lexemes, &inner.members, frames, &mut self.known, row);
         let composition = masker.compose(top);
         if composition.is_none() {
             masker.fill_anew(top);
         }
-        self.known = std::mem::take(&mut masker.known);
         let Some(composition) = composition else { return Arc::new(self.sketcher.of_row(&self.row)) };
         let names: Vec<u64> = composition.parts().iter().map(Part::name).collect();
         let key = (names, composition.tokens().to_vec());

@@ -123,6 +123,9 @@ class Row:
 
     def _new_guide(self, index: Index) -> Guide:
         context = self.context + self.tokens
+        # Of ids that the vocabulary lacks, such as those of images, no text is known: it begins behind the last one.
+        foreign = (i for i, token in enumerate(reversed(context)) if not 0 <= token < index.vocabulary.size)
+        context = context[len(context) - next(foreign, len(context)) :]
         return index.guide(max_tokens=self._max_tokens, stop_token_ids=self._stop_given, context_ids=context)
 
     @property
