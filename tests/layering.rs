@@ -1,5 +1,5 @@
 //! The import arrows that the compiler does not hold: the core never names Python, and the Python layer keeps its
-//! unsafe code in one file.
+//! unsafe code in two files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,10 +66,10 @@ fn layers_name_only_what_is_below_them() {
 }
 
 #[test]
-fn unsafe_code_of_the_python_layer_stands_in_one_file() {
+fn unsafe_code_of_the_python_layer_stands_in_two_files() {
     let mut files = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/python"), &mut files);
-    for file in files.iter().filter(|file| !file.ends_with("buffer.rs")) {
+    for file in files.iter().filter(|file| !file.ends_with("buffer.rs") && !file.ends_with("allocator.rs")) {
         for line in code(file) {
             assert!(!line.contains("unsafe"), "{}: {line}", file.display());
         }
