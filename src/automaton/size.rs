@@ -21,6 +21,10 @@ pub fn size(x: &mut Exprs, table: &mut SizeTable, e: ExprId) -> u64 {
     if let Some(&n) = table.get(&e) {
         return n;
     }
+    if is_immense(x, e) {
+        table.insert(e, u64::MAX);
+        return u64::MAX;
+    }
     let mut on_path = rustc_hash::FxHashSet::default();
     let mut stack = vec![(e, false)];
     let (mut visited, mut parts) = (0, 0);
@@ -66,4 +70,29 @@ pub fn size(x: &mut Exprs, table: &mut SizeTable, e: ExprId) -> u64 {
         }
     }
     table.get(&e).copied().unwrap_or(0)
+}
+
+/// Whether `e` is seen to have more members than any document can use up: along the widest ranges of bytes, whatever
+/// is read multiplies. False decides nothing.
+fn is_immense(x: &mut Exprs, e: ExprId) -> bool {
+    /// Bytes that are looked at.
+    const DEPTH: usize = 64;
+    const IMMENSE: u64 = 1 << 40;
+    let (mut at, mut ways) = (e, 1u64);
+    for _ in 0..DEPTH {
+        let row = x.row(at);
+        let mut widest = None;
+        for edge in row.iter() {
+            let width = u64::from(edge.hi - edge.lo) + 1;
+            if widest.is_none_or(|(w, _)| w < width) && x.finds_live(edge.to) {
+                widest = Some((width, edge.to));
+            }
+        }
+        let Some((width, to)) = widest else { return false };
+        (at, ways) = (to, ways.saturating_mul(width));
+        if ways >= IMMENSE {
+            return true;
+        }
+    }
+    false
 }

@@ -114,8 +114,10 @@ impl Exprs {
             return e;
         }
         let nodes = from.reachable_from(e, shared);
+        self.reserve(nodes.len());
         let mut map = Numbers::of(&nodes);
         let mut fixes = Vec::new();
+        let mut room: Vec<Edge> = Vec::new();
         for &old in &nodes {
             if let Expr::Fix(n) = *from.get(old) {
                 let (nullable, definition) = from.fixes.get(n as usize).copied().unwrap_or_default();
@@ -130,8 +132,10 @@ impl Exprs {
                 Expr::Never => Self::NEVER,
                 Expr::Eps => Self::EPS,
                 Expr::Step { nullable, edges } => {
-                    let edges = edges.iter().map(|e| Edge { to: at(&e.to), ..*e }).collect();
-                    self.step(*nullable, edges)
+                    // Different nodes stay different, so what is in normal form stays so.
+                    room.clear();
+                    room.extend(edges.iter().map(|e| Edge { to: at(&e.to), ..*e }));
+                    self.intern_step(*nullable, &room)
                 }
                 Expr::Cat(a, b) => {
                     let (a, b) = (at(a), at(b));

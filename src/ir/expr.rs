@@ -16,7 +16,8 @@
 //! [`Exprs::check`] turns into an error, so a stage builds freely and asks once.
 
 use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ pub struct ExprId(pub u32);
 pub const INF: u32 = u32::MAX;
 
 /// All bytes of `lo..=hi` lead to `to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
     /// First byte.
     pub lo: u8,
@@ -41,6 +42,13 @@ pub struct Edge {
     pub hi: u8,
     /// What must follow.
     pub to: ExprId,
+}
+
+impl Hash for Edge {
+    /// One word of it all, since edges are most of what is hashed.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.lo) | u64::from(self.hi) << 8 | u64::from(self.to.0) << 16);
+    }
 }
 
 /// One node. Read it through [`Exprs::get`]; only constructors build it.
@@ -92,12 +100,12 @@ pub(super) struct Facts {
 pub struct Exprs {
     pub(super) base: Option<Arc<Exprs>>,
     /// Number of nodes of the base; ids below it are its own.
-    below: usize,
-    nodes: Vec<Expr>,
-    facts: Vec<Facts>,
+    pub(super) below: usize,
+    pub(super) nodes: Vec<Expr>,
+    pub(super) facts: Vec<Facts>,
     /// Of every node, so that a growing table need not hash again.
-    hashes: Vec<u64>,
-    table: HashTable<u32>,
+    pub(super) hashes: Vec<u64>,
+    pub(super) table: HashTable<u32>,
     pub(super) rows: FxHashMap<ExprId, Arc<[Edge]>>,
     pub(super) live: FxHashMap<ExprId, bool>,
     pub(super) products: Products,
@@ -106,14 +114,8 @@ pub struct Exprs {
     pub(super) fixes: Vec<(bool, Option<ExprId>)>,
     /// Whether liveness is looked for when it is asked about; see [`Exprs::finds_live`].
     pub(super) searches: bool,
-    max_nodes: usize,
-    over: bool,
-}
-
-fn hash_of(e: &Expr) -> u64 {
-    let mut h = FxHasher::default();
-    e.hash(&mut h);
-    h.finish()
+    pub(super) max_nodes: usize,
+    pub(super) over: bool,
 }
 
 impl Exprs {
@@ -245,7 +247,7 @@ impl Exprs {
         self.facts(e).boolean
     }
 
-    fn facts_of(&self, e: &Expr) -> Facts {
+    pub(super) fn facts_of(&self, e: &Expr) -> Facts {
         let f = |i: &ExprId| self.facts(*i);
         match e {
             Expr::Never => Facts::default(),
@@ -272,33 +274,6 @@ impl Exprs {
             // Recursion may have no way out, so a name may be empty without being `NEVER`.
             Expr::Fix(n) => Facts { nullable: self.fixes.get(*n as usize).is_some_and(|f| f.0), boolean: true },
         }
-    }
-
-    pub(super) fn intern(&mut self, e: Expr) -> ExprId {
-        let h = hash_of(&e);
-        if let Some(base) = &self.base
-            && let Some(&i) = base.table.find(h, |&i| base.hashes[i as usize] == h && base.nodes[i as usize] == e)
-        {
-            return ExprId(i);
-        }
-        let below = self.below;
-        if let Some(&i) =
-            self.table.find(h, |&i| self.hashes[i as usize - below] == h && self.nodes[i as usize - below] == e)
-        {
-            return ExprId(i);
-        }
-        if self.nodes.len() >= self.max_nodes {
-            self.over = true;
-            return Self::NEVER;
-        }
-        let id = self.len() as u32;
-        let facts = self.facts_of(&e);
-        self.nodes.push(e);
-        self.facts.push(facts);
-        self.hashes.push(h);
-        let hashes = &self.hashes;
-        self.table.insert_unique(h, id, |&i| hashes[i as usize - below]);
-        ExprId(id)
     }
 
     /// One byte out of `ranges` (any order, may overlap); then nothing.
@@ -329,17 +304,17 @@ impl Exprs {
     pub fn step(&mut self, nullable: bool, mut edges: Vec<Edge>) -> ExprId {
         edges.retain(|e| e.to != Self::NEVER);
         edges.sort_unstable();
-        let mut out: Vec<Edge> = Vec::with_capacity(edges.len());
-        for e in edges {
-            match out.last_mut() {
-                Some(p) if p.to == e.to && p.hi as u16 + 1 == e.lo as u16 => p.hi = e.hi,
-                _ => out.push(e),
+        edges.dedup_by(|e, before| {
+            let joins = before.to == e.to && before.hi as u16 + 1 == e.lo as u16;
+            if joins {
+                before.hi = e.hi;
             }
-        }
-        if out.is_empty() {
+            joins
+        });
+        if edges.is_empty() {
             return if nullable { Self::EPS } else { Self::NEVER };
         }
-        self.intern(Expr::Step { nullable, edges: out.into_boxed_slice() })
+        self.intern_step(nullable, &edges)
     }
 
     /// Exactly these bytes.
@@ -351,7 +326,9 @@ impl Exprs {
     pub fn literal_then(&mut self, bytes: &[u8], tail: ExprId) -> ExprId {
         let mut e = tail;
         for &b in bytes.iter().rev() {
-            e = self.step(false, vec![Edge { lo: b, hi: b, to: e }]);
+            if e != Self::NEVER {
+                e = self.intern_step(false, &[Edge { lo: b, hi: b, to: e }]);
+            }
         }
         e
     }
@@ -364,7 +341,7 @@ impl Exprs {
         struct Open {
             byte: u8,
             nullable: bool,
-            edges: Vec<Edge>,
+            edges: SmallVec<[Edge; 2]>,
         }
         let mut sorted: Vec<&[u8]> = strings.iter().map(|s| s.as_ref()).collect();
         sorted.sort_unstable();
@@ -379,7 +356,7 @@ impl Exprs {
             let common = s.map_or(0, |s| previous.iter().zip(s).take_while(|(a, b)| a == b).count());
             while path.len() > common + 1 {
                 let Some(node) = path.pop() else { break };
-                let to = self.step(node.nullable, node.edges);
+                let to = self.closed(node.nullable, &node.edges);
                 if let Some(parent) = path.last_mut() {
                     parent.edges.push(Edge { lo: node.byte, hi: node.byte, to });
                 }
@@ -392,7 +369,15 @@ impl Exprs {
             previous = s;
         }
         let root = path.swap_remove(0);
-        self.step(root.nullable, root.edges)
+        self.closed(root.nullable, &root.edges)
+    }
+
+    /// A node of a trie, whose edges were made in order. Most have one.
+    fn closed(&mut self, nullable: bool, edges: &[Edge]) -> ExprId {
+        match edges {
+            [one] if one.to != Self::NEVER => self.intern_step(nullable, edges),
+            _ => self.step(nullable, edges.to_vec()),
+        }
     }
 
     /// A new name for an expression that may contain itself, and its number for [`define`](Self::define). Whether it

@@ -8,6 +8,7 @@
 pub mod alphabet;
 pub mod copy;
 pub mod expr;
+mod intern;
 pub mod multiple;
 mod operators;
 mod product;

@@ -69,6 +69,10 @@ pub(super) struct Products {
     /// In which exploration the tuple was met last, and as which of its tuples.
     met: Vec<(u32, u32)>,
     epoch: u32,
+    /// Whether some operand is the complement of another.
+    some_complement: bool,
+    /// Room for the pieces of one tuple.
+    pieces: Vec<u32>,
 }
 
 type Tuple = SmallVec<[u32; 16]>;
@@ -134,10 +138,13 @@ impl Products {
         // A complement is built of what it complements, but either may be an operand first.
         if let Expr::Not(inner) = *x.get(e) {
             self.complements.insert(inner, n);
-            self.operands[n as usize].complements = self.numbers.get(&inner).copied().unwrap_or(EVERYTHING);
+            let inner = self.numbers.get(&inner).copied();
+            self.operands[n as usize].complements = inner.unwrap_or(EVERYTHING);
+            self.some_complement |= inner.is_some();
         }
         if let Some(&c) = self.complements.get(&e) {
             self.operands[c as usize].complements = n;
+            self.some_complement = true;
         }
         n
     }
@@ -162,65 +169,80 @@ impl Products {
 
     /// What a derivative is: normal, and decided where that takes no exploration.
     fn next(&mut self, tuple: &mut Tuple) -> Next {
-        tuple.sort_unstable();
-        tuple.dedup();
+        if !tuple.is_sorted_by(|a, b| a < b) {
+            tuple.sort_unstable();
+            tuple.dedup();
+        }
         match tuple.as_slice() {
             [] => return Next::Live,
             [one] if !self.operands[*one as usize].boolean => return Next::Live,
             _ => {}
         }
-        let contradicts = tuple.iter().any(|&n| {
-            let c = self.operands[n as usize].complements;
-            c != EVERYTHING && tuple.binary_search(&c).is_ok()
-        });
+        let contradicts = self.some_complement
+            && tuple.iter().any(|&n| {
+                let c = self.operands[n as usize].complements;
+                c != EVERYTHING && tuple.binary_search(&c).is_ok()
+            });
         if contradicts { Next::Dead } else { Next::Tuple(self.intern(tuple)) }
+    }
+
+    /// What the operands of a tuple turn into, for each piece of bytes that all of them tell alike: as many numbers as
+    /// there are operands, one piece after the other. Pieces with holes between them often lead to one place, which is
+    /// then mostly there once.
+    fn pieces(&self, tuple: &[u32], out: &mut Vec<u32>) {
+        /// Pieces before one that are compared with it.
+        const RECENT: usize = 4;
+        let width = tuple.len();
+        let mut rows: SmallVec<[&[Edge]; 16]> = SmallVec::new();
+        rows.extend(tuple.iter().map(|&n| self.operands[n as usize].row.as_deref().unwrap_or_default()));
+        let mut looked = 0;
+        loop {
+            // Wide tuples over many pieces take longer than a step.
+            looked += width;
+            if looked >= 64 {
+                spend(looked / 64);
+                looked %= 64;
+            }
+            let (mut lo, mut hi) = (0, 255);
+            for row in &rows {
+                let Some(edge) = row.first() else { return };
+                (lo, hi) = (edge.lo.max(lo), edge.hi.min(hi));
+            }
+            let from = out.len();
+            for row in &mut rows {
+                let Some((edge, rest)) = row.split_first() else { return };
+                out.push(edge.to.0);
+                if edge.hi == hi {
+                    *row = rest;
+                }
+            }
+            let (before, piece) = out.split_at(from);
+            if lo > hi || before.rchunks_exact(width.max(1)).take(RECENT).any(|p| p == piece) {
+                out.truncate(from);
+            }
+            if hi == 255 {
+                return;
+            }
+        }
     }
 
     /// What follows the tuple `i`, nearly all of it once: calls `visit` until it answers false.
     fn successors(&mut self, x: &mut Exprs, i: u32, mut visit: impl FnMut(&mut Self, Next) -> bool) {
         let tuple = Tuple::from_slice(self.tuple(i));
         tuple.iter().for_each(|&n| self.need_row(x, n));
-        let mut at: SmallVec<[u32; 16]> = smallvec::smallvec![0; tuple.len()];
+        let mut pieces = std::mem::take(&mut self.pieces);
+        pieces.clear();
+        self.pieces(&tuple, &mut pieces);
         let mut next = Tuple::new();
-        // Pieces of bytes with holes between them often lead to one place.
-        let mut recent: SmallVec<[Tuple; 4]> = SmallVec::new();
-        let mut looked = 0;
-        loop {
-            // Wide tuples over many pieces take longer than a step.
-            looked += tuple.len();
-            if looked >= 64 {
-                spend(looked / 64);
-                looked %= 64;
-            }
-            let (mut lo, mut hi) = (0, 255);
-            for (&n, &k) in tuple.iter().zip(&at) {
-                let row = self.operands[n as usize].row.as_deref().unwrap_or_default();
-                let Some(edge) = row.get(k as usize) else { return };
-                (lo, hi) = (edge.lo.max(lo), edge.hi.min(hi));
-            }
+        for piece in pieces.chunks_exact(tuple.len().max(1)) {
             next.clear();
-            for (&n, k) in tuple.iter().zip(&mut at) {
-                let row = self.operands[n as usize].row.as_deref().unwrap_or_default();
-                let edge = row[*k as usize];
-                if lo <= hi {
-                    self.add(&mut next, edge.to.0);
-                }
-                *k += u32::from(edge.hi == hi);
-            }
-            if lo <= hi && !recent.contains(&next) {
-                if recent.len() == 4 {
-                    recent.remove(0);
-                }
-                recent.push(next.clone());
-                let found = self.next(&mut next);
-                if !visit(self, found) {
-                    return;
-                }
-            }
-            if hi == 255 {
-                return;
+            piece.iter().for_each(|&n| self.add(&mut next, n));
+            let found = self.next(&mut next);
+            if !visit(self, found) {
+                break;
             }
         }
+        self.pieces = pieces;
     }
 
     fn is_nullable(&self, i: u32) -> bool {
@@ -289,14 +311,24 @@ impl Products {
             at += 1;
         }
         *spent += order.len();
-        edges.sort_unstable();
-        edges.dedup();
+        // Whom each succeeds, by its place: a count, then the places in the list where its own begin.
+        let mut start = vec![0u32; order.len() + 2];
+        edges.iter().for_each(|e| start[e.0 as usize + 2] += 1);
+        for i in 2..start.len() {
+            start[i] += start[i - 1];
+        }
+        let mut before = vec![0u32; edges.len()];
+        for &(to, from) in &edges {
+            let place = &mut start[to as usize + 1];
+            before[*place as usize] = from;
+            *place += 1;
+        }
         let mut work: Vec<u32> = (0..order.len() as u32).filter(|&i| live[i as usize]).collect();
         while let Some(i) = work.pop() {
-            let from = edges.partition_point(|e| e.0 < i);
-            for &(_, before) in edges[from..].iter().take_while(|e| e.0 == i) {
-                if !std::mem::replace(&mut live[before as usize], true) {
-                    work.push(before);
+            let (from, to) = (start[i as usize] as usize, start[i as usize + 1] as usize);
+            for &i in &before[from..to] {
+                if !std::mem::replace(&mut live[i as usize], true) {
+                    work.push(i);
                 }
             }
         }
@@ -328,6 +360,7 @@ impl Products {
         while let Some(at) = if depth_first { work.pop_back() } else { work.pop_front() } {
             let i = order[at as usize];
             let mut alive = self.is_nullable(i);
+            let waiting = work.len();
             if !alive {
                 self.successors(x, i, |all, next| {
                     if let Next::Tuple(j) = next {
@@ -346,6 +379,10 @@ impl Products {
                     alive |= matches!(next, Next::Live);
                     !alive
                 });
+            }
+            if depth_first {
+                // The lowest bytes first: nearly all patterns have text in ASCII, which takes fewer bytes.
+                work.make_contiguous()[waiting..].reverse();
             }
             if alive {
                 let mut at = at;

@@ -11,6 +11,11 @@ use super::expr::{Edge, Expr, ExprId, Exprs};
 use crate::error::{Error, Result};
 use crate::work::{spend, unwatched};
 
+/// Pieces before one that are compared with it, where many lead to one place.
+const RECENT: usize = 4;
+
+type Parts = SmallVec<[ExprId; 8]>;
+
 impl Exprs {
     /// The one-byte transitions of `e`: sorted disjoint ranges; bytes without a range lead to `NEVER`.
     pub fn row(&mut self, e: ExprId) -> Arc<[Edge]> {
@@ -18,24 +23,29 @@ impl Exprs {
         if let Some(r) = known.or_else(|| self.rows.get(&e)) {
             return r.clone();
         }
-        let node = self.get(e).clone();
-        let parts = match &node {
-            Expr::Alt(v) | Expr::And(v) => v.len(),
-            _ => 1,
-        };
-        let row: Arc<[Edge]> = match node {
+        let mut parts = 1;
+        let row: Arc<[Edge]> = match *self.get(e) {
             Expr::Never | Expr::Eps => Arc::new([]),
-            Expr::Step { edges, .. } => Arc::from(edges),
+            Expr::Step { ref edges, .. } => Arc::from(&**edges),
             Expr::Cat(..) => self.cat_row(e).into(),
-            Expr::Alt(parts) => self.merged_row(&parts, |x, to| x.alt(to)).into(),
-            Expr::And(parts) => self.and_row(&parts).into(),
+            Expr::Alt(ref v) => {
+                let v: Parts = v.iter().copied().collect();
+                parts = v.len();
+                self.merged_row(&v).into()
+            }
+            Expr::And(ref v) => {
+                let v: Parts = v.iter().copied().collect();
+                parts = v.len();
+                self.and_row(&v).into()
+            }
             Expr::Not(inner) => self.not_row(inner).into(),
             Expr::Rep { body, min, max } => {
                 let rest_max = if max == super::INF { max } else { max - 1 };
                 let rest = self.rep(body, min.saturating_sub(1), rest_max);
                 self.row_then(body, rest).into()
             }
-            Expr::Multiple(m) => {
+            Expr::Multiple(ref m) => {
+                let m = m.clone();
                 let mut edges = Vec::new();
                 for (b, next) in m.steps() {
                     let to = self.multiple(next);
@@ -80,52 +90,70 @@ impl Exprs {
 
     fn row_then(&mut self, e: ExprId, rest: ExprId) -> Vec<Edge> {
         let row = self.row(e);
-        let edges = row.iter().map(|edge| Edge { to: self.cat(edge.to, rest), ..*edge }).collect();
+        let mut edges: Vec<Edge> = Vec::with_capacity(row.len());
+        for (i, edge) in row.iter().enumerate() {
+            // Bytes with holes between them often lead to one place.
+            let known = row[..i].iter().zip(&edges).rev().take(RECENT).find(|(before, _)| before.to == edge.to);
+            let to = match known {
+                Some((_, made)) => made.to,
+                None => self.cat(edge.to, rest),
+            };
+            edges.push(Edge { to, ..*edge });
+        }
         join(edges)
     }
 
     fn cat_row(&mut self, e: ExprId) -> Vec<Edge> {
         // Walk down the spine while heads may be empty; every such head contributes its own row.
-        let mut rows = Vec::new();
+        let mut rows: SmallVec<[Arc<[Edge]>; 8]> = SmallVec::new();
         let mut cur = e;
         loop {
             match *self.get(cur) {
                 Expr::Cat(a, b) => {
-                    rows.push(self.row_then(a, b));
+                    let row = self.row_then(a, b);
+                    if rows.is_empty() && !self.nullable(a) {
+                        return row;
+                    }
+                    rows.push(row.into());
                     if !self.nullable(a) {
                         break;
                     }
                     cur = b;
                 }
                 _ => {
-                    rows.push(self.row(cur).to_vec());
+                    rows.push(self.row(cur));
                     break;
                 }
             }
         }
-        if rows.len() == 1 { rows.swap_remove(0) } else { self.merge_rows(&rows, |x, to| x.alt(to)) }
+        self.merge_rows(&rows)
     }
 
-    fn merged_row(&mut self, parts: &[ExprId], join: impl Fn(&mut Self, &[ExprId]) -> ExprId) -> Vec<Edge> {
-        let rows: Vec<Vec<Edge>> = parts.iter().map(|&p| self.row(p).to_vec()).collect();
-        self.merge_rows(&rows, join)
+    fn merged_row(&mut self, parts: &[ExprId]) -> Vec<Edge> {
+        let rows: SmallVec<[Arc<[Edge]>; 8]> = parts.iter().map(|&p| self.row(p)).collect();
+        self.merge_rows(&rows)
     }
 
-    /// Splits the byte axis at every range border and joins the targets of each piece.
-    fn merge_rows(&mut self, rows: &[Vec<Edge>], joined: impl Fn(&mut Self, &[ExprId]) -> ExprId) -> Vec<Edge> {
+    /// Splits the byte axis at every range border and unites the targets of each piece.
+    fn merge_rows(&mut self, rows: &[Arc<[Edge]>]) -> Vec<Edge> {
         let mut starts = [false; 257];
-        for e in rows.iter().flatten() {
-            starts[e.lo as usize] = true;
-            starts[e.hi as usize + 1] = true;
-        }
         // Sweep: edges sorted by lo enter at their start and leave after their end.
-        let mut all: Vec<Edge> = rows.iter().flatten().copied().collect();
+        let mut all: Vec<Edge> = Vec::with_capacity(rows.iter().map(|r| r.len()).sum());
+        for row in rows {
+            for e in row.iter() {
+                starts[e.lo as usize] = true;
+                starts[e.hi as usize + 1] = true;
+            }
+            all.extend_from_slice(row);
+        }
         all.sort_unstable_by_key(|e| e.lo);
         let mut active: Vec<Edge> = Vec::new();
         let mut next = 0;
         let mut out = Vec::new();
         let mut lo = 0usize;
-        let mut targets = Vec::new();
+        let mut targets: Parts = SmallVec::new();
+        // Pieces with holes between them often have the same targets.
+        let mut known: SmallVec<[(Parts, ExprId); RECENT]> = SmallVec::new();
         while lo < 256 {
             let mut hi = lo;
             while hi + 1 < 256 && !starts[hi + 1] {
@@ -139,7 +167,20 @@ impl Exprs {
             if !active.is_empty() {
                 targets.clear();
                 targets.extend(active.iter().map(|e| e.to));
-                let to = if targets.len() == 1 { targets[0] } else { joined(self, &targets) };
+                targets.sort_unstable();
+                targets.dedup();
+                let to = if targets.len() == 1 {
+                    targets[0]
+                } else if let Some((_, to)) = known.iter().rev().find(|(t, _)| *t == targets) {
+                    *to
+                } else {
+                    let to = self.alt(&targets);
+                    if known.len() == RECENT {
+                        known.remove(0);
+                    }
+                    known.push((targets.clone(), to));
+                    to
+                };
                 out.push(Edge { lo: lo as u8, hi: hi as u8, to });
             }
             lo = hi + 1;

@@ -1,5 +1,5 @@
-//! Arrays that belong to Python, seen as rows: masks to fill and logits to mask. The only unsafe code of
-//! the Python layer.
+//! Arrays that belong to Python, seen as rows: masks to fill and logits to mask. All unsafe code of
+//! this folder but a declaration.
 //!
 //! # Why this is sound
 //!

@@ -1,12 +1,13 @@
 //! The Python extension module `interlock._core`: thin classes over the core's public items.
 //!
 //! Everything that can take time runs without the GIL. Errors and panics become exceptions in one place, `errors`;
-//! unsafe code stands in one place, `buffer`. The core never names Python, so this folder could become a crate of its
-//! own by moving it.
+//! unsafe code stands in two places, `buffer` and `allocator`. The core never names Python, so this folder could become
+//! a crate of its own by moving it.
 
 // The macros of pyo3 expand to conversions that are not needed for every type.
 #![allow(clippy::useless_conversion)]
 
+mod allocator;
 mod buffer;
 mod build;
 mod cancel;
@@ -25,12 +26,6 @@ mod store;
 mod vocabulary;
 
 use pyo3::prelude::*;
-
-/// Compiling a schema makes and drops thousands of small nodes; the C library's allocator took a third of its time.
-/// Built without transparent huge pages (`no_thp`): the first touch of one clears two megabytes at once, which stalled
-/// single masks for milliseconds where the host had to find the memory first.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The native part of interlock; import it through the package.
 #[pymodule(name = "_core", gil_used = false)]
@@ -58,6 +53,7 @@ mod core_module {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::allocator::keep_free_pages();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         super::errors::register(module)
     }

@@ -142,7 +142,7 @@ impl<'t> Parser<'t> {
 
     fn reach(&mut self, target: &Target, scope: ScopeId) -> Result<SchemaId> {
         let document = Rc::clone(self.docs.doc(target.doc));
-        self.place(target.doc, &document, target.node, scope, |_| format!("{}{}", document.prefix, target.pointer))
+        self.place(target.doc, &document, target.node, scope, |_| [&*document.prefix, &target.pointer].concat())
     }
 
     /// `$schema` that names no dialect known here.

@@ -32,6 +32,26 @@ struct Reader<'t> {
     tape: Tape<'t>,
 }
 
+/// How many bytes, up to less than eight before the end, come before the first quote, backslash or control character.
+fn plain_run(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = ONES << 7;
+    let mut run = 0;
+    for word in bytes.chunks_exact(8) {
+        let word = word.try_into().map_or(0, u64::from_le_bytes);
+        // The top bits of bytes that are less than `n`. A borrow may set the bit of a byte above one that is found, so
+        // the lowest is true.
+        let less = |w: u64, n: u8| w.wrapping_sub(ONES * u64::from(n)) & !w & TOPS;
+        let is = |b: u8| less(word ^ (ONES * u64::from(b)), 1);
+        let found = less(word, 0x20) | is(b'"') | is(b'\\');
+        if found != 0 {
+            return run + found.trailing_zeros() as usize / 8;
+        }
+        run += 8;
+    }
+    run
+}
+
 impl<'t> Reader<'t> {
     fn document(&mut self) -> Result<()> {
         // Open containers, as node numbers.
@@ -223,6 +243,7 @@ impl<'t> Reader<'t> {
         let mut from = self.pos;
         let mut unescaped: Option<String> = None;
         loop {
+            self.pos += plain_run(self.bytes.get(self.pos..).unwrap_or_default());
             match self.bytes.get(self.pos) {
                 Some(b'"') => {
                     // Quotes and backslashes are ASCII, so both ends are character boundaries.

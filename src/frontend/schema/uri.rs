@@ -139,7 +139,7 @@ pub fn unescape_step(step: &str) -> std::borrow::Cow<'_, str> {
 /// Appends `/step` to a JSON Pointer, with its escapes.
 pub fn push_step(pointer: &mut String, step: &str) {
     pointer.push('/');
-    if step.contains(['~', '/']) {
+    if step.bytes().any(|b| matches!(b, b'~' | b'/')) {
         pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
     } else {
         pointer.push_str(step);

@@ -5,7 +5,7 @@
 //! With lower bounds only, an element may be counted whenever it matches, and nothing needs to be refused.
 
 use super::super::model::{SchemaId, Types};
-use super::context::{Context, Lit};
+use super::context::{Context, Lit, Lits};
 use super::node::{FALSE, NodeId, TRUE};
 use super::search::{Alternative, Item, Kind, Scope, Status, Taken};
 use crate::error::{Error, Result};
@@ -336,7 +336,7 @@ fn ways(cx: &mut Context<'_, '_>, facts: &ArrayFacts, i: usize, dead: &mut Optio
             }
         }
     }
-    let mut partial: Vec<(Vec<Lit>, u32)> = vec![(Vec::new(), 0)];
+    let mut partial: Vec<(Lits, u32)> = vec![(Lits::new(), 0)];
     for (lit, bits, exact) in deciding {
         let mut next = Vec::with_capacity(partial.len() * 2);
         for (chosen, counts) in partial {
@@ -403,8 +403,8 @@ impl Context<'_, '_> {
     }
 
     /// What groups and positions say of an element; `None` if it is seen to be forbidden.
-    fn element_base(&self, facts: &ArrayFacts, i: usize) -> Option<Vec<Lit>> {
-        let mut lits: Vec<Lit> = Vec::new();
+    fn element_base(&self, facts: &ArrayFacts, i: usize) -> Option<Lits> {
+        let mut lits = Lits::new();
         for &g in &facts.groups {
             let Some(a) = self.nodes.get(g).array.as_deref() else { continue };
             lits.extend(a.prefix.get(i).copied().or(a.items).map(Lit::yes));
@@ -416,7 +416,7 @@ impl Context<'_, '_> {
     }
 
     /// As [`element_base`](Self::element_base), with what `unevaluatedItems` adds for certain.
-    fn element_lits(&self, facts: &ArrayFacts, i: usize) -> Option<Vec<Lit>> {
+    fn element_lits(&self, facts: &ArrayFacts, i: usize) -> Option<Lits> {
         let mut lits = self.element_base(facts, i)?;
         for (s, scope) in facts.scopes.iter().enumerate() {
             if scope.contains.is_empty() && !self.scope_covers(facts, s, i) {

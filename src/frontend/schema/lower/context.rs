@@ -4,6 +4,7 @@
 //! normalized before they are interned: what is implied goes, and what contradicts itself is no rule at all.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -40,6 +41,9 @@ impl Lit {
         Lit { negated: !self.negated, ..self }
     }
 }
+
+/// A conjunction in the making. Most have no more than a few literals.
+pub(super) type Lits = SmallVec<[Lit; 8]>;
 
 /// See the module's story.
 pub(super) struct Context<'m, 'a> {
@@ -223,7 +227,7 @@ impl<'m, 'a> Context<'m, 'a> {
     }
 
     /// Sorts a conjunction, drops what is implied, and answers `None` where it is seen to accept nothing.
-    pub fn normalize(&mut self, lits: &mut Vec<Lit>) -> Option<()> {
+    pub fn normalize(&mut self, lits: &mut Lits) -> Option<()> {
         let mut mask = Types::ALL.0;
         for l in lits.iter_mut() {
             l.node = self.nodes.canon(l.node);
@@ -268,7 +272,7 @@ impl<'m, 'a> Context<'m, 'a> {
     }
 
     /// The rule of a conjunction; `None` where it is seen to accept nothing.
-    pub fn rule(&mut self, mut lits: Vec<Lit>) -> Result<Option<RuleId>> {
+    pub fn rule(&mut self, mut lits: Lits) -> Result<Option<RuleId>> {
         self.work(1 + lits.len())?;
         if self.normalize(&mut lits).is_none() {
             return Ok(None);
@@ -280,7 +284,7 @@ impl<'m, 'a> Context<'m, 'a> {
         if self.queue.len() >= self.limits.max_rules {
             return Err(Error::limit("rules", self.limits.max_rules as u64, self.queue.len() as u64 + 1));
         }
-        let key: Rc<[Lit]> = lits.into();
+        let key: Rc<[Lit]> = lits.as_slice().into();
         self.queue.push(key.clone());
         self.rules.insert(key, id);
         Ok(Some(id))

@@ -3,7 +3,7 @@
 //! Keys are told apart only by which patterns match them. Each class is inside or outside of every split; classes
 //! without a key vanish, so that overlapping patterns cost what they need and not `2^n`.
 
-use super::context::{Context, Lit};
+use super::context::{Context, Lit, Lits};
 use super::node::{Name, NodeId, TRUE};
 use super::object::{Exists, Keys, ObjectFacts};
 use super::object_shape::{MANY_KEYS, MAX_CLASSES};
@@ -133,8 +133,8 @@ pub(super) fn class_lits(
     facts: &ObjectFacts,
     splits: &[(Split, ExprId)],
     matched: &[bool],
-) -> Vec<Lit> {
-    let describe = |g: NodeId, lits: &mut Vec<Lit>| -> bool {
+) -> Lits {
+    let describe = |g: NodeId, lits: &mut Lits| -> bool {
         let Some(o) = cx.nodes.get(g).object.as_deref() else { return false };
         let before = lits.len();
         let hits = o.patterns.iter().filter(|p| is_matched(splits, matched, Split::Pattern(p.0)));
@@ -144,12 +144,12 @@ pub(super) fn class_lits(
         }
         lits.len() > before
     };
-    let mut lits = Vec::new();
+    let mut lits = Lits::new();
     for &g in &facts.groups {
         describe(g, &mut lits);
     }
     for s in facts.scopes.iter().filter(|s| !s.all) {
-        if !s.by.iter().any(|&g| describe(g, &mut Vec::new())) {
+        if !s.by.iter().any(|&g| describe(g, &mut Lits::new())) {
             lits.push(Lit::yes(s.schema));
         }
     }

@@ -39,7 +39,7 @@ use crate::ir::{Alphabet, Rule, Rules};
 use crate::limits::Limits;
 use array::{Arrays, array_shape};
 pub use common::standard;
-use context::{Context, Lit};
+use context::{Context, Lit, Lits};
 use node::Nodes;
 use object::Objects;
 use object_shape::object_shapes;
@@ -73,7 +73,7 @@ pub fn lower_within(
     let nodes = Nodes::build(model)?;
     let mut cx = Context::new(nodes, options, limits, report)?;
     let root = cx.nodes.of_schema(model.root);
-    let Some(root) = cx.rule(vec![Lit::yes(root)])? else {
+    let Some(root) = cx.rule(Lits::from_slice(&[Lit::yes(root)]))? else {
         let pointer = model.schemas.get(model.root.0 as usize).map_or("", |s| s.pointer.as_str());
         let e = Error::new(ErrorKind::Unsatisfiable, "no value satisfies the schema: it accepts nothing");
         return Err(e.at_pointer(pointer, ""));

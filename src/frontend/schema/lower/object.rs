@@ -4,7 +4,7 @@
 //! properties a schema has; [`object_shape`](super::object_shape) looks the members up once at the end.
 
 use super::super::model::Types;
-use super::context::{Context, Lit};
+use super::context::{Context, Lit, Lits};
 use super::node::{FALSE, Name, NodeId, TRUE};
 use super::search::{Alternative, Choice, Item, Kind, Scope, Status, Taken};
 use crate::error::Result;
@@ -345,7 +345,7 @@ impl Kind for Objects {
 
 impl Context<'_, '_> {
     /// Whether a conjunction is seen to accept nothing: contradictory, or of scalar types only without a scalar.
-    pub fn is_empty_scalar(&mut self, lits: &mut Vec<Lit>) -> Result<bool> {
+    pub fn is_empty_scalar(&mut self, lits: &mut Lits) -> Result<bool> {
         if self.normalize(lits).is_none() {
             return Ok(true);
         }
@@ -379,7 +379,7 @@ impl Context<'_, '_> {
     }
 
     /// What `node` says of the member `name`: adds to `lits`; answers whether anything describes it.
-    pub fn member_of(&mut self, node: NodeId, name: Name, lits: &mut Vec<Lit>) -> Result<bool> {
+    pub fn member_of(&mut self, node: NodeId, name: Name, lits: &mut Lits) -> Result<bool> {
         let Some(o) = self.nodes.get(node).object.as_deref() else { return Ok(false) };
         let mut described = false;
         if let Some(s) = o.prop(name) {
@@ -404,8 +404,8 @@ impl Context<'_, '_> {
     }
 
     /// Everything that the facts say of one member; `None` if it is forbidden. Normalizes nothing.
-    pub fn member_lits(&mut self, facts: &ObjectFacts, name: Name) -> Result<Option<Vec<Lit>>> {
-        let mut lits = Vec::new();
+    pub fn member_lits(&mut self, facts: &ObjectFacts, name: Name) -> Result<Option<Lits>> {
+        let mut lits = Lits::new();
         for &g in &facts.groups {
             self.member_of(g, name, &mut lits)?;
         }
@@ -415,7 +415,7 @@ impl Context<'_, '_> {
             }
             let mut covered = false;
             for &g in &s.by {
-                covered |= self.member_of(g, name, &mut Vec::new())?;
+                covered |= self.member_of(g, name, &mut Lits::new())?;
             }
             if !covered {
                 lits.push(Lit::yes(s.schema));

@@ -1,0 +1,93 @@
+//! Interning: equal nodes are one node.
+//!
+//! A node is looked up by its hash, first in the base, where it can only lie if its parts do, then among the arena's
+//! own. Steps are most of what is made, and often there already, so they are looked up before they take memory.
+
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+use super::expr::{Edge, Expr, ExprId, Exprs};
+
+fn hash_of(e: &Expr) -> u64 {
+    let mut h = FxHasher::default();
+    match e {
+        Expr::Step { nullable, edges } => return hash_of_step(*nullable, edges),
+        e => e.hash(&mut h),
+    }
+    h.finish()
+}
+
+fn hash_of_step(nullable: bool, edges: &[Edge]) -> u64 {
+    let mut h = FxHasher::default();
+    h.write_usize(edges.len() * 2 + usize::from(nullable));
+    edges.iter().for_each(|e| e.hash(&mut h));
+    h.finish()
+}
+
+impl Exprs {
+    /// Makes room for `more` nodes.
+    pub(super) fn reserve(&mut self, more: usize) {
+        let below = self.below;
+        let more = more.min(self.max_nodes.saturating_sub(self.nodes.len()));
+        self.nodes.reserve(more);
+        self.facts.reserve(more);
+        self.hashes.reserve(more);
+        let hashes = &self.hashes;
+        self.table.reserve(more, |&i| hashes[i as usize - below]);
+    }
+
+    /// A node that is there already. `part` is one of its parts, if it has any.
+    fn find(&self, hash: u64, part: Option<ExprId>, is: impl Fn(&Expr) -> bool) -> Option<ExprId> {
+        let below = self.below;
+        let found = match &self.base {
+            Some(base) if part.is_none_or(|p| (p.0 as usize) < below) => {
+                base.table.find(hash, |&i| base.hashes[i as usize] == hash && is(&base.nodes[i as usize]))
+            }
+            _ => None,
+        };
+        let own = |i: &u32| self.hashes[*i as usize - below] == hash && is(&self.nodes[*i as usize - below]);
+        found.or_else(|| self.table.find(hash, own)).map(|&i| ExprId(i))
+    }
+
+    fn insert(&mut self, hash: u64, e: Expr) -> ExprId {
+        if self.nodes.len() >= self.max_nodes {
+            self.over = true;
+            return Self::NEVER;
+        }
+        let (id, below) = (self.len() as u32, self.below);
+        let facts = self.facts_of(&e);
+        self.nodes.push(e);
+        self.facts.push(facts);
+        self.hashes.push(hash);
+        let hashes = &self.hashes;
+        self.table.insert_unique(hash, id, |&i| hashes[i as usize - below]);
+        ExprId(id)
+    }
+
+    /// The id of a node in normal form.
+    pub(super) fn intern(&mut self, e: Expr) -> ExprId {
+        let part = match &e {
+            Expr::Step { edges, .. } => edges.last().map(|e| e.to),
+            Expr::Cat(_, b) => Some(*b),
+            Expr::Alt(v) | Expr::And(v) => v.last().copied(),
+            Expr::Not(a) | Expr::Rep { body: a, .. } => Some(*a),
+            Expr::Never | Expr::Eps | Expr::Multiple(_) | Expr::Fix(_) => None,
+        };
+        let hash = hash_of(&e);
+        match self.find(hash, part, |known| *known == e) {
+            Some(id) => id,
+            None => self.insert(hash, e),
+        }
+    }
+
+    /// The same for a step: edges that are sorted, disjoint and lead somewhere, and neighbours to different places.
+    pub(super) fn intern_step(&mut self, nullable: bool, edges: &[Edge]) -> ExprId {
+        let hash = hash_of_step(nullable, edges);
+        let is =
+            |known: &Expr| matches!(known, Expr::Step { nullable: n, edges: e } if *n == nullable && **e == *edges);
+        match self.find(hash, edges.last().map(|e| e.to), is) {
+            Some(id) => id,
+            None => self.insert(hash, Expr::Step { nullable, edges: edges.into() }),
+        }
+    }
+}
