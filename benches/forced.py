@@ -191,7 +191,7 @@ def main(arguments: argparse.Namespace) -> None:
                         raise SystemExit(f"{file.name}: at token {at} of {text!r}: {found} against {ids[at:]}")
                     skip = max(skip, at + len(found))
                     here += at < skip
-                    if every and number % every == 0 and at < 150:
+                    if every and number % every == 0 and at < 150 and at % arguments.stride == 0:
                         most = bound.is_bound(guide, read, at, ids)
                         tried += most is not None
                         reached += bool(found and most)
@@ -225,6 +225,7 @@ if __name__ == "__main__":
     parser.add_argument("--tokenizer", default="llama3", choices=["llama3", "qwen"])
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for each style; then in random order")
     parser.add_argument("--bound", type=int, default=0, help="schemas whose places are tried by brute force")
+    parser.add_argument("--stride", type=int, default=1, help="of the places of these, only every so many")
     parser.add_argument("--rival", action="store_true")
     parser.add_argument("--style", action="append", choices=[*STYLES], help="only this one; both by default")
     parser.add_argument("--show", action="store_true", help="print the places where the bound is not reached")
