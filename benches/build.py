@@ -8,9 +8,9 @@ both, and which get complete tables here. One thread each. Needs outlines-core a
     python benches/build.py [--vocabulary PACK] [FOLDER COUNT]
     python benches/build.py --threads [--vocabulary PACK] [FOLDER COUNT]
 
-Each engine has a process of its own, which holds the vocabulary and has built two indexes: of a pattern of one letter,
-and of an object with one member of each scalar type. Here what these lexemes allow is remembered with the vocabulary, as
-in any process that builds more than one. Each source is measured in forked children of it, which do nothing else:
+Each engine has a process of its own, which holds the vocabulary and has built two indexes: of a pattern of one letter
+and of an object with one member of each scalar type. What these lexemes allow is remembered with the vocabulary here,
+as in any process that builds more than one index. Each source is measured in forked children, which do nothing else:
 
 * *Time*: processor time from source to complete index; the least of three children, of one for schemas there.
 * *Memory*: by how much resident memory grows with an index that is kept. There: with one, after the allocator gave back

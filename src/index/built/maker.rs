@@ -17,6 +17,9 @@ use crate::index::{Engine, Inner};
 /// Sketches that are remembered by what they are made of; all are forgotten when there are more.
 const REMEMBERED: usize = 1_024;
 
+/// The names of parts, and single tokens.
+type Names = (Vec<u64>, Vec<u32>);
+
 /// See the module's story.
 pub struct Maker<'a> {
     inner: &'a Inner,
@@ -27,8 +30,8 @@ pub struct Maker<'a> {
     known: Known,
     sketcher: Sketcher,
     row: Vec<u32>,
-    /// Sketches by the names of their parts and single tokens, with the parts, which keep their addresses.
-    made: FxHashMap<(Vec<u64>, Vec<u32>), (Arc<Sketch>, Composition)>,
+    /// Sketches by what they are made of, with that itself, so that parts keep their addresses.
+    made: FxHashMap<Names, (Arc<Sketch>, Composition)>,
 }
 
 impl<'a> Maker<'a> {
