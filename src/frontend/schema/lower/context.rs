@@ -246,11 +246,10 @@ impl<'m, 'a> Context<'m, 'a> {
             return None;
         }
         // Disjoint positives contradict; a positive that is disjoint from a negated one implies it.
-        let mut i = 0;
-        while i < lits.len() {
-            let l = lits[i];
-            let mut implied = false;
-            for (j, &other) in lits.iter().enumerate() {
+        let mut implied: SmallVec<[bool; 8]> = SmallVec::from_elem(false, lits.len());
+        let all = lits.as_slice();
+        for (i, &l) in all.iter().enumerate() {
+            for (j, &other) in all.iter().enumerate() {
                 if i == j || other.negated || (!l.negated && j > i) {
                     continue;
                 }
@@ -258,16 +257,13 @@ impl<'m, 'a> Context<'m, 'a> {
                     if !l.negated {
                         return None;
                     }
-                    implied = true;
+                    implied[i] = true;
                     break;
                 }
             }
-            if implied {
-                lits.remove(i);
-            } else {
-                i += 1;
-            }
         }
+        let mut implied = implied.iter();
+        lits.retain(|_| !implied.next().is_some_and(|&i| i));
         Some(())
     }
 

@@ -41,12 +41,14 @@ pub(super) struct Choice<A> {
     /// The alternatives that are not known to contradict the facts; all where there is none. What does once, does
     /// under all further facts.
     open: Option<Rc<Vec<u32>>>,
+    /// So many of the literals that were seen have been compared with those.
+    looked: usize,
 }
 
 impl<A> Choice<A> {
     /// A choice in a scope, or in none (0).
     pub fn new(alternatives: Vec<Alternative<A>>, scope: Scope) -> Self {
-        Choice { alternatives: Rc::new(alternatives), scoped: scope != 0, open: None }
+        Choice { alternatives: Rc::new(alternatives), scoped: scope != 0, open: None, looked: 0 }
     }
 }
 
@@ -216,7 +218,7 @@ fn pick<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<Optio
         let of = choice.open.as_ref().map_or(choice.alternatives.len(), |o| o.len());
         for k in 0..of {
             let k = choice.open.as_ref().map_or(k as u32, |o| o[k]);
-            match status_of::<K>(cx, &choice.alternatives[k as usize], state)? {
+            match status_of::<K>(cx, &choice.alternatives[k as usize], state, choice.looked)? {
                 Status::Dead => {}
                 Status::Open => live.push(k),
                 Status::Holds if choice.scoped => live.push(k),
@@ -233,7 +235,7 @@ fn pick<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<Optio
             Some(open) if open.len() == live.len() => open,
             _ => Rc::new(live),
         };
-        state.choices[i].open = Some(live.clone());
+        (state.choices[i].open, state.choices[i].looked) = (Some(live.clone()), state.seen.len());
         let certain = live.len() == 1;
         if best.as_ref().is_none_or(|b| live.len() < b.1.len()) {
             best = Some((i, live));
@@ -249,12 +251,20 @@ fn pick<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<Optio
     Ok(Some(Picked::Split(live.iter().map(|&k| choice.alternatives[k as usize].clone()).collect())))
 }
 
-fn status_of<K: Kind>(cx: &mut Context<'_, '_>, a: &Alternative<K::Atom>, state: &State<K>) -> Result<Status> {
+/// What is known about an alternative that was open under the first `looked` of the literals.
+fn status_of<K: Kind>(
+    cx: &mut Context<'_, '_>,
+    a: &Alternative<K::Atom>,
+    state: &State<K>,
+    looked: usize,
+) -> Result<Status> {
     cx.work(1)?;
+    // Where there is one literal, only further ones can decide it.
+    let seen = if a.len() == 1 { state.seen.get(looked..).unwrap_or_default() } else { &state.seen };
     let mut out = Status::Holds;
     for item in a {
         let s = match item {
-            Item::Lit(l, scope) => lit_status::<K>(cx, Lit { node: cx.nodes.canon(l.node), ..*l }, *scope, &state.seen),
+            Item::Lit(l, scope) => lit_status::<K>(cx, Lit { node: cx.nodes.canon(l.node), ..*l }, *scope, seen),
             Item::Atom(a) => K::status(cx, a, &state.facts)?,
         };
         match s {
@@ -286,9 +296,6 @@ fn lit_status<K: Kind>(cx: &mut Context<'_, '_>, lit: Lit, scope: Scope, seen: &
         }
         if !other.negated && cx.is_disjoint(other.node, lit.node) {
             return if lit.negated { Status::Holds } else { Status::Dead };
-        }
-        if other.negated && !lit.negated {
-            continue;
         }
     }
     Status::Open
