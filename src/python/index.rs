@@ -298,7 +298,7 @@ impl PyIndex {
     /// An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
     /// keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled
     /// with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
-    /// the 64 nearest to the starts are made, and ``is_complete`` stays false.
+    /// up to 512 of those nearest to the starts are made, or 2 MiB, and ``is_complete`` stays false.
     ///
     /// ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
     /// called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index

@@ -39,11 +39,12 @@ const MAX_PART_STATES: usize = 12_288;
 /// Masks of parts, and their bytes: a mask with a row of its own takes some ten times as long as one with a list.
 const MAX_PARTS: usize = 1_024;
 const MAX_PART_BYTES: usize = 4 << 20;
-/// Masks of a beginning, where not all are made, and of a lexeme of which not all states were explored.
-const BEGINNING: usize = 64;
-const BEGINNING_OF_LEXEME: usize = 16;
-/// Masks of parts that are made between two reports of progress.
-const CHUNK: usize = 64;
+/// Masks of a beginning, where not all are made, and their bytes; masks of a lexeme of which not all states were explored.
+const BEGINNING: usize = 512;
+const BEGINNING_BYTES: usize = 2 << 20;
+const BEGINNING_OF_LEXEME: usize = 64;
+/// Masks of parts that are made between two reports of progress, and two looks at their bytes.
+const CHUNK: usize = 32;
 
 /// That an index is filled, and its tables where it has few configurations.
 pub(crate) struct Built {
@@ -62,7 +63,7 @@ impl Index {
     ///
     /// An index of up to 4,096 configurations (`max_states` may say fewer) gets complete tables. Of any other, masks of
     /// the states of its lexemes are made: of at most 12,288 states in all (and `max_states` for one lexeme), at most
-    /// 1,024 masks and 4 MiB. Where there are more, the 64 masks nearest to the starts are made, and
+    /// 1,024 masks and 4 MiB. Where there are more, masks nearest to the starts are made, up to 512 or 2 MiB, and
     /// [`is_complete`](Index::is_complete) stays false.
     ///
     /// # Errors
@@ -239,13 +240,15 @@ fn fill_parts(
         }
     }
     parts.sort_by_key(|part| part.0);
+    let mut most_bytes = MAX_PART_BYTES;
     if !complete || parts.len() > MAX_PARTS {
         complete = false;
         parts.truncate(BEGINNING);
+        most_bytes = BEGINNING_BYTES;
     }
     let mut bytes = 0;
     for (chunk, from) in parts.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
-        if bytes > MAX_PART_BYTES {
+        if bytes >= most_bytes {
             complete = false;
             break;
         }

@@ -6,12 +6,14 @@
 //! of the states, so tables are the same for any number of threads.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 use super::ahead::{Ahead, Stop};
 use super::gather::MaskSetBuilder;
 use super::maker::Maker;
-use super::ordered::{in_order, no_thread};
+use super::ordered::{beside, in_order, no_thread};
 use super::rows::Rows;
+use super::sketch::Sketch;
 use super::{DEAD, MAX_STATES, OUTSIDE, Parts, Tables, bits};
 use crate::automaton::flat::explore::Explorer;
 use crate::automaton::flat::{self, Flat};
@@ -23,8 +25,10 @@ use crate::ir::INF;
 
 /// Masks that are added between two reports of progress.
 const CHUNK: usize = 64;
-/// With fewer configurations than this starting threads takes longer than they save.
-const MANY: usize = 192;
+/// Sketches that are held on to, so that the same one is known again.
+const ADDED: usize = 512;
+/// With fewer configurations, or masks to make, than this starting threads takes longer than they save.
+const MANY: usize = 96;
 /// No more threads than these, one that explores among them, keep up with each other.
 const MOST_AHEAD: usize = 8;
 
@@ -117,6 +121,10 @@ pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<Table
     tables(&index.0, automaton, &ids, &explorer, &Ahead::default(), max_bytes, 1, |_, _| Ok(()))
 }
 
+fn address(sketch: &Arc<Sketch>) -> usize {
+    Arc::as_ptr(sketch) as usize
+}
+
 /// Tables of an automaton, given as byte classes, next states and accepting states, over the masks of configurations:
 /// `ids` of `explorer`.
 #[allow(clippy::too_many_arguments)]
@@ -148,7 +156,9 @@ fn tables(
             })
         })
         .collect();
-    let threads = if distinct.len() < MANY { 1 } else { threads };
+    let left = distinct.iter().filter(|&&id| ahead.get(id).is_none()).count();
+    let makers = if left < MANY { 1 } else { threads };
+    let threads = if ids.len() < MANY { 1 } else { threads };
     let tops: Vec<u32> = (0..explorer.len() as u32).map(|id| explorer.top(id)).collect();
     let worker = || Maker::new(inner, explorer.arena().clone(), tops.clone());
     let make = |maker: &mut Maker<'_>, i: usize| {
@@ -156,10 +166,17 @@ fn tables(
         ahead.get(id).cloned().unwrap_or_else(|| maker.sketch(id))
     };
     let mut numbers: Vec<u16> = Vec::with_capacity(distinct.len());
-    in_order(threads, distinct.len(), worker, make, |i, sketch| {
+    // Sketches that were added, by their addresses, which they keep.
+    let mut added: FxHashMap<usize, (Arc<Sketch>, u16)> = FxHashMap::default();
+    let take = |i: usize, sketch: Arc<Sketch>| {
         // Fewer than the states, whose numbers have 16 bits.
-        numbers.push(set.add(&sketch) as u16);
-        if (i + 1) % CHUNK != 0 && i + 1 < distinct.len() {
+        let number = added.get(&address(&sketch)).map_or_else(|| set.add(&sketch) as u16, |known| known.1);
+        if added.len() >= ADDED {
+            added.clear();
+        }
+        added.insert(address(&sketch), (sketch, number));
+        numbers.push(number);
+        if !(i + 1).is_multiple_of(CHUNK) && i + 1 < distinct.len() {
             return Ok(());
         }
         let held = set.bytes() + 2 * next.len();
@@ -167,11 +184,13 @@ fn tables(
             return Err(Error::limit("bytes of built tables", max_bytes as u64, held as u64));
         }
         progress(i + 1, distinct.len())
-    })?;
+    };
+    let masks_made = || in_order(makers, distinct.len(), worker, make, take);
+    let ((), rows) = beside(threads, || Rows::of(&next, width), masks_made)?;
     let mask_of: Vec<u16> = places.iter().map(|&place| numbers[place as usize]).collect();
     let parts = Parts {
         byte_classes: byte_classes.into(),
-        rows: Rows::of(&next, width),
+        rows,
         accepting: bits(accepting),
         mask_of: mask_of.into(),
         masks: set.finish(),
