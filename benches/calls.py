@@ -33,10 +33,8 @@ STATEMENTS = (
 )
 
 # What several threads fill masks of at once.
-SCHEMA = (
-    '{"type": "object", "required": ["name"], "additionalProperties": false, "properties": {"name": {"type": "string"}, '
-    '"age": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}}}'
-)
+SCHEMA = """{"type": "object", "required": ["name"], "additionalProperties": false, "properties": {
+    "name": {"type": "string"}, "age": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}}}"""
 TEXT = '{"name": "Ada Lovelace", "age": 36, "tags": ["numbers", "engines"]}'
 
 
