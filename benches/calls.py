@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 import interlock
-from interlock._core import advance_each
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 
@@ -33,10 +32,8 @@ STATEMENTS = (
 )
 
 # What several threads fill masks of at once.
-SCHEMA = (
-    '{"type": "object", "required": ["name"], "additionalProperties": false, "properties": {"name": {"type": "string"}, '
-    '"age": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}}}'
-)
+SCHEMA = """{"type": "object", "required": ["name"], "additionalProperties": false, "properties": {
+    "name": {"type": "string"}, "age": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}}}"""
 TEXT = '{"name": "Ada Lovelace", "age": 36, "tags": ["numbers", "engines"]}'
 
 
@@ -83,13 +80,11 @@ def together(threads: int, guides: list[interlock.Guide], text: list[int], secon
         start.wait()
         end = time.perf_counter() + seconds
         while time.perf_counter() < end:
-            for guide in mine:
-                guide.reset()
-            for token in text:
-                interlock.fill_bitmasks(mine, bits, threads=1)
-                assert bits[-1, token >> 5] >> (token & 31) & 1
-                advance_each(mine, [token] * len(mine))
-                done.append(len(mine))
+            interlock.fill_bitmasks(mine, bits, threads=1)
+            done.append(len(mine))
+        for row, guide in zip(bits, mine, strict=True):
+            token = text[guide.num_tokens]
+            assert row[token >> 5] >> (token & 31) & 1
 
     done: list[int] = []
     start = threading.Barrier(threads)
@@ -107,10 +102,12 @@ def growth() -> Iterator[tuple[int, float]]:
 
     vocabulary = load()
     index = interlock.Index.from_json_schema(SCHEMA, vocabulary, whitespace="flexible")
-    guides = [index.guide() for _ in range(64)]
     # Its first tokens are the single bytes.
     single = {vocabulary.token_bytes(i): i for i in range(256)}
     text = [single[bytes([byte])] for byte in TEXT.encode()]
+    guides = [index.guide() for _ in range(64)]
+    for i, guide in enumerate(guides):
+        assert guide.advance_many(text[: i % len(text)]) == i % len(text)
     numbers = (2, 4, 8)
     # The best of several rounds, in which each number has its turn beside one thread.
     rounds = [[together(n, guides, text) for n in (1, *numbers)] for _ in range(3)]

@@ -27,6 +27,10 @@ pub struct AfterValue {
     closing: SmallVec<[(u64, Patch); 2]>,
 }
 
+/// What may follow a value that is to begin, by rule: kept with the mask of its place, so that a guide for which that
+/// mask was remembered knows it as well.
+pub(super) type Afters = Box<[(u32, Bits, Open)]>;
+
 /// How many of them are at hand: one for each rule of a value that is awaited.
 const AFTER_VALUES: usize = 4;
 /// How many patches each of them has at hand.
@@ -42,6 +46,14 @@ impl AfterValue {
 }
 
 impl Known {
+    fn add(&mut self, (parent, tag): (NodeId, u32), bits: &Bits, open: &Open) {
+        if self.values.len() >= AFTER_VALUES {
+            self.values.clear();
+        }
+        let (bits, open) = (bits.clone(), open.clone());
+        self.values.push(AfterValue { parent, tag, bits, open, closing: SmallVec::new() });
+    }
+
     /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the tails
     /// whose tokens are to be stepped whole.
     pub(super) fn closing(&self, parent: NodeId, tag: u32, cross: &Cross) -> Option<(Patch, Open)> {
@@ -117,6 +129,21 @@ impl Masker<'_> {
         }
     }
 
+    /// What is known to follow the value above `parent`.
+    pub(super) fn afters(&self, parent: NodeId) -> Afters {
+        let of = self.known.values.iter().filter(|a| a.parent == parent);
+        of.map(|a| (a.tag, a.bits.clone(), a.open.clone())).collect()
+    }
+
+    /// Knows what follows the value above `parent`, as it was found on another stack that is described alike.
+    pub(super) fn know_afters(&mut self, parent: NodeId, afters: &Afters) {
+        for (tag, bits, open) in afters.iter() {
+            if !self.known.values.iter().any(|a| (a.parent, a.tag) == (parent, *tag)) {
+                self.known.add((parent, *tag), bits, open);
+            }
+        }
+    }
+
     /// See [`AfterValue`].
     pub(super) fn after_value(&mut self, parent: NodeId, tag: u32) -> (Bits, Open) {
         if let Some(a) = self.known.values.iter().find(|a| (a.parent, a.tag) == (parent, tag)) {
@@ -129,16 +156,7 @@ impl Masker<'_> {
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
         if parent < self.known.nodes {
-            if self.known.values.len() >= AFTER_VALUES {
-                self.known.values.clear();
-            }
-            self.known.values.push(AfterValue {
-                parent,
-                tag,
-                bits: bits.clone(),
-                open: open.clone(),
-                closing: SmallVec::new(),
-            });
+            self.known.add((parent, tag), &bits, &open);
         }
         (bits, open)
     }

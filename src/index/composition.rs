@@ -12,11 +12,14 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
+use super::after::Afters;
 use super::finished::{FinishedRow, Names};
+use super::live::Open;
 use super::mask::Masker;
 use super::memo::{Asked, Memo};
 use super::share::{Patch, apply, clear, patch};
 use super::submask::{Inner, SubMask};
+use super::tails::Bits;
 use crate::automaton::arena::{Kind, Node, NodeId};
 use crate::automaton::lexeme::Kind as LexemeKind;
 
@@ -112,6 +115,8 @@ pub struct Composition {
     row: OnceLock<Weak<FinishedRow>>,
     /// How often it was asked for again, up to [`OFTEN`].
     asked: AtomicU8,
+    /// Of a place where a value begins.
+    afters: Afters,
 }
 
 impl Composition {
@@ -162,7 +167,9 @@ impl Composition {
             Part::Inner(_) | Part::Blanks(_) => 0,
             Part::Allow(p) | Part::Forbid(p) => p.len() * 8,
         };
-        size_of::<Composition>() + self.parts.iter().map(part).sum::<usize>() + self.tokens.len() * 4
+        let after = |a: &(u32, Bits, Open)| size_of_val(a) + a.1.len() * 8 + a.2.len() * 4;
+        let afters: usize = self.afters.iter().map(after).sum();
+        size_of::<Composition>() + afters + self.parts.iter().map(part).sum::<usize>() + self.tokens.len() * 4
     }
 }
 
@@ -222,6 +229,7 @@ impl<'a> Masker<'a> {
                 let found = memo.find(asked, |composition| {
                     self.tables.count_mask(true);
                     self.write(composition, composition.is_asked_often());
+                    self.know_afters(n.parent, &composition.afters);
                     row(composition)
                 });
                 let Some(row) = found else { return false };
@@ -236,8 +244,12 @@ impl<'a> Masker<'a> {
 
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
     pub fn fill_asked(&mut self, memo: &Memo, top: NodeId, asked: &Asked) {
-        let Some(composition) = self.compose(top) else { return self.fill_at(top) };
+        let Some(mut composition) = self.compose(top) else { return self.fill_at(top) };
         self.write(&composition, false);
+        let n = self.frames.arena.nodes[top as usize];
+        if n.kind == Kind::Value {
+            composition.afters = self.afters(n.parent);
+        }
         if memo.keep(asked, composition) {
             self.tables.count_mask(false);
         }
