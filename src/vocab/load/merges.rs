@@ -115,7 +115,7 @@ fn unigram(document: &Map<String, Value>, model: &Value) -> Option<Recipe> {
         if text.is_empty() || text.contains(' ') {
             return None;
         }
-        if !contents.contains(&text) && !(cut && inside) {
+        if !(contents.contains(&text) || cut && inside) {
             ids.push(id);
             ranks.push((score as f32).to_bits());
         }
