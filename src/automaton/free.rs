@@ -82,7 +82,18 @@ impl Free {
 }
 
 /// Memo of [`free`].
-pub type FreeTable = FxHashMap<ExprId, Free>;
+#[derive(Default)]
+pub struct FreeTable {
+    free: FxHashMap<ExprId, Free>,
+    /// Of what is repeated, and of heads.
+    classes: FxHashMap<ExprId, Option<Groups>>,
+}
+
+impl FreeTable {
+    fn class(&mut self, x: &Exprs, e: ExprId) -> Option<Groups> {
+        *self.classes.entry(e).or_insert_with(|| class(x, e))
+    }
+}
 
 /// How deep an expression is looked into, and how many characters of a literal are.
 const DEPTH: u32 = 200;
@@ -94,28 +105,34 @@ pub fn free(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: 
 }
 
 fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: bool, e: ExprId, depth: u32) -> Free {
-    if let Some(&known) = memo.get(&e) {
+    if let Some(&known) = memo.free.get(&e) {
         return known;
     }
     let Some(depth) = depth.checked_sub(1) else { return Free::NONE };
+    // What a repetition repeats, or the head of a sequence does, and how often at most.
+    let repeated = match x.get(e) {
+        Expr::Rep { body, max, .. } => Some((*body, *max)),
+        Expr::Cat(a, _) if !x.is_boolean(e) => match x.get(*a) {
+            Expr::Rep { body, max, .. } if *max < INF => Some((*body, *max)),
+            _ => Some((*a, 1)),
+        },
+        _ => None,
+    };
+    let repeated = repeated.and_then(|(body, most)| Some((memo.class(x, body)?, most)));
     let mut of = |e: ExprId| free_at(x, memo, table, all_live, e, depth);
     let found = match x.get(e) {
         Expr::Step { edges, .. } => step(x, edges, &mut of),
         // A repetition of nothing but a class; otherwise what its first copy lets pass.
-        Expr::Rep { body, max, .. } => match class(x, *body) {
-            Some(groups) => Free { groups, len: *max },
+        Expr::Rep { body, .. } => match repeated {
+            Some((groups, len)) => Free { groups, len },
             None if x.is_boolean(e) => Free::NONE,
             None => of(*body),
         },
         Expr::Cat(..) if x.is_boolean(e) => Free::NONE,
         Expr::Cat(a, b) => {
             let (a, b) = (*a, *b);
-            let copies = match x.get(a) {
-                Expr::Rep { body, max, .. } if *max < INF => class(x, *body).map(|groups| (groups, *max)),
-                _ => class(x, a).map(|groups| (groups, 1)),
-            };
             let own = of(a);
-            let first = match copies {
+            let first = match repeated {
                 Some((groups, n)) if own.len < INF => own.better(Free::after(groups, n, of(b))),
                 _ => own,
             };
@@ -158,7 +175,7 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
         Expr::Never | Expr::Eps | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => Free::NONE,
     };
     let found = if found.groups & ALL == ALL && found.len == INF { Free::OPEN } else { found };
-    memo.insert(e, found);
+    memo.free.insert(e, found);
     found
 }
 

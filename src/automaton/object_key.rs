@@ -8,7 +8,7 @@
 use super::arena::{KeyByte, NONE, Node, NodeId, ObjectItem, Phase, Seen};
 use super::config::Frames;
 use super::lexeme::{CLOSED, DEAD, StateId};
-use super::program::Gap;
+use super::program::{ClassProgram, Gap};
 use super::text::{Move, Sub, is_plain, pending, plain_pending, step};
 
 /// In a key: the "state" of a class of every key, which reads nothing.
@@ -200,6 +200,20 @@ impl Frames<'_> {
         self.arena.objects[node.start as usize..][..node.len as usize].iter().all(|item| {
             let names = &self.program.objects[item.shape as usize].names;
             !item.others && (item.name == u32::MAX || names.child(item.name, byte).is_none())
+        })
+    }
+
+    /// Whether no key that `node`, in a key and outside of escapes, may become goes on with `byte`, which stands for
+    /// itself. False for more where what the object has tells.
+    pub fn begins_no_key(&self, node: &Node, byte: u8) -> bool {
+        self.arena.objects[node.start as usize..][..node.len as usize].iter().all(|item| {
+            let p = &self.program.objects[item.shape as usize];
+            let class = |(c, i): (&ClassProgram, u32)| {
+                let state = self.arena.states[(item.classes + i) as usize];
+                state > CLOSED && c.keys.as_ref().is_none_or(|keys| keys.next(state, byte) > CLOSED)
+            };
+            (item.name == u32::MAX || p.names.child(item.name, byte).is_none())
+                && !(item.others && p.others.iter().zip(0..).any(class))
         })
     }
 

@@ -152,13 +152,18 @@ fn shortest_spellings(texts: Arc<[Box<[u8]>]>) -> Arc<[Box<[u8]>]> {
 /// one way: without escapes for what needs none. An escape that was begun before is ended in every way that spells
 /// something else: `begun` says that it was.
 fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8, u32, u32)> {
-    let source = l.state(state);
+    let (source, classes) = (l.state(state), l.byte_classes());
+    let (mut class, mut to) = (classes[0], l.next_from(state, source, 0));
     let mut out = Vec::new();
     for b in 0..=255u8 {
-        let to = l.next(state, b);
+        if classes[b as usize] != class {
+            (class, to) = (classes[b as usize], l.next_from(state, source, b));
+        }
+        if to == DEAD {
+            continue;
+        }
         let next = count.saturating_add(l.starts_char(source, b) as u32);
         let live = match to {
-            DEAD => false,
             CLOSED => l.may_close(count),
             _ if !l.spells_once(source, b, begun) => false,
             _ => l.live_at(l.state(to), next),

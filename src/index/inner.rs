@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use super::submask::{Inner, LOOK, SPARSE, in_parts, nodes_above};
+use super::submask::{Cross, Inner, LOOK, SPARSE, in_parts, nodes_above};
 use super::tables::{MaskedLexeme, Tables};
 use crate::automaton::free::Free;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
@@ -74,10 +74,7 @@ fn counted(
     state: StateId,
     free: Free,
 ) -> Option<Inner> {
-    if free.len < INF {
-        return None;
-    }
-    let (low, high) = lexeme.lexeme.around(state)?;
+    let (low, high) = around(tables, &lexeme.lexeme, state, free)?;
     let of = |s: StateId| tables.root_mask(vocabulary, lexeme, s);
     let same = || match (&of(low).inner, &of(high).inner) {
         (Inner::Dense(a), Inner::Dense(b)) => a == b,
@@ -85,6 +82,33 @@ fn counted(
         _ => false,
     };
     tables.count_is_idle(lexeme, low, high, same).then(|| of(high).inner.clone())
+}
+
+/// The crossing tokens of a state with a count around what is free there, if the count does not matter to them: what
+/// even a handful of copies lets pass, and all that any number does. `None` where that is not known.
+pub fn counted_cross(
+    tables: &Tables,
+    vocabulary: &Vocabulary,
+    lexeme: &MaskedLexeme,
+    state: StateId,
+) -> Option<Option<Arc<Cross>>> {
+    let l = &*lexeme.lexeme;
+    let (low, high) = around(tables, l, state, l.free(l.state(state)))?;
+    let cross = |s: StateId| tables.root_mask(vocabulary, lexeme, s).cross.clone();
+    match (cross(low), cross(high)) {
+        (None, None) => Some(None),
+        (Some(less), Some(more)) if less.id == more.id => Some(Some(less)),
+        _ => None,
+    }
+}
+
+/// The states with fewer and with more copies than `state`, if something is free in it without end. Their masks are
+/// asked for as if no code point was read, which tells those of `state` only if no bound on the length matters there.
+fn around(tables: &Tables, l: &Lexeme, state: StateId, free: Free) -> Option<(StateId, StateId)> {
+    if free.len < INF || !l.is_far(0, tables.reach.any) {
+        return None;
+    }
+    l.around(state)
 }
 
 /// The row of a state with a count that only a long token could exhaust, by that of the state without the count.

@@ -454,7 +454,7 @@ type Path = smallvec::SmallVec<[u8; 32]>;
 type Names = smallvec::SmallVec<[Named; 8]>;
 
 /// Whether a byte of a key stands for itself between the quotes.
-fn spells_itself(byte: u8) -> bool {
+pub(super) fn spells_itself(byte: u8) -> bool {
     byte >= 0x20 && byte != b'"' && byte != b'\\'
 }
 

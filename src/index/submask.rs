@@ -246,7 +246,7 @@ impl Found {
         key.reserve(self.crossings.len() * 2 + self.escaped.len() + 1);
         key.push(self.crossings.len() as u32);
         for (from, to, c) in &self.crossings {
-            // No token has as many bytes as 16 bits count, and none more code points than bytes.
+            // No token has more bytes than 16 bits count, and none more code points than bytes.
             key.extend([c.token, c.chars << 16 | (to - from) as u32]);
         }
         key.extend_from_slice(&self.escaped);

@@ -337,9 +337,14 @@ impl Tables {
             return found.finish(self.words, cross);
         }
         let inner = inner::inner(self, vocabulary, lexeme, state, count);
-        let quoted = (&self.quoted, &self.quoted_children);
-        let found = text.then(|| walk(l, quoted, 0, state, count, true));
-        let cross = found.and_then(|found| self.crosses.of(&found, (Walked::Tokens, 0), whole));
+        if !text {
+            return SubMask { inner, cross: None };
+        }
+        let counted = if count.is_none() { inner::counted_cross(self, vocabulary, lexeme, state) } else { None };
+        let cross = counted.unwrap_or_else(|| {
+            let found = walk(l, (&self.quoted, &self.quoted_children), 0, state, count, true);
+            self.crosses.of(&found, (Walked::Tokens, 0), whole)
+        });
         SubMask { inner, cross }
     }
 
