@@ -7,12 +7,12 @@
 //! ends leaves more to write than another ([`prospects`](super::prospects)). What a rule costs at least is a least
 //! fixpoint over the rules (Knuth 1977, a generalisation of Dijkstra's algorithm), estimated in bytes.
 
-use std::collections::VecDeque;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::arena::{Kind, NONE, Node, NodeId, Phase};
 use super::config::Frames;
 pub use super::ends::shortest_end;
+use super::ends::shortest_members;
 use super::farthest::farthest;
 use super::lexeme::{CLOSED, Lexeme, StateId};
 use super::program::{ObjectProgram, Program};
@@ -25,8 +25,6 @@ const MAX_BYTES: usize = 1 << 18;
 const MAX_CHOSEN: usize = 1 << 13;
 /// Rounds of the fixpoint: rules that nest deeper are left without an estimate and come last.
 const MAX_ROUNDS: usize = 64;
-/// Keys without a name that are tried for a class.
-const MAX_KEYS: usize = 512;
 
 /// The bytes that a search tries, likely text first, so that the result is spelled by few tokens.
 pub(super) fn preferred() -> impl Iterator<Item = u8> {
@@ -235,7 +233,7 @@ impl<'a, 'f> Completer<'a, 'f> {
 
     fn scalar(&mut self, node: Node) -> Option<()> {
         let rest = self.prospects.of(self.frames, self.costs, node.parent);
-        let mut ends: Vec<(u64, std::sync::Arc<[u8]>)> = Vec::new();
+        let mut ends: Vec<(u64, Arc<[u8]>)> = Vec::new();
         for i in node.start..node.start + node.len {
             let item = self.frames.arena.scalars[i as usize];
             let lexeme = &self.frames.program.lexemes[item.lexeme as usize];
@@ -291,18 +289,18 @@ impl<'a, 'f> Completer<'a, 'f> {
         }
         // Most often the shortest key of a class will do; a list of its members takes a search.
         self.key_of(node, |keys, state| {
-            let end = shortest_end(keys, state, 0).and_then(|b| String::from_utf8(b.to_vec()).ok());
-            end.into_iter().collect()
+            let end = shortest_end(keys, state, 0);
+            end.and_then(|b| Some(Arc::from(std::str::from_utf8(&b).ok()?))).into_iter().collect()
         })
-        .or_else(|| self.key_of(node, members))
+        .or_else(|| self.key_of(node, shortest_members))
         .or_else(|| preferred().find_map(|b| self.take(b)))
     }
 
     /// Completes a key by a name, or by one of the ends that `ends` knows of a class.
-    fn key_of(&mut self, node: Node, ends: impl Fn(&Lexeme, StateId) -> Vec<String>) -> Option<()> {
+    fn key_of(&mut self, node: Node, ends: impl Fn(&Lexeme, StateId) -> Arc<[Arc<str>]>) -> Option<()> {
         let program = self.frames.program;
         let prefix = self.frames.key_bytes(node.key);
-        let mut keys: Vec<(u64, u8, u64, String)> = Vec::new();
+        let mut keys: Vec<(u64, u8, u64, Arc<str>)> = Vec::new();
         for i in node.start..node.start + node.len {
             let item = self.frames.arena.objects[i as usize];
             let p = &program.objects[item.shape as usize];
@@ -311,7 +309,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             if item.name != u32::MAX {
                 for &n in p.names.subtree_tokens(item.name) {
                     let Some(rule) = p.rules[n as usize].filter(|_| bits(item.allowed, n)) else { continue };
-                    let rest = p.name(n).get(prefix.len()..).unwrap_or_default().to_owned();
+                    let rest = p.name(n).get(prefix.len()..).unwrap_or_default().into();
                     let (cost, needed) = (self.costs.rules[rule.0 as usize], bits(item.need, n));
                     keys.push((member.named(needed, cost), u8::from(!needed), cost, rest));
                 }
@@ -323,44 +321,15 @@ impl<'a, 'f> Completer<'a, 'f> {
                 let whole = member.of_class(c, cost);
                 match &c.keys {
                     _ if state <= CLOSED => {}
-                    None => keys.extend(["", "0", "1", "2", "3"].map(|k| (whole, rank, cost, k.to_owned()))),
-                    Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (whole, rank, cost, k))),
+                    None => keys.extend(["", "0", "1", "2", "3"].map(|k| (whole, rank, cost, k.into()))),
+                    Some(l) => keys.extend(ends(l, state).iter().map(|k| (whole, rank, cost, k.clone()))),
                 }
             }
         }
         keys.sort();
         keys.iter().find_map(|(.., key)| {
-            let spelled = serde_json::Value::from(key.as_str()).to_string();
+            let spelled = serde_json::Value::from(&**key).to_string();
             self.take_all(spelled.as_bytes().get(1..)?)
         })
     }
-}
-
-/// Some ends of a class of keys from a state, shortest first.
-fn members(keys: &Lexeme, state: StateId) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut queue: VecDeque<(StateId, Vec<u8>)> = VecDeque::from([(state, Vec::new())]);
-    let mut looked = 0;
-    while let Some((s, text)) = queue.pop_front() {
-        looked += 1;
-        if out.len() >= MAX_KEYS || looked > MAX_KEYS {
-            break;
-        }
-        if keys.state(s).accepting {
-            out.extend(String::from_utf8(text.clone()));
-        }
-        // One way to each state keeps the search small; several members of one state come from longer ways.
-        let mut tried: Vec<StateId> = Vec::new();
-        for b in preferred() {
-            let next = keys.next(s, b);
-            if next > CLOSED && (tried.len() < 4 || !tried.contains(&next)) {
-                tried.push(next);
-                queue.push_back((next, [text.as_slice(), &[b]].concat()));
-            }
-        }
-    }
-    if out.is_empty() {
-        out.extend(shortest_end(keys, state, 0).and_then(|b| String::from_utf8(b.to_vec()).ok()));
-    }
-    out
 }

@@ -7,8 +7,8 @@
 //! earlier questions.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::sync::{Arc, Mutex};
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rustc_hash::FxHashMap;
 
@@ -19,7 +19,9 @@ use super::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
 const MAX_SEARCHED: u32 = 8_000;
 /// The longest way that is looked for, in bytes.
 const MAX_WAY: u32 = 1 << 18;
-/// Bytes of ways that are remembered; all are forgotten when there are more.
+/// Members of a lexeme that are listed, and places that are looked at for them.
+const MAX_MEMBERS: usize = 512;
+/// Bytes of ways and members that are remembered; all are forgotten when there are more.
 const MAX_KNOWN: usize = 1 << 20;
 /// What an entry takes beside its way, about.
 const ENTRY: usize = 48;
@@ -27,11 +29,27 @@ const ENTRY: usize = 48;
 /// A state and a number of code points, as far as any bound depends on it.
 type Place = (StateId, u32);
 
-type Ways = FxHashMap<Place, Option<Arc<[u8]>>>;
-
-/// Memo of [`shortest_end`], and the bytes that it takes.
+/// Memo of [`shortest_end`] and [`shortest_members`].
 #[derive(Default)]
-pub(super) struct Ends(Mutex<(Ways, usize)>);
+pub(super) struct Ends(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    ways: FxHashMap<Place, Option<Arc<[u8]>>>,
+    members: FxHashMap<StateId, Arc<[Arc<str>]>>,
+    /// Bytes that both take.
+    taken: usize,
+}
+
+impl Known {
+    /// Makes room for an entry that takes so many bytes.
+    fn take(&mut self, bytes: usize) {
+        if self.taken > MAX_KNOWN {
+            *self = Known::default();
+        }
+        self.taken += ENTRY + bytes;
+    }
+}
 
 /// The state and count after a byte, if it leads on; [`CLOSED`] ends the text.
 fn after(lexeme: &Lexeme, state: StateId, count: u32, byte: u8) -> Option<(StateId, u32)> {
@@ -54,20 +72,59 @@ pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[
         return Some(Arc::from([]));
     }
     let place = (state, lexeme.significant_count(count));
-    let lock = || lexeme.ends().0.lock().unwrap_or_else(|p| p.into_inner());
-    if let Some(known) = lock().0.get(&place) {
+    if let Some(known) = known(lexeme).ways.get(&place) {
         return known.clone();
     }
     let found: Option<Arc<[u8]>> = search(lexeme, place).map(Arc::from);
-    let mut ends = lock();
-    let (ways, taken) = &mut *ends;
-    if *taken > MAX_KNOWN {
-        ways.clear();
-        *taken = 0;
-    }
-    *taken += ENTRY + found.as_ref().map_or(0, |way| way.len());
-    ways.insert(place, found.clone());
+    let mut known = known(lexeme);
+    known.take(found.as_ref().map_or(0, |way| way.len()));
+    known.ways.insert(place, found.clone());
     found
+}
+
+fn known(lexeme: &Lexeme) -> MutexGuard<'_, Known> {
+    lexeme.ends().0.lock().unwrap_or_else(|p| p.into_inner())
+}
+
+/// Some ends of a raw lexeme, such as a class of keys, from a state, shortest first.
+pub(super) fn shortest_members(lexeme: &Lexeme, state: StateId) -> Arc<[Arc<str>]> {
+    if let Some(found) = known(lexeme).members.get(&state) {
+        return found.clone();
+    }
+    let found: Arc<[Arc<str>]> = search_members(lexeme, state).into();
+    let mut known = known(lexeme);
+    known.take(found.iter().map(|text| ENTRY + text.len()).sum());
+    known.members.insert(state, found.clone());
+    found
+}
+
+/// Finds some ends, breadth first.
+fn search_members(lexeme: &Lexeme, state: StateId) -> Vec<Arc<str>> {
+    let mut out = Vec::new();
+    let mut queue: VecDeque<(StateId, Vec<u8>)> = VecDeque::from([(state, Vec::new())]);
+    let mut looked = 0;
+    while let Some((s, text)) = queue.pop_front() {
+        looked += 1;
+        if out.len() >= MAX_MEMBERS || looked > MAX_MEMBERS {
+            break;
+        }
+        if lexeme.state(s).accepting {
+            out.extend(std::str::from_utf8(&text).ok().map(Arc::from));
+        }
+        // One way to each state keeps the search small; several members of one state come from longer ways.
+        let mut tried: Vec<StateId> = Vec::new();
+        for b in preferred() {
+            let next = lexeme.next(s, b);
+            if next > CLOSED && (tried.len() < 4 || !tried.contains(&next)) {
+                tried.push(next);
+                queue.push_back((next, [text.as_slice(), &[b]].concat()));
+            }
+        }
+    }
+    if out.is_empty() {
+        out.extend(shortest_end(lexeme, state, 0).and_then(|b| Some(Arc::from(std::str::from_utf8(&b).ok()?))));
+    }
+    out
 }
 
 /// Finds a shortest way from a place.

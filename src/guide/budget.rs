@@ -15,6 +15,7 @@
 //! An index with complete tables knows the fewest tokens to the end of every state: there everything is exact.
 
 mod places;
+mod speller;
 
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ use crate::index::Engine;
 use crate::index::marked::{Marked, STRUCTURAL};
 use crate::vocab::Trie;
 use places::Places;
+use speller::Speller;
 
 /// What completes the output from one position.
 #[derive(Clone)]
@@ -274,7 +276,7 @@ impl Guide {
             _ => return None,
         };
         let usable = |t: u32| !self.stops.contains(&t) && !self.is_refused_everywhere(t);
-        fewest_tokens(index.vocabulary().trie(), &bytes, usable).map(Arc::from)
+        Speller::new(&index.0, usable).fewest_tokens(&bytes).map(Arc::from)
     }
 
     /// Takes those of `tokens` out of a row after which the output cannot be completed by `left` tokens.
@@ -288,7 +290,7 @@ impl Guide {
             return;
         }
         let costs = index.0.costs.get_or_init(|| Costs::of(program));
-        let mut places = Places::new(program, costs, (**arena).clone(), *top, self.speller(left));
+        let mut places = Places::new(program, costs, (**arena).clone(), *top, self.spells(left));
         for &t in tokens {
             if !places.suffices_after(index.vocabulary().spelling(t).unwrap_or_default()) {
                 row[t as usize >> 5] &= !(1 << (t & 31));
@@ -297,16 +299,17 @@ impl Guide {
     }
 
     /// Whether bytes are spelled by at most `left` tokens.
-    fn speller(&self, left: u64) -> impl Fn(Option<&[u8]>) -> bool + use<'_> {
+    fn spells(&self, left: u64) -> impl Fn(Option<&[u8]>) -> bool + use<'_> {
         let at_most_bytes = self.budget.as_ref().is_some_and(|b| b.spelled);
         move |bytes| {
             if at_most_bytes && bytes.is_some_and(|b| b.len() as u64 <= left) {
                 return true;
             }
-            let trie = self.index.vocabulary().trie();
             let usable = |t: u32| !self.stops.contains(&t) && !self.is_refused_everywhere(t);
-            let tokens = bytes.and_then(|b| fewest_tokens(trie, b, usable));
-            tokens.is_some_and(|t| t.len() as u64 <= left)
+            let speller = Speller::new(&self.index.0, usable);
+            // The longest token at each place spells most texts in hardly more tokens than are needed.
+            let enough = |b| speller.longest_tokens(b).is_some_and(|n| n <= left);
+            bytes.is_some_and(|b| enough(b) || speller.fewest_tokens(b).is_some_and(|t| t.len() as u64 <= left))
         }
     }
 
@@ -318,7 +321,7 @@ impl Guide {
         match (&inner.engine, &self.position) {
             (Engine::Pattern(l), Position::Pattern(start)) => {
                 let lexeme = &l.lexeme;
-                let spelled = self.speller(left);
+                let spelled = self.spells(left);
                 let mut kept = vec![0u32; row.len()];
                 let mut fits: FxHashMap<StateId, bool> = FxHashMap::default();
                 let step = |s: &StateId, b: u8| Some(lexeme.next(*s, b)).filter(|&n| n > CLOSED);
@@ -333,7 +336,7 @@ impl Guide {
             (Engine::Document { program, .. }, Position::Document { arena, top }) => {
                 let costs = inner.costs.get_or_init(|| Costs::of(program));
                 let marked = inner.tables.marked.get_or_init(|| Marked::of(&inner.vocabulary));
-                let mut places = Places::new(program, costs, (**arena).clone(), *top, self.speller(left));
+                let mut places = Places::new(program, costs, (**arena).clone(), *top, self.spells(left));
                 places.keep(trie, marked.text.as_ref(), row);
             }
             _ => row.fill(0),
@@ -363,35 +366,4 @@ fn walk<S>(trie: &Trie, start: S, step: impl Fn(&S, u8) -> Option<S>, mut visit:
             }
         }
     }
-}
-
-/// The fewest tokens that spell `bytes`, the lowest id where several do; `None` if none do.
-fn fewest_tokens(trie: &Trie, bytes: &[u8], usable: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
-    // From each place on: how many tokens spell the rest, the first of them, and where it ends.
-    let mut best: Vec<(u32, u32, usize)> = vec![(u32::MAX, 0, 0); bytes.len() + 1];
-    best[bytes.len()].0 = 0;
-    for at in (0..bytes.len()).rev() {
-        let mut node = 0;
-        for (end, &b) in bytes.iter().enumerate().skip(at) {
-            let Some(child) = trie.child(node, b) else { break };
-            node = child;
-            let tokens = best[end + 1].0.saturating_add(1);
-            if tokens < best[at].0
-                && let Some(&t) = trie.tokens(node).iter().find(|&&t| usable(t))
-            {
-                best[at] = (tokens, t, end + 1);
-            }
-        }
-    }
-    let mut out = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let (tokens, token, end) = best[at];
-        if tokens == u32::MAX {
-            return None;
-        }
-        out.push(token);
-        at = end;
-    }
-    Some(out)
 }
