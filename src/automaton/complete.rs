@@ -4,7 +4,7 @@
 //! shortest, which in a conjunction of guards would take a search, but bytes that certainly complete it, because each
 //! of them is stepped. Inside a scalar a breadth-first search finds the shortest end; between scalars the cheapest
 //! kind of value, required keys first, and a closing bracket wherever one is accepted, unless the alternative that it
-//! ends leaves more to write than another ([`prospects`](super::prospects)). What a rule costs at least is a least
+//! ends leaves more to write than another (`prospects`). What a rule costs at least is a least
 //! fixpoint over the rules (Knuth 1977, a generalisation of Dijkstra's algorithm), estimated in bytes.
 
 use std::sync::{Arc, OnceLock};
