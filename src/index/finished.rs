@@ -6,13 +6,12 @@
 //! whoever puts the same parts together.
 //!
 //! Names are addresses of parts; an entry holds on to its parts, so an address stands for one part as long as the entry
-//! is there. The store is bounded in bytes and emptied when it is full.
+//! is there.
 
-use hashbrown::HashMap;
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
+use super::bounded::Store;
 use super::composition::Part;
 
 /// Bytes that one vocabulary holds on to: a thousand rows for 128,000 tokens.
@@ -40,41 +39,19 @@ impl FinishedRow {
 
 /// See the module's story.
 #[derive(Default)]
-pub struct Finished {
-    table: RwLock<HashMap<Names, Arc<FinishedRow>>>,
-    bytes: AtomicUsize,
-}
+pub struct Finished(pub(super) Store<Names, Arc<FinishedRow>, FINISHED_BYTES>);
 
 impl Finished {
     /// The row of some parts, if it is kept.
     pub fn get(&self, names: &Names) -> Option<Arc<FinishedRow>> {
-        self.table.read().unwrap_or_else(|p| p.into_inner()).get(names).cloned()
+        self.0.get(names)
     }
 
     /// Keeps the row of some parts.
     pub fn keep(&self, names: Names, parts: &[Part], row: &[u32]) -> Arc<FinishedRow> {
         let made = Arc::new(FinishedRow { _parts: parts.into(), row: row.into() });
-        let bytes = OVERHEAD + row.len() * 4;
-        let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
-        if self.bytes.load(Ordering::Relaxed) + bytes > FINISHED_BYTES {
-            table.clear();
-            self.bytes.store(0, Ordering::Relaxed);
-        }
-        if table.insert(names, made.clone()).is_none() {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        }
+        self.0.keep(names, made.clone(), OVERHEAD + row.len() * 4);
         made
-    }
-
-    /// Forgets everything.
-    pub fn clear(&self) {
-        self.table.write().unwrap_or_else(|p| p.into_inner()).clear();
-        self.bytes.store(0, Ordering::Relaxed);
-    }
-
-    /// Approximate bytes held.
-    pub fn memory_bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
     }
 }
 

@@ -10,11 +10,11 @@
 //! * what a tail spells of a member's value depends on the value's rules only: an index remembers it ([`Members`]), and
 //!   only what comes after the value is walked.
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use super::after::AfterValue;
+use super::bounded::Store;
 use super::composition::TextRow;
 use super::describe::Levels;
 use super::mask::Masker;
@@ -97,30 +97,28 @@ struct Member {
 
 /// The members that an index knows, by the rules of their values.
 #[derive(Default)]
-pub struct Members(RwLock<FxHashMap<RuleSet, Arc<Member>>>);
+pub struct Members(Store<RuleSet, Arc<Member>, MEMBER_BYTES>);
 
 /// The rules that a value may follow.
 type RuleSet = SmallVec<[u32; 4]>;
 
-/// How many an index knows at most.
-const MEMBERS: usize = 4_096;
+/// Bytes that one index holds on to, and what an entry takes, its tails on average.
+const MEMBER_BYTES: usize = 4_096 * ENTRY;
+const ENTRY: usize = 768;
 
 impl Members {
     fn get(&self, rules: &RuleSet) -> Option<Arc<Member>> {
-        self.0.read().unwrap_or_else(|p| p.into_inner()).get(rules).cloned()
+        self.0.get(rules)
     }
 
     fn keep(&self, rules: RuleSet, member: Arc<Member>) -> Arc<Member> {
-        let mut table = self.0.write().unwrap_or_else(|p| p.into_inner());
-        if table.len() >= MEMBERS {
-            table.clear();
-        }
-        table.entry(rules).or_insert(member).clone()
+        self.0.keep(rules, member.clone(), ENTRY);
+        member
     }
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.0.read().unwrap_or_else(|p| p.into_inner()).len() * 768
+        self.0.memory_bytes()
     }
 }
 

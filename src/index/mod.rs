@@ -11,10 +11,11 @@
 //! [`after`] for what follows values and `unused` for unique elements. [`tails`] are what tokens spell between values,
 //! [`live`] says which of them can follow, and [`share`] keeps what all indexes make of the answer. `composition` is
 //! what a mask is made of and writes it, `memo` remembers that by what `describe` says of a configuration, [`finished`]
-//! keeps whole rows, `runs` forced bytes. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends
+//! keeps whole rows, `runs` forced bytes; `bounded` is where such things are kept. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends
 //! where a vocabulary lacks tokens of single bytes. `younger` bounds what is found on use.
 
 pub mod after;
+mod bounded;
 pub mod built;
 mod children;
 pub(crate) mod composition;

@@ -2,10 +2,11 @@
 //!
 //! A run is long to find and short to keep: each of its bytes was one out of 256. Most requests of an index pass the
 //! same positions, so a run that one guide found is looked up by the others. The key is the description of the whole
-//! position, compared byte by byte. The memory is bounded; when it is full it is emptied.
+//! position, compared byte by byte.
 
-use rustc_hash::FxHashMap;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
+
+use super::bounded::Store;
 
 /// Bytes of keys and runs that are kept.
 const MAX_BYTES: usize = 1 << 20;
@@ -21,38 +22,26 @@ pub struct Run {
     pub may_end: bool,
 }
 
-#[derive(Default)]
-struct Kept {
-    runs: FxHashMap<Box<[u8]>, Arc<Run>>,
-    bytes: usize,
-}
-
 /// See the module's story.
 #[derive(Default)]
-pub(crate) struct Runs(RwLock<Kept>);
+pub(crate) struct Runs(Store<Box<[u8]>, Arc<Run>, MAX_BYTES>);
 
 impl Runs {
     /// The run of a position that was found before.
     pub fn get(&self, key: &[u8]) -> Option<Arc<Run>> {
-        self.0.read().unwrap_or_else(|p| p.into_inner()).runs.get(key).cloned()
+        self.0.get(key)
     }
 
     /// Remembers the run of a position.
     pub fn keep(&self, key: Vec<u8>, run: Run) -> Arc<Run> {
         let run = Arc::new(run);
         let size = key.len() + run.bytes.len() + run.next.len() + 128;
-        let mut kept = self.0.write().unwrap_or_else(|p| p.into_inner());
-        if kept.bytes + size > MAX_BYTES {
-            *kept = Kept::default();
-        }
-        if size <= MAX_BYTES && kept.runs.insert(key.into(), run.clone()).is_none() {
-            kept.bytes += size;
-        }
+        self.0.keep(key.into(), run.clone(), size);
         run
     }
 
     /// Bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.0.read().unwrap_or_else(|p| p.into_inner()).bytes
+        self.0.memory_bytes()
     }
 }

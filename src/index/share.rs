@@ -6,14 +6,13 @@
 //! by the same tails in any member that is neither the first nor the last. So the tokens of a pair of crossing
 //! tokens and bits are put together once, as a *patch*, the words of a row with the bits to set, and whoever meets
 //! the pair again only applies the patch.
-//!
-//! The store is bounded in bytes and emptied when it is full, which costs time and never changes an answer.
 
-use hashbrown::{Equivalent, HashMap};
+use hashbrown::Equivalent;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::bounded::Store;
 use super::submask::{Cross, Crossing};
 use super::tails::{Tails, plausible};
 
@@ -55,7 +54,7 @@ pub fn clear(row: &mut [u32], patch: &[(u32, u32)]) {
     }
 }
 
-struct Key {
+pub(super) struct Key {
     cross: u64,
     bits: Box<[u64]>,
 }
@@ -100,51 +99,30 @@ impl Equivalent<Key> for Asked<'_> {
 #[derive(Default)]
 pub struct Shares {
     /// `None` where some tail of the crossing tokens is not among the vocabulary's.
-    table: RwLock<HashMap<Key, Option<Patch>>>,
-    bytes: AtomicUsize,
+    pub(super) kept: Store<Key, Option<Patch>, SHARED_BYTES>,
     made: AtomicU64,
 }
 
 impl Shares {
     /// What [`patch`](Self::patch) made before.
     pub fn known(&self, cross: &Cross, bits: &[u64]) -> Option<Patch> {
-        let table = self.table.read().unwrap_or_else(|p| p.into_inner());
-        table.get(&Asked { cross: cross.id, bits })?.clone()
+        self.kept.get(&Asked { cross: cross.id, bits })?
     }
 
     /// The crossing tokens that `bits` over `tails` allow, whatever their lengths. `None` if some tail of theirs is not
     /// among the vocabulary's, so that the bits do not tell.
     pub fn patch(&self, cross: &Cross, tails: &Tails, bits: &[u64]) -> Option<Patch> {
         let asked = Asked { cross: cross.id, bits };
-        if let Some(known) = self.table.read().unwrap_or_else(|p| p.into_inner()).get(&asked) {
-            return known.clone();
+        if let Some(known) = self.kept.get(&asked) {
+            return known;
         }
         let mut tokens = Vec::new();
         let known = allowed(cross, tails, bits, |c| tokens.push(c.token));
         let made = known.then(|| patch(tokens));
         let bytes = OVERHEAD + bits.len() * 8 + made.as_ref().map_or(0, |p| p.len() * 8);
         self.made.fetch_add(1, Ordering::Relaxed);
-        let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
-        if self.bytes.load(Ordering::Relaxed) + bytes > SHARED_BYTES {
-            table.clear();
-            self.bytes.store(0, Ordering::Relaxed);
-        }
-        if table.insert(Key { cross: cross.id, bits: bits.into() }, made.clone()).is_none() {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        }
+        self.kept.keep(Key { cross: cross.id, bits: bits.into() }, made.clone(), bytes);
         made
-    }
-
-    /// Forgets everything.
-    pub fn clear(&self) {
-        let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
-        table.clear();
-        self.bytes.store(0, Ordering::Relaxed);
-    }
-
-    /// Approximate bytes held.
-    pub fn memory_bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
     }
 
     /// How many patches were made since the process began.

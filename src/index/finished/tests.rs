@@ -15,22 +15,3 @@ fn a_row_is_found_by_its_parts() {
     assert!(Arc::ptr_eq(&finished.get(&names(1)).unwrap(), &kept));
     assert!(finished.get(&names(2)).is_none());
 }
-
-#[test]
-fn a_full_store_is_emptied_and_goes_on() {
-    let finished = Finished::default();
-    let row = vec![1; 1 << 16];
-    let first = finished.keep(names(0), &[], &row);
-    let (mut emptied, mut before) = (0, 0);
-    for n in 1..2 * FINISHED_BYTES as u64 / (4 * row.len() as u64) {
-        finished.keep(names(n), &[], &row);
-        let bytes = finished.memory_bytes();
-        assert!(bytes <= FINISHED_BYTES);
-        emptied += (bytes < before) as u32;
-        before = bytes;
-    }
-    assert!(emptied > 0);
-    assert!(finished.get(&names(0)).is_none());
-    // Who holds a row keeps it.
-    assert_eq!(first.row(), row);
-}

@@ -149,9 +149,9 @@ impl Tables {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
         cache.lexemes.clear();
-        self.crosses.clear();
-        self.shares.clear();
-        self.finished.clear();
+        self.crosses.0.clear();
+        self.shares.kept.clear();
+        self.finished.0.clear();
     }
 
     /// The counters now.
@@ -172,7 +172,8 @@ impl Tables {
                 .values()
                 .map(|l| (l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64)
                 .sum::<u64>()
-                + (self.crosses.memory_bytes() + self.shares.memory_bytes() + self.finished.memory_bytes()) as u64,
+                + (self.crosses.0.memory_bytes() + self.shares.kept.memory_bytes() + self.finished.0.memory_bytes())
+                    as u64,
         }
     }
 

@@ -1,0 +1,48 @@
+use super::*;
+use std::sync::Arc;
+
+type Small = Store<Box<[u8]>, Arc<u32>, 1_000>;
+
+#[test]
+fn what_is_kept_is_found_and_counted_once() {
+    let store = Small::default();
+    assert!(store.get(&b"a"[..]).is_none());
+    store.keep(b"a"[..].into(), Arc::new(1), 100);
+    store.keep(b"b"[..].into(), Arc::new(2), 100);
+    // Another thread was quicker.
+    store.keep(b"b"[..].into(), Arc::new(2), 100);
+    assert_eq!(store.get(&b"a"[..]).as_deref(), Some(&1));
+    assert_eq!(store.get(&b"b"[..]).as_deref(), Some(&2));
+    assert_eq!(store.memory_bytes(), 200);
+    store.clear();
+    assert!(store.get(&b"a"[..]).is_none());
+    assert_eq!(store.memory_bytes(), 0);
+}
+
+#[test]
+fn a_full_store_is_emptied_and_goes_on() {
+    let store = Small::default();
+    let held = Arc::new(0);
+    store.keep([0][..].into(), held.clone(), 300);
+    let mut emptied = 0;
+    for n in 1..20u8 {
+        let before = store.memory_bytes();
+        store.keep([n][..].into(), Arc::new(n.into()), 300);
+        let bytes = store.memory_bytes();
+        assert!(bytes <= 1_000);
+        assert_eq!(store.get(&[n][..]).as_deref(), Some(&u32::from(n)));
+        emptied += u32::from(bytes < before);
+    }
+    assert_eq!(emptied, 6);
+    assert!(store.get(&[0][..]).is_none());
+    assert_eq!(Arc::strong_count(&held), 1);
+}
+
+#[test]
+fn what_fits_nowhere_empties_nothing() {
+    let store = Small::default();
+    store.keep(b"a"[..].into(), Arc::new(1), 1_000);
+    store.keep(b"b"[..].into(), Arc::new(2), 1_001);
+    assert!(store.get(&b"a"[..]).is_some());
+    assert!(store.get(&b"b"[..]).is_none());
+}
