@@ -69,11 +69,11 @@ pub struct Node {
     pub len: u32,
     /// Scalar: code points read. Array, object: elements or members begun.
     pub count: u32,
-    /// Object: the list of keys without a name, newest first.
+    /// Object: the list of keys without a name, newest first. Scalar: the set of constants that is read, if any.
     pub seen: u32,
-    /// Object, in a key: the state of "any text".
+    /// Object, in a key: the state of "any text". Scalar: the node among the constants.
     pub text: StateId,
-    /// Object, in a key: how far into an escape.
+    /// Object, in a key: how far into an escape. Scalar: how far a constant is.
     pub sub: Sub,
     /// Object, in a key: its decoded bytes, last first. Array of unique elements, with an element open: where its
     /// trace begins.
@@ -379,6 +379,9 @@ impl Arena {
                 Kind::Scalar => {
                     for s in &self.scalars[range] {
                         [s.tag, s.lexeme, state(s)].into_iter().for_each(&mut word);
+                    }
+                    if let Some(set) = program.constants.get(n.seen) {
+                        set.describe((n.text, n.sub), word);
                     }
                 }
                 Kind::Array => {

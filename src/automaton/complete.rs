@@ -240,6 +240,16 @@ impl<'a, 'f> Completer<'a, 'f> {
             let end = shortest_end(lexeme, item.state, node.count);
             ends.extend(end.map(|end| (rest.after(item.tag).saturating_add(end.len() as u64), end)));
         }
+        let set = self.frames.program.constants.get(node.seen).filter(|_| node.sub == Sub::Plain);
+        for (text, tags) in set.map(|set| set.ends(node.text)).unwrap_or_default() {
+            // Inside of a character its other bytes come first.
+            let whole = text.iter().position(|byte| byte & 0xC0 != 0x80).unwrap_or(text.len());
+            let Ok(plain) = std::str::from_utf8(&text[whole..]) else { continue };
+            let spelled = serde_json::Value::from(plain).to_string();
+            let end: Arc<[u8]> = [&text[..whole], spelled.as_bytes().get(1..).unwrap_or_default()].concat().into();
+            let least = tags.iter().map(|&tag| rest.after(tag)).min().unwrap_or(u64::MAX);
+            ends.push((least.saturating_add(end.len() as u64), end));
+        }
         ends.sort_by_key(|&(cost, _)| cost);
         for (_, end) in ends {
             if end.is_empty() {

@@ -10,8 +10,10 @@
 //! so a configuration that exists is live and a mask needs no second look.
 
 use super::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, Phase, ScalarItem};
+use super::constants::{NO_SET, Place};
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind};
 use super::program::{Gap, Program};
+use super::text::Sub;
 use crate::ir::RuleId;
 
 /// A program over an arena.
@@ -39,8 +41,7 @@ impl<'a> Frames<'a> {
             // A number at the root ends where the text ends. A string ends with its quote: the items of a node are
             // either all strings or all not.
             Kind::Scalar => {
-                let lexeme = self.arena.scalars[node.start as usize].lexeme;
-                if self.program.lexemes[lexeme as usize].kind() != LexemeKind::Raw {
+                if !self.is_raw(&node) {
                     return false;
                 }
                 let after = self.end_scalar(top);
@@ -124,13 +125,20 @@ impl<'a> Frames<'a> {
     fn open_scalar(&mut self, node: Node, byte: u8) -> NodeId {
         let program = self.program;
         let start = self.arena.scalars.len() as u32;
-        for tag in 0..node.len {
-            let rule = self.arena.rules[(node.start + tag) as usize];
-            for &lexeme in &program.rules[rule.0 as usize].lexemes {
-                let l = &program.lexemes[lexeme as usize];
-                let state = l.next(l.start(), byte);
-                if state > CLOSED {
-                    self.arena.scalars.push(ScalarItem { tag, lexeme, state });
+        let rules = &self.arena.rules[node.start as usize..(node.start + node.len) as usize];
+        let set = program.constants.of(program, rules);
+        let mut open = |tag: u32, lexeme: u32| {
+            let l = &program.lexemes[lexeme as usize];
+            let state = l.next(l.start(), byte);
+            if state > CLOSED {
+                self.arena.scalars.push(ScalarItem { tag, lexeme, state });
+            }
+        };
+        match set {
+            Some((_, set)) => set.others.iter().for_each(|&(tag, lexeme)| open(tag, lexeme)),
+            None => {
+                for (rule, tag) in rules.iter().zip(0..) {
+                    program.rules[rule.0 as usize].lexemes.iter().for_each(|&lexeme| open(tag, lexeme));
                 }
             }
         }
@@ -138,10 +146,11 @@ impl<'a> Frames<'a> {
             self.keep_unused(node.parent, start, 0, byte);
         }
         let len = self.arena.scalars.len() as u32 - start;
-        if len == 0 {
+        let seen = set.filter(|_| byte == b'"').map_or(NO_SET, |(number, _)| number);
+        if len == 0 && seen == NO_SET {
             return NONE;
         }
-        self.arena.push(Node { start, len, ..Node::new(node.parent, Kind::Scalar, Phase::Inside, Gap::Start) })
+        self.arena.push(Node { start, len, seen, ..Node::new(node.parent, Kind::Scalar, Phase::Inside, Gap::Start) })
     }
 
     /// `None` if the scalar, if at all, ends in front of `byte`.
@@ -179,6 +188,17 @@ impl<'a> Frames<'a> {
             alive = true;
             self.arena.scalars.push(ScalarItem { state, ..item });
         }
+        let (mut seen, mut text, mut sub) = (NO_SET, 0, Sub::Plain);
+        if let Some(set) = program.constants.get(node.seen) {
+            match set.step(node.text, node.sub, byte) {
+                Place::Dead => {}
+                Place::Closed => {
+                    closes = true;
+                    closed.extend_from_slice(set.texts.tokens(node.text));
+                }
+                Place::At(to, within) => (seen, text, sub) = (node.seen, to, within),
+            }
+        }
         if closes {
             for i in start as usize..self.arena.scalars.len() {
                 let item = self.arena.scalars[i];
@@ -195,13 +215,16 @@ impl<'a> Frames<'a> {
             self.keep_unused(node.parent, start, count, byte);
         }
         let len = self.arena.scalars.len() as u32 - start;
-        if len > 0 {
-            return Some(self.arena.push(Node { start, len, count, ..node }));
+        if len > 0 || seen != NO_SET {
+            return Some(self.arena.push(Node { start, len, count, seen, text, sub, ..node }));
         }
-        match program.lexemes[self.arena.scalars[node.start as usize].lexeme as usize].kind() {
-            LexemeKind::Raw if !alive => None,
-            _ => Some(NONE),
-        }
+        if self.is_raw(&node) && !alive { None } else { Some(NONE) }
+    }
+
+    /// Whether a scalar is a number or a word: the items of a node are either all strings or all not.
+    fn is_raw(&self, node: &Node) -> bool {
+        let first = self.arena.scalars[node.start as usize..][..node.len as usize].first();
+        first.is_some_and(|item| self.program.lexemes[item.lexeme as usize].kind() == LexemeKind::Raw)
     }
 
     /// The configuration after the number or word at `top` ends here; strings end at their closing quote only.

@@ -6,6 +6,7 @@
 
 use super::arena::{Kind, NONE, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
+use super::constants::NO_SET;
 use super::lexeme::{CLOSED, Kind as LexemeKind};
 use super::text::Sub;
 
@@ -19,7 +20,7 @@ impl Frames<'_> {
         }
         let node = self.arena.nodes[top as usize];
         match node.kind {
-            Kind::Scalar if node.len == 1 => self.step_inside_text(node, bytes),
+            Kind::Scalar if node.len == 1 && node.seen == NO_SET => self.step_inside_text(node, bytes),
             Kind::Object if node.phase == Phase::Key && node.sub == Sub::Plain => self.step_inside_key(node, bytes),
             _ => None,
         }

@@ -13,6 +13,7 @@ mod alike;
 mod copy;
 mod derive;
 mod register;
+mod texts;
 
 use register::{Growth, growth};
 

@@ -14,6 +14,7 @@ pub mod arena;
 pub mod blanks;
 pub mod complete;
 pub mod config;
+pub mod constants;
 mod ends;
 pub mod farthest;
 pub mod flat;

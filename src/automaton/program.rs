@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::constants::ConstantSets;
 use super::lexeme::Lexeme;
 use super::unique::Endings;
 use super::variety::Varieties;
@@ -189,6 +190,8 @@ pub struct Program {
     pub has_watched: bool,
     /// Memo of [`Program::variety`].
     pub varieties: Varieties,
+    /// Constants that are read side by side; copies of a program number them alike.
+    pub constants: Arc<ConstantSets>,
     /// What the document is.
     pub root: RuleId,
 }

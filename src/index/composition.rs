@@ -21,6 +21,7 @@ use super::share::{Patch, apply, clear, patch};
 use super::submask::{Inner, SubMask};
 use super::tails::Bits;
 use crate::automaton::arena::{Kind, Node, NodeId};
+use crate::automaton::constants::NO_SET;
 use crate::automaton::lexeme::Kind as LexemeKind;
 
 /// Makes a row empty. A loop over a constant is what every compiler makes the fastest fill of.
@@ -269,7 +270,7 @@ impl<'a> Masker<'a> {
 
     /// What decides the mask at `n`, if that is inside one string, away from the bounds of its length.
     fn text_row(&self, n: &Node) -> Option<Inside<'a>> {
-        if n.kind != Kind::Scalar || n.len != 1 {
+        if n.kind != Kind::Scalar || n.len != 1 || n.seen != NO_SET {
             return None;
         }
         let item = self.frames.arena.scalars[n.start as usize];

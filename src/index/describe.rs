@@ -11,9 +11,9 @@
 //! masks.
 
 use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, Phase, ScalarItem, Seen};
+use crate::automaton::constants::sub_words;
 use crate::automaton::lexeme::StateId;
 use crate::automaton::program::Program;
-use crate::automaton::text::Sub;
 use crate::ir::INF;
 
 /// Bytes of a key without a name, beyond which nothing is remembered.
@@ -189,6 +189,7 @@ fn content(
             for s in items {
                 [s.tag, s.lexeme, state_alike(program, s, n.count)].into_iter().for_each(|w| word(out, w));
             }
+            [n.seen, n.text].into_iter().chain(sub_words(n.sub)).for_each(|w| word(out, w));
         }
         Kind::Array => {
             let items = &arena.arrays[items];
@@ -222,7 +223,7 @@ fn content(
             wide(out, seen);
             if n.phase == Phase::Key {
                 // What was read of the key, and for each item whether it may still become a key with a name.
-                sub(n.sub).into_iter().for_each(|w| word(out, w));
+                sub_words(n.sub).into_iter().for_each(|w| word(out, w));
                 for i in items {
                     let words = program.objects[i.shape as usize].words;
                     out.push(arena.bits[i.allowed as usize..][..words].iter().any(|w| *w != 0) as u8);
@@ -232,19 +233,6 @@ fn content(
         }
     }
     true
-}
-
-/// A place inside an escape, as two numbers.
-fn sub(sub: Sub) -> [u32; 2] {
-    match sub {
-        Sub::Open => [0, 0],
-        Sub::Plain => [1, 0],
-        Sub::Escape => [2, 0],
-        Sub::Hex(n, value) => [3, u32::from(n) << 16 | u32::from(value)],
-        Sub::LowBackslash(high) => [4, u32::from(high)],
-        Sub::LowU(high) => [5, u32::from(high)],
-        Sub::LowHex(high, n, value) => [6 | u32::from(n) << 8, u32::from(high) << 16 | u32::from(value)],
-    }
 }
 
 /// A state whose masks are those of this one.

@@ -16,12 +16,13 @@ use super::submask::Cross;
 use super::tables::{MaskedLexeme, Tables, Walked};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::config::Frames;
+use crate::automaton::constants::NO_SET;
 use crate::automaton::lexeme::{Kind as LexemeKind, Lexeme};
 use crate::automaton::text::Sub;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Beyond this nesting of a single token the tokens below are stepped one by one.
-const MAX_DEPTH: u32 = 128;
+pub(super) const MAX_DEPTH: u32 = 128;
 
 /// Where a walk of the frames goes on.
 #[derive(Clone, Copy)]
@@ -59,7 +60,7 @@ pub struct Masker<'a> {
     pub(super) fresh: bool,
     /// What the row is made of, where it is noted and written in the end.
     pub(super) composition: Option<Composition>,
-    depth: u32,
+    pub(super) depth: u32,
 }
 
 impl<'a> Masker<'a> {
@@ -213,7 +214,7 @@ impl<'a> Masker<'a> {
     }
 
     /// Tokens of a subtree one at a time: deep nesting costs time, not stack.
-    fn one_by_one(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+    pub(super) fn one_by_one(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
         let trie = self.trie(ground);
         let mut path = Vec::new();
         let base = trie.depth[node as usize];
@@ -360,6 +361,14 @@ impl<'a> Masker<'a> {
         }
         self.unrepeated(walked, node, top, |masker| {
             let program = masker.frames.program;
+            let rules = &masker.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
+            if let Some((number, set)) = program.constants.of(program, rules) {
+                for &(tag, lexeme) in &set.others {
+                    let start = program.lexemes[lexeme as usize].start();
+                    masker.lexeme(walked, node, lexeme, start, 0, n.parent, tag, top);
+                }
+                return masker.open_constants((walked, node), number, n.parent);
+            }
             for tag in 0..n.len {
                 let rule = masker.frames.arena.rules[(n.start + tag) as usize];
                 for &lexeme in &program.rules[rule.0 as usize].lexemes {
@@ -380,6 +389,9 @@ impl<'a> Masker<'a> {
                 masker.lexeme(walked, node, item.lexeme, item.state, n.count, n.parent, item.tag, top);
             }
         });
+        if n.seen != NO_SET {
+            self.constants((walked, node), (n.seen, n.text, n.sub), n.parent);
+        }
         if raw {
             // A number may end before the next byte.
             let mark = self.frames.arena.mark();

@@ -7,7 +7,8 @@
 //!
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows` make most of them without a walk.
-//! [`marked`] lists tokens that budgets look at one by one. [`mask`] puts a mask together, with `key` for keys and
+//! [`marked`] lists tokens that budgets look at one by one. [`mask`] puts a mask together, with `key` for keys,
+//! `constants` for constants that are read side by side and
 //! [`after`] for what follows values and `unused` for unique elements. [`tails`] are what tokens spell between values,
 //! [`live`] says which of them can follow, and [`share`] keeps what all indexes make of the answer. `composition` is
 //! what a mask is made of and writes it, `memo` remembers that by what `describe` says of a configuration, [`finished`]
@@ -19,6 +20,7 @@ mod bounded;
 pub mod built;
 mod children;
 pub(crate) mod composition;
+mod constants;
 mod crosses;
 mod describe;
 pub mod finished;
@@ -122,6 +124,7 @@ impl Index {
                     + program.rules.len() * 72
                     + inner.memo.memory_bytes()
                     + inner.members.memory_bytes()
+                    + program.constants.memory_bytes()
             }
         };
         tables + lazy + inner.runs.memory_bytes() + inner.source.len() + self.younger_bytes()

@@ -74,6 +74,7 @@ pub fn compile(
         endings: Default::default(),
         has_watched: false,
         varieties: Default::default(),
+        constants: Default::default(),
         root,
     };
     for rule in rules {

@@ -78,6 +78,7 @@ impl Index {
                     endings: Default::default(),
                     has_watched: program.has_watched,
                     varieties: Default::default(),
+                    constants: program.constants.clone(),
                     root: program.root,
                 };
                 for keys in program.objects.iter_mut().flat_map(|o| &mut o.others).filter_map(|c| c.keys.as_mut()) {

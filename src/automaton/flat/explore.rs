@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::DEAD;
 use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use crate::automaton::config::Frames;
+use crate::automaton::constants::NO_SET;
 use crate::automaton::lexeme::{CLOSED, DEAD as DEAD_STATE, Kind as LexemeKind, Lexeme, StateId};
 use crate::automaton::program::Program;
 use crate::automaton::text::Sub;
@@ -98,7 +99,10 @@ enum Way {
     Read(Read, bool),
 }
 
-/// Set in a byte of a key. There are fewer lexemes.
+/// The bytes of an escape, behind its backslash, but for those that stand alone anyway.
+const ESCAPE_BYTES: &[u8] = b"0123456789abcdefABCDEFnrtu";
+
+/// Set in a byte of a key or constant. There are fewer lexemes.
 const KEY_BYTE: u32 = 1 << 31;
 
 /// The bytes that may go on in a key, quotes and escapes aside, where all keys are named.
@@ -107,7 +111,7 @@ fn key_bytes(items: &[ObjectItem], program: &Program, sub: Sub) -> Option<Read> 
         return None;
     }
     if sub != Sub::Plain {
-        return Some(b"0123456789abcdefABCDEFnrtu".iter().map(|&b| KEY_BYTE | u32::from(b)).collect());
+        return Some(ESCAPE_BYTES.iter().map(|&b| KEY_BYTE | u32::from(b)).collect());
     }
     let mut read = Read::from_slice(&[KEY_BYTE | u32::from(b'"')]);
     for item in items.iter().filter(|item| item.name != u32::MAX) {
@@ -115,6 +119,21 @@ fn key_bytes(items: &[ObjectItem], program: &Program, sub: Sub) -> Option<Read> 
         read.extend(names.children(item.name).map(|child| KEY_BYTE | u32::from(names.byte[child as usize])));
     }
     Some(read)
+}
+
+/// The bytes that may go on in a constant, where several are read side by side.
+fn constant_bytes(program: &Program, n: &Node) -> Read {
+    let mut read = Read::new();
+    if let Some(set) = program.constants.get(n.seen) {
+        match n.sub {
+            Sub::Plain => {
+                let next = set.texts.children(n.text).map(|child| set.texts.byte[child as usize]);
+                read.extend(next.chain([b'"']).map(|byte| KEY_BYTE | u32::from(byte)));
+            }
+            _ => read.extend(ESCAPE_BYTES.iter().map(|&byte| KEY_BYTE | u32::from(byte))),
+        }
+    }
+    read
 }
 
 impl Source<'_> {
@@ -253,6 +272,7 @@ impl<'a> Explorer<'a> {
         let (mut live, mut raw, mut begins) = (false, false, false);
         match n.kind {
             _ if program.has_unique => return Way::Stepped,
+            Kind::Scalar if n.seen != NO_SET => return Way::Stepped,
             Kind::Scalar => {
                 for item in &self.arena.scalars[range] {
                     let l = &program.lexemes[item.lexeme as usize];
@@ -297,7 +317,10 @@ impl<'a> Explorer<'a> {
         let n = &self.arena.nodes[self.at[id as usize] as usize];
         let range = n.start as usize..(n.start + n.len) as usize;
         let mut read: Read = match (n.kind, n.phase) {
-            (Kind::Scalar, _) => self.arena.scalars[range].iter().map(|s| s.lexeme).collect(),
+            (Kind::Scalar, _) => {
+                let lexemes = self.arena.scalars[range].iter().map(|s| s.lexeme);
+                lexemes.chain(constant_bytes(program, n)).collect()
+            }
             (Kind::Value, _) => {
                 let rules = self.arena.rules[range].iter().filter_map(|r| program.rules.get(r.0 as usize));
                 rules.flat_map(|rule| rule.lexemes.iter().copied()).collect()
@@ -416,6 +439,9 @@ fn describe(arena: &Arena, program: &Program, top: NodeId, out: &mut Vec<u8>) {
                 word(counts.map(|s| program.lexemes[s.lexeme as usize].significant_count(n.count)).max().unwrap_or(0));
                 for s in &arena.scalars[range] {
                     [s.tag, s.lexeme, s.state].into_iter().for_each(&mut word);
+                }
+                if let Some(set) = program.constants.get(n.seen) {
+                    set.describe((n.text, n.sub), word);
                 }
             }
             Kind::Array => {

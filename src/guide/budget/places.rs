@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 use crate::automaton::arena::{Arena, Kind, NONE, NodeId, Phase};
 use crate::automaton::complete::{Completer, Costs};
 use crate::automaton::config::Frames;
+use crate::automaton::constants::{NO_SET, sub_words};
 use crate::automaton::lexeme::{Kind as LexemeKind, Lexeme};
 use crate::automaton::program::Program;
 use crate::automaton::text::Sub;
@@ -95,7 +96,7 @@ impl<'a, F: Fn(Option<&[u8]>) -> bool> Places<'a, F> {
         let range = n.start as usize..(n.start + n.len) as usize;
         let program = self.program;
         let lexemes: Vec<&Lexeme> = match n.kind {
-            Kind::Scalar => {
+            Kind::Scalar if n.seen == NO_SET => {
                 let items = self.arena.scalars[range].iter();
                 items.map(|i| &*program.lexemes[i.lexeme as usize]).collect()
             }
@@ -274,6 +275,7 @@ impl<'a, F: Fn(Option<&[u8]>) -> bool> Places<'a, F> {
                     let count = bounded.map(|l| l.significant_count(n.count)).max();
                     words.extend([1, n.parent, count.unwrap_or(0)]);
                     words.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]));
+                    words.extend([n.seen, n.text].into_iter().chain(sub_words(n.sub)));
                 }
             }
             (Kind::Object, Phase::Key) if self.is_new_key(node) => {
