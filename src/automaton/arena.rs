@@ -69,11 +69,11 @@ pub struct Node {
     pub len: u32,
     /// Scalar: code points read. Array, object: elements or members begun.
     pub count: u32,
-    /// Object: the list of keys without a name, newest first. Scalar: the set of constants that is read, if any.
+    /// Object: the list of keys without a name, newest first.
     pub seen: u32,
-    /// Object, in a key: the state of "any text". Scalar: the node among the constants.
+    /// Object, in a key: the state of "any text".
     pub text: StateId,
-    /// Object, in a key: how far into an escape. Scalar: how far a constant is.
+    /// Object, in a key: how far into an escape.
     pub sub: Sub,
     /// Object, in a key: its decoded bytes, last first. Array of unique elements, with an element open: where its
     /// trace begins.
@@ -367,64 +367,78 @@ impl Arena {
         let mut at = top;
         while at != NONE {
             let n = &self.nodes[at as usize];
-            let mut word = |w: u32| out.extend(w.to_le_bytes());
-            word(n.kind as u32 | (n.phase as u32) << 8 | (n.gap as u32) << 16);
-            word(u32::from(n.blank));
-            word(n.count);
-            word(n.len);
-            let range = n.start as usize..(n.start + n.len) as usize;
-            match n.kind {
-                Kind::Root | Kind::Done => {}
-                Kind::Value => self.rules[range].iter().for_each(|r| word(r.0)),
-                Kind::Scalar => {
-                    for s in &self.scalars[range] {
-                        [s.tag, s.lexeme, state(s)].into_iter().for_each(&mut word);
-                    }
-                    if let Some(set) = program.constants.get(n.seen) {
-                        set.describe((n.text, n.sub), word);
-                    }
+            let trace = (at == top || n.key != u32::MAX).then(|| self.nodes[top as usize].trace);
+            self.describe_frame(program, n, trace, &state, out);
+            at = n.parent;
+        }
+    }
+
+    /// Writes what is in one frame, without what lies below it. `trace` is where the open element ends, if this is an
+    /// array of unique elements with one.
+    pub fn describe_frame(
+        &self,
+        program: &Program,
+        n: &Node,
+        trace: Option<u32>,
+        state: impl Fn(&ScalarItem) -> StateId,
+        out: &mut Vec<u8>,
+    ) {
+        let mut word = |w: u32| out.extend(w.to_le_bytes());
+        word(n.kind as u32 | (n.phase as u32) << 8 | (n.gap as u32) << 16);
+        word(u32::from(n.blank));
+        word(n.count);
+        word(n.len);
+        let range = n.start as usize..(n.start + n.len) as usize;
+        match n.kind {
+            Kind::Root | Kind::Done => {}
+            Kind::Value => self.rules[range].iter().for_each(|r| word(r.0)),
+            Kind::Scalar => {
+                for s in &self.scalars[range] {
+                    [s.tag, s.lexeme, state(s)].into_iter().for_each(&mut word);
                 }
-                Kind::Array => {
-                    for i in &self.arrays[range] {
-                        [i.tag, i.shape, i.child, i.matches].into_iter().for_each(&mut word);
-                        let width = program.arrays[i.shape as usize].contains.len();
-                        self.counts[i.counts as usize..][..width].iter().for_each(|&c| word(c));
-                    }
-                    let mut seen = Vec::new();
-                    let mut e = n.seen;
-                    while e != u32::MAX {
-                        seen.push(&*self.elements[e as usize].value);
-                        e = self.elements[e as usize].before;
-                    }
-                    seen.sort_unstable();
-                    if n.key != u32::MAX {
-                        word(u32::MAX);
-                    }
-                    for v in seen {
-                        out.extend((v.len() as u32).to_le_bytes());
-                        out.extend(v);
-                    }
-                    if at == top || n.key != u32::MAX {
-                        let trace = self.bytes_since(self.nodes[top as usize].trace, n.key);
-                        out.extend((trace.len() as u32).to_le_bytes());
-                        out.extend(trace);
-                    }
-                }
-                Kind::Object => {
-                    for i in &self.objects[range] {
-                        [i.tag, i.shape, i.child, i.position, i.witnessed].into_iter().for_each(&mut word);
-                        let words = program.objects[i.shape as usize].words;
-                        for bits in [i.seen, i.need] {
-                            for w in &self.bits[bits as usize..][..words] {
-                                word(*w as u32);
-                                word((*w >> 32) as u32);
-                            }
-                        }
-                    }
-                    self.describe_keys(program, n, out);
+                if let Some(set) = program.constants.get(n.seen) {
+                    set.describe((n.text, n.sub), word);
                 }
             }
-            at = n.parent;
+            Kind::Array => {
+                for i in &self.arrays[range] {
+                    [i.tag, i.shape, i.child, i.matches].into_iter().for_each(&mut word);
+                    let width = program.arrays[i.shape as usize].contains.len();
+                    self.counts[i.counts as usize..][..width].iter().for_each(|&c| word(c));
+                }
+                let mut seen = Vec::new();
+                let mut e = n.seen;
+                while e != u32::MAX {
+                    seen.push(&*self.elements[e as usize].value);
+                    e = self.elements[e as usize].before;
+                }
+                seen.sort_unstable();
+                if n.key != u32::MAX {
+                    word(u32::MAX);
+                }
+                for v in seen {
+                    out.extend((v.len() as u32).to_le_bytes());
+                    out.extend(v);
+                }
+                if let Some(last) = trace {
+                    let trace = self.bytes_since(last, n.key);
+                    out.extend((trace.len() as u32).to_le_bytes());
+                    out.extend(trace);
+                }
+            }
+            Kind::Object => {
+                for i in &self.objects[range] {
+                    [i.tag, i.shape, i.child, i.position, i.witnessed].into_iter().for_each(&mut word);
+                    let words = program.objects[i.shape as usize].words;
+                    for bits in [i.seen, i.need] {
+                        for w in &self.bits[bits as usize..][..words] {
+                            word(*w as u32);
+                            word((*w >> 32) as u32);
+                        }
+                    }
+                }
+                self.describe_keys(program, n, out);
+            }
         }
     }
 }

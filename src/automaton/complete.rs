@@ -140,13 +140,24 @@ pub struct Completer<'a, 'f> {
 impl<'a, 'f> Completer<'a, 'f> {
     /// Bytes that complete the document from `top`; `None` where none were found. The arena is as it was.
     pub fn complete(frames: &'a mut Frames<'f>, costs: &'a Costs, top: NodeId) -> Option<Vec<u8>> {
+        Self::complete_until(frames, costs, top, |_, _, _| false)
+    }
+
+    /// The same, but it ends as well where `known` says so, which is told the top of the configuration and how many
+    /// bytes led there from `top`.
+    pub fn complete_until(
+        frames: &'a mut Frames<'f>,
+        costs: &'a Costs,
+        top: NodeId,
+        mut known: impl FnMut(&Frames<'f>, NodeId, usize) -> bool,
+    ) -> Option<Vec<u8>> {
         let mark = frames.arena.mark();
         let trace = frames.arena.trace;
         let mut c = Completer { frames, costs, out: Vec::new(), top, prospects: Prospects::default() };
         let mut done = false;
         while c.out.len() < MAX_BYTES {
             let node = c.frames.arena.nodes[c.top as usize];
-            if node.kind == Kind::Done {
+            if node.kind == Kind::Done || known(c.frames, c.top, c.out.len()) {
                 done = true;
                 break;
             }

@@ -15,6 +15,7 @@
 //! An index with complete tables knows the fewest tokens to the end of every state: there everything is exact.
 
 mod places;
+mod rests;
 mod speller;
 
 use std::sync::Arc;
@@ -22,15 +23,18 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{Guide, Position};
-use crate::automaton::complete::{Completer, Costs, shortest_end};
+use crate::automaton::arena::{Arena, NONE, NodeId};
+use crate::automaton::complete::{Costs, shortest_end};
 use crate::automaton::config::Frames;
 use crate::automaton::farthest::farthest;
 use crate::automaton::lexeme::{CLOSED, StateId};
+use crate::automaton::program::Program;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Engine;
 use crate::index::marked::{Marked, STRUCTURAL};
 use crate::vocab::Trie;
 use places::Places;
+pub(super) use rests::Rests;
 use speller::Speller;
 
 /// What completes the output from one position.
@@ -58,10 +62,25 @@ pub(super) struct Budget {
     reserves: Vec<Reserve>,
 }
 
+/// Where a guide stands in a document, and what is known of the rests.
+struct Document<'a> {
+    program: &'a Program,
+    costs: &'a Costs,
+    arena: &'a mut Arena,
+    top: NodeId,
+    rests: &'a mut Rests,
+}
+
 impl Budget {
     /// At most so many tokens complete the output after any one token of few structural bytes.
     fn after_any(&self, reserve: &Reserve) -> u64 {
         reserve.bound.saturating_add(self.growth).min(self.most)
+    }
+
+    /// Bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let plan = |r: &Reserve| r.plan.as_ref().map_or(0, |(p, done)| if *done == 0 { p.len() * 4 } else { 0 });
+        self.reserves.capacity() * size_of::<Reserve>() + self.reserves.iter().map(plan).sum::<usize>()
     }
 
     pub(super) fn back_to(&mut self, tokens: usize) {
@@ -266,47 +285,63 @@ impl Guide {
         if self.is_accepting() {
             return Some(Arc::from([]));
         }
-        let index = self.index.clone();
-        let bytes = match (&index.0.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(s)) => shortest_end(&l.lexeme, *s, 0)?.to_vec(),
-            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
-                let costs = index.0.costs.get_or_init(|| Costs::of(program));
-                Completer::complete(&mut Frames { program, arena }, costs, *top)?
-            }
-            _ => return None,
+        if let (Engine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
+            let bytes = shortest_end(&l.lexeme, *s, 0)?;
+            let usable = |t: u32| !self.stops.contains(&t);
+            return Speller::new(&self.index.0, usable).fewest_tokens(&bytes).map(Arc::from);
+        }
+        let plan = self.in_document(|document, speller| {
+            let Document { program, costs, arena, top, rests } = document;
+            let rest = rests.of(&mut Frames { program, arena }, costs, &speller, top, NONE);
+            rests.plan(rest)
+        });
+        plan.flatten().map(Arc::from)
+    }
+
+    /// Asks about the rest of a document: `ask` is given where the guide stands, and the tokens that may be used. It
+    /// leaves the arena as it was.
+    fn in_document<T>(&mut self, ask: impl FnOnce(Document<'_>, Speller<'_, &dyn Fn(u32) -> bool>) -> T) -> Option<T> {
+        let inner = &*self.index.0;
+        let (Engine::Document { program, .. }, Position::Document { arena, top }) = (&inner.engine, &mut self.position)
+        else {
+            return None;
         };
-        let usable = |t: u32| !self.stops.contains(&t) && !self.is_refused_everywhere(t);
-        Speller::new(&index.0, usable).fewest_tokens(&bytes).map(Arc::from)
+        let costs = inner.costs.get_or_init(|| Costs::of(program));
+        let refused = |t: u32| inner.tables.spelling.as_ref().is_some_and(|s| s.refuses(t));
+        let usable = |t: u32| !self.stops.contains(&t) && !refused(t);
+        let (mark, trace) = (arena.mark(), arena.trace);
+        let rests = Arc::make_mut(self.rests.get_or_insert_default());
+        rests.begin(arena.nodes.len() as NodeId);
+        let answer = ask(Document { program, costs, arena, top: *top, rests }, Speller::new(inner, &usable));
+        arena.truncate(&mark);
+        arena.trace = trace;
+        Some(answer)
     }
 
     /// Takes those of `tokens` out of a row after which the output cannot be completed by `left` tokens.
     fn price_each(&mut self, row: &mut [u32], tokens: &[u32], left: u64) {
-        let index = self.index.clone();
-        let (Engine::Document { program, .. }, Position::Document { arena, top }) = (&index.0.engine, &self.position)
-        else {
-            return;
-        };
         if tokens.is_empty() {
             return;
         }
-        let costs = index.0.costs.get_or_init(|| Costs::of(program));
-        let mut places = Places::new(program, costs, (**arena).clone(), *top, self.spells(left));
-        for &t in tokens {
-            if !places.suffices_after(index.vocabulary().spelling(t).unwrap_or_default()) {
-                row[t as usize >> 5] &= !(1 << (t & 31));
+        let vocabulary = self.index.vocabulary().clone();
+        self.in_document(|document, speller| {
+            let mut places = Places::new(document, speller, left);
+            for &t in tokens {
+                if !places.suffices_after(vocabulary.spelling(t).unwrap_or_default()) {
+                    row[t as usize >> 5] &= !(1 << (t & 31));
+                }
             }
-        }
+        });
     }
 
-    /// Whether bytes are spelled by at most `left` tokens.
+    /// Whether bytes of a pattern are spelled by at most `left` tokens.
     fn spells(&self, left: u64) -> impl Fn(Option<&[u8]>) -> bool + use<'_> {
         let at_most_bytes = self.budget.as_ref().is_some_and(|b| b.spelled);
         move |bytes| {
             if at_most_bytes && bytes.is_some_and(|b| b.len() as u64 <= left) {
                 return true;
             }
-            let usable = |t: u32| !self.stops.contains(&t) && !self.is_refused_everywhere(t);
-            let speller = Speller::new(&self.index.0, usable);
+            let speller = Speller::new(&self.index.0, |t: u32| !self.stops.contains(&t));
             // The longest token at each place spells most texts in hardly more tokens than are needed.
             let enough = |b| speller.longest_tokens(b).is_some_and(|n| n <= left);
             bytes.is_some_and(|b| enough(b) || speller.fewest_tokens(b).is_some_and(|t| t.len() as u64 <= left))
@@ -333,11 +368,11 @@ impl Guide {
                 });
                 row.copy_from_slice(&kept);
             }
-            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
-                let costs = inner.costs.get_or_init(|| Costs::of(program));
+            (Engine::Document { .. }, Position::Document { .. }) => {
                 let marked = inner.tables.marked.get_or_init(|| Marked::of(&inner.vocabulary));
-                let mut places = Places::new(program, costs, (**arena).clone(), *top, self.spells(left));
-                places.keep(trie, marked.text.as_ref(), row);
+                self.in_document(|document, speller| {
+                    Places::new(document, speller, left).keep(trie, marked.text.as_ref(), row);
+                });
             }
             _ => row.fill(0),
         }

@@ -12,12 +12,13 @@ mod forced;
 mod jump;
 mod moves;
 mod open;
+mod size;
 mod stops;
 mod tables;
 
 use std::sync::Arc;
 
-use budget::Budget;
+use budget::{Budget, Rests};
 use fill::LastMask;
 use tables::Next;
 
@@ -109,6 +110,8 @@ pub struct Guide {
     last: LastMask,
     run: Option<jump::LastRun>,
     budget: Option<Budget>,
+    /// What completes documents, as far as it was found. Forks share it until one of them finds more.
+    rests: Option<Arc<Rests>>,
     /// States of the index's complete tables, where it has them: at the start and after each token, as far as a mask
     /// was asked for.
     flat: Vec<u16>,
@@ -157,6 +160,7 @@ impl Index {
             last: LastMask::default(),
             run: None,
             budget: None,
+            rests: None,
             flat: Vec::new(),
             context: self.checked_context(options)?,
             places: Vec::new(),
@@ -375,6 +379,7 @@ impl Guide {
     /// Back to the start, with no history.
     pub fn reset(&mut self) {
         self.index = self.root.clone();
+        self.rests = None;
         self.moves.clear();
         self.history.truncate(0);
         self.flat.clear();
@@ -483,17 +488,5 @@ impl Guide {
             Position::Tables(_) | Position::Lost(_) => {}
         }
         out
-    }
-
-    /// Approximate bytes held by the guide itself.
-    pub fn memory_bytes(&self) -> usize {
-        let position = match &self.position {
-            Position::Document { arena, .. } => arena.memory_bytes(),
-            _ => 0,
-        };
-        position
-            + self.history.steps.capacity() * size_of::<Step>()
-            + self.history.marks.capacity() * size_of::<Mark>()
-            + size_of::<Self>()
     }
 }

@@ -61,6 +61,8 @@ impl Guide {
             _ => {}
         }
         self.last = Default::default();
+        // States of lexemes are numbered anew.
+        self.rests = None;
         if let Some(last) = self.moves.last_mut().filter(|m| !m.from.as_ref().is_some_and(|i| i.is_same(&self.root))) {
             last.from = None;
         }
@@ -78,6 +80,7 @@ impl Guide {
         };
         if let Some(from) = left.from {
             self.index = from;
+            self.rests = None;
             self.moves.truncate(valid);
             self.history.truncate(keep);
             return self.go_back_to(before, &mark);
@@ -86,6 +89,7 @@ impl Guide {
         let Some(first) = self.moves.first().cloned() else { return };
         let again: Vec<u32> = self.history[first.since..keep].iter().map(|s| s.token).collect();
         self.index = self.root.clone();
+        self.rests = None;
         self.moves.clear();
         self.history.truncate(first.since);
         self.go_back_to(first.before, &first.mark);

@@ -15,13 +15,15 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Document;
+use super::rests::Rests;
+use super::speller::Speller;
 use crate::automaton::arena::{Arena, Kind, NONE, NodeId, Phase};
-use crate::automaton::complete::{Completer, Costs};
+use crate::automaton::complete::Costs;
 use crate::automaton::config::Frames;
 use crate::automaton::constants::{NO_SET, sub_words};
 use crate::automaton::lexeme::{Kind as LexemeKind, Lexeme};
 use crate::automaton::program::Program;
-use crate::automaton::text::Sub;
 use crate::vocab::Trie;
 
 /// Not stepped yet.
@@ -47,23 +49,28 @@ struct Place {
     next: Option<Box<[u32; 256]>>,
 }
 
-/// See the module's story. `F` says of bytes that complete a document whether they fit into what is left.
-pub(super) struct Places<'a, F> {
+/// See the module's story.
+pub(super) struct Places<'a, U> {
     program: &'a Program,
     costs: &'a Costs,
-    arena: Arena,
+    arena: &'a mut Arena,
     top: NodeId,
-    fits: F,
+    rests: &'a mut Rests,
+    speller: Speller<'a, U>,
+    /// Tokens that are left.
+    left: u64,
     places: Vec<Place>,
     numbers: FxHashMap<Vec<u8>, u32>,
     key: Vec<u8>,
 }
 
-impl<'a, F: Fn(Option<&[u8]>) -> bool> Places<'a, F> {
-    pub(super) fn new(program: &'a Program, costs: &'a Costs, arena: Arena, top: NodeId, fits: F) -> Self {
+impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
+    pub(super) fn new(document: Document<'a>, speller: Speller<'a, U>, left: u64) -> Self {
+        let Document { program, costs, arena, top, rests } = document;
         let start = Place { node: top, is_new: false, is_behind: false, fits: None, next: None };
         let (numbers, key) = (FxHashMap::default(), Vec::new());
-        let mut places = Places { program, costs, arena, top, fits, places: vec![start], numbers, key };
+        let places = vec![start];
+        let mut places = Places { program, costs, arena, top, rests, speller, left, places, numbers, key };
         places.places[0].is_new = places.describe(top, false);
         let key = places.key.clone();
         places.numbers.insert(key, 0);
@@ -200,19 +207,13 @@ impl<'a, F: Fn(Option<&[u8]>) -> bool> Places<'a, F> {
     }
 
     fn frames(&mut self) -> Frames<'_> {
-        Frames { program: self.program, arena: &mut self.arena }
+        Frames { program: self.program, arena: self.arena }
     }
 
     fn is_completed(&mut self, node: NodeId) -> bool {
-        let mark = self.arena.mark();
-        let costs = self.costs;
-        let mut frames = self.frames();
-        let fits = frames.is_accepting(node) || {
-            let bytes = Completer::complete(&mut frames, costs, node);
-            (self.fits)(bytes.as_deref())
-        };
-        self.arena.truncate(&mark);
-        fits
+        let mut frames = Frames { program: self.program, arena: self.arena };
+        let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, NONE);
+        self.rests.tokens(rest).is_some_and(|n| n <= self.left)
     }
 
     fn step(&mut self, at: u32, byte: u8) -> u32 {
@@ -265,34 +266,18 @@ impl<'a, F: Fn(Option<&[u8]>) -> bool> Places<'a, F> {
         let mut words: Vec<u32> = Vec::new();
         let mut is_new = false;
         match (n.kind, n.phase) {
-            (Kind::Scalar, _) => {
-                is_new = n.trace != u32::MAX && self.is_new_element(node);
-                if n.trace == u32::MAX || is_new {
-                    let items = &self.arena.scalars[n.start as usize..(n.start + n.len) as usize];
-                    // Of the length, what some bound depends on.
-                    let bounded =
-                        items.iter().map(|i| &self.program.lexemes[i.lexeme as usize]).filter(|l| l.is_bounded());
-                    let count = bounded.map(|l| l.significant_count(n.count)).max();
-                    words.extend([1, n.parent, count.unwrap_or(0)]);
-                    words.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]));
-                    words.extend([n.seen, n.text].into_iter().chain(sub_words(n.sub)));
-                }
+            (Kind::Scalar, _) if n.trace != u32::MAX && self.is_new_element(node) => {
+                is_new = true;
+                let items = &self.arena.scalars[n.start as usize..(n.start + n.len) as usize];
+                // Of the length, what some bound depends on.
+                let bounded = items.iter().map(|i| &self.program.lexemes[i.lexeme as usize]).filter(|l| l.is_bounded());
+                let count = bounded.map(|l| l.significant_count(n.count)).max();
+                words.extend([1, n.parent, count.unwrap_or(0)]);
+                words.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]));
             }
             (Kind::Object, Phase::Key) if self.is_new_key(node) => {
                 is_new = true;
-                let (sub, a, b) = match n.sub {
-                    Sub::Open => (0, 0, 0),
-                    Sub::Plain => (1, 0, 0),
-                    Sub::Escape => (2, 0, 0),
-                    Sub::Hex(digits, value) => (3, value, digits),
-                    Sub::LowBackslash(high) => (4, high, 0),
-                    Sub::LowU(high) => (5, high, 0),
-                    Sub::LowHex(high, digits, value) => {
-                        words.push(u32::from(value));
-                        (6, high, digits)
-                    }
-                };
-                words.extend([2, n.parent, n.seen, n.count, n.text, sub, u32::from(a), u32::from(b)]);
+                words.extend([2, n.parent, n.seen, n.count, n.text].into_iter().chain(sub_words(n.sub)));
                 for i in &self.arena.objects[n.start as usize..(n.start + n.len) as usize] {
                     words.extend([i.tag, i.shape, i.seen, i.need, i.position, i.child]);
                     let classes = self.program.objects[i.shape as usize].others.len();
@@ -302,9 +287,12 @@ impl<'a, F: Fn(Option<&[u8]>) -> bool> Places<'a, F> {
             _ => {}
         }
         if words.is_empty() {
-            let mut key = std::mem::take(&mut self.key);
-            self.arena.describe(self.program, node, &mut key);
-            self.key = key;
+            let frames = Frames { program: self.program, arena: self.arena };
+            let len = self.key.len();
+            if !self.rests.describe(&frames, &n, &mut self.key) {
+                self.key.truncate(len);
+                self.arena.describe(self.program, node, &mut self.key);
+            }
         } else {
             words.iter().for_each(|w| self.key.extend(w.to_le_bytes()));
         }

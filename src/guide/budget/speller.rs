@@ -14,16 +14,24 @@ impl<'a, U: Fn(u32) -> bool> Speller<'a, U> {
         Speller { inner, usable }
     }
 
+    /// The child of a node of the vocabulary's trie.
+    pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
+        self.inner.tables.child(&self.inner.vocabulary, Walked::Tokens, node, byte)
+    }
+
+    /// The lowest id of a token that ends at a node of the vocabulary's trie.
+    pub fn token(&self, node: u32) -> Option<u32> {
+        self.inner.vocabulary.trie().tokens(node).iter().copied().find(|&t| (self.usable)(t))
+    }
+
     /// The tokens that `bytes` begin with, shortest first: the lowest id of each, and its length.
     fn beginnings(&self, bytes: &[u8]) -> impl Iterator<Item = (u32, usize)> {
-        let vocabulary = &self.inner.vocabulary;
         let mut node = 0;
         let nodes = bytes.iter().map_while(move |&b| {
-            node = self.inner.tables.child(vocabulary, Walked::Tokens, node, b)?;
+            node = self.child(node, b)?;
             Some(node)
         });
-        let token = |node: u32| vocabulary.trie().tokens(node).iter().copied().find(|&t| (self.usable)(t));
-        nodes.zip(1..).filter_map(move |(node, len)| Some((token(node)?, len)))
+        nodes.zip(1..).filter_map(move |(node, len)| Some((self.token(node)?, len)))
     }
 
     /// How many tokens spell `bytes` if each is the longest one; `None` if that leads nowhere, though others may.
