@@ -224,7 +224,8 @@ impl<'a> Masker<'a> {
                 row(&own)
             }
             None => {
-                if !memo.describe((self.frames.program, self.frames.arena), top, &mut self.known.levels, asked) {
+                let place = (self.frames.program, &*self.frames.arena);
+                if !memo.describe(place, self.tables, top, &mut self.known.levels, asked) {
                     return false;
                 }
                 let found = memo.find(asked, |composition| {
@@ -244,7 +245,8 @@ impl<'a> Masker<'a> {
     }
 
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
-    pub fn fill_asked(&mut self, memo: &Memo, top: NodeId, asked: &Asked) {
+    pub fn fill_asked(&mut self, memo: &'a Memo, top: NodeId, asked: &Asked) {
+        self.memo = Some(memo);
         let Some(mut composition) = self.compose(top) else { return self.fill_at(top) };
         self.write(&composition, false);
         let n = self.frames.arena.nodes[top as usize];

@@ -7,9 +7,10 @@
 //! the same way. A guide holds the numbers of the nodes that it stands on ([`Levels`]), as long as it does not go back.
 //!
 //! Registers that no token can tell apart are written alike: lengths of strings away from their bounds, counts of
-//! arrays and objects that no bound, position or `contains` is left to look at, and lexeme states that share their
-//! masks.
+//! arrays and objects that no bound, position or `contains` is left to look at, lexeme states that share their
+//! masks, and keys of objects (see `views`).
 
+use super::views::Sight;
 use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, Phase, ScalarItem, Seen};
 use crate::automaton::constants::sub_words;
 use crate::automaton::lexeme::StateId;
@@ -55,20 +56,20 @@ fn wide(out: &mut Vec<u8>, w: u64) {
 /// Writes what the mask of `top` depends on to `out`. False if it holds more than is worth describing. Not for stacks
 /// with arrays of unique elements.
 pub fn describe(
-    (program, arena): (&Program, &Arena),
+    (sight, arena): (Sight<'_>, &Arena),
     top: NodeId,
     numbers: &impl Numbers,
     levels: &mut Levels,
     out: &mut Vec<u8>,
 ) -> bool {
     let Some(n) = arena.nodes.get(top as usize) else { return false };
-    let Some(below) = stack((program, arena), n.parent, numbers, levels, out) else { return false };
-    content((program, arena), n, below, numbers, levels, out)
+    let Some(below) = stack((sight, arena), n.parent, numbers, levels, out) else { return false };
+    content((sight, arena), n, below, numbers, levels, out)
 }
 
 /// The number of the stack whose top is `at`.
 fn stack(
-    (program, arena): (&Program, &Arena),
+    (sight, arena): (Sight<'_>, &Arena),
     at: NodeId,
     numbers: &impl Numbers,
     levels: &mut Levels,
@@ -77,8 +78,8 @@ fn stack(
     if at == NONE {
         return Some(0);
     }
-    if let Some(&(_, number)) = levels.nodes.last().filter(|l| l.0 == at) {
-        return Some(number);
+    if let Ok(i) = levels.nodes.binary_search_by_key(&at, |l| l.0) {
+        return Some(levels.nodes[i].1);
     }
     // The nodes from the top down to the first that has a number.
     let mut unknown: smallvec::SmallVec<[NodeId; 16]> = smallvec::SmallVec::new();
@@ -95,7 +96,7 @@ fn stack(
     }
     levels.nodes.truncate(kept);
     for &node in unknown.iter().rev() {
-        if !content((program, arena), &arena.nodes[node as usize], below, numbers, levels, scratch) {
+        if !content((sight, arena), &arena.nodes[node as usize], below, numbers, levels, scratch) {
             return None;
         }
         below = numbers.number(scratch);
@@ -162,7 +163,7 @@ fn text(arena: &Arena, last: u32, out: &mut Vec<u8>) -> bool {
 
 /// Writes a node's own content on the stack `below`; overwrites `out`.
 fn content(
-    (program, arena): (&Program, &Arena),
+    (sight, arena): (Sight<'_>, &Arena),
     n: &Node,
     below: u64,
     numbers: &impl Numbers,
@@ -173,6 +174,7 @@ fn content(
     if n.trace != u32::MAX || (n.kind == Kind::Array && (n.seen != u32::MAX || n.key != u32::MAX)) {
         return false;
     }
+    let program = sight.program;
     out.clear();
     word(out, n.kind as u32 | (n.phase as u32) << 8 | u32::from(n.gap) << 16);
     wide(out, below);
@@ -212,22 +214,22 @@ fn content(
                 shape.max == u64::MAX && shape.witnesses == 0 && u64::from(n.count) >= shape.min
             });
             word(out, if met { u32::MAX } else { n.count });
+            let mut unknown = true;
             for i in items {
-                [i.tag, i.shape, i.child, i.position, i.witnessed].into_iter().for_each(|w| word(out, w));
-                let words = program.objects[i.shape as usize].words;
-                for bits in [i.seen, i.need] {
-                    arena.bits[bits as usize..][..words].iter().for_each(|&w| wide(out, w));
-                }
+                [i.tag, i.shape, i.child].into_iter().for_each(|w| word(out, w));
+                unknown &= sight.item(arena, n, i, out);
             }
-            let Some(seen) = keys(arena, n.seen, numbers, levels) else { return false };
+            let hidden = sight.hides_seen(arena, n);
+            let seen = if hidden { Some(0) } else { keys(arena, n.seen, numbers, levels) };
+            let Some(seen) = seen else { return false };
             wide(out, seen);
             if n.phase == Phase::Key {
-                // What was read of the key, and for each item whether it may still become a key with a name.
-                sub_words(n.sub).into_iter().for_each(|w| word(out, w));
-                for i in items {
-                    let words = program.objects[i.shape as usize].words;
-                    out.push(arena.bits[i.allowed as usize..][..words].iter().any(|w| *w != 0) as u8);
+                // What was read of the key.
+                word(out, n.text);
+                if hidden && unknown && sight.hides_text(arena, n) {
+                    return true;
                 }
+                sub_words(n.sub).into_iter().for_each(|w| word(out, w));
                 return text(arena, n.key, out);
             }
         }

@@ -180,10 +180,15 @@ impl Masker<'_> {
     /// The same where the element in front of `top` may not be known: tails that uniqueness may refuse are left out and
     /// returned beside.
     pub(super) fn live_tails_or_open(&mut self, top: NodeId) -> (Bits, Open) {
+        self.remembered_tails(top, false, |masker| masker.find_tails(top, NONE))
+    }
+
+    /// The tails that may follow `top`, and those that are left open; `object` as in [`live_below`](Self::live_below).
+    fn find_tails(&mut self, top: NodeId, object: NodeId) -> (Bits, Open) {
         let (mut bits, mut open) = (self.no_tails(), Open::new());
         set(&mut bits, 0);
         let mark = self.frames.arena.mark();
-        self.live_below(0, top, NONE, &mut bits, &mut open);
+        self.live_below(0, top, object, &mut bits, &mut open);
         self.frames.arena.truncate(&mark);
         (bits, open)
     }
@@ -196,12 +201,8 @@ impl Masker<'_> {
         if let Some(a) = self.known.answer(0, true, unchecked, content.as_ref()) {
             return (a.bits.clone(), a.open.clone());
         }
-        let mut bits = self.no_tails();
-        set(&mut bits, 0);
-        let mut open = Open::new();
-        let mark = self.frames.arena.mark();
-        self.live_below(0, after, self.frames.arena.nodes[after as usize].parent, &mut bits, &mut open);
-        self.frames.arena.truncate(&mark);
+        let object = self.frames.arena.nodes[after as usize].parent;
+        let (bits, open) = self.remembered_tails(after, true, |masker| masker.find_tails(after, object));
         if let Some(content) = content {
             let (bits, open) = (bits.clone(), open.clone());
             self.remember(Answer { below: 0, unnamed: true, unchecked, content, bits, open });

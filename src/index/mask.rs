@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::composition::Composition;
 use super::key::spells_itself;
 use super::live::{Known, Members};
+use super::memo::Memo;
 use super::submask::Cross;
 use super::tables::{MaskedLexeme, Tables, Walked};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
@@ -56,6 +57,8 @@ pub struct Masker<'a> {
     pub(super) repeated_raw: bool,
     /// What was found about the frames, at this mask or before; belongs to the guide.
     pub known: &'a mut Known,
+    /// What the index remembers, where the mask is made for a guide.
+    pub(super) memo: Option<&'a Memo>,
     /// The row holds anything yet.
     pub(super) fresh: bool,
     /// What the row is made of, where it is noted and written in the end.
@@ -85,6 +88,7 @@ impl<'a> Masker<'a> {
             exact: false,
             repeated_raw: false,
             known,
+            memo: None,
             fresh: false,
             composition: None,
             depth: 0,

@@ -15,6 +15,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::composition::Composition;
 use super::describe::{Levels, Numbers, describe};
+use super::live::Open;
+use super::tables::Tables;
+use super::tails::Bits;
+use super::views::{Sight, Views};
 use crate::automaton::arena::{Arena, NodeId};
 use crate::automaton::program::Program;
 
@@ -28,6 +32,7 @@ const OVERHEAD: usize = 128;
 struct Kept {
     masks: HashMap<Box<[u8]>, Box<Composition>>,
     stacks: HashMap<Box<[u8]>, u64>,
+    tails: HashMap<Box<[u8]>, Box<(Bits, Open)>>,
     /// The last number of a stack.
     last: u64,
 }
@@ -37,6 +42,7 @@ struct Kept {
 pub struct Memo {
     kept: RwLock<Kept>,
     bytes: AtomicUsize,
+    views: Views,
 }
 
 /// What a guide last asked a memo for.
@@ -70,12 +76,42 @@ impl Memo {
     pub fn describe(
         &self,
         (program, arena): (&Program, &Arena),
+        tables: &Tables,
         top: NodeId,
         levels: &mut Levels,
         asked: &mut Asked,
     ) -> bool {
-        asked.whole = describe((program, arena), top, self, levels, &mut asked.key);
+        asked.whole = self.describe_place((program, arena), tables, top, levels, &mut asked.key);
         asked.whole
+    }
+
+    /// Writes the description of `top` to `out`. False if it is not worth remembering.
+    pub(super) fn describe_place(
+        &self,
+        (program, arena): (&Program, &Arena),
+        tables: &Tables,
+        top: NodeId,
+        levels: &mut Levels,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let sight = Sight { program, tables, views: &self.views };
+        describe((sight, arena), top, self, levels, out)
+    }
+
+    /// The tails that may follow what `key` describes, if they are remembered.
+    pub(super) fn tails(&self, key: &[u8]) -> Option<(Bits, Open)> {
+        let kept = self.kept.read().unwrap_or_else(|p| p.into_inner());
+        kept.tails.get(key).map(|found| (**found).clone())
+    }
+
+    /// Remembers the tails that may follow what `key` describes.
+    pub(super) fn keep_tails(&self, key: Vec<u8>, found: &(Bits, Open)) {
+        let mut kept = self.kept.write().unwrap_or_else(|p| p.into_inner());
+        let size = size_of_val(found) + key.len() + found.0.len() * 8 + found.1.len() * 4;
+        let bytes = self.make_room(&mut kept, size);
+        if kept.tails.insert(key.into(), Box::new(found.clone())).is_none() {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
     }
 
     /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
@@ -104,6 +140,7 @@ impl Memo {
         if self.bytes.load(Ordering::Relaxed) + bytes > MEMO_BYTES {
             kept.masks.clear();
             kept.stacks.clear();
+            kept.tails.clear();
             self.bytes.store(0, Ordering::Relaxed);
         }
         bytes
@@ -111,7 +148,7 @@ impl Memo {
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
+        self.bytes.load(Ordering::Relaxed) + self.views.memory_bytes()
     }
 }
 

@@ -10,9 +10,10 @@
 //! [`marked`] lists tokens that budgets look at one by one. [`mask`] puts a mask together, with `key` for keys,
 //! `constants` for constants that are read side by side and
 //! [`after`] for what follows values and `unused` for unique elements. [`tails`] are what tokens spell between values,
-//! [`live`] says which of them can follow, and [`share`] keeps what all indexes make of the answer. `composition` is
-//! what a mask is made of and writes it, `memo` remembers that by what `describe` says of a configuration, [`finished`]
-//! keeps whole rows, `runs` forced bytes; `bounded` is where such things are kept. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends
+//! [`live`] says which of them can follow, `reached` remembers it, and [`share`] keeps what all indexes make of the
+//! answer. `composition` is what a mask is made of and writes it, `memo` remembers that by what `describe` says of a
+//! configuration (and `views` of its keys), [`finished`] keeps whole rows, `runs` forced bytes; `bounded` is where such
+//! things are kept. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends
 //! where a vocabulary lacks tokens of single bytes. `younger` bounds what is found on use.
 
 pub mod after;
@@ -32,6 +33,7 @@ pub mod marked;
 pub mod mask;
 pub(crate) mod memo;
 pub mod program;
+mod reached;
 pub mod report;
 pub(crate) mod runs;
 pub mod share;
@@ -43,6 +45,7 @@ pub mod tables;
 pub mod tails;
 pub mod token_live;
 mod unused;
+mod views;
 mod younger;
 
 use std::sync::{Arc, Mutex, OnceLock};

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::share::{Patch, patch};
 use super::submask::{Cross, Crossing};
+use super::views::KeyTexts;
 use crate::error::Result;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -37,6 +38,8 @@ pub struct Tails {
     pub closing: Option<Arc<Cross>>,
     /// All tokens that begin with a quote.
     pub quoted: Patch,
+    /// What tokens spell of keys.
+    pub(super) keys: KeyTexts,
 }
 
 pub(super) fn is_blank(b: u8) -> bool {
@@ -131,8 +134,12 @@ impl Tails {
     pub fn of(vocabulary: &Vocabulary) -> Result<Tails> {
         let mut all: Vec<(&[u8], u32)> = vec![(b"", 0)];
         let (mut behind, mut closing, mut quoted) = (Vec::new(), Vec::new(), Vec::new());
+        let mut quoting: Vec<&[u8]> = Vec::new();
         for &id in vocabulary.trie().subtree_tokens(0) {
             let Some(bytes) = vocabulary.token_bytes(id) else { continue };
+            if bytes.contains(&b'"') {
+                quoting.push(bytes);
+            }
             for (i, &b) in bytes.iter().enumerate() {
                 let ends = matches!(b, b'"' | b'0'..=b'9' | b'e' | b'l');
                 let rest = &bytes[i + 1..];
@@ -156,6 +163,7 @@ impl Tails {
                 _ => {}
             }
         }
+        let keys = KeyTexts::of(all.iter().map(|t| t.0), quoting.into_iter());
         let trie = Trie::build(&mut all)?;
         let mut blank = vec![false; trie.len()];
         let mut reach = vec![0u32; trie.len()];
@@ -198,6 +206,7 @@ impl Tails {
             behind: cross(behind),
             closing: cross(closing),
             quoted: patch(quoted),
+            keys,
         })
     }
 

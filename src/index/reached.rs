@@ -1,0 +1,42 @@
+//! What may follow a configuration, remembered by an index.
+//!
+//! Which tails may follow (see `live`) takes some dozens of steps to find, and the same places are asked about under
+//! many masks: behind every string of an object, behind each of its keys whose values follow the same rules. They are
+//! described alike (see `describe` and `views`), so an index looks the answer up by that description. That is done only
+//! where all that the description names was there before the mask was made: the numbers of stacks that a guide holds
+//! are those of nodes that stay.
+
+use super::live::Open;
+use super::mask::Masker;
+use super::tails::Bits;
+use crate::automaton::arena::{Kind, NONE, NodeId};
+
+impl Masker<'_> {
+    /// The tails that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they were
+    /// found for another configuration that is described alike. `unnamed` says that the key in front of `top` is not
+    /// known.
+    pub(super) fn remembered_tails(
+        &mut self,
+        top: NodeId,
+        unnamed: bool,
+        find: impl FnOnce(&mut Self) -> (Bits, Open),
+    ) -> (Bits, Open) {
+        let arena = &*self.frames.arena;
+        let n = &arena.nodes[top as usize];
+        let stays = (n.parent == NONE || n.parent < self.known.nodes)
+            && (n.kind != Kind::Object || n.seen == u32::MAX || n.seen < self.known.seen);
+        let Some(memo) = self.memo.filter(|_| stays) else { return find(self) };
+        let mut key = Vec::new();
+        let place = (self.frames.program, arena);
+        if !memo.describe_place(place, self.tables, top, &mut self.known.levels, &mut key) {
+            return find(self);
+        }
+        key.push(unnamed as u8 | (arena.unchecked as u8) << 1);
+        if let Some(known) = memo.tails(&key) {
+            return known;
+        }
+        let found = find(self);
+        memo.keep_tails(key, &found);
+        found
+    }
+}

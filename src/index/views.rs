@@ -1,0 +1,328 @@
+//! What a token can tell of the keys that an object has.
+//!
+//! Every member that an object gets makes its configuration another one, and yet hardly any token can tell: a name that
+//! is there already is told from one that is not only by a token that spells it, to its end where any other key may
+//! stand in its place, or as far as the name begins where none may. So the description of a configuration (see
+//! `describe`) holds of the seen keys only those in *view*:
+//!
+//! * from a place inside a member or behind it, the names that some token spells or begins behind a comma. They are read
+//!   off the vocabulary's tails, and most vocabularies have none;
+//! * before a key, those that a token spells, quotes included; all of them where only names may stand;
+//! * inside a key, those that a token goes on with to the closing quote; all that begin so far where only names may stand;
+//! * and of all names out of view two answers: whether one is missing that the object needs, and whether one may still
+//!   come.
+//!
+//! That is all there is to know where nothing but the names decides what may follow: in any order of keys, without an
+//! upper bound on their number, with the lower one met, without implications and witnesses. Other items of a
+//! configuration are described in full. Keys without a name are left out alike, where every key is of one class, and so
+//! is what was read of a key that can become nothing but such a one.
+//!
+//! What is in view is found on use and kept: as bits for each shape, and as a short list for each place among its names.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::sync::{OnceLock, RwLock};
+
+use super::key::spells_itself;
+use super::tables::Tables;
+use super::tails::is_blank;
+use crate::automaton::arena::{Arena, Node, ObjectItem, Phase};
+use crate::automaton::program::{ObjectProgram, Program};
+use crate::automaton::text::{Move, Sub, step};
+
+type Bits = SmallVec<[u64; 4]>;
+
+/// Seen keys that are compared with an open one; where there are more, all count as in view.
+const COMPARED: usize = 16;
+
+/// What some tail spells of a key behind a comma.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct KeyText {
+    /// As it is written, without the quotes.
+    text: Box<[u8]>,
+    /// The closing quote is part of the tail.
+    complete: bool,
+}
+
+impl KeyText {
+    /// What stands in front of the first escape, and whether there is one.
+    fn plain(&self) -> (&[u8], bool) {
+        match self.text.iter().position(|&b| b == b'\\') {
+            Some(at) => (&self.text[..at], true),
+            None => (&self.text, false),
+        }
+    }
+
+    /// Whether it may be the whole of the key `name`. True for more where it has escapes.
+    fn may_be(&self, name: &[u8]) -> bool {
+        let (before, escaped) = self.plain();
+        self.complete && if escaped { name.starts_with(before) } else { name == before }
+    }
+}
+
+/// What the tokens of a vocabulary spell of keys.
+#[derive(Default)]
+pub struct KeyTexts {
+    /// Behind a comma.
+    behind_comma: Box<[KeyText]>,
+    /// Some token ends a key and spells another one of the same object.
+    pub two_keys: bool,
+    /// What tokens spell from inside of a key on to its end, as it decodes.
+    ends: FxHashSet<Box<[u8]>>,
+    /// What they spell from the quote of a key on to its end.
+    whole: FxHashSet<Box<[u8]>>,
+}
+
+impl KeyTexts {
+    /// The texts of `tails` and of `tokens`, which are all that hold a quote.
+    pub fn of<'t>(tails: impl Iterator<Item = &'t [u8]>, tokens: impl Iterator<Item = &'t [u8]>) -> KeyTexts {
+        let mut texts = KeyTexts::default();
+        let mut found = Vec::new();
+        for tail in tails {
+            for (at, _) in tail.iter().enumerate().filter(|(_, b)| **b == b'"') {
+                let before = tail[..at].trim_ascii_end();
+                if before.last() != Some(&b',') {
+                    continue;
+                }
+                let (text, complete) = key_text(&tail[at + 1..]);
+                // No key has a control character, and nothing is told where a key has only begun.
+                if text.iter().all(|&b| b >= b' ') && (complete || !text.is_empty()) {
+                    texts.two_keys |= complete && before.contains(&b':');
+                    found.push(KeyText { text: text.into(), complete });
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        texts.behind_comma = found.into();
+        for token in tokens {
+            texts.ends.extend(spelled(token));
+            let quoted = token.iter().position(|b| !is_blank(*b)).filter(|&at| token[at] == b'"');
+            texts.whole.extend(quoted.and_then(|at| spelled(&token[at + 1..])));
+        }
+        texts
+    }
+}
+
+/// The text of a key up to its closing quote, if that is there.
+fn key_text(bytes: &[u8]) -> (&[u8], bool) {
+    let mut escape = false;
+    for (i, &b) in bytes.iter().enumerate() {
+        match b {
+            b'"' if !escape => return (&bytes[..i], true),
+            _ => escape = b == b'\\' && !escape,
+        }
+    }
+    (bytes, false)
+}
+
+/// What `bytes`, inside a key, decode to up to the closing quote, if they have one.
+fn spelled(bytes: &[u8]) -> Option<Box<[u8]>> {
+    let (mut out, mut sub) = (Vec::new(), Sub::Plain);
+    for &b in bytes {
+        match step(sub, b) {
+            Move::Close => return Some(out.into()),
+            Move::Dead => return None,
+            Move::To(to) => {
+                sub = to;
+                continue;
+            }
+            Move::Byte(b) => out.push(b),
+            Move::Char(c) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+        sub = Sub::Plain;
+    }
+    None
+}
+
+/// What is in view, as far as it was found.
+#[derive(Default)]
+pub struct Views {
+    /// For each shape: from inside or behind a member, and before a key.
+    shapes: OnceLock<Box<[[OnceLock<Box<[u64]>>; 2]]>>,
+    /// By shape and place among its names: inside a key, where any key may stand.
+    inside: RwLock<FxHashMap<(u32, u32), Box<[u32]>>>,
+}
+
+/// Looks at configurations as the tokens of a vocabulary do.
+#[derive(Clone, Copy)]
+pub struct Sight<'a> {
+    /// What is stepped.
+    pub program: &'a Program,
+    /// What the vocabulary contributes.
+    pub tables: &'a Tables,
+    /// What the index has found.
+    pub views: &'a Views,
+}
+
+/// Whether a shape allows every key beside those that it names.
+fn is_open(p: &ObjectProgram) -> bool {
+    p.others.iter().any(|c| c.keys.is_none())
+}
+
+impl Sight<'_> {
+    fn texts(&self) -> &KeyTexts {
+        &self.tables.tails.keys
+    }
+
+    /// Whether nothing but names decides how the item may go on.
+    fn is_simple(&self, n: &Node, p: &ObjectProgram) -> bool {
+        self.program.any_order
+            && p.max == u64::MAX
+            && u64::from(n.count) >= p.min
+            && p.witnesses == 0
+            && p.implied.is_none()
+    }
+
+    /// Whether nothing was read of the open key but whole characters that stand for themselves or are decoded.
+    fn is_between_chars(&self, n: &Node) -> bool {
+        n.sub == Sub::Plain && self.program.any_text.state(n.text).accepting
+    }
+
+    /// Writes what tokens can tell of an item's keys, and of the open key's names. Returns whether no token can tell
+    /// which of its names the open key may become.
+    pub fn item(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
+        let p = &self.program.objects[item.shape as usize];
+        let bits = |at: u32| &arena.bits[at as usize..][..p.words];
+        let (seen, need) = (bits(item.seen), bits(item.need));
+        let in_key = n.phase == Phase::Key;
+        if !self.is_simple(n, p) || (in_key && !self.is_between_chars(n)) {
+            out.push(0);
+            [item.position, item.witnessed].iter().for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
+            seen.iter().chain(need).for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
+            if in_key {
+                // Whether it may still become a key with a name.
+                out.push(bits(item.allowed).iter().any(|w| *w != 0) as u8);
+            }
+            return false;
+        }
+        let open = is_open(p);
+        let mut view: Bits = self.of_shape(item.shape, n.phase).into();
+        let (mut named, mut unknown) = (false, open);
+        if in_key && item.name != u32::MAX {
+            let allowed = bits(item.allowed);
+            let mut add = |ids: &[u32]| {
+                unknown &= ids.is_empty();
+                for &i in ids {
+                    view[i as usize / 64] |= 1 << (i % 64);
+                    named |= allowed[i as usize / 64] >> (i % 64) & 1 == 1;
+                }
+            };
+            if open { self.inside(item, add) } else { add(p.names.subtree_tokens(item.name)) }
+        }
+        let out_of_view = |of: &[u64]| of.iter().zip(seen).zip(&view).any(|((o, s), v)| o & !s & !v != 0);
+        let (missing, left) = (out_of_view(need), !open && out_of_view(&p.possible));
+        out.push(1 | (named as u8) << 1 | (missing as u8) << 2 | (left as u8) << 3);
+        for (s, v) in seen.iter().zip(&view).filter(|(_, v)| **v != 0) {
+            out.extend_from_slice(&(s & v).to_le_bytes());
+        }
+        unknown
+    }
+
+    /// Whether no token can tell which keys without a name `n`, an object, has.
+    pub fn hides_seen(&self, arena: &Arena, n: &Node) -> bool {
+        if n.seen == u32::MAX {
+            return true;
+        }
+        let items = &arena.objects[n.start as usize..(n.start + n.len) as usize];
+        let simple = items.iter().map(|i| &self.program.objects[i.shape as usize]).all(|p| {
+            // Classes of few keys may run out.
+            self.is_simple(n, p) && p.others.iter().all(|c| c.keys.is_none())
+        });
+        simple && (n.phase != Phase::Key || self.is_between_chars(n)) && !self.sees_unnamed(arena, n)
+    }
+
+    /// Whether no token can tell what was read of the key that `n` is in, where its names and keys are out of view.
+    pub fn hides_text(&self, arena: &Arena, n: &Node) -> bool {
+        let items = &arena.objects[n.start as usize..(n.start + n.len) as usize];
+        let any = |i: &ObjectItem| self.program.objects[i.shape as usize].others.iter().all(|c| c.keys.is_none());
+        !self.texts().two_keys && items.iter().all(any)
+    }
+
+    /// Whether a token can tell that the object has one of its keys without a name.
+    fn sees_unnamed(&self, arena: &Arena, n: &Node) -> bool {
+        let open = if n.phase == Phase::Key { arena.bytes_since(n.key, u32::MAX) } else { Vec::new() };
+        let mut s = n.seen;
+        for _ in 0..COMPARED {
+            let Some(seen) = arena.seen.get(s as usize) else { return false };
+            s = seen.before;
+            let text = arena.bytes_since(seen.key, u32::MAX);
+            let told = match n.phase {
+                Phase::Key => text.strip_prefix(open.as_slice()).is_some_and(|rest| self.texts().ends.contains(rest)),
+                Phase::First | Phase::BeforeKey => self.texts().whole.contains(text.as_slice()),
+                Phase::Inside | Phase::After | Phase::BeforeColon => false,
+            };
+            if told || self.texts().behind_comma.iter().any(|t| t.may_be(&text)) {
+                return true;
+            }
+        }
+        s != u32::MAX
+    }
+
+    /// The names in view from a phase, those of an open key left aside.
+    fn of_shape(&self, shape: u32, phase: Phase) -> &[u64] {
+        let program = self.program;
+        let shapes = self.views.shapes.get_or_init(|| program.objects.iter().map(|_| Default::default()).collect());
+        let before = matches!(phase, Phase::First | Phase::BeforeKey);
+        shapes[shape as usize][before as usize].get_or_init(|| {
+            let p = &program.objects[shape as usize];
+            let open = is_open(p);
+            if before && !open {
+                return vec![u64::MAX; p.words].into();
+            }
+            let mut view = vec![0u64; p.words];
+            for (i, name) in p.spelled.iter().enumerate() {
+                let name = name.as_bytes();
+                let told = (before && self.texts().whole.contains(name)) || self.tails_tell(name, open);
+                view[i / 64] |= u64::from(told) << (i % 64);
+            }
+            view.into()
+        })
+    }
+
+    /// Whether a token that spells something behind a comma can tell whether the key `name` is there.
+    fn tails_tell(&self, name: &[u8], open: bool) -> bool {
+        let begins = |t: &KeyText| {
+            let (before, escaped) = t.plain();
+            if !name.starts_with(before) {
+                return false;
+            }
+            match (escaped, &*t.text) {
+                // Any name may go on with an escape that has only begun, but for those that are spelled plainly; whether
+                // there is one is told of all names together.
+                (true, b"\\") => {
+                    self.program.plain_names && !name.first().is_some_and(|&b| b < 0x7F && spells_itself(b))
+                }
+                (true, _) => true,
+                (false, _) => !t.complete,
+            }
+        };
+        let texts = &self.texts().behind_comma;
+        let empty = !open && name.is_empty();
+        empty || texts.iter().any(|t| t.may_be(name) || (!open && begins(t)))
+    }
+
+    /// Shows `look` the names that a token goes on with to their end, from what was read of a key by an open item. They
+    /// are lent, not cloned: threads that share an index would count references on one line of memory.
+    fn inside<T>(&self, item: &ObjectItem, look: impl FnOnce(&[u32]) -> T) -> T {
+        let place = (item.shape, item.name);
+        if let Some(known) = self.views.inside.read().unwrap_or_else(|p| p.into_inner()).get(&place) {
+            return look(known);
+        }
+        let p = &self.program.objects[item.shape as usize];
+        let read = p.names.depth[item.name as usize] as usize;
+        let told = |i: &u32| p.name(*i).as_bytes().get(read..).is_some_and(|rest| self.texts().ends.contains(rest));
+        let found: Box<[u32]> = p.names.subtree_tokens(item.name).iter().copied().filter(told).collect();
+        look(self.views.inside.write().unwrap_or_else(|p| p.into_inner()).entry(place).or_insert(found))
+    }
+}
+
+impl Views {
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        let shapes = self.shapes.get().map_or(0, |s| s.len() * size_of_val(&s[..1.min(s.len())]));
+        let bits = self.shapes.get().into_iter().flatten().flatten().filter_map(|v| v.get()).map(|v| v.len() * 8);
+        let inside = self.inside.read().unwrap_or_else(|p| p.into_inner());
+        shapes + bits.sum::<usize>() + inside.values().map(|ids| 48 + ids.len() * 4).sum::<usize>()
+    }
+}
