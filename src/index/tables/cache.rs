@@ -152,6 +152,7 @@ impl Tables {
         self.crosses.clear();
         self.shares.clear();
         self.finished.clear();
+        self.sets.clear();
     }
 
     /// The counters now.
@@ -172,7 +173,10 @@ impl Tables {
                 .values()
                 .map(|l| (l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64)
                 .sum::<u64>()
-                + (self.crosses.memory_bytes() + self.shares.memory_bytes() + self.finished.memory_bytes()) as u64,
+                + (self.crosses.memory_bytes()
+                    + self.shares.memory_bytes()
+                    + self.finished.memory_bytes()
+                    + self.sets.memory_bytes()) as u64,
         }
     }
 
