@@ -205,8 +205,8 @@ struct Long {
     word: Groups,
 }
 
-/// Long strings that are members of `e`: of a repetition of a class all, of what may begin and end with anything those
-/// that contain what lies between.
+/// Long strings that are members of `e`: of a repetition of a class all, of what may begin and end with any of a class
+/// those that contain what lies between.
 fn long_members(x: &Exprs, e: ExprId) -> Option<Long> {
     let repeated = |e: ExprId| match x.get(e) {
         Expr::Rep { body, max: INF, .. } => class(x, *body),
@@ -217,7 +217,8 @@ fn long_members(x: &Exprs, e: ExprId) -> Option<Long> {
             let found = parts.iter().filter_map(|&p| long_members(x, p));
             found.min_by_key(|l| (l.groups != ALL, l.word.count_ones(), l.groups.count_zeros()))
         }
-        Expr::Cat(first, _) if repeated(*first) == Some(ALL) => {
+        Expr::Cat(first, _) if repeated(*first).is_some() => {
+            let before = repeated(*first)?;
             let groups = |b: u8| group_of(b) | specials_of(b);
             let (mut word, mut rest) = (0, e);
             for _ in 0..DEPTH {
@@ -237,7 +238,7 @@ fn long_members(x: &Exprs, e: ExprId) -> Option<Long> {
                     _ => break,
                 };
             }
-            (repeated(rest) == Some(ALL)).then_some(Long { groups: ALL, word })
+            Some(Long { groups: before & repeated(rest)?, word })
         }
         _ => repeated(e).map(|groups| Long { groups, word: 0 }),
     }
@@ -283,9 +284,8 @@ fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Group
             if needed & !all != 0 {
                 continue;
             }
-            let rarest = plain_bytes(needed & all & !word)
-                .min_by_key(|&b| COMMON.iter().position(|&c| c == b).map_or(0, |p| 26 - p));
-            all &= !group_of(rarest?);
+            let one = rarest(needed & all & !word).map(|(b, _)| group_of(b));
+            all &= !one.or_else(|| one_of(x, q, all & !word, DEPTH).map(|found| found.0))?;
         }
     }
     (all != 0 && word & !all == 0 && lacking.iter().all(|unused| unused & all != 0)).then_some(all)
@@ -293,6 +293,42 @@ fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Group
 
 /// Letters by how many tokens lack them.
 const COMMON: [u8; 26] = *b"etaoinsrhlducmfpgwybvkxjqz";
+
+/// The byte of a set that most tokens lack, and by how much: less is rarer.
+fn rarest(groups: Groups) -> Option<(u8, u32)> {
+    let common = |b: u8| COMMON.iter().position(|&c| c == b).map_or(0, |p| 26 - p as u32);
+    plain_bytes(groups).map(|b| (b, common(b))).min_by_key(|found| found.1)
+}
+
+/// Bytes of a set of which every member of `e` contains one, and how common they are together. `None` where none are
+/// found, or more than a few.
+fn one_of(x: &Exprs, e: ExprId, among: Groups, depth: u32) -> Option<(Groups, u32)> {
+    /// Bytes at most: what lacks all of them should be most of what there is.
+    const MOST: u32 = 4;
+    let depth = depth.checked_sub(1)?;
+    let of = |e: ExprId| one_of(x, e, among, depth);
+    let rarer = |a: Option<(Groups, u32)>, b: Option<(Groups, u32)>| match (a, b) {
+        (Some(a), Some(b)) => Some(if b.1 < a.1 { b } else { a }),
+        (a, b) => a.or(b),
+    };
+    let all = |a: (Groups, u32), b: Option<(Groups, u32)>| {
+        let b = b?;
+        let groups = a.0 | b.0;
+        (groups.count_ones() <= MOST).then_some((groups, a.1 + b.1))
+    };
+    match x.get(e) {
+        Expr::Step { nullable: false, edges } => edges.iter().try_fold((0, 0), |found, edge| {
+            let own = if edge.lo == edge.hi { rarest(group_of(edge.lo) & among) } else { None };
+            let own = own.map(|(b, common)| (group_of(b), common + 1));
+            all(found, rarer(own, of(edge.to)))
+        }),
+        Expr::Cat(a, b) => rarer(of(*a), of(*b)),
+        Expr::Alt(parts) => parts.iter().try_fold((0, 0), |found, &p| all(found, of(p))),
+        Expr::And(parts) => parts.iter().fold(None, |found, &p| rarer(found, of(p))),
+        Expr::Rep { body, min: 1.., .. } => of(*body),
+        _ => None,
+    }
+}
 
 /// Bytes of ASCII that every member of `e` contains; some of them.
 fn required(x: &Exprs, e: ExprId, depth: u32) -> Groups {

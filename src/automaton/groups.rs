@@ -70,6 +70,8 @@ static GROUP: [u8; 256] = group_table();
 
 /// All characters.
 pub const ALL: Groups = (1 << INVALID) - 1;
+/// All of ASCII.
+pub const ASCII: Groups = (1 << FIRST_LEAD) - 1;
 /// The control characters of JSON, which no string contains as they are.
 pub const CONTROLS: Groups = 1 << TAB | 1 << NEWLINE | 1 << RETURN | 1 << OTHER_CONTROLS;
 /// The line ends beyond ASCII, a group of its own.
@@ -150,6 +152,15 @@ impl Place {
     pub fn partial(self) -> Groups {
         if self.missing > 0 { group_of(self.lead) } else { 0 }
     }
+}
+
+/// The groups that a token's characters are of, one that is broken off at its end included.
+pub fn groups_in(bytes: &[u8]) -> Groups {
+    let (place, groups) = bytes.iter().fold((Place::default(), 0), |(place, all), &b| {
+        let (place, group) = place.after(b);
+        (place, all | group)
+    });
+    groups | place.partial()
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use super::lengths::{LengthTable, Lengths, lengths, meets};
 use super::saturate::{Reach, SaturateTable};
 use super::text::Sub;
 use crate::error::Result;
-use crate::ir::{ExprId, Exprs, INF};
+use crate::ir::{ByteSet, ExprId, Exprs, INF};
 use crate::limits::Limits;
 
 /// Names a state of one lexeme.
@@ -95,13 +95,16 @@ struct Builder {
     saturated: SaturateTable,
     /// Memos of [`Lexeme::around`].
     around: (SaturateTable, SaturateTable),
-    /// Memo of [`Lexeme::unbounded`].
-    unbounded: SaturateTable,
+    /// Memos of [`Lexeme::unbounded`], by reach, and for intersections.
+    unbounded: FxHashMap<(u32, bool), SaturateTable>,
+    /// What [`Lexeme::unbounded`] found about ends.
+    ends_soon: FxHashMap<StateId, bool>,
     free: FreeTable,
     /// Whether all members are text, once somebody asked.
     is_text: Option<bool>,
     sizes: super::size::SizeTable,
     least: LeastTable,
+    most: LeastTable,
     digests: copy::Digests,
     next: StateId,
 }
@@ -114,11 +117,13 @@ impl Builder {
             lengths,
             saturated: SaturateTable::default(),
             around: Default::default(),
-            unbounded: SaturateTable::default(),
+            unbounded: Default::default(),
+            ends_soon: Default::default(),
             free: FreeTable::default(),
             is_text: None,
             sizes: Default::default(),
             least: Default::default(),
+            most: Default::default(),
             digests: Default::default(),
             next: FIRST,
         }
@@ -140,6 +145,8 @@ struct Shared {
     bytes: AtomicUsize,
     /// Bytes held when only the start was known.
     least: AtomicUsize,
+    /// See [`Lexeme::read_bytes`].
+    read_bytes: OnceLock<ByteSet>,
 }
 
 /// See the module's story.
@@ -245,6 +252,7 @@ impl Lexeme {
                 builder: Mutex::new(Builder::new(exprs, table)),
                 bytes: AtomicUsize::new(0),
                 least: AtomicUsize::new(0),
+                read_bytes: OnceLock::new(),
             }),
         };
         {

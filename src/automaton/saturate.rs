@@ -49,6 +49,33 @@ pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprI
     rewrite(x, memo, &counts, Some(reach.digits), e)
 }
 
+/// An intersection, or a union of such, with every count beyond `limit` made unbounded in the parts that are neither
+/// complements nor contain any: accepts at least what `e` does, and no other strings of up to `limit` bytes. Other
+/// expressions come back as they are.
+pub fn saturate_parts(x: &mut Exprs, memo: &mut SaturateTable, limit: u32, e: ExprId) -> ExprId {
+    let counts = |_: &Exprs, _, min: u32, max| (min.min(limit + 1), if max > limit { INF } else { max });
+    let of = |x: &mut Exprs, memo: &mut SaturateTable, parts: &[ExprId]| -> Vec<ExprId> {
+        parts.iter().map(|&p| if x.is_boolean(p) { p } else { rewrite(x, memo, &counts, None, p) }).collect()
+    };
+    match x.get(e).clone() {
+        Expr::And(parts) => {
+            let parts = of(x, memo, &parts);
+            x.and(&parts)
+        }
+        Expr::Alt(choices) if x.is_boolean(e) => {
+            let mut made = of(x, memo, &choices);
+            for (to, choice) in made.iter_mut().zip(&choices) {
+                if let Expr::And(parts) = x.get(*choice).clone() {
+                    let parts = of(x, memo, &parts);
+                    *to = x.and(&parts);
+                }
+            }
+            x.alt(&made)
+        }
+        _ => e,
+    }
+}
+
 /// `e` with every repetition limited to `most` copies beyond its minimum: accepts a part of what `e` accepts, and has
 /// the same prefixes as long as no count runs out.
 pub fn cut(x: &mut Exprs, memo: &mut SaturateTable, most: u32, e: ExprId) -> ExprId {

@@ -6,6 +6,9 @@
 //! walk meets the nodes where something can go wrong, and these are few for most states: a state that any text may
 //! follow meets none.
 //!
+//! Nor is it walked where what is free is a set of characters over which nearly all of the tokens are that pass: the
+//! tokens over a set are known ([`sets`]), and others are looked for where they leave it.
+//!
 //! Where the state that most tokens lead to has its mask already, both are walked side by side, and only tokens in
 //! which they differ are touched.
 //!
@@ -15,11 +18,14 @@
 //! Where tokens lie in the trie's order, what a walk finds are ranges. They are turned into bits at the end, from
 //! nothing or from the mask of any text, whichever is nearer.
 
+pub(super) mod sets;
+
 use std::sync::Arc;
 
 use super::submask::{Cross, Inner, LOOK, SPARSE, in_parts, nodes_above};
 use super::tables::{MaskedLexeme, Tables};
 use crate::automaton::free::Free;
+use crate::automaton::groups::groups_in;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
 use crate::ir::INF;
@@ -49,15 +55,19 @@ pub fn inner(
         if let Some(inner) = counted(tables, vocabulary, lexeme, state, free) {
             return inner;
         }
+        if count.is_none() {
+            if let Some(row) = by_long_tokens(tables, vocabulary, lexeme, state) {
+                return Inner::Dense(row);
+            }
+            if let Some(inner) = sets::by_set(tables, vocabulary, lexeme, state, free, any) {
+                return inner;
+            }
+            if let Some(row) = nearly_known(tables, vocabulary.trie(), lexeme, state) {
+                return Inner::Dense(row);
+            }
+        }
     }
     let trie = vocabulary.trie();
-    if count.is_none()
-        && any.is_some()
-        && let Some(row) =
-            by_long_tokens(tables, vocabulary, lexeme, state).or_else(|| nearly_known(tables, trie, lexeme, state))
-    {
-        return Inner::Dense(row);
-    }
     let mut spans = Spans::default();
     in_parts(l, trie, 0, &[state], |l, states, from| {
         Walk { tables, trie, lexeme: l, count, covers: any.is_some() }.spans_from(from, states[0], &mut spans)
@@ -124,6 +134,26 @@ fn by_long_tokens(
         return None;
     }
     let (reach, long) = &tables.long;
+    // The farther a count is, the fewer tokens can tell; what these lead to costs more than the rest.
+    for far in [tables.reach.any, 96, 64, 48, 32, 24, 16].into_iter().filter(|far| far > reach) {
+        let Some(high) = l.unbounded(state, far) else { continue };
+        let base = tables.root_mask(vocabulary, lexeme, high);
+        let Inner::Dense(base) = &base.inner else { return None };
+        let mut row: Arc<[u32]> = Arc::from(&base[..]);
+        let bits = Arc::make_mut(&mut row);
+        let free = l.free(l.state(state));
+        let step = |s: StateId, b: &u8| Some(l.next(s, *b)).filter(|&to| to > CLOSED);
+        // More pass without the bound.
+        for &(n, t) in tables.by_length.beyond_bytes(far) {
+            let (word, bit) = (&mut bits[t as usize >> 5], 1 << (t & 31));
+            let passes =
+                |bytes: &[u8]| free.covers(groups_in(bytes), n) || bytes.iter().try_fold(state, step).is_some();
+            if *word & bit != 0 && !vocabulary.token_bytes(t).is_some_and(passes) {
+                *word &= !bit;
+            }
+        }
+        return Some(row);
+    }
     let high = l.unbounded(state, *reach)?;
     let base = tables.root_mask(vocabulary, lexeme, high);
     let Inner::Dense(base) = &base.inner else { return None };
@@ -197,28 +227,42 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where the lexeme has grown too
-    /// much.
+    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where the
+    /// lexeme has grown too much.
     fn spans_from(&self, begin: u32, state: StateId, spans: &mut Spans) -> u32 {
-        let (trie, l) = (self.trie, self.lexeme);
-        let held = l.memory_bytes();
-        let mut steps = Steps::new(l);
+        let mut steps = Steps::new(self.lexeme);
         let first = steps.local(state);
-        // What is free in the states that were asked about, by their names in this walk.
-        let mut free: Vec<Option<Free>> = Vec::new();
+        let held = self.lexeme.memory_bytes();
+        self.below(&mut steps, &mut Vec::new(), (0, first), begin, spans, (held, 0))
+    }
+
+    /// The same below the node `top`, to which the state `first` belongs. `free` says what is free in the states that
+    /// were asked about, by their names in this walk; `held` is what the lexeme held before, and `nested` how many
+    /// leaps led here.
+    fn below(
+        &self,
+        steps: &mut Steps<'_>,
+        free: &mut Vec<Option<Free>>,
+        (top, first): (u32, Local),
+        begin: u32,
+        spans: &mut Spans,
+        (held, nested): (usize, u32),
+    ) -> u32 {
+        let (trie, l) = (self.trie, self.lexeme);
+        let base = trie.depth[top as usize];
         // State and code points so far, by depth, and the node.
-        let mut stack: Vec<(Local, u32, u32)> = vec![(first, 0, 0); 64];
+        let mut stack: Vec<(Local, u32, u32)> = vec![(first, 0, top); 16];
         let counts = self.count.is_some();
-        for i in nodes_above(trie, 0, begin) {
-            let depth = trie.depth[i as usize] as usize;
+        for i in nodes_above(trie, top, begin) {
+            let depth = (trie.depth[i as usize] - base) as usize;
             let (from, chars, _) = stack[depth - 1];
             let byte = trie.byte[i as usize];
             let to = steps.next(from, byte);
-            stack.resize(stack.len().max(depth + 1), (first, 0, 0));
+            stack.resize(stack.len().max(depth + 1), (first, 0, top));
             stack[depth] = (to, chars + u32::from(counts && l.starts_char(steps.state(from), byte)), i);
         }
         let mut look = steps.num_states() + LOOK;
-        let end = trie.len() as u32;
+        let end = trie.end[top as usize];
         let mut i = begin;
         while i < end {
             if steps.num_states() > look {
@@ -227,7 +271,7 @@ impl Walk<'_> {
                     return i;
                 }
             }
-            let depth = trie.depth[i as usize] as usize;
+            let depth = (trie.depth[i as usize] - base) as usize;
             let (from, mut chars, above) = stack[depth - 1];
             let byte = trie.byte[i as usize];
             let to = steps.next(from, byte);
@@ -244,14 +288,19 @@ impl Walk<'_> {
                     continue;
                 }
             }
-            if self.covers && past - i > SMALL && self.passes(&steps, &mut free, to, i, chars) {
+            let big = self.covers && past - i > SMALL;
+            if big && self.passes(steps, free, to, i, chars) {
                 spans.push(trie.subtree_places(i));
                 i = past;
                 continue;
             }
             spans.push(trie.places(i));
+            if big && self.leaps(steps, free, (i, to), spans, (held, nested)) {
+                i = past;
+                continue;
+            }
             if depth >= stack.len() {
-                stack.resize(depth * 2, (first, 0, 0));
+                stack.resize(depth * 2, (first, 0, top));
             }
             stack[depth] = (to, chars, i);
             i += 1;
@@ -325,17 +374,20 @@ impl Walk<'_> {
         false
     }
 
-    /// Whether every text below `node` passes the state `to` that it led to.
+    /// What is free in a state of the walk.
     #[inline]
-    fn passes(&self, steps: &Steps<'_>, free: &mut Vec<Option<Free>>, to: Local, node: u32, chars: u32) -> bool {
+    fn free_in(&self, steps: &Steps<'_>, free: &mut Vec<Option<Free>>, to: Local) -> Free {
         let slot = to as usize;
         if slot >= free.len() {
             free.resize(slot + 1, None);
         }
-        let known = match free[slot] {
-            Some(known) => known,
-            None => *free[slot].insert(self.lexeme.free(steps.state(to))),
-        };
+        *free[slot].get_or_insert_with(|| self.lexeme.free(steps.state(to)))
+    }
+
+    /// Whether every text below `node` passes the state `to` that it led to.
+    #[inline]
+    fn passes(&self, steps: &Steps<'_>, free: &mut Vec<Option<Free>>, to: Local, node: u32, chars: u32) -> bool {
+        let known = self.free_in(steps, free, to);
         if known.groups == 0 {
             return false;
         }
@@ -344,7 +396,7 @@ impl Walk<'_> {
     }
 }
 
-/// Ranges of tokens in the trie's order.
+/// Ranges of tokens in the trie's order, which need not follow each other in it.
 #[derive(Default)]
 struct Spans(Vec<(u32, u32)>);
 
@@ -358,14 +410,34 @@ impl Spans {
         }
     }
 
+    /// How far it is, to go [back](Self::reset) to.
+    fn mark(&self) -> (usize, Option<(u32, u32)>) {
+        (self.0.len(), self.0.last().copied())
+    }
+
+    fn reset(&mut self, (len, last): (usize, Option<(u32, u32)>)) {
+        self.0.truncate(len);
+        if let (Some(now), Some(last)) = (self.0.last_mut(), last) {
+            *now = last;
+        }
+    }
+
     /// The tokens in the ranges that are in `any` as well.
     fn finish(&self, trie: &Trie, any: Option<&Arc<[u32]>>, words: usize) -> Inner {
         let all = trie.subtree_tokens(0);
+        let mut sorted = Vec::new();
+        let spans = if self.0.is_sorted() {
+            &self.0
+        } else {
+            sorted.extend_from_slice(&self.0);
+            sorted.sort_unstable();
+            &sorted
+        };
         let slice = |&(from, to): &(u32, u32)| &all[from as usize..to as usize];
-        let total: usize = self.0.iter().map(|s| slice(s).len()).sum();
+        let total: usize = spans.iter().map(|s| slice(s).len()).sum();
         let is_text = |t: u32| any.is_none_or(|any| any[t as usize >> 5] >> (t & 31) & 1 == 1);
         if total <= SPARSE {
-            let mut tokens: Vec<u32> = self.0.iter().flat_map(slice).copied().filter(|&t| is_text(t)).collect();
+            let mut tokens: Vec<u32> = spans.iter().flat_map(slice).copied().filter(|&t| is_text(t)).collect();
             tokens.sort_unstable();
             return Inner::Sparse(tokens.into());
         }
@@ -375,7 +447,7 @@ impl Spans {
             let mut row: Arc<[u32]> = Arc::from(&any[..]);
             let bits = Arc::make_mut(&mut row);
             let mut next = 0;
-            for &(from, to) in self.0.iter().chain([&(all.len() as u32, 0)]) {
+            for &(from, to) in spans.iter().chain([&(all.len() as u32, 0)]) {
                 for &t in slice(&(next, from)) {
                     bits[t as usize >> 5] &= !(1 << (t & 31));
                 }
@@ -385,7 +457,7 @@ impl Spans {
         }
         let mut row: Arc<[u32]> = std::iter::repeat_n(0, words).collect();
         let bits = Arc::make_mut(&mut row);
-        for &t in self.0.iter().flat_map(slice) {
+        for &t in spans.iter().flat_map(slice) {
             if is_text(t) {
                 bits[t as usize >> 5] |= 1 << (t & 31);
             }

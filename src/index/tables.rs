@@ -18,7 +18,7 @@ pub use cache::TableStats;
 use super::children::Children;
 use super::crosses::Crosses;
 use super::finished::Finished;
-use super::inner;
+use super::inner::{self, sets};
 use super::marked::Marked;
 use super::share::Shares;
 use super::spelling::Spelling;
@@ -126,6 +126,10 @@ pub struct Tables {
     pub(super) long: (u32, Trie),
     /// What lies below the nodes of the vocabulary's trie.
     pub(super) subtrees: Subtrees,
+    /// Tokens by code points.
+    pub(super) by_length: sets::ByLength,
+    /// Tokens over sets of characters.
+    pub(super) sets: sets::Sets,
     /// Made for the first token budget.
     pub marked: OnceLock<Marked>,
     /// What tokens spell between values.
@@ -253,6 +257,8 @@ impl Tables {
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             long: (reach_of_most, Trie::build(&mut long)?),
             subtrees: Subtrees::of(trie),
+            by_length: sets::ByLength::of(vocabulary, reach_of_most),
+            sets: sets::Sets::default(),
             marked: OnceLock::new(),
             tails: Tails::of(vocabulary)?,
             crosses: Crosses::default(),

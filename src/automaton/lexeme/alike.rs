@@ -4,11 +4,18 @@
 //! state is *free* in the characters of a token nothing need be stepped. Both are read off the expression of a state,
 //! once.
 
+use rustc_hash::FxHashMap;
+
 use super::super::free::{Free, free};
-use super::super::saturate::{Reach, cut, saturate};
+use super::super::least::most;
+use super::super::saturate::{Reach, cut, saturate, saturate_parts};
 use super::super::text::Sub;
 use super::super::wellformed::is_text;
-use super::{Builder, Kind, Lexeme, State, StateId};
+use super::{Builder, CLOSED, Kind, Lexeme, State, StateId};
+use crate::ir::{ByteSet, INF};
+
+/// What an intersection may need to end, beyond a token, for its counts not to matter.
+const END_BYTES: u32 = 16;
 
 impl Lexeme {
     /// The state whose mask this state shares: the same but for counts that no token can exhaust.
@@ -66,14 +73,91 @@ impl Lexeme {
         known
     }
 
+    /// The bytes that some member contains as it is written; perhaps some more.
+    pub fn read_bytes(&self) -> &ByteSet {
+        self.shared.read_bytes.get_or_init(|| {
+            let mut used = self.lock().exprs.used_bytes(self.state(self.start).expr);
+            used[usize::from(b'\\')] |= self.kind != Kind::Raw;
+            used
+        })
+    }
+
+    /// No member that a state goes on with has more code points; [`INF`] where that is not known.
+    pub fn longest(&self, id: StateId) -> u32 {
+        let state = self.state(id);
+        if state.sub != Sub::Plain {
+            return INF;
+        }
+        let mut b = self.lock();
+        let Builder { exprs, most: table, .. } = &mut *b;
+        most(exprs, table, state.expr)
+    }
+
     /// The state that `id` is with counts of more than `reach` made unbounded, which is always the same number for one
-    /// lexeme. `None` where there is no such count.
+    /// lexeme: tokens of up to `reach` bytes stay inside both or neither. `None` where there is no such count, or where
+    /// that is not known.
     pub fn unbounded(&self, id: StateId, reach: u32) -> Option<StateId> {
         let state = self.state(id);
         let mut b = self.lock();
-        let uniform = Reach { digits: reach, word: reach, any: reach };
         let Builder { exprs, unbounded, .. } = &mut *b;
-        let high = saturate(exprs, unbounded, &uniform, state.expr);
-        (high != state.expr && !exprs.is_over()).then(|| self.intern(&mut b, high, state.sub))
+        let boolean = exprs.is_boolean(state.expr);
+        let memo = unbounded.entry((reach, boolean)).or_default();
+        let high = if boolean {
+            saturate_parts(exprs, memo, reach + END_BYTES, state.expr)
+        } else {
+            saturate(exprs, memo, &Reach { digits: reach, word: reach, any: reach }, state.expr)
+        };
+        if high == state.expr || exprs.is_over() {
+            return None;
+        }
+        let high = self.intern(&mut b, high, state.sub);
+        drop(b);
+        (!boolean || self.ends_soon(high)).then_some(high)
+    }
+
+    /// Whether every state that a raw state leads to is at most [`END_BYTES`] from an end. Then what follows a token
+    /// from there to the end is within a count that the token leaves so much of. Conservative.
+    fn ends_soon(&self, id: StateId) -> bool {
+        /// States that are looked at.
+        const MOST: usize = 400;
+        if self.kind != Kind::Raw {
+            return false;
+        }
+        if let Some(&known) = self.lock().ends_soon.get(&id) {
+            return known;
+        }
+        let (classes, count) = self.classes();
+        let mut bytes: Vec<Option<u8>> = vec![None; count];
+        (0..=255u8).rev().for_each(|b| bytes[usize::from(classes[usize::from(b)])] = Some(b));
+        let mut found: FxHashMap<StateId, usize> = FxHashMap::default();
+        found.insert(id, 0);
+        let mut order = vec![id];
+        let mut from: Vec<Vec<usize>> = vec![Vec::new()];
+        let mut at = 0;
+        while let Some(&s) = order.get(at).filter(|_| order.len() <= MOST) {
+            for to in bytes.iter().flatten().map(|&b| self.next(s, b)).filter(|&to| to > CLOSED) {
+                let place = *found.entry(to).or_insert(order.len());
+                if place == order.len() {
+                    order.push(to);
+                    from.push(Vec::new());
+                }
+                from[place].push(at);
+            }
+            at += 1;
+        }
+        // From the ends backwards, a byte at a time.
+        let mut near: Vec<bool> = order.iter().map(|&s| self.state(s).accepting).collect();
+        let mut front: Vec<usize> = (0..order.len()).filter(|&i| near[i]).collect();
+        for _ in 0..END_BYTES {
+            let before = front.iter().flat_map(|&i| from[i].iter().copied());
+            let mut next: Vec<usize> = before.filter(|&i| !near[i]).collect();
+            next.sort_unstable();
+            next.dedup();
+            next.iter().for_each(|&i| near[i] = true);
+            front = next;
+        }
+        let soon = at == order.len() && near.iter().all(|&n| n);
+        self.lock().ends_soon.insert(id, soon);
+        soon
     }
 }

@@ -66,6 +66,7 @@ impl Lexeme {
             builder: Mutex::new(Builder::new(exprs, table)),
             bytes: AtomicUsize::new(0),
             least: AtomicUsize::new(0),
+            read_bytes: self.shared.read_bytes.clone(),
         };
         let copy = self.over(Arc::new(shared));
         let sub = if self.kind == Kind::Raw { Sub::Plain } else { Sub::Open };

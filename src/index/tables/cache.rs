@@ -152,6 +152,7 @@ impl Tables {
         self.crosses.0.clear();
         self.shares.kept.clear();
         self.finished.0.clear();
+        self.sets.clear();
     }
 
     /// The counters now.
@@ -172,8 +173,10 @@ impl Tables {
                 .values()
                 .map(|l| (l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64)
                 .sum::<u64>()
-                + (self.crosses.0.memory_bytes() + self.shares.kept.memory_bytes() + self.finished.0.memory_bytes())
-                    as u64,
+                + (self.crosses.0.memory_bytes()
+                    + self.shares.kept.memory_bytes()
+                    + self.finished.0.memory_bytes()
+                    + self.sets.memory_bytes()) as u64,
         }
     }
 

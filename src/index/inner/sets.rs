@@ -1,0 +1,379 @@
+//! Tokens over a set of characters, and where other tokens leave it.
+//!
+//! A state that is [`Free`](crate::automaton::free::Free) in a set of characters lets all tokens over the set pass,
+//! which for most sets is nearly all that it lets pass at all: `[a-z]+:\w+` allows eighteen thousand tokens of letters
+//! and a few hundred with a colon. Which tokens these are depends on the vocabulary and the set alone, so they are
+//! found once for all states of all lexemes; sources use the same few sets. What is left for a state are the *exits*:
+//! the nodes of the trie at which a path of characters of the set reads a byte that is not of it. There are hundreds
+//! where a walk meets ten thousand nodes, and most of them are dead at once.
+//!
+//! The same is kept below nodes of big subtrees, for states that are free only behind a token's first characters:
+//! `[A-Z][a-z]+` behind each capital letter.
+
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, RwLock};
+
+use super::super::submask::{Inner, SPARSE};
+use super::super::subtrees::Subtrees;
+use super::super::tables::{MaskedLexeme, Tables};
+use super::{Spans, Walk};
+use crate::automaton::free::Free;
+use crate::automaton::groups::{ASCII, Groups, Place, group_of};
+use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
+use crate::automaton::steps::{END, Local, QUOTE, Steps};
+use crate::vocab::{Trie, Vocabulary};
+
+/// Bytes of sets that one vocabulary holds on to.
+const SET_BYTES: usize = 8 << 20;
+/// Sets of fewer groups are walked as fast.
+const FEW_GROUPS: u32 = 8;
+/// Tokens of more characters than a state is free in that are stepped one by one.
+const FEW_TOKENS: usize = 64;
+
+/// What one set of characters makes of the vocabulary's trie below a node.
+pub(super) struct Set {
+    /// The tokens over the set, as ranges in the trie's order, text or not.
+    pub spans: Spans,
+    /// Those that are text, in strings and as they are.
+    rows: [OnceLock<Box<[u32]>>; 2],
+    exits: Box<[Exit]>,
+    /// What exits spell, each but for what it has in common with the one before.
+    spelled: Box<[u8]>,
+}
+
+/// A node whose byte leaves the set.
+struct Exit {
+    node: u32,
+    /// Bytes in common with the exit before.
+    common: u16,
+    /// Its bytes end here in `spelled`.
+    end: u32,
+}
+
+impl Set {
+    fn of(trie: &Trie, subtrees: &Subtrees, top: u32, groups: Groups) -> Set {
+        let base = trie.depth[top as usize];
+        let mut spans = Spans::default();
+        let mut places = vec![Place::default(); 2];
+        let mut path: Vec<u8> = Vec::new();
+        let (mut exits, mut spelled) = (Vec::new(), Vec::new());
+        let mut common = 0;
+        let end = trie.end[top as usize];
+        let mut i = top + 1;
+        while i < end {
+            let depth = (trie.depth[i as usize] - base) as usize;
+            let byte = trie.byte[i as usize];
+            common = common.min(depth - 1);
+            path.truncate(depth - 1);
+            path.push(byte);
+            let (place, group) = places[depth - 1].after(byte);
+            let past = trie.end[i as usize];
+            if (group | place.partial()) & !groups != 0 {
+                spelled.extend_from_slice(&path[common..]);
+                // No token has more bytes than 16 bits count.
+                exits.push(Exit { node: i, common: common as u16, end: spelled.len() as u32 });
+                common = depth;
+                i = past;
+                continue;
+            }
+            if subtrees.below(i).0 & !groups == 0 {
+                spans.push(trie.subtree_places(i));
+                i = past;
+                continue;
+            }
+            spans.push(trie.places(i));
+            if places.len() <= depth {
+                places.resize(depth + 1, place);
+            }
+            places[depth] = place;
+            i += 1;
+        }
+        Set { spans, rows: Default::default(), exits: exits.into(), spelled: spelled.into() }
+    }
+
+    /// The tokens over the set that are in `any`.
+    fn row(&self, trie: &Trie, any: &Arc<[u32]>, raw: bool) -> &[u32] {
+        self.rows[usize::from(raw)]
+            .get_or_init(|| self.spans.finish(trie, Some(any), any.len()).row(any.len())[..].into())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.spans.0.len() * 8 + self.exits.len() * 12 + self.spelled.len() + 256
+    }
+}
+
+/// The sets of one vocabulary.
+#[derive(Default)]
+pub struct Sets {
+    table: RwLock<FxHashMap<(u32, Groups), Arc<Set>>>,
+    bytes: AtomicUsize,
+}
+
+impl Sets {
+    /// What `groups` make of the trie below `top`, where it is the start of a character.
+    pub(super) fn of(&self, trie: &Trie, subtrees: &Subtrees, top: u32, groups: Groups) -> Arc<Set> {
+        let key = (top, groups);
+        if let Some(known) = self.table.read().unwrap_or_else(|p| p.into_inner()).get(&key) {
+            return known.clone();
+        }
+        let made = Arc::new(Set::of(trie, subtrees, top, groups));
+        // Rows are made below the root only.
+        let rows = if top == 0 { trie.subtree_tokens(0).len() / 4 } else { 0 };
+        let bytes = made.memory_bytes() + rows;
+        let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
+        if self.bytes.load(Ordering::Relaxed) + bytes > SET_BYTES {
+            table.clear();
+            self.bytes.store(0, Ordering::Relaxed);
+        }
+        if let Some(known) = table.insert(key, made.clone()) {
+            table.insert(key, known);
+        } else {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+        made
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.table.write().unwrap_or_else(|p| p.into_inner()).clear();
+        self.bytes.store(0, Ordering::Relaxed);
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+/// Tokens by their number of code points.
+pub struct ByLength {
+    /// By a number of code points, the tokens that have more.
+    rows: Vec<Box<[u32]>>,
+    /// The tokens that have more than rows tell, with how many they have, longest first.
+    long: Box<[(u32, u32)]>,
+    /// Tokens of many bytes, with their number, longest first.
+    bytes: Box<[(u32, u32)]>,
+}
+
+impl ByLength {
+    /// The tokens of a vocabulary; few have more than `short` bytes.
+    pub fn of(vocabulary: &Vocabulary, short: u32) -> Self {
+        /// Rows at most.
+        const MOST: u32 = 24;
+        let rows = short.min(MOST);
+        let mut rows = vec![vec![0u32; vocabulary.words()].into_boxed_slice(); rows as usize];
+        let (mut long, mut bytes) = (Vec::new(), Vec::new());
+        for &t in vocabulary.trie().subtree_tokens(0) {
+            let Some(token) = vocabulary.token_bytes(t) else { continue };
+            let n = token.iter().filter(|&b| b & 0xC0 != 0x80).count() as u32;
+            if token.len() as u32 > short {
+                bytes.push((token.len() as u32, t));
+            }
+            let short = rows.len() as u32;
+            if let Some(row) = rows.get_mut((n.min(short) as usize).wrapping_sub(1)) {
+                row[t as usize >> 5] |= 1 << (t & 31);
+            }
+            if n > short {
+                long.push((n, t));
+            }
+        }
+        for k in (1..rows.len()).rev() {
+            let (shorter, longer) = rows.split_at_mut(k);
+            shorter[k - 1].iter_mut().zip(&longer[0]).for_each(|(w, m)| *w |= m);
+        }
+        for list in [&mut long, &mut bytes] {
+            list.sort_unstable_by_key(|&(n, t)| (std::cmp::Reverse(n), t));
+        }
+        ByLength { rows, long: long.into(), bytes: bytes.into() }
+    }
+
+    /// The tokens of more than `len` bytes, which is no less than what few tokens have more than.
+    pub(super) fn beyond_bytes(&self, len: u32) -> &[(u32, u32)] {
+        &self.bytes[..self.bytes.partition_point(|t| t.0 > len)]
+    }
+
+    /// The tokens of more than `len` code points; `None` where a row tells them.
+    fn beyond(&self, len: u32) -> Option<&[(u32, u32)]> {
+        let listed = len as usize >= self.rows.len();
+        listed.then(|| &self.long[..self.long.partition_point(|t| t.0 > len)])
+    }
+
+    /// Takes the tokens of more than `len` code points out of a row.
+    fn cut(&self, row: &mut [u32], len: u32) {
+        match self.rows.get(len as usize) {
+            Some(longer) => row.iter_mut().zip(longer).for_each(|(w, m)| *w &= !m),
+            None => self.beyond(len).into_iter().flatten().for_each(|&(_, t)| row[t as usize >> 5] &= !(1 << (t & 31))),
+        }
+    }
+}
+
+/// The mask of a state that is free in a set of characters, by the tokens over the set. `None` where that is no way to
+/// find it.
+pub(super) fn by_set(
+    tables: &Tables,
+    vocabulary: &Vocabulary,
+    lexeme: &MaskedLexeme,
+    state: StateId,
+    free: Free,
+    any: &Arc<[u32]>,
+) -> Option<Inner> {
+    let l = &*lexeme.lexeme;
+    let trie = vocabulary.trie();
+    let by_length = &tables.by_length;
+    // Tokens that are longer than what is free are stepped where they are few. Otherwise all must fail.
+    let longer = if free.len >= tables.reach.any { Some(&[][..]) } else { by_length.beyond(free.len) };
+    let longer = longer.filter(|longer| longer.len() <= FEW_TOKENS);
+    if free.groups.count_ones() < FEW_GROUPS || !(longer.is_some() || ends_after(l, state, free)) {
+        return None;
+    }
+    let set = tables.sets.of(trie, &tables.subtrees, 0, free.groups);
+    let mut row: Arc<[u32]> = Arc::from(set.row(trie, any, l.kind() == Kind::Raw));
+    let bits = Arc::make_mut(&mut row);
+    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true };
+    let mut steps = Steps::new(l);
+    let mut spans = Spans::default();
+    let first = steps.local(state);
+    if !walk.exits(&mut steps, &mut Vec::new(), &set, first, &mut spans, (l.memory_bytes(), 0)) {
+        return None;
+    }
+    match longer {
+        Some(longer) => {
+            for &(_, t) in longer {
+                let (word, bit) = (&mut bits[t as usize >> 5], 1 << (t & 31));
+                let step = |s: StateId, b: &u8| Some(l.next(s, *b)).filter(|&to| to > CLOSED);
+                let passes = |bytes: &[u8]| bytes.iter().try_fold(state, step);
+                if *word & bit != 0 && vocabulary.token_bytes(t).and_then(passes).is_none() {
+                    *word &= !bit;
+                }
+            }
+        }
+        None => by_length.cut(bits, free.len),
+    }
+    let all = trie.subtree_tokens(0);
+    for &t in spans.0.iter().flat_map(|&(from, to)| &all[from as usize..to as usize]) {
+        bits[t as usize >> 5] |= any[t as usize >> 5] & 1 << (t & 31);
+    }
+    // What is short is a list, however it was found.
+    let count: usize = row.iter().map(|w| w.count_ones() as usize).sum();
+    Some(if count <= SPARSE { Inner::of_row(&row) } else { Inner::Dense(row) })
+}
+
+/// Whether no string over the characters in which `state` is free that has more of them may follow it.
+fn ends_after(l: &Lexeme, state: StateId, free: Free) -> bool {
+    /// States side by side, and characters, that are looked at.
+    const MOST: (usize, u32) = (4, 40);
+    if l.longest(state) == free.len {
+        return true;
+    }
+    if free.len > MOST.1 || free.groups & !ASCII != 0 {
+        return false;
+    }
+    let mut classes = [false; 256];
+    let bytes: Vec<u8> = (0..0x80u8)
+        .filter(|&b| {
+            let class = usize::from(l.byte_classes()[usize::from(b)]);
+            group_of(b) & !free.groups == 0 && !std::mem::replace(&mut classes[class], true)
+        })
+        .collect();
+    let mut front = vec![state];
+    for _ in 0..=free.len {
+        let mut next: Vec<StateId> = Vec::new();
+        for &s in &front {
+            for to in bytes.iter().map(|&b| l.next(s, b)).filter(|&to| to > CLOSED) {
+                if !next.contains(&to) {
+                    next.push(to);
+                }
+            }
+        }
+        if next.len() > MOST.0 {
+            return false;
+        }
+        front = next;
+    }
+    front.is_empty()
+}
+
+impl Walk<'_> {
+    /// The tokens below `node`, whose subtree is big, where most of what the state `to` lets pass there is over one
+    /// set. False, and nothing is found, where that is not so.
+    pub(super) fn leaps(
+        &self,
+        steps: &mut Steps<'_>,
+        free: &mut Vec<Option<Free>>,
+        (node, to): (u32, Local),
+        spans: &mut Spans,
+        (held, nested): (usize, u32),
+    ) -> bool {
+        /// Subtrees of fewer nodes are walked.
+        const BIG: u32 = 128;
+        /// Leaps within each other, which take the stack.
+        const MOST: u32 = 8;
+        if self.count.is_some() || nested >= MOST || self.trie.end[node as usize] - node < BIG {
+            return false;
+        }
+        let known = self.free_in(steps, free, to);
+        if known.groups.count_ones() < FEW_GROUPS || known.len < self.tables.subtrees.below(node).1 {
+            return false;
+        }
+        let set = self.tables.sets.of(self.trie, &self.tables.subtrees, node, known.groups);
+        let before = spans.mark();
+        spans.0.extend_from_slice(&set.spans.0);
+        let found = self.exits(steps, free, &set, to, spans, (held, nested + 1));
+        if !found {
+            spans.reset(before);
+        }
+        found
+    }
+
+    /// The tokens that pass an exit of `set`, from `first` where the set begins. False where the lexeme has grown too
+    /// much.
+    fn exits(
+        &self,
+        steps: &mut Steps<'_>,
+        free: &mut Vec<Option<Free>>,
+        set: &Set,
+        first: Local,
+        spans: &mut Spans,
+        (held, nested): (usize, u32),
+    ) -> bool {
+        let trie = self.trie;
+        let read = self.lexeme.read_bytes();
+        let mut path: Vec<u8> = Vec::new();
+        // The states along the path, as far as it was stepped; none after the first that is dead.
+        let mut states: Vec<Local> = vec![first];
+        let mut from = 0usize;
+        for exit in &set.exits {
+            path.truncate(exit.common as usize);
+            path.extend_from_slice(&set.spelled[from..exit.end as usize]);
+            from = exit.end as usize;
+            states.truncate(exit.common as usize + 1);
+            if !read[trie.byte[exit.node as usize] as usize] {
+                continue;
+            }
+            while let Some(&last) = states.last()
+                && last > QUOTE
+                && let Some(&byte) = path.get(states.len() - 1)
+            {
+                let to = steps.next(last, byte);
+                states.push(if to > QUOTE { to } else { END });
+            }
+            let to = match states.last() {
+                Some(&to) if to > QUOTE => to,
+                _ => continue,
+            };
+            if self.lexeme.has_grown(held) {
+                return false;
+            }
+            spans.push(trie.places(exit.node));
+            let end = trie.end[exit.node as usize];
+            if exit.node + 1 < end
+                && !self.leaps(steps, free, (exit.node, to), spans, (held, nested))
+                && self.below(steps, free, (exit.node, to), exit.node + 1, spans, (held, nested)) < end
+            {
+                return false;
+            }
+        }
+        true
+    }
+}

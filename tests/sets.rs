@@ -1,0 +1,110 @@
+//! Masks by sets of characters are exact. What is special about them needs a vocabulary of thousands of tokens: few of
+//! them are long, subtrees of the trie are big, and tokens leave every set at every depth, also in the middle of a
+//! character. States are met by several lexemes, so that what one makes of a set serves the others.
+
+mod support;
+
+use interlock::frontend::regex::{Dialect, RegexOptions};
+use interlock::frontend::schema::SchemaOptions;
+use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+use std::sync::Arc;
+use support::check::{Plan, walk};
+use support::twin::{PatternTwin, Spellings};
+use support::walk::Walker;
+
+fn broad() -> Arc<Vocabulary> {
+    const ALPHABET: [&str; 17] =
+        ["a", "b", "c", "d", "e", "A", "B", "0", "1", "2", "_", "-", " ", "\n", "é", "\u{2028}", "世"];
+    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
+    let mut last: Vec<String> = vec![String::new()];
+    for _ in 0..3 {
+        last = last.iter().flat_map(|s| ALPHABET.iter().map(move |c| format!("{s}{c}"))).collect();
+        tokens.extend(last.iter().filter(|s| s.len() > 1).map(|s| s.as_bytes().to_vec()));
+    }
+    // Longer ones, most of them over few characters, and too many of four to be stepped one by one.
+    for i in 0..2_400usize {
+        let pick = |k: usize| ["a", "b", "c", "d", "e", "0", "1", "_"][(i >> (3 * k)) % 8];
+        let more = if i.is_multiple_of(5) { ALPHABET[i / 5 % 17] } else { "" };
+        tokens.push(format!("{}{}{}{}{more}", pick(0), pick(1), pick(2), pick(3)).into_bytes());
+    }
+    for n in [6, 9, 17, 33] {
+        tokens.push("ab".repeat(n).into_bytes());
+        tokens.push(" ".repeat(n).into_bytes());
+        tokens.push(format!("{}-", "c".repeat(n)).into_bytes());
+    }
+    for more in
+        [&b"ab\xE2"[..], b"ab\xE2\x80", b"\x80ab", b"abc\xE4\xB8", b"ab\xFF", b"abc\xC3", b"\xE2ab", b"ab\xC2\x85c"]
+    {
+        tokens.push(more.to_vec());
+    }
+    tokens.sort();
+    tokens.dedup();
+    let stop = tokens.len() as u32;
+    tokens.push(Vec::new());
+    let options = VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
+    Vocabulary::new(tokens, options).unwrap()
+}
+
+const PATTERNS: [&str; 20] = [
+    r"[a-z]+:\w+",
+    r"[A-Z][a-z0-9]+( [A-Z][a-z0-9]+)*",
+    r"[0-9A-Za-z]{6}-[0-9A-Za-z]{4}",
+    r"[a-e0-9_]{1,7}[A-Z]|[a-e]{9}",
+    r".{5}|\n.{2}",
+    r".*a.{6}",
+    r"[^-]{3,40}-é",
+    r"(\w{1,64}\s?){1,64}",
+    r"(?=.*\d)(?=.*[a-z]).{4,24}",
+    r"(?=.*\d)(?=.*[a-z]).{4,70}",
+    // What is asked for is within reach of an end, nearly, and not at all.
+    r"(?=.*(abab){3}).{3,60}",
+    r"(?=.*(abab){4}e).{3,60}",
+    r"(?=.*(abab){6}).{3,90}",
+    r"(?!.*(ab|cd|1_)).{0,300}",
+    r"\S+( \S+)+",
+    r"[a-e世é]{2,5}[^a]*",
+    r"([a-z]{2,3}|[a-z]{5,8}0)(-\w{1,6})*",
+    r"(?s:.){2,4}",
+    r"[^\n]{1,30}\n[^\n]{1,3}",
+    r"[\u2028a-e0-9]+",
+];
+
+const SCHEMAS: [&str; 6] = [
+    r#"{"type":"string","pattern":"^[a-z0-9]{1,12}$"}"#,
+    r#"{"type":"string","pattern":"^[a-z0-9_]+-[A-Z]{2}$","maxLength":14}"#,
+    r#"{"type":"string","pattern":"^\\S+$"}"#,
+    r#"{"type":"string","pattern":"^.{3}$"}"#,
+    r#"{"type":"array","items":{"type":"string","pattern":"^[^a]*$"}}"#,
+    r#"{"type":"string","not":{"pattern":"ab|-A"},"maxLength":40}"#,
+];
+
+#[test]
+fn every_bit_is_what_stepping_says() {
+    let v = broad();
+    let tokens = Spellings::of(&v);
+    let plan = Plan { tokens: 6, every: 1, probes: 1 };
+    let mut wrong = Vec::new();
+    let mut states = 0;
+    for (pattern, seed) in PATTERNS.iter().zip(0..) {
+        let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+        let index = Index::from_regex(pattern, &v, &options, &Limits::default()).expect(pattern);
+        for walks in 0..3 {
+            let twin = PatternTwin::new(pattern, &options).expect("what the index takes, the twin takes");
+            let guide = index.guide(&GuideOptions::default()).unwrap();
+            let found = walk(guide, Some(twin), &tokens, Walker::new(seed * 10 + walks, b""), plan);
+            states += found.states;
+            wrong.extend(found.wrong.into_iter().map(|w| format!("{pattern}: {w}")));
+        }
+    }
+    for (schema, seed) in SCHEMAS.iter().zip(0..) {
+        let index = Index::from_json_schema(schema, &v, &SchemaOptions::default(), &Limits::default()).expect(schema);
+        for walks in 0..2 {
+            let guide = index.guide(&GuideOptions::default()).unwrap();
+            let found = walk(guide, None, &tokens, Walker::new(seed * 10 + walks, b""), plan);
+            states += found.states;
+            wrong.extend(found.wrong.into_iter().map(|w| format!("{schema}: {w}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(states > 150, "only {states} states compared");
+}
