@@ -42,6 +42,8 @@ impl Frames<'_> {
         }
         let any = &program.any_text;
         let text = any.next(any.start(), b'"');
+        // The whitespace in front of a key does not matter any more.
+        let node = Node { gap: Gap::Before as u8, blank: 0, ..node };
         self.arena.push(Node { start, len, phase: Phase::Key, text, sub: Sub::Plain, key: u32::MAX, ..node })
     }
 

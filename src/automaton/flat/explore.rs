@@ -472,8 +472,16 @@ fn describe_object(arena: &Arena, program: &Program, n: &Node, out: &mut Vec<u8>
     });
     word(u64::from(n.count).min(most.max().unwrap_or(0)) as u32);
     for i in items {
-        [i.tag, i.shape, i.child, i.position, i.witnessed].into_iter().for_each(&mut word);
         let p = &program.objects[i.shape as usize];
+        // Of the declared order, a key that is open depends on no more than which names it may still become.
+        let named = n.phase == Phase::Key && !i.others && !program.any_order && i.name != u32::MAX;
+        let position = if named { u32::MAX } else { i.position };
+        [i.tag, i.shape, i.child, position, i.witnessed].into_iter().for_each(&mut word);
+        if named {
+            let allowed = |name: &&u32| arena.bits[i.allowed as usize + **name as usize / 64] >> (**name % 64) & 1 == 1;
+            p.names.subtree_tokens(i.name).iter().filter(allowed).for_each(|&name| word(name));
+            word(u32::MAX);
+        }
         for w in 0..p.words {
             let (seen, need) = (arena.bits[i.seen as usize + w], arena.bits[i.need as usize + w]);
             // In declared order what lies behind is gone, seen or not, unless something ahead asks for it.

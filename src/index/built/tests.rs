@@ -6,11 +6,11 @@ use super::masks::{MaskSet, NO_BASE, OF_MASK};
 use super::rows::Rows;
 use super::sketch::{Sketch, Sketcher};
 use super::{OUTSIDE, Parts, Tables, beginning, complete};
-use crate::automaton::flat::DEAD;
 use crate::automaton::flat::explore::Explorer;
+use crate::automaton::flat::{DEAD, Flat};
 use crate::automaton::lexeme::CLOSED;
 use crate::frontend::regex::{Dialect, RegexOptions};
-use crate::frontend::schema::SchemaOptions;
+use crate::frontend::schema::{SchemaOptions, Whitespace};
 use crate::index::tables::{Tables as VocabularyTables, Walked};
 use crate::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
@@ -273,6 +273,19 @@ fn classes_that_act_alike_in_a_configuration_are_found() {
         }
         assert!(id > 20, "{source}: {id}");
     }
+}
+
+#[test]
+fn what_lies_behind_an_open_key_makes_no_configurations() {
+    let source = r#"{"properties": {"ab": {"const": 1}, "abc": {"const": 2}, "b": {"const": 3}, "ad": {"const": 4}},
+        "type": "object", "additionalProperties": false}"#;
+    let options = SchemaOptions { whitespace: Whitespace::Pattern("[ ]?".into()), ..Default::default() };
+    let index = Index::from_json_schema(source, &vocabulary(), &options, &Limits::default()).unwrap();
+    let mut explorer = Explorer::new(index.source().unwrap(), 1_000);
+    let (flat, _) = Flat::explore(&mut explorer).unwrap();
+    // Neither whitespace in front of it nor names that it cannot become any more tell keys apart. What is left are ends
+    // of values.
+    assert!(explorer.len() < flat.len() + 8, "{} configurations, {} states", explorer.len(), flat.len());
 }
 
 #[test]
