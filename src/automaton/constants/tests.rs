@@ -15,7 +15,7 @@ fn program(rules: &[&[&str]], kind: Kind) -> (Program, Vec<RuleId>) {
     let mut exprs = Exprs::new(1 << 20);
     let limits = Limits::default();
     let reach = Reach { digits: 8, word: 8, any: 8 };
-    let mut compile = |exprs: &Exprs, expr, kind| {
+    let compile = |exprs: &Exprs, expr, kind| {
         let lexeme = Lexeme::compile(exprs, expr, kind, reach, &limits).expect("within limits");
         Arc::new(lexeme.expect("accepts something"))
     };
