@@ -156,7 +156,10 @@ impl Masker<'_> {
             let item = self.frames.arena.objects[i as usize];
             all |= item.others;
             if item.name != u32::MAX {
-                names.push(Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed });
+                self.add_named(
+                    &mut names,
+                    Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed },
+                );
             }
         }
         if all {
@@ -365,7 +368,10 @@ impl Masker<'_> {
             let trie = &program.objects[item.shape as usize].names;
             // The empty name ends at the root.
             if item.name != u32::MAX && (trie.len() > 1 || !trie.tokens(0).is_empty()) {
-                names.push(Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed });
+                self.add_named(
+                    &mut names,
+                    Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed },
+                );
             }
         }
         if names.is_empty() && rests.is_empty() {
@@ -428,13 +434,13 @@ impl Masker<'_> {
 
 /// A place among the names of a shape: what an item has read of a key.
 #[derive(Clone, Copy)]
-struct Named {
+pub(super) struct Named {
     /// The byte that led there.
     byte: u8,
-    shape: u32,
-    name: u32,
+    pub(super) shape: u32,
+    pub(super) name: u32,
     /// The names that the item may take, as in [`ObjectItem`](crate::automaton::arena::ObjectItem).
-    allowed: u32,
+    pub(super) allowed: u32,
 }
 
 /// ASCII characters that names go on with, as a set of bits.
@@ -451,7 +457,7 @@ impl NextAscii {
 
 type Bits = smallvec::SmallVec<[u64; 4]>;
 type Path = smallvec::SmallVec<[u8; 32]>;
-type Names = smallvec::SmallVec<[Named; 8]>;
+pub(super) type Names = smallvec::SmallVec<[Named; 8]>;
 
 /// Whether a byte of a key stands for itself between the quotes.
 pub(super) fn spells_itself(byte: u8) -> bool {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::DEAD;
 use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use crate::automaton::config::Frames;
-use crate::automaton::constants::NO_SET;
+use crate::automaton::constants::{NO_SET, sub_words};
 use crate::automaton::lexeme::{CLOSED, DEAD as DEAD_STATE, Kind as LexemeKind, Lexeme, StateId};
 use crate::automaton::program::Program;
 use crate::automaton::text::Sub;
@@ -440,9 +440,8 @@ fn describe(arena: &Arena, program: &Program, top: NodeId, out: &mut Vec<u8>) {
                 for s in &arena.scalars[range] {
                     [s.tag, s.lexeme, s.state].into_iter().for_each(&mut word);
                 }
-                if let Some(set) = program.constants.get(n.seen) {
-                    set.describe((n.text, n.sub), word);
-                }
+                // Sets have one number each, as long as the program is there.
+                [n.seen, n.text].into_iter().chain(sub_words(n.sub)).for_each(word);
             }
             Kind::Array => {
                 let most = arena.arrays[range.clone()].iter().map(|i| {
