@@ -5,7 +5,7 @@
 //! neither is left. Where a class has few keys, those that the object has are not counted on. The quote that ends the
 //! key decides which named member, or which class, it is.
 
-use super::arena::{KeyByte, NONE, Node, NodeId, ObjectItem, Phase, Seen};
+use super::arena::{KeyByte, Kind, NONE, Node, NodeId, ObjectItem, Phase, Seen};
 use super::config::Frames;
 use super::lexeme::{CLOSED, DEAD, StateId};
 use super::program::{ClassProgram, Gap};
@@ -79,6 +79,21 @@ impl Frames<'_> {
         }
         let node = if names { node } else { self.without_names(node) };
         self.read_in_key(node, decoded, moved)
+    }
+
+    /// Whether bytes of a key that stand for themselves may be read at once from `top`: in a key, outside of escapes, and
+    /// nobody records what is read.
+    pub fn reads_at_once(&self, top: NodeId) -> bool {
+        let node = &self.arena.nodes[top as usize];
+        node.kind == Kind::Object && node.phase == Phase::Key && node.sub == Sub::Plain && !self.program.has_unique
+    }
+
+    /// The key at `top` after bytes that stand for themselves, all at once; [`NONE`] if no allowed key begins so.
+    pub fn read_plain(&mut self, top: NodeId, bytes: &[u8]) -> NodeId {
+        let node = self.arena.nodes[top as usize];
+        let next = |text, &b| if text <= CLOSED { DEAD } else { self.program.any_text.next(text, b) };
+        let text = bytes.iter().fold(node.text, next);
+        if text <= CLOSED { NONE } else { self.read_in_key(node, bytes, Node { text, ..node }) }
     }
 
     /// The key `node` after decoded bytes, `moved` being the node without them; [`NONE`] if no allowed key begins so.
@@ -258,7 +273,7 @@ impl Frames<'_> {
 
     /// The decoded bytes of a key, first to last.
     pub fn key_bytes(&self, last: u32) -> Vec<u8> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(32);
         let mut k = last;
         while k != u32::MAX {
             let b = self.arena.keys[k as usize];

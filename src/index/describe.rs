@@ -10,7 +10,7 @@
 //! arrays and objects that no bound, position or `contains` is left to look at, lexeme states that share their
 //! masks, and keys of objects (see `views`).
 
-use super::views::Sight;
+use super::views::{Sight, Unnamed};
 use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, Phase, ScalarItem, Seen};
 use crate::automaton::constants::sub_words;
 use crate::automaton::lexeme::StateId;
@@ -29,6 +29,8 @@ pub struct Levels {
     nodes: Vec<(NodeId, u64)>,
     /// Entries of [`Arena::seen`], ascending.
     seen: Vec<(u32, u64)>,
+    /// The same entries, and what can be told of them.
+    told: Vec<Unnamed>,
 }
 
 impl Levels {
@@ -36,6 +38,7 @@ impl Levels {
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.seen.clear();
+        self.told.clear();
     }
 }
 
@@ -219,7 +222,7 @@ fn content(
                 [i.tag, i.shape, i.child].into_iter().for_each(|w| word(out, w));
                 unknown &= sight.item(arena, n, i, out);
             }
-            let hidden = sight.hides_seen(arena, n);
+            let hidden = sight.hides_seen(arena, n, &mut levels.told);
             let seen = if hidden { Some(0) } else { keys(arena, n.seen, numbers, levels) };
             let Some(seen) = seen else { return false };
             wide(out, seen);

@@ -167,73 +167,14 @@ impl Masker<'_> {
         }
         let mut closed = Vec::new();
         for named in &names {
-            let closed = (names.len() > 1).then_some(&mut closed);
-            self.named_below(ground, node, top, named, closed);
-        }
-    }
-
-    /// The tokens below `node` that go on with one of `names`. Inside the names the tries say all; only quotes and
-    /// escapes are stepped, once for all items: `closed` are the nodes of the vocabulary's trie where that was done.
-    fn named_below(
-        &mut self,
-        ground: Ground<'_>,
-        node: u32,
-        top: NodeId,
-        named: &Named,
-        mut closed: Option<&mut Vec<u32>>,
-    ) {
-        let shape = &self.frames.program.objects[named.shape as usize];
-        let names = &shape.names;
-        let allowed: Bits = self.frames.arena.bits[named.allowed as usize..][..shape.words].into();
-        let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
-        let base = names.depth[named.name as usize];
-        // The vocabulary's nodes and the bytes from the place where the names begin.
-        let mut nodes: smallvec::SmallVec<[u32; 32]> = smallvec::smallvec![node];
-        let mut path = Path::new();
-        let mut name = named.name;
-        while name < names.end[named.name as usize] {
-            let depth = (names.depth[name as usize] - base) as usize;
-            let byte = names.byte[name as usize];
-            let mut at = node;
-            if depth > 0 {
-                nodes.truncate(depth);
-                path.truncate(depth - 1);
-                let before = nodes.last().copied().unwrap_or(node);
-                let child = if spells_itself(byte) { self.child(ground, before, byte) } else { None };
-                let Some(child) = child.filter(|_| names.subtree_tokens(name).iter().any(live)) else {
-                    name = names.end[name as usize];
-                    continue;
-                };
-                self.emit(ground, child);
-                nodes.push(child);
-                path.push(byte);
-                at = child;
-            }
-            for (byte, may) in [(b'"', names.tokens(name).iter().any(live)), (b'\\', true)] {
-                if may && let Some(child) = self.child(ground, at, byte) {
-                    let here = Named { name, ..*named };
-                    if byte == b'\\' && self.escaped_below(ground, child, top, &here, &allowed, &mut path) {
-                        continue;
-                    }
-                    if let Some(closed) = closed.as_deref_mut() {
-                        if closed.contains(&child) {
-                            continue;
-                        }
-                        closed.push(child);
-                    }
-                    path.push(byte);
-                    self.close_name(ground, child, top, &path);
-                    path.pop();
-                }
-            }
-            name += 1;
+            self.named_below(ground, node, top, named, (names.len() > 1).then_some(&mut closed));
         }
     }
 
     /// The tokens from the backslash `child` on that go on with a name below `named`, behind `path`. Most escapes spell
     /// nothing that a name goes on with, which is seen without a step. False, and nothing was done, where names go on
     /// with more than ASCII.
-    fn escaped_below(
+    pub(super) fn escaped_below(
         &mut self,
         ground: Ground<'_>,
         child: u32,
@@ -306,12 +247,17 @@ impl Masker<'_> {
 
     /// The configuration after several bytes, or [`NONE`].
     pub(super) fn step_all(&mut self, top: NodeId, bytes: &[u8]) -> NodeId {
-        let mut at = top;
-        for &b in bytes {
-            at = self.frames.step(at, b);
+        let plain = bytes.iter().position(|&b| !spells_itself(b)).unwrap_or(bytes.len());
+        let (mut at, mut rest) = (top, bytes);
+        if plain > 1 && self.frames.reads_at_once(top) {
+            at = self.frames.read_plain(top, &bytes[..plain]);
+            rest = &bytes[plain..];
+        }
+        for &b in rest {
             if at == NONE {
                 break;
             }
+            at = self.frames.step(at, b);
         }
         at
     }
@@ -436,7 +382,7 @@ impl Masker<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Named {
     /// The byte that led there.
-    byte: u8,
+    pub(super) byte: u8,
     pub(super) shape: u32,
     pub(super) name: u32,
     /// The names that the item may take, as in [`ObjectItem`](crate::automaton::arena::ObjectItem).
@@ -455,8 +401,8 @@ impl NextAscii {
     }
 }
 
-type Bits = smallvec::SmallVec<[u64; 4]>;
-type Path = smallvec::SmallVec<[u8; 32]>;
+pub(super) type Bits = smallvec::SmallVec<[u64; 4]>;
+pub(super) type Path = smallvec::SmallVec<[u8; 32]>;
 pub(super) type Names = smallvec::SmallVec<[Named; 8]>;
 
 /// Whether a byte of a key stands for itself between the quotes.

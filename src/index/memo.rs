@@ -10,12 +10,13 @@
 //! inside strings, where finding the parts costs no more than a look-up, are left out.
 
 use hashbrown::HashMap;
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, RwLock};
 
 use super::composition::Composition;
 use super::describe::{Levels, Numbers, describe};
 use super::live::Open;
+use super::names::{Spelled, SpelledAt};
 use super::tables::Tables;
 use super::tails::Bits;
 use super::views::{Sight, Views};
@@ -24,6 +25,8 @@ use crate::automaton::program::Program;
 
 /// Bytes that one index holds on to.
 const MEMO_BYTES: usize = 4 << 20;
+/// Bytes of places among names that one index holds on to.
+const NAMES_BYTES: usize = 1 << 20;
 /// What an entry costs beside its parts: the table's slot and two allocations.
 const OVERHEAD: usize = 128;
 
@@ -43,6 +46,8 @@ pub struct Memo {
     kept: RwLock<Kept>,
     bytes: AtomicUsize,
     views: Views,
+    names: RwLock<HashMap<SpelledAt, Arc<Spelled>>>,
+    names_bytes: AtomicUsize,
 }
 
 /// What a guide last asked a memo for.
@@ -114,6 +119,24 @@ impl Memo {
         }
     }
 
+    /// What tokens spell of the names at a place, made by `make` once.
+    pub(super) fn spelled(&self, place: SpelledAt, make: impl FnOnce() -> Spelled) -> Arc<Spelled> {
+        if let Some(known) = self.names.read().unwrap_or_else(|p| p.into_inner()).get(&place) {
+            return known.clone();
+        }
+        let made = Arc::new(make());
+        let bytes = made.memory_bytes() + OVERHEAD;
+        let mut names = self.names.write().unwrap_or_else(|p| p.into_inner());
+        if self.names_bytes.load(Ordering::Relaxed) + bytes > NAMES_BYTES {
+            names.clear();
+            self.names_bytes.store(0, Ordering::Relaxed);
+        }
+        if names.insert(place, made.clone()).is_none() {
+            self.names_bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+        made
+    }
+
     /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
     /// threads that share an index would count its references on one line of memory.
     pub fn find<T>(&self, asked: &Asked, found: impl FnOnce(&Composition) -> T) -> Option<T> {
@@ -148,7 +171,7 @@ impl Memo {
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed) + self.views.memory_bytes()
+        self.bytes.load(Ordering::Relaxed) + self.views.memory_bytes() + self.names_bytes.load(Ordering::Relaxed)
     }
 }
 

@@ -11,6 +11,9 @@ use super::mask::Masker;
 use super::tails::Bits;
 use crate::automaton::arena::{Kind, NONE, NodeId};
 
+/// Items of a configuration beyond which a description costs more than it saves.
+const MOST_ITEMS: u32 = 16;
+
 impl Masker<'_> {
     /// The tails that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they were
     /// found for another configuration that is described alike. `unnamed` says that the key in front of `top` is not
@@ -24,9 +27,10 @@ impl Masker<'_> {
         let arena = &*self.frames.arena;
         let n = &arena.nodes[top as usize];
         let stays = (n.parent == NONE || n.parent < self.known.nodes)
-            && (n.kind != Kind::Object || n.seen == u32::MAX || n.seen < self.known.seen);
+            && (n.kind != Kind::Object || n.seen == u32::MAX || n.seen < self.known.seen)
+            && n.len <= MOST_ITEMS;
         let Some(memo) = self.memo.filter(|_| stays) else { return find(self) };
-        let mut key = Vec::new();
+        let mut key = Vec::with_capacity(256);
         let place = (self.frames.program, arena);
         if !memo.describe_place(place, self.tables, top, &mut self.known.levels, &mut key) {
             return find(self);

@@ -36,12 +36,12 @@ impl Masker<'_> {
         (self.exact, self.repeated_raw) = outer;
         if !repeats.range.is_empty() {
             let n = self.frames.arena.nodes[top as usize];
-            let inner = self.may_run_out(top).then(|| Inside {
-                items: self.items(top),
-                counted: *repeats.arrays == [n.parent] && self.frames.all_differ(n.parent),
-                lexeme: repeats.lexeme,
-            });
-            self.take_repetitions((walked, node), top, &repeats, inner);
+            let counted = *repeats.arrays == [n.parent] && self.frames.all_differ(n.parent);
+            let inner =
+                self.may_run_out(top).then(|| Inside { items: self.items(top), counted, lexeme: repeats.lexeme });
+            // Whoever closes such an element repeats one.
+            let refused = counted && matches!(n.kind, Kind::Value | Kind::Scalar);
+            self.take_repetitions((walked, node), top, &repeats, inner, refused);
         }
     }
 
@@ -82,8 +82,15 @@ impl Masker<'_> {
     }
 
     /// Takes back the tokens that lead to a repetition. `inner` are the lexemes of the string, where tokens may be
-    /// refused that do not close it.
-    fn take_repetitions(&mut self, from: (Walked, u32), top: NodeId, repeats: &Repeats, inner: Option<Inside>) {
+    /// refused that do not close it; `closing` says that all are refused that close it as one of them.
+    fn take_repetitions(
+        &mut self,
+        from: (Walked, u32),
+        top: NodeId,
+        repeats: &Repeats,
+        inner: Option<Inside>,
+        closing: bool,
+    ) {
         let (walked, node) = from;
         let ground = Ground::Whole(walked);
         let mut path: Vec<u8> = Vec::new();
@@ -127,6 +134,10 @@ impl Masker<'_> {
                         let mut utf8 = [0; 4];
                         let c = c.encode_utf8(&mut utf8).as_bytes();
                         ((at.read + c.len(), Sub::Plain), beginning(rests, at.read, c))
+                    }
+                    Move::Close if closing => {
+                        self.clear_below(ground, child);
+                        continue;
                     }
                     Move::Close => {
                         path.truncate(at.depth);
@@ -178,8 +189,12 @@ impl Masker<'_> {
 
     /// Takes all tokens at and below a node back.
     fn clear_below(&mut self, ground: Ground<'_>, node: u32) {
-        let below = patch(self.trie(ground).subtree_tokens(node).to_vec());
-        self.forbid(below, false);
+        let tokens = self.trie(ground).subtree_tokens(node);
+        if self.composition.is_some() {
+            return self.forbid(patch(tokens.to_vec()), false);
+        }
+        self.begin();
+        tokens.iter().for_each(|&t| self.row[t as usize >> 5] &= !(1 << (t & 31)));
     }
 
     /// Looks again at the tokens that close the string by `path` below `top`; `child` is where the quote leads.

@@ -34,6 +34,10 @@ type Bits = SmallVec<[u64; 4]>;
 
 /// Seen keys that are compared with an open one; where there are more, all count as in view.
 const COMPARED: usize = 16;
+/// Seen keys that are looked at at once.
+const LISTED: usize = 1_024;
+/// Bytes of a key beyond which it counts as in view.
+const COMPARED_BYTES: usize = 512;
 
 /// What some tail spells of a key behind a comma.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +61,14 @@ impl KeyText {
     fn may_be(&self, name: &[u8]) -> bool {
         let (before, escaped) = self.plain();
         self.complete && if escaped { name.starts_with(before) } else { name == before }
+    }
+}
+
+impl KeyText {
+    /// Whether the key `name` may begin like that, so that a token can tell how many of them are left. Any key may begin
+    /// with a backslash, and of classes without end there are always more.
+    fn may_begin(&self, name: &[u8]) -> bool {
+        &*self.text != b"\\" && name.starts_with(self.plain().0)
     }
 }
 
@@ -140,8 +152,25 @@ fn spelled(bytes: &[u8]) -> Option<Box<[u8]>> {
 pub struct Views {
     /// For each shape: from inside or behind a member, and before a key.
     shapes: OnceLock<Box<[[OnceLock<Box<[u64]>>; 2]]>>,
+    /// For each shape, whether its classes of keys have no end.
+    endless: OnceLock<Box<[bool]>>,
     /// By shape and place among its names: inside a key, where any key may stand.
     inside: RwLock<FxHashMap<(u32, u32), Box<[u32]>>>,
+}
+
+/// What tokens can tell of the keys without a name that an object has, up to one of them.
+#[derive(Clone, Copy, Default)]
+pub struct Unnamed {
+    /// Index of the last one.
+    entry: u32,
+    /// Some token begins with one behind a comma.
+    behind: bool,
+    /// Some token spells one with its quotes.
+    before: bool,
+    /// Some token spells one and its closing quote.
+    inside: bool,
+    /// The first bytes of all, as bits of their last six.
+    first: u64,
 }
 
 /// Looks at configurations as the tokens of a vocabulary do.
@@ -153,6 +182,21 @@ pub struct Sight<'a> {
     pub tables: &'a Tables,
     /// What the index has found.
     pub views: &'a Views,
+}
+
+/// The bytes of a key, unless it is longer than what is worth comparing.
+fn short(arena: &Arena, last: u32) -> Option<SmallVec<[u8; 64]>> {
+    let mut out = SmallVec::new();
+    let mut at = last;
+    while let Some(byte) = arena.keys.get(at as usize) {
+        if out.len() == COMPARED_BYTES {
+            return None;
+        }
+        out.push(byte.byte);
+        at = byte.before;
+    }
+    out.reverse();
+    Some(out)
 }
 
 /// Whether a shape allows every key beside those that it names.
@@ -197,39 +241,56 @@ impl Sight<'_> {
             return false;
         }
         let open = is_open(p);
-        let mut view: Bits = self.of_shape(item.shape, n.phase).into();
+        let mut view = self.of_shape(item.shape, n.phase);
         let (mut named, mut unknown) = (false, open);
+        let mut more: Bits;
         if in_key && item.name != u32::MAX {
             let allowed = bits(item.allowed);
+            more = view.into();
             let mut add = |ids: &[u32]| {
                 unknown &= ids.is_empty();
                 for &i in ids {
-                    view[i as usize / 64] |= 1 << (i % 64);
+                    more[i as usize / 64] |= 1 << (i % 64);
                     named |= allowed[i as usize / 64] >> (i % 64) & 1 == 1;
                 }
             };
-            if open { self.inside(item, add) } else { add(p.names.subtree_tokens(item.name)) }
+            if open {
+                self.inside(item, add)
+            } else {
+                add(p.names.subtree_tokens(item.name))
+            }
+            view = &more;
         }
-        let out_of_view = |of: &[u64]| of.iter().zip(seen).zip(&view).any(|((o, s), v)| o & !s & !v != 0);
+        let out_of_view = |of: &[u64]| of.iter().zip(seen).zip(view).any(|((o, s), v)| o & !s & !v != 0);
         let (missing, left) = (out_of_view(need), !open && out_of_view(&p.possible));
         out.push(1 | (named as u8) << 1 | (missing as u8) << 2 | (left as u8) << 3);
-        for (s, v) in seen.iter().zip(&view).filter(|(_, v)| **v != 0) {
+        for (s, v) in seen.iter().zip(view).filter(|(_, v)| **v != 0) {
             out.extend_from_slice(&(s & v).to_le_bytes());
         }
         unknown
     }
 
     /// Whether no token can tell which keys without a name `n`, an object, has.
-    pub fn hides_seen(&self, arena: &Arena, n: &Node) -> bool {
+    pub fn hides_seen(&self, arena: &Arena, n: &Node, told: &mut Vec<Unnamed>) -> bool {
         if n.seen == u32::MAX {
             return true;
         }
         let items = &arena.objects[n.start as usize..(n.start + n.len) as usize];
-        let simple = items.iter().map(|i| &self.program.objects[i.shape as usize]).all(|p| {
+        let behind = matches!(n.phase, Phase::Inside | Phase::After | Phase::BeforeColon);
+        let simple = items.iter().all(|i| {
+            let p = &self.program.objects[i.shape as usize];
             // Classes of few keys may run out.
-            self.is_simple(n, p) && p.others.iter().all(|c| c.keys.is_none())
+            self.is_simple(n, p) && (p.others.iter().all(|c| c.keys.is_none()) || (behind && self.is_endless(i.shape)))
         });
-        simple && (n.phase != Phase::Key || self.is_between_chars(n)) && !self.sees_unnamed(arena, n)
+        simple && (n.phase != Phase::Key || self.is_between_chars(n)) && !self.sees_unnamed(arena, n, told)
+    }
+
+    /// Whether there are always more keys of a shape's classes.
+    fn is_endless(&self, shape: u32) -> bool {
+        let endless = |p: &ObjectProgram| {
+            p.others.iter().filter_map(|c| c.keys.as_ref()).all(|k| k.residual_size(k.start()) == u64::MAX)
+        };
+        self.views.endless.get_or_init(|| self.program.objects.iter().map(endless).collect())[shape as usize]
     }
 
     /// Whether no token can tell what was read of the key that `n` is in, where its names and keys are out of view.
@@ -240,23 +301,66 @@ impl Sight<'_> {
     }
 
     /// Whether a token can tell that the object has one of its keys without a name.
-    fn sees_unnamed(&self, arena: &Arena, n: &Node) -> bool {
-        let open = if n.phase == Phase::Key { arena.bytes_since(n.key, u32::MAX) } else { Vec::new() };
+    fn sees_unnamed(&self, arena: &Arena, n: &Node, told: &mut Vec<Unnamed>) -> bool {
+        let Some(view) = self.unnamed(arena, n.seen, told) else { return true };
+        if n.phase != Phase::Key {
+            return view.behind || (view.before && matches!(n.phase, Phase::First | Phase::BeforeKey));
+        }
+        let Some(open) = short(arena, n.key) else { return true };
+        match open.first() {
+            None => return view.behind || view.inside,
+            Some(first) if view.behind || view.first >> (first & 63) & 1 == 1 => {}
+            Some(_) => return false,
+        }
         let mut s = n.seen;
         for _ in 0..COMPARED {
-            let Some(seen) = arena.seen.get(s as usize) else { return false };
+            let Some(seen) = arena.seen.get(s as usize) else { return view.behind };
             s = seen.before;
-            let text = arena.bytes_since(seen.key, u32::MAX);
-            let told = match n.phase {
-                Phase::Key => text.strip_prefix(open.as_slice()).is_some_and(|rest| self.texts().ends.contains(rest)),
-                Phase::First | Phase::BeforeKey => self.texts().whole.contains(text.as_slice()),
-                Phase::Inside | Phase::After | Phase::BeforeColon => false,
-            };
-            if told || self.texts().behind_comma.iter().any(|t| t.may_be(&text)) {
+            let Some(text) = short(arena, seen.key) else { return true };
+            if text.strip_prefix(open.as_slice()).is_some_and(|rest| self.texts().ends.contains(rest)) {
                 return true;
             }
         }
-        s != u32::MAX
+        view.behind || s != u32::MAX
+    }
+
+    /// What can be told of the keys without a name from `last` on; `None` if they are more, or longer, than is worth
+    /// looking at. `known` holds what was found before.
+    fn unnamed(&self, arena: &Arena, last: u32, known: &mut Vec<Unnamed>) -> Option<Unnamed> {
+        // Chains of objects that are closed come after those of the objects that are open.
+        while known.last().is_some_and(|k| k.entry > last) {
+            known.pop();
+        }
+        let mut unknown: SmallVec<[u32; 8]> = SmallVec::new();
+        let mut view = Unnamed::default();
+        let mut s = last;
+        while let Some(seen) = arena.seen.get(s as usize) {
+            if let Ok(i) = known.binary_search_by_key(&s, |k| k.entry) {
+                view = known[i];
+                break;
+            }
+            if unknown.len() == LISTED {
+                return None;
+            }
+            unknown.push(s);
+            s = seen.before;
+        }
+        let texts = self.texts();
+        for &s in unknown.iter().rev() {
+            let text = short(arena, arena.seen[s as usize].key)?;
+            view = Unnamed {
+                entry: s,
+                behind: view.behind || texts.behind_comma.iter().any(|t| t.may_begin(&text)),
+                before: view.before || texts.whole.contains(text.as_slice()),
+                inside: view.inside || texts.ends.contains(text.as_slice()),
+                first: view.first | text.first().map_or(0, |b| 1 << (b & 63)),
+            };
+            while known.last().is_some_and(|k| k.entry >= s) {
+                known.pop();
+            }
+            known.push(view);
+        }
+        Some(view)
     }
 
     /// The names in view from a phase, those of an open key left aside.
@@ -326,3 +430,6 @@ impl Views {
         shapes + bits.sum::<usize>() + inside.values().map(|ids| 48 + ids.len() * 4).sum::<usize>()
     }
 }
+
+#[cfg(test)]
+mod tests;
