@@ -48,6 +48,12 @@ fn word(out: &mut Vec<u8>, w: u32) {
     out.extend_from_slice(&w.to_le_bytes());
 }
 
+/// Several words at once: one look at the room that is left.
+#[inline]
+fn words<const N: usize>(out: &mut Vec<u8>, words: [u32; N]) {
+    out.extend_from_slice(words.map(u32::to_le_bytes).as_flattened());
+}
+
 fn wide(out: &mut Vec<u8>, w: u64) {
     out.extend_from_slice(&w.to_le_bytes());
 }
@@ -174,10 +180,8 @@ fn content(
         return false;
     }
     out.clear();
-    word(out, n.kind as u32 | (n.phase as u32) << 8 | u32::from(n.gap) << 16);
-    wide(out, below);
-    word(out, u32::from(n.blank));
-    word(out, n.len);
+    let kind = n.kind as u32 | (n.phase as u32) << 8 | u32::from(n.gap) << 16;
+    words(out, [kind, below as u32, (below >> 32) as u32, u32::from(n.blank), n.len]);
     let items = n.start as usize..(n.start + n.len) as usize;
     match n.kind {
         Kind::Root | Kind::Done => {}
@@ -187,7 +191,7 @@ fn content(
             let met = items.iter().all(|s| program.lexemes[s.lexeme as usize].length_met(n.count));
             word(out, if met { u32::MAX } else { n.count });
             for s in items {
-                [s.tag, s.lexeme, state_alike(program, s, n.count)].into_iter().for_each(|w| word(out, w));
+                words(out, [s.tag, s.lexeme, state_alike(program, s, n.count)]);
             }
         }
         Kind::Array => {
@@ -199,7 +203,7 @@ fn content(
             });
             word(out, if met { u32::MAX } else { n.count });
             for i in items {
-                [i.tag, i.shape, i.child, i.matches].into_iter().for_each(|w| word(out, w));
+                words(out, [i.tag, i.shape, i.child, i.matches]);
                 let width = program.arrays[i.shape as usize].contains.len();
                 arena.counts[i.counts as usize..][..width].iter().for_each(|&c| word(out, c));
             }
@@ -212,20 +216,20 @@ fn content(
             });
             word(out, if met { u32::MAX } else { n.count });
             for i in items {
-                [i.tag, i.shape, i.child, i.position, i.witnessed].into_iter().for_each(|w| word(out, w));
-                let words = program.objects[i.shape as usize].words;
+                words(out, [i.tag, i.shape, i.child, i.position, i.witnessed]);
+                let width = program.objects[i.shape as usize].words;
                 for bits in [i.seen, i.need] {
-                    arena.bits[bits as usize..][..words].iter().for_each(|&w| wide(out, w));
+                    arena.bits[bits as usize..][..width].iter().for_each(|&w| wide(out, w));
                 }
             }
             let Some(seen) = keys(arena, n.seen, numbers, levels) else { return false };
             wide(out, seen);
             if n.phase == Phase::Key {
                 // What was read of the key, and for each item whether it may still become a key with a name.
-                sub(n.sub).into_iter().for_each(|w| word(out, w));
+                words(out, sub(n.sub));
                 for i in items {
-                    let words = program.objects[i.shape as usize].words;
-                    out.push(arena.bits[i.allowed as usize..][..words].iter().any(|w| *w != 0) as u8);
+                    let width = program.objects[i.shape as usize].words;
+                    out.push(arena.bits[i.allowed as usize..][..width].iter().any(|w| *w != 0) as u8);
                 }
                 return text(arena, n.key, out);
             }

@@ -3,14 +3,17 @@
 //! Most masks consist of a row of a lexeme state and one or two patches that many masks have: the inside of a string is
 //! any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So what
 //! an index or a guide remembers and is asked for again is kept as a row, under the names of its parts, and found by
-//! whoever puts the same parts together.
+//! whoever puts the same parts together. So is what was put together for the third time, by whatever indexes: the places
+//! of a new schema are new, but most of what they are made of is not.
 //!
 //! Names are addresses of parts; an entry holds on to its parts, so an address stands for one part as long as the entry
 //! is there. The store is bounded in bytes and emptied when it is full.
 
 use hashbrown::HashMap;
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::hash::Hasher;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 
 use super::composition::Part;
@@ -19,6 +22,10 @@ use super::composition::Part;
 const FINISHED_BYTES: usize = 16 << 20;
 /// What an entry costs beside its row.
 const OVERHEAD: usize = 256;
+/// Parts that are put together so often have a row.
+const TIMES: u32 = 3;
+/// Slots in which parts without a row are counted, a power of two.
+const SLOTS: usize = 1 << 12;
 
 /// The names of parts.
 pub type Names = SmallVec<[u64; 8]>;
@@ -38,17 +45,48 @@ impl FinishedRow {
     }
 }
 
+/// How often parts were put together: in each slot 24 bits of a hash of their names, and a count of the last names that
+/// were there. A count that is wrong, because names share a slot or addresses are given again, makes a row early or late.
+struct Counts(Box<[AtomicU32]>);
+
+impl Default for Counts {
+    fn default() -> Self {
+        Counts((0..SLOTS).map(|_| AtomicU32::new(0)).collect())
+    }
+}
+
+impl Counts {
+    /// Counts once more; how often it was, up to 255.
+    fn count(&self, names: &Names) -> u32 {
+        let mut hasher = FxHasher::default();
+        names.iter().for_each(|&name| hasher.write_u64(name));
+        let hash = hasher.finish();
+        let Some(slot) = self.0.get(hash as usize % SLOTS) else { return 0 };
+        let tag = (hash >> 32) as u32 & !0xFF;
+        let last = slot.load(Ordering::Relaxed);
+        let times = if last & !0xFF == tag { (last & 0xFF).saturating_add(1).min(0xFF) } else { 1 };
+        slot.store(tag | times, Ordering::Relaxed);
+        times
+    }
+}
+
 /// See the module's story.
 #[derive(Default)]
 pub struct Finished {
     table: RwLock<HashMap<Names, Arc<FinishedRow>>>,
     bytes: AtomicUsize,
+    counts: Counts,
 }
 
 impl Finished {
     /// The row of some parts, if it is kept.
     pub fn get(&self, names: &Names) -> Option<Arc<FinishedRow>> {
         self.table.read().unwrap_or_else(|p| p.into_inner()).get(names).cloned()
+    }
+
+    /// Whether parts without a row are put together so often that they are worth one; that is asked each time.
+    pub fn is_due(&self, names: &Names) -> bool {
+        self.counts.count(names) >= TIMES
     }
 
     /// Keeps the row of some parts.

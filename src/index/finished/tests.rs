@@ -34,3 +34,16 @@ fn a_full_store_is_emptied_and_goes_on() {
     // Who holds a row keeps it.
     assert_eq!(first.row(), row);
 }
+
+#[test]
+fn parts_are_due_when_they_were_put_together_often() {
+    let finished = Finished::default();
+    let due = |n: u64| finished.is_due(&names(n));
+    assert!(!due(1) && !due(1));
+    assert!(due(1) && due(1));
+    // Others are counted apart, however often that one was asked for.
+    for n in 2..40 {
+        assert!(!due(n), "{n}");
+    }
+    assert!((0..1_000).all(|_| due(1)), "a count does not run over");
+}
