@@ -200,6 +200,22 @@ pub struct Element {
 pub struct Mark([u32; 11]);
 
 impl Arena {
+    /// An arena with room for a short document: without it the vectors of every request grow step by step, each while a
+    /// token waits.
+    pub fn with_room() -> Self {
+        Arena {
+            nodes: Vec::with_capacity(64),
+            rules: Vec::with_capacity(32),
+            scalars: Vec::with_capacity(32),
+            arrays: Vec::with_capacity(8),
+            objects: Vec::with_capacity(64),
+            bits: Vec::with_capacity(128),
+            states: Vec::with_capacity(64),
+            keys: Vec::with_capacity(128),
+            ..Arena::default()
+        }
+    }
+
     /// The lengths now.
     pub fn mark(&self) -> Mark {
         Mark([

@@ -139,7 +139,13 @@ impl Frames<'_> {
         let p = &self.program.objects[item.shape as usize];
         let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
         let any_order = self.program.any_order;
-        let mut allowed: Bits = p.possible.iter().zip(seen).map(|(p, s)| p & !s).collect();
+        let mut allowed = Bits::from_slice(&p.possible);
+        allowed.iter_mut().zip(seen).for_each(|(p, s)| *p &= !s);
+        if any_order && p.max == u64::MAX && p.implied.is_none() && p.min <= node.count as u64 + 1 {
+            // Nothing that is still needed can be in the way.
+            let others = !p.others.is_empty() && self.others_left(node, p) > 0;
+            return (allowed, others);
+        }
         let missing: Bits = need.iter().zip(seen).map(|(n, s)| n & !s).collect();
         let missing_names = missing.iter().map(|w| w.count_ones() as u64).sum::<u64>();
         // A named key is no witness, so room for those must stay beside it.

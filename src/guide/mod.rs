@@ -155,7 +155,7 @@ impl Index {
             moves: Vec::new(),
             stops,
             position: Position::Tables(0),
-            history: History::default(),
+            history: History { steps: Vec::with_capacity(64), marks: Vec::with_capacity(64) },
             terminated: false,
             last: LastMask::default(),
             run: None,
@@ -187,7 +187,7 @@ impl Guide {
         self.position = match &self.index.0.engine {
             Engine::Pattern(l) => Position::Pattern(l.lexeme.start()),
             Engine::Document { program, .. } => {
-                let mut arena = Box::new(Arena::default());
+                let mut arena = Box::new(Arena::with_room());
                 let top = Frames { program, arena: &mut arena }.start();
                 Position::Document { arena, top }
             }

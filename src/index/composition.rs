@@ -332,7 +332,8 @@ impl<'a> Masker<'a> {
             }
             None => {
                 parts.iter().for_each(|part| self.put(part));
-                again.then(|| self.tables.finished.keep(names, parts, self.row))
+                (again || self.tables.finished.is_due(&names))
+                    .then(|| self.tables.finished.keep(names, parts, self.row))
             }
         }
     }

@@ -52,6 +52,12 @@ fn word(out: &mut Vec<u8>, w: u32) {
     out.extend_from_slice(&w.to_le_bytes());
 }
 
+/// Several words at once: one look at the room that is left.
+#[inline]
+fn words<const N: usize>(out: &mut Vec<u8>, words: [u32; N]) {
+    out.extend_from_slice(words.map(u32::to_le_bytes).as_flattened());
+}
+
 fn wide(out: &mut Vec<u8>, w: u64) {
     out.extend_from_slice(&w.to_le_bytes());
 }
@@ -179,10 +185,8 @@ fn content(
     }
     let program = sight.program;
     out.clear();
-    word(out, n.kind as u32 | (n.phase as u32) << 8 | u32::from(n.gap) << 16);
-    wide(out, below);
-    word(out, u32::from(n.blank));
-    word(out, n.len);
+    let kind = n.kind as u32 | (n.phase as u32) << 8 | u32::from(n.gap) << 16;
+    words(out, [kind, below as u32, (below >> 32) as u32, u32::from(n.blank), n.len]);
     let items = n.start as usize..(n.start + n.len) as usize;
     match n.kind {
         Kind::Root | Kind::Done => {}
@@ -192,9 +196,10 @@ fn content(
             let met = items.iter().all(|s| program.lexemes[s.lexeme as usize].length_met(n.count));
             word(out, if met { u32::MAX } else { n.count });
             for s in items {
-                [s.tag, s.lexeme, state_alike(program, s, n.count)].into_iter().for_each(|w| word(out, w));
+                words(out, [s.tag, s.lexeme, state_alike(program, s, n.count)]);
             }
-            [n.seen, n.text].into_iter().chain(sub_words(n.sub)).for_each(|w| word(out, w));
+            words(out, [n.seen, n.text]);
+            words(out, sub_words(n.sub));
         }
         Kind::Array => {
             let items = &arena.arrays[items];
@@ -205,7 +210,7 @@ fn content(
             });
             word(out, if met { u32::MAX } else { n.count });
             for i in items {
-                [i.tag, i.shape, i.child, i.matches].into_iter().for_each(|w| word(out, w));
+                words(out, [i.tag, i.shape, i.child, i.matches]);
                 let width = program.arrays[i.shape as usize].contains.len();
                 arena.counts[i.counts as usize..][..width].iter().for_each(|&c| word(out, c));
             }
@@ -219,7 +224,7 @@ fn content(
             word(out, if met { u32::MAX } else { n.count });
             let mut unknown = true;
             for i in items {
-                [i.tag, i.shape, i.child].into_iter().for_each(|w| word(out, w));
+                words(out, [i.tag, i.shape, i.child]);
                 unknown &= sight.item(arena, n, i, out);
             }
             let hidden = sight.hides_seen(arena, n, &mut levels.told);
@@ -232,7 +237,7 @@ fn content(
                 if hidden && unknown && sight.hides_text(arena, n) {
                     return true;
                 }
-                sub_words(n.sub).into_iter().for_each(|w| word(out, w));
+                words(out, sub_words(n.sub));
                 return text(arena, n.key, out);
             }
         }

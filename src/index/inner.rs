@@ -44,6 +44,10 @@ pub fn inner(
     count: Option<u32>,
 ) -> Inner {
     let l = &*lexeme.lexeme;
+    let trie = vocabulary.trie();
+    if let Some(few) = few_ways(tables, trie, l, state, count) {
+        return few;
+    }
     let any = any_row(tables, vocabulary, lexeme, state);
     if let Some(any) = &any
         && count.is_none_or(|n| l.is_far(n, tables.reach.any))
@@ -62,17 +66,35 @@ pub fn inner(
             if let Some(inner) = sets::by_set(tables, vocabulary, lexeme, state, free, any) {
                 return inner;
             }
-            if let Some(row) = nearly_known(tables, vocabulary.trie(), lexeme, state) {
+            if let Some(row) = nearly_known(tables, trie, lexeme, state) {
                 return Inner::Dense(row);
             }
         }
     }
-    let trie = vocabulary.trie();
     let mut spans = Spans::default();
     in_parts(l, trie, 0, &[state], |l, states, from| {
-        Walk { tables, trie, lexeme: l, count, covers: any.is_some() }.spans_from(from, states[0], &mut spans)
+        Walk { tables, trie, lexeme: l, count, covers: any.is_some(), most: u32::MAX }
+            .spans_from(from, states[0], &mut spans)
     });
     spans.finish(trie, any.as_ref(), tables.words)
+}
+
+/// The tokens that stay inside from a state that few bytes lead on from, as inside a constant, if a short walk finds
+/// them: whatever makes a long walk shorter would cost more than that.
+fn few_ways(tables: &Tables, trie: &Trie, l: &Lexeme, state: StateId, count: Option<u32>) -> Option<Inner> {
+    /// Bytes that lead on at most.
+    const WAYS: usize = 8;
+    /// Nodes that are met at most.
+    const NODES: u32 = 400;
+    let at = l.state(state);
+    let ways = tables.subtrees.firsts().iter().filter(|first| l.next_from(state, at, first.byte) > CLOSED);
+    if ways.take(WAYS + 1).count() > WAYS {
+        return None;
+    }
+    let mut spans = Spans::default();
+    let walk = Walk { tables, trie, lexeme: l, count, covers: false, most: NODES };
+    let end = walk.spans_from(1, state, &mut spans);
+    (end as usize == trie.len()).then(|| spans.finish(trie, None, tables.words))
 }
 
 /// The mask of a state with a count around what is free there. Where even a handful of copies allows all that any
@@ -158,7 +180,7 @@ fn by_long_tokens(
     let base = tables.root_mask(vocabulary, lexeme, high);
     let Inner::Dense(base) = &base.inner else { return None };
     let mut row: Arc<[u32]> = Arc::from(&base[..]);
-    let walk = Walk { tables, trie: long, lexeme: l, count: None, covers: false };
+    let walk = Walk { tables, trie: long, lexeme: l, count: None, covers: false, most: u32::MAX };
     walk.differs(state, high, Arc::make_mut(&mut row)).then_some(row)
 }
 
@@ -170,12 +192,13 @@ fn nearly_known(tables: &Tables, trie: &Trie, lexeme: &MaskedLexeme, state: Stat
     let l = &*lexeme.lexeme;
     let mut weights: Vec<(StateId, usize)> = Vec::new();
     let mut live = 0;
-    for child in trie.children(0) {
-        let to = l.next(state, trie.byte[child as usize]);
+    let at = l.state(state);
+    for first in tables.subtrees.firsts() {
+        let to = l.next_from(state, at, first.byte);
         if to <= CLOSED {
             continue;
         }
-        let n = trie.subtree_tokens(child).len();
+        let n = first.tokens as usize;
         live += n;
         match weights.iter_mut().find(|w| w.0 == to) {
             Some(w) => w.1 += n,
@@ -190,7 +213,7 @@ fn nearly_known(tables: &Tables, trie: &Trie, lexeme: &MaskedLexeme, state: Stat
     let known = tables.known_root(lexeme, base)?;
     let Inner::Dense(known) = &known.inner else { return None };
     let mut row: Arc<[u32]> = Arc::from(&known[..]);
-    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true };
+    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
     walk.differs(state, base, Arc::make_mut(&mut row)).then_some(row)
 }
 
@@ -205,7 +228,7 @@ fn any_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
     if l.is_any_text() || std::ptr::eq(any, lexeme) || !(begins || at.is_plain()) || !l.is_text() {
         return None;
     }
-    if (0x80..=0xBF).any(|b| l.next(state, b) > CLOSED) {
+    if (0x80..=0xBF).any(|b| l.next_from(state, at, b) > CLOSED) {
         return None;
     }
     let all = &any.lexeme;
@@ -224,11 +247,13 @@ struct Walk<'a> {
     count: Option<u32>,
     /// Subtrees in which everything passes are known.
     covers: bool,
+    /// Nodes that are met at most.
+    most: u32,
 }
 
 impl Walk<'_> {
     /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where the
-    /// lexeme has grown too much.
+    /// lexeme has grown too much, and after as many nodes as it may meet.
     fn spans_from(&self, begin: u32, state: StateId, spans: &mut Spans) -> u32 {
         let mut steps = Steps::new(self.lexeme);
         let first = steps.local(state);
@@ -264,6 +289,7 @@ impl Walk<'_> {
         let mut look = steps.num_states() + LOOK;
         let end = trie.end[top as usize];
         let mut i = begin;
+        let mut met = 0;
         while i < end {
             if steps.num_states() > look {
                 look = steps.num_states() + LOOK;
@@ -271,6 +297,10 @@ impl Walk<'_> {
                     return i;
                 }
             }
+            if met == self.most {
+                return i;
+            }
+            met += 1;
             let depth = (trie.depth[i as usize] - base) as usize;
             let (from, mut chars, above) = stack[depth - 1];
             let byte = trie.byte[i as usize];

@@ -20,6 +20,7 @@ use crate::automaton::config::Frames;
 use crate::automaton::constants::NO_SET;
 use crate::automaton::lexeme::{Kind as LexemeKind, Lexeme};
 use crate::automaton::text::Sub;
+use crate::ir::RuleId;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Beyond this nesting of a single token the tokens below are stepped one by one.
@@ -289,7 +290,7 @@ impl<'a> Masker<'a> {
         if !self.frames.has_room_for_blanks(top, self.tables.blank_reach) {
             return false;
         }
-        let bits = self.live_tails(top);
+        let bits = if self.is_scalar_only(top) { self.tables.tails.spaces.0.clone() } else { self.live_tails(top) };
         if self.tables.tails.behind.as_ref().is_some_and(|behind| !self.cross_by(behind, &bits)) {
             return false;
         }
@@ -321,6 +322,21 @@ impl<'a> Masker<'a> {
         }
         self.frames.arena.truncate(&mark);
         true
+    }
+
+    /// Whether `top` waits for a value that is neither array nor object, with room for the whitespace of any tail: no
+    /// other tail can follow then.
+    fn is_scalar_only(&self, top: NodeId) -> bool {
+        let n = &self.frames.arena.nodes[top as usize];
+        let program = self.frames.program;
+        let is_scalar = |rule: &RuleId| {
+            let rule = &program.rules[rule.0 as usize];
+            rule.arrays.is_empty() && rule.objects.is_empty()
+        };
+        n.kind == Kind::Value
+            && !program.has_unique
+            && self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize].iter().all(is_scalar)
+            && self.frames.has_room_for_blanks(top, self.tables.tails.spaces.1)
     }
 
     /// Tokens that begin with whitespace, from their first other byte on.

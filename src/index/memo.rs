@@ -30,6 +30,9 @@ const NAMES_BYTES: usize = 1 << 20;
 /// What an entry costs beside its parts: the table's slot and two allocations.
 const OVERHEAD: usize = 128;
 
+/// Masks that the first table has room for.
+const FIRST_MASKS: usize = 56;
+
 /// The tables' hash is seeded per process, since outputs choose the keys.
 #[derive(Default)]
 struct Kept {
@@ -151,6 +154,10 @@ impl Memo {
         }
         let mut kept = self.kept.write().unwrap_or_else(|p| p.into_inner());
         let bytes = self.make_room(&mut kept, asked.key.len() + composition.memory_bytes());
+        if kept.masks.capacity() == 0 {
+            // A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth mask.
+            kept.masks.reserve(FIRST_MASKS);
+        }
         if kept.masks.insert(asked.key.as_slice().into(), Box::new(composition)).is_none() {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }

@@ -11,6 +11,16 @@ use crate::vocab::Trie;
 pub struct Subtrees {
     groups: Box<[Groups]>,
     height: Box<[u16]>,
+    firsts: Box<[First]>,
+}
+
+/// A child of the root.
+#[derive(Clone, Copy)]
+pub struct First {
+    /// The byte that leads to it.
+    pub byte: u8,
+    /// So many tokens begin with that byte.
+    pub tokens: u32,
 }
 
 impl Subtrees {
@@ -41,7 +51,14 @@ impl Subtrees {
             own.1 = own.1.max(below.1 + 1);
             (groups[node], height[node]) = below;
         }
-        Subtrees { groups, height }
+        let first =
+            |node: u32| First { byte: trie.byte[node as usize], tokens: trie.subtree_tokens(node).len() as u32 };
+        Subtrees { groups, height, firsts: trie.children(0).map(first).collect() }
+    }
+
+    /// The children of the root, side by side: in the trie they lie far apart.
+    pub fn firsts(&self) -> &[First] {
+        &self.firsts
     }
 
     /// The characters below a node, and the longest way down in bytes.

@@ -32,6 +32,8 @@ pub struct Tails {
     pub(super) alike: FxHashMap<u32, Box<[(u32, u32)]>>,
     /// The most whitespace at the end of a tail.
     pub(super) reach: u32,
+    /// The tails of nothing but whitespace, the empty one among them, and the longest of these.
+    pub(super) spaces: (Bits, u32),
     /// Tokens that begin with a bracket, a comma or a colon, or have whitespace in front of it.
     pub behind: Option<Arc<Cross>>,
     /// Tokens that begin with a quote, by what follows it as if the quote closed something.
@@ -176,6 +178,16 @@ impl Tails {
                 most = most.max(reach[i]);
             }
         }
+        let mut spaces: (Bits, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], 0);
+        let mut node = 0;
+        while node < trie.len() {
+            let spelled = node == 0 || is_blank(trie.byte[node]);
+            if spelled {
+                spaces.0[node / 64] |= 1 << (node % 64);
+                spaces.1 = spaces.1.max(u32::from(trie.depth[node]));
+            }
+            node = if spelled { node + 1 } else { trie.end[node] as usize };
+        }
         let mut alike = FxHashMap::default();
         if let Some(colon) = trie.child(0, b':') {
             for node in colon + 1..trie.end[colon as usize] {
@@ -203,6 +215,7 @@ impl Tails {
             blank: blank.into(),
             alike,
             reach: most,
+            spaces,
             behind: cross(behind),
             closing: cross(closing),
             quoted: patch(quoted),

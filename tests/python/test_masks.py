@@ -35,6 +35,7 @@ def test_allocate(byte_vocabulary):
     assert bits.shape == (3, 10) and bits.dtype == np.int32 and (bits == -1).all()
     assert allocate_bitmask(1, 257).shape == (1, 9)
     assert allocate_bitmask(0, 32).shape == (0, 1)
+    assert all(allocate_bitmask(1, size).ctypes.data % 64 == 0 for size in (1, 257, 128_256) for _ in range(9))
     assert allocate_bitmask(2, np.int64(33)).shape == (2, 2)
     with pytest.raises(interlock.ArgumentError):
         allocate_bitmask(-1, 32)

@@ -15,3 +15,16 @@ fn a_row_is_found_by_its_parts() {
     assert!(Arc::ptr_eq(&finished.get(&names(1)).unwrap(), &kept));
     assert!(finished.get(&names(2)).is_none());
 }
+
+#[test]
+fn parts_are_due_when_they_were_put_together_often() {
+    let finished = Finished::default();
+    let due = |n: u64| finished.is_due(&names(n));
+    assert!(!due(1) && !due(1));
+    assert!(due(1) && due(1));
+    // Others are counted apart, however often that one was asked for.
+    for n in 2..40 {
+        assert!(!due(n), "{n}");
+    }
+    assert!((0..1_000).all(|_| due(1)), "a count does not run over");
+}

@@ -230,7 +230,7 @@ pub(super) fn by_set(
     let set = tables.sets.of(trie, &tables.subtrees, 0, free.groups);
     let mut row: Arc<[u32]> = Arc::from(set.row(trie, any, l.kind() == Kind::Raw));
     let bits = Arc::make_mut(&mut row);
-    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true };
+    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
     let mut steps = Steps::new(l);
     let mut spans = Spans::default();
     let first = steps.local(state);

@@ -151,7 +151,7 @@ impl Tables {
         cache.lexemes.clear();
         self.crosses.0.clear();
         self.shares.kept.clear();
-        self.finished.0.clear();
+        self.finished.rows.clear();
         self.sets.clear();
     }
 
@@ -175,7 +175,7 @@ impl Tables {
                 .sum::<u64>()
                 + (self.crosses.0.memory_bytes()
                     + self.shares.kept.memory_bytes()
-                    + self.finished.0.memory_bytes()
+                    + self.finished.rows.memory_bytes()
                     + self.sets.memory_bytes()) as u64,
         }
     }
