@@ -10,6 +10,9 @@ use super::expr::{Expr, ExprId, Exprs, INF};
 /// Operands in the making.
 type Parts = SmallVec<[ExprId; 16]>;
 
+/// Body, tail, fewest and most copies, and the whole expression.
+type Counted = (ExprId, ExprId, u32, u32, ExprId);
+
 impl Exprs {
     /// `a` followed by `b`.
     pub fn cat(&mut self, a: ExprId, b: ExprId) -> ExprId {
@@ -153,7 +156,7 @@ impl Exprs {
                 _ => None,
             }
         };
-        let mut reps: SmallVec<[(ExprId, ExprId, u32, u32, ExprId); 8]> =
+        let mut reps: SmallVec<[Counted; 8]> =
             v.iter().filter_map(|&e| split(self, e).map(|(b, t, lo, hi)| (b, t, lo, hi, e))).collect();
         if reps.len() > 1 {
             reps.sort_unstable();
