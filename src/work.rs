@@ -23,12 +23,19 @@ pub type Watch = Arc<dyn Fn() -> Result<()>>;
 /// Steps between two questions to the watch: some tens of microseconds.
 const STEPS: u32 = 64;
 
+/// The counters of a thread, together: to find them takes longer than to count.
+struct Counters {
+    /// Steps until the next question.
+    left: Cell<u32>,
+    /// Steps spent by the work at hand, and how many it may spend.
+    spent: Cell<usize>,
+    most: Cell<usize>,
+}
+
 thread_local! {
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
-    static LEFT: Cell<u32> = const { Cell::new(STEPS) };
-    /// Steps spent by the work at hand, and how many it may spend.
-    static SPENT: Cell<usize> = const { Cell::new(0) };
-    static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
+    static COUNTERS: Counters =
+        const { Counters { left: Cell::new(STEPS), spent: Cell::new(0), most: Cell::new(usize::MAX) } };
 }
 
 /// Runs `work`, which ends with a `Limit` error when it has spent `most` steps.
@@ -36,23 +43,25 @@ pub fn limited<T>(most: usize, work: impl FnOnce() -> T) -> T {
     struct Before(usize, usize);
     impl Drop for Before {
         fn drop(&mut self) {
-            SPENT.set(self.0);
-            MOST.set(self.1);
+            COUNTERS.with(|c| {
+                c.spent.set(self.0);
+                c.most.set(self.1);
+            });
         }
     }
-    let _before = Before(SPENT.replace(0), MOST.replace(most));
+    let _before = COUNTERS.with(|c| Before(c.spent.replace(0), c.most.replace(most)));
     work()
 }
 
 /// Counts `steps`; [`go_on`] tells when they are too many.
 #[inline]
 pub fn spend(steps: usize) {
-    SPENT.set(SPENT.get().saturating_add(steps));
+    COUNTERS.with(|c| c.spent.set(c.spent.get().saturating_add(steps)));
 }
 
 /// The steps that the work at hand has spent.
 pub fn spent() -> usize {
-    SPENT.get()
+    COUNTERS.with(|c| c.spent.get())
 }
 
 /// Puts the watch of before back, whatever happens.
@@ -82,13 +91,13 @@ pub fn unwatched<T>(work: impl FnOnce() -> T) -> T {
 /// What the watch says; `Limit` beyond the steps of [`limited`].
 #[inline]
 pub fn go_on() -> Result<()> {
-    spend(1);
-    let left = LEFT.get();
-    if left > 1 {
-        LEFT.set(left - 1);
-        return Ok(());
-    }
-    ask()
+    let left = COUNTERS.with(|c| {
+        c.spent.set(c.spent.get().saturating_add(1));
+        let left = c.left.get();
+        c.left.set(left.wrapping_sub(1));
+        left
+    });
+    if left > 1 { Ok(()) } else { ask() }
 }
 
 /// The same for a step that takes long itself.
@@ -97,8 +106,10 @@ pub fn go_on() -> Result<()> {
 /// What the watch says.
 #[cold]
 pub fn ask() -> Result<()> {
-    LEFT.set(STEPS);
-    let (spent, most) = (SPENT.get(), MOST.get());
+    let (spent, most) = COUNTERS.with(|c| {
+        c.left.set(STEPS);
+        (c.spent.get(), c.most.get())
+    });
     if spent > most {
         return Err(Error::limit("steps of the compile", most as u64, spent as u64));
     }

@@ -125,7 +125,11 @@ pub struct Place {
 impl Place {
     /// The place after one more byte, and the groups of the character that it completes. A character that is begun has
     /// no group yet; see [`partial`](Self::partial).
+    #[inline]
     pub fn after(self, byte: u8) -> (Place, Groups) {
+        if self.missing == 0 && byte < 0x80 {
+            return (Place::default(), group_of(byte));
+        }
         if self.missing > 0 && byte & 0xC0 == 0x80 {
             let so_far = self.so_far << 6 | u32::from(byte & 0x3F);
             if self.missing > 1 {

@@ -141,7 +141,7 @@ pub struct ObjectProgram {
     /// Names; ids are property indices.
     pub names: Trie,
     /// The names themselves, in declared order.
-    pub spelled: Vec<Box<str>>,
+    pub spelled: Vec<Arc<str>>,
     /// Rules of the properties; `None` forbids.
     pub rules: Vec<Option<RuleId>>,
     /// Words of a bit set over the properties.

@@ -25,29 +25,48 @@ const QUOTE: u8 = 2;
 const BACKSLASH: u8 = 4;
 
 impl Children {
-    /// The children of every node of `trie`: one pass.
+    /// The children of every node of `trie`: three passes in the order of its nodes.
     pub fn of(trie: &Trie) -> Self {
-        let mut start = Vec::with_capacity(trie.len() + 1);
-        let mut of = Vec::with_capacity(trie.len());
-        for node in 0..trie.len() as u32 {
-            start.push(of.len() as u32);
-            of.extend(trie.children(node));
+        let n = trie.len();
+        let (depths, bytes) = (&trie.depth[..], &trie.byte[..]);
+        // How many children each node has, behind it; then where they begin.
+        let mut start = vec![0u32; n + 1];
+        let mut path: Vec<u32> = vec![0];
+        for (node, &depth) in (0u32..).zip(depths).skip(1) {
+            let depth = usize::from(depth);
+            start[path[depth - 1] as usize + 1] += 1;
+            path.truncate(depth);
+            path.push(node);
         }
-        start.push(of.len() as u32);
-        let byte = of.iter().map(|&c: &u32| trie.byte[c as usize]).collect();
-        let mut marks = vec![0u8; trie.len()];
-        // Children come after their parents.
-        for node in (0..trie.len()).rev() {
-            for &c in &of[start[node] as usize..start[node + 1] as usize] {
-                let c = c as usize;
-                marks[node] |= match trie.byte[c] {
-                    b'"' => BELOW | QUOTE,
-                    b'\\' => BACKSLASH | marks[c] & BELOW,
-                    _ => marks[c] & BELOW,
-                };
-            }
+        for node in 0..n {
+            start[node + 1] += start[node];
         }
-        Children { start: start.into(), of: of.into(), byte, marks: marks.into() }
+        let mut next = start.clone();
+        let mut of = vec![0u32; n - 1];
+        let mut byte = vec![0u8; n - 1];
+        path.truncate(1);
+        for (node, (&depth, &b)) in (0u32..).zip(depths.iter().zip(bytes)).skip(1) {
+            let depth = usize::from(depth);
+            let place = &mut next[path[depth - 1] as usize];
+            (of[*place as usize], byte[*place as usize]) = (node, b);
+            *place += 1;
+            path.truncate(depth);
+            path.push(node);
+        }
+        let mut marks = vec![0u8; n];
+        // Of the children that were met already, by depth.
+        let mut open = vec![0u8; usize::from(depths.iter().copied().max().unwrap_or(0)) + 2];
+        for node in (0..n).rev() {
+            let depth = usize::from(depths[node]);
+            let below = std::mem::take(&mut open[depth + 1]);
+            marks[node] = below;
+            open[depth] |= match bytes[node] {
+                b'"' => BELOW | QUOTE,
+                b'\\' => BACKSLASH | below & BELOW,
+                _ => below & BELOW,
+            };
+        }
+        Children { start: start.into(), of: of.into(), byte: byte.into(), marks: marks.into() }
     }
 
     /// Whether some token below `node` goes on with a quote, at once or later.

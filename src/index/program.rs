@@ -123,7 +123,7 @@ fn leave_names_out(rules: &mut Rules, any_text: ExprId) {
     let Rules { exprs, rules, .. } = rules;
     for o in rules.iter_mut().flat_map(|r| &mut r.objects) {
         for c in o.others.iter_mut().filter(|c| c.keys != any_text) {
-            let named = o.properties.iter().map(|p| p.name.as_str());
+            let named = o.properties.iter().map(|p| &*p.name);
             let named: Vec<&str> = named.filter(|n| exprs.accepts(c.keys, n.as_bytes())).collect();
             if !named.is_empty() {
                 let names = exprs.choice(&named);
@@ -365,7 +365,7 @@ impl Builder<'_> {
             .map_err(|_| Error::limit("bytes of a property name", u64::from(u16::MAX), u64::from(u16::MAX) + 1))?;
         Ok(Some(ObjectProgram {
             names,
-            spelled: o.properties.iter().map(|p| p.name.as_str().into()).collect(),
+            spelled: o.properties.iter().map(|p| p.name.clone()).collect(),
             rules: o.properties.iter().map(|p| p.rule).collect(),
             words,
             required,

@@ -29,20 +29,21 @@ impl Subtrees {
         let n = trie.len();
         // First what each node adds to those above it.
         let mut groups: Box<[Groups]> = vec![0; n].into();
-        let mut places: Vec<Place> = vec![Place::default(); 2];
+        let mut places: Vec<Place> = vec![Place::default()];
+        let mut deepest = 0;
         for node in 1..n {
             let depth = trie.depth[node] as usize;
+            deepest = deepest.max(depth);
             let (place, group) = places[depth - 1].after(trie.byte[node]);
-            if places.len() <= depth {
-                places.resize(depth + 1, place);
-            }
-            places[depth] = place;
-            let ends = !trie.tokens(node as u32).is_empty();
+            places.truncate(depth);
+            places.push(place);
+            // Most places are between two characters.
+            let ends = place != Place::default() && !trie.tokens(node as u32).is_empty();
             groups[node] = group | if ends { place.partial() } else { 0 };
         }
         let mut height: Box<[u16]> = vec![0; n].into();
         // Of the children that were met already, by depth: what they and all below them consist of.
-        let mut open: Vec<(Groups, u16)> = vec![(0, 0); places.len() + 1];
+        let mut open: Vec<(Groups, u16)> = vec![(0, 0); deepest + 2];
         for node in (0..n).rev() {
             let depth = trie.depth[node] as usize;
             let below = std::mem::take(&mut open[depth + 1]);

@@ -7,6 +7,7 @@
 
 mod cache;
 mod rooms;
+mod survey;
 mod tries;
 
 use rustc_hash::FxHashMap;
@@ -33,9 +34,7 @@ use crate::ir::{ByteSet, Exprs, INF};
 use crate::limits::{LATE_MASK_BYTES, Limits, MASK_BYTES};
 use crate::vocab::{Trie, Vocabulary};
 use crate::work::unwatched;
-
-/// Tokens that count as long: few enough to be stepped one by one.
-const LONG_TOKENS: usize = 4_000;
+use survey::Survey;
 
 /// What a lexeme is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,16 +151,6 @@ fn is_blank(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-fn longest_run(bytes: &[u8], is: impl Fn(u8) -> bool) -> u32 {
-    let mut best = 0;
-    let mut run = 0;
-    for &b in bytes {
-        run = if is(b) { run + 1 } else { 0 };
-        best = best.max(run);
-    }
-    best
-}
-
 impl Tables {
     /// The tables of a vocabulary, made on first use: some tens of milliseconds for 128,000 tokens.
     pub fn of(vocabulary: &Vocabulary) -> Result<Arc<Tables>> {
@@ -192,44 +181,8 @@ impl Tables {
 
     fn build(vocabulary: &Vocabulary) -> Result<Arc<Tables>> {
         let trie = vocabulary.trie();
-        let mut reach = Reach { digits: 1, word: 1, any: 1 };
-        let mut blanks = Vec::new();
-        let mut tails: Vec<(&[u8], u32)> = Vec::new();
-        let mut quoted: Vec<(&[u8], u32)> = Vec::new();
-        let mut blank_reach = 0;
-        let mut single = [false; 256];
-        for &id in trie.subtree_tokens(0) {
-            let Some(bytes) = vocabulary.token_bytes(id) else { continue };
-            reach.any = reach.any.max(bytes.len() as u32);
-            reach.digits = reach.digits.max(longest_run(bytes, |b| b.is_ascii_digit()));
-            reach.word = reach.word.max(longest_run(bytes, |b| b.is_ascii_alphanumeric() || b == b'_'));
-            if bytes.contains(&b'"') {
-                quoted.push((bytes, id));
-            }
-            if let [b] = bytes {
-                single[*b as usize] = true;
-            }
-            let run = bytes.iter().take_while(|b| is_blank(**b)).count();
-            if run == 0 {
-                continue;
-            }
-            match bytes.get(run) {
-                None => blanks.push((run as u32, id)),
-                Some(b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
-                    tails.push((&bytes[run..], id));
-                    blank_reach = blank_reach.max(run as u32);
-                }
-                Some(_) => {}
-            }
-        }
+        let Survey { reach, single, mut blanks, mut tails, blank_reach, mut quoted, mut long } = Survey::of(vocabulary);
         blanks.sort_unstable();
-        let length = |t: u32| vocabulary.token_bytes(t).map_or(0, |b| b.len() as u32);
-        let mut by_length: Vec<u32> = trie.subtree_tokens(0).to_vec();
-        by_length.sort_unstable_by_key(|&t| std::cmp::Reverse(length(t)));
-        let reach_of_most = by_length.get(LONG_TOKENS).map_or(0, |&t| length(t)).max(1);
-        by_length.retain(|&t| length(t) > reach_of_most);
-        let mut long: Vec<(&[u8], u32)> =
-            by_length.iter().filter_map(|&t| vocabulary.token_bytes(t).map(|b| (b, t))).collect();
         let blank_tails = Trie::build(&mut tails)?;
         let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
         let brackets = [brackets(trie), brackets(&blank_tails)];
@@ -255,7 +208,7 @@ impl Tables {
             single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
-            long: (reach_of_most, Trie::build(&mut long)?),
+            long: (long.0, Trie::build(&mut long.1)?),
             subtrees: Subtrees::of(trie),
             by_length: sets::ByLength::of(vocabulary, reach_of_most),
             sets: sets::Sets::default(),

@@ -132,37 +132,47 @@ fn string_end(bytes: &[u8]) -> Option<Option<usize>> {
 }
 
 impl Tails {
-    /// The tails of a vocabulary: one pass over its tokens.
+    /// The tails of a vocabulary: one pass over its trie, and over the tokens that have some.
     pub fn of(vocabulary: &Vocabulary) -> Result<Tails> {
+        let tokens = vocabulary.trie();
+        let from = |id: u32, at: usize| vocabulary.token_bytes(id).and_then(|b| b.get(at..)).unwrap_or_default();
+
         let mut all: Vec<(&[u8], u32)> = vec![(b"", 0)];
         let (mut behind, mut closing, mut quoted) = (Vec::new(), Vec::new(), Vec::new());
         let mut quoting: Vec<&[u8]> = Vec::new();
-        for &id in vocabulary.trie().subtree_tokens(0) {
-            let Some(bytes) = vocabulary.token_bytes(id) else { continue };
-            if bytes.contains(&b'"') {
-                quoting.push(bytes);
+        // By depth: whether something may end with the byte there, whether all bytes up to it are whitespace, and
+        // whether one of them is a quote.
+        let mut path = vec![(false, true, false)];
+        for node in 1..tokens.len() as u32 {
+            let (depth, b) = (tokens.depth[node as usize] as usize, tokens.byte[node as usize]);
+            let (ends, blank, quotes) = path[depth - 1];
+            path.truncate(depth);
+            path.push((matches!(b, b'"' | b'0'..=b'9' | b'e' | b'l'), blank && is_blank(b), quotes || b == b'"'));
+            if b == b'"' && !quotes {
+                quoting.extend(tokens.subtree_tokens(node).iter().map(|&id| from(id, 0)));
             }
-            for (i, &b) in bytes.iter().enumerate() {
-                let ends = matches!(b, b'"' | b'0'..=b'9' | b'e' | b'l');
-                let rest = &bytes[i + 1..];
-                if ends && rest.first().is_some_and(|&b| super::submask::delimits(b)) && plausible(rest) {
-                    all.push((rest, 0));
-                }
+            let begins = blank && matches!(b, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"');
+            if !(begins || ends && super::submask::delimits(b)) {
+                continue;
             }
-            let run = bytes.iter().take_while(|b| is_blank(**b)).count();
-            match bytes.get(run) {
-                Some(b'{' | b'}' | b'[' | b']' | b',' | b':') if plausible(&bytes[run..]) => {
-                    all.push((&bytes[run..], 0));
-                    behind.push((&bytes[run..], id));
-                }
-                Some(b'"') if run == 0 => {
+            for &id in tokens.subtree_tokens(node) {
+                let rest = from(id, depth - 1);
+                if !begins {
+                    if plausible(rest) {
+                        all.push((rest, 0));
+                    }
+                } else if b != b'"' {
+                    if plausible(rest) {
+                        all.push((rest, 0));
+                        behind.push((rest, id));
+                    }
+                } else if depth == 1 {
                     quoted.push(id);
-                    let rest = &bytes[1..];
+                    let rest = from(id, 1);
                     if rest.first().is_none_or(|&b| super::submask::delimits(b)) && plausible(rest) {
                         closing.push((rest, id));
                     }
                 }
-                _ => {}
             }
         }
         let keys = KeyTexts::of(all.iter().map(|t| t.0), quoting.into_iter());

@@ -11,6 +11,7 @@ pub mod expr;
 mod intern;
 pub mod multiple;
 mod operators;
+mod pieces;
 mod product;
 pub mod row;
 pub mod rules;

@@ -3,7 +3,15 @@
 //! Each brings its result to normal form, so that equal derivatives mostly are one expression: unions and intersections
 //! are flat, sorted and free of duplicates, concatenations nest to the right, and counted copies of one body join.
 
+use smallvec::SmallVec;
+
 use super::expr::{Expr, ExprId, Exprs, INF};
+
+/// Operands in the making.
+type Parts = SmallVec<[ExprId; 16]>;
+
+/// Body, tail, fewest and most copies, and the whole expression.
+type Counted = (ExprId, ExprId, u32, u32, ExprId);
 
 impl Exprs {
     /// `a` followed by `b`.
@@ -18,7 +26,7 @@ impl Exprs {
             return a;
         }
         // Right-nest: re-hang the spine of a left operand that is itself a concatenation.
-        let mut spine = Vec::new();
+        let mut spine: SmallVec<[ExprId; 16]> = SmallVec::new();
         let mut head = a;
         while let Expr::Cat(x, y) = *self.get(head) {
             spine.push(x);
@@ -98,7 +106,7 @@ impl Exprs {
 
     /// The union of `parts`.
     pub fn alt(&mut self, parts: &[ExprId]) -> ExprId {
-        let mut v = Vec::with_capacity(parts.len());
+        let mut v: Parts = SmallVec::with_capacity(parts.len());
         for &p in parts {
             match self.get(p) {
                 Expr::Never => {}
@@ -117,17 +125,17 @@ impl Exprs {
         match v.len() {
             0 => Self::NEVER,
             1 => v[0],
-            _ => self.intern(Expr::Alt(v.into_boxed_slice())),
+            _ => self.intern(Expr::Alt(v.as_slice().into())),
         }
     }
 
     /// Joins alternatives whose union is one simpler expression: single bytes, and counted copies of one body with
     /// one tail whose counts overlap. The second keeps derivatives of nested counts, like `(a{1,30}){1,30}`, small.
-    fn join_alternatives(&mut self, v: &mut Vec<ExprId>) {
+    fn join_alternatives(&mut self, v: &mut Parts) {
         let is_bytes = |x: &Self, e: ExprId| matches!(x.get(e), Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.to == Self::EPS));
         if v.iter().filter(|&&e| is_bytes(self, e)).count() > 1 {
             let mut ranges = Vec::new();
-            v.retain(|&e| match self.get(e) {
+            v.retain(|e| match self.get(*e) {
                 Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.to == Self::EPS) => {
                     ranges.extend(edges.iter().map(|e| (e.lo, e.hi)));
                     false
@@ -148,7 +156,7 @@ impl Exprs {
                 _ => None,
             }
         };
-        let mut reps: Vec<(ExprId, ExprId, u32, u32, ExprId)> =
+        let mut reps: SmallVec<[Counted; 8]> =
             v.iter().filter_map(|&e| split(self, e).map(|(b, t, lo, hi)| (b, t, lo, hi, e))).collect();
         if reps.len() > 1 {
             reps.sort_unstable();
@@ -180,7 +188,7 @@ impl Exprs {
             }
         }
         if v.len() > 1 && v.contains(&Self::EPS) && v.iter().any(|&e| e != Self::EPS && self.nullable(e)) {
-            v.retain(|&e| e != Self::EPS);
+            v.retain(|e| *e != Self::EPS);
         }
         v.sort_unstable();
         v.dedup();
@@ -188,7 +196,7 @@ impl Exprs {
 
     /// The intersection of `parts`.
     pub fn and(&mut self, parts: &[ExprId]) -> ExprId {
-        let mut v = Vec::with_capacity(parts.len());
+        let mut v: Parts = SmallVec::with_capacity(parts.len());
         for &p in parts {
             match self.get(p) {
                 Expr::And(inner) => v.extend_from_slice(inner),
@@ -210,7 +218,7 @@ impl Exprs {
         match v.len() {
             0 => Self::ALL,
             1 => v[0],
-            _ => self.intern(Expr::And(v.into_boxed_slice())),
+            _ => self.intern(Expr::And(v.as_slice().into())),
         }
     }
 

@@ -15,8 +15,8 @@ use smallvec::SmallVec;
 use std::hash::Hasher;
 
 use super::expr::{Edge, Expr, ExprId, Exprs};
+use super::pieces::read_together;
 use crate::error::{Error, Result};
-use crate::work::spend;
 
 /// An operand that accepts everything: it says nothing.
 const EVERYTHING: u32 = u32::MAX;
@@ -46,8 +46,6 @@ struct Operand {
     id: ExprId,
     nullable: bool,
     boolean: bool,
-    /// The operand whose complement this is; [`EVERYTHING`] where none is.
-    complements: u32,
     /// Targets are numbers of operands, [`EVERYTHING`], or [`SEVERAL`] of them.
     row: Option<Box<[Edge]>>,
 }
@@ -56,6 +54,8 @@ struct Operand {
 #[derive(Clone, Default)]
 pub(super) struct Products {
     operands: Vec<Operand>,
+    /// By operand: the one that it is the complement of; [`EVERYTHING`] where there is none.
+    opposite: Vec<u32>,
     numbers: FxHashMap<ExprId, u32>,
     /// Operands that are complements, by what they complement.
     complements: FxHashMap<ExprId, u32>,
@@ -90,10 +90,12 @@ fn hash_of(tuple: &[u32]) -> u64 {
 }
 
 impl Products {
+    #[inline]
     fn tuple(&self, i: u32) -> &[u32] {
         &self.pool[self.start[i as usize] as usize..self.start[i as usize + 1] as usize]
     }
 
+    #[inline]
     fn find(&self, tuple: &[u32], hash: u64) -> Option<u32> {
         self.table.find(hash, |&i| self.hashes[i as usize] == hash && self.tuple(i) == tuple).copied()
     }
@@ -131,7 +133,8 @@ impl Products {
             (self.several.len() as u32 - 1) | SEVERAL
         } else {
             let (nullable, boolean) = (x.nullable(e), x.is_boolean(e));
-            self.operands.push(Operand { id: e, nullable, boolean, complements: EVERYTHING, row: None });
+            self.operands.push(Operand { id: e, nullable, boolean, row: None });
+            self.opposite.push(EVERYTHING);
             self.operands.len() as u32 - 1
         };
         self.numbers.insert(e, n);
@@ -139,11 +142,13 @@ impl Products {
         if let Expr::Not(inner) = *x.get(e) {
             self.complements.insert(inner, n);
             let inner = self.numbers.get(&inner).copied();
-            self.operands[n as usize].complements = inner.unwrap_or(EVERYTHING);
+            self.opposite[n as usize] = inner.unwrap_or(EVERYTHING);
             self.some_complement |= inner.is_some();
         }
-        if let Some(&c) = self.complements.get(&e) {
-            self.operands[c as usize].complements = n;
+        if !self.complements.is_empty()
+            && let Some(&c) = self.complements.get(&e)
+        {
+            self.opposite[c as usize] = n;
             self.some_complement = true;
         }
         n
@@ -180,50 +185,10 @@ impl Products {
         }
         let contradicts = self.some_complement
             && tuple.iter().any(|&n| {
-                let c = self.operands[n as usize].complements;
+                let c = self.opposite[n as usize];
                 c != EVERYTHING && tuple.binary_search(&c).is_ok()
             });
         if contradicts { Next::Dead } else { Next::Tuple(self.intern(tuple)) }
-    }
-
-    /// What the operands of a tuple turn into, for each piece of bytes that all of them tell alike: as many numbers as
-    /// there are operands, one piece after the other. Pieces with holes between them often lead to one place, which is
-    /// then mostly there once.
-    fn pieces(&self, tuple: &[u32], out: &mut Vec<u32>) {
-        /// Pieces before one that are compared with it.
-        const RECENT: usize = 4;
-        let width = tuple.len();
-        let mut rows: SmallVec<[&[Edge]; 16]> = SmallVec::new();
-        rows.extend(tuple.iter().map(|&n| self.operands[n as usize].row.as_deref().unwrap_or_default()));
-        let mut looked = 0;
-        loop {
-            // Wide tuples over many pieces take longer than a step.
-            looked += width;
-            if looked >= 64 {
-                spend(looked / 64);
-                looked %= 64;
-            }
-            let (mut lo, mut hi) = (0, 255);
-            for row in &rows {
-                let Some(edge) = row.first() else { return };
-                (lo, hi) = (edge.lo.max(lo), edge.hi.min(hi));
-            }
-            let from = out.len();
-            for row in &mut rows {
-                let Some((edge, rest)) = row.split_first() else { return };
-                out.push(edge.to.0);
-                if edge.hi == hi {
-                    *row = rest;
-                }
-            }
-            let (before, piece) = out.split_at(from);
-            if lo > hi || before.rchunks_exact(width.max(1)).take(RECENT).any(|p| p == piece) {
-                out.truncate(from);
-            }
-            if hi == 255 {
-                return;
-            }
-        }
     }
 
     /// What follows the tuple `i`, nearly all of it once: calls `visit` until it answers false.
@@ -232,11 +197,18 @@ impl Products {
         tuple.iter().for_each(|&n| self.need_row(x, n));
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.clear();
-        self.pieces(&tuple, &mut pieces);
+        let row = |&n: &u32| self.operands[n as usize].row.as_deref().unwrap_or_default();
+        read_together(tuple.iter().map(row), &mut pieces);
         let mut next = Tuple::new();
         for piece in pieces.chunks_exact(tuple.len().max(1)) {
             next.clear();
-            piece.iter().for_each(|&n| self.add(&mut next, n));
+            for &n in piece {
+                if n < SEVERAL {
+                    next.push(n);
+                } else {
+                    self.add(&mut next, n);
+                }
+            }
             let found = self.next(&mut next);
             if !visit(self, found) {
                 break;
@@ -258,6 +230,7 @@ impl Products {
     }
 
     /// Meets a tuple in the exploration that is going on: its place in `order`, and whether it is new.
+    #[inline]
     fn meet(&mut self, i: u32, order: &mut Vec<u32>) -> (u32, bool) {
         let met = &mut self.met[i as usize];
         if met.0 == self.epoch {

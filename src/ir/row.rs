@@ -11,17 +11,17 @@ use super::expr::{Edge, Expr, ExprId, Exprs};
 use crate::error::{Error, Result};
 use crate::work::{spend, unwatched};
 
-/// Pieces before one that are compared with it, where many lead to one place.
-const RECENT: usize = 4;
+/// Pieces before one that are compared with it, where many lead to one place. To make an expression takes as long as
+/// some dozens of comparisons.
+const RECENT: usize = 16;
 
 type Parts = SmallVec<[ExprId; 8]>;
 
 impl Exprs {
     /// The one-byte transitions of `e`: sorted disjoint ranges; bytes without a range lead to `NEVER`.
     pub fn row(&mut self, e: ExprId) -> Arc<[Edge]> {
-        let known = self.base.as_ref().and_then(|b| b.rows.get(&e));
-        if let Some(r) = known.or_else(|| self.rows.get(&e)) {
-            return r.clone();
+        if let Some(r) = self.known_row(e) {
+            return r;
         }
         let mut parts = 1;
         let row: Arc<[Edge]> = match *self.get(e) {
@@ -63,6 +63,11 @@ impl Exprs {
         spend(row.len().max(4) * parts / 8);
         self.rows.insert(e, row.clone());
         row
+    }
+
+    fn known_row(&self, e: ExprId) -> Option<Arc<[Edge]>> {
+        let known = self.base.as_ref().filter(|_| e.0 < self.below()).and_then(|b| b.rows.get(&e));
+        known.or_else(|| self.rows.get(&e)).cloned()
     }
 
     /// What follows after `e` has read `byte`.
@@ -118,6 +123,10 @@ impl Exprs {
                     if !self.nullable(a) {
                         break;
                     }
+                    if let Some(row) = self.known_row(b) {
+                        rows.push(row);
+                        break;
+                    }
                     cur = b;
                 }
                 _ => {
@@ -136,29 +145,29 @@ impl Exprs {
 
     /// Splits the byte axis at every range border and unites the targets of each piece.
     fn merge_rows(&mut self, rows: &[Arc<[Edge]>]) -> Vec<Edge> {
-        let mut starts = [false; 257];
+        // A bit for every byte at which some edge starts or has ended.
+        let mut starts = [0u64; 5];
         // Sweep: edges sorted by lo enter at their start and leave after their end.
         let mut all: Vec<Edge> = Vec::with_capacity(rows.iter().map(|r| r.len()).sum());
         for row in rows {
             for e in row.iter() {
-                starts[e.lo as usize] = true;
-                starts[e.hi as usize + 1] = true;
+                let after = e.hi as usize + 1;
+                starts[e.lo as usize / 64] |= 1 << (e.lo % 64);
+                starts[after / 64] |= 1 << (after % 64);
             }
             all.extend_from_slice(row);
         }
         all.sort_unstable_by_key(|e| e.lo);
-        let mut active: Vec<Edge> = Vec::new();
+        let mut active: SmallVec<[Edge; 16]> = SmallVec::new();
         let mut next = 0;
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(all.len());
         let mut lo = 0usize;
         let mut targets: Parts = SmallVec::new();
         // Pieces with holes between them often have the same targets.
-        let mut known: SmallVec<[(Parts, ExprId); RECENT]> = SmallVec::new();
+        let mut known: SmallVec<[(Parts, ExprId); 4]> = SmallVec::new();
+        let mut replaced = 0;
         while lo < 256 {
-            let mut hi = lo;
-            while hi + 1 < 256 && !starts[hi + 1] {
-                hi += 1;
-            }
+            let hi = next_start(&starts, lo + 1) - 1;
             active.retain(|e| e.hi as usize >= lo);
             while next < all.len() && all[next].lo as usize <= lo {
                 active.push(all[next]);
@@ -175,10 +184,12 @@ impl Exprs {
                     *to
                 } else {
                     let to = self.alt(&targets);
-                    if known.len() == RECENT {
-                        known.remove(0);
+                    if known.len() < RECENT {
+                        known.push((targets.clone(), to));
+                    } else {
+                        known[replaced] = (targets.clone(), to);
+                        replaced = (replaced + 1) % RECENT;
                     }
-                    known.push((targets.clone(), to));
                     to
                 };
                 out.push(Edge { lo: lo as u8, hi: hi as u8, to });
@@ -355,17 +366,37 @@ impl Exprs {
     }
 }
 
+/// The first place from `at` on at which a range starts or has ended; 256 is the last.
+#[inline]
+fn next_start(starts: &[u64; 5], at: usize) -> usize {
+    let mut word = at / 64;
+    let mut bits = starts[word] & (!0 << (at % 64));
+    while bits == 0 {
+        word += 1;
+        match starts.get(word) {
+            Some(&more) => bits = more,
+            None => return 256,
+        }
+    }
+    (word * 64 + bits.trailing_zeros() as usize).min(256)
+}
+
 /// Joins neighbouring ranges with one target and drops dead ones.
-fn join(edges: Vec<Edge>) -> Vec<Edge> {
-    let mut out: Vec<Edge> = Vec::with_capacity(edges.len());
-    for e in edges {
+fn join(mut edges: Vec<Edge>) -> Vec<Edge> {
+    let mut kept = 0;
+    for i in 0..edges.len() {
+        let e = edges[i];
         if e.to == Exprs::NEVER {
             continue;
         }
-        match out.last_mut() {
+        match edges[..kept].last_mut() {
             Some(p) if p.to == e.to && p.hi as u16 + 1 == e.lo as u16 => p.hi = e.hi,
-            _ => out.push(e),
+            _ => {
+                edges[kept] = e;
+                kept += 1;
+            }
         }
     }
-    out
+    edges.truncate(kept);
+    edges
 }

@@ -8,6 +8,8 @@
 //! Everything here is *productive*: a rule accepts at least one value, a shape at least one array or object, a key
 //! class at least one key. What is not is left out by whoever builds a [`Rules`].
 
+use std::sync::Arc;
+
 use super::expr::{ExprId, Exprs};
 
 /// Names a rule of one [`Rules`].
@@ -94,7 +96,7 @@ pub struct ArrayShape {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Property {
     /// The decoded key.
-    pub name: String,
+    pub name: Arc<str>,
     /// What its value must be; `None` forbids the key.
     pub rule: Option<RuleId>,
     /// The object is incomplete without it.

@@ -5,7 +5,7 @@ use std::sync::RwLock;
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
 use super::cancel::{PyCancelToken, interruptible};
 use super::errors::of_kind;
@@ -191,6 +191,11 @@ impl PyIndex {
         }
         let names = (whitespace, property_order, on_unsupported, formats);
         let limits_given = limits::to_python(limits);
+        // A caller's own `str` is kept as it is.
+        let text = match schema.cast_exact::<PyString>() {
+            Ok(own) => own.clone(),
+            Err(_) => PyString::new(py, &text),
+        };
         let arguments = (text, vocabulary, names.0, names.1, names.2, names.3, documents, limits_given, spelling)
             .into_pyobject(py)?;
         PyIndex::new(vocabulary, index, "from_json_schema", arguments)

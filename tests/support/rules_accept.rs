@@ -61,17 +61,17 @@ fn object(rules: &mut Rules, o: &ObjectShape, members: &serde_json::Map<String, 
     if n < o.min || o.max.is_some_and(|m| n > m) {
         return false;
     }
-    if o.properties.iter().any(|p| p.required && !members.contains_key(&p.name)) {
+    if o.properties.iter().any(|p| p.required && !members.contains_key(&*p.name)) {
         return false;
     }
-    let has = |i: u32| members.contains_key(&o.properties[i as usize].name);
+    let has = |i: u32| members.contains_key(&*o.properties[i as usize].name);
     if o.implications.iter().any(|&(a, b)| has(a) && !has(b)) {
         return false;
     }
     // Sets of witnesses that some choice of classes finds.
     let mut reached = vec![0u32];
     for (k, v) in members {
-        if let Some(p) = o.properties.iter().find(|p| p.name == *k) {
+        if let Some(p) = o.properties.iter().find(|p| *p.name == **k) {
             if !p.rule.is_some_and(|r| accepts(rules, r, v)) {
                 return false;
             }

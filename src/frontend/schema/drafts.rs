@@ -25,6 +25,23 @@ pub enum Draft {
     Unstated = 32,
 }
 
+/// Annotations that everybody knows to be such: no row.
+pub const SILENT: [&str; 13] = [
+    "title",
+    "description",
+    "default",
+    "examples",
+    "example",
+    "$comment",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$schema",
+    "$vocabulary",
+    "id",
+    "$id",
+];
+
 const ALL: u8 = 63;
 const SINCE_6: u8 = ALL & !1;
 const SINCE_7: u8 = SINCE_6 & !2;

@@ -14,6 +14,7 @@ pub mod report;
 mod resolve;
 mod scope;
 pub mod text;
+mod trail;
 mod uri;
 
 #[cfg(test)]

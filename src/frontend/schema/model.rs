@@ -20,13 +20,59 @@ pub struct Model {
     pub schemas: Vec<Schema>,
     /// Where validation starts.
     pub root: SchemaId,
+    /// Where each schema was written.
+    pub pointers: Pointers,
 }
 
-/// One schema and where it was written.
+impl Model {
+    /// JSON Pointer of a schema from the root document (`""` is the root); for schemas of other documents,
+    /// `URI#pointer`.
+    pub fn pointer(&self, id: SchemaId) -> &str {
+        self.pointers.get(id)
+    }
+}
+
+/// A JSON Pointer for each of some schemas, all in one text.
+#[derive(Clone, Debug, Default)]
+pub struct Pointers {
+    text: String,
+    /// By id: where the pointer ends.
+    ends: Vec<usize>,
+}
+
+impl Pointers {
+    /// The pointer of a schema; empty if it has none.
+    pub fn get(&self, id: SchemaId) -> &str {
+        let range = self.range(id);
+        self.text.get(range).unwrap_or_default()
+    }
+
+    /// Length of all of them.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Adds the pointer of the next schema: `parent`'s and what `more` appends to it.
+    pub fn push(&mut self, parent: Option<SchemaId>, more: impl FnOnce(&mut String)) {
+        if let Some(parent) = parent {
+            let range = self.range(parent);
+            self.text.extend_from_within(range);
+        }
+        more(&mut self.text);
+        self.ends.push(self.text.len());
+    }
+
+    fn range(&self, id: SchemaId) -> std::ops::Range<usize> {
+        let i = id.0 as usize;
+        let end = self.ends.get(i).copied().unwrap_or_default();
+        let start = i.checked_sub(1).and_then(|i| self.ends.get(i)).copied().unwrap_or_default();
+        start.min(end)..end
+    }
+}
+
+/// One schema.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    /// JSON Pointer from the root document (`""` is the root); for schemas of other documents, `URI#pointer`.
-    pub pointer: String,
     /// What it says.
     pub kind: SchemaKind,
 }
@@ -68,7 +114,8 @@ impl Types {
     }
 }
 
-/// Assertions and applicators of one schema object. Absent keywords are `None` or empty.
+/// Assertions and applicators of one schema object. Absent keywords are `None` or empty. Few schemas have numbers and
+/// constants, which are large, so those lie elsewhere.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs)] // Each field is the keyword of its name, in the meaning of 2020-12.
 pub struct Keywords {
@@ -76,13 +123,13 @@ pub struct Keywords {
     /// Draft 4: `1.0` is a number but not an integer.
     pub bare_integers: bool,
     pub enumeration: Option<Vec<Value>>,
-    pub constant: Option<Value>,
+    pub constant: Option<Box<Value>>,
 
-    pub minimum: Option<Decimal>,
-    pub maximum: Option<Decimal>,
-    pub exclusive_minimum: Option<Decimal>,
-    pub exclusive_maximum: Option<Decimal>,
-    pub multiple_of: Option<Decimal>,
+    pub minimum: Option<Box<Decimal>>,
+    pub maximum: Option<Box<Decimal>>,
+    pub exclusive_minimum: Option<Box<Decimal>>,
+    pub exclusive_maximum: Option<Box<Decimal>>,
+    pub multiple_of: Option<Box<Decimal>>,
 
     pub min_length: Option<u64>,
     pub max_length: Option<u64>,

@@ -5,9 +5,9 @@
 //! ends by itself. What a keyword means is brought to the vocabulary of 2020-12 here; see [`super::drafts`] for which
 //! keyword counts where.
 
-use super::drafts::{Dialect, Draft, FORMATS, Keyword};
+use super::drafts::{Dialect, Draft, FORMATS, Keyword, SILENT};
 use super::keywords;
-use super::model::{Keywords, Model, Schema, SchemaId, SchemaKind};
+use super::model::{Keywords, Model, Pointers, Schema, SchemaId, SchemaKind};
 use super::options::{Formats, SchemaOptions};
 use super::report::{Enforcement, ReportRow};
 use super::resolve::{Document, Documents, Target, check_pointers};
@@ -34,9 +34,10 @@ pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Res
         docs: Documents::new(text, &options.documents, limits)?,
         scopes: Scopes::default(),
         ids: Ids::default(),
+        refs: FxHashMap::default(),
         places: Vec::new(),
-        pointers: Vec::new(),
-        pointer_bytes: 0,
+        pointers: Pointers::default(),
+        row_bytes: 0,
         schemas: Vec::new(),
         rows: Vec::new(),
         formats: options.formats,
@@ -48,7 +49,7 @@ pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Res
     while let Some(&place) = parser.places.get(parser.schemas.len()) {
         parser.schema(place)?;
     }
-    Ok((Model { schemas: parser.schemas, root }, parser.rows))
+    Ok((Model { schemas: parser.schemas, root, pointers: parser.pointers }, parser.rows))
 }
 
 /// What a [`SchemaId`] stands for.
@@ -73,42 +74,29 @@ struct Parser<'t> {
     docs: Documents<'t>,
     scopes: Scopes,
     ids: Ids,
+    /// Where the references of document 0's root resource lead from the empty scope.
+    refs: FxHashMap<String, SchemaId>,
     places: Vec<Place>,
-    /// By id, until the schema is read.
-    pointers: Vec<String>,
-    pointer_bytes: usize,
+    pointers: Pointers,
+    /// Length of the pointers of rows.
+    row_bytes: usize,
     schemas: Vec<Schema>,
     rows: Vec<ReportRow>,
     formats: Formats,
     limits: &'t Limits,
 }
 
-/// Annotations that everybody knows to be such: no row.
-const SILENT: [&str; 13] = [
-    "title",
-    "description",
-    "default",
-    "examples",
-    "example",
-    "$comment",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "$schema",
-    "$vocabulary",
-    "id",
-    "$id",
-];
-
 impl<'t> Parser<'t> {
-    /// The id of a place, which is new if nothing has named it before. `pointer` is only called for new ones.
+    /// The id of a place, which is new if nothing has named it before. Only then `pointer` is called, to append to the
+    /// pointer of `parent`.
     fn place(
         &mut self,
         doc: u32,
         document: &Document<'t>,
         node: NodeId,
         scope: ScopeId,
-        pointer: impl FnOnce(&[String]) -> String,
+        parent: Option<SchemaId>,
+        pointer: impl FnOnce(&mut String),
     ) -> Result<SchemaId> {
         let resource = document.resource_of(node);
         let scope = self.scopes.enter(scope, doc, document, resource, self.limits)?;
@@ -133,16 +121,21 @@ impl<'t> Parser<'t> {
         }
         go_on()?;
         self.places.push(Place { id: new, doc, node, resource, scope });
-        let pointer = pointer(&self.pointers);
-        self.pointer_bytes += pointer.len();
-        check_pointers(self.pointer_bytes, self.limits)?;
-        self.pointers.push(pointer);
+        self.pointers.push(parent, pointer);
+        self.check_pointers()?;
         Ok(new)
     }
 
     fn reach(&mut self, target: &Target, scope: ScopeId) -> Result<SchemaId> {
         let document = Rc::clone(self.docs.doc(target.doc));
-        self.place(target.doc, &document, target.node, scope, |_| [&*document.prefix, &target.pointer].concat())
+        self.place(target.doc, &document, target.node, scope, None, |p| {
+            p.push_str(&document.prefix);
+            p.push_str(&target.pointer);
+        })
+    }
+
+    fn check_pointers(&self) -> Result<()> {
+        check_pointers(self.pointers.bytes() + self.row_bytes, self.limits)
     }
 
     /// `$schema` that names no dialect known here.
@@ -181,17 +174,11 @@ impl<'t> Parser<'t> {
             }
             _ => {
                 let e = Error::new(ErrorKind::Schema, "a schema must be an object or a boolean");
-                return Err(e.at_pointer(self.pointer(place.id), ""));
+                return Err(e.at_pointer(self.pointers.get(place.id), ""));
             }
         };
-        // Pointers of children and rows have been made from it by now.
-        let pointer = self.pointers.get_mut(place.id.0 as usize).map(std::mem::take).unwrap_or_default();
-        self.schemas.push(Schema { pointer, kind });
+        self.schemas.push(Schema { kind });
         Ok(())
-    }
-
-    fn pointer(&self, id: SchemaId) -> String {
-        self.pointers.get(id.0 as usize).cloned().unwrap_or_default()
     }
 }
 
@@ -236,7 +223,7 @@ impl Object<'_, '_> {
                 }
                 continue;
             }
-            self.keyword(keyword, value).map_err(|e| e.at_pointer(self.parser.pointer(self.place.id), key))?;
+            self.keyword(keyword, value).map_err(|e| e.at_pointer(self.parser.pointers.get(self.place.id), key))?;
         }
         self.finish()
     }
@@ -290,11 +277,11 @@ impl Object<'_, '_> {
                 self.out.bare_integers = self.dialect.draft == Draft::D4;
             }
             Keyword::Enum => self.out.enumeration = Some(keywords::values(tape, value)?),
-            Keyword::Const => self.out.constant = Some(tape.to_value(value)?),
-            Keyword::Minimum => self.out.minimum = Some(keywords::number(tape, value)?),
-            Keyword::Maximum => self.out.maximum = Some(keywords::number(tape, value)?),
+            Keyword::Const => self.out.constant = Some(Box::new(tape.to_value(value)?)),
+            Keyword::Minimum => self.out.minimum = Some(Box::new(keywords::number(tape, value)?)),
+            Keyword::Maximum => self.out.maximum = Some(Box::new(keywords::number(tape, value)?)),
             Keyword::ExclusiveMinimum | Keyword::ExclusiveMaximum => self.exclusive(keyword, value)?,
-            Keyword::MultipleOf => self.out.multiple_of = Some(keywords::positive(tape, value)?),
+            Keyword::MultipleOf => self.out.multiple_of = Some(Box::new(keywords::positive(tape, value)?)),
             Keyword::MinLength => self.out.min_length = Some(keywords::count(tape, value)?),
             Keyword::MaxLength => self.out.max_length = Some(keywords::count(tape, value)?),
             Keyword::Pattern => self.out.pattern = Some(keywords::string(tape, value)?.to_owned()),
@@ -319,15 +306,11 @@ impl Object<'_, '_> {
 
     fn child(&mut self, node: NodeId, keyword: &str, step: Option<&str>) -> Result<SchemaId> {
         let Place { id, doc, scope, .. } = self.place;
-        self.parser.place(doc, self.document, node, scope, |pointers| {
-            let parent = pointers.get(id.0 as usize).map_or("", String::as_str);
-            let mut p = String::with_capacity(parent.len() + keyword.len() + 2 + step.map_or(0, |s| s.len() + 4));
-            p.push_str(parent);
-            push_step(&mut p, keyword);
+        self.parser.place(doc, self.document, node, scope, Some(id), |p| {
+            push_step(p, keyword);
             if let Some(step) = step {
-                push_step(&mut p, step);
+                push_step(p, step);
             }
-            p
         })
     }
 
@@ -359,6 +342,11 @@ impl Object<'_, '_> {
     fn reference(&mut self, keyword: Keyword, value: NodeId) -> Result<SchemaId> {
         let Place { doc, resource, scope, .. } = self.place;
         let reference = keywords::string(&self.document.tape, value)?;
+        // Some schemas refer to one place from thousands.
+        let is_common = keyword == Keyword::Ref && (doc, resource, scope) == (0, 0, ScopeId::EMPTY);
+        if is_common && let Some(&id) = self.parser.refs.get(reference) {
+            return Ok(id);
+        }
         let docs = &mut self.parser.docs;
         let mut target = docs.resolve(doc, resource, reference)?;
         let name = match keyword {
@@ -373,7 +361,11 @@ impl Object<'_, '_> {
         if let Some(name) = name {
             target = self.parser.scopes.target(scope, &name, |d| docs.doc(d), target);
         }
-        self.parser.reach(&target, scope)
+        let id = self.parser.reach(&target, scope)?;
+        if is_common {
+            self.parser.refs.insert(reference.to_owned(), id);
+        }
+        Ok(id)
     }
 
     /// A list of schemas here is what 2020-12 calls `prefixItems`.
@@ -419,7 +411,7 @@ impl Object<'_, '_> {
         if self.dialect.draft == Draft::D4 {
             return Err(Error::new(ErrorKind::Schema, "a boolean is expected in draft 4"));
         }
-        let number = Some(keywords::number(tape, value)?);
+        let number = Some(Box::new(keywords::number(tape, value)?));
         if is_maximum {
             self.out.exclusive_maximum = number
         } else {
@@ -490,9 +482,9 @@ impl Object<'_, '_> {
     }
 
     fn row(&mut self, keyword: &str, enforcement: Enforcement, reason: String) -> Result<()> {
-        let pointer = self.parser.pointer(self.place.id);
-        self.parser.pointer_bytes += pointer.len();
-        check_pointers(self.parser.pointer_bytes, self.parser.limits)?;
+        let pointer = self.parser.pointers.get(self.place.id).to_string();
+        self.parser.row_bytes += pointer.len();
+        self.parser.check_pointers()?;
         self.parser.rows.push(ReportRow { pointer, keyword: keyword.to_owned(), enforcement, reason });
         Ok(())
     }

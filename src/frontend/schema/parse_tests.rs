@@ -27,7 +27,7 @@ fn keywords(model: &Model, id: SchemaId) -> &Keywords {
 }
 
 fn pointer(model: &Model, id: SchemaId) -> &str {
-    &model.schemas[id.0 as usize].pointer
+    model.pointer(id)
 }
 
 /// Where the first reference of the root leads.

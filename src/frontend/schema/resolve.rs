@@ -10,6 +10,7 @@
 
 use super::drafts::{Dialect, Draft, Keyword, Shape, custom_dialect, metaschema};
 use super::text::{Kind, NodeId, Tape};
+use super::trail::{Step, Trail};
 use super::uri;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -291,32 +292,37 @@ impl<'t> Documents<'t> {
 
     /// Walks over all schemas of a document, in the order of the text.
     fn index(&mut self, doc: u32, document: &mut Document<'t>) -> Result<()> {
-        let mut todo = vec![(NodeId::ROOT, String::new(), 0)];
+        // Few schemas name themselves, so places are written as pointers where one does.
+        let mut trail = Trail::default();
+        let mut todo = vec![(NodeId::ROOT, Trail::ROOT, 0)];
         let mut found = Vec::new();
         let mut pointer_bytes = 0;
-        while let Some((node, pointer, around)) = todo.pop() {
-            let resource = self.name(doc, document, node, &pointer, around)?;
+        while let Some((node, place, around)) = todo.pop() {
+            let resource = if names_itself(&document.tape, node) {
+                let pointer = trail.pointer(&document.tape, place);
+                self.name(doc, document, node, &pointer, around)?
+            } else {
+                around
+            };
             let dialect = document.resource(resource).dialect;
             let tape = &document.tape;
-            for (key, value) in tape.members(node) {
+            for (key_node, (key, value)) in tape.keys(node).zip(tape.members(node)) {
                 let Some(keyword) = Keyword::of(key).filter(|k| dialect.has(*k)) else { continue };
-                let mut add = |node, step: Option<&str>| {
-                    let mut p = pointer.clone();
-                    uri::push_step(&mut p, key);
-                    if let Some(step) = step {
-                        uri::push_step(&mut p, step);
-                    }
-                    pointer_bytes += p.len();
+                let mut add = |node, step: Step| {
+                    let (place, bytes) = trail.add(tape, place, key_node, step);
+                    pointer_bytes += bytes;
                     if pointer_bytes <= self.limits.max_source_bytes {
-                        found.push((node, p, resource));
+                        found.push((node, place, resource));
                     }
                 };
                 match (keyword.shape(), tape.kind(value)) {
-                    (Shape::Schema | Shape::SchemaOrList, Kind::Object(_)) => add(value, None),
+                    (Shape::Schema | Shape::SchemaOrList, Kind::Object(_)) => add(value, Step::None),
                     (Shape::List | Shape::SchemaOrList, Kind::Array(_)) => {
-                        tape.items(value).enumerate().for_each(|(i, n)| add(n, Some(&i.to_string())));
+                        tape.items(value).zip(0..).for_each(|(n, i)| add(n, Step::Item(i)));
                     }
-                    (Shape::Map, Kind::Object(_)) => tape.members(value).for_each(|(k, n)| add(n, Some(k))),
+                    (Shape::Map, Kind::Object(_)) => {
+                        tape.keys(value).zip(tape.members(value)).for_each(|(k, (_, n))| add(n, Step::Key(k)));
+                    }
                     _ => {}
                 }
             }
@@ -433,6 +439,12 @@ impl<'t> Documents<'t> {
         self.dialects.push((uri.to_owned(), dialect));
         Ok(dialect)
     }
+}
+
+/// Whether a schema has a key that may name it.
+fn names_itself(tape: &Tape<'_>, node: NodeId) -> bool {
+    let names = |key| matches!(key, "$id" | "id" | "$anchor" | "$dynamicAnchor" | "$recursiveAnchor");
+    tape.members(node).any(|(key, _)| names(key))
 }
 
 /// An error inside a document that was passed: its own place would be read as one in the schema.

@@ -127,6 +127,11 @@ impl<'t> Tape<'t> {
         })
     }
 
+    /// The places of the keys of an object, in the order of [`members`](Self::members).
+    pub fn keys(&self, node: NodeId) -> impl Iterator<Item = NodeId> + use<'_, 't> {
+        self.members(node).map(|(_, value)| NodeId(value.0 - 1))
+    }
+
     /// The member of an object with this key.
     pub fn get(&self, node: NodeId, key: &str) -> Option<NodeId> {
         if let Kind::Object(n) = self.kind(node)

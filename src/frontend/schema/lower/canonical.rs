@@ -1,11 +1,49 @@
 //! What is known about nodes as a whole: which are equal, what types they may accept, and that none applies to itself.
 
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
 use super::super::decimal::Decimal;
 use super::super::model::Types;
 use super::node::{Node, NodeId, Nodes, Scalar};
 use crate::error::Result;
 
+/// Nodes by what they say.
+#[derive(Default)]
+pub(super) struct Contents {
+    table: HashTable<Known>,
+    /// Their keys, one after the other.
+    keys: Vec<u64>,
+}
+
+struct Known {
+    hash: u64,
+    /// Where the key lies.
+    start: usize,
+    end: usize,
+    id: NodeId,
+}
+
 impl<'m> Nodes<'m> {
+    /// The node that says the same as `node`. Where there is none, `id` is remembered as the one that does.
+    pub(super) fn equal_to(&mut self, id: NodeId, node: &Node<'m>) -> Option<NodeId> {
+        let Contents { mut table, mut keys } = std::mem::take(&mut self.contents);
+        let start = keys.len();
+        self.key(node, &mut keys);
+        let mut h = FxHasher::default();
+        keys[start..].iter().for_each(|&word| h.write_u64(word));
+        let hash = h.finish();
+        let same = |k: &Known| k.hash == hash && keys[k.start..k.end] == keys[start..];
+        let known = table.find(hash, same).map(|k| k.id);
+        match known {
+            Some(_) => keys.truncate(start),
+            None => _ = table.insert_unique(hash, Known { hash, start, end: keys.len(), id }, |k| k.hash),
+        }
+        self.contents = Contents { table, keys };
+        known
+    }
+
     /// The types that a node may accept, as far as its finished children say.
     pub(super) fn mask_of(&self, n: &Node<'m>) -> Types {
         // A node that is still open may accept anything, as far as is known here.
@@ -39,9 +77,9 @@ impl<'m> Nodes<'m> {
         Types(m)
     }
 
-    /// Two nodes are equal exactly if their keys are.
-    pub(super) fn key(&self, n: &Node<'m>) -> Vec<u64> {
-        let mut k: Vec<u64> = vec![n.types.0 as u64 | (n.bare_integers as u64) << 8];
+    /// Appends the key of a node. Two nodes are equal exactly if their keys are.
+    fn key(&self, n: &Node<'m>, k: &mut Vec<u64>) {
+        k.push(n.types.0 as u64 | (n.bare_integers as u64) << 8);
         let list = |k: &mut Vec<u64>, tag: u64, v: &[NodeId]| {
             k.push(tag << 32 | v.len() as u64);
             k.extend(v.iter().map(|&c| self.canon(c) as u64));
@@ -58,17 +96,17 @@ impl<'m> Nodes<'m> {
                     Scalar::Null => k.push(0),
                     Scalar::Bool(b) => k.push(1 + *b as u64),
                     Scalar::Word(w) => k.extend([3, *w as u64]),
-                    Scalar::Number(d) => decimal(&mut k, 4, d),
+                    Scalar::Number(d) => decimal(k, 4, d),
                 }
             }
-            list(&mut k, 2, &v.composites);
+            list(k, 2, &v.composites);
         }
         if let Some(s) = n.scalar {
             let numbers = [&s.minimum, &s.maximum, &s.exclusive_minimum, &s.exclusive_maximum, &s.multiple_of]
                 .into_iter()
                 .enumerate();
             for (i, d) in numbers {
-                d.iter().for_each(|d| decimal(&mut k, 10 + i as u64, d));
+                d.iter().for_each(|d| decimal(k, 10 + i as u64, d));
             }
             k.extend(bound(s.min_length));
             k.extend(bound(s.max_length));
@@ -84,7 +122,7 @@ impl<'m> Nodes<'m> {
             for c in [o.additional, o.names, o.unevaluated] {
                 k.push(c.map_or(u64::MAX, |c| self.canon(c) as u64));
             }
-            list(&mut k, 21, &[]);
+            list(k, 21, &[]);
             k.push(o.required.len() as u64);
             k.extend(o.required.iter().map(|&r| r as u64));
             k.push(o.min);
@@ -99,7 +137,7 @@ impl<'m> Nodes<'m> {
         }
         if let Some(a) = &n.array {
             k.push(30 << 32);
-            list(&mut k, 31, &a.prefix);
+            list(k, 31, &a.prefix);
             for c in [a.items, a.unevaluated, a.contains.map(|c| c.0)] {
                 k.push(c.map_or(u64::MAX, |c| self.canon(c) as u64));
             }
@@ -111,12 +149,11 @@ impl<'m> Nodes<'m> {
             k.push(a.min);
             k.extend(bound(a.max));
         }
-        list(&mut k, 40, &n.all);
-        n.any.iter().for_each(|v| list(&mut k, 41, v));
-        n.one.iter().for_each(|v| list(&mut k, 42, v));
-        n.not.iter().for_each(|&v| list(&mut k, 43, &[v]));
-        n.cond.iter().for_each(|&(i, t, e)| list(&mut k, 44, &[i, t, e]));
-        k
+        list(k, 40, &n.all);
+        n.any.iter().for_each(|v| list(k, 41, v));
+        n.one.iter().for_each(|v| list(k, 42, v));
+        n.not.iter().for_each(|&v| list(k, 43, &[v]));
+        n.cond.iter().for_each(|&(i, t, e)| list(k, 44, &[i, t, e]));
     }
 
     /// A circle of applicators that hold in place has no meaning: it never reads any part of the value.

@@ -74,7 +74,7 @@ pub fn lower_within(
     let mut cx = Context::new(nodes, options, limits, report)?;
     let root = cx.nodes.of_schema(model.root);
     let Some(root) = cx.rule(Lits::from_slice(&[Lit::yes(root)]))? else {
-        let pointer = model.schemas.get(model.root.0 as usize).map_or("", |s| s.pointer.as_str());
+        let pointer = model.pointer(model.root);
         let e = Error::new(ErrorKind::Unsatisfiable, "no value satisfies the schema: it accepts nothing");
         return Err(e.at_pointer(pointer, ""));
     };
@@ -82,7 +82,7 @@ pub fn lower_within(
     let mut narrowed = false;
     while let Some(lits) = cx.queue.get(drafts.len()).cloned() {
         let mut draft = draft(&mut cx, &lits).map_err(|e| {
-            let pointer = cx.nodes.model.schemas.get(cx.origin(&lits).0 as usize).map_or("", |s| s.pointer.as_str());
+            let pointer = cx.nodes.model.pointer(cx.origin(&lits));
             e.at_pointer(pointer, "")
         })?;
         if let Some(alphabet) = alphabet {

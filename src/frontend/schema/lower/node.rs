@@ -8,10 +8,11 @@
 //! recursive schema) stays valid through [`Nodes::canon`].
 
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::decimal::Decimal;
 use super::super::model::{Keywords, Model, SchemaId, SchemaKind, Types};
+use super::canonical::Contents;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Names a node; always read through [`Nodes::canon`].
@@ -171,9 +172,9 @@ pub(super) struct Nodes<'m> {
     pub model: &'m Model,
     pub(super) list: Vec<Option<Box<Node<'m>>>>,
     canon: Vec<NodeId>,
-    table: FxHashMap<Box<[u64]>, NodeId>,
-    names: Vec<Rc<str>>,
-    name_index: FxHashMap<Rc<str>, Name>,
+    pub(super) contents: Contents,
+    names: Vec<Arc<str>>,
+    name_index: FxHashMap<Arc<str>, Name>,
     /// How the numbers of `enum` and `const` are written, each way once.
     pub written: FxHashMap<Decimal, Vec<String>>,
 }
@@ -185,7 +186,7 @@ impl<'m> Nodes<'m> {
             model,
             list: vec![None; model.schemas.len() + 2],
             canon: vec![UNBUILT; model.schemas.len() + 2],
-            table: FxHashMap::default(),
+            contents: Contents::default(),
             names: Vec::new(),
             name_index: FxHashMap::default(),
             written: FxHashMap::default(),
@@ -227,7 +228,7 @@ impl<'m> Nodes<'m> {
 
     /// JSON Pointer of a node.
     pub fn pointer(&self, id: NodeId) -> &'m str {
-        self.model.schemas.get(self.get(id).origin.0 as usize).map_or("", |s| s.pointer.as_str())
+        self.model.pointer(self.get(id).origin)
     }
 
     /// Number of node ids.
@@ -236,7 +237,7 @@ impl<'m> Nodes<'m> {
     }
 
     /// The text of a name.
-    pub fn name(&self, name: Name) -> Rc<str> {
+    pub fn name(&self, name: Name) -> Arc<str> {
         self.names.get(name as usize).cloned().unwrap_or_default()
     }
 
@@ -244,7 +245,7 @@ impl<'m> Nodes<'m> {
         if let Some(&n) = self.name_index.get(s) {
             return n;
         }
-        let (n, s) = (self.names.len() as Name, Rc::<str>::from(s));
+        let (n, s) = (self.names.len() as Name, Arc::<str>::from(s));
         self.names.push(s.clone());
         self.name_index.insert(s, n);
         n
@@ -304,7 +305,7 @@ impl<'m> Nodes<'m> {
     }
 
     pub(super) fn cycle(&self, id: NodeId) -> Error {
-        let pointer = self.model.schemas.get((id as usize).saturating_sub(2)).map_or("", |s| s.pointer.as_str());
+        let pointer = self.model.pointer(SchemaId(id.saturating_sub(2)));
         Error::new(
             ErrorKind::Schema,
             "the schema applies to itself in place, without reading any part of the value; remove the reference that \
@@ -320,13 +321,9 @@ impl<'m> Nodes<'m> {
             self.canon[id as usize] = FALSE;
             return;
         }
-        let key = self.key(&node).into_boxed_slice();
-        match self.table.get(&key) {
-            Some(&to) => self.canon[id as usize] = to,
-            None => {
-                self.table.insert(key, id);
-                self.list[id as usize] = Some(Box::new(node));
-            }
+        match self.equal_to(id, &node) {
+            Some(to) => self.canon[id as usize] = to,
+            None => self.list[id as usize] = Some(Box::new(node)),
         }
     }
 
@@ -345,7 +342,7 @@ impl<'m> Nodes<'m> {
             let values = self.values(origin, v.iter())?;
             n.values.push(values);
         }
-        for v in k.constant.iter() {
+        if let Some(v) = k.constant.as_deref() {
             let values = self.values(origin, std::iter::once(v))?;
             n.values.push(values);
         }

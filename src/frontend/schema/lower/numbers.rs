@@ -67,15 +67,15 @@ impl Context<'_, '_> {
             (false, _) => b.not_multiple_of.push(Decimal::from(1)),
         }
         if let Some(k) = keywords {
-            b.min = k.minimum.clone().map(|d| (d, false));
-            b.max = k.maximum.clone().map(|d| (d, false));
+            b.min = k.minimum.as_deref().cloned().map(|d| (d, false));
+            b.max = k.maximum.as_deref().cloned().map(|d| (d, false));
             if let Some(d) = &k.exclusive_minimum {
                 tighten(&mut b.min, d, true, true);
             }
             if let Some(d) = &k.exclusive_maximum {
                 tighten(&mut b.max, d, true, false);
             }
-            b.multiple_of = k.multiple_of.iter().cloned().collect();
+            b.multiple_of = k.multiple_of.as_deref().into_iter().cloned().collect();
             for (bounded, keyword) in [
                 (k.minimum.is_some(), "minimum"),
                 (k.maximum.is_some(), "maximum"),

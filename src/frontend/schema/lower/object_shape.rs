@@ -168,7 +168,7 @@ fn build(
         if rule.is_none() && required {
             return Ok(());
         }
-        properties.push(Property { name: String::from(&*cx.nodes.name(n)), rule, required });
+        properties.push(Property { name: cx.nodes.name(n), rule, required });
     }
     let mut shape = ObjectShape {
         properties,

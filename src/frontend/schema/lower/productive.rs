@@ -27,13 +27,16 @@ pub(super) struct Draft {
 struct Productive<'c, 'm, 'a> {
     cx: &'c mut Context<'m, 'a>,
     drafts: Vec<Draft>,
+    /// Which rules have arrays or objects.
+    structured: Vec<bool>,
     yes: Vec<bool>,
 }
 
 /// Prunes and numbers the rules in the order in which the root reaches them.
 pub(super) fn prune(cx: &mut Context<'_, '_>, drafts: Vec<Draft>, root: RuleId) -> Result<(Vec<Rule>, RuleId)> {
     let yes = vec![false; drafts.len()];
-    let mut p = Productive { cx, drafts, yes };
+    let structured = drafts.iter().map(|d| !d.rule.arrays.is_empty() || !d.rule.objects.is_empty()).collect();
+    let mut p = Productive { cx, drafts, structured, yes };
     p.solve()?;
     if !p.is(root) {
         return Err(p.blame(root));
@@ -199,8 +202,7 @@ impl Productive<'_, '_, '_> {
             rules.dedup();
             let domain = rules.iter().try_fold(0u64, |n, r| {
                 let d = &self.drafts[r.0 as usize];
-                let structured = !d.rule.arrays.is_empty() || !d.rule.objects.is_empty();
-                if structured { None } else { d.scalars.map(|k| n.saturating_add(k)) }
+                if self.structured[r.0 as usize] { None } else { d.scalars.map(|k| n.saturating_add(k)) }
             });
             if domain.is_some_and(|d| d < a.min) || !self.has_values(&rules, a.min)? {
                 return Ok(false);
@@ -226,7 +228,7 @@ impl Productive<'_, '_, '_> {
         let mut values: FxHashSet<Box<[u8]>> = FxHashSet::default();
         for r in rules {
             let rule = &self.drafts[r.0 as usize].rule;
-            if !rule.arrays.is_empty() || !rule.objects.is_empty() {
+            if self.structured[r.0 as usize] {
                 return Ok(true);
             }
             let strings: Vec<_> = rule.strings.iter().map(|s| (s.text, s.min, s.max)).collect();
@@ -346,15 +348,18 @@ impl Productive<'_, '_, '_> {
         let mut i = 0;
         while i < order.len() {
             let at = order[i].0 as usize;
-            let mut rule = self.drafts[at].rule.clone();
-            let mut arrays = Vec::with_capacity(rule.arrays.len());
-            for a in std::mem::take(&mut rule.arrays) {
+            // The scalars stay: arrays of unique elements ask for them.
+            let drafted = &mut self.drafts[at].rule;
+            let (was_arrays, was_objects) = (std::mem::take(&mut drafted.arrays), std::mem::take(&mut drafted.objects));
+            let mut rule = drafted.clone();
+            let mut arrays = Vec::with_capacity(was_arrays.len());
+            for a in was_arrays {
                 if self.array_possible(&a)? {
                     arrays.push(self.prune_array(a));
                 }
             }
-            let mut objects = Vec::with_capacity(rule.objects.len());
-            for o in std::mem::take(&mut rule.objects) {
+            let mut objects = Vec::with_capacity(was_objects.len());
+            for o in was_objects {
                 if self.object_possible(&o)? {
                     objects.push(self.prune_object(o)?);
                 }
@@ -408,7 +413,7 @@ impl Productive<'_, '_, '_> {
 
 /// The error for a schema that accepts nothing.
 fn unsatisfiable(cx: &Context<'_, '_>, origin: SchemaId) -> Error {
-    let pointer = cx.nodes.model.schemas.get(origin.0 as usize).map_or("", |s| s.pointer.as_str());
+    let pointer = cx.nodes.model.pointer(origin);
     Error::new(ErrorKind::Unsatisfiable, "no value satisfies the schema: this part of it accepts nothing")
         .at_pointer(pointer, "")
 }

@@ -309,7 +309,7 @@ impl Context<'_, '_> {
 
     /// The words as one expression.
     pub fn words_text(&mut self, words: &[Name]) -> ExprId {
-        let texts: Vec<std::rc::Rc<str>> = words.iter().map(|&w| self.nodes.name(w)).collect();
+        let texts: Vec<std::sync::Arc<str>> = words.iter().map(|&w| self.nodes.name(w)).collect();
         let texts: Vec<&[u8]> = texts.iter().map(|t| t.as_bytes()).collect();
         self.x.choice(&texts)
     }
