@@ -18,6 +18,7 @@
 use rustc_hash::FxHashMap;
 
 use super::groups::{ALL, CONTROLS, Groups, group_of, plain_bytes, special, specials_of};
+use super::least::{LeastTable, least};
 use super::lengths::{LengthTable, lengths};
 use crate::ir::{Edge, Expr, ExprId, Exprs, INF};
 
@@ -149,7 +150,7 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
             best
         }
         Expr::And(parts) => match without(x, table, parts) {
-            Some(groups) => Free { groups, len: INF },
+            Some(free) => free,
             None => {
                 let (mut all, mut plain, mut finite) = (Free::OPEN, 0, true);
                 for &p in parts.iter() {
@@ -203,6 +204,10 @@ fn class(x: &Exprs, e: ExprId) -> Option<Groups> {
 struct Long {
     groups: Groups,
     word: Groups,
+    /// No more characters make a word.
+    need: u32,
+    /// How many characters members have, fewest and most; [`INF`] for any number.
+    counts: (u32, u32),
 }
 
 /// Long strings that are members of `e`: of a repetition of a class all, of what may begin and end with any of a class
@@ -210,37 +215,45 @@ struct Long {
 fn long_members(x: &Exprs, e: ExprId) -> Option<Long> {
     let repeated = |e: ExprId| match x.get(e) {
         Expr::Rep { body, max: INF, .. } => class(x, *body),
+        _ if e == Exprs::ALL => Some(ALL),
         _ => None,
     };
     match x.get(e) {
         Expr::Alt(parts) => {
             let found = parts.iter().filter_map(|&p| long_members(x, p));
-            found.min_by_key(|l| (l.groups != ALL, l.word.count_ones(), l.groups.count_zeros()))
+            found.min_by_key(|l| (l.counts.1 < INF, l.groups != ALL, l.word.count_ones(), l.groups.count_zeros()))
         }
         Expr::Cat(first, _) if repeated(*first).is_some() => {
             let before = repeated(*first)?;
             let groups = |b: u8| group_of(b) | specials_of(b);
-            let (mut word, mut rest) = (0, e);
+            let (mut word, mut need, mut rest) = (0, 0u32, e);
+            let mut shortest = LeastTable::default();
             for _ in 0..DEPTH {
                 rest = match x.get(rest) {
                     Expr::Cat(a, _) if x.is_boolean(*a) => return None,
                     Expr::Cat(a, b) => {
                         if rest != e {
+                            need = need.saturating_add(least(x, &mut shortest, *a));
                             let used = x.used_bytes(*a);
                             word |= (0..=255).filter(|&b| used[b as usize]).fold(0, |all, b| all | groups(b));
                         }
                         *b
                     }
                     Expr::Step { nullable: false, edges } if edges.len() == 1 => {
+                        need = need.saturating_add(1);
                         word |= (edges[0].lo..=edges[0].hi).fold(0, |all, b| all | groups(b));
                         edges[0].to
                     }
                     _ => break,
                 };
             }
-            Some(Long { groups: before & repeated(rest)?, word })
+            Some(Long { groups: before & repeated(rest)?, word, need, counts: (0, INF) })
         }
-        _ => repeated(e).map(|groups| Long { groups, word: 0 }),
+        Expr::Rep { body, min, max } => {
+            let groups = class(x, *body)?;
+            Some(Long { groups, word: 0, need: 0, counts: (*min, *max) })
+        }
+        _ => repeated(e).map(|groups| Long { groups, word: 0, need: 0, counts: (0, INF) }),
     }
 }
 
@@ -251,14 +264,18 @@ fn is_finite(x: &Exprs, table: &mut LengthTable, e: ExprId) -> bool {
 /// The characters of which any string may pass an intersection, whatever its complements say: where all that is not
 /// complemented accepts long strings over some set, a text remains that none of the complemented has as a member.
 /// That holds of strings without a byte that all members contain, of strings with a byte that none contains, and of
-/// strings that are long enough where members are not.
-fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Groups> {
+/// strings that are long enough where members are not. Where a part bounds the number of characters, what is needed for
+/// such a text is left room for.
+fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Free> {
     let is_not = |p: &&ExprId| matches!(x.get(**p), Expr::Not(_));
     let (mut all, mut word) = (ALL, 0);
+    let (mut need, mut counts) = (0u32, (0, INF));
     for &p in parts.iter().filter(|p| !is_not(p)) {
         let long = long_members(x, p)?;
         all &= long.groups;
         word |= long.word;
+        need = need.saturating_add(long.need);
+        counts = (long.counts.0.max(counts.0), long.counts.1.min(counts.1));
     }
     let mut lacking: Vec<Groups> = Vec::new();
     for &p in parts {
@@ -270,6 +287,9 @@ fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Group
         };
         for &q in taken {
             if is_finite(x, table, q) {
+                if counts.1 < INF {
+                    return None;
+                }
                 continue;
             }
             // Nothing is lost by a byte that no member has, as long as it stays.
@@ -288,7 +308,9 @@ fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Group
             all &= !one.or_else(|| one_of(x, q, all & !word, DEPTH).map(|found| found.0))?;
         }
     }
-    (all != 0 && word & !all == 0 && lacking.iter().all(|unused| unused & all != 0)).then_some(all)
+    let whole = all != 0 && word & !all == 0 && lacking.iter().all(|unused| unused & all != 0);
+    let len = if counts.1 == INF { INF } else { counts.1.saturating_sub(need.saturating_add(lacking.len() as u32)) };
+    (whole && len > 0 && counts.0 <= counts.1).then_some(Free { groups: all, len })
 }
 
 /// Letters by how many tokens lack them.

@@ -60,14 +60,14 @@ pub fn inner(
             return inner;
         }
         if count.is_none() {
-            if let Some(row) = by_long_tokens(tables, vocabulary, lexeme, state) {
-                return Inner::Dense(row);
-            }
-            if let Some(inner) = sets::by_set(tables, vocabulary, lexeme, state, free, any) {
+            let few = by_few_tokens(tables, vocabulary, lexeme, state, free).map(Inner::Dense);
+            let by_set = || sets::by_set(tables, vocabulary, lexeme, state, free, any);
+            let near = || {
+                let row = by_long_tokens(tables, vocabulary, lexeme, state);
+                row.or_else(|| nearly_known(tables, trie, lexeme, state)).map(Inner::Dense)
+            };
+            if let Some(inner) = few.or_else(by_set).or_else(near) {
                 return inner;
-            }
-            if let Some(row) = nearly_known(tables, trie, lexeme, state) {
-                return Inner::Dense(row);
             }
         }
     }
@@ -143,7 +143,43 @@ fn around(tables: &Tables, l: &Lexeme, state: StateId, free: Free) -> Option<(St
     l.around(state)
 }
 
-/// The row of a state with a count that only a long token could exhaust, by that of the state without the count.
+/// The row of a state with a count that only few tokens could exhaust, by that of the state without the count.
+fn by_few_tokens(
+    tables: &Tables,
+    vocabulary: &Vocabulary,
+    lexeme: &MaskedLexeme,
+    state: StateId,
+    free: Free,
+) -> Option<Arc<[u32]>> {
+    let l = &*lexeme.lexeme;
+    // In documents walks are short enough, and their lexemes too many.
+    if l.kind() != Kind::Raw {
+        return None;
+    }
+    // The farther a count is, the fewer tokens can tell; what these lead to costs more than the rest.
+    let reaches = [tables.reach.any, 96, 64, 48, 32, 24, 16].into_iter().filter(|far| *far > tables.long.0);
+    let (far, high) = reaches.filter_map(|far| Some((far, l.unbounded(state, far)?))).next()?;
+    let base = tables.root_mask(vocabulary, lexeme, high);
+    let Inner::Dense(base) = &base.inner else { return None };
+    let mut row: Arc<[u32]> = Arc::from(&base[..]);
+    let bits = Arc::make_mut(&mut row);
+    let longest = l.longest(state);
+    let step = |s: StateId, b: &u8| Some(l.next(s, *b)).filter(|&to| to > CLOSED);
+    let passes = |bytes: &[u8]| {
+        let chars = bytes.iter().filter(|&b| b & 0xC0 != 0x80).count() as u32;
+        free.covers(groups_in(bytes), chars) || (chars <= longest && bytes.iter().try_fold(state, step).is_some())
+    };
+    // More pass without the bound.
+    for &(_, t) in tables.by_length.beyond_bytes(far) {
+        let (word, bit) = (&mut bits[t as usize >> 5], 1 << (t & 31));
+        if *word & bit != 0 && !vocabulary.token_bytes(t).is_some_and(passes) {
+            *word &= !bit;
+        }
+    }
+    Some(row)
+}
+
+/// The same where more tokens could, which are walked side by side.
 fn by_long_tokens(
     tables: &Tables,
     vocabulary: &Vocabulary,
@@ -151,30 +187,9 @@ fn by_long_tokens(
     state: StateId,
 ) -> Option<Arc<[u32]>> {
     let l = &*lexeme.lexeme;
-    // In documents walks are short enough, and their lexemes too many.
+    let (reach, long) = &tables.long;
     if l.kind() != Kind::Raw {
         return None;
-    }
-    let (reach, long) = &tables.long;
-    // The farther a count is, the fewer tokens can tell; what these lead to costs more than the rest.
-    for far in [tables.reach.any, 96, 64, 48, 32, 24, 16].into_iter().filter(|far| far > reach) {
-        let Some(high) = l.unbounded(state, far) else { continue };
-        let base = tables.root_mask(vocabulary, lexeme, high);
-        let Inner::Dense(base) = &base.inner else { return None };
-        let mut row: Arc<[u32]> = Arc::from(&base[..]);
-        let bits = Arc::make_mut(&mut row);
-        let free = l.free(l.state(state));
-        let step = |s: StateId, b: &u8| Some(l.next(s, *b)).filter(|&to| to > CLOSED);
-        // More pass without the bound.
-        for &(n, t) in tables.by_length.beyond_bytes(far) {
-            let (word, bit) = (&mut bits[t as usize >> 5], 1 << (t & 31));
-            let passes =
-                |bytes: &[u8]| free.covers(groups_in(bytes), n) || bytes.iter().try_fold(state, step).is_some();
-            if *word & bit != 0 && !vocabulary.token_bytes(t).is_some_and(passes) {
-                *word &= !bit;
-            }
-        }
-        return Some(row);
     }
     let high = l.unbounded(state, *reach)?;
     let base = tables.root_mask(vocabulary, lexeme, high);

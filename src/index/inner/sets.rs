@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock, RwLock};
 use super::super::submask::{Inner, SPARSE};
 use super::super::subtrees::Subtrees;
 use super::super::tables::{MaskedLexeme, Tables};
-use super::{Spans, Walk};
+use super::{Spans, Walk, nearly_known};
 use crate::automaton::free::Free;
 use crate::automaton::groups::{ASCII, Groups, Place, group_of};
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
@@ -218,16 +218,28 @@ pub(super) fn by_set(
     free: Free,
     any: &Arc<[u32]>,
 ) -> Option<Inner> {
+    /// With more exits than this, another state's mask may be nearer.
+    const MOST_EXITS: usize = 2_000;
     let l = &*lexeme.lexeme;
     let trie = vocabulary.trie();
     let by_length = &tables.by_length;
+    if free.groups.count_ones() < FEW_GROUPS {
+        return None;
+    }
     // Tokens that are longer than what is free are stepped where they are few. Otherwise all must fail.
+    let longest = l.longest(state);
     let longer = if free.len >= tables.reach.any { Some(&[][..]) } else { by_length.beyond(free.len) };
-    let longer = longer.filter(|longer| longer.len() <= FEW_TOKENS);
-    if free.groups.count_ones() < FEW_GROUPS || !(longer.is_some() || ends_after(l, state, free)) {
+    let too_long = |longer: &[(u32, u32)]| longer.partition_point(|t| t.0 > longest);
+    let longer = longer.filter(|longer| longer.len() - too_long(longer) <= FEW_TOKENS);
+    if !(longer.is_some() || ends_after(l, state, free)) {
         return None;
     }
     let set = tables.sets.of(trie, &tables.subtrees, 0, free.groups);
+    if set.exits.len() > MOST_EXITS
+        && let Some(row) = nearly_known(tables, trie, lexeme, state)
+    {
+        return Some(Inner::Dense(row));
+    }
     let mut row: Arc<[u32]> = Arc::from(set.row(trie, any, l.kind() == Kind::Raw));
     let bits = Arc::make_mut(&mut row);
     let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
@@ -239,11 +251,11 @@ pub(super) fn by_set(
     }
     match longer {
         Some(longer) => {
-            for &(_, t) in longer {
+            for &(chars, t) in longer {
                 let (word, bit) = (&mut bits[t as usize >> 5], 1 << (t & 31));
                 let step = |s: StateId, b: &u8| Some(l.next(s, *b)).filter(|&to| to > CLOSED);
-                let passes = |bytes: &[u8]| bytes.iter().try_fold(state, step);
-                if *word & bit != 0 && vocabulary.token_bytes(t).and_then(passes).is_none() {
+                let passes = |bytes: &[u8]| chars <= longest && bytes.iter().try_fold(state, step).is_some();
+                if *word & bit != 0 && !vocabulary.token_bytes(t).is_some_and(passes) {
                     *word &= !bit;
                 }
             }
