@@ -210,7 +210,7 @@ impl Tables {
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             long: (long.0, Trie::build(&mut long.1)?),
             subtrees: Subtrees::of(trie),
-            by_length: sets::ByLength::of(vocabulary, reach_of_most),
+            by_length: sets::ByLength::of(vocabulary, long.0),
             sets: sets::Sets::default(),
             marked: OnceLock::new(),
             tails: Tails::of(vocabulary)?,
