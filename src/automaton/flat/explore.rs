@@ -220,6 +220,11 @@ impl<'a> Explorer<'a> {
         &self.arena
     }
 
+    /// What was found: the frames, and by number what [`top`](Self::top) says of each configuration.
+    pub fn into_found(self) -> (Arena, Vec<u32>) {
+        (self.arena, self.at)
+    }
+
     /// Whether the output may end in a configuration.
     pub fn is_accepting(&mut self, id: u32) -> bool {
         let at = self.at[id as usize];

@@ -1,27 +1,72 @@
-//! Masks that are made while configurations are still being found.
+//! Masks that several threads make, the first while configurations are still being found.
 //!
-//! Configurations are found one after the other, on the calling thread, which then minimizes the automaton. Other
-//! threads follow it meanwhile and make the masks of what it found, in the same order. Some of these masks are made in
-//! vain, of configurations that are found to be equal to others; what is taken is the same.
+//! Configurations are found one after the other, on the calling thread, which then minimizes the automaton. Helpers
+//! follow it meanwhile and make the masks of what it found, in the same order; some of these in vain, of configurations
+//! that are found to be equal to others. When the states are known, all threads make the masks that are *wanted* and
+//! that nobody has claimed yet, and the calling one takes them in the order of the states. Whoever has no mask left to
+//! make lays the next states into rows. So what is taken does not depend on the number of threads, and a helper has
+//! what it found out about the frames at hand from the beginning to the end.
 
+use smallvec::SmallVec;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use super::maker::Maker;
+use super::rows::Rows;
 use super::sketch::Sketch;
 use crate::automaton::append::AppendVec;
+use crate::error::{Error, ErrorKind, Result};
 
-/// Configurations that are claimed at once.
+/// Masks that are claimed at once.
 const BATCH: usize = 4;
 /// Steps that are told at once.
 const TOLD: usize = 16;
+
+/// Next states by state and byte class, and the number of classes.
+type Table = (Vec<u16>, usize);
+
+/// What one thread does at a time.
+enum Job {
+    /// Masks of configurations.
+    Masks(SmallVec<[u32; BATCH]>),
+    Rows(Table),
+}
+
+/// What is left to claim once the states are known.
+struct Wanted {
+    /// Configurations whose masks are wanted, and how many of them nobody need look at any more.
+    ids: Arc<[u32]>,
+    seen: usize,
+    table: Option<Table>,
+}
 
 #[derive(Default)]
 struct State {
     /// Of each configuration but the start, from where and by which byte it was found.
     steps: Vec<(u32, u8)>,
-    /// Configurations that somebody makes the mask of.
+    /// Configurations, in the order in which they were found, whose masks somebody makes or made.
     claimed: usize,
+    wanted: Option<Wanted>,
+    rows: Option<Rows>,
     stopped: bool,
+}
+
+impl State {
+    fn claim(&mut self) -> Option<Job> {
+        let Some(wanted) = &mut self.wanted else {
+            let from = self.claimed;
+            // The start is found without a step.
+            self.claimed = (from + BATCH).min(self.steps.len() + 1).max(from);
+            return (self.claimed > from).then(|| Job::Masks((from as u32..self.claimed as u32).collect()));
+        };
+        let mut ids = SmallVec::new();
+        while let Some(&id) = wanted.ids.get(wanted.seen).filter(|_| ids.len() < BATCH) {
+            wanted.seen += 1;
+            if id as usize >= self.claimed {
+                ids.push(id);
+            }
+        }
+        if ids.is_empty() { wanted.table.take().map(Job::Rows) } else { Some(Job::Masks(ids)) }
+    }
 }
 
 /// See the module's story.
@@ -32,38 +77,65 @@ pub struct Ahead {
     made: AppendVec<Arc<Sketch>>,
 }
 
+/// Ends the work of all threads however its scope ends.
+pub struct Stop<'a>(pub &'a Ahead);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.state().stopped = true;
+        self.0.changed.notify_all();
+    }
+}
+
 impl Ahead {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|p| p.into_inner())
     }
 
-    /// The mask of a configuration, if it was made.
-    pub fn get(&self, id: u32) -> Option<&Arc<Sketch>> {
-        self.made.get(id)
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait(state).unwrap_or_else(|p| p.into_inner())
     }
 
-    /// Makes masks until [`stop`](Self::stop).
+    fn work(&self, job: Job, maker: &mut Maker<'_>) {
+        match job {
+            Job::Masks(ids) => ids.iter().for_each(|&id| self.made.set(id, maker.sketch(id))),
+            Job::Rows((next, width)) => {
+                let rows = Rows::of(&next, width);
+                self.state().rows = Some(rows);
+            }
+        }
+        // Who waits looked for it under the lock, so this comes after it looked, or it finds what was made.
+        drop(self.state());
+        self.changed.notify_all();
+    }
+
+    /// Works until nothing is left that nobody has claimed, or until it is stopped.
     pub fn help(&self, maker: &mut Maker<'_>) {
+        let stop = Stop(self);
         let mut steps: Vec<(u32, u8)> = Vec::new();
         loop {
             let mut state = self.state();
-            while !state.stopped && state.claimed > state.steps.len() {
-                state = self.changed.wait(state).unwrap_or_else(|p| p.into_inner());
-            }
-            if state.stopped {
-                return;
-            }
-            // The start is found without a step.
-            let from = state.claimed;
-            state.claimed = (from + BATCH).min(state.steps.len() + 1);
-            let until = state.claimed;
+            let job = loop {
+                let job = if state.stopped { None } else { state.claim() };
+                match job {
+                    Some(job) => break job,
+                    None if state.stopped || state.wanted.is_some() => {
+                        drop(state);
+                        // Nothing went wrong here, so the others go on.
+                        std::mem::forget(stop);
+                        return;
+                    }
+                    None => state = self.wait(state),
+                }
+            };
             steps.clear();
-            steps.extend_from_slice(&state.steps[(maker.len() - 1).min(until - 1)..until - 1]);
+            if let Job::Masks(ids) = &job {
+                let until = ids.iter().max().map_or(0, |&id| id as usize);
+                steps.extend_from_slice(state.steps.get(maker.len() - 1..until).unwrap_or_default());
+            }
             drop(state);
             steps.iter().for_each(|&(from, byte)| maker.follow(from, byte));
-            for id in from..until {
-                self.made.set(id as u32, maker.sketch(id as u32));
-            }
+            self.work(job, maker);
         }
     }
 
@@ -75,18 +147,53 @@ impl Ahead {
         }
     }
 
-    /// Nothing more is made ahead.
-    pub fn stop(&self) {
-        self.state().stopped = true;
+    /// Calls `take` with the masks of all `ids`, in this order, on the calling thread, which makes masks as well.
+    /// `steps` are those that the others were not told, `table` is what the rows are made of that come back.
+    ///
+    /// # Errors
+    /// What `take` returns.
+    pub fn take(
+        &self,
+        mut steps: Vec<(u32, u8)>,
+        ids: Arc<[u32]>,
+        table: Table,
+        maker: &mut Maker<'_>,
+        mut take: impl FnMut(usize, Arc<Sketch>) -> Result<()>,
+    ) -> Result<Rows> {
+        {
+            let mut state = self.state();
+            state.steps.append(&mut steps);
+            state.wanted = Some(Wanted { ids: ids.clone(), seen: 0, table: Some(table) });
+        }
         self.changed.notify_all();
+        for (i, &id) in ids.iter().enumerate() {
+            let sketch = match self.made.get(id) {
+                Some(made) => made.clone(),
+                None => self.find(maker, |_| self.made.get(id).cloned())?,
+            };
+            take(i, sketch)?;
+        }
+        self.find(maker, |state| state.rows.take())
     }
-}
 
-/// Stops the others however its scope ends.
-pub struct Stop<'a>(pub &'a Ahead);
-
-impl Drop for Stop<'_> {
-    fn drop(&mut self) {
-        self.0.stop();
+    /// What somebody makes, when it is made; works on something else until then.
+    fn find<T>(&self, maker: &mut Maker<'_>, mut found: impl FnMut(&mut State) -> Option<T>) -> Result<T> {
+        let mut state = self.state();
+        loop {
+            if let Some(found) = found(&mut state) {
+                return Ok(found);
+            }
+            match state.claim() {
+                Some(job) => {
+                    drop(state);
+                    self.work(job, maker);
+                    state = self.state();
+                }
+                None if state.stopped => {
+                    return Err(Error::new(ErrorKind::Internal, "a thread that built an index panicked"));
+                }
+                None => state = self.wait(state),
+            }
+        }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! The masks are those of the lazy engine, put together from what lexemes allow, which is the same work that guides
 //! spread over their first uses; no state has a walk of the trie of its own, and none a row: masks are sketched by what
-//! they are made of. They are sketched side by side, the first while others are still explored, and added in the order
-//! of the states, so tables are the same for any number of threads.
+//! they are made of. Several threads sketch them, the first while others are still explored (see `ahead`), and they are
+//! added in the order of the states, so tables are the same for any number of threads.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::ahead::{Ahead, Stop};
 use super::gather::MaskSetBuilder;
 use super::maker::Maker;
-use super::ordered::{beside, in_order, no_thread};
+use super::ordered::no_thread;
 use super::rows::Rows;
 use super::sketch::Sketch;
 use super::{DEAD, MAX_STATES, OUTSIDE, Parts, Tables, bits};
@@ -27,10 +27,10 @@ use crate::ir::INF;
 const CHUNK: usize = 64;
 /// Sketches that are held on to, so that the same one is known again.
 const ADDED: usize = 512;
-/// With fewer configurations, or masks to make, than this starting threads takes longer than they save.
-const MANY: usize = 96;
-/// No more threads than these, one that explores among them, keep up with each other.
-const MOST_AHEAD: usize = 8;
+/// With fewer configurations than this starting threads takes longer than they save.
+const MANY: usize = 64;
+/// No more threads than these keep up with each other: what one finds out about the frames the others do not know.
+const MOST: usize = 16;
 
 /// The complete tables of an index, made on `threads` threads, the calling one among them. `progress` is told masks done
 /// and masks in all now and then, on the calling thread, and may stop the work by an error.
@@ -58,39 +58,38 @@ pub fn complete(
     }
     let mut explorer = Explorer::new(source, max_states);
     let ahead = Ahead::default();
-    let (flat, representatives) = explore(&index.0, &mut explorer, &ahead, threads)?;
-    let next = flat.next.iter().map(|&to| if to == flat::DEAD { DEAD } else { to as u16 }).collect();
-    let automaton = (flat.classes.of.to_vec(), next, &flat.accepting[..]);
-    tables(&index.0, automaton, &representatives, &explorer, &ahead, max_bytes, threads, progress)
-}
-
-/// The minimal automaton of an index and what its states stand for, found on the calling thread, while others make
-/// masks ahead.
-fn explore(inner: &Inner, explorer: &mut Explorer<'_>, ahead: &Ahead, threads: usize) -> Result<(Flat, Vec<u32>)> {
-    if threads == 1 {
-        return Flat::explore(explorer);
-    }
     std::thread::scope(|scope| {
-        let _stop = Stop(ahead);
+        let _stop = Stop(&ahead);
         let mut steps: Vec<(u32, u8)> = Vec::new();
         let mut started = false;
         let mut failed = None;
-        let found = Flat::explore_and_tell(explorer, |from, byte| {
+        let found = Flat::explore_and_tell(&mut explorer, |from, byte| {
+            if threads == 1 {
+                return;
+            }
             steps.push((from, byte));
             if started {
                 ahead.tell(&mut steps);
             } else if steps.len() >= MANY {
                 started = true;
                 ahead.tell(&mut steps);
-                for _ in 1..threads.min(MOST_AHEAD) {
-                    let help = || ahead.help(&mut Maker::at_start(inner));
-                    if let Err(e) = std::thread::Builder::new().spawn_scoped(scope, help) {
+                for _ in 1..threads.min(MOST) {
+                    let help = || ahead.help(&mut Maker::at_start(&index.0));
+                    let thread = std::thread::Builder::new().name("interlock-build".into());
+                    if let Err(e) = thread.spawn_scoped(scope, help) {
                         failed = Some(no_thread(&e));
                     }
                 }
             }
         });
-        failed.map_or(found, Err)
+        if let Some(e) = failed {
+            return Err(e);
+        }
+        let (flat, representatives) = found?;
+        let next = flat.next.iter().map(|&to| if to == flat::DEAD { DEAD } else { to as u16 }).collect();
+        let automaton = (flat.classes.of.to_vec(), next, &flat.accepting[..]);
+        let others = started.then_some((&ahead, steps));
+        tables(&index.0, automaton, &representatives, explorer, others, max_bytes, progress)
     })
 }
 
@@ -118,7 +117,7 @@ pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<Table
     }
     let automaton = (classes.of.to_vec(), next, &accepting[..]);
     let ids: Vec<u32> = (0..id).collect();
-    tables(&index.0, automaton, &ids, &explorer, &Ahead::default(), max_bytes, 1, |_, _| Ok(()))
+    tables(&index.0, automaton, &ids, explorer, None, max_bytes, |_, _| Ok(()))
 }
 
 fn address(sketch: &Arc<Sketch>) -> usize {
@@ -126,16 +125,14 @@ fn address(sketch: &Arc<Sketch>) -> usize {
 }
 
 /// Tables of an automaton, given as byte classes, next states and accepting states, over the masks of configurations:
-/// `ids` of `explorer`.
-#[allow(clippy::too_many_arguments)]
+/// `ids` of `explorer`. `others` help, if there are any; the steps are those that they were not told.
 fn tables(
     inner: &Inner,
     (byte_classes, next, accepting): (Vec<u8>, Vec<u16>, &[bool]),
     ids: &[u32],
-    explorer: &Explorer<'_>,
-    ahead: &Ahead,
+    explorer: Explorer<'_>,
+    others: Option<(&Ahead, Vec<(u32, u8)>)>,
     max_bytes: usize,
-    threads: usize,
     mut progress: impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<Tables> {
     let width = next.len() / ids.len().max(1);
@@ -156,19 +153,13 @@ fn tables(
             })
         })
         .collect();
-    let left = distinct.iter().filter(|&&id| ahead.get(id).is_none()).count();
-    let makers = if left < MANY { 1 } else { threads };
-    let threads = if ids.len() < MANY { 1 } else { threads };
-    let tops: Vec<u32> = (0..explorer.len() as u32).map(|id| explorer.top(id)).collect();
-    let worker = || Maker::new(inner, explorer.arena().clone(), tops.clone());
-    let make = |maker: &mut Maker<'_>, i: usize| {
-        let id = distinct[i];
-        ahead.get(id).cloned().unwrap_or_else(|| maker.sketch(id))
-    };
-    let mut numbers: Vec<u16> = Vec::with_capacity(distinct.len());
+    let (arena, tops) = explorer.into_found();
+    let mut maker = Maker::new(inner, arena, tops);
+    let (count, entries) = (distinct.len(), next.len());
+    let mut numbers: Vec<u16> = Vec::with_capacity(count);
     // Sketches that were added, by their addresses, which they keep.
     let mut added: FxHashMap<usize, (Arc<Sketch>, u16)> = FxHashMap::default();
-    let take = |i: usize, sketch: Arc<Sketch>| {
+    let mut take = |i: usize, sketch: Arc<Sketch>| {
         // Fewer than the states, whose numbers have 16 bits.
         let number = added.get(&address(&sketch)).map_or_else(|| set.add(&sketch) as u16, |known| known.1);
         if added.len() >= ADDED {
@@ -176,17 +167,22 @@ fn tables(
         }
         added.insert(address(&sketch), (sketch, number));
         numbers.push(number);
-        if !(i + 1).is_multiple_of(CHUNK) && i + 1 < distinct.len() {
+        if !(i + 1).is_multiple_of(CHUNK) && i + 1 < count {
             return Ok(());
         }
-        let held = set.bytes() + 2 * next.len();
+        let held = set.bytes() + 2 * entries;
         if held > max_bytes {
             return Err(Error::limit("bytes of built tables", max_bytes as u64, held as u64));
         }
-        progress(i + 1, distinct.len())
+        progress(i + 1, count)
     };
-    let masks_made = || in_order(makers, distinct.len(), worker, make, take);
-    let ((), rows) = beside(threads, || Rows::of(&next, width), masks_made)?;
+    let rows = match others {
+        Some((ahead, steps)) => ahead.take(steps, distinct.into(), (next, width), &mut maker, &mut take)?,
+        None => {
+            distinct.iter().enumerate().try_for_each(|(i, &id)| take(i, maker.sketch(id)))?;
+            Rows::of(&next, width)
+        }
+    };
     let mask_of: Vec<u16> = places.iter().map(|&place| numbers[place as usize]).collect();
     let parts = Parts {
         byte_classes: byte_classes.into(),

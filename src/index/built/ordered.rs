@@ -98,28 +98,6 @@ pub fn no_thread(e: &std::io::Error) -> Error {
     Error::new(ErrorKind::Limit, format!("threads cannot be started: {e}"))
 }
 
-/// Does `work`, and `other` beside it on a thread of its own if there may be more than one.
-///
-/// # Errors
-/// What `work` returns; `Limit` if a thread cannot be started.
-pub fn beside<T, R: Send>(
-    threads: usize,
-    other: impl FnOnce() -> R + Send,
-    work: impl FnOnce() -> Result<T>,
-) -> Result<(T, R)> {
-    if threads <= 1 {
-        return Ok((work()?, other()));
-    }
-    std::thread::scope(|scope| {
-        let started = std::thread::Builder::new().name("interlock-build".into()).spawn_scoped(scope, other);
-        let started = started.map_err(|e| no_thread(&e))?;
-        let done = work()?;
-        let other = started.join();
-        let other = other.map_err(|_| Error::new(ErrorKind::Internal, "a thread that built an index panicked"))?;
-        Ok((done, other))
-    })
-}
-
 /// Calls `make` with each number below `count`, on `threads` threads of which the calling one is one, and `take` with
 /// each number and what was made, in order, on the calling thread. Each thread has what `worker` returns for itself.
 ///

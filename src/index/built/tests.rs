@@ -37,8 +37,8 @@ fn mask(tables: &Tables, state: u16) -> Vec<u32> {
     row
 }
 
-const PATTERNS: [&str; 6] =
-    ["(ab|abc)*", "[a-c]{2,40}", "(a|b)*abb|foo", "a(?!b)[a-z]{0,3}1*", "(aa|aaa)*b", "é+[0-9]{3}"];
+const PATTERNS: [&str; 7] =
+    ["(ab|abc)*", "((ab|c)1?){3,70}", "[a-c]{2,40}", "(a|b)*abb|foo", "a(?!b)[a-z]{0,3}1*", "(aa|aaa)*b", "é+[0-9]{3}"];
 
 #[test]
 fn tables_say_what_guides_and_walks_of_the_trie_say() {

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use super::{beside, in_order};
+use super::in_order;
 use crate::error::{Error, ErrorKind};
 
 #[test]
@@ -51,13 +51,4 @@ fn a_maker_that_panics_hangs_nobody() {
         let work = || in_order(threads, 1_000, || (), make, |_, ()| Ok(()));
         assert!(std::panic::catch_unwind(work).is_err());
     }
-}
-
-#[test]
-fn work_and_what_is_done_beside_it_both_come_back() {
-    for threads in [1, 2] {
-        assert_eq!(beside(threads, || 1, || Ok(2)).unwrap(), (2, 1));
-        assert!(beside(threads, || 1, || Err::<(), _>(Error::new(ErrorKind::Cancelled, "enough"))).is_err());
-    }
-    assert!(beside(2, || panic!("on purpose"), || Ok(())).is_err());
 }
