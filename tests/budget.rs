@@ -149,6 +149,45 @@ fn a_budget_is_a_subset_that_keeps_what_fits() {
     }
 }
 
+/// Schemas of objects that need members without a name, which must differ from the key that a token begins.
+const KEYS: &[&str] = &[
+    r#"{"type":"object","minProperties":2,"additionalProperties":{"type":"integer"}}"#,
+    r#"{"type":"object","minProperties":3,"patternProperties":{"^x-":{"type":"null"}},"additionalProperties":false}"#,
+    r#"{"type":"object","minProperties":2,"maxProperties":3,"properties":{"id":{"type":"integer"}},"required":["id"],
+        "patternProperties":{"^[ab]{1,2}$":{"enum":[1,22]}},"additionalProperties":false}"#,
+    r#"{"type":"object","patternProperties":{"a":{"type":"number"}},"not":{"patternProperties":{"a":{"maximum":9}}}}"#,
+    r#"{"type":"object","anyOf":[{"minProperties":2},{"required":["key"]}],"additionalProperties":{"const":true}}"#,
+    r#"{"type":"array","minItems":2,"items":{"type":"object","minProperties":1,"additionalProperties":{"type":"string"}}}"#,
+];
+
+#[test]
+fn masks_are_what_advancing_takes() {
+    let mut rng = Rng(23);
+    for text in KEYS {
+        for order in [PropertyOrder::Any, PropertyOrder::Schema] {
+            let index = schema(text, order);
+            let needed = index.guide(&GuideOptions::default()).unwrap().min_tokens_to_finish().unwrap();
+            for more in [1, 4] {
+                let mut guide = budgeted(&index, needed + more).unwrap();
+                let mut free = index.guide(&GuideOptions::default()).unwrap();
+                loop {
+                    let allowed = guide.allowed_token_ids();
+                    for t in free.allowed_token_ids().into_iter().filter(|&t| !small().is_eos(t)) {
+                        let mut fork = guide.clone();
+                        let said = String::from_utf8_lossy(&small().decode(&guide.tokens()).unwrap()).into_owned();
+                        let token = String::from_utf8_lossy(small().token_bytes(t).unwrap()).into_owned();
+                        assert_eq!(allowed.binary_search(&t).is_ok(), fork.try_advance(t), "{text} {said:?} {token:?}");
+                    }
+                    let Some(id) = prolonging(&mut guide, &mut rng) else { break };
+                    guide.advance(id).unwrap();
+                    free.advance(id).unwrap();
+                }
+                assert!(guide.is_accepting());
+            }
+        }
+    }
+}
+
 #[test]
 fn going_back_gives_the_budget_back() {
     let index = schema(r#"{"type":"string","minLength":3}"#, PropertyOrder::Schema);

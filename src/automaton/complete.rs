@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use super::arena::{Kind, NONE, Node, NodeId, Phase};
 use super::config::Frames;
 pub use super::ends::shortest_end;
-use super::ends::shortest_members;
+use super::ends::{FEW_MEMBERS, MAX_MEMBERS, shortest_members};
 use super::farthest::farthest;
 use super::lexeme::{CLOSED, Lexeme, StateId};
 use super::program::{ObjectProgram, Program};
@@ -126,6 +126,24 @@ impl Costs {
     }
 }
 
+/// The keys that a completion tries in one object. Whatever text stands in the place of the key that the object has
+/// open, or was given last, the completion is the same unless that text is one of them.
+pub struct Watch {
+    /// The node below the object; [`NONE`] watches nothing.
+    pub below: NodeId,
+    /// The keys that were tried, decoded.
+    pub tried: Vec<Arc<str>>,
+    /// Some key was looked for byte by byte.
+    pub vague: bool,
+}
+
+impl Watch {
+    /// Nothing was tried yet.
+    pub fn of(below: NodeId) -> Self {
+        Watch { below, tried: Vec::new(), vague: false }
+    }
+}
+
 /// One completion in the making.
 pub struct Completer<'a, 'f> {
     /// What is stepped.
@@ -135,25 +153,22 @@ pub struct Completer<'a, 'f> {
     out: Vec<u8>,
     top: NodeId,
     prospects: Prospects,
+    watch: &'a mut Watch,
 }
 
 impl<'a, 'f> Completer<'a, 'f> {
-    /// Bytes that complete the document from `top`; `None` where none were found. The arena is as it was.
-    pub fn complete(frames: &'a mut Frames<'f>, costs: &'a Costs, top: NodeId) -> Option<Vec<u8>> {
-        Self::complete_until(frames, costs, top, |_, _, _| false)
-    }
-
-    /// The same, but it ends as well where `known` says so, which is told the top of the configuration and how many
-    /// bytes led there from `top`.
+    /// Bytes that complete the document from `top`, or lead to where `known` says so, which is told the top of the
+    /// configuration and how many bytes led there; `None` where none were found. The arena is as it was.
     pub fn complete_until(
         frames: &'a mut Frames<'f>,
         costs: &'a Costs,
         top: NodeId,
+        watch: &'a mut Watch,
         mut known: impl FnMut(&Frames<'f>, NodeId, usize) -> bool,
     ) -> Option<Vec<u8>> {
         let mark = frames.arena.mark();
         let trace = frames.arena.trace;
-        let mut c = Completer { frames, costs, out: Vec::new(), top, prospects: Prospects::default() };
+        let mut c = Completer { frames, costs, out: Vec::new(), top, prospects: Prospects::default(), watch };
         let mut done = false;
         while c.out.len() < MAX_BYTES {
             let node = c.frames.arena.nodes[c.top as usize];
@@ -313,8 +328,12 @@ impl<'a, 'f> Completer<'a, 'f> {
             let end = shortest_end(keys, state, 0);
             end.and_then(|b| Some(Arc::from(std::str::from_utf8(&b).ok()?))).into_iter().collect()
         })
-        .or_else(|| self.key_of(node, shortest_members))
-        .or_else(|| preferred().find_map(|b| self.take(b)))
+        .or_else(|| self.key_of(node, |keys, state| shortest_members(keys, state, FEW_MEMBERS)))
+        .or_else(|| self.key_of(node, |keys, state| shortest_members(keys, state, MAX_MEMBERS)))
+        .or_else(|| {
+            self.watch.vague |= node.parent == self.watch.below && node.key == u32::MAX;
+            preferred().find_map(|b| self.take(b))
+        })
     }
 
     /// Completes a key by a name, or by one of the ends that `ends` knows of a class.
@@ -348,7 +367,12 @@ impl<'a, 'f> Completer<'a, 'f> {
             }
         }
         keys.sort();
+        // Not what goes on with the text that others stand in the place of.
+        let watched = node.parent == self.watch.below && prefix.is_empty();
         keys.iter().find_map(|(.., key)| {
+            if watched {
+                self.watch.tried.push(key.clone());
+            }
             let spelled = serde_json::Value::from(&**key).to_string();
             self.take_all(spelled.as_bytes().get(1..)?)
         })

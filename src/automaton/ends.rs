@@ -20,7 +20,9 @@ const MAX_SEARCHED: u32 = 8_000;
 /// The longest way that is looked for, in bytes.
 const MAX_WAY: u32 = 1 << 18;
 /// Members of a lexeme that are listed, and places that are looked at for them.
-const MAX_MEMBERS: usize = 512;
+pub(super) const MAX_MEMBERS: usize = 512;
+/// The same, where a few will most often do.
+pub(super) const FEW_MEMBERS: usize = 16;
 /// Bytes of ways and members that are remembered; all are forgotten when there are more.
 const MAX_KNOWN: usize = 1 << 20;
 /// What an entry takes beside its way, about.
@@ -36,7 +38,7 @@ pub(super) struct Ends(Mutex<Known>);
 #[derive(Default)]
 struct Known {
     ways: FxHashMap<Place, Option<Arc<[u8]>>>,
-    members: FxHashMap<StateId, Arc<[Arc<str>]>>,
+    members: FxHashMap<(StateId, usize), Arc<[Arc<str>]>>,
     /// Bytes that both take.
     taken: usize,
 }
@@ -86,30 +88,34 @@ fn known(lexeme: &Lexeme) -> MutexGuard<'_, Known> {
     lexeme.ends().0.lock().unwrap_or_else(|p| p.into_inner())
 }
 
-/// Some ends of a raw lexeme, such as a class of keys, from a state, shortest first.
-pub(super) fn shortest_members(lexeme: &Lexeme, state: StateId) -> Arc<[Arc<str>]> {
-    if let Some(found) = known(lexeme).members.get(&state) {
+/// Some ends of a raw lexeme, such as a class of keys, from a state, shortest first, and no more than `most`.
+pub(super) fn shortest_members(lexeme: &Lexeme, state: StateId, most: usize) -> Arc<[Arc<str>]> {
+    if let Some(found) = known(lexeme).members.get(&(state, most)) {
         return found.clone();
     }
-    let found: Arc<[Arc<str>]> = search_members(lexeme, state).into();
+    let found: Arc<[Arc<str>]> = search_members(lexeme, state, most).into();
     let mut known = known(lexeme);
     known.take(found.iter().map(|text| ENTRY + text.len()).sum());
-    known.members.insert(state, found.clone());
+    known.members.insert((state, most), found.clone());
     found
 }
 
 /// Finds some ends, breadth first.
-fn search_members(lexeme: &Lexeme, state: StateId) -> Vec<Arc<str>> {
+fn search_members(lexeme: &Lexeme, state: StateId, most: usize) -> Vec<Arc<str>> {
     let mut out = Vec::new();
     let mut queue: VecDeque<(StateId, Vec<u8>)> = VecDeque::from([(state, Vec::new())]);
     let mut looked = 0;
     while let Some((s, text)) = queue.pop_front() {
         looked += 1;
-        if out.len() >= MAX_MEMBERS || looked > MAX_MEMBERS {
+        if out.len() >= most || looked > most {
             break;
         }
         if lexeme.state(s).accepting {
             out.extend(std::str::from_utf8(&text).ok().map(Arc::from));
+        }
+        // What is put in line behind so many is never looked at.
+        if looked + queue.len() >= most {
+            continue;
         }
         // One way to each state keeps the search small; several members of one state come from longer ways.
         let mut tried: Vec<StateId> = Vec::new();

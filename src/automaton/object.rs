@@ -209,7 +209,8 @@ impl Frames<'_> {
         (allowed, others)
     }
 
-    pub(super) fn missing_names(&self, item: &ObjectItem, p: &ObjectProgram) -> u64 {
+    /// How many names an item needs that the object has not.
+    pub(crate) fn missing_names(&self, item: &ObjectItem, p: &ObjectProgram) -> u64 {
         let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
         need.iter().zip(seen).map(|(n, s)| (n & !s).count_ones() as u64).sum()
     }

@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Guide, Position};
 use crate::automaton::arena::{Arena, NONE, NodeId};
-use crate::automaton::complete::{Costs, shortest_end};
+use crate::automaton::complete::{Costs, Watch, shortest_end};
 use crate::automaton::config::Frames;
 use crate::automaton::farthest::farthest;
 use crate::automaton::lexeme::{CLOSED, StateId};
@@ -292,7 +292,7 @@ impl Guide {
         }
         let plan = self.in_document(|document, speller| {
             let Document { program, costs, arena, top, rests } = document;
-            let rest = rests.of(&mut Frames { program, arena }, costs, &speller, top, NONE);
+            let rest = rests.of(&mut Frames { program, arena }, costs, &speller, top, &mut Watch::of(NONE));
             rests.plan(rest)
         });
         plan.flatten().map(Arc::from)
@@ -371,7 +371,7 @@ impl Guide {
             (Engine::Document { .. }, Position::Document { .. }) => {
                 let marked = inner.tables.marked.get_or_init(|| Marked::of(&inner.vocabulary));
                 self.in_document(|document, speller| {
-                    Places::new(document, speller, left).keep(trie, marked.text.as_ref(), row);
+                    Places::new(document, speller, left).keep(trie, marked, row);
                 });
             }
             _ => row.fill(0),

@@ -1,8 +1,8 @@
 //! Tokens that are few and can do much.
 //!
 //! A token budget holds for nearly all tokens by one bound each: those of few *structural* bytes (brackets, commas,
-//! colons) open and close little, and those without a *mark* (a quote or a backslash) stay inside the text that they
-//! begin in. The others are listed here, once for a vocabulary.
+//! colons) open and close little, and those of whole characters without a *mark* (a quote or a backslash) stay inside the
+//! text that they begin in. The others are listed here, once for a vocabulary, and so is where none of them follow.
 
 use std::sync::Arc;
 
@@ -15,8 +15,32 @@ pub const STRUCTURAL: usize = 3;
 pub struct Marked {
     /// Tokens of many structural bytes, ascending.
     pub structural: Arc<[u32]>,
-    /// Tokens with a quote or a backslash; `None` if there are too many of them for a trie.
+    /// Tokens with a quote or a backslash, and those that are not whole characters; `None` if there are too many of
+    /// them for a trie.
     pub text: Option<Trie>,
+    /// A bit for each node of the vocabulary's trie: between characters, with nothing but plain ones below.
+    plain: Box<[u64]>,
+}
+
+/// How many bytes of a character are missing.
+type Missing = u8;
+/// The bytes are no text.
+pub const BROKEN: Missing = u8::MAX;
+
+/// What is missing of a character after one more byte.
+pub fn missing_after(missing: Missing, byte: u8) -> Missing {
+    match (missing, byte) {
+        (0, 0..0x80) => 0,
+        (0, 0xC2..=0xDF) => 1,
+        (0, 0xE0..=0xEF) => 2,
+        (0, 0xF0..=0xF4) => 3,
+        (1..=3, 0x80..0xC0) => missing - 1,
+        _ => BROKEN,
+    }
+}
+
+fn is_mark(byte: u8) -> bool {
+    b"\"\\".contains(&byte)
 }
 
 impl Marked {
@@ -28,10 +52,46 @@ impl Marked {
             if bytes.iter().filter(|b| b"{}[],:".contains(b)).count() > STRUCTURAL {
                 structural.push(id);
             }
-            if bytes.iter().any(|b| b"\"\\".contains(b)) {
+            if bytes.iter().any(|&b| is_mark(b)) || bytes.iter().fold(0, |m, &b| missing_after(m, b)) != 0 {
                 text.push((bytes, id));
             }
         }
-        Marked { structural: structural.into(), text: Trie::build(&mut text).ok() }
+        let plain = plain_below(vocabulary.trie());
+        Marked { structural: structural.into(), text: Trie::build(&mut text).ok(), plain }
+    }
+
+    /// Whether a node of the vocabulary's trie lies between characters, and every token below it goes on from there
+    /// with whole characters that are neither quotes nor backslashes.
+    pub fn is_plain_below(&self, node: u32) -> bool {
+        self.plain[node as usize / 64] >> (node % 64) & 1 == 1
     }
 }
+
+fn plain_below(trie: &Trie) -> Box<[u64]> {
+    let nodes = trie.len();
+    let mut missing: Vec<Missing> = vec![0; nodes];
+    let mut parent: Vec<u32> = vec![0; nodes];
+    let mut way: Vec<u32> = vec![0];
+    for node in 1..nodes {
+        way.truncate(usize::from(trie.depth[node]));
+        let above = way.last().copied().unwrap_or(0);
+        (parent[node], missing[node]) = (above, missing_after(missing[above as usize], trie.byte[node]));
+        way.push(node as u32);
+    }
+    let mut plain: Box<[u64]> = vec![u64::MAX; nodes.div_ceil(64)].into();
+    // Children lie behind their parents.
+    let mut below = vec![true; nodes];
+    for node in (1..nodes).rev() {
+        let ends = trie.tokens(node as u32).is_empty() || missing[node] == 0;
+        if is_mark(trie.byte[node]) || missing[node] == BROKEN || !ends || !below[node] {
+            below[parent[node] as usize] = false;
+        }
+    }
+    for node in (0..nodes).filter(|&node| missing[node] != 0 || !below[node]) {
+        plain[node / 64] &= !(1 << (node % 64));
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests;

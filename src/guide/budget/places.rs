@@ -1,30 +1,38 @@
 //! Which tokens leave enough of a budget, for all tokens of a vocabulary at once.
 //!
-//! To price one token is to step its bytes and to complete what follows, which takes tens of microseconds; there are a
+//! To price one token is to step its bytes and to complete what follows, which takes microseconds; there are a
 //! hundred thousand tokens. But few of them lead to configurations with different futures. So the walk of the trie
 //! goes over *places*: configurations numbered by what their future depends on. Each is completed once, each byte is
-//! stepped from it once, and what remains of the walk is look-ups.
+//! stepped from it once, and what remains of the walk is look-ups. Where all plain text has one answer (`alike`), it is
+//! not walked.
 //!
 //! Most configurations are described as a whole. Two kinds have a shorter description, for text makes them many:
 //!
 //! * A scalar is its frame and the states of its lexemes.
 //! * Inside a key, or a string among unique elements, the text so far counts as well, for it must differ from its
 //!   neighbours. Text that none of those begins with is *new*: whatever it becomes differs from them. New texts are one
-//!   place for each state of the encoding. What stands in for all of them is one of them, so where a token goes on to
-//!   another member of the same container, which would have to differ from this one too, it is stepped by itself.
+//!   place for each state of the encoding and of the classes of keys (`fresh`). What stands in for all of them is one
+//!   of them, so where a token goes on to another member of the same container, which would have to differ from this one
+//!   too, it is stepped by itself.
+//!
+//! Tokens that are stepped by themselves are bounded in number, and so are places. Those beyond are left out, which is
+//! never the next token of the guide's own plan: a mask may be narrower than what is in time, never wider.
+
+mod alike;
+mod fresh;
 
 use rustc_hash::FxHashMap;
 
 use super::Document;
 use super::rests::Rests;
 use super::speller::Speller;
-use crate::automaton::arena::{Arena, Kind, NONE, NodeId, Phase};
-use crate::automaton::complete::Costs;
+use crate::automaton::arena::{Arena, NONE, NodeId};
+use crate::automaton::complete::{Costs, Watch};
 use crate::automaton::config::Frames;
-use crate::automaton::constants::{NO_SET, sub_words};
-use crate::automaton::lexeme::{Kind as LexemeKind, Lexeme};
 use crate::automaton::program::Program;
+use crate::index::marked::Marked;
 use crate::vocab::Trie;
+use fresh::New;
 
 /// Not stepped yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -34,19 +42,41 @@ const DEAD: u32 = u32::MAX - 1;
 const ALONE: u32 = u32::MAX - 2;
 /// With so many places no more are numbered: a place takes a kilobyte.
 const MAX_PLACES: usize = 30_000;
-/// Plain text is looked at as a whole where it has so many places.
-const MAX_ALIKE: usize = 64;
-/// New text is this long at least, so that it is none of the short keys which completing tries first.
-const MIN_NEW: usize = 2;
+/// Tokens that are stepped by themselves.
+const MAX_ALONE: usize = 2_000;
+/// A subtree of the trie with fewer nodes is walked without asking whether its text is alike.
+const MIN_ALIKE: u32 = 32;
 
+/// See the module's story.
 struct Place {
     node: NodeId,
     /// One new text stands in for all.
     is_new: bool,
     /// Behind such a text, in the same token.
     is_behind: bool,
+    /// The node below the object whose new key this is in or behind, where it matters for other keys; else [`NONE`].
+    below: NodeId,
+    /// Keys that are not completed like the one that stands for all: what was read of them here.
+    except: Box<[Box<[u8]>]>,
     fits: Option<bool>,
+    /// Whether what is left suffices after plain text, where that has one answer; `None` if that was not asked.
+    alike: Option<Option<bool>>,
     next: Option<Box<[u32; 256]>>,
+}
+
+impl Place {
+    fn at(node: NodeId) -> Place {
+        Place {
+            node,
+            is_new: false,
+            is_behind: false,
+            below: NONE,
+            except: Box::default(),
+            fits: None,
+            alike: None,
+            next: None,
+        }
+    }
 }
 
 /// See the module's story.
@@ -62,93 +92,48 @@ pub(super) struct Places<'a, U> {
     places: Vec<Place>,
     numbers: FxHashMap<Vec<u8>, u32>,
     key: Vec<u8>,
+    /// The exceptions of all places.
+    exceptions: Vec<Box<[u8]>>,
+    /// How many tokens were stepped by themselves.
+    alone: usize,
 }
 
 impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
     pub(super) fn new(document: Document<'a>, speller: Speller<'a, U>, left: u64) -> Self {
         let Document { program, costs, arena, top, rests } = document;
-        let start = Place { node: top, is_new: false, is_behind: false, fits: None, next: None };
         let (numbers, key) = (FxHashMap::default(), Vec::new());
-        let places = vec![start];
-        let mut places = Places { program, costs, arena, top, rests, speller, left, places, numbers, key };
-        places.places[0].is_new = places.describe(top, false);
-        let key = places.key.clone();
-        places.numbers.insert(key, 0);
+        let (places, exceptions) = (Vec::new(), Vec::new());
+        let mut places =
+            Places { program, costs, arena, top, rests, speller, left, places, numbers, key, exceptions, alone: 0 };
+        places.add(Place::at(top), None);
         places
     }
 
-    /// Takes the tokens out of a row after which what is left is too little. `marked` has those with a quote or a
-    /// backslash.
-    pub(super) fn keep(&mut self, trie: &Trie, marked: Option<&Trie>, row: &mut [u32]) {
-        let Some((marked, all)) = marked.and_then(|marked| Some((marked, self.text_is_alike()?))) else {
-            return self.walk(trie, row);
+    /// Takes the tokens out of a row after which what is left is too little.
+    pub(super) fn keep(&mut self, trie: &Trie, marked: &Marked, row: &mut [u32]) {
+        let Some((text, all)) = marked.text.as_ref().and_then(|text| Some((text, self.alike(0)?))) else {
+            return self.walk(trie, Some(marked), row);
         };
+        let Some(exceptions) = self.exceptional_tokens(trie, row) else { return self.walk(trie, Some(marked), row) };
         let mut few = vec![0u32; row.len()];
-        for &t in marked.subtree_tokens(0) {
+        for &t in text.subtree_tokens(0) {
             let bit = row[t as usize >> 5] & 1 << (t & 31);
             few[t as usize >> 5] |= bit;
             row[t as usize >> 5] &= !bit;
         }
-        self.walk(marked, &mut few);
+        self.walk(text, None, &mut few);
         if !all {
             row.fill(0);
+        }
+        for (t, fits) in exceptions {
+            let word = &mut row[t as usize >> 5];
+            *word = *word & !(1 << (t & 31)) | u32::from(fits) << (t & 31);
         }
         row.iter_mut().zip(few).for_each(|(word, few)| *word |= few);
     }
 
-    /// Inside a string or a new key: whether what is left suffices after plain text, if it does after all of it or
-    /// after none. `None` where that differs, or is not soon found.
-    fn text_is_alike(&mut self) -> Option<bool> {
-        let n = self.arena.nodes[self.top as usize];
-        let range = n.start as usize..(n.start + n.len) as usize;
-        let program = self.program;
-        let lexemes: Vec<&Lexeme> = match n.kind {
-            Kind::Scalar if n.seen == NO_SET => {
-                let items = self.arena.scalars[range].iter();
-                items.map(|i| &*program.lexemes[i.lexeme as usize]).collect()
-            }
-            Kind::Object if self.places[0].is_new => {
-                let shapes = self.arena.objects[range].iter().map(|i| &program.objects[i.shape as usize]);
-                let classes = shapes.flat_map(|shape| shape.others.iter().filter_map(|c| c.keys.as_deref()));
-                classes.chain([&*program.any_text]).collect()
-            }
-            _ => return None,
-        };
-        if n.kind == Kind::Scalar && lexemes.iter().any(|l| l.kind() == LexemeKind::Raw) {
-            return None;
-        }
-        // One byte stands for all that no lexeme tells apart.
-        let mut bytes: Vec<u8> = Vec::new();
-        for b in (0x20..=255u8).filter(|b| !b"\"\\".contains(b)) {
-            let same =
-                |a: u8| lexemes.iter().all(|l| l.byte_classes()[usize::from(a)] == l.byte_classes()[usize::from(b)]);
-            if !bytes.iter().any(|&a| same(a)) {
-                bytes.push(b);
-            }
-        }
-        let mut found = vec![0];
-        let mut answer = None;
-        let mut at = 0;
-        while let Some(&place) = found.get(at) {
-            for &b in &bytes {
-                let to = self.step(place, b);
-                if to == DEAD {
-                    continue;
-                }
-                if to == ALONE || found.len() > MAX_ALIKE || answer.is_some_and(|a| a != self.is_in_time(to, &[])) {
-                    return None;
-                }
-                answer = Some(self.is_in_time(to, &[]));
-                if !found.contains(&to) {
-                    found.push(to);
-                }
-            }
-            at += 1;
-        }
-        Some(answer.unwrap_or(true))
-    }
-
-    fn walk(&mut self, trie: &Trie, row: &mut [u32]) {
+    /// Walks a trie, that of the vocabulary if it is `marked` where plain text follows.
+    fn walk(&mut self, trie: &Trie, marked: Option<&Marked>, row: &mut [u32]) {
         let mut stack: Vec<(u32, u32)> = vec![(trie.len() as u32, 0)];
         let mut bytes: Vec<u8> = Vec::new();
         let clear =
@@ -170,8 +155,20 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
                 node = end;
                 continue;
             }
-            if trie.tokens(node).iter().any(allowed) && !self.is_in_time(to, &bytes) {
-                clear(row, trie.tokens(node));
+            let here = trie.tokens(node);
+            if here.iter().any(allowed) && !self.is_in_time(to, &bytes) {
+                clear(row, here);
+            }
+            if end - node >= MIN_ALIKE
+                && marked.is_some_and(|m| m.is_plain_below(node))
+                && let Some(all) = self.alike(to)
+                && !self.begins_exception(&bytes)
+            {
+                if !all {
+                    clear(row, &trie.subtree_tokens(node)[here.len()..]);
+                }
+                node = end;
+                continue;
             }
             stack.push((end, to));
             node += 1;
@@ -184,36 +181,55 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
         self.is_in_time(to, bytes)
     }
 
+    /// Whether what is left suffices after `bytes`, which lead to `place`.
     fn is_in_time(&mut self, place: u32, bytes: &[u8]) -> bool {
-        if let Some(known) = self.places.get(place as usize) {
-            if let Some(fits) = known.fits {
-                return fits;
-            }
-            let fits = self.is_completed(known.node);
+        let Some(known) = self.places.get(place as usize) else {
+            return place == ALONE && self.is_in_time_alone(bytes);
+        };
+        let exceptional = !known.except.is_empty() && self.is_exception(place, bytes);
+        if exceptional { self.is_in_time_alone(bytes) } else { self.fits(place) }
+    }
+
+    /// Whether what is left suffices after a place.
+    fn fits(&mut self, place: u32) -> bool {
+        let Some(&Place { fits, node, .. }) = self.places.get(place as usize) else { return false };
+        fits.unwrap_or_else(|| {
+            let fits = self.is_completed(node, &mut Watch::of(NONE)).1;
             self.places[place as usize].fits = Some(fits);
-            return fits;
-        }
-        if place != ALONE {
+            fits
+        })
+    }
+
+    fn is_in_time_alone(&mut self, bytes: &[u8]) -> bool {
+        self.alone += 1;
+        if self.alone > MAX_ALONE {
             return false;
         }
         let mark = self.arena.mark();
+        let at = self.after(bytes);
+        let fits = at != NONE && self.is_completed(at, &mut Watch::of(NONE)).1;
+        self.arena.truncate(&mark);
+        fits
+    }
+
+    /// The configuration after bytes, or [`NONE`].
+    fn after(&mut self, bytes: &[u8]) -> NodeId {
         let mut at = self.top;
         for &b in bytes {
             at = if at == NONE { NONE } else { self.frames().step(at, b) };
         }
-        let fits = at != NONE && self.is_completed(at);
-        self.arena.truncate(&mark);
-        fits
+        at
     }
 
     fn frames(&mut self) -> Frames<'_> {
         Frames { program: self.program, arena: self.arena }
     }
 
-    fn is_completed(&mut self, node: NodeId) -> bool {
+    /// The rest of a configuration, and whether what is left suffices for it.
+    fn is_completed(&mut self, node: NodeId, watch: &mut Watch) -> (u32, bool) {
         let mut frames = Frames { program: self.program, arena: self.arena };
-        let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, NONE);
-        self.rests.tokens(rest).is_some_and(|n| n <= self.left)
+        let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, watch);
+        (rest, self.rests.tokens(rest).is_some_and(|n| n <= self.left))
     }
 
     fn step(&mut self, at: u32, byte: u8) -> u32 {
@@ -229,7 +245,7 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
     }
 
     fn find(&mut self, at: u32, byte: u8) -> u32 {
-        let &Place { node, is_new, is_behind, .. } = &self.places[at as usize];
+        let &Place { node, is_behind, .. } = &self.places[at as usize];
         if is_behind && byte == b',' {
             return ALONE;
         }
@@ -239,117 +255,63 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
             self.arena.truncate(&mark);
             return DEAD;
         }
-        let now_new = self.describe(to, is_new || is_behind);
-        let behind = is_behind || is_new && !now_new;
-        if behind != (is_new || is_behind) {
-            self.describe(to, behind);
+        let number = self.add(Place::at(to), Some(at));
+        if self.places.get(number as usize).is_none_or(|p| p.node != to) {
+            self.arena.truncate(&mark);
+        }
+        number
+    }
+
+    /// Numbers a place, or finds the number that it has. `from` is the place before it.
+    fn add(&mut self, mut place: Place, from: Option<u32>) -> u32 {
+        let (was_new, was_behind, below) = match from.and_then(|from| self.places.get(from as usize)) {
+            Some(from) => (from.is_new, from.is_behind, from.below),
+            None => (false, false, NONE),
+        };
+        let new = if was_behind { New::No } else { self.describe_new(place.node) };
+        if new == New::No {
+            place.is_behind = was_behind || was_new;
+            self.describe(place.node, place.is_behind);
         }
         if let Some(&known) = self.numbers.get(&self.key) {
-            self.arena.truncate(&mark);
             return known;
         }
         if self.places.len() >= MAX_PLACES {
-            self.arena.truncate(&mark);
             return ALONE;
         }
+        place.is_new = new != New::No;
+        place.below = match new {
+            New::Key { matters: true } => self.arena.nodes[place.node as usize].parent,
+            New::No if place.is_behind => below,
+            _ => NONE,
+        };
+        if place.below != NONE && !self.complete_for_all(&mut place) {
+            if was_new || was_behind {
+                return ALONE;
+            }
+            // This text is like no other, and stands for itself only.
+            (place.is_new, place.below) = (false, NONE);
+            self.describe(place.node, false);
+            if let Some(&known) = self.numbers.get(&self.key) {
+                return known;
+            }
+        }
         let number = self.places.len() as u32;
-        self.places.push(Place { node: to, is_new: now_new, is_behind: behind, fits: None, next: None });
+        self.exceptions.extend(place.except.iter().cloned());
+        self.places.push(place);
         self.numbers.insert(self.key.clone(), number);
         number
     }
 
-    /// Writes what the future of a configuration depends on into `key`. Whether it is one for all new texts.
-    fn describe(&mut self, node: NodeId, is_behind: bool) -> bool {
+    /// Writes what the future of a configuration depends on into `key`, all of it.
+    fn describe(&mut self, node: NodeId, is_behind: bool) {
         self.key.clear();
         self.key.push(u8::from(is_behind));
         let n = self.arena.nodes[node as usize];
-        let mut words: Vec<u32> = Vec::new();
-        let mut is_new = false;
-        match (n.kind, n.phase) {
-            (Kind::Scalar, _) if n.trace != u32::MAX && self.is_new_element(node) => {
-                is_new = true;
-                let items = &self.arena.scalars[n.start as usize..(n.start + n.len) as usize];
-                // Of the length, what some bound depends on.
-                let bounded = items.iter().map(|i| &self.program.lexemes[i.lexeme as usize]).filter(|l| l.is_bounded());
-                let count = bounded.map(|l| l.significant_count(n.count)).max();
-                words.extend([1, n.parent, count.unwrap_or(0)]);
-                words.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]));
-            }
-            (Kind::Object, Phase::Key) if self.is_new_key(node) => {
-                is_new = true;
-                words.extend([2, n.parent, n.seen, n.count, n.text].into_iter().chain(sub_words(n.sub)));
-                for i in &self.arena.objects[n.start as usize..(n.start + n.len) as usize] {
-                    words.extend([i.tag, i.shape, i.seen, i.need, i.position, i.child]);
-                    let classes = self.program.objects[i.shape as usize].others.len();
-                    words.extend(&self.arena.states[i.classes as usize..][..classes]);
-                }
-            }
-            _ => {}
+        let frames = Frames { program: self.program, arena: self.arena };
+        if !self.rests.describe(&frames, &n, &mut self.key) {
+            self.key.truncate(1);
+            self.arena.describe(self.program, node, &mut self.key);
         }
-        if words.is_empty() {
-            let frames = Frames { program: self.program, arena: self.arena };
-            let len = self.key.len();
-            if !self.rests.describe(&frames, &n, &mut self.key) {
-                self.key.truncate(len);
-                self.arena.describe(self.program, node, &mut self.key);
-            }
-        } else {
-            words.iter().for_each(|w| self.key.extend(w.to_le_bytes()));
-        }
-        is_new
-    }
-
-    /// Whether a key is begun by text that no name and no key of the object begins with, and nothing but its own value
-    /// is needed after it.
-    fn is_new_key(&mut self, node: NodeId) -> bool {
-        let n = self.arena.nodes[node as usize];
-        let items = n.start as usize..(n.start + n.len) as usize;
-        let free = self.arena.objects[items].iter().all(|i| {
-            let shape = &self.program.objects[i.shape as usize];
-            i.name == u32::MAX && i.others && shape.witnesses == 0 && shape.min <= u64::from(n.count)
-        });
-        if !free || n.trace != u32::MAX {
-            return false;
-        }
-        let frames = self.frames();
-        let text = frames.key_bytes(n.key);
-        let mut seen = n.seen;
-        while seen != u32::MAX {
-            let other = frames.arena.seen[seen as usize];
-            if frames.key_bytes(other.key).starts_with(&text) {
-                return false;
-            }
-            seen = other.before;
-        }
-        text.len() >= MIN_NEW
-    }
-
-    /// The same for a string that is an element of an array of unique elements, which needs no more of them.
-    fn is_new_element(&self, node: NodeId) -> bool {
-        let arena = &self.arena;
-        let n = &arena.nodes[node as usize];
-        let array = &arena.nodes[n.parent as usize];
-        if array.kind != Kind::Array || array.key == u32::MAX || array.trace != u32::MAX {
-            return false;
-        }
-        let items = array.start as usize..(array.start + array.len) as usize;
-        let free = arena.arrays[items].iter().all(|i| {
-            let shape = &self.program.arrays[i.shape as usize];
-            shape.contains.is_empty() && shape.min <= u64::from(array.count)
-        });
-        let text = arena.bytes_since(n.trace, array.key);
-        if !free || text.len() <= MIN_NEW || text.first() != Some(&b'"') || text.contains(&b'\\') {
-            return false;
-        }
-        let mut seen = array.seen;
-        while seen != u32::MAX {
-            let other = &arena.elements[seen as usize];
-            // The canonical text of a string is its plain spelling behind one more quote.
-            if other.value.strip_prefix(b"\"").is_some_and(|value| value.starts_with(&text)) {
-                return false;
-            }
-            seen = other.before;
-        }
-        true
     }
 }

@@ -10,7 +10,8 @@
 //! Places are known by their content: the top of the configuration, and a number for what lies below it, which is
 //! given to the content of the frame below and the number of its own parent, and so on. So what was found holds after
 //! rolling back, and for forks, which share it until one of them finds more. Whitespace that may end leaves no trace in
-//! what completes a document, so it does not count. Inside arrays of unique elements nothing is kept.
+//! what completes a document, nor do the keys of an object that needs none but names, so they do not count. Inside arrays
+//! of unique elements nothing is kept.
 //!
 //! It is bounded: when there is too much it is forgotten, which costs time and changes no answer. Numbers are never
 //! given twice.
@@ -21,8 +22,9 @@ use smallvec::SmallVec;
 
 use super::speller::Speller;
 use crate::automaton::arena::{Kind, NONE, Node, NodeId, Phase};
-use crate::automaton::complete::{Completer, Costs};
+use crate::automaton::complete::{Completer, Costs, Watch};
 use crate::automaton::config::Frames;
+use crate::automaton::program::ClassProgram;
 
 /// Bytes that are kept of all rests; a byte takes [`CELL`] of them.
 const MAX_BYTES: usize = 2 << 20;
@@ -60,8 +62,8 @@ pub(in crate::guide) struct Rests {
     ends: Vec<u32>,
     cells: Vec<Cell>,
     bytes: usize,
-    /// Numbers of the nodes of a stack that stays as it is, those before `base`.
-    stack: FxHashMap<NodeId, u64>,
+    /// Numbers of the nodes of a stack that stays as it is, those before `base`, and whether each is exact.
+    stack: FxHashMap<(NodeId, bool), u64>,
     base: NodeId,
 }
 
@@ -77,12 +79,13 @@ impl Rests {
         self.base = base;
     }
 
-    /// The number of what `node` and all below it are, for what completes them; `None` inside unique elements.
-    fn number(&mut self, frames: &Frames, node: NodeId) -> Option<u64> {
+    /// The number of what `node` and all below it are, for what completes them, or for all bytes if it is to be exact;
+    /// `None` inside unique elements.
+    fn number(&mut self, frames: &Frames, node: NodeId, exact: bool) -> Option<u64> {
         let mut chain: SmallVec<[NodeId; 8]> = SmallVec::new();
         let (mut at, mut below) = (node, 0);
         while at != NONE {
-            if let Some(&known) = self.stack.get(&at) {
+            if let Some(&known) = self.stack.get(&(at, exact)) {
                 below = known;
                 break;
             }
@@ -97,14 +100,15 @@ impl Rests {
         for at in chain.into_iter().rev() {
             content.clear();
             let mut n = frames.arena.nodes[at as usize];
-            if frames.gap_may_end(&n) || n.phase == Phase::Key {
-                (n.gap, n.blank) = (0, 0);
+            if !exact {
+                forget_what_ends(frames, &mut n);
             }
+            content.push(u8::from(exact));
             frame(frames, &n, &mut content);
             content.extend(below.to_le_bytes());
             below = self.numbered(&content);
             if at < self.base {
-                self.stack.insert(at, below);
+                self.stack.insert((at, exact), below);
             }
         }
         Some(below)
@@ -125,7 +129,7 @@ impl Rests {
     /// it. False, and the content alone, inside unique elements.
     pub(super) fn describe(&mut self, frames: &Frames, node: &Node, out: &mut Vec<u8>) -> bool {
         frame(frames, node, out);
-        let below = if node.trace == u32::MAX { self.number(frames, node.parent) } else { None };
+        let below = if node.trace == u32::MAX { self.number(frames, node.parent, true) } else { None };
         below.inspect(|number| out.extend(number.to_le_bytes())).is_some()
     }
 
@@ -133,15 +137,15 @@ impl Rests {
         self.ends.get_mut(number.checked_sub(self.forgotten + 1)? as usize)
     }
 
-    /// Where the rest of the configuration at `top` begins, or [`NOWHERE`]. Nothing that is known is used for nodes
-    /// whose parent is `apart` or above it. The arena is as it was.
+    /// Where the rest of the configuration at `top` begins, or [`NOWHERE`]. Nothing that is known is used in an object
+    /// that is watched and above it. The arena is as it was.
     pub(super) fn of<U: Fn(u32) -> bool>(
         &mut self,
         frames: &mut Frames,
         costs: &Costs,
         speller: &Speller<U>,
         top: NodeId,
-        apart: NodeId,
+        watch: &mut Watch,
     ) -> u32 {
         if self.bytes > MAX_BYTES {
             self.forget();
@@ -157,13 +161,14 @@ impl Rests {
         }
         let mut found = END;
         let mut passed: SmallVec<[(usize, u64); 8]> = SmallVec::new();
-        let bytes = Completer::complete_until(frames, costs, top, |frames, at, read| {
+        let below = watch.below;
+        let bytes = Completer::complete_until(frames, costs, top, watch, |frames, at, read| {
             let n = &frames.arena.nodes[at as usize];
             let between = n.phase == Phase::After && matches!(n.kind, Kind::Array | Kind::Object);
-            if !between && read > 0 || n.parent != NONE && n.parent >= apart {
+            if !between && read > 0 || n.parent != NONE && n.parent >= below {
                 return false;
             }
-            let Some(number) = self.number(frames, at) else { return false };
+            let Some(number) = self.number(frames, at, false) else { return false };
             match self.end(number) {
                 Some(end) if *end != UNKNOWN => {
                     found = *end;
@@ -236,6 +241,12 @@ impl Rests {
         Some(cells.take(tokens as usize).map(|at| self.cells[at as usize].token).collect())
     }
 
+    /// The bytes of a rest.
+    pub(super) fn bytes(&self, rest: u32) -> impl Iterator<Item = u8> {
+        let cell = |at: u32| self.cells.get(at as usize).filter(|_| at != END);
+        std::iter::successors(cell(rest), move |on| cell(on.next)).map(|on| on.byte)
+    }
+
     fn forget(&mut self) {
         self.numbers = HashMap::default();
         self.ends = Vec::new();
@@ -243,6 +254,27 @@ impl Rests {
         self.bytes = 0;
         self.forgotten = self.last;
         // What the nodes of the stack have for numbers is given to nothing else.
+    }
+}
+
+/// Takes out of a node what makes no difference to what completes it: whitespace that may end, and keys that the
+/// completion comes near no more, for it takes nothing but names that are needed.
+fn forget_what_ends(frames: &Frames, n: &mut Node) {
+    if frames.gap_may_end(n) || n.phase == Phase::Key {
+        (n.gap, n.blank) = (0, 0);
+    }
+    if n.kind != Kind::Object || n.phase == Phase::Key || n.len != 1 {
+        return;
+    }
+    let item = &frames.arena.objects[n.start as usize];
+    let shape = &frames.program.objects[item.shape as usize];
+    let count = u64::from(n.count);
+    let endless = |c: &ClassProgram| c.keys.as_ref().is_none_or(|k| k.residual_size(k.start()) == u64::MAX);
+    if shape.witnesses == 0
+        && shape.min <= count + frames.missing_names(item, shape)
+        && (shape.min <= count + 1 || shape.others.iter().any(endless))
+    {
+        n.seen = u32::MAX;
     }
 }
 

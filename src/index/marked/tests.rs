@@ -1,0 +1,31 @@
+use super::*;
+use crate::vocab::VocabularyOptions;
+
+#[test]
+fn plain_subtrees_are_whole_characters_without_marks() {
+    let texts: &[&[u8]] =
+        &[b"", b"a", b"ab", b"ac\"", b"b", b"bcd", "\u{e4}x".as_bytes(), b"\xc3", b"\xa4", b"\xa4z", b"c", b"c\xe2"];
+    let options = VocabularyOptions { eos_token_ids: vec![0], ..VocabularyOptions::default() };
+    let vocabulary = Vocabulary::new(texts, options).unwrap();
+    let marked = Marked::of(&vocabulary);
+    let trie = vocabulary.trie();
+    let node = |text: &[u8]| text.iter().fold(0, |n, &b| trie.child(n, b).unwrap());
+    for (text, plain) in [
+        (&b""[..], false),
+        (b"a", false),
+        (b"ab", true),
+        (b"b", true),
+        (b"bc", true),
+        (b"c", false),
+        (b"\xc3", false),
+        (b"\xc3\xa4", true),
+        (b"\xa4", false),
+        (b"\xa4z", false),
+    ] {
+        assert_eq!(marked.is_plain_below(node(text)), plain, "{text:?}");
+    }
+    let listed = marked.text.as_ref().unwrap().subtree_tokens(0);
+    let mut listed = listed.to_vec();
+    listed.sort_unstable();
+    assert_eq!(listed, [3, 7, 8, 9, 11]);
+}
