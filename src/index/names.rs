@@ -14,6 +14,9 @@ use super::tables::Walked;
 use crate::automaton::arena::NodeId;
 use crate::vocab::Trie;
 
+/// With more items than this, what they spell is not kept: it would be as many lists.
+const MOST_ITEMS: u32 = 16;
+
 /// A place where the tries agree: among the names and in the vocabulary.
 pub type Place = (u32, u32);
 
@@ -51,18 +54,22 @@ impl Masker<'_> {
     ) {
         let program = self.frames.program;
         let names = &program.objects[named.shape as usize].names;
-        let spelled = match (ground, self.memo) {
-            (Ground::Whole(walked), Some(memo)) => {
-                let place = (named.shape, named.name, walked, node);
-                memo.spelled(place, || self.spelled(ground, node, names, named.name))
-            }
-            _ => Arc::new(self.spelled(ground, node, names, named.name)),
-        };
         let allowed: Bits = {
             let words = program.objects[named.shape as usize].words;
             self.frames.arena.bits[named.allowed as usize..][..words].into()
         };
         let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
+        let few = self.frames.arena.nodes[top as usize].len <= MOST_ITEMS;
+        let spelled = match (ground, self.memo) {
+            (Ground::Whole(walked), Some(memo)) if few => {
+                let place = (named.shape, named.name, walked, node);
+                memo.spelled(place, || self.spelled(ground, node, names, named.name, |_| true))
+            }
+            _ => {
+                let comes = |name| names.subtree_tokens(name).iter().any(live);
+                Arc::new(self.spelled(ground, node, names, named.name, comes))
+            }
+        };
         let mut last = (u32::MAX, false);
         for &(name, at) in &spelled.inside {
             if last.0 != name {
@@ -107,8 +114,9 @@ impl Masker<'_> {
         some.and_then(|&i| shape.name(i).as_bytes().get(from..to)).unwrap_or_default().into()
     }
 
-    /// Where the names of `names` below `name` and the tokens below `node` agree.
-    fn spelled(&self, ground: Ground<'_>, node: u32, names: &Trie, name: u32) -> Spelled {
+    /// Where the names of `names` below `name` and the tokens below `node` agree, as far as `comes` says of a place that
+    /// some name below it may come.
+    fn spelled(&self, ground: Ground<'_>, node: u32, names: &Trie, name: u32, comes: impl Fn(u32) -> bool) -> Spelled {
         let mut found = Spelled::default();
         let trie = self.trie(ground);
         let base = names.depth[name as usize];
@@ -122,7 +130,7 @@ impl Masker<'_> {
                 let byte = names.byte[at as usize];
                 let before = nodes.last().copied().unwrap_or(node);
                 let child = if spells_itself(byte) { self.child(ground, before, byte) } else { None };
-                let Some(child) = child else {
+                let Some(child) = child.filter(|_| comes(at)) else {
                     at = names.end[at as usize];
                     continue;
                 };

@@ -147,15 +147,20 @@ fn spelled(bytes: &[u8]) -> Option<Box<[u8]>> {
     None
 }
 
+/// A shape's names in view: from inside or behind a member, and before a key.
+type OfShape = [OnceLock<Box<[u64]>>; 2];
+/// The names in view at places among the names of shapes.
+type AtPlaces = FxHashMap<(u32, u32), Box<[u32]>>;
+
 /// What is in view, as far as it was found.
 #[derive(Default)]
 pub struct Views {
     /// For each shape: from inside or behind a member, and before a key.
-    shapes: OnceLock<Box<[[OnceLock<Box<[u64]>>; 2]]>>,
+    shapes: OnceLock<Box<[OfShape]>>,
     /// For each shape, whether its classes of keys have no end.
     endless: OnceLock<Box<[bool]>>,
     /// By shape and place among its names: inside a key, where any key may stand.
-    inside: RwLock<FxHashMap<(u32, u32), Box<[u32]>>>,
+    inside: RwLock<AtPlaces>,
 }
 
 /// What tokens can tell of the keys without a name that an object has, up to one of them.
