@@ -8,13 +8,16 @@
 
 use super::key::{Named, Names};
 use super::mask::Masker;
+use crate::automaton::arena::ObjectItem;
 
 /// Places that a new one is compared with: those which were added last.
 const COMPARED: usize = 4;
 
 impl Masker<'_> {
-    /// Adds a place among the names of a shape, unless one of the last ones is the same among the same names.
-    pub(super) fn add_named(&self, names: &mut Names, named: Named) {
+    /// Adds the place of an item among the names of its shape, unless one of the last ones is the same among the same
+    /// names.
+    pub(super) fn add_named(&self, names: &mut Names, item: &ObjectItem) {
+        let named = Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed };
         let shape = |n: &Named| &self.frames.program.objects[n.shape as usize];
         let allowed = |n: &Named| &self.frames.arena.bits[n.allowed as usize..][..shape(n).words];
         let new = shape(&named);

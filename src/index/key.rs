@@ -156,10 +156,7 @@ impl Masker<'_> {
             let item = self.frames.arena.objects[i as usize];
             all |= item.others;
             if item.name != u32::MAX {
-                self.add_named(
-                    &mut names,
-                    Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed },
-                );
+                self.add_named(&mut names, &item);
             }
         }
         if all {
@@ -314,10 +311,7 @@ impl Masker<'_> {
             let trie = &program.objects[item.shape as usize].names;
             // The empty name ends at the root.
             if item.name != u32::MAX && (trie.len() > 1 || !trie.tokens(0).is_empty()) {
-                self.add_named(
-                    &mut names,
-                    Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed },
-                );
+                self.add_named(&mut names, &item);
             }
         }
         if names.is_empty() && rests.is_empty() {
