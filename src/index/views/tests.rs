@@ -13,8 +13,8 @@ fn keys_are_read_off_tails_behind_commas() {
     };
     assert_eq!(of(",\"ab").0, [("ab".to_owned(), false)]);
     assert_eq!(of("}, \n\"ab\":1"), (vec![("ab".to_owned(), true)], false));
-    assert_eq!(of(":1,\"ab\"").1, true);
-    assert_eq!(of(":1,\"ab").1, false);
+    assert!(of(":1,\"ab\"").1);
+    assert!(!of(":1,\"ab").1);
     assert_eq!(of(",\"\"").0, [(String::new(), true)]);
     // Nothing is told by a key that has only begun, and none by a first key or what is no key.
     assert_eq!(of(",\"").0, []);
