@@ -114,6 +114,17 @@ impl KeyTexts {
         }
         texts
     }
+
+    /// Those behind a comma that may be the key `name` or its beginning: texts that begin as it does, with an escape or
+    /// not at all.
+    fn candidates(&self, name: &[u8]) -> impl Iterator<Item = &KeyText> {
+        let all = &self.behind_comma;
+        [None, Some(&b'\\'), name.first().filter(|b| **b != b'\\')].into_iter().flat_map(move |first| {
+            // They are sorted by their texts.
+            let begin = all.partition_point(|t| t.text.first() < first);
+            all[begin..].iter().take_while(move |t| t.text.first() == first)
+        })
+    }
 }
 
 /// The text of a key up to its closing quote, if that is there.
@@ -406,9 +417,8 @@ impl Sight<'_> {
                 (false, _) => !t.complete,
             }
         };
-        let texts = &self.texts().behind_comma;
         let empty = !open && name.is_empty();
-        empty || texts.iter().any(|t| t.may_be(name) || (!open && begins(t)))
+        empty || self.texts().candidates(name).any(|t| t.may_be(name) || (!open && begins(t)))
     }
 
     /// Shows `look` the names that a token goes on with to their end, from what was read of a key by an open item. They
