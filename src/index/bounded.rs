@@ -1,8 +1,8 @@
 //! Tables that are bounded in bytes and emptied when they are full.
 //!
 //! Whatever is looked up again and again, and could be made again, is kept in a [`Store`]: crossing tokens, finished
-//! parts and rows, forced runs. Emptying it costs time and never changes an answer. Nobody needs an order of age: what
-//! is in use comes back with the next look-ups.
+//! parts and rows, forced runs, tokens over sets of characters, spelled names. Emptying it costs time and never changes
+//! an answer. Nobody needs an order of age: what is in use comes back with the next look-ups.
 
 use hashbrown::{Equivalent, HashMap};
 use std::hash::Hash;

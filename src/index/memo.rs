@@ -13,6 +13,7 @@ use hashbrown::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 
+use super::bounded::Store;
 use super::composition::Composition;
 use super::describe::{Levels, Numbers, describe};
 use super::live::Open;
@@ -49,8 +50,7 @@ pub struct Memo {
     kept: RwLock<Kept>,
     bytes: AtomicUsize,
     views: Views,
-    names: RwLock<HashMap<SpelledAt, Arc<Spelled>>>,
-    names_bytes: AtomicUsize,
+    names: Store<SpelledAt, Arc<Spelled>, NAMES_BYTES>,
 }
 
 /// What a guide last asked a memo for.
@@ -124,20 +124,11 @@ impl Memo {
 
     /// What tokens spell of the names at a place, made by `make` once.
     pub(super) fn spelled(&self, place: SpelledAt, make: impl FnOnce() -> Spelled) -> Arc<Spelled> {
-        if let Some(known) = self.names.read().unwrap_or_else(|p| p.into_inner()).get(&place) {
-            return known.clone();
-        }
-        let made = Arc::new(make());
-        let bytes = made.memory_bytes() + OVERHEAD;
-        let mut names = self.names.write().unwrap_or_else(|p| p.into_inner());
-        if self.names_bytes.load(Ordering::Relaxed) + bytes > NAMES_BYTES {
-            names.clear();
-            self.names_bytes.store(0, Ordering::Relaxed);
-        }
-        if names.insert(place, made.clone()).is_none() {
-            self.names_bytes.fetch_add(bytes, Ordering::Relaxed);
-        }
-        made
+        self.names.get(&place).unwrap_or_else(|| {
+            let made = Arc::new(make());
+            self.names.keep(place, made.clone(), made.memory_bytes() + OVERHEAD);
+            made
+        })
     }
 
     /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
@@ -178,7 +169,7 @@ impl Memo {
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed) + self.views.memory_bytes() + self.names_bytes.load(Ordering::Relaxed)
+        self.bytes.load(Ordering::Relaxed) + self.views.memory_bytes() + self.names.memory_bytes()
     }
 }
 

@@ -10,10 +10,9 @@
 //! The same is kept below nodes of big subtrees, for states that are free only behind a token's first characters:
 //! `[A-Z][a-z]+` behind each capital letter.
 
-use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, OnceLock};
 
+use super::super::bounded::Store;
 use super::super::submask::{Inner, SPARSE};
 use super::super::subtrees::Subtrees;
 use super::super::tables::{MaskedLexeme, Tables};
@@ -32,9 +31,9 @@ const FEW_GROUPS: u32 = 8;
 const FEW_TOKENS: usize = 64;
 
 /// What one set of characters makes of the vocabulary's trie below a node.
-pub(super) struct Set {
+pub struct Set {
     /// The tokens over the set, as ranges in the trie's order, text or not.
-    pub spans: Spans,
+    pub(super) spans: Spans,
     /// Those that are text, in strings and as they are.
     rows: [OnceLock<Box<[u32]>>; 2],
     exits: Box<[Exit]>,
@@ -105,44 +104,19 @@ impl Set {
 
 /// The sets of one vocabulary.
 #[derive(Default)]
-pub struct Sets {
-    table: RwLock<FxHashMap<(u32, Groups), Arc<Set>>>,
-    bytes: AtomicUsize,
-}
+pub struct Sets(pub(in crate::index) Store<(u32, Groups), Arc<Set>, SET_BYTES>);
 
 impl Sets {
     /// What `groups` make of the trie below `top`, where it is the start of a character.
     pub(super) fn of(&self, trie: &Trie, subtrees: &Subtrees, top: u32, groups: Groups) -> Arc<Set> {
         let key = (top, groups);
-        if let Some(known) = self.table.read().unwrap_or_else(|p| p.into_inner()).get(&key) {
-            return known.clone();
-        }
-        let made = Arc::new(Set::of(trie, subtrees, top, groups));
-        // Rows are made below the root only.
-        let rows = if top == 0 { trie.subtree_tokens(0).len() / 4 } else { 0 };
-        let bytes = made.memory_bytes() + rows;
-        let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
-        if self.bytes.load(Ordering::Relaxed) + bytes > SET_BYTES {
-            table.clear();
-            self.bytes.store(0, Ordering::Relaxed);
-        }
-        if let Some(known) = table.insert(key, made.clone()) {
-            table.insert(key, known);
-        } else {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        }
-        made
-    }
-
-    /// Forgets everything.
-    pub fn clear(&self) {
-        self.table.write().unwrap_or_else(|p| p.into_inner()).clear();
-        self.bytes.store(0, Ordering::Relaxed);
-    }
-
-    /// Approximate bytes held.
-    pub fn memory_bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
+        self.0.get(&key).unwrap_or_else(|| {
+            let made = Arc::new(Set::of(trie, subtrees, top, groups));
+            // Rows are made below the root only.
+            let rows = if top == 0 { trie.subtree_tokens(0).len() / 4 } else { 0 };
+            self.0.keep(key, made.clone(), made.memory_bytes() + rows);
+            made
+        })
     }
 }
 

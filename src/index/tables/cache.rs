@@ -152,7 +152,7 @@ impl Tables {
         self.crosses.0.clear();
         self.shares.kept.clear();
         self.finished.rows.clear();
-        self.sets.clear();
+        self.sets.0.clear();
     }
 
     /// The counters now.
@@ -176,7 +176,7 @@ impl Tables {
                 + (self.crosses.0.memory_bytes()
                     + self.shares.kept.memory_bytes()
                     + self.finished.rows.memory_bytes()
-                    + self.sets.memory_bytes()) as u64,
+                    + self.sets.0.memory_bytes()) as u64,
         }
     }
 
