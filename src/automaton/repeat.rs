@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::arena::{Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind};
-use super::text::{Move, Sub, step};
+use super::text::{Sub, decode};
 use super::unique::canonical;
 
 /// Elements that nest deeper are not compared; nor are longer texts.
@@ -261,24 +261,8 @@ impl Frames<'_> {
 /// A JSON string from behind its opening quote: what it decodes to, how far into an escape it is, and, if it is closed,
 /// what follows.
 fn string(bytes: &[u8]) -> (Vec<u8>, Sub, Option<&[u8]>) {
-    let (mut text, mut sub) = (Vec::new(), Sub::Plain);
-    for (i, &b) in bytes.iter().enumerate() {
-        match step(sub, b) {
-            Move::Close => return (text, sub, Some(&bytes[i + 1..])),
-            Move::To(s) => sub = s,
-            Move::Byte(b) => {
-                text.push(b);
-                sub = Sub::Plain;
-            }
-            Move::Char(c) => {
-                text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-                sub = Sub::Plain;
-            }
-            // What was read is JSON.
-            Move::Dead => break,
-        }
-    }
-    (text, sub, None)
+    let (text, sub, read) = decode(Sub::Plain, bytes.iter().copied());
+    (text, sub, read.and_then(|read| bytes.get(read..)))
 }
 
 /// What follows the canonical value that `bytes` begin with.

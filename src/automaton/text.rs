@@ -98,6 +98,26 @@ pub fn step(sub: Sub, b: u8) -> Move {
     }
 }
 
+/// What the bytes of a string decode to, from a place in it on: the text up to the closing quote or to a byte that cannot
+/// stand there, how far into an escape that is, and, if the string is closed, how many bytes were read.
+pub fn decode(mut sub: Sub, bytes: impl IntoIterator<Item = u8>) -> (Vec<u8>, Sub, Option<usize>) {
+    let mut out = Vec::new();
+    for (byte, read) in bytes.into_iter().zip(1..) {
+        match step(sub, byte) {
+            Move::Dead => break,
+            Move::Close => return (out, sub, Some(read)),
+            Move::To(to) => {
+                sub = to;
+                continue;
+            }
+            Move::Byte(b) => out.push(b),
+            Move::Char(c) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+        sub = Sub::Plain;
+    }
+    (out, sub, None)
+}
+
 /// Characters with a short escape in plain spelling.
 const SHORT: [(u32, u32); 4] = [(8, 10), (12, 13), (0x22, 0x22), (0x5C, 0x5C)];
 /// Characters that plain spelling may write as `\u` and digits.

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::children::Children;
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
-use crate::automaton::text::{Move, Sub, step};
+use crate::automaton::text::{Sub, decode};
 use crate::ir::INF;
 use crate::vocab::Trie;
 
@@ -271,7 +271,7 @@ impl Found {
     /// The crossing tokens; `spelled` gives the bytes of a token below the node where the walk began.
     pub(super) fn cross<'a>(&self, spelled: impl Fn(u32) -> &'a [u8]) -> Option<Arc<Cross>> {
         let mut escaped: Vec<(u32, Box<[u8]>)> =
-            self.escaped.iter().map(|&t| (t, decode(spelled(t)).into_boxed_slice())).collect();
+            self.escaped.iter().map(|&t| (t, inside(spelled(t)).into_boxed_slice())).collect();
         escaped.sort_unstable();
         Cross::build(&self.tails, &self.crossings, escaped)
     }
@@ -305,29 +305,10 @@ impl Cross {
     }
 }
 
-/// What a token spells up to the closing quote, from the middle of a JSON string.
-fn decode(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut sub = Sub::Plain;
-    for (i, &b) in bytes.iter().enumerate() {
-        // A walk may begin in front of the opening quote.
-        if i == 0 && b == b'"' {
-            continue;
-        }
-        match step(sub, b) {
-            Move::Dead | Move::Close => break,
-            Move::To(s) => sub = s,
-            Move::Byte(b) => {
-                out.push(b);
-                sub = Sub::Plain;
-            }
-            Move::Char(c) => {
-                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-                sub = Sub::Plain;
-            }
-        }
-    }
-    out
+/// What a token spells up to the closing quote, from the middle of a JSON string. A walk may begin in front of the
+/// opening quote.
+fn inside(bytes: &[u8]) -> Vec<u8> {
+    decode(Sub::Plain, bytes.strip_prefix(b"\"").unwrap_or(bytes).iter().copied()).0
 }
 
 impl SubMask {

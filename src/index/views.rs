@@ -28,7 +28,7 @@ use super::tables::Tables;
 use super::tails::is_blank;
 use crate::automaton::arena::{Arena, Node, ObjectItem, Phase};
 use crate::automaton::program::{ObjectProgram, Program};
-use crate::automaton::text::{Move, Sub, step};
+use crate::automaton::text::{Sub, decode};
 
 type Bits = SmallVec<[u64; 4]>;
 
@@ -141,21 +141,8 @@ fn key_text(bytes: &[u8]) -> (&[u8], bool) {
 
 /// What `bytes`, inside a key, decode to up to the closing quote, if they have one.
 fn spelled(bytes: &[u8]) -> Option<Box<[u8]>> {
-    let (mut out, mut sub) = (Vec::new(), Sub::Plain);
-    for &b in bytes {
-        match step(sub, b) {
-            Move::Close => return Some(out.into()),
-            Move::Dead => return None,
-            Move::To(to) => {
-                sub = to;
-                continue;
-            }
-            Move::Byte(b) => out.push(b),
-            Move::Char(c) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-        sub = Sub::Plain;
-    }
-    None
+    let (text, _, read) = decode(Sub::Plain, bytes.iter().copied());
+    read.map(|_| text.into())
 }
 
 /// A shape's names in view: from inside or behind a member, and before a key.

@@ -11,7 +11,7 @@ use super::{Place, Places};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::complete::Watch;
 use crate::automaton::constants::sub_words;
-use crate::automaton::text::{Move, Sub, step};
+use crate::automaton::text::{Sub, decode};
 use crate::vocab::Trie;
 
 /// A new element is this long at least, so that it is none of the short texts which completing tries first.
@@ -76,7 +76,9 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
             return true;
         }
         let Some((mut key, open)) = self.key_above(place.node, place.below) else { return false };
-        let Some(missing) = open.map_or_else(|| Some(Vec::new()), |sub| decoded(sub, self.rests.bytes(rest))) else {
+        let closed = |(text, _, read): (Vec<u8>, _, Option<usize>)| read.map(|_| text);
+        let missing = open.map(|sub| closed(decode(sub, self.rests.bytes(rest))));
+        let Some(missing) = missing.unwrap_or_else(|| Some(Vec::new())) else {
             return false;
         };
         key.extend_from_slice(&missing);
@@ -215,25 +217,4 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
         }
         true
     }
-}
-
-/// What the bytes of a string, up to its closing quote, decode to.
-fn decoded(mut sub: Sub, bytes: impl Iterator<Item = u8>) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    for byte in bytes {
-        match step(sub, byte) {
-            Move::Dead => return None,
-            Move::Close => return Some(out),
-            Move::To(to) => sub = to,
-            Move::Byte(b) => {
-                out.push(b);
-                sub = Sub::Plain;
-            }
-            Move::Char(c) => {
-                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-                sub = Sub::Plain;
-            }
-        }
-    }
-    None
 }
