@@ -1,11 +1,14 @@
 """interlock beside llguidance, XGrammar and outlines-core: everything in one run, and the page about it.
 
-    python benches/rivals [--quick] [--output docs/benchmarks.md] [--results FILE] [--again] [--found FOLDER]
+    python benches/rivals [--quick] [--output docs/benchmarks.md] [--results FILE] [--again]
+    python benches/rivals --found FOLDER [--of patterns|schemas] [--count N] ...
 
 Twelve minutes on two quiet cores, four with `--quick`, which measures a fifth of the sources once and does not replace
 the page. What was measured is kept in the results file, from which `--again` makes page and plots without measuring.
-`--found` measures, instead of the corpus, 200 patterns that the JSON Schemas of a folder use, and the hard patterns of
-the corpus beside them (`found.py`), and writes a page of its own: answers, compiles and masks.
+`--found` measures, instead of the corpus, what a folder of JSON Schemas with documents brings (`found.py`), and writes
+a page of its own: answers, compiles, masks and memory. These are patterns that the schemas use, the hard patterns of
+the corpus beside them, or the schemas themselves. 200 patterns take ten minutes, 300 schemas of MaskBench a quarter of
+an hour.
 """
 
 from __future__ import annotations
@@ -52,15 +55,20 @@ def measure(quick: bool) -> dict[str, Any]:
     return results
 
 
-def measure_found(folder: Path, quick: bool) -> dict[str, Any]:
-    """The patterns of a folder of schemas, and the hard ones of the corpus."""
+def measure_found(folder: Path, kind: str, count: int, quick: bool) -> dict[str, Any]:
+    """The schemas of a folder, or the patterns that they use and the hard ones of the corpus."""
     import corpus
     import found
     import side
 
-    names = [name for name in engines.ENGINES if engines.installed(name) and name != "interlock, any order"]
-    hard = [source for source in corpus.sources() if source.group == "hard pattern"]
-    chosen = found.found_patterns(folder, 200) + hard
+    # Patterns know no order, and most of the schemas would take whole indexes minutes each.
+    without = "interlock, any order" if kind == "patterns" else "outlines-core"
+    names = [name for name in engines.ENGINES if engines.installed(name) and name != without]
+    if kind == "patterns":
+        hard = [source for source in corpus.sources() if source.group == "hard pattern"]
+        chosen = found.found_patterns(folder, count) + hard
+    else:
+        chosen = found.found_schemas(folder, count)
     return {"machine": page.machine(), "versions": engines.versions(), "side": side.measure(names, quick, chosen)}
 
 
@@ -76,22 +84,28 @@ def main() -> None:
     parser.add_argument(
         "--again", action="store_true", help="only the page and the plots, of the results that are there"
     )
-    parser.add_argument("--found", type=Path, help="a folder of JSON Schemas whose patterns are measured instead")
+    parser.add_argument("--found", type=Path, help="a folder of JSON Schemas that are measured instead")
+    parser.add_argument("--of", choices=("patterns", "schemas"), default="patterns", help="what is taken of the folder")
+    parser.add_argument("--count", type=int, help="how many: 200 patterns or 300 schemas, unless told otherwise")
     folder = ROOT / "target" / "benchmarks"
     parser.add_argument("--results", type=Path, help="where the measurements are kept")
     parser.add_argument("--output", type=Path, help="the page; plots go to the folder benchmarks beside it")
     given = parser.parse_args()
-    name = "found" if given.found else "quick" if given.quick else "results"
+    name = f"found-{given.of}" if given.found else "quick" if given.quick else "results"
     kept = given.results or folder / f"{name}.json"
     beside = given.quick or given.found
     output = given.output or (folder / f"{name}.md" if beside else ROOT / "docs" / "benchmarks.md")
     if not given.again:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        measured = measure_found(given.found, given.quick) if given.found else measure(given.quick)
+        if given.found:
+            count = given.count or {"patterns": 200, "schemas": 300}[given.of]
+            measured = measure_found(given.found, given.of, count, given.quick)
+        else:
+            measured = measure(given.quick)
         kept.write_text(json.dumps(measured))
     results = json.loads(kept.read_text())
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(page.patterns(results) if given.found else page.page(results))
+    output.write_text(page.found(results) if given.found else page.page(results))
     print(f"wrote {output}")
     if given.found:
         return

@@ -1,9 +1,12 @@
-"""Real patterns: those that a folder of JSON Schemas uses, such as MaskBench's files.
+"""Real sources: JSON Schemas of a folder with their documents, such as MaskBench's files, or the patterns they use.
 
-The engines read patterns that match a whole text, and dialects differ, so only what means the same to all is taken:
-patterns with both anchors, which are removed, that Python's `re` reads as well. Their texts are strings of the same
-files that match, by `re`; where there is none, a member that interlock makes and `re` confirms. Which patterns are
-chosen depends on their text alone.
+Of *schemas*, the valid documents are the members and the invalid ones the outsiders. Which schemas are chosen depends
+on the names of their files alone.
+
+Of *patterns*, the engines read those that match a whole text, and dialects differ, so only what means the same to all
+is taken: patterns with both anchors, which are removed, that Python's `re` reads as well. Their texts are strings of
+the same files that match, by `re`; where there is none, a member that interlock makes and `re` confirms. Which patterns
+are chosen depends on their text alone.
 """
 
 from __future__ import annotations
@@ -20,6 +23,24 @@ from corpus import Source
 
 # Longer texts would let few patterns decide the percentiles of masks.
 LONGEST = 400
+
+
+def found_schemas(folder: Path, count: int) -> list[Source]:
+    """So many schemas of a folder, each with its documents."""
+    paths = sorted(folder.glob("*.json"), key=lambda path: hashlib.sha256(path.name.encode()).digest())
+    sources = []
+    for path in paths:
+        case = json.loads(path.read_bytes())
+        if not isinstance(case, dict) or "schema" not in case:
+            continue
+        texts: dict[bool, list[str]] = {True: [], False: []}
+        for test in case.get("tests", []):
+            texts[test["valid"]].append(json.dumps(test["data"], ensure_ascii=False))
+        schema = json.dumps(case["schema"], ensure_ascii=False)
+        sources.append(Source(path.stem, "schema", schema, texts[True], texts[False]))
+        if len(sources) == count:
+            break
+    return sources
 
 
 def found_patterns(folder: Path, count: int) -> list[Source]:

@@ -38,6 +38,16 @@ and all that take over a quarter of a second, are those least exactly measured. 
 keys, compact runs of whitespace and the tokenizer's own cuts; models may do otherwise."""
 
 
+MEMORY = """One process that meets all sources one after the other and keeps them. Sources that take an engine over a
+quarter of a second are not among them."""
+
+FOUND = """Made by `python benches/rivals --found FOLDER`, as [the page of the corpus](benchmarks.md) is, whose method
+and bias it shares: times are microseconds, the least of three processes for each position, and `nothing` is what the
+loop and the machine cost."""
+
+GROUPS = {"schema": "Schemas", "pattern": "Patterns", "hard pattern": "Hard patterns"}
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A table of Markdown, numbers to the right."""
     out = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
@@ -74,15 +84,16 @@ def machine() -> str:
 def answers(side: dict[str, Any]) -> list[str]:
     """What each engine compiled, and what it got wrong."""
     groups = [source["group"] for source in side["sources"]]
+    there = [group for group in GROUPS if group in groups]
     rows = []
     for name, engine in side["engines"].items():
         if name == "nothing":
             continue
         good = [group for group, took in zip(groups, engine["compile"]["fresh"], strict=True) if took is not None]
-        counts = [f"{good.count(g)} of {groups.count(g)}" for g in ("schema", "pattern", "hard pattern")]
+        counts = [f"{good.count(group)} of {groups.count(group)}" for group in there]
         late = sum(reason.startswith("over") for reason in engine["failed"].values())
         rows.append([name, *counts, str(late), str(len(engine["refused"])), str(len(engine["accepted"]))])
-    head = ["engine", "schemas", "patterns", "hard patterns", "of the failed: too slow"]
+    head = ["engine", *(GROUPS[group].lower() for group in there), "of the failed: too slow"]
     return table([*head, "sources with a member refused", "schemas with an outsider accepted"], rows)
 
 
@@ -90,12 +101,16 @@ def compiles(side: dict[str, Any], group: str, among: set[int] | None = None) ->
     """Compile and first mask, in microseconds, over one group of sources."""
     chosen = [i for i, source in enumerate(side["sources"]) if source["group"] == group]
     chosen = [i for i in chosen if among is None or i in among]
+    # Of fewer sources, one in a hundred is none.
+    titles, percents = (
+        ("p50 / p90 / max", (50, 90, 100)) if len(chosen) < 100 else ("p50 / p90 / p99 / max", (50, 90, 99, 100))
+    )
     rows = []
     for name, engine in side["engines"].items():
         took = {column: [t for i in chosen if (t := engine["compile"][column][i]) is not None] for column in COLUMNS}
-        cells = [spread(took[column], (50, 90, 100)) for column in COLUMNS]
+        cells = [spread(took[column], percents) for column in COLUMNS]
         rows.append([name, str(len(took["fresh"])), *cells])
-    return table(["engine", "sources", *(f"{title}: p50 / p90 / max" for title in COLUMNS.values())], rows)
+    return table(["engine", "sources", *(f"{title}: {titles}" for title in COLUMNS.values())], rows)
 
 
 def masks(side: dict[str, Any], groups: Sequence[str], among: set[int] | None = None) -> list[str]:
@@ -211,17 +226,20 @@ def kernels(rows: list[dict[str, Any]]) -> list[str]:
     return table(["logits and mask", *names], cells)
 
 
-def patterns(results: dict[str, Any]) -> str:
-    """The page about patterns alone."""
+def found(results: dict[str, Any]) -> str:
+    """The page about what a folder brought."""
     side = results["side"]
-    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
-    out = ["# Patterns", "", f"{results['machine']}. {versions}.", "", "## Answers", "", *answers(side)]
-    out += ["## Compile and first mask", "", *compiles(side, "pattern"), *compiles(side, "hard pattern")]
+    groups = [group for group in GROUPS if any(source["group"] == group for source in side["sources"])]
     same = common(side)
-    out += ["Those that all engines but outlines-core compile:", "", *compiles(side, "pattern", same)]
-    out += ["## Mask and token", "", *masks(side, ["pattern"]), *masks(side, ["hard pattern"])]
-    out += ["Those that all engines but outlines-core compile:", "", *masks(side, ["pattern", "hard pattern"], same)]
-    return "\n".join([*out, "## Memory", "", *memory(side)]).rstrip() + "\n"
+    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    out = [f"# {GROUPS[groups[0]]} of a folder", "", f"{results['machine']}. {versions}.", "", FOUND, ""]
+    out += ["## Answers", "", *answers(side)]
+    for title, section in (("Compile and first mask", compiles), ("Mask and token", lambda s, g, a: masks(s, [g], a))):
+        out += [f"## {title}", ""]
+        for group in groups:
+            out += [f"{GROUPS[group]}:", "", *section(side, group, None)]
+            out += [f"{GROUPS[group]} that all engines but outlines-core compile:", "", *section(side, group, same)]
+    return "\n".join([*out, "## Memory", "", MEMORY, "", *memory(side)]).rstrip() + "\n"
 
 
 def page(results: dict[str, Any]) -> str:
@@ -264,10 +282,5 @@ def page(results: dict[str, Any]) -> str:
     ]
     calls = [[f"`{statement}`", title, f"{ns:,.0f}"] for title, statement, ns in results["calls"]]
     out += [*table(["statement", "vocabulary", "ns"], calls), "## Memory", ""]
-    out += [
-        "One process that meets all sources one after the other and keeps them. Sources that take an engine over a",
-        "quarter of a second are not among them.",
-        "",
-        *memory(side),
-    ]
+    out += [MEMORY, "", *memory(side)]
     return "\n".join(out).rstrip() + "\n"

@@ -60,8 +60,8 @@ def test_the_least_of_several_rounds_counts_at_each_position(modules):
     assert modules["page"].percentile([5, 1, 4, 2, 3], 50) == 3 and modules["page"].percentile([1, 9], 100) == 9
 
 
-def test_patterns_are_found_in_schemas(modules, monkeypatch, tmp_path):
-    """Those between anchors that mean the same in every dialect, with a text of the files where one matches."""
+def test_sources_are_found_in_a_folder(modules, monkeypatch, tmp_path):
+    """Patterns between anchors that mean the same in every dialect, with a text of the files where one matches."""
     monkeypatch.syspath_prepend(str(RIVALS))
     found = __import__("found")
     properties = {
@@ -81,4 +81,9 @@ def test_patterns_are_found_in_schemas(modules, monkeypatch, tmp_path):
     assert set(sources) == {"[a-z]{3}", "(x|[)|])+\\d{2}", "k_\\d"}
     assert sources["[a-z]{3}"] == "abc" and all(re.fullmatch(text, member) for text, member in sources.items())
     assert len(found.found_patterns(tmp_path, 2)) == 2
+    # The schema itself, its valid documents and its invalid ones.
+    case["tests"] = [{"data": {"a": "abc"}, "valid": True}, {"data": {"a": "é"}, "valid": False}]
+    (tmp_path / "one.json").write_text(json.dumps(case))
+    (source,) = found.found_schemas(tmp_path, 10)
+    assert (source.kind, source.members, source.outsiders) == ("schema", ['{"a": "abc"}'], ['{"a": "é"}'])
     sys.modules.pop("found")
