@@ -109,15 +109,7 @@ impl Parser {
             },
             'x' => self.r.hex(2).ok_or_else(|| self.r.error("invalid hexadecimal escape", at))?,
             'u' => self.unicode_escape().ok_or_else(|| self.r.error("invalid Unicode escape", at))?,
-            '0' => {
-                let mut v = 0;
-                for _ in 0..2 {
-                    let Some(d) = self.r.peek().and_then(|c| c.to_digit(8)) else { break };
-                    v = v * 8 + d;
-                    self.r.pos += 1;
-                }
-                v
-            }
+            '0' => self.r.octal(2),
             c if c.is_ascii_alphanumeric() => return Err(self.r.error(format!("invalid escape \\{c}"), at)),
             c => c as u32,
         };

@@ -106,15 +106,7 @@ impl Parser {
                     _ => return Err(self.r.error(format!("incomplete or bad escape \\{c}"), at)),
                 }
             }
-            '0' => {
-                let mut v = 0;
-                for _ in 0..2 {
-                    let Some(d) = self.r.peek().and_then(|c| c.to_digit(8)) else { break };
-                    v = v * 8 + d;
-                    self.r.pos += 1;
-                }
-                v
-            }
+            '0' => self.r.octal(2),
             c if c.is_ascii_alphanumeric() => return Err(self.r.error(format!("bad escape \\{c}"), at)),
             c => c as u32,
         };
@@ -140,12 +132,7 @@ impl Parser {
                 Ok(Piece::Char(8))
             }
             Some(c) if c.is_digit(8) => {
-                let mut v = 0;
-                for _ in 0..3 {
-                    let Some(d) = self.r.peek().and_then(|c| c.to_digit(8)) else { break };
-                    v = v * 8 + d;
-                    self.r.pos += 1;
-                }
+                let v = self.r.octal(3);
                 if v > 0o377 {
                     return Err(self.r.error("octal escape value outside of range 0-0o377", at));
                 }

@@ -94,6 +94,17 @@ impl Reader {
         Some(value)
     }
 
+    /// Takes up to `most` octal digits; no digit is zero.
+    pub fn octal(&mut self, most: usize) -> u32 {
+        let mut value = 0;
+        for _ in 0..most {
+            let Some(d) = self.peek().and_then(|c| c.to_digit(8)) else { break };
+            value = value * 8 + d;
+            self.pos += 1;
+        }
+        value
+    }
+
     /// Takes decimal digits: `None` if there are none, `Some(None)` if their value is above `u32::MAX - 1`.
     pub fn number(&mut self) -> Option<Option<u32>> {
         let start = self.pos;
