@@ -191,6 +191,9 @@ impl<'m> Nodes<'m> {
             name_index: FxHashMap::default(),
             written: FxHashMap::default(),
         };
+        n.names.reserve(model.schemas.len());
+        n.name_index.reserve(model.schemas.len());
+        n.contents.reserve(model.schemas.len());
         for (id, types) in [(TRUE, Types::ALL), (FALSE, Types(0))] {
             n.canon[id as usize] = id;
             n.finish(id, Node::of(model.root, types));
@@ -380,7 +383,7 @@ impl<'m> Nodes<'m> {
     }
 
     fn object_part(&mut self, k: &'m Keywords) -> Option<Box<ObjectPart>> {
-        let mut o = ObjectPart::default();
+        let mut o = ObjectPart { props: Vec::with_capacity(k.properties.len()), ..ObjectPart::default() };
         for (name, s) in &k.properties {
             let name = self.intern(name);
             o.props.push((name, self.id(*s)));
