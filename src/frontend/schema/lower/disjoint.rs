@@ -74,12 +74,12 @@ impl Context<'_, '_> {
         if a == b {
             return a == FALSE;
         }
-        if let Some(d) = self.disjoint.get(a, b) {
-            return d;
-        }
-        let both = self.nodes.get(a).mask.0 & self.nodes.get(b).mask.0;
+        let both = self.nodes.mask(a).0 & self.nodes.mask(b).0;
         if both == 0 {
             return true;
+        }
+        if let Some(d) = self.disjoint.get(a, b) {
+            return d;
         }
         if depth == 0 || both & !(Types::OBJECT.0 | Types::STRING.0 | Types::NUMBER.0) != 0 {
             return false;

@@ -172,6 +172,8 @@ pub(super) struct Nodes<'m> {
     pub model: &'m Model,
     pub(super) list: Vec<Option<Box<Node<'m>>>>,
     canon: Vec<NodeId>,
+    /// The masks of finished nodes once more, close together.
+    masks: Vec<Types>,
     pub(super) contents: Contents,
     names: Vec<Arc<str>>,
     name_index: FxHashMap<Arc<str>, Name>,
@@ -186,6 +188,7 @@ impl<'m> Nodes<'m> {
             model,
             list: vec![None; model.schemas.len() + 2],
             canon: vec![UNBUILT; model.schemas.len() + 2],
+            masks: vec![Types(0); model.schemas.len() + 2],
             contents: Contents::default(),
             names: Vec::new(),
             name_index: FxHashMap::default(),
@@ -222,6 +225,12 @@ impl<'m> Nodes<'m> {
             Some(n) => n,
             None => unreachable!("the schema false is always built"),
         }
+    }
+
+    /// The types that a representative may accept.
+    #[inline]
+    pub fn mask(&self, id: NodeId) -> Types {
+        self.masks.get(id as usize).copied().unwrap_or_default()
     }
 
     /// The node of a schema of the model.
@@ -326,7 +335,10 @@ impl<'m> Nodes<'m> {
         }
         match self.equal_to(id, &node) {
             Some(to) => self.canon[id as usize] = to,
-            None => self.list[id as usize] = Some(Box::new(node)),
+            None => {
+                self.masks[id as usize] = node.mask;
+                self.list[id as usize] = Some(Box::new(node));
+            }
         }
     }
 
@@ -447,6 +459,7 @@ impl<'m> Nodes<'m> {
         let id = self.list.len() as NodeId;
         self.list.push(None);
         self.canon.push(id);
+        self.masks.push(Types(0));
         self.finish(id, node);
         self.canon(id)
     }
