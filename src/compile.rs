@@ -123,7 +123,7 @@ impl Index {
             .ok_or_else(|| Error::new(ErrorKind::Unsatisfiable, "the pattern accepts nothing").at_offset(0))?;
         let live = token_live(exprs, expr, &lexeme, &tables, vocabulary, limits)?;
         let engine = Engine::Pattern(lexeme);
-        Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source, limits))
+        Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source.to_owned(), limits))
     }
 
     /// Every document that a JSON Schema accepts, written as the options say.
@@ -171,8 +171,10 @@ impl Index {
             }
         };
         report.extend(option_rows(&rules, options, MAX_BLANKS));
-        let source = format!("{options:?}\0{text}");
-        Index::from_spelled(rules, gaps, &source, report, options, (vocabulary, tables), limits)
+        let mut source = format!("{options:?}\0");
+        source.reserve_exact(text.len());
+        source.push_str(text);
+        Index::from_spelled(rules, gaps, source, report, options, (vocabulary, tables), limits)
     }
 
     /// What `rules` describe.
@@ -193,13 +195,13 @@ impl Index {
             return Err(Error::new(ErrorKind::Vocabulary, spelling.missing()));
         }
         let gaps = gaps(options, limits)?;
-        Index::from_spelled(rules, gaps, source, report, options, (vocabulary, tables), limits)
+        Index::from_spelled(rules, gaps, source.to_owned(), report, options, (vocabulary, tables), limits)
     }
 
     fn from_spelled(
         mut rules: Rules,
         gaps: [Blanks; 3],
-        source: &str,
+        source: String,
         report: Vec<ReportRow>,
         options: &SchemaOptions,
         (vocabulary, tables): (&Arc<Vocabulary>, Arc<Tables>),
@@ -219,7 +221,7 @@ impl Index {
         engine: Engine,
         live: Option<Box<TokenLive>>,
         report: Vec<ReportRow>,
-        source: &str,
+        source: String,
         limits: &Limits,
     ) -> Index {
         Index(Shared::Compiled(Arc::new(Inner {
@@ -228,7 +230,7 @@ impl Index {
             engine,
             live,
             report,
-            source: source.into(),
+            source: Arc::new(source),
             fingerprint: OnceLock::new(),
             costs: OnceLock::new(),
             memo: Memo::default(),

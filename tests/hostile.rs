@@ -270,7 +270,7 @@ fn work_is_bounded_wherever_it_is_asked_for() {
     for (name, schema) in [
         ("keys", json!({"patternProperties": {nested: {"type": "integer"}}})),
         ("keys twice", json!({"patternProperties": {nested: {"type": "integer"}, other: {"type": "string"}}})),
-        ("names", json!({"propertyNames": {"pattern": nested}})),
+        ("names", json!({"propertyNames": {"pattern": nested}, "minProperties": 2})),
         ("no names", json!({"propertyNames": {"not": {"pattern": nested}}})),
         ("negated", json!({"type": "string", "not": {"pattern": nested}})),
         ("both", json!({"type": "string", "allOf": [{"not": {"pattern": nested}}, {"pattern": other}]})),

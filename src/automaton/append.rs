@@ -5,8 +5,9 @@
 
 use std::sync::OnceLock;
 
-const FIRST_BITS: u32 = 5;
-const CHUNKS: usize = 27;
+/// The first chunk is small: most lexemes never know more than their start.
+const FIRST_BITS: u32 = 2;
+const CHUNKS: usize = 30;
 
 /// See the module's story.
 pub struct AppendVec<T> {

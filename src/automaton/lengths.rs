@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::parts::{Todo, fill};
 use crate::ir::{Expr, ExprId, Exprs, INF};
 
 /// Disjoint sorted intervals of lengths; `INF` is no bound.
@@ -146,25 +147,16 @@ fn unbounded(body: &[(u32, u32)], min: u32, most: usize) -> Option<Lengths> {
 /// The lengths of the members of `e` in code points, or `None` where structure does not tell.
 pub fn lengths(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Option<Lengths> {
     let most = table.1;
-    // Post-order with an explicit stack: literals of a million bytes are as deep.
-    let mut stack = vec![(e, false)];
-    while let Some((cur, ready)) = stack.pop() {
-        if table.0.contains_key(&cur) {
-            continue;
-        }
-        if !ready {
-            stack.push((cur, true));
-            match x.get(cur) {
-                Expr::Step { edges, .. } => stack.extend(edges.iter().map(|e| (e.to, false))),
-                Expr::Cat(a, b) => stack.extend([(*a, false), (*b, false)]),
-                Expr::Alt(v) => stack.extend(v.iter().map(|&e| (e, false))),
-                Expr::Rep { body, .. } => stack.push((*body, false)),
-                _ => {}
-            }
-            continue;
-        }
-        let of = |e: &ExprId| table.0.get(e).and_then(|l| l.as_deref());
-        let result: Option<Lengths> = match x.get(cur) {
+    let parts = |e, todo: &mut Todo| match x.get(e) {
+        Expr::Step { edges, .. } => todo.ask(edges.iter().map(|e| e.to)),
+        Expr::Cat(a, b) => todo.ask([*a, *b]),
+        Expr::Alt(v) => todo.ask(v.iter().copied()),
+        Expr::Rep { body, .. } => todo.ask([*body]),
+        _ => {}
+    };
+    let value = |e, table: &FxHashMap<ExprId, Option<Lengths>>| -> Option<Lengths> {
+        let of = |e: &ExprId| table.get(e).and_then(|l| l.as_deref());
+        match x.get(e) {
             Expr::Never => Some(Box::new([])),
             Expr::Eps => Some(Box::new([(0, 0)])),
             Expr::Step { nullable, edges } => {
@@ -199,9 +191,9 @@ pub fn lengths(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Option<Lengths>
             }
             Expr::Rep { body, min, max } => of(body).and_then(|b| repeated(b, *min, *max, most)),
             _ => None,
-        };
-        table.0.insert(cur, result);
-    }
+        }
+    };
+    fill(&mut table.0, e, parts, value);
     table.0.get(&e).cloned().flatten()
 }
 

@@ -26,6 +26,7 @@ pub mod lengths;
 pub mod lexeme;
 mod object;
 mod object_key;
+mod parts;
 pub mod program;
 mod prospects;
 pub mod repeat;

@@ -77,7 +77,7 @@ pub(crate) struct Inner {
     pub live: Option<Box<TokenLive>>,
     pub report: Vec<ReportRow>,
     /// Source and options, for the fingerprint.
-    pub source: Arc<str>,
+    pub source: Arc<String>,
     pub fingerprint: OnceLock<[u8; 32]>,
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<Costs>,

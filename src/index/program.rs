@@ -61,11 +61,12 @@ pub fn compile(
         made: Vec::new(),
         by_content: FxHashMap::default(),
     };
+    let (arrays, objects) = rules.iter().fold((0, 0), |n, r| (n.0 + r.arrays.len(), n.1 + r.objects.len()));
     let mut program = Program {
         rules: Vec::with_capacity(rules.len()),
         lexemes: Vec::new(),
-        arrays: Vec::new(),
-        objects: Vec::new(),
+        arrays: Vec::with_capacity(arrays),
+        objects: Vec::with_capacity(objects),
         any_text: tables.any_text.lexeme.clone(),
         gaps: layout.gaps,
         any_order: layout.any_order,

@@ -10,35 +10,31 @@ use super::expr::{Edge, Expr, ExprId, Exprs};
 /// A hash of what an expression is made of.
 pub type Digest = [u8; 16];
 
-/// A number for each of some nodes. They lie mostly together, so their ids are places of a table; where they do not, a
-/// hash table is smaller.
-struct Numbers {
-    first: u32,
-    dense: Vec<u32>,
-    sparse: FxHashMap<ExprId, u32>,
+/// Which of some nodes, which ascend, a node is. They lie mostly together, so their ids are places of a table; where they
+/// do not, they are searched.
+struct Places<'n> {
+    nodes: &'n [ExprId],
+    table: Vec<u32>,
 }
 
-impl Numbers {
-    /// For `nodes`, which ascend.
-    fn of(nodes: &[ExprId]) -> Self {
+impl<'n> Places<'n> {
+    fn of(nodes: &'n [ExprId]) -> Self {
         let first = nodes.first().map_or(0, |e| e.0);
         let span = nodes.last().map_or(0, |e| (e.0 - first) as usize + 1);
-        let dense = if span <= nodes.len() * 8 { vec![u32::MAX; span] } else { Vec::new() };
-        Numbers { first, dense, sparse: FxHashMap::default() }
-    }
-
-    fn set(&mut self, e: ExprId, n: u32) {
-        match self.dense.get_mut(e.0.wrapping_sub(self.first) as usize) {
-            Some(slot) => *slot = n,
-            None => _ = self.sparse.insert(e, n),
+        let mut table = Vec::new();
+        if span <= nodes.len() * 8 {
+            table.resize(span, u32::MAX);
+            nodes.iter().zip(0u32..).for_each(|(e, i)| table[(e.0 - first) as usize] = i);
         }
+        Places { nodes, table }
     }
 
     fn get(&self, e: ExprId) -> Option<u32> {
-        match self.dense.get(e.0.wrapping_sub(self.first) as usize) {
-            Some(&n) => (n != u32::MAX).then_some(n),
-            None => self.sparse.get(&e).copied(),
+        if self.table.is_empty() {
+            return self.nodes.binary_search(&e).ok().map(|i| i as u32);
         }
+        let first = self.nodes.first()?.0;
+        self.table.get(e.0.wrapping_sub(first) as usize).copied().filter(|&n| n != u32::MAX)
     }
 }
 
@@ -114,20 +110,32 @@ impl Exprs {
             return e;
         }
         let nodes = from.reachable_from(e, shared);
+        let is_first = shared > 0 && self.nodes.is_empty() && nodes.len() <= self.max_nodes;
+        if is_first && !nodes.iter().any(|&n| matches!(from.get(n), Expr::Fix(_))) {
+            return self.import_first(from, e, &nodes);
+        }
         self.reserve(nodes.len());
-        let mut map = Numbers::of(&nodes);
+        let places = Places::of(&nodes);
+        // What each has become.
+        let mut map = vec![None; nodes.len()];
+        let set = |map: &mut Vec<Option<ExprId>>, old: ExprId, new: ExprId| {
+            if let Some(slot) = places.get(old).and_then(|i| map.get_mut(i as usize)) {
+                *slot = Some(new);
+            }
+        };
+        let get = |map: &[Option<ExprId>], old: ExprId| map.get(places.get(old)? as usize).copied().flatten();
         let mut fixes = Vec::new();
         let mut room: Vec<Edge> = Vec::new();
         for &old in &nodes {
             if let Expr::Fix(n) = *from.get(old) {
                 let (nullable, definition) = from.fixes.get(n as usize).copied().unwrap_or_default();
                 let (name, new) = self.fix(nullable);
-                map.set(old, new.0);
+                set(&mut map, old, new);
                 fixes.push((name, definition));
             }
         }
-        for old in nodes {
-            let at = |i: &ExprId| if i.0 < shared { *i } else { map.get(*i).map_or(Self::NEVER, ExprId) };
+        for &old in &nodes {
+            let at = |i: &ExprId| if i.0 < shared { *i } else { get(&map, *i).unwrap_or(Self::NEVER) };
             let new = match from.get(old) {
                 Expr::Never => Self::NEVER,
                 Expr::Eps => Self::EPS,
@@ -160,15 +168,44 @@ impl Exprs {
                 Expr::Multiple(m) => self.multiple(m.clone()),
                 Expr::Fix(_) => continue,
             };
-            map.set(old, new.0);
+            set(&mut map, old, new);
         }
         for (name, definition) in fixes {
-            let copied = definition.and_then(|d| if d.0 < shared { Some(d) } else { map.get(d).map(ExprId) });
+            let copied = definition.and_then(|d| if d.0 < shared { Some(d) } else { get(&map, d) });
             if let Some(d) = copied {
                 self.define(name, d);
             }
         }
-        map.get(e).map_or(Self::NEVER, ExprId)
+        get(&map, e).unwrap_or(Self::NEVER)
+    }
+
+    /// [`import`](Self::import) of `e`, which is made of `nodes`, as the first nodes beside those of a base that both
+    /// have: different nodes stay different, in the same order and so in normal form, and none is looked up.
+    fn import_first(&mut self, from: &Exprs, e: ExprId, nodes: &[ExprId]) -> ExprId {
+        let shared = self.below();
+        self.reserve(nodes.len());
+        let places = Places::of(nodes);
+        let at = |i: &ExprId| match places.get(*i) {
+            Some(n) if i.0 >= shared => ExprId(shared + n),
+            _ => *i,
+        };
+        let all = |v: &[ExprId]| v.iter().map(at).collect();
+        for &old in nodes {
+            let node = match from.get(old) {
+                Expr::Step { nullable, edges } => {
+                    let edges = edges.iter().map(|e| Edge { to: at(&e.to), ..*e }).collect();
+                    Expr::Step { nullable: *nullable, edges }
+                }
+                Expr::Cat(a, b) => Expr::Cat(at(a), at(b)),
+                Expr::Alt(v) => Expr::Alt(all(v)),
+                Expr::And(v) => Expr::And(all(v)),
+                Expr::Not(a) => Expr::Not(at(a)),
+                Expr::Rep { body, min, max } => Expr::Rep { body: at(body), min: *min, max: *max },
+                same @ (Expr::Never | Expr::Eps | Expr::Multiple(_) | Expr::Fix(_)) => same.clone(),
+            };
+            self.insert_new(node, from.facts_at(old));
+        }
+        at(&e)
     }
 
     /// The content of `e` as words: equal words mean equal expressions, in whatever arenas that live at the same time.
@@ -180,8 +217,7 @@ impl Exprs {
         out.extend([base as u32, (base >> 32) as u32]);
         let nodes = self.reachable_own(e);
         // The end of the list is `e` unless `e` is a name; say which node it is.
-        let mut at = Numbers::of(&nodes);
-        nodes.iter().zip(0u32..).for_each(|(&e, i)| at.set(e, i));
+        let at = Places::of(&nodes);
         let below = self.below();
         let id = |e: &ExprId| if e.0 < below { e.0 | BASE } else { at.get(*e).unwrap_or(u32::MAX) };
         out.push(id(&e));

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use super::multiple::Multiple;
 use super::product::Products;
+use super::rows::Rows;
 use crate::error::{Error, Result};
 use crate::work::go_on;
 
@@ -106,7 +107,7 @@ pub struct Exprs {
     /// Of every node, so that a growing table need not hash again.
     pub(super) hashes: Vec<u64>,
     pub(super) table: HashTable<u32>,
-    pub(super) rows: FxHashMap<ExprId, Arc<[Edge]>>,
+    pub(super) rows: Rows,
     pub(super) live: FxHashMap<ExprId, bool>,
     pub(super) products: Products,
     pub(super) classes: FxHashMap<Box<[(u32, u32)]>, ExprId>,
@@ -135,7 +136,7 @@ impl Exprs {
             facts: Vec::new(),
             hashes: Vec::new(),
             table: HashTable::new(),
-            rows: FxHashMap::default(),
+            rows: Rows::default(),
             live: FxHashMap::default(),
             products: Products::default(),
             classes: FxHashMap::default(),
@@ -229,7 +230,7 @@ impl Exprs {
         }
     }
 
-    fn facts(&self, e: ExprId) -> Facts {
+    pub(super) fn facts_at(&self, e: ExprId) -> Facts {
         let at = e.0 as usize;
         match &self.base {
             Some(base) if at < self.below => base.facts[at],
@@ -239,16 +240,16 @@ impl Exprs {
 
     /// Whether `e` accepts the empty string.
     pub fn nullable(&self, e: ExprId) -> bool {
-        self.facts(e).nullable
+        self.facts_at(e).nullable
     }
 
     /// Whether `e` contains intersection or complement; only then can it be empty without being `NEVER`.
     pub fn is_boolean(&self, e: ExprId) -> bool {
-        self.facts(e).boolean
+        self.facts_at(e).boolean
     }
 
     pub(super) fn facts_of(&self, e: &Expr) -> Facts {
-        let f = |i: &ExprId| self.facts(*i);
+        let f = |i: &ExprId| self.facts_at(*i);
         match e {
             Expr::Never => Facts::default(),
             Expr::Eps => Facts { nullable: true, boolean: false },
@@ -401,7 +402,7 @@ impl Exprs {
     /// no beyond.
     pub fn has_row(&self, e: ExprId, depth: u32) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
-        if self.rows.contains_key(&e) {
+        if self.rows.get(e, self.below()).is_some() {
             return true;
         }
         match self.get(e) {

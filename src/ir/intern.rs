@@ -6,7 +6,7 @@
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-use super::expr::{Edge, Expr, ExprId, Exprs};
+use super::expr::{Edge, Expr, ExprId, Exprs, Facts};
 
 fn hash_of(e: &Expr) -> u64 {
     let mut h = FxHasher::default();
@@ -26,7 +26,7 @@ fn hash_of_step(nullable: bool, edges: &[Edge]) -> u64 {
 
 impl Exprs {
     /// Makes room for `more` nodes.
-    pub(super) fn reserve(&mut self, more: usize) {
+    pub(crate) fn reserve(&mut self, more: usize) {
         let below = self.below;
         let more = more.min(self.max_nodes.saturating_sub(self.nodes.len()));
         self.nodes.reserve(more);
@@ -54,14 +54,23 @@ impl Exprs {
             self.over = true;
             return Self::NEVER;
         }
-        let (id, below) = (self.len() as u32, self.below);
         let facts = self.facts_of(&e);
+        self.push(hash, e, facts)
+    }
+
+    fn push(&mut self, hash: u64, e: Expr, facts: Facts) -> ExprId {
+        let (id, below) = (self.len() as u32, self.below);
         self.nodes.push(e);
         self.facts.push(facts);
         self.hashes.push(hash);
         let hashes = &self.hashes;
         self.table.insert_unique(hash, id, |&i| hashes[i as usize - below]);
         ExprId(id)
+    }
+
+    /// Adds a node that is in normal form and certainly not there.
+    pub(super) fn insert_new(&mut self, e: Expr, facts: Facts) {
+        self.push(hash_of(&e), e, facts);
     }
 
     /// The id of a node in normal form.

@@ -14,6 +14,7 @@ mod operators;
 mod pieces;
 mod product;
 pub mod row;
+mod rows;
 pub mod rules;
 pub mod text;
 

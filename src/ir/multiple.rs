@@ -131,7 +131,13 @@ impl Divisor {
 
     /// The remainder after one more digit.
     pub fn next(&self, rest: u128, digit: u8) -> u128 {
-        (rest * 10 + u128::from(digit)) % self.0.modulus
+        let (next, modulus) = (rest * 10 + u128::from(digit), self.0.modulus);
+        // Divisions of wide numbers take longer than all the rest, and most divisors divide everything.
+        match (u64::try_from(next), u64::try_from(modulus)) {
+            _ if modulus == 1 => 0,
+            (Ok(next), Ok(modulus)) => u128::from(next % modulus),
+            _ => next % modulus,
+        }
     }
 
     /// The remainder after `zeros` more zeros.
@@ -139,11 +145,12 @@ impl Divisor {
         if rest == 0 {
             return 0;
         }
-        (0..zeros).fold(rest, |r, _| r * 10 % self.0.modulus)
+        (0..zeros).fold(rest, |r, _| self.next(r, 0))
     }
 
     fn holds(&self, units: u128) -> bool {
-        units.is_multiple_of(self.0.step) && !self.0.except.iter().any(|&e| units.is_multiple_of(e))
+        (self.0.step == 1 || units.is_multiple_of(self.0.step))
+            && !self.0.except.iter().any(|&e| units.is_multiple_of(e))
     }
 
     /// Whether a decimal is such a multiple that has `rest` after `fraction_digits` of its fraction and ends there.
@@ -157,7 +164,7 @@ impl Divisor {
             return false;
         }
         // 10^37 is more than any modulus.
-        if digits > 36 {
+        if digits > 36 || (self.0.step == 1 && self.0.except.is_empty()) {
             return true;
         }
         let r = self.shifted(rest, digits);

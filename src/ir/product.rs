@@ -17,6 +17,7 @@ use std::hash::Hasher;
 use super::expr::{Edge, Expr, ExprId, Exprs};
 use super::pieces::read_together;
 use crate::error::{Error, Result};
+use crate::work::spend;
 
 /// An operand that accepts everything: it says nothing.
 const EVERYTHING: u32 = u32::MAX;
@@ -167,8 +168,21 @@ impl Products {
         if self.operands[n as usize].row.is_some() {
             return;
         }
-        let row = x.row(self.operands[n as usize].id);
-        let row = row.iter().map(|edge| Edge { to: ExprId(self.number(x, edge.to)), ..*edge }).collect();
+        let id = self.operands[n as usize].id;
+        let mut numbered = |x: &Exprs, row: &[Edge]| -> Box<[Edge]> {
+            row.iter().map(|edge| Edge { to: ExprId(self.number(x, edge.to)), ..*edge }).collect()
+        };
+        let row = match x.get(id) {
+            // A step is its own row.
+            Expr::Step { edges, .. } => {
+                spend(edges.len().max(4) / 8);
+                numbered(x, edges)
+            }
+            _ => {
+                let row = x.row(id);
+                numbered(x, &row)
+            }
+        };
         self.operands[n as usize].row = Some(row);
     }
 

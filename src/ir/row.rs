@@ -61,36 +61,45 @@ impl Exprs {
         };
         // Each part's row is split by those of the others.
         spend(row.len().max(4) * parts / 8);
-        self.rows.insert(e, row.clone());
+        self.rows.insert(e, self.below(), row.clone());
         row
     }
 
     fn known_row(&self, e: ExprId) -> Option<Arc<[Edge]>> {
-        let known = self.base.as_ref().filter(|_| e.0 < self.below()).and_then(|b| b.rows.get(&e));
-        known.or_else(|| self.rows.get(&e)).cloned()
+        self.found_row(e).cloned()
+    }
+
+    fn found_row(&self, e: ExprId) -> Option<&Arc<[Edge]>> {
+        let below = self.below();
+        let known = self.base.as_ref().filter(|_| e.0 < below).and_then(|b| b.rows.get(e, 0));
+        known.or_else(|| self.rows.get(e, below))
     }
 
     /// What follows after `e` has read `byte`.
     pub fn derive(&mut self, e: ExprId, byte: u8) -> ExprId {
-        let row = self.row(e);
-        match row.binary_search_by(|edge| {
-            if edge.hi < byte {
-                std::cmp::Ordering::Less
-            } else if edge.lo > byte {
-                std::cmp::Ordering::Greater
-            } else {
-                std::cmp::Ordering::Equal
-            }
-        }) {
-            Ok(i) => row[i].to,
-            Err(_) => Self::NEVER,
+        let target = |row: &[Edge]| {
+            let at = row.partition_point(|edge| edge.hi < byte);
+            row.get(at).filter(|edge| edge.lo <= byte).map_or(Self::NEVER, |edge| edge.to)
+        };
+        match self.get(e) {
+            Expr::Step { edges, .. } => target(edges),
+            _ => match self.found_row(e) {
+                Some(row) => target(row),
+                None => target(&self.row(e)),
+            },
         }
     }
 
     /// Whether `e` accepts exactly `bytes`. Linear in their length; the slow twin of every automaton.
     pub fn accepts(&mut self, e: ExprId, bytes: &[u8]) -> bool {
-        let end = bytes.iter().fold(e, |e, &b| self.derive(e, b));
-        self.nullable(end)
+        let mut at = e;
+        for &b in bytes {
+            if at == Self::NEVER {
+                return false;
+            }
+            at = self.derive(at, b);
+        }
+        self.nullable(at)
     }
 
     fn row_then(&mut self, e: ExprId, rest: ExprId) -> Vec<Edge> {

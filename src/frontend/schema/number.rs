@@ -361,6 +361,8 @@ impl Range<'_> {
     /// After `read` digits of the fraction, which so far equals that of the lower or upper bound.
     fn fraction(&self, x: &mut Exprs, read: u16, rest: u128, on_lo: bool, on_hi: bool) -> ExprId {
         let at = usize::from(read);
+        // Nothing is below a bound of which only zeros are left.
+        let on_lo = on_lo && self.lo.fraction.iter().skip(at).any(|&d| d != 0);
         if read >= self.divisor.scale() || !(on_lo || on_hi) {
             return x.multiple(self.divisor.fraction(rest, read));
         }
@@ -380,8 +382,7 @@ impl Range<'_> {
             last = Some((here, to));
             edges.push(Edge { lo: b'0' + d, hi: b'0' + d, to });
         }
-        let enough = !on_lo || self.lo.fraction.iter().skip(at).all(|&d| d == 0);
-        x.step(read > 0 && enough && self.divisor.divides(rest, read), edges)
+        x.step(read > 0 && !on_lo && self.divisor.divides(rest, read), edges)
     }
 }
 

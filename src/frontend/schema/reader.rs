@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// `Schema` with a byte offset, or `Limit` where containers nest deeper than `max_depth` or the work at hand may read
 /// no more values.
 pub fn read(text: &str, max_depth: usize) -> Result<Tape<'_>> {
-    let nodes = Vec::with_capacity(text.len() / 12 + 4);
+    let nodes = Vec::with_capacity(text.len() / 8 + 4);
     let mut reader = Reader {
         text,
         bytes: text.as_bytes(),

@@ -2,8 +2,13 @@
 //!
 //! All indexes of the vocabulary share them. The cache is bounded in bytes and gives up what was used longest ago; an
 //! index keeps its own lexemes alive, so that never breaks one.
+//!
+//! What lexemes hold grows while they are used. To measure all of them takes a millisecond where there are many, so each
+//! new one lets a few others be measured again, in turn.
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,13 +19,102 @@ use crate::ir::{ExprId, Exprs, INF};
 use crate::limits::{CACHE_BYTES, Limits, MEASURE_BYTES};
 use crate::work::spend;
 
+/// How the key of a lexeme begins that is kept for all bounds.
+const UNBOUNDED: [u32; 3] = [3, 0, 0];
+
 /// Steps of a compile that a new lexeme takes, whatever it reads.
 const LEXEME_STEPS: usize = 48;
 
+/// Lexemes that are measured again for each new one.
+const MEASURED: usize = 4;
+
 #[derive(Default)]
 pub(super) struct Cache {
-    lexemes: FxHashMap<Box<[u32]>, Arc<MaskedLexeme>>,
+    lexemes: Vec<Kept>,
+    /// Places in that list, by key.
+    table: HashTable<u32>,
+    /// What all hold, as of when each was measured.
+    bytes: usize,
+    /// Who is measured next.
+    hand: usize,
     clock: u64,
+}
+
+struct Kept {
+    hash: u64,
+    key: Box<[u32]>,
+    lexeme: Arc<MaskedLexeme>,
+    /// As it was measured last.
+    bytes: usize,
+}
+
+fn hash_of(key: &[u32]) -> u64 {
+    let mut h = FxHasher::default();
+    key.hash(&mut h);
+    h.finish()
+}
+
+impl Cache {
+    fn get(&self, key: &[u32]) -> Option<&Arc<MaskedLexeme>> {
+        let hash = hash_of(key);
+        let same = |kept: &Kept| kept.hash == hash && *kept.key == *key;
+        self.table.find(hash, |&i| same(&self.lexemes[i as usize])).map(|&i| &self.lexemes[i as usize].lexeme)
+    }
+
+    /// Keeps `made`, unless another of the same content is there.
+    fn keep(&mut self, key: Box<[u32]>, made: Arc<MaskedLexeme>) -> Arc<MaskedLexeme> {
+        if let Some(known) = self.get(&key) {
+            return known.clone();
+        }
+        let (hash, bytes) = (hash_of(&key), made.memory_bytes());
+        let lexemes = &self.lexemes;
+        self.table.insert_unique(hash, lexemes.len() as u32, |&i| lexemes[i as usize].hash);
+        self.lexemes.push(Kept { hash, key, lexeme: made.clone(), bytes });
+        self.bytes += bytes;
+        made
+    }
+
+    /// Measures the next `n`.
+    fn measure(&mut self, n: usize) {
+        for _ in 0..n.min(self.lexemes.len()) {
+            self.hand = if self.hand < self.lexemes.len() { self.hand } else { 0 };
+            if let Some(kept) = self.lexemes.get_mut(self.hand) {
+                let now = kept.lexeme.memory_bytes();
+                self.bytes = self.bytes.saturating_sub(kept.bytes) + now;
+                kept.bytes = now;
+            }
+            self.hand += 1;
+        }
+    }
+
+    /// Gives up what was used longest ago, down to three quarters of `limit`, if there is more than that; answers how
+    /// many. The next ones find room, so that they do not evict again.
+    fn evict(&mut self, limit: usize) -> usize {
+        if self.bytes <= limit {
+            return 0;
+        }
+        let used = |kept: &Kept| kept.lexeme.used.load(Ordering::Relaxed);
+        let mut by_age: Vec<(u64, usize)> = self.lexemes.iter().map(|kept| (used(kept), kept.bytes)).collect();
+        by_age.sort_unstable();
+        let mut total: usize = by_age.iter().map(|l| l.1).sum();
+        let mut last = None;
+        for (age, bytes) in by_age {
+            if total <= limit / 4 * 3 {
+                break;
+            }
+            total = total.saturating_sub(bytes);
+            last = Some(age);
+        }
+        let before = self.lexemes.len();
+        self.lexemes.retain(|kept| last.is_none_or(|last| used(kept) > last));
+        self.bytes = self.lexemes.iter().map(|kept| kept.bytes).sum();
+        let (lexemes, table) = (&self.lexemes, &mut self.table);
+        table.clear();
+        for (i, kept) in (0u32..).zip(lexemes) {
+            table.insert_unique(kept.hash, i, |&i| lexemes[i as usize].hash);
+        }
+        before - self.lexemes.len()
+    }
 }
 
 /// Monotonic counters of one vocabulary's cache.
@@ -74,11 +168,11 @@ impl Tables {
         };
         source.content(expr, &mut key);
         // Bounded text whose states know their lengths is kept once for all bounds, under a key without them.
+        let with_bounds = [key[0], key[1], key[2]];
         let bounds = match kind {
             Kind::Text { min, max } if min > 0 || max < INF => Some((min, max)),
             _ => None,
         };
-        let unbounded = |key: &[u32]| -> Box<[u32]> { [&[3, 0, 0], &key[3..]].concat().into() };
         {
             let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
             cache.clock += 1;
@@ -86,13 +180,15 @@ impl Tables {
                 l.used.store(cache.clock, Ordering::Relaxed);
                 self.counters.lexeme_hits.fetch_add(1, Ordering::Relaxed);
             };
-            if let Some((min, max)) = bounds
-                && let Some(l) = cache.lexemes.get(&unbounded(&key))
-            {
-                hit(l);
-                return Ok(l.with_bounds(min, max));
+            if let Some((min, max)) = bounds {
+                key[..3].copy_from_slice(&UNBOUNDED);
+                if let Some(l) = cache.get(&key) {
+                    hit(l);
+                    return Ok(l.with_bounds(min, max));
+                }
+                key[..3].copy_from_slice(&with_bounds);
             }
-            if let Some(l) = cache.lexemes.get(key.as_slice()) {
+            if let Some(l) = cache.get(&key) {
                 hit(l);
                 return Ok(Some(l.clone()));
             }
@@ -108,14 +204,19 @@ impl Tables {
         let made = Arc::new(MaskedLexeme::new(lexeme, role == Role::Value));
         made.masks.bytes.store(key.len() * 4, Ordering::Relaxed);
         let shares = bounds.is_some() && made.lexeme.has_lengths();
-        let key = if shares { unbounded(&key).into_vec() } else { key };
+        if shares {
+            key[..3].copy_from_slice(&UNBOUNDED);
+        }
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         made.used.store(cache.clock, Ordering::Relaxed);
-        let kept = cache.lexemes.entry(key.into_boxed_slice()).or_insert(made).clone();
-        if cache.lexemes.len().is_multiple_of(64) || self.unmeasured.load(Ordering::Relaxed) > MEASURE_BYTES {
+        let kept = cache.keep(key.into_boxed_slice(), made);
+        let unmeasured = self.unmeasured.load(Ordering::Relaxed) > MEASURE_BYTES;
+        if unmeasured {
             self.unmeasured.store(0, Ordering::Relaxed);
-            self.evict(&mut cache, CACHE_BYTES);
         }
+        cache.measure(if unmeasured { usize::MAX } else { MEASURED });
+        let evicted = cache.evict(CACHE_BYTES);
+        self.counters.evictions.fetch_add(evicted as u64, Ordering::Relaxed);
         match bounds {
             // Another thread may have made it first, with bounds of its own.
             Some((min, max)) if shares => Ok(kept.with_bounds(min, max)),
@@ -123,32 +224,11 @@ impl Tables {
         }
     }
 
-    fn evict(&self, cache: &mut Cache, limit: usize) {
-        let size = |l: &MaskedLexeme| l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes();
-        let mut total: usize = cache.lexemes.values().map(|l| size(l)).sum();
-        if total <= limit {
-            return;
-        }
-        let mut by_age: Vec<(u64, Box<[u32]>)> =
-            cache.lexemes.iter().map(|(k, l)| (l.used.load(Ordering::Relaxed), k.clone())).collect();
-        by_age.sort_unstable();
-        for (_, key) in by_age {
-            // Leave room, so that the next insertions do not evict again.
-            if total <= limit / 4 * 3 {
-                break;
-            }
-            if let Some(l) = cache.lexemes.remove(&key) {
-                total -= size(&l).min(total);
-                self.counters.evictions.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-    }
-
     /// Forgets every cached lexeme. Indexes keep their own.
     pub fn clear(&self) {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
-        cache.lexemes.clear();
+        *cache = Cache { clock: cache.clock, ..Cache::default() };
         self.crosses.0.clear();
         self.shares.kept.clear();
         self.finished.rows.clear();
@@ -168,11 +248,7 @@ impl Tables {
             parts: self.shares.made(),
             evictions: c.evictions.load(Ordering::Relaxed),
             lexemes: cache.lexemes.len() as u64,
-            bytes: cache
-                .lexemes
-                .values()
-                .map(|l| (l.masks.bytes.load(Ordering::Relaxed) + l.lexeme.memory_bytes()) as u64)
-                .sum::<u64>()
+            bytes: cache.lexemes.iter().map(|kept| kept.lexeme.memory_bytes() as u64).sum::<u64>()
                 + (self.crosses.0.memory_bytes()
                     + self.shares.kept.memory_bytes()
                     + self.finished.rows.memory_bytes()

@@ -17,6 +17,14 @@ pub(super) struct Contents {
     keys: Vec<u64>,
 }
 
+impl Contents {
+    /// Makes room for `more` nodes.
+    pub fn reserve(&mut self, more: usize) {
+        self.table.reserve(more, |k| k.hash);
+        self.keys.reserve(more * 8);
+    }
+}
+
 struct Known {
     hash: u64,
     /// Where the key lies.

@@ -14,6 +14,7 @@ use super::super::number::NumberBounds;
 use super::super::options::{OnUnsupported, SchemaOptions};
 use super::super::report::{Enforcement, ReportRow};
 use super::common::{Common, common};
+use super::disjoint::Pairs;
 use super::node::{FALSE, Name, NodeId, Nodes, TRUE};
 use super::scalar::Scalars;
 use crate::error::{Error, ErrorKind, Result};
@@ -63,7 +64,8 @@ pub(super) struct Context<'m, 'a> {
     pub pattern_hits: FxHashMap<(Name, Name), bool>,
     pub pattern_exprs: FxHashMap<String, Option<ExprId>>,
     pub bounds: FxHashMap<Arc<NumberBounds>, ExprId>,
-    pub sizes: FxHashMap<ExprId, u64>,
+    /// How many texts, counted up to how many.
+    pub sizes: FxHashMap<ExprId, (u64, u64)>,
     /// Sets of texts and what they lack, both ways.
     pub other_texts: FxHashMap<ExprId, ExprId>,
     pub inhabited: FxHashMap<(ExprId, u32, u32), bool>,
@@ -74,13 +76,16 @@ pub(super) struct Context<'m, 'a> {
     pub complements: FxHashMap<NodeId, Rc<Scalars>>,
     /// Of two literals and more, positive ones first.
     pub conjunctions: FxHashMap<Box<[Lit]>, Rc<Scalars>>,
-    pub disjoint: FxHashMap<(NodeId, NodeId), bool>,
+    pub disjoint: Pairs,
     rows: Vec<(NodeId, &'static str, Enforcement, String)>,
     noted: FxHashSet<(NodeId, &'static str)>,
     rules: FxHashMap<Rc<[Lit]>, RuleId>,
     /// The conjunction of every rule, in the order of their ids.
     pub queue: Vec<Rc<[Lit]>>,
     steps: usize,
+    /// By name: the round of [`keep_once`](Self::keep_once) that met it last.
+    seen: Vec<u64>,
+    round: u64,
 }
 
 impl<'m, 'a> Context<'m, 'a> {
@@ -91,9 +96,13 @@ impl<'m, 'a> Context<'m, 'a> {
         report: &'a mut Vec<ReportRow>,
     ) -> Result<Self> {
         let common = common()?;
-        let (x, any_text, any_number) =
+        let (mut x, any_text, any_number) =
             (Exprs::on(&common.x, limits.max_expr_nodes), common.any_text, common.any_number);
         let scalars = vec![None; nodes.len()];
+        let disjoint = Pairs::of(nodes.len());
+        let mut rules = FxHashMap::default();
+        rules.reserve(nodes.len());
+        x.reserve(nodes.len() * 2);
         Ok(Context {
             nodes,
             limits,
@@ -117,12 +126,14 @@ impl<'m, 'a> Context<'m, 'a> {
             scalars,
             complements: FxHashMap::default(),
             conjunctions: FxHashMap::default(),
-            disjoint: FxHashMap::default(),
+            disjoint,
             rows: Vec::new(),
             noted: FxHashSet::default(),
-            rules: FxHashMap::default(),
+            rules,
             queue: Vec::new(),
             steps: 0,
+            seen: Vec::new(),
+            round: 0,
         })
     }
 
@@ -142,6 +153,17 @@ impl<'m, 'a> Context<'m, 'a> {
         let f = format::lower(&mut self.x, name);
         self.formats.insert(name.to_string(), f);
         f
+    }
+
+    /// Leaves each name once, where it is first.
+    pub fn keep_once(&mut self, names: &mut Vec<Name>) {
+        self.round += 1;
+        let most = names.iter().max().map_or(0, |&n| n as usize + 1);
+        if self.seen.len() < most {
+            self.seen.resize(most, 0);
+        }
+        let (seen, round) = (&mut self.seen, self.round);
+        names.retain(|&n| std::mem::replace(&mut seen[n as usize], round) != round);
     }
 
     /// Counts `n` steps of algebra.

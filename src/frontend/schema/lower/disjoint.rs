@@ -18,6 +18,51 @@ const MOST_PAIRS: usize = 4_096;
 /// Most constants that are tried on a schema that is no enumeration.
 const MOST_WORDS: usize = 256;
 
+/// What is known about pairs of schemas. A choice among many alternatives asks about all of their pairs, again and
+/// again, so the answers of not too many schemas are bits that are found without hashing.
+pub(super) struct Pairs {
+    /// Two bits for each other schema, of the schemas that were asked about: known, and disjoint.
+    rows: Vec<Option<Box<[u64]>>>,
+    /// So many schemas have bits, once something is known of one.
+    few: usize,
+    others: FxHashMap<(NodeId, NodeId), bool>,
+}
+
+impl Pairs {
+    /// Of more schemas no bits are kept: a megabyte holds the bits of these.
+    const MOST: usize = 2_048;
+
+    /// Nothing is known of `n` schemas.
+    pub fn of(n: usize) -> Self {
+        Pairs { rows: Vec::new(), few: if n <= Self::MOST { n } else { 0 }, others: FxHashMap::default() }
+    }
+
+    #[inline]
+    fn get(&self, a: NodeId, b: NodeId) -> Option<bool> {
+        match self.rows.get(b as usize) {
+            Some(row) if (a as usize) < self.rows.len() => {
+                let bits = row.as_ref()?.get(a as usize / 32)? >> (a % 32 * 2);
+                (bits & 1 == 1).then_some(bits & 2 == 2)
+            }
+            _ => self.others.get(&(a.min(b), a.max(b))).copied(),
+        }
+    }
+
+    fn insert(&mut self, a: NodeId, b: NodeId, disjoint: bool) {
+        let n = self.few;
+        if a.max(b) as usize >= n {
+            self.others.insert((a.min(b), a.max(b)), disjoint);
+            return;
+        }
+        self.rows.resize(n, None);
+        for (a, b) in [(a, b), (b, a)] {
+            let row = self.rows[b as usize].get_or_insert_with(|| vec![0; n.div_ceil(32)].into());
+            let (word, at) = (&mut row[a as usize / 32], a % 32 * 2);
+            *word = *word & !(3 << at) | (1 | u64::from(disjoint) << 1) << at;
+        }
+    }
+}
+
 impl Context<'_, '_> {
     /// Whether two schemas are seen, cheaply, to have no value in common. `false` decides nothing.
     pub fn is_disjoint(&mut self, a: NodeId, b: NodeId) -> bool {
@@ -29,9 +74,12 @@ impl Context<'_, '_> {
         if a == b {
             return a == FALSE;
         }
-        let both = self.nodes.get(a).mask.0 & self.nodes.get(b).mask.0;
+        let both = self.nodes.mask(a).0 & self.nodes.mask(b).0;
         if both == 0 {
             return true;
+        }
+        if let Some(d) = self.disjoint.get(a, b) {
+            return d;
         }
         if depth == 0 || both & !(Types::OBJECT.0 | Types::STRING.0 | Types::NUMBER.0) != 0 {
             return false;
@@ -39,14 +87,10 @@ impl Context<'_, '_> {
         if both & !Types::OBJECT.0 != 0 {
             return both & Types::OBJECT.0 == 0 && self.constants_disjoint(a, b, Types(both));
         }
-        let key = (a.min(b), a.max(b));
-        if let Some(&d) = self.disjoint.get(&key) {
-            return d;
-        }
         // A recursive question answers "not seen to be".
-        self.disjoint.insert(key, false);
+        self.disjoint.insert(a, b, false);
         let d = self.objects_disjoint(a, b, depth - 1) || self.objects_disjoint(b, a, depth - 1);
-        self.disjoint.insert(key, d);
+        self.disjoint.insert(a, b, d);
         d
     }
 
@@ -62,10 +106,6 @@ impl Context<'_, '_> {
 
     /// Whether `b` refuses every constant of `a`, in any reading of its formats.
     fn refuses_constants(&mut self, a: NodeId, b: NodeId, both: Types) -> bool {
-        let key = (a.min(b), a.max(b));
-        if let Some(&d) = self.disjoint.get(&key) {
-            return d;
-        }
         let mut words: SmallVec<[Name; 8]> = SmallVec::new();
         for s in self.constants(a).unwrap_or_default() {
             match s {
@@ -81,7 +121,7 @@ impl Context<'_, '_> {
                 let most = s.strings_at_most();
                 !words.iter().any(|&w| self.holds_word(&most, w))
             });
-        self.disjoint.insert(key, d);
+        self.disjoint.insert(a, b, d);
         d
     }
 

@@ -182,23 +182,26 @@ impl Context<'_, '_> {
         Ok(self.x.alt(&parts))
     }
 
-    /// How many keys of a class are not named, but at most a large number.
-    pub fn class_size(&mut self, keys: ExprId, shape: &ObjectShape) -> Result<u64> {
+    /// How many keys of a class are not named. More than `enough` are not told apart: `enough` stands for all of them.
+    pub fn class_size(&mut self, keys: ExprId, shape: &ObjectShape, enough: u64) -> Result<u64> {
+        let enough = enough.min(MANY_KEYS);
         if keys == self.any_text {
-            return Ok(MANY_KEYS);
+            return Ok(enough);
         }
+        let most = enough.saturating_add(shape.properties.len() as u64);
         let n = match self.sizes.get(&keys) {
-            Some(&n) => n,
-            None => {
-                let n = text_length::count(&mut self.x, keys, MANY_KEYS, self.limits.max_explored_states)?;
-                self.sizes.insert(keys, n);
+            // All were counted, or so many that more do not matter.
+            Some(&(n, counted)) if n < counted || most <= counted => n,
+            _ => {
+                let n = text_length::count(&mut self.x, keys, most, self.limits.max_explored_states)?;
+                self.sizes.insert(keys, (n, most));
                 n
             }
         };
-        if n >= MANY_KEYS {
-            return Ok(n);
+        if n >= most {
+            return Ok(enough);
         }
         let named = shape.properties.iter().filter(|p| self.x.accepts(keys, p.name.as_bytes())).count() as u64;
-        Ok(n.saturating_sub(named))
+        Ok(n.saturating_sub(named).min(enough))
     }
 }

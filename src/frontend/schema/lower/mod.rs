@@ -78,7 +78,7 @@ pub fn lower_within(
         let e = Error::new(ErrorKind::Unsatisfiable, "no value satisfies the schema: it accepts nothing");
         return Err(e.at_pointer(pointer, ""));
     };
-    let mut drafts: Vec<Draft> = Vec::new();
+    let mut drafts: Vec<Draft> = Vec::with_capacity(model.schemas.len() / 2);
     let mut narrowed = false;
     while let Some(lits) = cx.queue.get(drafts.len()).cloned() {
         let mut draft = draft(&mut cx, &lits).map_err(|e| {

@@ -172,6 +172,8 @@ pub(super) struct Nodes<'m> {
     pub model: &'m Model,
     pub(super) list: Vec<Option<Box<Node<'m>>>>,
     canon: Vec<NodeId>,
+    /// The masks of finished nodes once more, close together.
+    masks: Vec<Types>,
     pub(super) contents: Contents,
     names: Vec<Arc<str>>,
     name_index: FxHashMap<Arc<str>, Name>,
@@ -186,11 +188,15 @@ impl<'m> Nodes<'m> {
             model,
             list: vec![None; model.schemas.len() + 2],
             canon: vec![UNBUILT; model.schemas.len() + 2],
+            masks: vec![Types(0); model.schemas.len() + 2],
             contents: Contents::default(),
             names: Vec::new(),
             name_index: FxHashMap::default(),
             written: FxHashMap::default(),
         };
+        n.names.reserve(model.schemas.len());
+        n.name_index.reserve(model.schemas.len());
+        n.contents.reserve(model.schemas.len());
         for (id, types) in [(TRUE, Types::ALL), (FALSE, Types(0))] {
             n.canon[id as usize] = id;
             n.finish(id, Node::of(model.root, types));
@@ -219,6 +225,12 @@ impl<'m> Nodes<'m> {
             Some(n) => n,
             None => unreachable!("the schema false is always built"),
         }
+    }
+
+    /// The types that a representative may accept.
+    #[inline]
+    pub fn mask(&self, id: NodeId) -> Types {
+        self.masks.get(id as usize).copied().unwrap_or_default()
     }
 
     /// The node of a schema of the model.
@@ -323,7 +335,10 @@ impl<'m> Nodes<'m> {
         }
         match self.equal_to(id, &node) {
             Some(to) => self.canon[id as usize] = to,
-            None => self.list[id as usize] = Some(Box::new(node)),
+            None => {
+                self.masks[id as usize] = node.mask;
+                self.list[id as usize] = Some(Box::new(node));
+            }
         }
     }
 
@@ -380,7 +395,7 @@ impl<'m> Nodes<'m> {
     }
 
     fn object_part(&mut self, k: &'m Keywords) -> Option<Box<ObjectPart>> {
-        let mut o = ObjectPart::default();
+        let mut o = ObjectPart { props: Vec::with_capacity(k.properties.len()), ..ObjectPart::default() };
         for (name, s) in &k.properties {
             let name = self.intern(name);
             o.props.push((name, self.id(*s)));
@@ -444,6 +459,7 @@ impl<'m> Nodes<'m> {
         let id = self.list.len() as NodeId;
         self.list.push(None);
         self.canon.push(id);
+        self.masks.push(Types(0));
         self.finish(id, node);
         self.canon(id)
     }

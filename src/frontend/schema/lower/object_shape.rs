@@ -114,7 +114,7 @@ fn has_key(cx: &mut Context<'_, '_>, e: &Exists, name: Name) -> Result<bool> {
 }
 
 /// Every name that the facts mention, in declared order.
-fn all_names(cx: &Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Vec<Name> {
+fn all_names(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Vec<Name> {
     let mut out = Vec::new();
     let violated = facts.exists.iter().chain(others).filter_map(|e| match e.keys {
         Keys::Additional(n) => Some(n),
@@ -128,8 +128,7 @@ fn all_names(cx: &Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Ve
     out.extend_from_slice(&facts.listed);
     out.extend(facts.implications.iter().flat_map(|&(a, b)| [a, b]));
     if out.len() > 16 {
-        let mut seen = rustc_hash::FxHashSet::default();
-        out.retain(|n| seen.insert(*n));
+        cx.keep_once(&mut out);
     } else {
         let mut i = 0;
         while i < out.len() {
@@ -243,7 +242,8 @@ fn classes(
     for c in &found {
         let lits = class_lits(cx, facts, &splits, &c.matched);
         let Some(any) = cx.rule(lits.clone())? else { continue };
-        let size = cx.class_size(c.keys, &shape)?;
+        // Where nobody asks for members, it matters only whether there are keys.
+        let size = cx.class_size(c.keys, &shape, if others.is_empty() { 1 } else { MANY_KEYS })?;
         if size == 0 {
             continue;
         }

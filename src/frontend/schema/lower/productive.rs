@@ -9,6 +9,7 @@ use rustc_hash::FxHashSet;
 use super::super::decimal::canonical::canonical;
 use super::super::model::SchemaId;
 use super::context::Context;
+use super::object_shape::MANY_KEYS;
 use super::text_length;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{ArrayShape, Element, INF, ObjectShape, Rule, RuleId, Rules, witness_members};
@@ -172,7 +173,7 @@ impl Productive<'_, '_, '_> {
         let mut n = 0u64;
         for c in &o.others {
             if self.is(c.rule) {
-                n = n.saturating_add(self.cx.class_size(c.keys, o)?);
+                n = n.saturating_add(self.cx.class_size(c.keys, o, MANY_KEYS)?);
             }
         }
         Ok(n)
