@@ -41,7 +41,7 @@ fn broad() -> Arc<Vocabulary> {
     Vocabulary::new(tokens, options).unwrap()
 }
 
-const PATTERNS: [&str; 20] = [
+const PATTERNS: [&str; 24] = [
     r"[a-z]+:\w+",
     r"[A-Z][a-z0-9]+( [A-Z][a-z0-9]+)*",
     r"[0-9A-Za-z]{6}-[0-9A-Za-z]{4}",
@@ -63,6 +63,11 @@ const PATTERNS: [&str; 20] = [
     r"(?s:.){2,4}",
     r"[^\n]{1,30}\n[^\n]{1,3}",
     r"[\u2028a-e0-9]+",
+    r"[^\W_]+( [^\W\d]+)*",
+    r"[\w.]+\u2028[^\u2028\w]*",
+    // What leads back to the start says more than the expression does.
+    r"((?!ab)(?!A-).)*",
+    r"((?!(ab|1_))[\w -])+\n",
 ];
 
 const SCHEMAS: [&str; 6] = [

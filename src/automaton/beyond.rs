@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::groups::{Groups, group_of, specials_of};
+use super::groups::{Groups, Place, group_of, groups_behind, special, specials_of};
 use crate::ir::{Expr, ExprId, Exprs};
 
 /// Groups of characters that may be read, and whether some member of the expression may be over the set.
@@ -45,7 +45,7 @@ impl Beyond<'_> {
             Expr::Step { nullable, edges } => edges.iter().fold((0, *nullable), |(mut all, mut over), edge| {
                 let mut follows = false;
                 for b in edge.lo..=edge.hi {
-                    let groups = group_of(b) | specials_of(b);
+                    let groups = begun(x, b, edge.to);
                     all |= groups;
                     // Inside of a character nothing is read that its first byte did not stand for.
                     follows |= groups & self.set != 0 || b & 0xC0 == 0x80;
@@ -80,6 +80,38 @@ impl Beyond<'_> {
         self.known.insert(e, found);
         found
     }
+}
+
+/// The groups of the characters with the first byte `lead` that `e` reads the rest of, and those that their beginnings
+/// count as; perhaps some more.
+fn begun(x: &Exprs, lead: u8, e: ExprId) -> Groups {
+    let all = group_of(lead) | specials_of(lead);
+    let rest = |e: ExprId| match x.get(e) {
+        Expr::Step { edges, .. } => Some(&edges[..]),
+        _ => None,
+    };
+    let Some(seconds) = rest(e).filter(|_| (0xC2..0xF0).contains(&lead)) else { return all };
+    let group = |c: u32| if special(c) != 0 { special(c) } else { group_of(lead) };
+    let partial = |bytes: &[u8]| bytes.iter().fold(Place::default(), |place, &b| place.after(b).0).partial();
+    let mut found = partial(&[lead]);
+    for (second, to) in seconds.iter().flat_map(|e| (e.lo..=e.hi).map(|b| (b, e.to))) {
+        if lead < 0xE0 {
+            found |= group(u32::from(lead & 0x1F) << 6 | u32::from(second & 0x3F));
+            continue;
+        }
+        let behind = groups_behind(lead, second);
+        found |= partial(&[lead, second]);
+        match rest(to) {
+            _ if behind & !found == 0 => {}
+            Some(thirds) if !matches!(*thirds, [e] if (e.lo, e.hi) == (0x80, 0xBF)) => {
+                let high = u32::from(lead & 0xF) << 12 | u32::from(second & 0x3F) << 6;
+                let bytes = thirds.iter().flat_map(|e| e.lo..=e.hi);
+                found |= bytes.fold(0, |all, third| all | group(high | u32::from(third & 0x3F)));
+            }
+            _ => found |= behind,
+        }
+    }
+    found
 }
 
 #[cfg(test)]

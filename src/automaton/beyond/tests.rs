@@ -1,5 +1,5 @@
 use super::*;
-use crate::automaton::groups::ALL;
+use crate::automaton::groups::{ALL, WIDE_SPACES};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
 use crate::limits::Limits;
 
@@ -22,6 +22,8 @@ fn what_follows_is_read_off_the_expression() {
     assert_eq!(of("[ab]{2,7}(-x)?", "ab"), groups("ab-"));
     assert_eq!(of("(?=[a-f]*0)[e-z0]+", "ef"), groups("ef0"));
     assert_eq!(of("aé", "a"), groups("aÃ"));
-    assert_eq!(of("a\u{A0}b", "a"), groups("a") | group_of(0xC2) | specials_of(0xC2));
+    assert_eq!(of("a\u{A0}b", "a"), groups("a") | group_of(0xC2) | WIDE_SPACES);
     assert_eq!(of("(?!.*ab)[a-d]*", "cd") & ALL, groups("abcd"));
+    // What begins a number counts as a letter, which most that begins so is.
+    assert_eq!(of("a\u{661}", "a"), groups("a") | group_of(0xD9) | special(0x661));
 }
