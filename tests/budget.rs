@@ -50,6 +50,29 @@ fn prolonging(guide: &mut Guide, rng: &mut Rng) -> Option<u32> {
     best.map(|b| b.1)
 }
 
+/// Takes up to `most` of such tokens, with a guide without a budget where there is one, and says how many.
+fn prolong(guide: &mut Guide, mut free: Option<&mut Guide>, most: usize, rng: &mut Rng) -> usize {
+    for taken in 0..most {
+        let Some(id) = prolonging(guide, rng) else { return taken };
+        guide.advance(id).unwrap();
+        if let Some(free) = &mut free {
+            free.advance(id).unwrap();
+        }
+    }
+    most
+}
+
+/// Every schema, in both orders, with the least number of tokens that complete it.
+fn in_both_orders(texts: &[&str], mut each: impl FnMut(&str, &Index, usize)) {
+    for text in texts {
+        for order in [PropertyOrder::Any, PropertyOrder::Schema] {
+            let index = schema(text, order);
+            let needed = index.guide(&GuideOptions::default()).unwrap().min_tokens_to_finish().unwrap();
+            each(text, &index, needed);
+        }
+    }
+}
+
 fn walk(index: &Index, rng: &mut Rng) {
     let needed = match budgeted(index, 0) {
         Ok(guide) => {
@@ -67,11 +90,7 @@ fn walk(index: &Index, rng: &mut Rng) {
     let max_tokens = needed + rng.below(16);
     let mut guide = budgeted(index, max_tokens).unwrap();
     let mut free = index.guide(&GuideOptions::default()).unwrap();
-    for _ in 0..max_tokens {
-        let Some(id) = prolonging(&mut guide, rng) else { break };
-        guide.advance(id).unwrap();
-        free.advance(id).unwrap();
-    }
+    prolong(&mut guide, Some(&mut free), max_tokens, rng);
     let text = small().decode(&guide.tokens()).unwrap();
     assert!(guide.num_tokens() <= max_tokens);
     assert!(guide.is_accepting() && free.is_accepting(), "{}", String::from_utf8_lossy(&text));
@@ -114,14 +133,10 @@ const CHOICES: &[&str] = &[
 #[test]
 fn alternatives_that_leave_much_are_not_ended() {
     let mut rng = Rng(11);
-    for text in CHOICES {
-        for order in [PropertyOrder::Any, PropertyOrder::Schema] {
-            let index = schema(text, order);
-            let needed = index.guide(&GuideOptions::default()).unwrap().min_tokens_to_finish().unwrap();
-            assert!(needed < 60, "{needed} tokens for {text}");
-            (0..3).for_each(|_| walk(&index, &mut rng));
-        }
-    }
+    in_both_orders(CHOICES, |text, index, needed| {
+        assert!(needed < 60, "{needed} tokens for {text}");
+        (0..3).for_each(|_| walk(index, &mut rng));
+    });
 }
 
 #[test]
@@ -163,29 +178,25 @@ const KEYS: &[&str] = &[
 #[test]
 fn masks_are_what_advancing_takes() {
     let mut rng = Rng(23);
-    for text in KEYS {
-        for order in [PropertyOrder::Any, PropertyOrder::Schema] {
-            let index = schema(text, order);
-            let needed = index.guide(&GuideOptions::default()).unwrap().min_tokens_to_finish().unwrap();
-            for more in [1, 4] {
-                let mut guide = budgeted(&index, needed + more).unwrap();
-                let mut free = index.guide(&GuideOptions::default()).unwrap();
-                loop {
-                    let allowed = guide.allowed_token_ids();
-                    for t in free.allowed_token_ids().into_iter().filter(|&t| !small().is_eos(t)) {
-                        let mut fork = guide.clone();
-                        let said = String::from_utf8_lossy(&small().decode(&guide.tokens()).unwrap()).into_owned();
-                        let token = String::from_utf8_lossy(small().token_bytes(t).unwrap()).into_owned();
-                        assert_eq!(allowed.binary_search(&t).is_ok(), fork.try_advance(t), "{text} {said:?} {token:?}");
-                    }
-                    let Some(id) = prolonging(&mut guide, &mut rng) else { break };
-                    guide.advance(id).unwrap();
-                    free.advance(id).unwrap();
+    in_both_orders(KEYS, |text, index, needed| {
+        for more in [1, 4] {
+            let mut guide = budgeted(index, needed + more).unwrap();
+            let mut free = index.guide(&GuideOptions::default()).unwrap();
+            loop {
+                let allowed = guide.allowed_token_ids();
+                for t in free.allowed_token_ids().into_iter().filter(|&t| !small().is_eos(t)) {
+                    let mut fork = guide.clone();
+                    let said = String::from_utf8_lossy(&small().decode(&guide.tokens()).unwrap()).into_owned();
+                    let token = String::from_utf8_lossy(small().token_bytes(t).unwrap()).into_owned();
+                    assert_eq!(allowed.binary_search(&t).is_ok(), fork.try_advance(t), "{text} {said:?} {token:?}");
                 }
-                assert!(guide.is_accepting());
+                if prolong(&mut guide, Some(&mut free), 1, &mut rng) == 0 {
+                    break;
+                }
             }
+            assert!(guide.is_accepting());
         }
-    }
+    });
 }
 
 #[test]
@@ -197,13 +208,7 @@ fn going_back_gives_the_budget_back() {
     let start = guide.allowed_token_ids();
     for _ in 0..50 {
         let taken = rng.below(needed + 3);
-        let mut n = 0;
-        while n < taken
-            && let Some(id) = prolonging(&mut guide, &mut rng)
-        {
-            guide.advance(id).unwrap();
-            n += 1;
-        }
+        let n = prolong(&mut guide, None, taken, &mut rng);
         let fork = guide.clone().allowed_token_ids();
         assert_eq!(fork, guide.allowed_token_ids());
         guide.rollback(n).unwrap();

@@ -4,13 +4,9 @@
 
 mod support;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::SchemaOptions;
-use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+use interlock::{Vocabulary, VocabularyOptions};
 use std::sync::Arc;
-use support::check::{Plan, walk};
-use support::twin::{PatternTwin, Spellings};
-use support::walk::Walker;
+use support::check::{Plan, Sources, walk_all};
 
 fn deep() -> Arc<Vocabulary> {
     const ALPHABET: [&str; 13] = ["a", "b", "f", "Z", "0", "/", "-", " ", "\"", "\\", "é", "\u{2028}", "世"];
@@ -71,31 +67,7 @@ const SCHEMAS: [&str; 14] = [
 
 #[test]
 fn every_bit_is_what_stepping_says() {
-    let v = deep();
-    let tokens = Spellings::of(&v);
     let plan = Plan { tokens: 10, every: 1, probes: 2 };
-    let mut wrong = Vec::new();
-    let mut states = 0;
-    for (pattern, seed) in PATTERNS.iter().zip(0..) {
-        let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
-        let index = Index::from_regex(pattern, &v, &options, &Limits::default()).expect(pattern);
-        for walks in 0..5 {
-            let twin = PatternTwin::new(pattern, &options).expect("what the index takes, the twin takes");
-            let guide = index.guide(&GuideOptions::default()).unwrap();
-            let found = walk(guide, Some(twin), &tokens, Walker::new(seed * 10 + walks, b""), plan);
-            states += found.states;
-            wrong.extend(found.wrong.into_iter().map(|w| format!("{pattern}: {w}")));
-        }
-    }
-    for (schema, seed) in SCHEMAS.iter().zip(0..) {
-        let index = Index::from_json_schema(schema, &v, &SchemaOptions::default(), &Limits::default()).expect(schema);
-        for walks in 0..5 {
-            let guide = index.guide(&GuideOptions::default()).unwrap();
-            let found = walk(guide, None, &tokens, Walker::new(seed * 10 + walks, b""), plan);
-            states += found.states;
-            wrong.extend(found.wrong.into_iter().map(|w| format!("{schema}: {w}")));
-        }
-    }
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(states > 600, "only {states} states compared");
+    let sources = Sources { patterns: (&PATTERNS, 5), schemas: (&SCHEMAS, 5) };
+    walk_all(&deep(), plan, sources, 600);
 }

@@ -4,13 +4,9 @@
 
 mod support;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::SchemaOptions;
-use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+use interlock::{Vocabulary, VocabularyOptions};
 use std::sync::Arc;
-use support::check::{Plan, walk};
-use support::twin::{PatternTwin, Spellings};
-use support::walk::Walker;
+use support::check::{Plan, Sources, walk_all};
 
 fn broad() -> Arc<Vocabulary> {
     const ALPHABET: [&str; 17] =
@@ -45,7 +41,7 @@ fn broad() -> Arc<Vocabulary> {
     Vocabulary::new(tokens, options).unwrap()
 }
 
-const PATTERNS: [&str; 20] = [
+const PATTERNS: [&str; 24] = [
     r"[a-z]+:\w+",
     r"[A-Z][a-z0-9]+( [A-Z][a-z0-9]+)*",
     r"[0-9A-Za-z]{6}-[0-9A-Za-z]{4}",
@@ -67,6 +63,11 @@ const PATTERNS: [&str; 20] = [
     r"(?s:.){2,4}",
     r"[^\n]{1,30}\n[^\n]{1,3}",
     r"[\u2028a-e0-9]+",
+    r"[^\W_]+( [^\W\d]+)*",
+    r"[\w.]+\u2028[^\u2028\w]*",
+    // What leads back to the start says more than the expression does.
+    r"((?!ab)(?!A-).)*",
+    r"((?!(ab|1_))[\w -])+\n",
 ];
 
 const SCHEMAS: [&str; 6] = [
@@ -80,31 +81,7 @@ const SCHEMAS: [&str; 6] = [
 
 #[test]
 fn every_bit_is_what_stepping_says() {
-    let v = broad();
-    let tokens = Spellings::of(&v);
     let plan = Plan { tokens: 6, every: 1, probes: 1 };
-    let mut wrong = Vec::new();
-    let mut states = 0;
-    for (pattern, seed) in PATTERNS.iter().zip(0..) {
-        let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
-        let index = Index::from_regex(pattern, &v, &options, &Limits::default()).expect(pattern);
-        for walks in 0..3 {
-            let twin = PatternTwin::new(pattern, &options).expect("what the index takes, the twin takes");
-            let guide = index.guide(&GuideOptions::default()).unwrap();
-            let found = walk(guide, Some(twin), &tokens, Walker::new(seed * 10 + walks, b""), plan);
-            states += found.states;
-            wrong.extend(found.wrong.into_iter().map(|w| format!("{pattern}: {w}")));
-        }
-    }
-    for (schema, seed) in SCHEMAS.iter().zip(0..) {
-        let index = Index::from_json_schema(schema, &v, &SchemaOptions::default(), &Limits::default()).expect(schema);
-        for walks in 0..2 {
-            let guide = index.guide(&GuideOptions::default()).unwrap();
-            let found = walk(guide, None, &tokens, Walker::new(seed * 10 + walks, b""), plan);
-            states += found.states;
-            wrong.extend(found.wrong.into_iter().map(|w| format!("{schema}: {w}")));
-        }
-    }
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(states > 150, "only {states} states compared");
+    let sources = Sources { patterns: (&PATTERNS, 3), schemas: (&SCHEMAS, 2) };
+    walk_all(&broad(), plan, sources, 150);
 }

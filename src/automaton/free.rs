@@ -17,7 +17,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::groups::{ALL, CONTROLS, Groups, group_of, plain_bytes, special, specials_of};
+use super::groups::{ALL, CONTROLS, Groups, group_of, groups_behind, plain_bytes, special, specials_of};
 use super::least::{LeastTable, least};
 use super::lengths::{LengthTable, lengths};
 use crate::ir::{Edge, Expr, ExprId, Exprs, INF};
@@ -414,27 +414,45 @@ fn groups_to(x: &Exprs, edges: &[Edge], target: ExprId) -> Groups {
 /// The groups of the characters with the first byte `lead`, of two or three bytes, that `e` does not read the rest of
 /// to do what `target` does.
 fn missing_rests(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> Groups {
-    let step = |e: ExprId, b: u8| match x.get(e) {
-        Expr::Step { nullable: false, edges } => edges.iter().find(|e| e.lo <= b && b <= e.hi).map(|e| e.to),
-        _ => None,
-    };
     let group = |c: u32| if special(c) != 0 { special(c) } else { group_of(lead) };
     let mut missing = 0;
+    // What leads on is asked for every byte in turn, and lies in their order.
+    let rest = |e: ExprId| match x.get(e) {
+        Expr::Step { nullable: false, edges } => &edges[..],
+        _ => &[],
+    };
+    fn by(edges: &mut &[Edge], b: u8) -> Option<ExprId> {
+        while let [first, more @ ..] = *edges
+            && first.hi < b
+        {
+            *edges = more;
+        }
+        edges.first().filter(|e| e.lo <= b).map(|e| e.to)
+    }
+    let mut seconds = rest(e);
     for second in 0x80..=0xBFu8 {
-        let after = step(e, second);
+        let after = by(&mut seconds, second);
         if lead < 0xE0 {
             let c = u32::from(lead & 0x1F) << 6 | u32::from(second & 0x3F);
             missing |= if after == Some(target) { 0 } else { group(c) };
             continue;
         }
-        if let Some(after) = after
-            && is_last(x, after, target)
-        {
+        // Two bytes that no character begins with.
+        if (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) {
             continue;
         }
+        let all = groups_behind(lead, second);
+        let Some(after) = after else {
+            missing |= all;
+            continue;
+        };
+        if all & !missing == 0 || is_last(x, after, target) {
+            continue;
+        }
+        let mut thirds = rest(after);
         for third in 0x80..=0xBFu8 {
             let c = u32::from(lead & 0xF) << 12 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F);
-            missing |= if after.and_then(|e| step(e, third)) == Some(target) { 0 } else { group(c) };
+            missing |= if by(&mut thirds, third) == Some(target) { 0 } else { group(c) };
         }
     }
     missing

@@ -2,8 +2,13 @@
 //!
 //! What a state lets pass and what lies below a node of the vocabulary's trie are compared a hundred thousand times, so
 //! both are sets that fit two words: a bit for every character of ASCII that is written in strings, and a bit for all
-//! characters that begin with one byte, or with one of a few that usually go together. Spaces and line ends beyond
-//! ASCII are apart, because classes such as `.` and `\S` lack them and nothing else of their neighbourhood.
+//! letters that begin with one byte, or with one of a few that usually go together. Spaces and line ends beyond ASCII
+//! are apart, because classes such as `.` and `\S` lack them and nothing else of their neighbourhood; so are numbers,
+//! marks and symbols, which `\w` and `\p{L}` lack.
+
+use std::sync::LazyLock;
+
+use regex_syntax::hir::{Class, HirKind};
 
 /// A set of groups. A group is in it only if all of its characters are.
 pub type Groups = u128;
@@ -39,7 +44,11 @@ const OTHER_CONTROLS: u8 = 99;
 const FIRST_LEAD: u8 = 100;
 const LINES: u8 = FIRST_LEAD + LEADS.len() as u8;
 const SPACES: u8 = LINES + 1;
-const INVALID: u8 = SPACES + 1;
+const NUMBERS: u8 = SPACES + 1;
+/// What is neither letter, number, space nor line end, by the first byte.
+const OTHERS: [(u8, u8); 4] = [(0xC2, 0xCF), (0xD0, 0xE1), (0xE2, 0xE3), (0xE4, 0xEF)];
+const FIRST_OTHER: u8 = NUMBERS + 1;
+const INVALID: u8 = FIRST_OTHER + OTHERS.len() as u8;
 /// Inside of a character.
 const INSIDE: u8 = 255;
 
@@ -89,23 +98,72 @@ pub fn group_of(byte: u8) -> Groups {
     }
 }
 
-/// The group of a character beyond ASCII that is not in that of its first byte.
+/// The group of a character beyond ASCII that is not in that of its first byte; 0 where it is, as all letters are and
+/// whatever has four bytes.
+#[inline]
 pub fn special(c: u32) -> Groups {
-    match c {
-        0x85 | 0x2028 | 0x2029 => LINE_ENDS,
-        0xA0 | 0x1680 | 0x2000..=0x200A | 0x202F | 0x205F | 0x3000 | 0xFEFF => WIDE_SPACES,
+    match TABLE.special.get(c as usize) {
+        Some(&g @ 1..) => 1 << g,
         _ => 0,
     }
 }
 
 /// The special groups with characters that begin with a byte.
+#[inline]
 pub fn specials_of(lead: u8) -> Groups {
     match lead {
-        0xC2 | 0xE2 => LINE_ENDS | WIDE_SPACES,
-        0xE1 | 0xE3 | 0xEF => WIDE_SPACES,
+        0xC2..=0xEF => TABLE.leads[usize::from(lead)] & !group_of(lead),
         _ => 0,
     }
 }
+
+/// The groups of the characters of three bytes that begin with two.
+#[inline]
+pub fn groups_behind(lead: u8, second: u8) -> Groups {
+    TABLE.seconds[usize::from(lead & 0xF) << 6 | usize::from(second & 0x3F)]
+}
+
+/// What the characters of two and three bytes are.
+struct Table {
+    /// The group of each that is in a special one; 0 for others.
+    special: Box<[u8; 0x1_0000]>,
+    /// All groups by first byte, and by four and six bits of the first and the second of three.
+    leads: [Groups; 256],
+    seconds: Box<[Groups]>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let first = |c: usize| if c < 0x800 { 0xC0 | (c >> 6) as u8 } else { 0xE0 | (c >> 12) as u8 };
+    let mut special = Box::new([0u8; 0x1_0000]);
+    for (c, special) in special.iter_mut().enumerate().skip(0x80) {
+        let other = OTHERS.iter().position(|o| (o.0..=o.1).contains(&first(c)));
+        *special = other.map_or(0, |o| FIRST_OTHER + o as u8);
+    }
+    for (class, group) in [(r"\p{L}", 0), (r"\p{N}", NUMBERS)] {
+        let hir = regex_syntax::parse(class).ok();
+        if let Some(HirKind::Class(Class::Unicode(class))) = hir.as_ref().map(|hir| hir.kind()) {
+            for range in class.ranges() {
+                let all = (range.start() as usize).max(0x80)..=(range.end() as usize).min(0xFFFF);
+                all.for_each(|c| special[c] = group);
+            }
+        }
+    }
+    for c in [0x85, 0x2028, 0x2029] {
+        special[c] = LINES;
+    }
+    for c in [0xA0, 0x1680, 0x202F, 0x205F, 0x3000, 0xFEFF].into_iter().chain(0x2000..=0x200A) {
+        special[c] = SPACES;
+    }
+    let (mut leads, mut seconds) = ([0; 256], vec![0; 1 << 10]);
+    for (c, &special) in special.iter().enumerate().skip(0x80) {
+        let group = if special == 0 { group_of(first(c)) } else { 1 << special };
+        leads[usize::from(first(c))] |= group;
+        if c >= 0x800 {
+            seconds[c >> 6] |= group;
+        }
+    }
+    Table { special, leads, seconds: seconds.into() }
+});
 
 /// The bytes of ASCII that have a group of their own, and all the world writes, in a set.
 pub fn plain_bytes(groups: Groups) -> impl Iterator<Item = u8> {
@@ -152,9 +210,20 @@ impl Place {
         }
     }
 
-    /// The groups of a character that is begun here.
+    /// The group of a character that is begun here: that of some character that goes on so, of a letter if there is
+    /// one.
+    #[inline]
     pub fn partial(self) -> Groups {
-        if self.missing > 0 { group_of(self.lead) } else { 0 }
+        if self.missing == 0 {
+            return 0;
+        }
+        let own = group_of(self.lead);
+        let some = match (self.lead, self.missing) {
+            (0xC2..=0xDF, _) | (0xE0..=0xEF, 2) => TABLE.leads[usize::from(self.lead)],
+            (0xE0..=0xEF, _) => TABLE.seconds.get(self.so_far as usize).copied().unwrap_or(own),
+            _ => own,
+        };
+        if some & own != 0 || some == 0 { own } else { some & some.wrapping_neg() }
     }
 }
 
@@ -179,7 +248,9 @@ mod tests {
             let bytes = c.encode_utf8(&mut bytes).as_bytes();
             let (mut place, mut all) = (Place::default(), 0);
             for (i, &b) in bytes.iter().enumerate() {
-                assert_eq!(place.partial(), if i > 0 { group_of(bytes[0]) } else { 0 });
+                assert_eq!(place.partial().count_ones(), u32::from(i > 0));
+                let possible = group_of(bytes[0]) | specials_of(bytes[0]);
+                assert!(place.partial() & !possible == 0, "{c:?}");
                 let (next, group) = place.after(b);
                 place = next;
                 all |= group;
@@ -188,10 +259,19 @@ mod tests {
             let own = if special(c as u32) != 0 { special(c as u32) } else { group_of(bytes[0]) };
             assert_eq!((all, all & ALL, all.count_ones()), (own, own, 1), "{c:?}");
             assert!(special(c as u32) & !specials_of(bytes[0]) == 0);
+            if bytes.len() == 3 {
+                assert!(own & !groups_behind(bytes[0], bytes[1]) == 0);
+            }
         }
         for b in 0x80..0xC0u8 {
             assert_eq!(group_of(b), 0);
         }
+        // A character that is begun counts as one that it may become.
+        let begun = |bytes: &[u8]| bytes.iter().fold(Place::default(), |place, &b| place.after(b).0).partial();
+        assert_eq!(begun(b"\xE2"), group_of(0xE2));
+        assert_eq!(begun("\u{4E00}".as_bytes().get(..2).unwrap()), group_of(0xE4));
+        assert_eq!(begun("\u{300}".as_bytes().get(..1).unwrap()), special(0x300));
+        assert_eq!(begun("\u{2028}".as_bytes().get(..2).unwrap()) & group_of(0xE2), 0);
         for b in [0xC0, 0xC1, 0xF5, 0xFF] {
             assert_eq!(group_of(b) & ALL, 0);
         }

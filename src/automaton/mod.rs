@@ -11,6 +11,7 @@
 
 pub mod append;
 pub mod arena;
+pub mod beyond;
 pub mod blanks;
 pub mod complete;
 pub mod config;

@@ -28,8 +28,20 @@ pub fn is_text(x: &Exprs, e: ExprId) -> bool {
         return false;
     }
     let mut ends: FxHashMap<ExprId, Ends> = FxHashMap::default();
-    for n in order {
-        let of = |e: &ExprId| ends.get(e).copied().unwrap_or(unknown);
+    // What a name stands for may lie behind it: nothing at first, and all is looked at until nothing is new.
+    let recursive = order.iter().any(|&n| matches!(x.get(n), Expr::Fix(_)));
+    let first = if recursive { [0; PLACES] } else { unknown };
+    let mut todo = order.iter();
+    let mut changed = false;
+    loop {
+        let Some(&n) = todo.next() else {
+            if !(recursive && std::mem::take(&mut changed)) {
+                break;
+            }
+            todo = order.iter();
+            continue;
+        };
+        let of = |e: &ExprId| ends.get(e).copied().unwrap_or(first);
         let value: Ends = match x.get(n) {
             Expr::Never => [0; PLACES],
             Expr::Eps => none,
@@ -63,9 +75,9 @@ pub fn is_text(x: &Exprs, e: ExprId) -> bool {
             // Digits, each a character of its own.
             Expr::Multiple(_) => std::array::from_fn(|p| if p == 0 { 1 } else { NO }),
             Expr::Not(_) => [u16::MAX; PLACES],
-            Expr::Fix(_) => unknown,
+            Expr::Fix(name) => x.definition(*name).map_or(unknown, |e| of(&e)),
         };
-        ends.insert(n, value);
+        changed |= ends.insert(n, value) != Some(value);
     }
     ends.get(&e).is_some_and(|ends| ends[0] & !1 == 0)
 }

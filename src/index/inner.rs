@@ -18,6 +18,7 @@
 //! Where tokens lie in the trie's order, what a walk finds are ranges. They are turned into bits at the end, from
 //! nothing or from the mask of any text, whichever is nearer.
 
+mod loops;
 pub(super) mod sets;
 
 use std::sync::Arc;

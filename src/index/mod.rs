@@ -26,6 +26,7 @@ mod constants;
 mod crosses;
 mod describe;
 pub mod finished;
+mod holders;
 mod inner;
 mod key;
 mod language;

@@ -19,6 +19,7 @@ pub use cache::TableStats;
 use super::children::Children;
 use super::crosses::Crosses;
 use super::finished::Finished;
+use super::holders::Holders;
 use super::inner::{self, sets};
 use super::marked::Marked;
 use super::share::Shares;
@@ -127,6 +128,8 @@ pub struct Tables {
     pub(super) subtrees: Subtrees,
     /// Tokens by code points.
     pub(super) by_length: sets::ByLength,
+    /// Tokens by the characters that they hold.
+    pub(super) holders: Holders,
     /// Tokens over sets of characters.
     pub(super) sets: sets::Sets,
     /// Made for the first token budget.
@@ -211,6 +214,7 @@ impl Tables {
             long: (long.0, Trie::build(&mut long.1)?),
             subtrees: Subtrees::of(trie),
             by_length: sets::ByLength::of(vocabulary, long.0),
+            holders: Holders::of(vocabulary),
             sets: sets::Sets::default(),
             marked: OnceLock::new(),
             tails: Tails::of(vocabulary)?,

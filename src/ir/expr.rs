@@ -398,6 +398,11 @@ impl Exprs {
         }
     }
 
+    /// What a name stands for.
+    pub fn definition(&self, fix: u32) -> Option<ExprId> {
+        self.fixes.get(fix as usize).and_then(|f| f.1)
+    }
+
     /// Whether the row of `e` can be computed: no undefined name is at its front. Looks `depth` levels deep and says
     /// no beyond.
     pub fn has_row(&self, e: ExprId, depth: u32) -> bool {

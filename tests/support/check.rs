@@ -2,7 +2,10 @@
 
 use super::twin::{PatternTwin, Spellings, difference, tried_row};
 use super::walk::{Walker, dead_end};
-use interlock::Guide;
+use interlock::frontend::regex::{Dialect, RegexOptions};
+use interlock::frontend::schema::SchemaOptions;
+use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
+use std::sync::Arc;
 
 /// What one walk found.
 #[derive(Default)]
@@ -82,4 +85,42 @@ pub fn walk(
         }
     }
     found
+}
+
+/// Sources, each with how often it is walked.
+pub struct Sources<'a> {
+    /// Patterns of Python's dialect.
+    pub patterns: (&'a [&'a str], u64),
+    /// JSON Schemas.
+    pub schemas: (&'a [&'a str], u64),
+}
+
+/// Walks guides of all sources, which must find nothing wrong and compare more than `least` masks.
+pub fn walk_all(v: &Arc<Vocabulary>, plan: Plan, sources: Sources<'_>, least: usize) {
+    let tokens = Spellings::of(v);
+    let limits = Limits::default();
+    let mut wrong = Vec::new();
+    let mut states = 0;
+    let mut walks = |text: &str, seeds: std::ops::Range<u64>, index: Index, twin: &dyn Fn() -> Option<PatternTwin>| {
+        for seed in seeds {
+            let guide = index.guide(&GuideOptions::default()).unwrap();
+            let found = walk(guide, twin(), &tokens, Walker::new(seed, b""), plan);
+            states += found.states;
+            wrong.extend(found.wrong.into_iter().map(|w| format!("{text}: {w}")));
+        }
+    };
+    let (patterns, often) = sources.patterns;
+    for (pattern, seed) in patterns.iter().zip((0..).step_by(10)) {
+        let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+        let index = Index::from_regex(pattern, v, &options, &limits).expect(pattern);
+        let twin = || Some(PatternTwin::new(pattern, &options).expect("what the index takes, the twin takes"));
+        walks(pattern, seed..seed + often, index, &twin);
+    }
+    let (schemas, often) = sources.schemas;
+    for (schema, seed) in schemas.iter().zip((0..).step_by(10)) {
+        let index = Index::from_json_schema(schema, v, &SchemaOptions::default(), &limits).expect(schema);
+        walks(schema, seed..seed + often, index, &|| None);
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(states > least, "only {states} states compared");
 }

@@ -6,7 +6,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::super::beyond::beyond;
 use super::super::free::{Free, free};
+use super::super::groups::{CONTROLS, Groups, group_of};
 use super::super::least::most;
 use super::super::saturate::{Reach, cut, saturate, saturate_parts};
 use super::super::text::Sub;
@@ -62,6 +64,17 @@ impl Lexeme {
             let found = free(exprs, memo, lengths, self.shared.all_live, state.expr);
             if self.kind == Kind::Raw { found } else { found.encoded(self.kind == Kind::Constant) }
         })
+    }
+
+    /// The characters that may be read after a string over `set` that passes a state between two characters, as they
+    /// are written; perhaps some more.
+    pub fn beyond(&self, state: &State, set: Groups) -> Groups {
+        let read = beyond(&self.lock().exprs, state.expr, set);
+        match self.kind {
+            Kind::Raw => read,
+            // Whatever it is may be written as an escape.
+            _ => read & !CONTROLS & !group_of(b'"') | group_of(b'\\'),
+        }
     }
 
     /// Whether all members are well-formed UTF-8. False where that is not known.

@@ -6,7 +6,8 @@ use crate::limits::Limits;
 #[test]
 fn what_is_text() {
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
-    for pattern in ["abc", "é+", "[^a]*世", r"(?s:.*)\d{3}", r"\w{1,64}", "(?!a)[a-z]+", "😀|x"] {
+    for pattern in ["abc", "é+", "[^a]*世", r"(?s:.*)\d{3}", r"\w{1,64}", "(?!a)[a-z]+", "😀|x", "((?!mode)(?!Mode).)*"]
+    {
         let mut x = Exprs::new(1 << 20);
         let e = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
         assert!(is_text(&x, e), "{pattern}");
@@ -27,4 +28,12 @@ fn what_is_text() {
     let text = x.any_text();
     let all = x.and(&[text, not]);
     assert!(is_text(&x, all));
+    for (bytes, known) in [("é".as_bytes(), true), (b"\xC3", false), (b"a\x80", false)] {
+        let once = x.literal(bytes);
+        let (name, again) = x.fix(true);
+        let more = x.cat(once, again);
+        let e = x.alt(&[Exprs::EPS, more]);
+        x.define(name, e);
+        assert_eq!(is_text(&x, again), known, "{bytes:?}");
+    }
 }

@@ -10,15 +10,17 @@
 //! The same is kept below nodes of big subtrees, for states that are free only behind a token's first characters:
 //! `[A-Z][a-z]+` behind each capital letter.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::super::bounded::Store;
+use super::super::holders::spelled;
 use super::super::submask::{Inner, SPARSE};
 use super::super::subtrees::Subtrees;
 use super::super::tables::{MaskedLexeme, Tables};
+use super::loops::loops;
 use super::{Spans, Walk, nearly_known};
 use crate::automaton::free::Free;
-use crate::automaton::groups::{ASCII, Groups, Place, group_of};
+use crate::automaton::groups::{ALL, ASCII, Groups, Place, group_of};
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
 use crate::vocab::{Trie, Vocabulary};
@@ -34,8 +36,6 @@ const FEW_TOKENS: usize = 64;
 pub struct Set {
     /// The tokens over the set, as ranges in the trie's order, text or not.
     pub(super) spans: Spans,
-    /// Those that are text, in strings and as they are.
-    rows: [OnceLock<Box<[u32]>>; 2],
     exits: Box<[Exit]>,
     /// What exits spell, each but for what it has in common with the one before.
     spelled: Box<[u8]>,
@@ -88,13 +88,7 @@ impl Set {
             places[depth] = place;
             i += 1;
         }
-        Set { spans, rows: Default::default(), exits: exits.into(), spelled: spelled.into() }
-    }
-
-    /// The tokens over the set that are in `any`.
-    fn row(&self, trie: &Trie, any: &Arc<[u32]>, raw: bool) -> &[u32] {
-        self.rows[usize::from(raw)]
-            .get_or_init(|| self.spans.finish(trie, Some(any), any.len()).row(any.len())[..].into())
+        Set { spans, exits: exits.into(), spelled: spelled.into() }
     }
 
     fn memory_bytes(&self) -> usize {
@@ -112,9 +106,7 @@ impl Sets {
         let key = (top, groups);
         self.0.get(&key).unwrap_or_else(|| {
             let made = Arc::new(Set::of(trie, subtrees, top, groups));
-            // Rows are made below the root only.
-            let rows = if top == 0 { trie.subtree_tokens(0).len() / 4 } else { 0 };
-            self.0.keep(key, made.clone(), made.memory_bytes() + rows);
+            self.0.keep(key, made.clone(), made.memory_bytes());
             made
         })
     }
@@ -197,6 +189,8 @@ pub(super) fn by_set(
     let l = &*lexeme.lexeme;
     let trie = vocabulary.trie();
     let by_length = &tables.by_length;
+    let at = l.state(state);
+    let free = if free.groups.count_ones() < FEW_GROUPS { loops(l, state) } else { free };
     if free.groups.count_ones() < FEW_GROUPS {
         return None;
     }
@@ -208,21 +202,36 @@ pub(super) fn by_set(
     if !(longer.is_some() || ends_after(l, state, free)) {
         return None;
     }
-    let set = tables.sets.of(trie, &tables.subtrees, 0, free.groups);
-    if set.exits.len() > MOST_EXITS
+    // Of what leaves the set only that matters which some string over the set goes on with.
+    let read = l.beyond(at, free.groups) & ALL & !free.groups;
+    let few = tables.holders.exits(vocabulary, free.groups, read);
+    let set = || tables.sets.of(trie, &tables.subtrees, 0, free.groups);
+    let set = if few.is_none() { Some(set()) } else { None };
+    if set.as_ref().is_some_and(|set| set.exits.len() > MOST_EXITS)
         && let Some(row) = nearly_known(tables, trie, lexeme, state)
     {
         return Some(Inner::Dense(row));
     }
-    let mut row: Arc<[u32]> = Arc::from(set.row(trie, any, l.kind() == Kind::Raw));
-    let bits = Arc::make_mut(&mut row);
+    let mut row = tables.holders.over(any, free.groups, l.kind() == Kind::Raw);
     let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
-    let mut steps = Steps::new(l);
     let mut spans = Spans::default();
+    let mut steps = Steps::new(l);
     let first = steps.local(state);
-    if !walk.exits(&mut steps, &mut Vec::new(), &set, first, &mut spans, (l.memory_bytes(), 0)) {
+    // What leads back is known of this state only here.
+    let mut known = vec![None; first as usize + 1];
+    known[first as usize] = Some(free);
+    let found = match (&few, &set) {
+        (Some(few), _) => walk.few_exits(&mut steps, &mut known, (vocabulary, few), first, &mut spans),
+        (None, Some(set)) => walk.exits(&mut steps, &mut known, set, first, &mut spans, (l.memory_bytes(), 0)),
+        (None, None) => false,
+    };
+    if !found {
         return None;
     }
+    if longer.is_some_and(<[_]>::is_empty) && spans.0.is_empty() {
+        return Some(dense_or_few(row));
+    }
+    let bits = Arc::make_mut(&mut row);
     match longer {
         Some(longer) => {
             for &(chars, t) in longer {
@@ -240,9 +249,13 @@ pub(super) fn by_set(
     for &t in spans.0.iter().flat_map(|&(from, to)| &all[from as usize..to as usize]) {
         bits[t as usize >> 5] |= any[t as usize >> 5] & 1 << (t & 31);
     }
-    // What is short is a list, however it was found.
+    Some(dense_or_few(row))
+}
+
+/// What is short is a list, however it was found.
+fn dense_or_few(row: Arc<[u32]>) -> Inner {
     let count: usize = row.iter().map(|w| w.count_ones() as usize).sum();
-    Some(if count <= SPARSE { Inner::of_row(&row) } else { Inner::Dense(row) })
+    if count <= SPARSE { Inner::of_row(&row) } else { Inner::Dense(row) }
 }
 
 /// Whether no string over the characters in which `state` is free that has more of them may follow it.
@@ -337,29 +350,63 @@ impl Walk<'_> {
             if !read[trie.byte[exit.node as usize] as usize] {
                 continue;
             }
-            while let Some(&last) = states.last()
-                && last > QUOTE
-                && let Some(&byte) = path.get(states.len() - 1)
-            {
-                let to = steps.next(last, byte);
-                states.push(if to > QUOTE { to } else { END });
-            }
-            let to = match states.last() {
-                Some(&to) if to > QUOTE => to,
-                _ => continue,
-            };
-            if self.lexeme.has_grown(held) {
-                return false;
-            }
-            spans.push(trie.places(exit.node));
-            let end = trie.end[exit.node as usize];
-            if exit.node + 1 < end
-                && !self.leaps(steps, free, (exit.node, to), spans, (held, nested))
-                && self.below(steps, free, (exit.node, to), exit.node + 1, spans, (held, nested)) < end
-            {
+            if !self.exit(steps, free, (exit.node, &path), &mut states, spans, (held, nested)) {
                 return false;
             }
         }
         true
+    }
+
+    /// The same for nodes below the root at which strings over a set end, in the trie's order.
+    fn few_exits(
+        &self,
+        steps: &mut Steps<'_>,
+        free: &mut Vec<Option<Free>>,
+        (vocabulary, nodes): (&Vocabulary, &[u32]),
+        first: Local,
+        spans: &mut Spans,
+    ) -> bool {
+        let held = (self.lexeme.memory_bytes(), 0);
+        let mut states: Vec<Local> = vec![first];
+        let mut before: &[u8] = &[];
+        nodes.iter().all(|&node| {
+            let path = spelled(vocabulary, self.trie, node);
+            states.truncate(path.iter().zip(before).take_while(|(a, b)| a == b).count() + 1);
+            before = path;
+            self.exit(steps, free, (node, path), &mut states, spans, held)
+        })
+    }
+
+    /// The tokens at and below `node`, to which `path` leads from the first of `states`. These are the states along the
+    /// path, as far as they are known.
+    fn exit(
+        &self,
+        steps: &mut Steps<'_>,
+        free: &mut Vec<Option<Free>>,
+        (node, path): (u32, &[u8]),
+        states: &mut Vec<Local>,
+        spans: &mut Spans,
+        (held, nested): (usize, u32),
+    ) -> bool {
+        let trie = self.trie;
+        while let Some(&last) = states.last()
+            && last > QUOTE
+            && let Some(&byte) = path.get(states.len() - 1)
+        {
+            let to = steps.next(last, byte);
+            states.push(if to > QUOTE { to } else { END });
+        }
+        let to = match states.last() {
+            Some(&to) if to > QUOTE => to,
+            _ => return true,
+        };
+        if self.lexeme.has_grown(held) {
+            return false;
+        }
+        spans.push(trie.places(node));
+        let end = trie.end[node as usize];
+        node + 1 == end
+            || self.leaps(steps, free, (node, to), spans, (held, nested))
+            || self.below(steps, free, (node, to), node + 1, spans, (held, nested)) >= end
     }
 }

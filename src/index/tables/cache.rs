@@ -233,6 +233,7 @@ impl Tables {
         self.shares.kept.clear();
         self.finished.rows.clear();
         self.sets.0.clear();
+        self.holders.rows.clear();
     }
 
     /// The counters now.
@@ -252,7 +253,8 @@ impl Tables {
                 + (self.crosses.0.memory_bytes()
                     + self.shares.kept.memory_bytes()
                     + self.finished.rows.memory_bytes()
-                    + self.sets.0.memory_bytes()) as u64,
+                    + self.sets.0.memory_bytes()
+                    + self.holders.rows.memory_bytes()) as u64,
         }
     }
 

@@ -1,0 +1,29 @@
+use super::*;
+use crate::automaton::groups::{ALL, WIDE_SPACES};
+use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
+use crate::limits::Limits;
+
+fn of(pattern: &str, set: &str) -> Groups {
+    let mut x = Exprs::new(1 << 20);
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    let e = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
+    beyond(&x, e, groups(set))
+}
+
+fn groups(bytes: &str) -> Groups {
+    bytes.bytes().fold(0, |all, b| all | group_of(b))
+}
+
+#[test]
+fn what_follows_is_read_off_the_expression() {
+    assert_eq!(of("[a-c]+:[0-9]", "abc"), groups("abc:"));
+    assert_eq!(of("[a-c]*:[0-9]", "abc:"), groups("abc:0123456789"));
+    assert_eq!(of("(a|bd|cx)*", "ab"), groups("abcd"));
+    assert_eq!(of("[ab]{2,7}(-x)?", "ab"), groups("ab-"));
+    assert_eq!(of("(?=[a-f]*0)[e-z0]+", "ef"), groups("ef0"));
+    assert_eq!(of("aé", "a"), groups("aÃ"));
+    assert_eq!(of("a\u{A0}b", "a"), groups("a") | group_of(0xC2) | WIDE_SPACES);
+    assert_eq!(of("(?!.*ab)[a-d]*", "cd") & ALL, groups("abcd"));
+    // What begins a number counts as a letter, which most that begins so is.
+    assert_eq!(of("a\u{661}", "a"), groups("a") | group_of(0xD9) | special(0x661));
+}

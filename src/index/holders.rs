@@ -1,0 +1,216 @@
+//! Which tokens hold characters of a group, and where they first do.
+//!
+//! The tokens over a set of characters are all but those that hold one that is not of it. So they need no walk: a row
+//! of bits, or a list, is kept of every group's tokens, and rows of eight and of thirty-two neighbours, since sets
+//! lack groups side by side (all capital letters, everything beyond ASCII). Some dozens of rows and lists are taken
+//! out of the row of any text.
+//!
+//! Tokens that leave a set do so at a node of the trie where a group is met for the first time. These nodes are kept by
+//! group as well, with what kinds of characters stand above them: of the few groups that a state reads outside a set
+//! they are found without a walk, too.
+
+use std::sync::Arc;
+
+use super::bounded::Store;
+use crate::automaton::groups::{Groups, Place, group_of};
+use crate::vocab::{Trie, Vocabulary};
+
+/// Bytes of rows of sets that one vocabulary holds on to.
+const ROW_BYTES: usize = 2 << 20;
+
+/// See the module's story.
+pub struct Holders {
+    /// The tokens by group, then by eight and by thirty-two groups.
+    tokens: Vec<Held>,
+    /// The nodes at which a path first meets a group.
+    heads: Vec<Heads>,
+    /// Tokens over sets, by the set and whether they are written as they are.
+    pub(super) rows: Store<(Groups, bool), Arc<[u32]>, ROW_BYTES>,
+}
+
+/// Tokens, as what is smaller.
+enum Held {
+    Few(Box<[u32]>),
+    Many(Box<[u32]>),
+}
+
+/// Nodes in the trie's order, and the [kinds](kind) of what stands above them.
+#[derive(Default)]
+struct Heads {
+    nodes: Vec<u32>,
+    above: Vec<u8>,
+}
+
+/// How many groups there are, those that are none included.
+const GROUPS: usize = Groups::BITS as usize;
+/// Neighbours that share a row.
+const BLOCKS: [usize; 2] = [8, 32];
+
+/// What a group counts as where only a rough answer is asked for.
+fn kind(group: usize) -> u8 {
+    match group as u8 + 0x20 {
+        b' ' => 1,
+        b'A'..=b'Z' => 2,
+        b'a'..=b'z' => 4,
+        b'0'..=b'9' => 8,
+        b'-' | b'_' => 16,
+        0x80..0x84 => 64,
+        0x84.. => 128,
+        _ => 32,
+    }
+}
+
+/// The bits of a set.
+fn bits(mut groups: Groups) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let next = (groups != 0).then(|| groups.trailing_zeros() as usize)?;
+        groups &= groups - 1;
+        Some(next)
+    })
+}
+
+fn kinds(groups: Groups) -> u8 {
+    bits(groups).fold(0, |all, g| all | kind(g))
+}
+
+impl Holders {
+    /// Those of a vocabulary: a pass over its trie, and one over the tokens below each head.
+    pub fn of(vocabulary: &Vocabulary) -> Self {
+        let trie = vocabulary.trie();
+        let mut heads: Vec<Heads> = (0..GROUPS).map(|_| Heads::default()).collect();
+        // The groups so far, by depth.
+        let mut path: Vec<(Place, Groups)> = vec![Default::default()];
+        for node in 1..trie.len() as u32 {
+            let depth = usize::from(trie.depth[node as usize]);
+            let (place, above) = path[depth - 1];
+            let (place, group) = place.after(trie.byte[node as usize]);
+            let own = group | place.partial();
+            path.truncate(depth);
+            path.push((place, above | own));
+            if own & !above != 0 {
+                let stands = kinds(above);
+                for g in bits(own & !above) {
+                    heads[g].nodes.push(node);
+                    heads[g].above.push(stands);
+                }
+            }
+        }
+        let words = vocabulary.words();
+        let of = |groups: std::ops::Range<usize>| {
+            let mut row = vec![0u32; words];
+            for &node in heads[groups].iter().flat_map(|h| &h.nodes) {
+                trie.subtree_tokens(node).iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
+            }
+            Held::of(row)
+        };
+        let mut tokens: Vec<Held> = (0..GROUPS).map(|g| of(g..g + 1)).collect();
+        for size in BLOCKS {
+            tokens.extend((0..GROUPS).step_by(size).map(|g| of(g..g + size)));
+        }
+        Holders { tokens, heads, rows: Store::default() }
+    }
+
+    /// The tokens of `any` over `set`; `raw` tells the two rows of any text apart.
+    pub fn over(&self, any: &Arc<[u32]>, set: Groups, raw: bool) -> Arc<[u32]> {
+        let key = (set, raw);
+        self.rows.get(&key).unwrap_or_else(|| {
+            let mut row: Arc<[u32]> = Arc::from(&any[..]);
+            self.take_out(Arc::make_mut(&mut row), !set);
+            self.rows.keep(key, row.clone(), row.len() * 4 + 64);
+            row
+        })
+    }
+
+    fn take_out(&self, row: &mut [u32], groups: Groups) {
+        let [small, big] = BLOCKS;
+        let whole = |g: usize, size: usize| {
+            let mask = ((1 << size) - 1) << g;
+            groups & mask == mask
+        };
+        let mut g = 0;
+        while g < GROUPS {
+            let (held, size) = match g {
+                _ if g % big == 0 && whole(g, big) => (GROUPS + GROUPS / small + g / big, big),
+                _ if g % small == 0 && whole(g, small) => (GROUPS + g / small, small),
+                _ => (g, 1),
+            };
+            if size > 1 || groups >> g & 1 == 1 {
+                self.tokens[held].take_out(row);
+            }
+            g += size;
+        }
+    }
+
+    /// Nodes at which a path that was over `set` meets one of `groups`, none of which is in it; some of the paths may
+    /// have left the set before, and no node is missing. `None` where too many would have to be looked at.
+    pub fn exits(&self, vocabulary: &Vocabulary, set: Groups, groups: Groups) -> Option<Vec<u32>> {
+        /// Nodes that are looked at.
+        const MOST: usize = 40_000;
+        /// Paths that are looked at byte by byte.
+        const MOST_PATHS: usize = 4_000;
+        let heads = || bits(groups).map(|g| &self.heads[g]);
+        if heads().map(|h| h.nodes.len()).sum::<usize>() > MOST {
+            return None;
+        }
+        // Kinds of which all, and of which none, are in the set.
+        let (lacking, having) = (kinds(!set), kinds(set));
+        let inside: [bool; 256] = std::array::from_fn(|b| group_of(b as u8) & !set == 0);
+        let trie = vocabulary.trie();
+        let over = |node: u32| {
+            let (_, above) = spelled(vocabulary, trie, node).split_last().unwrap_or((&0, &[]));
+            above.iter().all(|&b| inside[usize::from(b)])
+        };
+        let mut paths = 0;
+        let mut out = Vec::new();
+        for h in heads() {
+            for (&node, &stands) in h.nodes.iter().zip(&h.above) {
+                if stands & !having != 0 {
+                    continue;
+                }
+                if stands & lacking != 0 {
+                    paths += 1;
+                    if paths > MOST_PATHS {
+                        return None;
+                    }
+                    if !over(node) {
+                        continue;
+                    }
+                }
+                out.push(node);
+            }
+        }
+        out.sort_unstable();
+        out.dedup();
+        Some(out)
+    }
+}
+
+/// The bytes that lead from the root to a node.
+pub(super) fn spelled<'v>(vocabulary: &'v Vocabulary, trie: &Trie, node: u32) -> &'v [u8] {
+    let token = trie.subtree_tokens(node).first().and_then(|&t| vocabulary.token_bytes(t));
+    token.and_then(|bytes| bytes.get(..usize::from(trie.depth[node as usize]))).unwrap_or_default()
+}
+
+impl Held {
+    fn of(row: Vec<u32>) -> Held {
+        let n: usize = row.iter().map(|w| w.count_ones() as usize).sum();
+        if n >= row.len() {
+            return Held::Many(row.into());
+        }
+        let mut few = Vec::with_capacity(n);
+        for (i, &word) in (0u32..).zip(&row) {
+            few.extend((0..32).filter(|bit| word >> bit & 1 == 1).map(|bit| i * 32 + bit));
+        }
+        Held::Few(few.into())
+    }
+
+    fn take_out(&self, row: &mut [u32]) {
+        match self {
+            Held::Few(tokens) => tokens.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31))),
+            Held::Many(held) => row.iter_mut().zip(held).for_each(|(w, m)| *w &= !m),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

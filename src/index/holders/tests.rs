@@ -1,0 +1,78 @@
+use super::*;
+use crate::automaton::groups::{ALL, ASCII, LINE_ENDS, WIDE_SPACES, groups_in};
+use crate::vocab::VocabularyOptions;
+
+/// Every short string over a few characters, and some tokens that end inside of one.
+fn vocabulary() -> Arc<Vocabulary> {
+    const ALPHABET: [&str; 12] = ["a", "b", "Z", "0", "_", ".", " ", "\n", "é", "\u{2028}", "\u{3000}", "世"];
+    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
+    let mut last = vec![String::new()];
+    for _ in 0..3 {
+        last = last.iter().flat_map(|s| ALPHABET.iter().map(move |c| format!("{s}{c}"))).collect();
+        tokens.extend(last.iter().filter(|s| s.len() > 1).map(|s| s.as_bytes().to_vec()));
+    }
+    tokens.extend([&b"a\xE2"[..], b"a\xE2\x80", b"ab\xC3", b"\x80a", b"a\xE2b"].map(<[u8]>::to_vec));
+    tokens.sort();
+    tokens.dedup();
+    let stop = tokens.len() as u32;
+    tokens.push(Vec::new());
+    let options = VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
+    Vocabulary::new(tokens, options).unwrap()
+}
+
+fn sets() -> Vec<Groups> {
+    let of = |bytes: &str| bytes.bytes().fold(0, |all, b| all | group_of(b));
+    let wide = ALL & !ASCII;
+    vec![
+        0,
+        ALL,
+        ASCII,
+        of("ab"),
+        of("abZ0_"),
+        wide | of("a."),
+        wide & !LINE_ENDS | of("ab"),
+        ALL & !(LINE_ENDS | WIDE_SPACES | of(" \n")),
+        of("aéÃ") | group_of(0xC3),
+    ]
+}
+
+/// The groups that a path meets, those of characters that are begun included.
+fn met(bytes: &[u8]) -> Groups {
+    (1..=bytes.len()).fold(0, |all, n| all | groups_in(&bytes[..n]))
+}
+
+#[test]
+fn the_tokens_over_a_set_hold_nothing_else() {
+    let v = vocabulary();
+    let holders = Holders::of(&v);
+    let any: Arc<[u32]> = std::iter::repeat_n(u32::MAX, v.words()).collect();
+    for set in sets() {
+        let row = holders.over(&any, set, true);
+        for id in 0..v.size() as u32 {
+            let over = v.spelling(id).is_none_or(|bytes| met(bytes) & !set == 0);
+            assert_eq!(row[id as usize / 32] >> (id % 32) & 1 == 1, over, "{set:x} {:?}", v.token_bytes(id));
+        }
+    }
+}
+
+#[test]
+fn no_exit_is_missing() {
+    let v = vocabulary();
+    let holders = Holders::of(&v);
+    let trie = v.trie();
+    for set in sets() {
+        for left in [ALL & !set, group_of(b'.') & !set, (LINE_ENDS | group_of(0xE4)) & !set] {
+            let found = holders.exits(&v, set, left).unwrap();
+            for node in 1..trie.len() as u32 {
+                let path = spelled(&v, trie, node);
+                let (above, own) = (met(&path[..path.len() - 1]), met(path));
+                if above & !set == 0 && own & left != 0 {
+                    assert!(found.binary_search(&node).is_ok(), "{set:x} {path:?}");
+                }
+                if found.binary_search(&node).is_ok() {
+                    assert!(own & left != 0, "{set:x} {path:?}");
+                }
+            }
+        }
+    }
+}
