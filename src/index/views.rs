@@ -41,9 +41,9 @@ const COMPARED: usize = 16;
 /// Seen keys that are looked at at once.
 const LISTED: usize = 1_024;
 /// Names in view inside a key that are told by what is left of them; where there are more, by which ones they are.
-const SPELLED: usize = 4;
+pub(super) const SPELLED: usize = 4;
 /// Items of an object beyond which they are told by which ones they are, too.
-const ITEMS: u32 = 4;
+pub(super) const ITEMS: u32 = 4;
 /// Bytes of a key beyond which it counts as in view.
 const COMPARED_BYTES: usize = 512;
 
@@ -237,6 +237,11 @@ impl Sight<'_> {
         &self.tables.tails.keys
     }
 
+    /// Whether some token spells `rest`, from inside of a key on, and the closing quote.
+    pub(super) fn ends_key(&self, rest: &[u8]) -> bool {
+        self.texts().ends.contains(rest)
+    }
+
     /// Whether nothing but names decides how the item may go on.
     fn is_simple(&self, n: &Node, p: &ObjectProgram) -> bool {
         self.program.any_order
@@ -247,7 +252,7 @@ impl Sight<'_> {
     }
 
     /// Whether nothing was read of the open key but whole characters that stand for themselves or are decoded.
-    fn is_between_chars(&self, n: &Node) -> bool {
+    pub(super) fn is_between_chars(&self, n: &Node) -> bool {
         n.sub == Sub::Plain && self.program.any_text.state(n.text).accepting
     }
 

@@ -151,6 +151,7 @@ impl Tables {
         cache.lexemes.clear();
         self.crosses.0.clear();
         self.shares.kept.clear();
+        self.shares.names.clear();
         self.finished.rows.clear();
         self.sets.0.clear();
     }
@@ -175,6 +176,7 @@ impl Tables {
                 .sum::<u64>()
                 + (self.crosses.0.memory_bytes()
                     + self.shares.kept.memory_bytes()
+                    + self.shares.names.memory_bytes()
                     + self.finished.rows.memory_bytes()
                     + self.sets.0.memory_bytes()) as u64,
         }
