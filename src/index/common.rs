@@ -82,3 +82,6 @@ impl Shares {
         self.names.keep(key.into(), Arc::new(composition), bytes);
     }
 }
+
+#[cfg(test)]
+mod tests;
