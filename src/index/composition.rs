@@ -228,7 +228,7 @@ impl<'a> Masker<'a> {
                 if !memo.describe(place, self.tables, top, &mut self.known.levels, asked) {
                     return false;
                 }
-                let found = memo.find(asked, |composition| {
+                let found = memo.find(&self.tables.shares, asked, |composition| {
                     self.tables.count_mask(true);
                     self.write(composition, composition.is_asked_often());
                     self.know_afters(n.parent, &composition.afters);
@@ -253,7 +253,7 @@ impl<'a> Masker<'a> {
         if n.kind == Kind::Value {
             composition.afters = self.afters(n.parent);
         }
-        if memo.keep(asked, composition) {
+        if memo.keep(&self.tables.shares, asked, composition) {
             self.tables.count_mask(false);
         }
     }
@@ -311,7 +311,7 @@ impl<'a> Masker<'a> {
                         let _ = composition.row.set(Arc::downgrade(&row));
                     }
                 } else {
-                    shared.iter().for_each(|part| self.put(part));
+                    self.put_all(shared);
                 }
             }
         }
@@ -331,7 +331,7 @@ impl<'a> Masker<'a> {
                 Some(row)
             }
             None => {
-                parts.iter().for_each(|part| self.put(part));
+                self.put_all(parts);
                 (again || self.tables.finished.is_due(&names))
                     .then(|| self.tables.finished.keep(names, parts, self.row))
             }
@@ -342,6 +342,17 @@ impl<'a> Masker<'a> {
     fn copy(&mut self, row: &FinishedRow) {
         self.row.copy_from_slice(row.row());
         self.fresh = false;
+    }
+
+    /// Puts parts into the row. What is only allowed may come in any order, so a row that can be copied comes first.
+    fn put_all(&mut self, parts: &[Part]) {
+        let allowed = parts.iter().take_while(|part| !matches!(part, Part::Forbid(_)));
+        let is_row = |part: &Part| matches!(part, Part::Inner(mask) if matches!(mask.inner, Inner::Dense(_)));
+        let row = allowed.enumerate().find(|(_, part)| is_row(part)).map(|(i, _)| i);
+        if let Some(i) = row {
+            self.put(&parts[i]);
+        }
+        parts.iter().enumerate().filter(|(i, _)| Some(*i) != row).for_each(|(_, part)| self.put(part));
     }
 
     /// Puts a part into the row.

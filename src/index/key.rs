@@ -64,6 +64,7 @@ impl Masker<'_> {
         }
         let mut escaped: Vec<u32> = Vec::new();
         let rests = self.seen_rests(top);
+        let mut first: Option<FirstBytes> = None;
         for &group in &groups {
             let (masked, state) = if group == u32::MAX {
                 (&self.tables.any_text, n.text)
@@ -90,8 +91,9 @@ impl Masker<'_> {
             self.frames.arena.unchecked = checked;
             self.frames.arena.truncate(&mark);
             // Tokens that spell a special name by escapes.
+            let first = *first.get_or_insert_with(|| self.first_bytes(top, &rests));
             for (token, text) in cross.escaped.iter() {
-                if self.is_special(top, text, &rests) {
+                if first.may_begin(text) && self.is_special(top, text, &rests) {
                     escaped.push(*token);
                 }
             }
@@ -266,6 +268,20 @@ impl Masker<'_> {
         }
     }
 
+    /// The bytes that names which some item declares, and the rests of names that the object has, go on with.
+    fn first_bytes(&self, top: NodeId, rests: &[Vec<u8>]) -> FirstBytes {
+        let n = self.frames.arena.nodes[top as usize];
+        let mut first = FirstBytes::default();
+        for item in &self.frames.arena.objects[n.start as usize..(n.start + n.len) as usize] {
+            if item.name != u32::MAX {
+                let names = &self.frames.program.objects[item.shape as usize].names;
+                names.children(item.name).for_each(|child| first.add(names.byte[child as usize]));
+            }
+        }
+        rests.iter().filter_map(|rest| rest.first()).for_each(|&byte| first.add(byte));
+        first
+    }
+
     /// Whether the key so far plus `rest` is a name that some item declares or that the object has.
     fn is_special(&self, top: NodeId, rest: &[u8], rests: &[Vec<u8>]) -> bool {
         let n = self.frames.arena.nodes[top as usize];
@@ -381,6 +397,21 @@ pub(super) struct Named {
     pub(super) name: u32,
     /// The names that the item may take, as in [`ObjectItem`](crate::automaton::arena::ObjectItem).
     pub(super) allowed: u32,
+}
+
+/// A set of bytes.
+#[derive(Clone, Copy, Default)]
+struct FirstBytes([u64; 4]);
+
+impl FirstBytes {
+    fn add(&mut self, byte: u8) {
+        self.0[byte as usize / 64] |= 1 << (byte % 64);
+    }
+
+    /// Whether a text begins with one of them, or is empty.
+    fn may_begin(&self, text: &[u8]) -> bool {
+        text.first().is_none_or(|&byte| self.0[byte as usize / 64] >> (byte % 64) & 1 == 1)
+    }
 }
 
 /// ASCII characters that names go on with, as a set of bits.

@@ -17,7 +17,8 @@ use super::after::AfterValue;
 use super::bounded::Store;
 use super::composition::TextRow;
 use super::describe::Levels;
-use super::mask::Masker;
+use super::mask::{MAX_DEPTH, Masker};
+use super::reached::add_alike;
 use super::submask::delimits;
 use super::tails::{Bits, is_blank};
 use crate::automaton::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, ObjectItem, Phase};
@@ -25,12 +26,13 @@ use crate::automaton::lexeme::Kind as LexemeKind;
 use crate::automaton::repeat::Sorted;
 use crate::automaton::text::Sub;
 
-/// With more ends than this, what may follow a member's value is found once for all of them.
+/// With more ends than this, or more tails behind one, what may follow a member's value is found once for all of them.
 const FEW_ENDS: usize = 2;
+const FEW_TAILS: u32 = 8;
 /// How many answers a guide has at hand.
 const ANSWERS: usize = 8;
 
-fn set(bits: &mut Bits, node: u32) {
+pub(super) fn set(bits: &mut Bits, node: u32) {
     bits[node as usize / 64] |= 1 << (node % 64);
 }
 
@@ -357,25 +359,19 @@ impl Masker<'_> {
                 continue;
             }
             set(bits, *end);
-            let alike = tails.alike.get(end).filter(|_| member.ends.len() > FEW_ENDS);
+            let shared = object == NONE && self.is_remembered(after);
+            let more = shared && tails.trie.end[*end as usize] - *end > FEW_TAILS;
+            let alike = tails.alike.get(end).filter(|_| more || member.ends.len() > FEW_ENDS);
             let Some(alike) = alike else {
                 self.live_below(*end, after, object, bits, open);
                 continue;
             };
             // What may follow is the same behind every end, and found once.
-            let (found, left) = behind.get_or_insert_with(|| {
-                let (mut found, mut left) = (self.no_tails(), Open::new());
-                self.live_below(0, after, object, &mut found, &mut left);
-                (found, left)
+            let found = behind.get_or_insert_with(|| match shared {
+                true => self.live_tails_or_open(after),
+                false => self.find_tails(after, object),
             });
-            for &(node, same) in alike {
-                if found[same as usize / 64] >> (same % 64) & 1 == 1 {
-                    set(bits, node);
-                }
-                if left.contains(&same) {
-                    open.push(node);
-                }
-            }
+            add_alike(alike, found, bits, open);
         }
         true
     }
@@ -445,7 +441,17 @@ impl Masker<'_> {
         }
         let mut found: Bits = smallvec::smallvec![0; bits.len()];
         let mut left = Open::new();
-        self.live_below(node, top, NONE, &mut found, &mut left);
+        // What follows is asked of the container below in the same way, down to some depth.
+        let shared = self.depth < MAX_DEPTH && self.is_remembered(top);
+        match self.tables.tails.alike.get(&node).filter(|_| shared) {
+            Some(alike) => {
+                self.depth += 1;
+                let all = self.live_tails_or_open(top);
+                self.depth -= 1;
+                add_alike(alike, &all, &mut found, &mut left);
+            }
+            None => self.live_below(node, top, NONE, &mut found, &mut left),
+        }
         open.extend_from_slice(&left);
         bits.iter_mut().zip(&found).for_each(|(b, f)| *b |= f);
         if let Some(content) = content {

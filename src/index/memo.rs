@@ -18,6 +18,7 @@ use super::composition::Composition;
 use super::describe::{Levels, Numbers, describe};
 use super::live::Open;
 use super::names::{Spelled, SpelledAt};
+use super::share::Shares;
 use super::tables::Tables;
 use super::tails::Bits;
 use super::views::{Sight, Views};
@@ -29,7 +30,7 @@ const MEMO_BYTES: usize = 4 << 20;
 /// Bytes of places among names that one index holds on to.
 const NAMES_BYTES: usize = 1 << 20;
 /// What an entry costs beside its parts: the table's slot and two allocations.
-const OVERHEAD: usize = 128;
+pub(super) const OVERHEAD: usize = 128;
 
 /// Masks that the first table has room for.
 const FIRST_MASKS: usize = 56;
@@ -59,6 +60,8 @@ pub struct Asked {
     key: Vec<u8>,
     /// The key describes the whole configuration.
     whole: bool,
+    /// The key is that of a place inside names, see `common`.
+    common: bool,
 }
 
 impl Numbers for Memo {
@@ -89,7 +92,9 @@ impl Memo {
         levels: &mut Levels,
         asked: &mut Asked,
     ) -> bool {
-        asked.whole = self.describe_place((program, arena), tables, top, levels, &mut asked.key);
+        let sight = Sight { program, tables, views: &self.views };
+        asked.common = sight.names_only(arena, top, &mut asked.key);
+        asked.whole = asked.common || describe((sight, arena), top, self, levels, &mut asked.key);
         asked.whole
     }
 
@@ -133,15 +138,22 @@ impl Memo {
 
     /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
     /// threads that share an index would count its references on one line of memory.
-    pub fn find<T>(&self, asked: &Asked, found: impl FnOnce(&Composition) -> T) -> Option<T> {
+    pub fn find<T>(&self, shares: &Shares, asked: &Asked, found: impl FnOnce(&Composition) -> T) -> Option<T> {
+        if asked.common {
+            return shares.name_mask(&asked.key).map(|composition| found(&composition));
+        }
         let kept = self.kept.read().unwrap_or_else(|p| p.into_inner());
         kept.masks.get(asked.key.as_slice()).map(|composition| found(composition))
     }
 
     /// Remembers the mask that was asked for last; false if it is not worth it.
-    pub fn keep(&self, asked: &Asked, composition: Composition) -> bool {
+    pub fn keep(&self, shares: &Shares, asked: &Asked, composition: Composition) -> bool {
         if !asked.whole {
             return false;
+        }
+        if asked.common {
+            shares.keep_name_mask(&asked.key, composition);
+            return true;
         }
         let mut kept = self.kept.write().unwrap_or_else(|p| p.into_inner());
         let bytes = self.make_room(&mut kept, asked.key.len() + composition.memory_bytes());

@@ -21,6 +21,7 @@ mod arms;
 mod bounded;
 pub mod built;
 mod children;
+mod common;
 pub(crate) mod composition;
 mod constants;
 mod crosses;

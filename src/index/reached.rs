@@ -6,7 +6,7 @@
 //! where all that the description names was there before the mask was made: the numbers of stacks that a guide holds
 //! are those of nodes that stay.
 
-use super::live::Open;
+use super::live::{Open, set};
 use super::mask::Masker;
 use super::tails::Bits;
 use crate::automaton::arena::{Kind, NONE, NodeId};
@@ -14,7 +14,28 @@ use crate::automaton::arena::{Kind, NONE, NodeId};
 /// Items of a configuration beyond which a description costs more than it saves.
 const MOST_ITEMS: u32 = 16;
 
+/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same tails from the root on.
+pub(super) fn add_alike(alike: &[(u32, u32)], (found, left): &(Bits, Open), bits: &mut Bits, open: &mut Open) {
+    for &(node, same) in alike {
+        if found[same as usize / 64] >> (same % 64) & 1 == 1 {
+            set(bits, node);
+        }
+        if left.contains(&same) {
+            open.push(node);
+        }
+    }
+}
+
 impl Masker<'_> {
+    /// Whether the tails that may follow `top` are remembered once they are found.
+    pub(super) fn is_remembered(&self, top: NodeId) -> bool {
+        let n = &self.frames.arena.nodes[top as usize];
+        let stays = (n.parent == NONE || n.parent < self.known.nodes)
+            && (n.kind != Kind::Object || n.seen == u32::MAX || n.seen < self.known.seen)
+            && n.len <= MOST_ITEMS;
+        self.memo.is_some() && stays
+    }
+
     /// The tails that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they were
     /// found for another configuration that is described alike. `unnamed` says that the key in front of `top` is not
     /// known.
@@ -24,12 +45,8 @@ impl Masker<'_> {
         unnamed: bool,
         find: impl FnOnce(&mut Self) -> (Bits, Open),
     ) -> (Bits, Open) {
+        let Some(memo) = self.memo.filter(|_| self.is_remembered(top)) else { return find(self) };
         let arena = &*self.frames.arena;
-        let n = &arena.nodes[top as usize];
-        let stays = (n.parent == NONE || n.parent < self.known.nodes)
-            && (n.kind != Kind::Object || n.seen == u32::MAX || n.seen < self.known.seen)
-            && n.len <= MOST_ITEMS;
-        let Some(memo) = self.memo.filter(|_| stays) else { return find(self) };
         let mut key = Vec::with_capacity(256);
         let place = (self.frames.program, arena);
         if !memo.describe_place(place, self.tables, top, &mut self.known.levels, &mut key) {

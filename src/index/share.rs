@@ -13,6 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bounded::Store;
+use super::common::COMMON_BYTES;
+use super::composition::Composition;
 use super::submask::{Cross, Crossing};
 use super::tails::{Tails, plausible};
 
@@ -100,6 +102,8 @@ impl Equivalent<Key> for Asked<'_> {
 pub struct Shares {
     /// `None` where some tail of the crossing tokens is not among the vocabulary's.
     pub(super) kept: Store<Key, Option<Patch>, SHARED_BYTES>,
+    /// Masks of places inside names.
+    pub(super) names: Store<Box<[u8]>, Arc<Composition>, COMMON_BYTES>,
     made: AtomicU64,
 }
 

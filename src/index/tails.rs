@@ -27,8 +27,8 @@ pub struct Tails {
     pub trie: Trie,
     /// Whether a node and all below it are whitespace.
     pub(super) blank: Box<[bool]>,
-    /// For nodes below a colon, where all nodes behind the end of a value there have one: the node that is spelled as
-    /// the way from there on.
+    /// For closing brackets, and for nodes below a colon, where all nodes behind the end of a value there have one: the
+    /// node that is spelled as the way from there on.
     pub(super) alike: FxHashMap<u32, Box<[(u32, u32)]>>,
     /// The most whitespace at the end of a tail.
     pub(super) reach: u32,
@@ -199,8 +199,10 @@ impl Tails {
             node = if spelled { node + 1 } else { trie.end[node] as usize };
         }
         let mut alike = FxHashMap::default();
-        if let Some(colon) = trie.child(0, b':') {
-            for node in colon + 1..trie.end[colon as usize] {
+        {
+            let below_colon = trie.child(0, b':').map_or(0..0, |colon| colon + 1..trie.end[colon as usize]);
+            let closing = [b'}', b']'].into_iter().filter_map(|byte| trie.child(0, byte));
+            for node in below_colon.chain(closing) {
                 let mut nodes = vec![0];
                 let base = trie.depth[node as usize];
                 let behind = trie.children(node).filter(|&c| super::submask::delimits(trie.byte[c as usize]));

@@ -8,7 +8,9 @@
 //! * from a place inside a member or behind it, the names that some token spells or begins behind a comma. They are read
 //!   off the vocabulary's tails, and most vocabularies have none;
 //! * before a key, those that a token spells, quotes included; all of them where only names may stand;
-//! * inside a key, those that a token goes on with to the closing quote; all that begin so far where only names may stand;
+//! * inside a key, those that a token goes on with to the closing quote; all that begin so far where only names may stand.
+//!   Where they are few, it is what is left of them and the rule that follows that is told, so that members with equal
+//!   rules are alike at the end of their names;
 //! * and of all names out of view two answers: whether one is missing that the object needs, and whether one may still
 //!   come.
 //!
@@ -31,11 +33,17 @@ use crate::automaton::program::{ObjectProgram, Program};
 use crate::automaton::text::{Sub, decode};
 
 type Bits = SmallVec<[u64; 4]>;
+/// What is left of names.
+type Rests = SmallVec<[u8; 64]>;
 
 /// Seen keys that are compared with an open one; where there are more, all count as in view.
 const COMPARED: usize = 16;
 /// Seen keys that are looked at at once.
 const LISTED: usize = 1_024;
+/// Names in view inside a key that are told by what is left of them; where there are more, by which ones they are.
+pub(super) const SPELLED: usize = 4;
+/// Items of an object beyond which they are told by which ones they are, too.
+pub(super) const ITEMS: u32 = 4;
 /// Bytes of a key beyond which it counts as in view.
 const COMPARED_BYTES: usize = 512;
 
@@ -65,10 +73,13 @@ impl KeyText {
 }
 
 impl KeyText {
-    /// Whether the key `name` may begin like that, so that a token can tell how many of them are left. Any key may begin
-    /// with a backslash, and of classes without end there are always more.
+    /// Whether the key `name` may be it or begin like that, so that a token can tell how many of them are left. Any key
+    /// may begin with a backslash, and of classes without end there are always more.
     fn may_begin(&self, name: &[u8]) -> bool {
-        &*self.text != b"\\" && name.starts_with(self.plain().0)
+        match self.complete {
+            true => self.may_be(name),
+            false => &*self.text != b"\\" && name.starts_with(self.plain().0),
+        }
     }
 }
 
@@ -166,8 +177,10 @@ pub struct Views {
 pub struct Unnamed {
     /// Index of the last one.
     entry: u32,
-    /// Some token begins with one behind a comma.
+    /// Some token spells one behind a comma.
     behind: bool,
+    /// Some token spells one behind a comma, or begins with it.
+    begun: bool,
     /// Some token spells one with its quotes.
     before: bool,
     /// Some token spells one and its closing quote.
@@ -202,6 +215,18 @@ fn short(arena: &Arena, last: u32) -> Option<SmallVec<[u8; 64]>> {
     Some(out)
 }
 
+/// Writes what is left of a shape's name `i` behind the place `at` among the names, and what it leads to: so names with
+/// equal rules are told alike. The last of the `flags` says that tokens tell of the name behind a comma, too, by its number.
+fn tell(p: &ObjectProgram, at: u32, i: u32, flags: [bool; 4], out: &mut Rests) {
+    let read = p.names.depth[at as usize] as usize;
+    let rest = p.name(i).as_bytes().get(read..).unwrap_or_default();
+    let rule = p.rules[i as usize].map_or(u32::MAX, |r| r.0);
+    let number = if flags[3] { i } else { u32::MAX };
+    out.push(flags.iter().fold(0, |all, &flag| all << 1 | flag as u8));
+    out.extend_from_slice([rule, number, rest.len() as u32].map(u32::to_le_bytes).as_flattened());
+    out.extend_from_slice(rest);
+}
+
 /// Whether a shape allows every key beside those that it names.
 fn is_open(p: &ObjectProgram) -> bool {
     p.others.iter().any(|c| c.keys.is_none())
@@ -210,6 +235,11 @@ fn is_open(p: &ObjectProgram) -> bool {
 impl Sight<'_> {
     fn texts(&self) -> &KeyTexts {
         &self.tables.tails.keys
+    }
+
+    /// Whether some token spells `rest`, from inside of a key on, and the closing quote.
+    pub(super) fn ends_key(&self, rest: &[u8]) -> bool {
+        self.texts().ends.contains(rest)
     }
 
     /// Whether nothing but names decides how the item may go on.
@@ -222,12 +252,12 @@ impl Sight<'_> {
     }
 
     /// Whether nothing was read of the open key but whole characters that stand for themselves or are decoded.
-    fn is_between_chars(&self, n: &Node) -> bool {
+    pub(super) fn is_between_chars(&self, n: &Node) -> bool {
         n.sub == Sub::Plain && self.program.any_text.state(n.text).accepting
     }
 
-    /// Writes what tokens can tell of an item's keys, and of the open key's names. Returns whether no token can tell
-    /// which of its names the open key may become.
+    /// Writes what tokens can tell of an item's keys, and of the open key's names. Returns whether that is all that they
+    /// can tell of what was read of the open key, as far as its names go.
     pub fn item(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
         let p = &self.program.objects[item.shape as usize];
         let bits = |at: u32| &arena.bits[at as usize..][..p.words];
@@ -244,33 +274,39 @@ impl Sight<'_> {
             return false;
         }
         let open = is_open(p);
-        let mut view = self.of_shape(item.shape, n.phase);
-        let (mut named, mut unknown) = (false, open);
-        let mut more: Bits;
+        let shape = self.of_shape(item.shape, n.phase);
+        let (mut named, mut told, mut rests, mut more) = (false, open, Rests::new(), Bits::new());
         if in_key && item.name != u32::MAX {
-            let allowed = bits(item.allowed);
-            more = view.into();
-            let mut add = |ids: &[u32]| {
-                unknown &= ids.is_empty();
+            more.extend_from_slice(shape);
+            let mut look = |ids: &[u32]| {
+                told = ids.len() <= if n.len <= ITEMS { SPELLED } else { 0 };
                 for &i in ids {
+                    let has = |of: &[u64]| of[i as usize / 64] >> (i % 64) & 1 == 1;
                     more[i as usize / 64] |= 1 << (i % 64);
-                    named |= allowed[i as usize / 64] >> (i % 64) & 1 == 1;
+                    named |= has(bits(item.allowed));
+                    if told {
+                        let left = |of: &[u64]| !has(seen) && has(of);
+                        let flags = [has(bits(item.allowed)), left(need), left(&p.possible), has(shape)];
+                        tell(p, item.name, i, flags, &mut rests);
+                    }
                 }
             };
-            if open {
-                self.inside(item, add)
-            } else {
-                add(p.names.subtree_tokens(item.name))
-            }
-            view = &more;
+            if open { self.inside(item, look) } else { look(p.names.subtree_tokens(item.name)) }
         }
+        let view = if more.is_empty() { shape } else { &more };
         let out_of_view = |of: &[u64]| of.iter().zip(seen).zip(view).any(|((o, s), v)| o & !s & !v != 0);
         let (missing, left) = (out_of_view(need), !open && out_of_view(&p.possible));
-        out.push(1 | (named as u8) << 1 | (missing as u8) << 2 | (left as u8) << 3);
-        for (s, v) in seen.iter().zip(view).filter(|(_, v)| **v != 0) {
+        let flags = [told, left, missing, named, true];
+        out.push(flags.iter().fold(0, |all, &flag| all << 1 | flag as u8));
+        let by_bits = if told { shape } else { view };
+        for (s, v) in seen.iter().zip(by_bits).filter(|(_, v)| **v != 0) {
             out.extend_from_slice(&(s & v).to_le_bytes());
         }
-        unknown
+        if in_key && told {
+            out.extend_from_slice(&(rests.len() as u32).to_le_bytes());
+            out.extend_from_slice(&rests);
+        }
+        told
     }
 
     /// Whether no token can tell which keys without a name `n`, an object, has.
@@ -280,12 +316,15 @@ impl Sight<'_> {
         }
         let items = &arena.objects[n.start as usize..(n.start + n.len) as usize];
         let behind = matches!(n.phase, Phase::Inside | Phase::After | Phase::BeforeColon);
+        let any = |i: &ObjectItem| self.program.objects[i.shape as usize].others.iter().all(|c| c.keys.is_none());
         let simple = items.iter().all(|i| {
-            let p = &self.program.objects[i.shape as usize];
             // Classes of few keys may run out.
-            self.is_simple(n, p) && (p.others.iter().all(|c| c.keys.is_none()) || (behind && self.is_endless(i.shape)))
+            let left = any(i) || (behind && self.is_endless(i.shape));
+            left && self.is_simple(n, &self.program.objects[i.shape as usize])
         });
-        simple && (n.phase != Phase::Key || self.is_between_chars(n)) && !self.sees_unnamed(arena, n, told)
+        simple
+            && (n.phase != Phase::Key || self.is_between_chars(n))
+            && !self.sees_unnamed(arena, n, items.iter().all(any), told)
     }
 
     /// Whether there are always more keys of a shape's classes.
@@ -303,9 +342,12 @@ impl Sight<'_> {
         !self.texts().two_keys && items.iter().all(any)
     }
 
-    /// Whether a token can tell that the object has one of its keys without a name.
-    fn sees_unnamed(&self, arena: &Arena, n: &Node, told: &mut Vec<Unnamed>) -> bool {
-        let Some(view) = self.unnamed(arena, n.seen, told) else { return true };
+    /// Whether a token can tell that the object has one of its keys without a name; `any` says that every key may stand
+    /// in the place of another.
+    fn sees_unnamed(&self, arena: &Arena, n: &Node, any: bool, told: &mut Vec<Unnamed>) -> bool {
+        let Some(mut view) = self.unnamed(arena, n.seen, told) else { return true };
+        // How many keys are left that begin alike matters to classes only.
+        view.behind |= !any && view.begun;
         if n.phase != Phase::Key {
             return view.behind || (view.before && matches!(n.phase, Phase::First | Phase::BeforeKey));
         }
@@ -353,7 +395,8 @@ impl Sight<'_> {
             let text = short(arena, arena.seen[s as usize].key)?;
             view = Unnamed {
                 entry: s,
-                behind: view.behind || texts.behind_comma.iter().any(|t| t.may_begin(&text)),
+                behind: view.behind || texts.candidates(&text).any(|t| t.may_be(&text)),
+                begun: view.begun || texts.candidates(&text).any(|t| t.may_begin(&text)),
                 before: view.before || texts.whole.contains(text.as_slice()),
                 inside: view.inside || texts.ends.contains(text.as_slice()),
                 first: view.first | text.first().map_or(0, |b| 1 << (b & 63)),

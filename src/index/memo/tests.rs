@@ -9,7 +9,7 @@ fn made_of(tokens: &[u32]) -> Composition {
 }
 
 fn asked(key: &[u8]) -> Asked {
-    Asked { key: key.to_vec(), whole: true }
+    Asked { key: key.to_vec(), whole: true, common: false }
 }
 
 fn has(memo: &Memo, key: &[u8]) -> bool {
@@ -22,7 +22,7 @@ fn a_full_memo_is_emptied_and_goes_on() {
     let tokens: Vec<u32> = (0..4_096).map(|t| t * 32).collect();
     let (mut emptied, mut before) = (0, 0);
     for i in 0..2 * MEMO_BYTES / (8 * tokens.len()) {
-        assert!(memo.keep(&asked(&i.to_le_bytes()), made_of(&tokens)));
+        assert!(memo.keep(&Shares::default(), &asked(&i.to_le_bytes()), made_of(&tokens)));
         let bytes = memo.memory_bytes();
         assert!(bytes <= MEMO_BYTES);
         emptied += (bytes < before) as u32;
@@ -38,7 +38,7 @@ fn what_was_not_described_is_not_kept() {
     let memo = Memo::default();
     let mut half = asked(b"half");
     half.clear();
-    assert!(!memo.keep(&half, made_of(&[1])));
+    assert!(!memo.keep(&Shares::default(), &half, made_of(&[1])));
     assert_eq!(memo.memory_bytes(), 0);
 }
 

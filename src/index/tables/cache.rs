@@ -231,6 +231,7 @@ impl Tables {
         *cache = Cache { clock: cache.clock, ..Cache::default() };
         self.crosses.0.clear();
         self.shares.kept.clear();
+        self.shares.names.clear();
         self.finished.rows.clear();
         self.sets.0.clear();
         self.holders.rows.clear();
@@ -252,6 +253,7 @@ impl Tables {
             bytes: cache.lexemes.iter().map(|kept| kept.lexeme.memory_bytes() as u64).sum::<u64>()
                 + (self.crosses.0.memory_bytes()
                     + self.shares.kept.memory_bytes()
+                    + self.shares.names.memory_bytes()
                     + self.finished.rows.memory_bytes()
                     + self.sets.0.memory_bytes()
                     + self.holders.rows.memory_bytes()) as u64,
