@@ -10,17 +10,19 @@ both, and which get complete tables here. One thread each. Needs outlines-core a
 
 Each engine has a process of its own, which holds the vocabulary and has built two indexes: of a pattern of one letter
 and of an object with one member of each scalar type. What these lexemes allow is remembered with the vocabulary here,
-as in any process that builds more than one index. Each source is measured in forked children, which do nothing else:
+as in any process that builds more than one index. Each source is measured in forked children, which build these two
+again before anything is measured, so that pages that are written to are their own, and do nothing else:
 
 * *Time*: processor time from source to complete index; the least of three children, of one for schemas there.
-* *Memory*: by how much resident memory grows with an index that is kept. There: with one, after the allocator gave back
-  what is free (``malloc_trim``). Here an index is smaller than the allocator's pages: a part of the growth by as many
-  as are built in half a second, at least 8, after two that were let go; caches are emptied in between, so that none
-  shares what another made; and never less than what the index says of itself.
+* *Memory*: what an index that is kept takes. There: by how much what the allocator has handed out grows with one
+  (``mallinfo2``). Here, where the allocator says no such thing: a part of the growth of resident memory by as many as
+  are built in half a second, at least 8, after two that were let go; caches are emptied in between, so that none shares
+  what another made; and never less than what the index says of itself.
 
-``--threads`` compares two threads with one instead, building alone, the least of five, turn by turn: wall time, which
-means something on an idle machine only, and the processor time of the busier thread, which two threads cannot beat.
-Only indexes that get complete tables count.
+``--threads`` compares two threads with one instead, building alone, the least of five, turn by turn. Wall time means
+something on an idle machine only. Elsewhere the processor time of the threads says what stands between it and a half:
+*busier* is by how much less the busier of two threads does than one alone, which wall time cannot beat, and *overhead*
+how much more the two do together. Only indexes that get complete tables count.
 """
 
 import argparse
@@ -74,6 +76,23 @@ FIRST = ("a", json.dumps({"type": "object", "properties": SCALARS, "required": l
 def resident() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+class Handed(ctypes.Structure):
+    """``struct mallinfo2`` of the C library."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    ]
+
+
+def handed_out() -> int:
+    """Bytes that the C library's allocator has handed out, from its arenas and as mappings of their own."""
+    mallinfo2 = ctypes.CDLL(None).mallinfo2
+    mallinfo2.restype = Handed
+    said = mallinfo2()
+    return said.uordblks + said.hblkhd
 
 
 class Ours:
@@ -136,22 +155,21 @@ class Theirs:
         return self.core.Index(source, self.vocabulary)
 
     def held(self, source: str, took: float) -> int:
-        trim = ctypes.CDLL(None).malloc_trim
         gc.collect()
-        trim(0)
-        before = resident()
+        before = handed_out()
         index = self.build(source)
         gc.collect()
-        trim(0)
-        grown = resident() - before
+        grown = handed_out() - before
         del index
         return max(grown, 1)
 
 
 def child(pipe, engine, source, memory) -> None:
-    gc.collect()
-    start = time.process_time()
     try:
+        for first in FIRST:
+            engine.build(first)
+        gc.collect()
+        start = time.process_time()
         index = engine.build(source)
         took = time.process_time() - start
         del index
@@ -236,12 +254,12 @@ def compare(options) -> None:
         pipe.send(None)
 
 
-def spent(index: interlock.Index, number: int) -> tuple[float, float]:
-    """Seconds of one build: the processor time of the busier thread, and wall time."""
+def spent(index: interlock.Index, number: int) -> tuple[float, float, float]:
+    """Seconds of one build: processor time of the busier thread and of all threads, and wall time."""
     start, own, both = time.perf_counter(), time.thread_time(), time.process_time()
     index.build(threads=number)
-    own, both = time.thread_time() - own, time.process_time() - both
-    return max(own, both - own), time.perf_counter() - start
+    own, both, wall = time.thread_time() - own, time.process_time() - both, time.perf_counter() - start
+    return max(own, both - own), both, wall
 
 
 def threads(options) -> None:
@@ -251,7 +269,7 @@ def threads(options) -> None:
     for name, source in sources:
         if len(rows) >= len(PATTERNS) + options.count:
             break
-        best = {1: (float("inf"),) * 2, 2: (float("inf"),) * 2}
+        best = {1: (float("inf"),) * 3, 2: (float("inf"),) * 3}
         try:
             if engine.build(source).num_masks is None:
                 continue
@@ -264,11 +282,11 @@ def threads(options) -> None:
             continue
         one, two = best[1], best[2]
         rows.append((one, two))
-        ratios = f"{one[0] / two[0]:5.2f}x busier {one[1] / two[1]:5.2f}x wall"
+        ratios = f"{one[0] / two[0]:5.2f}x busier {two[1] / one[1]:5.2f} overhead {one[2] / two[2]:5.2f}x wall"
         print(f"{name:40} {one[0] * 1e3:8.2f} ms {two[0] * 1e3:8.2f} ms {ratios}", flush=True)
     for label, least in (("all", 0.0), ("those of 1 ms and more", 1e-3), ("those of 3 ms and more", 3e-3)):
         kept = [r for r in rows if r[0][0] >= least]
-        for i, what in enumerate(("busier thread", "wall") if kept else ()):
+        for i, what in ((0, "busier thread"), (1, "both threads"), (2, "wall")) if kept else ():
             sums = sum(r[0][i] for r in kept) / sum(r[1][i] for r in kept)
             median = statistics.median(r[0][i] / r[1][i] for r in kept)
             print(f"{label}, {len(kept)}: {what} {sums:.2f}x in all, {median:.2f}x at the median")

@@ -407,13 +407,19 @@ fn built_tables_hold_exact_masks() {
     let tokens = Spellings::of(&v);
     for element in [
         r#"{"enum":["a","ab","b"]}"#,
+        r#"{"enum":["a","ab","b","c","bc","ca"]}"#,
         r#"{"type":"object","properties":{"a":{"enum":["x","xy"]}},"additionalProperties":false}"#,
     ] {
         let schema = format!(r#"{{"type":"array","uniqueItems":true,"maxItems":3,"items":{element}}}"#);
         let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
         let index = Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap();
-        index.build(None, 200_000, |_, _| Ok(())).unwrap();
+        index.build(Some(1), 200_000, |_, _| Ok(())).unwrap();
         assert!(index.built().is_some(), "{schema}");
+        for threads in [2, 2, 8] {
+            let other = Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap();
+            other.build(Some(threads), 200_000, |_, _| Ok(())).unwrap();
+            assert_eq!(index.built(), other.built(), "{schema} with {threads} threads");
+        }
         for seed in 0..20 {
             let guide = index.guide(&GuideOptions::default()).unwrap();
             let plan = Plan { tokens: 24, every: 1, probes: 2 };

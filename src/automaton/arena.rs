@@ -6,7 +6,7 @@
 //! nodes that did not change them. Everything is an index into plain vectors; a node is a few words.
 
 use super::lexeme::StateId;
-use super::program::{Gap, Program};
+use super::program::Gap;
 use super::text::Sub;
 use crate::ir::RuleId;
 
@@ -332,129 +332,6 @@ impl Node {
             key: u32::MAX,
             trace: u32::MAX,
             spelled: false,
-        }
-    }
-}
-
-impl Arena {
-    /// Writes what the future of `top` depends on, without any index into this arena: equal descriptions mean equal
-    /// configurations of one program.
-    pub fn describe(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
-        self.describe_by(program, top, out, |s| s.state);
-    }
-
-    /// The same for programs that differ only in how the states of their lexemes are numbered: states stand at the end,
-    /// by their content.
-    pub fn describe_content(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
-        self.describe_by(program, top, out, |_| 0);
-        let Some(n) = self.nodes.get(top as usize).filter(|n| n.kind == Kind::Scalar) else { return };
-        for s in &self.scalars[n.start as usize..(n.start + n.len) as usize] {
-            out.extend(program.lexemes[s.lexeme as usize].digest(s.state));
-        }
-    }
-
-    /// Writes the keys without a name that an object has, and inside a key what was read of it and whether it may still
-    /// be a named one. The keys are a set: their order does not matter.
-    pub(super) fn describe_keys(&self, program: &Program, n: &Node, out: &mut Vec<u8>) {
-        let text = |last: u32| self.bytes_since(last, u32::MAX);
-        let mut keys = Vec::new();
-        let mut s = n.seen;
-        while s != u32::MAX {
-            keys.push(text(self.seen[s as usize].key));
-            s = self.seen[s as usize].before;
-        }
-        keys.sort_unstable();
-        if n.phase == Phase::Key {
-            keys.push(text(n.key));
-            keys.push(format!("{:?}", n.sub).into_bytes());
-            let named = self.objects[n.start as usize..(n.start + n.len) as usize].iter().map(|i| {
-                let words = program.objects[i.shape as usize].words;
-                self.bits[i.allowed as usize..][..words].iter().any(|w| *w != 0) as u8
-            });
-            keys.push(named.collect());
-        }
-        for k in keys {
-            out.extend((k.len() as u32).to_le_bytes());
-            out.extend(k);
-        }
-    }
-
-    fn describe_by(&self, program: &Program, top: NodeId, out: &mut Vec<u8>, state: impl Fn(&ScalarItem) -> StateId) {
-        let mut at = top;
-        while at != NONE {
-            let n = &self.nodes[at as usize];
-            let trace = (at == top || n.key != u32::MAX).then(|| self.nodes[top as usize].trace);
-            self.describe_frame(program, n, trace, &state, out);
-            at = n.parent;
-        }
-    }
-
-    /// Writes what is in one frame, without what lies below it. `trace` is where the open element ends, if this is an
-    /// array of unique elements with one.
-    pub fn describe_frame(
-        &self,
-        program: &Program,
-        n: &Node,
-        trace: Option<u32>,
-        state: impl Fn(&ScalarItem) -> StateId,
-        out: &mut Vec<u8>,
-    ) {
-        let mut word = |w: u32| out.extend(w.to_le_bytes());
-        word(n.kind as u32 | (n.phase as u32) << 8 | (n.gap as u32) << 16);
-        word(u32::from(n.blank));
-        word(n.count);
-        word(n.len);
-        let range = n.start as usize..(n.start + n.len) as usize;
-        match n.kind {
-            Kind::Root | Kind::Done => {}
-            Kind::Value => self.rules[range].iter().for_each(|r| word(r.0)),
-            Kind::Scalar => {
-                for s in &self.scalars[range] {
-                    [s.tag, s.lexeme, state(s)].into_iter().for_each(&mut word);
-                }
-                if let Some(set) = program.constants.get(n.seen) {
-                    set.describe((n.text, n.sub), word);
-                }
-            }
-            Kind::Array => {
-                for i in &self.arrays[range] {
-                    [i.tag, i.shape, i.child, i.matches].into_iter().for_each(&mut word);
-                    let width = program.arrays[i.shape as usize].contains.len();
-                    self.counts[i.counts as usize..][..width].iter().for_each(|&c| word(c));
-                }
-                let mut seen = Vec::new();
-                let mut e = n.seen;
-                while e != u32::MAX {
-                    seen.push(&*self.elements[e as usize].value);
-                    e = self.elements[e as usize].before;
-                }
-                seen.sort_unstable();
-                if n.key != u32::MAX {
-                    word(u32::MAX);
-                }
-                for v in seen {
-                    out.extend((v.len() as u32).to_le_bytes());
-                    out.extend(v);
-                }
-                if let Some(last) = trace {
-                    let trace = self.bytes_since(last, n.key);
-                    out.extend((trace.len() as u32).to_le_bytes());
-                    out.extend(trace);
-                }
-            }
-            Kind::Object => {
-                for i in &self.objects[range] {
-                    [i.tag, i.shape, i.child, i.position, i.witnessed].into_iter().for_each(&mut word);
-                    let words = program.objects[i.shape as usize].words;
-                    for bits in [i.seen, i.need] {
-                        for w in &self.bits[bits as usize..][..words] {
-                            word(*w as u32);
-                            word((*w >> 32) as u32);
-                        }
-                    }
-                }
-                self.describe_keys(program, n, out);
-            }
         }
     }
 }

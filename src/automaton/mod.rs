@@ -16,6 +16,7 @@ pub mod blanks;
 pub mod complete;
 pub mod config;
 pub mod constants;
+pub mod describe;
 mod ends;
 pub mod farthest;
 pub mod flat;

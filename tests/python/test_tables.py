@@ -1,5 +1,6 @@
 """Indexes that came from files with tables: the same answers, nothing compiled before it is needed."""
 
+import json
 import pickle
 import random
 
@@ -95,6 +96,92 @@ def test_same_bytes_for_any_threads(vocabulary, tmp_path, kind, source, options)
         assert (tmp_path / "built").read_bytes() == (tmp_path / "made").read_bytes()
     interlock.Index.load(tmp_path / "made", vocabulary).save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "made").read_bytes()
+
+
+CLOSED = {"type": "object", "additionalProperties": False}
+
+
+def tools(count):
+    """Calls of tools that their names tell apart, each with arguments of its own."""
+    return {
+        "anyOf": [
+            {
+                "type": "object",
+                "properties": {
+                    "name": {"const": f"get_{i // 7}_name{i}"},
+                    "arguments": {"properties": {f"a{i}": {"type": "boolean"}}, "required": [f"a{i}"], **CLOSED},
+                },
+                "required": ["name", "arguments"],
+                **CLOSED,
+            }
+            for i in range(count)
+        ]
+    }
+
+
+def kinds(count):
+    """Two alternatives of many constants each, of which half are in both."""
+    text = lambda i: f"k{i * 37 % 1000}" + 'é"\\name'[: i % 8]  # noqa: E731
+    values = [text(i) for i in range(count * 3 // 2)]
+    return {
+        "anyOf": [
+            {"properties": {"kind": {"enum": part}, key: {"type": "null"}}, "required": ["kind"], **CLOSED}
+            for part, key in ((values[:count], "x"), (values[count // 2 :], "yy"))
+        ]
+    }
+
+
+CALLS = [{"name": f"get_{i // 7}_name{i}", "arguments": {f"a{i}": i % 2 == 0}} for i in (0, 1, 10, 11, 48, 49)]
+KINDS = [{"kind": "k0", "x": None}, {"kind": "k624", "yy": None}, {"kind": 'k111é"\\'}, {"kind": "k576"}]
+COMPACT = {"whitespace": "compact"}
+CONSTANTS = [
+    pytest.param(tools(50), CALLS, COMPACT, True, id="tools"),
+    pytest.param(tools(50), CALLS, {"property_order": "any", **COMPACT}, True, id="tools in any order"),
+    pytest.param({"type": "array", "items": tools(50)}, [CALLS], COMPACT, True, id="tools in an array"),
+    pytest.param(tools(50), CALLS, {}, False, id="tools, too many states"),
+    pytest.param(kinds(300), KINDS, COMPACT, True, id="enums"),
+    pytest.param({"enum": [*range(150), *(f"v{i}" for i in range(150))]}, [7, 149, "v0", "v149"], {}, True, id="enum"),
+]
+
+
+def follow(index, text):
+    """The masks along a text, byte by byte, and where it ends or is refused."""
+    guide, said = index.guide(), []
+    for byte in text.encode():
+        row = interlock.allocate_bitmask(1, index.vocabulary)
+        guide.fill_bitmask(row)
+        said.append(row.tobytes())
+        if not guide.try_advance(byte):
+            break
+    return said, guide.num_tokens, guide.is_accepting
+
+
+@pytest.mark.parametrize("schema, members, options, flat", CONSTANTS)
+def test_constants_of_many_alternatives(tmp_path, schema, members, options, flat):
+    def fresh():
+        """Indexes that share nothing with each other."""
+        tokens = [bytes([b]) for b in range(256)] + [b"", b"ab", b"12", b'{"', b'":', b"name", b'"}', b"get_", b'"k1']
+        vocabulary = interlock.Vocabulary(tokens, eos_token_ids=[256], size=280)
+        return interlock.Index.from_json_schema(schema, vocabulary, **options)
+
+    lazy, indexes = fresh(), []
+    for threads in (1, 2):
+        index = fresh()
+        index.build(threads=threads)
+        assert (index.num_masks is not None) == flat
+        index.save(tmp_path / str(threads))
+        indexes += [index, interlock.Index.load(tmp_path / str(threads), index.vocabulary)]
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+    texts = [json.dumps(m, ensure_ascii=escaped) for m in members for escaped in (True, False)]
+    texts = [t.replace(": ", ":").replace(", ", ",") for t in texts]
+    texts += [t[:-3] + "z" + t[-3:] for t in texts]
+    for text in texts:
+        said = follow(lazy, text)
+        assert said[2] == (text in texts[: len(texts) // 2]), text
+        assert all(follow(index, text) == said for index in indexes), text
+    for seed in range(3):
+        said = walk(lazy, seed)
+        assert all(walk(index, seed) == said for index in indexes)
 
 
 @pytest.mark.parametrize("kind, source, options", SOURCES)

@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use super::DEAD;
-use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, ObjectItem, Phase};
+use crate::automaton::arena::{Arena, Kind, NONE, Node, ObjectItem, Phase};
 use crate::automaton::config::Frames;
-use crate::automaton::constants::{NO_SET, sub_words};
+use crate::automaton::constants::NO_SET;
 use crate::automaton::lexeme::{CLOSED, DEAD as DEAD_STATE, Kind as LexemeKind, Lexeme, StateId};
 use crate::automaton::program::Program;
 use crate::automaton::text::Sub;
@@ -401,7 +401,7 @@ impl<'a> Explorer<'a> {
             Source::Program(program) => {
                 let mut content = std::mem::take(&mut self.content);
                 content.clear();
-                describe(&self.arena, program, at, &mut content);
+                self.arena.describe_future(program, at, &mut content);
                 self.looked_at += content.len();
                 let id = match self.of_content.get(content.as_slice()) {
                     Some(&id) => id,
@@ -420,85 +420,4 @@ impl<'a> Explorer<'a> {
         }
         id
     }
-}
-
-/// Writes the content of a configuration: what its future depends on.
-fn describe(arena: &Arena, program: &Program, top: NodeId, out: &mut Vec<u8>) {
-    if program.has_unique {
-        // Elements and traces are sets of texts; they are described whole.
-        return arena.describe(program, top, out);
-    }
-    let mut at = top;
-    while at != NONE {
-        let n = &arena.nodes[at as usize];
-        let mut word = |w: u32| out.extend(w.to_le_bytes());
-        word(n.kind as u32 | (n.phase as u32) << 8 | u32::from(n.gap) << 16);
-        word(u32::from(n.blank));
-        word(n.len);
-        let range = n.start as usize..(n.start + n.len) as usize;
-        match n.kind {
-            Kind::Root | Kind::Done => {}
-            Kind::Value => arena.rules[range].iter().for_each(|r| word(r.0)),
-            Kind::Scalar => {
-                let counts = arena.scalars[range.clone()].iter();
-                word(counts.map(|s| program.lexemes[s.lexeme as usize].significant_count(n.count)).max().unwrap_or(0));
-                for s in &arena.scalars[range] {
-                    [s.tag, s.lexeme, s.state].into_iter().for_each(&mut word);
-                }
-                // Sets have one number each, as long as the program is there.
-                [n.seen, n.text].into_iter().chain(sub_words(n.sub)).for_each(word);
-            }
-            Kind::Array => {
-                let most = arena.arrays[range.clone()].iter().map(|i| {
-                    let shape = &program.arrays[i.shape as usize];
-                    let bound = if shape.max == u64::MAX { shape.min } else { shape.max };
-                    bound.max(shape.prefix.len() as u64)
-                });
-                word(u64::from(n.count).min(most.max().unwrap_or(0)) as u32);
-                for i in &arena.arrays[range] {
-                    [i.tag, i.shape, i.child, i.matches].into_iter().for_each(&mut word);
-                    let width = program.arrays[i.shape as usize].contains.len();
-                    arena.counts[i.counts as usize..][..width].iter().for_each(|&c| word(c));
-                }
-            }
-            Kind::Object => describe_object(arena, program, n, out),
-        }
-        at = n.parent;
-    }
-}
-
-fn describe_object(arena: &Arena, program: &Program, n: &Node, out: &mut Vec<u8>) {
-    let mut word = |w: u32| out.extend(w.to_le_bytes());
-    let items = &arena.objects[n.start as usize..(n.start + n.len) as usize];
-    let most = items.iter().map(|i| {
-        let p = &program.objects[i.shape as usize];
-        if p.max == u64::MAX { p.min } else { p.max }
-    });
-    word(u64::from(n.count).min(most.max().unwrap_or(0)) as u32);
-    for i in items {
-        let p = &program.objects[i.shape as usize];
-        // Of the declared order, a key that is open depends on no more than which names it may still become.
-        let named = n.phase == Phase::Key && !i.others && !program.any_order && i.name != u32::MAX;
-        let position = if named { u32::MAX } else { i.position };
-        [i.tag, i.shape, i.child, position, i.witnessed].into_iter().for_each(&mut word);
-        if named {
-            let allowed = |name: &&u32| arena.bits[i.allowed as usize + **name as usize / 64] >> (**name % 64) & 1 == 1;
-            p.names.subtree_tokens(i.name).iter().filter(allowed).for_each(|&name| word(name));
-            word(u32::MAX);
-        }
-        for w in 0..p.words {
-            let (seen, need) = (arena.bits[i.seen as usize + w], arena.bits[i.need as usize + w]);
-            // In declared order what lies behind is gone, seen or not, unless something ahead asks for it.
-            let kept = match (&p.implied, program.any_order) {
-                (_, true) => u64::MAX,
-                (Some(implied), _) => implied.iter().fold(0, |all, bits| all | bits[w]),
-                (None, _) => 0,
-            };
-            for bits in [seen & kept, need & !seen] {
-                word(bits as u32);
-                word((bits >> 32) as u32);
-            }
-        }
-    }
-    arena.describe_keys(program, n, out);
 }

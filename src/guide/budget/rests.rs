@@ -24,6 +24,7 @@ use super::speller::Speller;
 use crate::automaton::arena::{Kind, NONE, Node, NodeId, Phase};
 use crate::automaton::complete::{Completer, Costs, Watch};
 use crate::automaton::config::Frames;
+use crate::automaton::describe::Detail;
 use crate::automaton::program::ClassProgram;
 
 /// Bytes that are kept of all rests; a byte takes [`CELL`] of them.
@@ -281,7 +282,7 @@ fn forget_what_ends(frames: &Frames, n: &mut Node) {
 /// Writes the content of one frame, or of the value at its top.
 fn frame(frames: &Frames, n: &Node, out: &mut Vec<u8>) {
     if n.kind != Kind::Scalar {
-        return frames.arena.describe_frame(frames.program, n, Some(n.trace), |s| s.state, out);
+        return frames.arena.describe_frame(frames.program, n, Some(n.trace), Detail::Whole, out);
     }
     let items = &frames.arena.scalars[n.start as usize..(n.start + n.len) as usize];
     // Of the length, what some bound depends on.

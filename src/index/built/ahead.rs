@@ -3,11 +3,13 @@
 //! Configurations are found one after the other, on the calling thread, which then minimizes the automaton. Helpers
 //! follow it meanwhile and make the masks of what it found, in the same order; some of these in vain, of configurations
 //! that are found to be equal to others. When the states are known, all threads make the masks that are *wanted* and
-//! that nobody has claimed yet, and the calling one takes them in the order of the states. Whoever has no mask left to
-//! make lays the next states into rows. So what is taken does not depend on the number of threads, and a helper has
-//! what it found out about the frames at hand from the beginning to the end.
+//! that nobody has claimed yet, and the calling one takes them in the order of the states. Who comes first lays next
+//! states into rows: that is one piece, as long as many masks, and at the end the others would wait for it. So what is
+//! taken does not depend on the number of threads, and a helper has what it found out about the frames at hand from
+//! the beginning to the end.
 
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use super::maker::Maker;
@@ -16,10 +18,10 @@ use super::sketch::Sketch;
 use crate::automaton::append::AppendVec;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Masks that are claimed at once.
+/// Masks that are claimed at once; fewer where few are left, so that all threads end together.
 const BATCH: usize = 4;
 /// Steps that are told at once.
-const TOLD: usize = 16;
+const TOLD: usize = 32;
 
 /// Next states by state and byte class, and the number of classes.
 type Table = (Vec<u16>, usize);
@@ -33,10 +35,29 @@ enum Job {
 
 /// What is left to claim once the states are known.
 struct Wanted {
-    /// Configurations whose masks are wanted, and how many of them nobody need look at any more.
+    /// Configurations whose masks are wanted, and which of them nobody has looked at.
     ids: Arc<[u32]>,
-    seen: usize,
+    left: Range<usize>,
     table: Option<Table>,
+}
+
+impl Wanted {
+    /// Some of the masks that are left and that were not `claimed` before the states were known, from either end.
+    /// States side by side are made of the same parts, and two threads there would make these twice.
+    fn claim(&mut self, claimed: usize, last: bool) -> SmallVec<[u32; BATCH]> {
+        /// Of so many that are left one is claimed at a time.
+        const SHARE: usize = 16;
+        let most = (self.left.len() / SHARE).clamp(1, BATCH);
+        let mut ids = SmallVec::new();
+        while ids.len() < most {
+            let next = if last { self.left.next_back() } else { self.left.next() };
+            let Some(next) = next else { break };
+            if self.ids[next] as usize >= claimed {
+                ids.push(self.ids[next]);
+            }
+        }
+        ids
+    }
 }
 
 #[derive(Default)]
@@ -48,24 +69,23 @@ struct State {
     wanted: Option<Wanted>,
     rows: Option<Rows>,
     stopped: bool,
+    /// Threads that wait: telling nobody costs a call of the system as well.
+    waiting: usize,
 }
 
 impl State {
-    fn claim(&mut self) -> Option<Job> {
+    /// Something to do; `last` for the thread that takes masks, which makes the last ones.
+    fn claim(&mut self, last: bool) -> Option<Job> {
         let Some(wanted) = &mut self.wanted else {
             let from = self.claimed;
             // The start is found without a step.
             self.claimed = (from + BATCH).min(self.steps.len() + 1).max(from);
             return (self.claimed > from).then(|| Job::Masks((from as u32..self.claimed as u32).collect()));
         };
-        let mut ids = SmallVec::new();
-        while let Some(&id) = wanted.ids.get(wanted.seen).filter(|_| ids.len() < BATCH) {
-            wanted.seen += 1;
-            if id as usize >= self.claimed {
-                ids.push(id);
-            }
+        if let Some(table) = wanted.table.take() {
+            return Some(Job::Rows(table));
         }
-        if ids.is_empty() { wanted.table.take().map(Job::Rows) } else { Some(Job::Masks(ids)) }
+        Some(wanted.claim(self.claimed, last)).filter(|ids| !ids.is_empty()).map(Job::Masks)
     }
 }
 
@@ -82,8 +102,9 @@ pub struct Stop<'a>(pub &'a Ahead);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
-        self.0.state().stopped = true;
-        self.0.changed.notify_all();
+        let mut state = self.0.state();
+        state.stopped = true;
+        self.0.wake(state);
     }
 }
 
@@ -92,21 +113,34 @@ impl Ahead {
         self.state.lock().unwrap_or_else(|p| p.into_inner())
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        self.changed.wait(state).unwrap_or_else(|p| p.into_inner())
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.waiting += 1;
+        let mut state = self.changed.wait(state).unwrap_or_else(|p| p.into_inner());
+        state.waiting -= 1;
+        state
+    }
+
+    /// Ends a change of the state, of which those hear who wait.
+    fn wake(&self, state: MutexGuard<'_, State>) {
+        let waiting = state.waiting > 0;
+        drop(state);
+        if waiting {
+            self.changed.notify_all();
+        }
     }
 
     fn work(&self, job: Job, maker: &mut Maker<'_>) {
+        let mut rows = None;
         match job {
             Job::Masks(ids) => ids.iter().for_each(|&id| self.made.set(id, maker.sketch(id))),
-            Job::Rows((next, width)) => {
-                let rows = Rows::of(&next, width);
-                self.state().rows = Some(rows);
-            }
+            Job::Rows((next, width)) => rows = Some(Rows::of(&next, width)),
         }
         // Who waits looked for it under the lock, so this comes after it looked, or it finds what was made.
-        drop(self.state());
-        self.changed.notify_all();
+        let mut state = self.state();
+        if rows.is_some() {
+            state.rows = rows;
+        }
+        self.wake(state);
     }
 
     /// Works until nothing is left that nobody has claimed, or until it is stopped.
@@ -116,7 +150,7 @@ impl Ahead {
         loop {
             let mut state = self.state();
             let job = loop {
-                let job = if state.stopped { None } else { state.claim() };
+                let job = if state.stopped { None } else { state.claim(false) };
                 match job {
                     Some(job) => break job,
                     None if state.stopped || state.wanted.is_some() => {
@@ -142,8 +176,9 @@ impl Ahead {
     /// Tells the others of configurations that were found.
     pub fn tell(&self, steps: &mut Vec<(u32, u8)>) {
         if steps.len() >= TOLD {
-            self.state().steps.append(steps);
-            self.changed.notify_all();
+            let mut state = self.state();
+            state.steps.append(steps);
+            self.wake(state);
         }
     }
 
@@ -160,12 +195,10 @@ impl Ahead {
         maker: &mut Maker<'_>,
         mut take: impl FnMut(usize, Arc<Sketch>) -> Result<()>,
     ) -> Result<Rows> {
-        {
-            let mut state = self.state();
-            state.steps.append(&mut steps);
-            state.wanted = Some(Wanted { ids: ids.clone(), seen: 0, table: Some(table) });
-        }
-        self.changed.notify_all();
+        let mut state = self.state();
+        state.steps.append(&mut steps);
+        state.wanted = Some(Wanted { ids: ids.clone(), left: 0..ids.len(), table: Some(table) });
+        self.wake(state);
         for (i, &id) in ids.iter().enumerate() {
             let sketch = match self.made.get(id) {
                 Some(made) => made.clone(),
@@ -183,7 +216,7 @@ impl Ahead {
             if let Some(found) = found(&mut state) {
                 return Ok(found);
             }
-            match state.claim() {
+            match state.claim(true) {
                 Some(job) => {
                     drop(state);
                     self.work(job, maker);

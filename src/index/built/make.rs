@@ -28,7 +28,7 @@ const CHUNK: usize = 64;
 /// Sketches that are held on to, so that the same one is known again.
 const ADDED: usize = 512;
 /// With fewer configurations than this starting threads takes longer than they save.
-const MANY: usize = 64;
+const MANY: usize = 8;
 /// No more threads than these keep up with each other: what one finds out about the frames the others do not know.
 const MOST: usize = 16;
 

@@ -73,6 +73,13 @@ impl<'a> Maker<'a> {
 
     /// The mask of a configuration.
     pub fn sketch(&mut self, id: u32) -> Arc<Sketch> {
+        let sketch = self.sketched(id);
+        // What was found of the open elements of arrays holds for this configuration, not for others with these arrays.
+        self.arena.apart.clear();
+        sketch
+    }
+
+    fn sketched(&mut self, id: u32) -> Arc<Sketch> {
         let inner = self.inner;
         let top = self.tops[id as usize];
         let (program, lexemes) = match &inner.engine {
