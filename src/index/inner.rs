@@ -23,7 +23,7 @@ pub(super) mod sets;
 use std::sync::Arc;
 
 use super::submask::{Cross, Inner, LOOK, SPARSE, in_parts, nodes_above};
-use super::tables::{MaskedLexeme, Tables};
+use super::tables::{MaskedLexeme, Tables, Walked};
 use crate::automaton::free::Free;
 use crate::automaton::groups::groups_in;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
@@ -106,8 +106,8 @@ fn counted(
     state: StateId,
     free: Free,
 ) -> Option<Inner> {
-    let (low, high) = around(tables, &lexeme.lexeme, state, free)?;
-    let of = |s: StateId| tables.root_mask(vocabulary, lexeme, s);
+    let ((low, high), read) = around(tables, &lexeme.lexeme, state, free)?;
+    let of = |s: StateId| tables.submask(vocabulary, lexeme, s, read, Walked::Tokens, 0);
     let same = || match (&of(low).inner, &of(high).inner) {
         (Inner::Dense(a), Inner::Dense(b)) => a == b,
         (Inner::Sparse(a), Inner::Sparse(b)) => a == b,
@@ -125,8 +125,8 @@ pub fn counted_cross(
     state: StateId,
 ) -> Option<Option<Arc<Cross>>> {
     let l = &*lexeme.lexeme;
-    let (low, high) = around(tables, l, state, l.free(l.state(state)))?;
-    let cross = |s: StateId| tables.root_mask(vocabulary, lexeme, s).cross.clone();
+    let ((low, high), read) = around(tables, l, state, l.free(l.state(state)))?;
+    let cross = |s: StateId| tables.submask(vocabulary, lexeme, s, read, Walked::Tokens, 0).cross.clone();
     match (cross(low), cross(high)) {
         (None, None) => Some(None),
         (Some(less), Some(more)) if less.id == more.id => Some(Some(less)),
@@ -134,13 +134,18 @@ pub fn counted_cross(
     }
 }
 
-/// The states with fewer and with more copies than `state`, if something is free in it without end. Their masks are
-/// asked for as if no code point was read, which tells those of `state` only if no bound on the length matters there.
-fn around(tables: &Tables, l: &Lexeme, state: StateId, free: Free) -> Option<(StateId, StateId)> {
-    if free.len < INF || !l.is_far(0, tables.reach.any) {
+/// The states with fewer and with more copies than `state`, if something is free in it without end, and the code points
+/// after which their masks are asked for: as many as the text needs, where no bound on the length matters any more. `None`
+/// where one does.
+fn around(tables: &Tables, l: &Lexeme, state: StateId, free: Free) -> Option<((StateId, StateId), u32)> {
+    let read = match l.kind() {
+        Kind::Text { min, .. } => min,
+        Kind::Raw | Kind::Constant => 0,
+    };
+    if free.len < INF || !l.is_far(read, tables.reach.any) {
         return None;
     }
-    l.around(state)
+    Some((l.around(state)?, read))
 }
 
 /// The row of a state with a count that only few tokens could exhaust, by that of the state without the count.

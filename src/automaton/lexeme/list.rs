@@ -6,6 +6,7 @@
 
 use std::sync::MutexGuard;
 
+use super::super::size::size;
 use super::super::text::{Move, Sub, is_plain, pending, plain_pending, step};
 use super::{Builder, CLOSED, Kind, Lexeme, StateId};
 use crate::ir::{Edge, Expr, ExprId, Exprs};
@@ -33,7 +34,41 @@ impl Lexeme {
     }
 }
 
+impl Lexeme {
+    /// How many texts an escape that was begun can still lead to, where the lexeme lists its texts.
+    pub fn num_spelled(&self, id: StateId) -> Option<u64> {
+        let (list, (expr, sub)) = self.list(id).filter(|(_, place)| !matches!(place.1, Sub::Open | Sub::Plain))?;
+        let spelled = |e: &Edge| (e.lo..=e.hi).filter(|&b| list.is_pending(sub, b)).count() as u64;
+        let ways: Vec<(ExprId, u64)> = list.at(expr)?.1.iter().map(|e| (e.to, spelled(e))).collect();
+        drop(list);
+        let mut b = self.lock();
+        let Builder { exprs, sizes, .. } = &mut *b;
+        let texts = ways.iter().filter(|way| way.1 > 0).map(|way| size(exprs, sizes, way.0).saturating_mul(way.1));
+        Some(texts.fold(0, u64::saturating_add))
+    }
+
+    /// Whether `rest` is a text that may follow a state which lists its texts, in whatever spelling.
+    pub fn spells(&self, id: StateId, rest: &[u8]) -> bool {
+        let Some((list, (mut expr, sub))) = self.list(id) else { return false };
+        if !matches!(sub, Sub::Open | Sub::Plain) && !rest.first().is_some_and(|&b| list.is_pending(sub, b)) {
+            return false;
+        }
+        for &byte in rest {
+            let Some((_, edges)) = list.at(expr) else { return false };
+            let Some(edge) = edges.iter().find(|e| (e.lo..=e.hi).contains(&byte)) else { return false };
+            expr = edge.to;
+        }
+        list.at(expr).is_some_and(|at| at.0)
+    }
+}
+
 impl List<'_> {
+    /// Whether an escape may still become the character `byte`.
+    fn is_pending(&self, sub: Sub, byte: u8) -> bool {
+        let pending = if self.plain { plain_pending(sub) } else { pending(sub) };
+        pending.iter().any(|&(lo, hi)| (lo..=hi).contains(&byte.into()))
+    }
+
     /// Whether a text ends at a place, and the bytes that the texts go on with. `None` where the expression does not
     /// list them, or lists more than ASCII.
     pub fn at(&self, expr: ExprId) -> Option<(bool, &[Edge])> {
@@ -59,9 +94,8 @@ impl List<'_> {
         match moved {
             Move::To(Sub::Plain) => Some((expr, Sub::Plain)),
             Move::To(next) => {
-                let pending = if self.plain { plain_pending(next) } else { pending(next) };
-                let spells = |e: &Edge| pending.iter().any(|&(lo, hi)| lo <= e.hi.into() && hi >= e.lo.into());
-                edges.iter().any(spells).then_some((expr, next))
+                let lives = |e: &Edge| (e.lo..=e.hi).any(|b| self.is_pending(next, b));
+                edges.iter().any(lives).then_some((expr, next))
             }
             Move::Byte(b) => by(b.into()).map(|e| (e.to, Sub::Plain)),
             Move::Char(c) => by(c.into()).map(|e| (e.to, Sub::Plain)),
