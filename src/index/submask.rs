@@ -7,7 +7,7 @@
 //! every schema in which the lexeme occurs.
 //!
 //! The computation is a walk of the vocabulary's trie in depth-first order with the lexeme's states on a stack; a byte
-//! without successor skips its subtree.
+//! without successor skips its subtree. Where a string lists its texts, its expression is walked instead of states.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,9 +89,19 @@ pub(crate) fn walk(
     count: Option<u32>,
     cross: bool,
 ) -> Found {
-    if let Some(found) = walk_list(lexeme, (trie, children), node, state, cross) {
-        return found;
-    }
+    walk_list(lexeme, (trie, children), node, state, cross)
+        .unwrap_or_else(|| walk_states(lexeme, (trie, children), node, state, count, cross))
+}
+
+/// [`walk`] by the lexeme's states.
+fn walk_states(
+    lexeme: &Lexeme,
+    (trie, children): (&Trie, &Children),
+    node: u32,
+    state: StateId,
+    count: Option<u32>,
+    cross: bool,
+) -> Found {
     let mut found = Found::default();
     in_parts(lexeme, trie, node, &[state], |lexeme, states, from| {
         walk_from(lexeme, (trie, children), (node, from), states[0], count, cross, &mut found)
@@ -99,8 +109,8 @@ pub(crate) fn walk(
     found
 }
 
-/// The same for a string that lists its texts, which are a trie themselves: both are walked side by side. `None` where
-/// its expression does not list them.
+/// [`walk`] for a string that lists its texts, which are a trie themselves: both are walked side by side, and no state
+/// is made. `None` where the expression does not list them.
 pub(super) fn walk_list(
     lexeme: &Lexeme,
     (trie, children): (&Trie, &Children),
@@ -435,3 +445,6 @@ impl Inner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,3 +103,6 @@ impl List<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
