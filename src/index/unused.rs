@@ -175,7 +175,7 @@ impl Masker<'_> {
             let mut used = rests.len() as u64;
             if plain.is_none() {
                 // Not all of them go on with what the escape may become.
-                let spelled = |rest: &Box<[u8]>| rest.get(at.read..).is_some_and(|text| l.spells(state, text));
+                let spelled = |rest: &[u8]| rest.get(at.read..).is_some_and(|text| l.spells(state, text));
                 used = rests.iter().filter(|rest| spelled(rest)).count() as u64;
             } else if accepts != Some(lexeme) {
                 used = 0;

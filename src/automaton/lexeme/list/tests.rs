@@ -18,7 +18,7 @@ fn escapes(c: char, plain: bool) -> Vec<String> {
         '\t' => "\\t",
         _ => "",
     };
-    let digits = !plain || (short.is_empty() && (c < ' ' || c > '~'));
+    let digits = !plain || (short.is_empty() && !(' '..='~').contains(&c));
     let lower = format!("\\u{:04x}", c as u32);
     let upper = format!("\\u{:04X}", c as u32);
     let mut out: Vec<String> = if digits { vec![lower] } else { Vec::new() };
