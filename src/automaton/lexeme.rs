@@ -12,6 +12,7 @@
 mod alike;
 mod copy;
 mod derive;
+mod list;
 mod register;
 mod texts;
 

@@ -13,6 +13,7 @@ use super::arena::{Element, KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use super::program::{Gap, Program};
+use super::text::{Sub, decode};
 pub use crate::frontend::schema::decimal::canonical::canonical;
 use crate::ir::RuleId;
 
@@ -95,7 +96,7 @@ impl Program {
     /// How many texts end a text lexeme; `u64::MAX` where that is more than any array can use up.
     fn num_texts(&self, lexeme: u32, state: u32, count: u32) -> u64 {
         let l = &self.lexemes[lexeme as usize];
-        if let Some(n) = l.num_texts(state) {
+        if let Some(n) = l.num_texts(state).or_else(|| l.num_spelled(state)) {
             return n;
         }
         // One more character of any text is more than many.
@@ -426,6 +427,26 @@ impl Frames<'_> {
             while let Some(element) = self.arena.elements.get(e as usize) {
                 let text = element.value.strip_prefix(b"\"").and_then(|text| text.strip_prefix(prefix));
                 used += u64::from(text.is_some_and(ends));
+                e = element.before;
+            }
+            return n > used;
+        }
+        if let Some(n) = l.num_spelled(item.state) {
+            if n > u64::from(array.count) {
+                return true;
+            }
+            // The same behind an escape, by what the elements decode to.
+            let spelled = |text: &[u8]| decode(Sub::Plain, text.get(1..).unwrap_or_default().iter().copied()).0;
+            let prefix = spelled(prefix.trim_ascii_start());
+            let ends = |text: &[u8]| text.strip_prefix(&*prefix).is_some_and(|rest| l.spells(item.state, rest));
+            let mut used = 0;
+            let mut e = array.seen;
+            while let Some(element) = self.arena.elements.get(e as usize) {
+                used += u64::from(match &*element.value {
+                    [b'"', b'"', text @ .., b'"'] if !text.contains(&b'\\') => ends(text),
+                    [b'"', text @ ..] => ends(&spelled(text)),
+                    _ => false,
+                });
                 e = element.before;
             }
             return n > used;

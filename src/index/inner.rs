@@ -18,18 +18,22 @@
 //! Where tokens lie in the trie's order, what a walk finds are ranges. They are turned into bits at the end, from
 //! nothing or from the mask of any text, whichever is nearer.
 
+mod counts;
 mod loops;
 pub(super) mod sets;
+mod spans;
 
 use std::sync::Arc;
 
-use super::submask::{Cross, Inner, LOOK, SPARSE, in_parts, nodes_above};
+pub use counts::counted_cross;
+use counts::{by_few_tokens, by_long_tokens, counted};
+use spans::Spans;
+
+use super::submask::{Inner, LOOK, in_parts, nodes_above};
 use super::tables::{MaskedLexeme, Tables};
 use crate::automaton::free::Free;
-use crate::automaton::groups::groups_in;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
-use crate::ir::INF;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Subtrees of fewer nodes are walked without asking whether all of them passes.
@@ -96,108 +100,6 @@ fn few_ways(tables: &Tables, trie: &Trie, l: &Lexeme, state: StateId, count: Opt
     let walk = Walk { tables, trie, lexeme: l, count, covers: false, most: NODES };
     let end = walk.spans_from(1, state, &mut spans);
     (end as usize == trie.len()).then(|| spans.finish(trie, None, tables.words))
-}
-
-/// The mask of a state with a count around what is free there. Where even a handful of copies allows all that any
-/// number does, the count does not matter, and all states that differ in it share one mask.
-fn counted(
-    tables: &Tables,
-    vocabulary: &Vocabulary,
-    lexeme: &MaskedLexeme,
-    state: StateId,
-    free: Free,
-) -> Option<Inner> {
-    let (low, high) = around(tables, &lexeme.lexeme, state, free)?;
-    let of = |s: StateId| tables.root_mask(vocabulary, lexeme, s);
-    let same = || match (&of(low).inner, &of(high).inner) {
-        (Inner::Dense(a), Inner::Dense(b)) => a == b,
-        (Inner::Sparse(a), Inner::Sparse(b)) => a == b,
-        _ => false,
-    };
-    tables.count_is_idle(lexeme, low, high, same).then(|| of(high).inner.clone())
-}
-
-/// The crossing tokens of a state with a count around what is free there, if the count does not matter to them: what
-/// even a handful of copies lets pass, and all that any number does. `None` where that is not known.
-pub fn counted_cross(
-    tables: &Tables,
-    vocabulary: &Vocabulary,
-    lexeme: &MaskedLexeme,
-    state: StateId,
-) -> Option<Option<Arc<Cross>>> {
-    let l = &*lexeme.lexeme;
-    let (low, high) = around(tables, l, state, l.free(l.state(state)))?;
-    let cross = |s: StateId| tables.root_mask(vocabulary, lexeme, s).cross.clone();
-    match (cross(low), cross(high)) {
-        (None, None) => Some(None),
-        (Some(less), Some(more)) if less.id == more.id => Some(Some(less)),
-        _ => None,
-    }
-}
-
-/// The states with fewer and with more copies than `state`, if something is free in it without end. Their masks are
-/// asked for as if no code point was read, which tells those of `state` only if no bound on the length matters there.
-fn around(tables: &Tables, l: &Lexeme, state: StateId, free: Free) -> Option<(StateId, StateId)> {
-    if free.len < INF || !l.is_far(0, tables.reach.any) {
-        return None;
-    }
-    l.around(state)
-}
-
-/// The row of a state with a count that only few tokens could exhaust, by that of the state without the count.
-fn by_few_tokens(
-    tables: &Tables,
-    vocabulary: &Vocabulary,
-    lexeme: &MaskedLexeme,
-    state: StateId,
-    free: Free,
-) -> Option<Arc<[u32]>> {
-    let l = &*lexeme.lexeme;
-    // In documents walks are short enough, and their lexemes too many.
-    if l.kind() != Kind::Raw {
-        return None;
-    }
-    // The farther a count is, the fewer tokens can tell; what these lead to costs more than the rest.
-    let reaches = [tables.reach.any, 96, 64, 48, 32, 24, 16].into_iter().filter(|far| *far > tables.long.0);
-    let (far, high) = reaches.filter_map(|far| Some((far, l.unbounded(state, far)?))).next()?;
-    let base = tables.root_mask(vocabulary, lexeme, high);
-    let Inner::Dense(base) = &base.inner else { return None };
-    let mut row: Arc<[u32]> = Arc::from(&base[..]);
-    let bits = Arc::make_mut(&mut row);
-    let longest = l.longest(state);
-    let step = |s: StateId, b: &u8| Some(l.next(s, *b)).filter(|&to| to > CLOSED);
-    let passes = |bytes: &[u8]| {
-        let chars = bytes.iter().filter(|&b| b & 0xC0 != 0x80).count() as u32;
-        free.covers(groups_in(bytes), chars) || (chars <= longest && bytes.iter().try_fold(state, step).is_some())
-    };
-    // More pass without the bound.
-    for &(_, t) in tables.by_length.beyond_bytes(far) {
-        let (word, bit) = (&mut bits[t as usize >> 5], 1 << (t & 31));
-        if *word & bit != 0 && !vocabulary.token_bytes(t).is_some_and(passes) {
-            *word &= !bit;
-        }
-    }
-    Some(row)
-}
-
-/// The same where more tokens could, which are walked side by side.
-fn by_long_tokens(
-    tables: &Tables,
-    vocabulary: &Vocabulary,
-    lexeme: &MaskedLexeme,
-    state: StateId,
-) -> Option<Arc<[u32]>> {
-    let l = &*lexeme.lexeme;
-    let (reach, long) = &tables.long;
-    if l.kind() != Kind::Raw {
-        return None;
-    }
-    let high = l.unbounded(state, *reach)?;
-    let base = tables.root_mask(vocabulary, lexeme, high);
-    let Inner::Dense(base) = &base.inner else { return None };
-    let mut row: Arc<[u32]> = Arc::from(&base[..]);
-    let walk = Walk { tables, trie: long, lexeme: l, count: None, covers: false, most: u32::MAX };
-    walk.differs(state, high, Arc::make_mut(&mut row)).then_some(row)
 }
 
 /// The row of `state` by that of the state that most tokens lead to, if it is known and not far from it: inside of what
@@ -439,75 +341,5 @@ impl Walk<'_> {
         }
         let (groups, height) = self.tables.subtrees.below(node);
         known.covers(groups, height) && self.count.is_none_or(|n| self.lexeme.is_far(n.saturating_add(chars), height))
-    }
-}
-
-/// Ranges of tokens in the trie's order, which need not follow each other in it.
-#[derive(Default)]
-struct Spans(Vec<(u32, u32)>);
-
-impl Spans {
-    #[inline]
-    fn push(&mut self, range: std::ops::Range<u32>) {
-        match self.0.last_mut() {
-            Some(last) if last.1 == range.start => last.1 = range.end,
-            _ if range.is_empty() => {}
-            _ => self.0.push((range.start, range.end)),
-        }
-    }
-
-    /// How far it is, to go [back](Self::reset) to.
-    fn mark(&self) -> (usize, Option<(u32, u32)>) {
-        (self.0.len(), self.0.last().copied())
-    }
-
-    fn reset(&mut self, (len, last): (usize, Option<(u32, u32)>)) {
-        self.0.truncate(len);
-        if let (Some(now), Some(last)) = (self.0.last_mut(), last) {
-            *now = last;
-        }
-    }
-
-    /// The tokens in the ranges that are in `any` as well.
-    fn finish(&self, trie: &Trie, any: Option<&Arc<[u32]>>, words: usize) -> Inner {
-        let all = trie.subtree_tokens(0);
-        let mut sorted = Vec::new();
-        let spans = if self.0.is_sorted() {
-            &self.0
-        } else {
-            sorted.extend_from_slice(&self.0);
-            sorted.sort_unstable();
-            &sorted
-        };
-        let slice = |&(from, to): &(u32, u32)| &all[from as usize..to as usize];
-        let total: usize = spans.iter().map(|s| slice(s).len()).sum();
-        let is_text = |t: u32| any.is_none_or(|any| any[t as usize >> 5] >> (t & 31) & 1 == 1);
-        if total <= SPARSE {
-            let mut tokens: Vec<u32> = spans.iter().flat_map(slice).copied().filter(|&t| is_text(t)).collect();
-            tokens.sort_unstable();
-            return Inner::Sparse(tokens.into());
-        }
-        if let Some(any) = any
-            && total * 2 > all.len()
-        {
-            let mut row: Arc<[u32]> = Arc::from(&any[..]);
-            let bits = Arc::make_mut(&mut row);
-            let mut next = 0;
-            for &(from, to) in spans.iter().chain([&(all.len() as u32, 0)]) {
-                for &t in slice(&(next, from)) {
-                    bits[t as usize >> 5] &= !(1 << (t & 31));
-                }
-                next = to;
-            }
-            return Inner::Dense(row);
-        }
-        let mut row: Arc<[u32]> = std::iter::repeat_n(0, words).collect();
-        let bits = Arc::make_mut(&mut row);
-        for &t in spans.iter().flat_map(slice) {
-            if is_text(t) {
-                bits[t as usize >> 5] |= 1 << (t & 31);
-            }
-        }
-        Inner::Dense(row)
     }
 }

@@ -7,7 +7,7 @@
 //! every schema in which the lexeme occurs.
 //!
 //! The computation is a walk of the vocabulary's trie in depth-first order with the lexeme's states on a stack; a byte
-//! without successor skips its subtree.
+//! without successor skips its subtree. Where a string lists its texts, its expression is walked instead of states.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,11 +89,83 @@ pub(crate) fn walk(
     count: Option<u32>,
     cross: bool,
 ) -> Found {
+    walk_list(lexeme, (trie, children), node, state, cross)
+        .unwrap_or_else(|| walk_states(lexeme, (trie, children), node, state, count, cross))
+}
+
+/// [`walk`] by the lexeme's states.
+fn walk_states(
+    lexeme: &Lexeme,
+    (trie, children): (&Trie, &Children),
+    node: u32,
+    state: StateId,
+    count: Option<u32>,
+    cross: bool,
+) -> Found {
     let mut found = Found::default();
     in_parts(lexeme, trie, node, &[state], |lexeme, states, from| {
         walk_from(lexeme, (trie, children), (node, from), states[0], count, cross, &mut found)
     });
     found
+}
+
+/// [`walk`] for a string that lists its texts, which are a trie themselves: both are walked side by side, and no state
+/// is made. `None` where the expression does not list them.
+pub(super) fn walk_list(
+    lexeme: &Lexeme,
+    (trie, children): (&Trie, &Children),
+    node: u32,
+    state: StateId,
+    cross: bool,
+) -> Option<Found> {
+    let (list, place) = lexeme.list(state)?;
+    // Most lexemes list nothing at all.
+    list.at(place.0)?;
+    let base = trie.depth[node as usize];
+    let mut found = Found::default();
+    // Nodes that are still to be met, the last one first, with the place among the texts that each leads to, or none
+    // behind the closing quote; the code points up to there, and whether an escape was read.
+    let mut ways = vec![(node, Some(place), 0, false)];
+    while let Some((at, place, chars, escaped)) = ways.pop() {
+        let Some((expr, sub)) = place else {
+            let depth = usize::from(trie.depth[at as usize] - base);
+            found.tail(trie, at, false, depth, base, chars, escaped);
+            continue;
+        };
+        if at != node {
+            found.inner.extend(trie.tokens(at).iter().map(|&t| (t, chars)));
+        }
+        let (ends, edges) = list.at(expr)?;
+        if trie.end[at as usize] == at + 1 {
+            continue;
+        }
+        let first = ways.len();
+        let mut to = |byte: u8, chars: u32| {
+            if let Some(child) = children.child(at, byte)
+                && let Some(place) = list.step((expr, sub), byte)
+            {
+                ways.push((child, Some(place), chars, escaped || place.1 != Sub::Plain));
+            }
+        };
+        match sub {
+            Sub::Plain => {
+                to(b'\\', chars + 1);
+                let stands = |b: &u8| *b >= b' ' && !matches!(b, b'"' | b'\\');
+                for byte in edges.iter().flat_map(|e| e.lo..=e.hi).filter(stands) {
+                    to(byte, chars + 1);
+                }
+                if ends && cross {
+                    ways.extend(children.child(at, b'"').map(|child| (child, None, chars, escaped)));
+                }
+            }
+            Sub::Open => to(b'"', chars),
+            Sub::Escape => b"\"/\\bfnrtu".iter().for_each(|&byte| to(byte, chars)),
+            _ => b"0123456789abcdefABCDEF".iter().for_each(|&byte| to(byte, chars)),
+        }
+        // In the trie's order, which is that of the bytes.
+        ways[first..].sort_unstable_by_key(|way| std::cmp::Reverse(way.0));
+    }
+    Some(found)
 }
 
 /// How many states a walk meets before it looks again at what the lexeme holds.
@@ -373,3 +445,6 @@ impl Inner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

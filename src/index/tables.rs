@@ -24,7 +24,7 @@ use super::inner::{self, sets};
 use super::marked::Marked;
 use super::share::Shares;
 use super::spelling::Spelling;
-use super::submask::{SubMask, walk};
+use super::submask::{SubMask, walk, walk_list};
 use super::subtrees::Subtrees;
 use super::tails::Tails;
 use crate::automaton::append::AppendVec;
@@ -296,6 +296,10 @@ impl Tables {
         if !text && crosses {
             let trie = self.with_children(vocabulary, Walked::Tokens);
             let found = walk(l, trie, 0, state, count, crosses);
+            let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
+            return found.finish(self.words, cross);
+        }
+        if text && let Some(found) = walk_list(l, self.with_children(vocabulary, Walked::Tokens), 0, state, crosses) {
             let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
             return found.finish(self.words, cross);
         }

@@ -170,9 +170,14 @@ impl Masker<'_> {
     fn is_used_up(&self, at: &Place, rests: &[Box<[u8]>], accepts: Option<u32>) -> Option<bool> {
         for &(lexeme, state, _) in at.items.iter().filter(|i| i.1 > CLOSED) {
             let l = &self.frames.program.lexemes[lexeme as usize];
-            let texts = l.num_texts(state)?;
+            let plain = l.num_texts(state);
+            let texts = plain.or_else(|| l.num_spelled(state))?;
             let mut used = rests.len() as u64;
-            if accepts != Some(lexeme) {
+            if plain.is_none() {
+                // Not all of them go on with what the escape may become.
+                let spelled = |rest: &[u8]| rest.get(at.read..).is_some_and(|text| l.spells(state, text));
+                used = rests.iter().filter(|rest| spelled(rest)).count() as u64;
+            } else if accepts != Some(lexeme) {
                 used = 0;
                 for rest in rests {
                     let text = std::str::from_utf8(rest.get(at.read..)?).ok()?;

@@ -1,7 +1,7 @@
 //! States and rows of a lexeme, made on first use.
 //!
-//! A row is made whole, by one derivation for all bytes of a raw lexeme and one for each class of bytes of a text. Dead
-//! successors get no state.
+//! A row is made whole, by one derivation for all bytes of a raw lexeme and one for each class of bytes of a text; only
+//! the backslash of a text is left out until it is asked for. Dead successors get no state.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::super::lengths::{Lengths, lengths};
 use super::super::text::{Move, Sub, after_range, is_plain, pending, plain_pending, step};
 use super::{Builder, CLOSED, DEAD, FIRST, Kind, Lexeme, State, StateId, UNKNOWN};
-use crate::ir::{Edge, ExprId};
+use crate::ir::ExprId;
 
 impl Lexeme {
     pub(super) fn intern(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> StateId {
@@ -96,6 +96,14 @@ impl Lexeme {
         if known != UNKNOWN {
             return known;
         }
+        // Most places are passed without an escape, and who looks for one asks for it alone.
+        let backslash = usize::from(self.shared.classes[usize::from(b'\\')]);
+        let apart = self.kind != Kind::Raw && state.sub == Sub::Plain;
+        if apart && class == backslash {
+            let to = self.text_target(&mut b, state.expr, Sub::Plain, b'\\');
+            state.row[class].store(to, Ordering::Release);
+            return to;
+        }
         let mut targets = vec![DEAD; self.shared.class_count];
         match self.kind {
             Kind::Raw => {
@@ -120,12 +128,8 @@ impl Lexeme {
                         }
                     }
                 }
-                // Plain spelling escapes nothing between a space and a tilde but these two bytes themselves.
-                let escapes = |e: &Edge| e.lo < b' ' || e.hi > b'~' || (e.lo..=e.hi).any(|byte| !plain(&byte));
-                let any = self.kind != Kind::Constant || b.exprs.row(state.expr).iter().any(escapes);
-                for &byte in if any { &b"\"\\"[..] } else { b"\"" } {
-                    targets[classes[byte as usize] as usize] = self.text_target(&mut b, state.expr, Sub::Plain, byte);
-                }
+                targets[classes[usize::from(b'"')] as usize] = self.text_target(&mut b, state.expr, Sub::Plain, b'"');
+                targets[backslash] = UNKNOWN;
             }
             Kind::Text { .. } | Kind::Constant => {
                 let mut byte = 0usize;
@@ -139,7 +143,9 @@ impl Lexeme {
             }
         }
         for (slot, to) in state.row.iter().zip(&targets) {
-            slot.store(*to, Ordering::Release);
+            if *to != UNKNOWN {
+                slot.store(*to, Ordering::Release);
+            }
         }
         targets[class]
     }
