@@ -1,10 +1,13 @@
-//! Tables that are bounded in bytes and emptied when they are full.
+//! Tables that are bounded in bytes, and emptied by and by when they are full.
 //!
 //! Whatever is looked up again and again, and could be made again, is kept in a [`Store`]: crossing tokens, finished
 //! parts and rows, forced runs, tokens over sets of characters, spelled names. Emptying it costs time and never changes
 //! an answer. Nobody needs an order of age: what is in use comes back with the next look-ups.
+//!
+//! To let go of everything at once takes as long as a hundred masks, and would fall to one of them. So a full table is
+//! put aside, where nothing is found any more, and what is kept from then on pays for it by and by.
 
-use hashbrown::{Equivalent, HashMap};
+use hashbrown::{Equivalent, HashMap, hash_map};
 use std::hash::Hash;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,8 +15,35 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What was kept under keys, in at most `MOST` bytes. A key stands for one value for ever, so that it does not matter
 /// which of two threads keeps it. The hash is seeded, since outputs choose some keys.
 pub struct Store<K, V, const MOST: usize> {
-    table: RwLock<HashMap<K, V>>,
+    table: RwLock<Table<K, V>>,
+    /// Of what is found.
     bytes: AtomicUsize,
+}
+
+struct Table<K, V> {
+    found: HashMap<K, V>,
+    /// What a table held that was full, as far as it was not let go of yet, and how much that was.
+    leaving: Option<hash_map::IntoIter<K, V>>,
+    left: usize,
+}
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Table { found: HashMap::default(), leaving: None, left: 0 }
+    }
+}
+
+impl<K, V> Table<K, V> {
+    /// Lets go of so much of what is leaving that no more than `share` in 256 of it stays.
+    fn leave(&mut self, share: usize) {
+        let most = self.left * share / 256;
+        if let Some(leaving) = &mut self.leaving {
+            while leaving.len() > most && leaving.next().is_some() {}
+            if leaving.len() == 0 {
+                self.leaving = None;
+            }
+        }
+    }
 }
 
 impl<K, V, const MOST: usize> Default for Store<K, V, MOST> {
@@ -26,7 +56,7 @@ impl<K: Eq + Hash, V: Clone, const MOST: usize> Store<K, V, MOST> {
     /// What is kept under a key.
     #[inline]
     pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V> {
-        self.table.read().unwrap_or_else(|p| p.into_inner()).get(key).cloned()
+        self.table.read().unwrap_or_else(|p| p.into_inner()).found.get(key).cloned()
     }
 
     /// Keeps a value of which `size` is what it takes, its key and its place in the table. If it does not fit beside the
@@ -36,23 +66,31 @@ impl<K: Eq + Hash, V: Clone, const MOST: usize> Store<K, V, MOST> {
             return;
         }
         let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
-        if self.bytes.load(Ordering::Relaxed) + size > MOST {
-            table.clear();
-            self.bytes.store(0, Ordering::Relaxed);
+        let mut bytes = self.bytes.load(Ordering::Relaxed);
+        if bytes + size > MOST {
+            table.leave(0);
+            table.left = table.found.len();
+            // As many will come again.
+            let room = HashMap::with_capacity(table.left);
+            table.leaving = Some(std::mem::replace(&mut table.found, room).into_iter());
+            bytes = 0;
         }
-        if table.insert(key, value).is_none() {
-            self.bytes.fetch_add(size, Ordering::Relaxed);
+        if table.found.insert(key, value).is_none() {
+            bytes += size;
         }
+        self.bytes.store(bytes, Ordering::Relaxed);
+        // Both together take no more than the one did that was full, as far as all entries are alike.
+        table.leave(256 - (bytes / (MOST / 256).max(1) + 1).min(256));
     }
 
     /// Forgets everything.
     pub fn clear(&self) {
         let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
-        table.clear();
+        *table = Table::default();
         self.bytes.store(0, Ordering::Relaxed);
     }
 
-    /// Bytes that are held, as far as who kept them has counted.
+    /// Bytes that are held and found, as far as who kept them has counted.
     pub fn memory_bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }

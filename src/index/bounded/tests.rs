@@ -39,6 +39,27 @@ fn a_full_store_is_emptied_and_goes_on() {
 }
 
 #[test]
+fn what_was_full_leaves_by_and_by() {
+    let store = Store::<u32, Arc<()>, 25_600>::default();
+    let held = Arc::new(());
+    let left = |from: u32, to: u32| {
+        (from..to).for_each(|n| store.keep(n, held.clone(), 100));
+        Arc::strong_count(&held) - 1
+    };
+    assert_eq!(left(0, 256), 256);
+    // The one that comes too much puts all aside, and nothing of it is found.
+    assert!((200..=256).contains(&left(256, 257)));
+    assert!(store.get(&0).is_none() && store.get(&255).is_none() && store.get(&256).is_some());
+    let half = left(257, 384);
+    assert!((200..=256).contains(&half), "{half}");
+    // No more than one is left for each that came.
+    assert_eq!(left(384, 512), 256);
+    assert!(left(512, 513) <= 256);
+    store.clear();
+    assert_eq!(Arc::strong_count(&held), 1);
+}
+
+#[test]
 fn what_fits_nowhere_empties_nothing() {
     let store = Small::default();
     store.keep(b"a"[..].into(), Arc::new(1), 1_000);
