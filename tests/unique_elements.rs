@@ -463,3 +463,35 @@ fn refused_by_name() {
         assert!(e.is_some_and(|e| e.kind() == ErrorKind::Unsupported), "{schema}");
     }
 }
+
+/// Where names, few keys and any other key are walked one after the other, none takes back what another allows.
+#[test]
+fn keys_of_every_kind_beside_each_other() {
+    let escapes = [r"\u0022", r"\u005c", r"\u00e9", r"\u0041", r"\u006", r"\u0061", r"\u006e", r"\n", r"\ud83d", "ab"];
+    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
+    tokens.extend(escapes.iter().map(|e| e.as_bytes().to_vec()));
+    tokens.push(Vec::new());
+    let stop = tokens.len() as u32 - 1;
+    let options = VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
+    let vocabulary = Vocabulary::new(&tokens, options).unwrap();
+    for (other, few) in
+        [(r#"{"const":"\\"}"#, "^(a|b|é)$"), ("true", "^a$"), ("true", "^a"), (r#"{"type":"null"}"#, "^n$")]
+    {
+        let schema = format!(
+            r#"{{"type":"array","uniqueItems":true,"items":{{"type":"object","properties":{{"foo":{{"type":"string"}}}},
+                "patternProperties":{{"{few}":{{"type":"number"}}}},"additionalProperties":{other}}}}}"#
+        );
+        let order = SchemaOptions { property_order: PropertyOrder::Any, ..Default::default() };
+        let index = Index::from_json_schema(&schema, &vocabulary, &order, &Limits::default()).unwrap();
+        for before in [r#"[{},{""#, r#"[{"foo":"x"},{""#, r#"[{"foo":"x"},{"foo":"x",""#] {
+            let mut guide = index.guide(&GuideOptions::default()).unwrap();
+            assert_eq!(guide.advance_many(&before.bytes().map(u32::from).collect::<Vec<_>>()), before.len());
+            let allowed = guide.allowed_token_ids();
+            for id in 256..stop {
+                let spelled: Vec<u32> = tokens[id as usize].iter().map(|&b| u32::from(b)).collect();
+                let steps = guide.validate(&spelled) == spelled.len();
+                assert_eq!(allowed.contains(&id), steps, "{schema} {before} {:?}", escapes[id as usize - 256]);
+            }
+        }
+    }
+}

@@ -17,7 +17,17 @@ use crate::automaton::text::{Move, Sub, is_plain, pending, plain_pending, step};
 impl Masker<'_> {
     /// Inside a key.
     pub(super) fn key(&mut self, walked: Walked, node: u32, top: NodeId) {
+        if self.partial {
+            return self.any_key(walked, node, top);
+        }
         self.unrepeated(walked, node, top, |masker| masker.any_key(walked, node, top));
+    }
+
+    /// Lets `part` walk the key with some of its items, whose repetitions the walk of all items takes back.
+    fn in_part(&mut self, part: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.partial, true);
+        part(self);
+        self.partial = outer;
     }
 
     fn any_key(&mut self, walked: Walked, node: u32, top: NodeId) {
@@ -58,9 +68,14 @@ impl Masker<'_> {
             // Classes with few keys left are stepped, so that the last one is not promised twice.
             let only = self.frames.few_keys_only(top);
             if only != NONE {
-                self.children(ground, node, only);
+                self.in_part(|masker| masker.children(ground, node, only));
             }
             self.frames.arena.truncate(&mark);
+        }
+        // Values behind a name are taken back as its items alone repeat them, which must not touch what others allow.
+        let unique = self.unique;
+        if unique {
+            self.names_alone(ground, node, top);
         }
         let mut escaped: Vec<u32> = Vec::new();
         let rests = self.seen_rests(top);
@@ -106,9 +121,18 @@ impl Masker<'_> {
                 self.set(token);
             }
         }
+        if !unique {
+            self.names_alone(ground, node, top);
+        }
+    }
+
+    /// Steps what goes on with a named key, by the items that know it.
+    fn names_alone(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+        self.begin();
+        let mark = self.frames.arena.mark();
         let named = self.frames.named_only(top);
         if named != NONE {
-            self.children_of_key(ground, node, named);
+            self.in_part(|masker| masker.children_of_key(ground, node, named));
         }
         self.frames.arena.truncate(&mark);
     }

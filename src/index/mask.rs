@@ -54,6 +54,8 @@ pub struct Masker<'a> {
     pub unique: bool,
     /// Every crossing token is stepped whole, because what it spells decides what may follow.
     pub exact: bool,
+    /// The key that is walked is read by some of its items only, and others allow more: nothing is taken back.
+    pub(super) partial: bool,
     /// A number or word that is open, or may begin, may become an element that its array has.
     pub(super) repeated_raw: bool,
     /// What was found about the frames, at this mask or before; belongs to the guide.
@@ -87,6 +89,7 @@ impl<'a> Masker<'a> {
             row,
             unique: false,
             exact: false,
+            partial: false,
             repeated_raw: false,
             known,
             memo: None,
@@ -163,9 +166,13 @@ impl<'a> Masker<'a> {
         let entered = whole && !self.unique && self.frames.program.has_unique && self.frames.is_unique_inside(top);
         self.unique |= entered;
         let n = self.frames.arena.nodes[top as usize];
-        if !(n.kind == Kind::Scalar || (n.kind == Kind::Object && n.phase == Phase::Key)) {
+        let in_key = n.kind == Kind::Object && n.phase == Phase::Key;
+        if !(n.kind == Kind::Scalar || in_key) {
             self.begin();
         }
+        // What follows a key follows all of its items.
+        let partial = self.partial;
+        self.partial &= in_key;
         match (n.kind, ground) {
             (Kind::Value, Ground::Whole(w)) => self.value(w, node, top),
             (Kind::Scalar, Ground::Whole(w)) => self.scalar(w, node, top),
@@ -189,6 +196,7 @@ impl<'a> Masker<'a> {
             (_, Ground::Whole(_)) => self.structure(ground, node, top),
             _ => self.children(ground, node, top),
         }
+        self.partial = partial;
         self.unique &= !entered;
         self.depth -= 1;
     }
