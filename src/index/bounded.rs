@@ -1,7 +1,7 @@
 //! Tables that are bounded in bytes, and emptied by and by when they are full.
 //!
 //! Whatever is looked up again and again, and could be made again, is kept in a [`Store`]: crossing tokens, finished
-//! parts and rows, forced runs, tokens over sets of characters, spelled names. Emptying it costs time and never changes
+//! parts and rows, forced runs, tokens over sets of characters, spelled names, masks of configurations. Emptying it costs time and never changes
 //! an answer. Nobody needs an order of age: what is in use comes back with the next look-ups.
 //!
 //! To let go of everything at once takes as long as a hundred masks, and would fall to one of them. So a full table is
@@ -14,7 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What was kept under keys, in at most `MOST` bytes. A key stands for one value for ever, so that it does not matter
 /// which of two threads keeps it. The hash is seeded, since outputs choose some keys.
-pub struct Store<K, V, const MOST: usize> {
+/// A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth entry; one with room for
+/// `FIRST` is made once.
+pub struct Store<K, V, const MOST: usize, const FIRST: usize = 0> {
     table: RwLock<Table<K, V>>,
     /// Of what is found.
     bytes: AtomicUsize,
@@ -46,17 +48,26 @@ impl<K, V> Table<K, V> {
     }
 }
 
-impl<K, V, const MOST: usize> Default for Store<K, V, MOST> {
+impl<K, V, const MOST: usize, const FIRST: usize> Default for Store<K, V, MOST, FIRST> {
     fn default() -> Self {
         Store { table: RwLock::default(), bytes: AtomicUsize::new(0) }
     }
 }
 
-impl<K: Eq + Hash, V: Clone, const MOST: usize> Store<K, V, MOST> {
+impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> Store<K, V, MOST, FIRST> {
     /// What is kept under a key.
     #[inline]
-    pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V> {
-        self.table.read().unwrap_or_else(|p| p.into_inner()).found.get(key).cloned()
+    pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V>
+    where
+        V: Clone,
+    {
+        self.with(key, V::clone)
+    }
+
+    /// Passes to `found` what is kept under a key. It is lent: who keeps more must wait.
+    #[inline]
+    pub fn with<Q: Hash + Equivalent<K> + ?Sized, T>(&self, key: &Q, found: impl FnOnce(&V) -> T) -> Option<T> {
+        self.table.read().unwrap_or_else(|p| p.into_inner()).found.get(key).map(found)
     }
 
     /// Keeps a value of which `size` is what it takes, its key and its place in the table. If it does not fit beside the
@@ -74,6 +85,9 @@ impl<K: Eq + Hash, V: Clone, const MOST: usize> Store<K, V, MOST> {
             let room = HashMap::with_capacity(table.left);
             table.leaving = Some(std::mem::replace(&mut table.found, room).into_iter());
             bytes = 0;
+        }
+        if table.found.capacity() == 0 {
+            table.found.reserve(FIRST);
         }
         if table.found.insert(key, value).is_none() {
             bytes += size;

@@ -5,13 +5,12 @@
 //! (see `describe`), compared byte by byte, so two configurations never share a mask by chance.
 //!
 //! A mask is kept as its composition: masks of lexeme states and patches that exist anyway, and the few tokens that
-//! were stepped one by one. The memo is bounded in bytes; when it is full it is emptied, which costs time and never
+//! were stepped one by one. The memo is bounded in bytes; what is full is emptied by and by (see `bounded`), which never
 //! changes an answer: numbers of stacks are never given twice. Configurations inside arrays of unique elements, and
 //! inside strings, where finding the parts costs no more than a look-up, are left out.
 
-use hashbrown::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bounded::Store;
 use super::composition::Composition;
@@ -25,9 +24,13 @@ use super::views::{Sight, Views};
 use crate::automaton::arena::{Arena, NodeId};
 use crate::automaton::program::Program;
 
-/// Bytes that one index holds on to.
-const MEMO_BYTES: usize = 4 << 20;
-/// Bytes of places among names that one index holds on to.
+/// Bytes of masks that one index holds on to.
+const MASKS_BYTES: usize = 3 << 20;
+/// Bytes of numbers of stacks.
+const STACKS_BYTES: usize = 512 << 10;
+/// Bytes of tails that may follow.
+const TAILS_BYTES: usize = 512 << 10;
+/// Bytes of places among names.
 const NAMES_BYTES: usize = 1 << 20;
 /// What an entry costs beside its parts: the table's slot and two allocations.
 pub(super) const OVERHEAD: usize = 128;
@@ -35,23 +38,16 @@ pub(super) const OVERHEAD: usize = 128;
 /// Masks that the first table has room for.
 const FIRST_MASKS: usize = 56;
 
-/// The tables' hash is seeded per process, since outputs choose the keys.
-#[derive(Default)]
-struct Kept {
-    masks: HashMap<Box<[u8]>, Box<Composition>>,
-    stacks: HashMap<Box<[u8]>, u64>,
-    tails: HashMap<Box<[u8]>, Box<(Bits, Open)>>,
-    /// The last number of a stack.
-    last: u64,
-}
-
 /// See the module's story.
 #[derive(Default)]
 pub struct Memo {
-    kept: RwLock<Kept>,
-    bytes: AtomicUsize,
-    views: Views,
+    masks: Store<Box<[u8]>, Box<Composition>, MASKS_BYTES, FIRST_MASKS>,
+    stacks: Store<Box<[u8]>, u64, STACKS_BYTES>,
+    tails: Store<Box<[u8]>, Box<(Bits, Open)>, TAILS_BYTES>,
     names: Store<SpelledAt, Arc<Spelled>, NAMES_BYTES>,
+    /// The last number of a stack.
+    last: AtomicU64,
+    views: Views,
 }
 
 /// What a guide last asked a memo for.
@@ -66,19 +62,12 @@ pub struct Asked {
 
 impl Numbers for Memo {
     fn number(&self, content: &[u8]) -> u64 {
-        if let Some(&known) = self.kept.read().unwrap_or_else(|p| p.into_inner()).stacks.get(content) {
-            return known;
-        }
-        let mut kept = self.kept.write().unwrap_or_else(|p| p.into_inner());
-        let bytes = self.make_room(&mut kept, content.len());
-        kept.last += 1;
-        let number = kept.last;
-        // Another thread may have been here in between.
-        let known = *kept.stacks.entry(content.into()).or_insert(number);
-        if known == number {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        }
-        known
+        self.stacks.get(content).unwrap_or_else(|| {
+            // Another thread that is here now gives another number, which costs a look-up and nothing more.
+            let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+            self.stacks.keep(content.into(), number, content.len() + OVERHEAD);
+            number
+        })
     }
 }
 
@@ -113,18 +102,13 @@ impl Memo {
 
     /// The tails that may follow what `key` describes, if they are remembered.
     pub(super) fn tails(&self, key: &[u8]) -> Option<(Bits, Open)> {
-        let kept = self.kept.read().unwrap_or_else(|p| p.into_inner());
-        kept.tails.get(key).map(|found| (**found).clone())
+        self.tails.with(key, |found| (**found).clone())
     }
 
     /// Remembers the tails that may follow what `key` describes.
     pub(super) fn keep_tails(&self, key: Vec<u8>, found: &(Bits, Open)) {
-        let mut kept = self.kept.write().unwrap_or_else(|p| p.into_inner());
         let size = size_of_val(found) + key.len() + found.0.len() * 8 + found.1.len() * 4;
-        let bytes = self.make_room(&mut kept, size);
-        if kept.tails.insert(key.into(), Box::new(found.clone())).is_none() {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        }
+        self.tails.keep(key.into(), Box::new(found.clone()), size + OVERHEAD);
     }
 
     /// What tokens spell of the names at a place, made by `make` once.
@@ -142,8 +126,7 @@ impl Memo {
         if asked.common {
             return shares.name_mask(&asked.key).map(|composition| found(&composition));
         }
-        let kept = self.kept.read().unwrap_or_else(|p| p.into_inner());
-        kept.masks.get(asked.key.as_slice()).map(|composition| found(composition))
+        self.masks.with(asked.key.as_slice(), |composition| found(composition))
     }
 
     /// Remembers the mask that was asked for last; false if it is not worth it.
@@ -155,33 +138,15 @@ impl Memo {
             shares.keep_name_mask(&asked.key, composition);
             return true;
         }
-        let mut kept = self.kept.write().unwrap_or_else(|p| p.into_inner());
-        let bytes = self.make_room(&mut kept, asked.key.len() + composition.memory_bytes());
-        if kept.masks.capacity() == 0 {
-            // A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth mask.
-            kept.masks.reserve(FIRST_MASKS);
-        }
-        if kept.masks.insert(asked.key.as_slice().into(), Box::new(composition)).is_none() {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        }
+        let size = asked.key.len() + composition.memory_bytes() + OVERHEAD;
+        self.masks.keep(asked.key.as_slice().into(), Box::new(composition), size);
         true
-    }
-
-    /// Forgets everything if an entry of `size` does not fit; the bytes that it takes.
-    fn make_room(&self, kept: &mut Kept, size: usize) -> usize {
-        let bytes = size + OVERHEAD;
-        if self.bytes.load(Ordering::Relaxed) + bytes > MEMO_BYTES {
-            kept.masks.clear();
-            kept.stacks.clear();
-            kept.tails.clear();
-            self.bytes.store(0, Ordering::Relaxed);
-        }
-        bytes
     }
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed) + self.views.memory_bytes() + self.names.memory_bytes()
+        let kept = self.masks.memory_bytes() + self.stacks.memory_bytes() + self.tails.memory_bytes();
+        kept + self.views.memory_bytes() + self.names.memory_bytes()
     }
 }
 

@@ -13,7 +13,7 @@ fn asked(key: &[u8]) -> Asked {
 }
 
 fn has(memo: &Memo, key: &[u8]) -> bool {
-    memo.kept.read().unwrap().masks.contains_key(key)
+    memo.masks.with(key, |_| ()).is_some()
 }
 
 #[test]
@@ -21,10 +21,10 @@ fn a_full_memo_is_emptied_and_goes_on() {
     let memo = Memo::default();
     let tokens: Vec<u32> = (0..4_096).map(|t| t * 32).collect();
     let (mut emptied, mut before) = (0, 0);
-    for i in 0..2 * MEMO_BYTES / (8 * tokens.len()) {
+    for i in 0..2 * MASKS_BYTES / (8 * tokens.len()) {
         assert!(memo.keep(&Shares::default(), &asked(&i.to_le_bytes()), made_of(&tokens)));
         let bytes = memo.memory_bytes();
-        assert!(bytes <= MEMO_BYTES);
+        assert!(bytes <= MASKS_BYTES);
         emptied += (bytes < before) as u32;
         before = bytes;
         assert!(has(&memo, &i.to_le_bytes()));
@@ -48,7 +48,7 @@ fn numbers_of_stacks_are_never_given_twice() {
     let first = memo.number(b"a");
     assert_eq!(memo.number(b"a"), first);
     let mut last = first;
-    for i in 0..MEMO_BYTES / OVERHEAD {
+    for i in 0..STACKS_BYTES / OVERHEAD {
         let number = memo.number(&i.to_le_bytes());
         assert!(number > last);
         last = number;
