@@ -102,6 +102,27 @@ const SOURCES: &[Source] = &[
         &["a", "ab", "b", "x"],
         &["1", "null", "@"],
     ),
+    // Classes of many keys, of which only those that begin alike run out.
+    (
+        r##"{"type":"object","propertyNames":{"maxLength":2},"additionalProperties":{"type":["integer","object"]}}"##,
+        &["a", "ab", "x", "xy", "é", "na", "", "\n"],
+        &["1", "@"],
+    ),
+    (
+        r##"{"type":"object","properties":{"name":{}},"patternProperties":{"^[a-y]{1,3}$":{"type":"integer"}},"additionalProperties":false,"required":["ab"]}"##,
+        &["a", "ab", "x", "xy", "nam", "na", "name", "abc"],
+        &["1"],
+    ),
+    (
+        r##"{"type":"object","properties":{"a":{},"ab":{"type":"null"}},"patternProperties":{"^[a-z]{3}$":{"$ref":"#"},"^\\w{2}$":{"type":"integer"}},"additionalProperties":{"type":"null"},"minProperties":2}"##,
+        &["a", "ab", "bc", "na", "nam", "ame", "xy"],
+        &["1", "@", "null"],
+    ),
+    (
+        r##"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{}},"propertyNames":{"maxLength":2}}}"##,
+        &["a", "ab", "x", "xy"],
+        &["1", "@"],
+    ),
 ];
 
 fn quoted(rng: &mut Rng, key: &str) -> String {

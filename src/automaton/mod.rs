@@ -32,6 +32,7 @@ mod parts;
 pub mod program;
 mod prospects;
 pub mod repeat;
+pub mod room;
 pub mod saturate;
 pub mod size;
 pub mod steps;

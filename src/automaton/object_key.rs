@@ -128,7 +128,7 @@ impl Frames<'_> {
     }
 
     /// A set of none of an item's names.
-    fn no_names(&mut self, item: &ObjectItem) -> u32 {
+    pub(super) fn no_names(&mut self, item: &ObjectItem) -> u32 {
         let words = self.program.objects[item.shape as usize].words;
         let allowed = self.arena.bits.len() as u32;
         self.arena.bits.extend(std::iter::repeat_n(0, words));
@@ -170,29 +170,6 @@ impl Frames<'_> {
             item.classes = classes;
         }
         live.then_some(item)
-    }
-
-    /// Whether some key of the class that continues from `state` is not in the object yet: more members than there
-    /// are seen keys with the same beginning.
-    fn class_has_unseen(&self, node: &Node, keys: &super::lexeme::Lexeme, state: u32, decoded: &[u8]) -> bool {
-        if node.seen == u32::MAX {
-            return true;
-        }
-        let size = keys.residual_size(state);
-        if size == u64::MAX {
-            return true;
-        }
-        let mut prefix = self.key_bytes(node.key);
-        prefix.extend_from_slice(decoded);
-        let mut used = 0;
-        let mut s = node.seen;
-        while s != u32::MAX {
-            let seen = self.arena.seen[s as usize];
-            let text = self.key_bytes(seen.key);
-            used += (text.starts_with(&prefix) && self.class_accepts(keys, &text)) as u64;
-            s = seen.before;
-        }
-        size > used
     }
 
     /// Whether the item, in a key, has a class of every key that may be used.
@@ -329,7 +306,7 @@ impl Frames<'_> {
     }
 
     /// `node` with the items made since `start` in place of its own; [`NONE`] if there are none.
-    fn with_items(&mut self, node: Node, start: u32) -> NodeId {
+    pub(super) fn with_items(&mut self, node: Node, start: u32) -> NodeId {
         let len = self.arena.objects.len() as u32 - start;
         if len == 0 { NONE } else { self.arena.push(Node { start, len, ..node }) }
     }
@@ -342,33 +319,6 @@ impl Frames<'_> {
             let item = self.arena.objects[i as usize];
             if item.name != u32::MAX && !self.takes_every_key(&item) {
                 self.arena.objects.push(ObjectItem { others: false, ..item });
-            }
-        }
-        self.with_items(node, start)
-    }
-
-    /// The key node with only those classes that have few keys left, and no named keys. [`NONE`] without such classes.
-    pub fn few_keys_only(&mut self, top: NodeId) -> NodeId {
-        let node = self.arena.nodes[top as usize];
-        let program = self.program;
-        let start = self.arena.objects.len() as u32;
-        for i in node.start..node.start + node.len {
-            let item = self.arena.objects[i as usize];
-            let p = &program.objects[item.shape as usize];
-            if !item.others {
-                continue;
-            }
-            let classes = self.arena.states.len() as u32;
-            let mut any = false;
-            for (c, k) in p.others.iter().zip(0..) {
-                let state = self.arena.states[(item.classes + k) as usize];
-                let few = state > CLOSED && c.keys.as_ref().is_some_and(|l| l.residual_size(state) != u64::MAX);
-                any |= few;
-                self.arena.states.push(if few { state } else { DEAD });
-            }
-            if any {
-                let allowed = self.no_names(&item);
-                self.arena.objects.push(ObjectItem { classes, allowed, ..item });
             }
         }
         self.with_items(node, start)

@@ -33,6 +33,9 @@ const MANY_TEXTS: u64 = 512;
 const MOST_LISTS: usize = 1 << 12;
 const MOST_COUNTS: usize = 1 << 18;
 
+/// More ways to end than any array uses up are not counted. An array has fewer than 2^32 elements.
+const ENOUGH: u64 = 1 << 40;
+
 /// With more room than this, what can go on for ever has many ways to end.
 const ROOMY: u32 = 48;
 
@@ -176,7 +179,8 @@ fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8, u32, u32)
     out
 }
 
-/// How many texts complete a text lexeme, `u64::MAX` where there are too many to follow.
+/// How many texts complete a text lexeme, `u64::MAX` where that is [`ENOUGH`] or there are too many to follow. The ways
+/// of the last few characters are enough, so states and lengths that are many are hardly ever all looked at.
 fn count_texts(
     l: &Lexeme,
     id: u32,
@@ -201,6 +205,10 @@ fn count_texts(
             CLOSED => 1,
             _ => count_texts(l, id, (to, next, begun && !l.state(to).is_plain()), memo, depth + 1),
         });
+        if n >= ENOUGH {
+            n = u64::MAX;
+            break;
+        }
     }
     memo.insert((id, state, count, begun), n);
     n

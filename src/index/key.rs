@@ -12,6 +12,7 @@ use super::tables::Walked;
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::lexeme::{CLOSED, Lexeme};
 use crate::automaton::program::Program;
+use crate::automaton::room::Room;
 use crate::automaton::text::{Move, Sub, is_plain, pending, plain_pending, step};
 
 impl Masker<'_> {
@@ -35,19 +36,24 @@ impl Masker<'_> {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
         let mut groups: smallvec::SmallVec<[u32; 4]> = smallvec::SmallVec::new();
-        let mut few = false;
+        let (mut few, mut ample) = (false, false);
+        // Elements of unique arrays, and walks that take nothing back, leave no exceptions for later.
+        let all = self.unique || self.partial;
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
             if item.others {
-                for (c, k) in program.objects[item.shape as usize].others.iter().zip(0..) {
+                let p = &program.objects[item.shape as usize];
+                for (c, k) in p.others.iter().zip(0..) {
                     let state = self.frames.arena.states[(item.classes + k) as usize];
                     if state <= CLOSED {
                         continue;
                     }
-                    if c.keys.as_ref().is_some_and(|keys| keys.residual_size(state) != u64::MAX) {
+                    let room = self.frames.room_of(&n, p, c, state);
+                    if room.is_scarce(all) {
                         few = true;
                         continue;
                     }
+                    ample |= room == Room::Ample;
                     if !groups.contains(&c.text) {
                         groups.push(c.text);
                     }
@@ -66,7 +72,7 @@ impl Masker<'_> {
         if few {
             self.begin();
             // Classes with few keys left are stepped, so that the last one is not promised twice.
-            let only = self.frames.few_keys_only(top);
+            let only = self.frames.few_keys_only(top, all);
             if only != NONE {
                 self.in_part(|masker| masker.children(ground, node, only));
             }
@@ -114,6 +120,9 @@ impl Masker<'_> {
             }
         }
         self.begin();
+        if ample {
+            self.beginnings_of_seen(ground, node, top, &rests);
+        }
         self.specials(ground, node, top, &rests);
         for token in escaped {
             self.forbid(patch(vec![token]), false);
@@ -319,26 +328,6 @@ impl Masker<'_> {
             }
         }
         rests.iter().any(|r| r == rest)
-    }
-
-    /// What the seen keys without a name that begin like the current key go on with.
-    fn seen_rests(&self, top: NodeId) -> Vec<Vec<u8>> {
-        let n = self.frames.arena.nodes[top as usize];
-        if n.seen == u32::MAX {
-            return Vec::new();
-        }
-        let prefix = self.frames.key_bytes(n.key);
-        let mut out = Vec::new();
-        let mut s = n.seen;
-        while s != u32::MAX {
-            let seen = self.frames.arena.seen[s as usize];
-            let text = self.frames.key_bytes(seen.key);
-            if let Some(rest) = text.strip_prefix(prefix.as_slice()) {
-                out.push(rest.to_vec());
-            }
-            s = seen.before;
-        }
-        out
     }
 
     /// Takes back and steps exactly the tokens that complete a special name.

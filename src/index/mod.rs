@@ -7,8 +7,8 @@
 //!
 //! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
 //! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows` make most of them without a walk.
-//! [`marked`] lists tokens that budgets look at one by one. [`mask`] puts a mask together, with `key` and `names` for
-//! keys, `constants` for constants that are read side by side, `arms` for alternatives with the same names and
+//! [`marked`] lists tokens that budgets look at one by one. [`mask`] puts a mask together, with `key`, `names` and
+//! `seen` for keys, `constants` for constants that are read side by side, `arms` for alternatives with the same names and
 //! [`after`] for what follows values and `unused` for unique elements. [`tails`] are what tokens spell between values,
 //! [`live`] says which of them can follow, `reached` remembers it, and [`share`] keeps what all indexes make of the
 //! answer. `composition` is what a mask is made of and writes it, `memo` remembers that by what `describe` says of a
@@ -40,6 +40,7 @@ pub mod program;
 mod reached;
 pub mod report;
 pub(crate) mod runs;
+mod seen;
 pub mod share;
 pub mod spelling;
 pub mod stored;
