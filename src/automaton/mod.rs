@@ -17,6 +17,7 @@ pub mod complete;
 pub mod config;
 pub mod constants;
 pub mod describe;
+pub mod endings;
 mod ends;
 pub mod farthest;
 pub mod flat;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::constants::ConstantSets;
+use super::endings::Endings;
 use super::lexeme::Lexeme;
-use super::unique::Endings;
 use super::variety::Varieties;
 use crate::ir::{Contains, Element, RuleId};
 use crate::vocab::Trie;

@@ -6,258 +6,14 @@
 //! element must always have an unused way to go on. Containers have one where they can grow (others are the
 //! business of `variety`); scalars have one unless few members are left, and then those are listed and compared.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::{Arc, Mutex};
-
 use super::arena::{Element, KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
-use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
-use super::program::{Gap, Program};
+use super::endings::is_decimal;
+use super::lexeme::{CLOSED, DEAD};
+use super::program::Gap;
 use super::text::{Sub, decode};
 pub use crate::frontend::schema::decimal::canonical::canonical;
 use crate::ir::RuleId;
-
-/// Ways to end that are always listed.
-const MANY: u64 = 4_096;
-
-/// No number has more spellings: zero, with either sign, with and without a fraction.
-pub const SPELLINGS: u64 = 66;
-
-type List = Arc<[Box<[u8]>]>;
-type Texts = Option<List>;
-
-/// The same for strings, which are spelled in one way.
-const MANY_TEXTS: u64 = 512;
-
-/// Lists that are remembered; all are made again when there are more.
-const MOST_LISTS: usize = 1 << 12;
-const MOST_COUNTS: usize = 1 << 18;
-
-/// More ways to end than any array uses up are not counted. An array has fewer than 2^32 elements.
-const ENOUGH: u64 = 1 << 40;
-
-/// With more room than this, what can go on for ever has many ways to end.
-const ROOMY: u32 = 48;
-
-/// Memo: for a lexeme, a state and a count of code points, the byte strings that end it; and how many there are.
-#[derive(Default)]
-pub struct Endings {
-    texts: Mutex<FxHashMap<(u32, u32, u32), List>>,
-    counts: Mutex<FxHashMap<(u32, u32, u32, bool), u64>>,
-    /// For a number or word and its state, how many byte strings end it at least after any one token.
-    least: Mutex<FxHashMap<(u32, u32), u64>>,
-}
-
-impl Program {
-    /// The byte strings that lead a lexeme from `state`, after `count` code points, to its end, one at least for each
-    /// value; `None` where they are so many that `used` values do not use them up.
-    pub fn endings(&self, lexeme: u32, state: u32, count: u32, used: u32) -> Texts {
-        let l = &self.lexemes[lexeme as usize];
-        if l.kind() == LexemeKind::Raw {
-            if self.has_many_endings(lexeme, state, count, used) {
-                return None;
-            }
-            let list = || shortest_spellings(members(l, state, u64::MAX).unwrap_or_default());
-            return Some(self.endings.list((lexeme, state, 0), list));
-        }
-        let count = if l.is_bounded() { count } else { 0 };
-        if self.num_texts(lexeme, state, count) > MANY_TEXTS.max(u64::from(used) + 1) {
-            return None;
-        }
-        Some(self.endings.list((lexeme, state, count), || texts(l, state, count)))
-    }
-
-    /// Whether so many values end a lexeme from a state that `used` others are not all of them. False where that is not
-    /// known without a list.
-    pub fn has_many_endings(&self, lexeme: u32, state: u32, count: u32, used: u32) -> bool {
-        let l = &self.lexemes[lexeme as usize];
-        match l.kind() {
-            LexemeKind::Raw => l.residual_size(state) > MANY.max((u64::from(used) + 1) * SPELLINGS),
-            _ => self.num_texts(lexeme, state, if l.is_bounded() { count } else { 0 }) > u64::from(used),
-        }
-    }
-
-    /// Whether [`has_many_endings`](Self::has_many_endings) holds of a number or word after each token that stays
-    /// inside it from `state`; `ends` finds their states.
-    pub fn has_many_after(&self, lexeme: u32, state: u32, used: u32, ends: impl FnOnce() -> Vec<u32>) -> bool {
-        let l = &self.lexemes[lexeme as usize];
-        let known = |memo: &Mutex<FxHashMap<_, u64>>| {
-            memo.lock().unwrap_or_else(|p| p.into_inner()).get(&(lexeme, state)).copied()
-        };
-        let least = known(&self.endings.least).unwrap_or_else(|| {
-            let least = ends().into_iter().map(|s| l.residual_size(s)).min().unwrap_or(u64::MAX);
-            let mut memo = self.endings.least.lock().unwrap_or_else(|p| p.into_inner());
-            if memo.len() > MOST_LISTS {
-                memo.clear();
-            }
-            memo.insert((lexeme, state), least);
-            least
-        });
-        least > MANY.max((u64::from(used) + 1) * SPELLINGS)
-    }
-
-    /// How many texts end a text lexeme; `u64::MAX` where that is more than any array can use up.
-    fn num_texts(&self, lexeme: u32, state: u32, count: u32) -> u64 {
-        let l = &self.lexemes[lexeme as usize];
-        if let Some(n) = l.num_texts(state).or_else(|| l.num_spelled(state)) {
-            return n;
-        }
-        // One more character of any text is more than many.
-        if (l.is_any_text() && l.room(count) > 0) || (l.room(count) > ROOMY && l.residual_size(state) == u64::MAX) {
-            return u64::MAX;
-        }
-        let mut counts = self.endings.counts.lock().unwrap_or_else(|p| p.into_inner());
-        if counts.len() > MOST_COUNTS {
-            counts.clear();
-        }
-        let begun = !l.state(state).is_plain();
-        match count_texts(l, lexeme, (state, count, begun), &mut counts, 0) {
-            // An escape that was begun may go on to one text in two ways.
-            n if begun && n != u64::MAX && state != l.start() => n / 2,
-            n => n,
-        }
-    }
-
-    /// How many different values end a lexeme at least where [`endings`](Self::endings) does not list them.
-    pub fn num_endings(&self, lexeme: u32, state: u32, count: u32) -> u64 {
-        let l = &self.lexemes[lexeme as usize];
-        match l.kind() {
-            LexemeKind::Raw => match l.residual_size(state) {
-                u64::MAX => u64::MAX,
-                spellings => spellings / SPELLINGS,
-            },
-            _ => self.num_texts(lexeme, state, if l.is_bounded() { count } else { 0 }),
-        }
-    }
-}
-
-impl Endings {
-    fn list(&self, key: (u32, u32, u32), make: impl FnOnce() -> List) -> List {
-        let mut memo = self.texts.lock().unwrap_or_else(|p| p.into_inner());
-        if memo.len() > MOST_LISTS {
-            memo.clear();
-        }
-        memo.entry(key).or_insert_with(make).clone()
-    }
-}
-
-/// Without those that are others with zeros behind the point: whatever they end has the same value.
-fn shortest_spellings(texts: Arc<[Box<[u8]>]>) -> Arc<[Box<[u8]>]> {
-    let all: FxHashSet<&[u8]> = texts.iter().map(|t| &**t).collect();
-    let is_longer = |t: &[u8]| {
-        let bare = t.strip_suffix(b"0").filter(|bare| bare.contains(&b'.') && !bare.iter().any(|b| b"eE".contains(b)));
-        let bare = bare.map(|bare| bare.strip_suffix(b".").unwrap_or(bare));
-        bare.is_some_and(|bare| all.contains(bare))
-    };
-    texts.iter().filter(|t| !is_longer(t)).cloned().collect()
-}
-
-/// The bytes that lead on from a state, with the next state and count; `CLOSED` ends the text. Every text is spelled in
-/// one way: without escapes for what needs none. An escape that was begun before is ended in every way that spells
-/// something else: `begun` says that it was.
-fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8, u32, u32)> {
-    let (source, classes) = (l.state(state), l.byte_classes());
-    let (mut class, mut to) = (classes[0], l.next_from(state, source, 0));
-    let mut out = Vec::new();
-    for b in 0..=255u8 {
-        if classes[b as usize] != class {
-            (class, to) = (classes[b as usize], l.next_from(state, source, b));
-        }
-        if to == DEAD {
-            continue;
-        }
-        let next = count.saturating_add(l.starts_char(source, b) as u32);
-        let live = match to {
-            CLOSED => l.may_close(count),
-            _ if !l.spells_once(source, b, begun) => false,
-            _ => l.live_at(l.state(to), next),
-        };
-        if live {
-            out.push((b, to, next));
-        }
-    }
-    out
-}
-
-/// How many texts complete a text lexeme, `u64::MAX` where that is [`ENOUGH`] or there are too many to follow. The ways
-/// of the last few characters are enough, so states and lengths that are many are hardly ever all looked at.
-fn count_texts(
-    l: &Lexeme,
-    id: u32,
-    (state, count, begun): (u32, u32, bool),
-    memo: &mut FxHashMap<(u32, u32, u32, bool), u64>,
-    depth: u32,
-) -> u64 {
-    if let Some(n) = l.num_texts(state) {
-        return n;
-    }
-    if let Some(&n) = memo.get(&(id, state, count, begun)) {
-        return n;
-    }
-    if depth > 4 * ROOMY + 64 {
-        return u64::MAX;
-    }
-    // A loop without a bound comes back here before it is known.
-    memo.insert((id, state, count, begun), if l.is_bounded() { 0 } else { u64::MAX });
-    let mut n = 0u64;
-    for (_, to, next) in onward(l, state, count, begun) {
-        n = n.saturating_add(match to {
-            CLOSED => 1,
-            _ => count_texts(l, id, (to, next, begun && !l.state(to).is_plain()), memo, depth + 1),
-        });
-        if n >= ENOUGH {
-            n = u64::MAX;
-            break;
-        }
-    }
-    memo.insert((id, state, count, begun), n);
-    n
-}
-
-/// All of those texts.
-fn texts(l: &Lexeme, state: u32, count: u32) -> Arc<[Box<[u8]>]> {
-    let mut out: Vec<Box<[u8]>> = Vec::new();
-    let mut stack = vec![(state, count, !l.state(state).is_plain(), Vec::new())];
-    while let Some((s, n, begun, text)) = stack.pop() {
-        for (b, to, next) in onward(l, s, n, begun) {
-            let mut t: Vec<u8> = text.clone();
-            t.push(b);
-            if to == CLOSED {
-                out.push(t.into_boxed_slice());
-            } else {
-                stack.push((to, next, begun && !l.state(to).is_plain(), t));
-            }
-        }
-    }
-    out.into()
-}
-
-/// All byte strings from `state` to acceptance, if they are few or not more than `most`.
-pub fn members(l: &Lexeme, state: u32, most: u64) -> Texts {
-    if l.residual_size(state) > MANY.max(most) {
-        return None;
-    }
-    let mut out: Vec<Box<[u8]>> = Vec::new();
-    let mut stack = vec![(state, Vec::new())];
-    while let Some((s, text)) = stack.pop() {
-        if l.state(s).accepting {
-            out.push(text.clone().into_boxed_slice());
-        }
-        let (state, classes) = (l.state(s), l.byte_classes());
-        let (mut class, mut to) = (classes[0], l.next_from(s, state, 0));
-        for b in 0..=255u8 {
-            if classes[b as usize] != class {
-                (class, to) = (classes[b as usize], l.next_from(s, state, b));
-            }
-            if to > CLOSED {
-                let mut t = text.clone();
-                t.push(b);
-                stack.push((to, t));
-            }
-        }
-    }
-    Some(out.into())
-}
 
 impl Frames<'_> {
     /// Whether `node` lies inside an element whose bytes are recorded.
@@ -278,6 +34,14 @@ impl Frames<'_> {
             at = n.parent;
         }
         false
+    }
+
+    /// Whether the number that is open at `top`, or may begin there, is an element of an array of unique elements, and a
+    /// decimal so far.
+    pub fn reads_decimal(&self, top: NodeId) -> bool {
+        let n = &self.arena.nodes[top as usize];
+        let array = self.arena.nodes.get(n.parent as usize).filter(|a| a.kind == Kind::Array && a.key != u32::MAX);
+        n.trace != u32::MAX && array.is_some_and(|a| is_decimal(&self.arena.bytes_since(n.trace, a.key)))
     }
 
     pub(super) fn any_unique(&self, node: &Node) -> bool {
@@ -384,7 +148,9 @@ impl Frames<'_> {
         }
         r.lexemes.iter().any(|&l| {
             let start = self.program.lexemes[l as usize].start();
-            if self.program.has_many_endings(l, start, 0, array.count) {
+            if self.program.has_many_endings(l, start, 0, array.count)
+                || self.program.has_more_decimals(l, start, array.count, b"")
+            {
                 return true;
             }
             match self.program.endings(l, start, 0, array.count) {
@@ -411,6 +177,7 @@ impl Frames<'_> {
             let free = items.iter().filter(waits).any(|i| !self.program.arrays[i.shape as usize].unique);
             let keep = free
                 || self.program.has_many_endings(item.lexeme, item.state, count, array.count)
+                || self.program.has_more_decimals(item.lexeme, item.state, array.count, &prefix)
                 || self.has_unused_end(&array, &item, count, &prefix);
             if keep {
                 self.arena.scalars[kept] = item;

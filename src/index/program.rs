@@ -255,7 +255,7 @@ impl Builder<'_> {
             if let Some(index) = lexeme {
                 let l = self.lexemes[index as usize].lexeme.clone();
                 p.lexemes.push(index);
-                let texts = crate::automaton::unique::members(&l, l.start(), 0);
+                let texts = crate::automaton::endings::members(&l, l.start(), 0);
                 values = values.zip(texts).map(|(mut v, t)| {
                     v.extend(t.iter().filter_map(|t| crate::automaton::unique::canonical(t)));
                     v
@@ -285,7 +285,7 @@ impl Builder<'_> {
             e = x.and(&[e, counted]);
         }
         let Some(l) = self.tables.lexeme(x, e, Kind::Raw, Role::Whole, self.limits)? else { return Ok(None) };
-        Ok(crate::automaton::unique::members(&l.lexeme, l.lexeme.start(), 0).map(|t| t.to_vec()))
+        Ok(crate::automaton::endings::members(&l.lexeme, l.lexeme.start(), 0).map(|t| t.to_vec()))
     }
 
     fn lexeme(&mut self, expr: ExprId, kind: Kind) -> Result<Option<u32>> {

@@ -15,6 +15,7 @@ use super::share::patch;
 use super::submask::{Cross, SubMask};
 use super::tables::Walked;
 use crate::automaton::arena::{Kind, NodeId, Phase};
+use crate::automaton::endings::is_decimal;
 use crate::automaton::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use crate::automaton::repeat::Repeats;
 use crate::automaton::text::{Move, Sub, step};
@@ -266,15 +267,18 @@ impl Masker<'_> {
         let inner = &mask.inner;
         let l: &Lexeme = &program.lexemes[lexeme as usize];
         let elements = self.frames.most_elements(top);
+        // Elements that are watched may need more than one way to go on.
+        let decimal = l.kind() == LexemeKind::Raw && !program.has_watched && self.frames.reads_decimal(top);
         if l.kind() == LexemeKind::Raw && from == (Walked::Tokens, 0) {
             let ends = || {
-                let end = |t: u32| self.rest_of(t, from).iter().fold(state, |s, &b| l.next(s, b));
-                let mut ends: Vec<u32> = inner.tokens().into_iter().map(end).collect();
+                let tokens = inner.tokens();
+                let end = |&t: &u32| self.rest_of(t, from).iter().fold(state, |s, &b| l.next(s, b));
+                let mut ends: Vec<u32> = tokens.iter().map(end).collect();
                 ends.sort_unstable();
                 ends.dedup();
-                ends
+                (ends, tokens.iter().all(|&t| is_decimal(self.rest_of(t, from))))
             };
-            if program.has_many_after(lexeme, state, elements, ends) {
+            if program.has_many_after(lexeme, state, elements, decimal, ends) {
                 return self.allow_inner(mask);
             }
         }
@@ -287,7 +291,9 @@ impl Masker<'_> {
                     at = l.next(at, b);
                 }
             }
-            let many = at > CLOSED && program.has_many_endings(lexeme, at, chars, elements);
+            let many = at > CLOSED
+                && (program.has_many_endings(lexeme, at, chars, elements)
+                    || (decimal && program.has_more_decimals(lexeme, at, elements, rest)));
             if many || self.allows(top, rest) {
                 self.set(t);
             }
