@@ -7,6 +7,8 @@
 //! states into rows: that is one piece, as long as many masks, and at the end the others would wait for it. So what is
 //! taken does not depend on the number of threads, and a helper has what it found out about the frames at hand from
 //! the beginning to the end.
+//!
+//! A helper that is late finds the index gone and leaves; nobody waits for it.
 
 use smallvec::SmallVec;
 use std::ops::Range;

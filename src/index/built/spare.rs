@@ -100,3 +100,6 @@ fn live(mut job: Job) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
