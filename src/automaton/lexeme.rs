@@ -20,7 +20,7 @@ use register::{Growth, growth};
 
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 use super::append::AppendVec;
 use super::ends::Ends;
@@ -101,8 +101,6 @@ struct Builder {
     /// What [`Lexeme::unbounded`] found about ends.
     ends_soon: FxHashMap<StateId, bool>,
     free: FreeTable,
-    /// Whether all members are text, once somebody asked.
-    is_text: Option<bool>,
     sizes: super::size::SizeTable,
     least: LeastTable,
     most: LeastTable,
@@ -121,7 +119,6 @@ impl Builder {
             unbounded: Default::default(),
             ends_soon: Default::default(),
             free: FreeTable::default(),
-            is_text: None,
             sizes: Default::default(),
             least: Default::default(),
             most: Default::default(),
@@ -148,6 +145,8 @@ struct Shared {
     least: AtomicUsize,
     /// See [`Lexeme::read_bytes`].
     read_bytes: OnceLock<ByteSet>,
+    /// See [`Lexeme::is_text`].
+    is_text: OnceLock<bool>,
 }
 
 /// See the module's story.
@@ -254,6 +253,7 @@ impl Lexeme {
                 bytes: AtomicUsize::new(0),
                 least: AtomicUsize::new(0),
                 read_bytes: OnceLock::new(),
+                is_text: OnceLock::new(),
             }),
         };
         {
@@ -273,6 +273,17 @@ impl Lexeme {
     }
 
     fn lock(&self) -> MutexGuard<'_, Builder> {
+        /// Looks at a lock that another thread has, before this one sleeps: most locks are held for a row.
+        const LOOKS: usize = 64;
+        /// Turns between two looks.
+        const TURNS: usize = 16;
+        for _ in 0..LOOKS {
+            match self.shared.builder.try_lock() {
+                Ok(builder) => return builder,
+                Err(TryLockError::WouldBlock) => (0..TURNS).for_each(|_| std::hint::spin_loop()),
+                Err(TryLockError::Poisoned(_)) => break,
+            }
+        }
         // A panic while building leaves at worst a missing row, which is computed again.
         self.shared.builder.lock().unwrap_or_else(|p| p.into_inner())
     }

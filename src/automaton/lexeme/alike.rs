@@ -79,11 +79,7 @@ impl Lexeme {
 
     /// Whether all members are well-formed UTF-8. False where that is not known.
     pub fn is_text(&self) -> bool {
-        let mut b = self.lock();
-        let start = self.state(self.start).expr;
-        let known = b.is_text.unwrap_or_else(|| is_text(&b.exprs, start));
-        b.is_text = Some(known);
-        known
+        *self.shared.is_text.get_or_init(|| is_text(&self.lock().exprs, self.state(self.start).expr))
     }
 
     /// The bytes that some member contains as it is written; perhaps some more.

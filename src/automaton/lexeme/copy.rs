@@ -67,6 +67,7 @@ impl Lexeme {
             bytes: AtomicUsize::new(0),
             least: AtomicUsize::new(0),
             read_bytes: self.shared.read_bytes.clone(),
+            is_text: self.shared.is_text.clone(),
         };
         let copy = self.over(Arc::new(shared));
         let sub = if self.kind == Kind::Raw { Sub::Plain } else { Sub::Open };

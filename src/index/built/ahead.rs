@@ -7,6 +7,8 @@
 //! states into rows: that is one piece, as long as many masks, and at the end the others would wait for it. So what is
 //! taken does not depend on the number of threads, and a helper has what it found out about the frames at hand from
 //! the beginning to the end.
+//!
+//! A helper that is late finds the index gone and leaves; nobody waits for it.
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -15,13 +17,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use super::maker::Maker;
 use super::rows::Rows;
 use super::sketch::Sketch;
-use crate::automaton::append::AppendVec;
 use crate::error::{Error, ErrorKind, Result};
+use crate::index::Index;
 
 /// Masks that are claimed at once; fewer where few are left, so that all threads end together.
 const BATCH: usize = 4;
-/// Steps that are told at once.
+/// Steps that are told at once: who waits for them is not woken for each.
 const TOLD: usize = 32;
+/// Masks that are taken at once.
+const TAKEN: usize = 64;
 
 /// Next states by state and byte class, and the number of classes.
 type Table = (Vec<u16>, usize);
@@ -62,11 +66,17 @@ impl Wanted {
 
 #[derive(Default)]
 struct State {
+    /// What is built, for threads that begin to help; `None` when there is nothing left to do for them.
+    index: Option<Index>,
+    /// Threads that began to help and have not let go of what they help with.
+    helping: usize,
     /// Of each configuration but the start, from where and by which byte it was found.
     steps: Vec<(u32, u8)>,
     /// Configurations, in the order in which they were found, whose masks somebody makes or made.
     claimed: usize,
     wanted: Option<Wanted>,
+    /// Masks by configuration, as far as they are made.
+    made: Vec<Option<Arc<Sketch>>>,
     rows: Option<Rows>,
     stopped: bool,
     /// Threads that wait: telling nobody costs a call of the system as well.
@@ -90,25 +100,53 @@ impl State {
 }
 
 /// See the module's story.
-#[derive(Default)]
 pub struct Ahead {
     state: Mutex<State>,
     changed: Condvar,
-    made: AppendVec<Arc<Sketch>>,
 }
 
-/// Ends the work of all threads however its scope ends.
+/// Ends the work of all threads however its scope ends, and waits until they have let go of the index.
 pub struct Stop<'a>(pub &'a Ahead);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.stopped = true;
-        self.0.wake(state);
+        state.index = None;
+        if state.helping > 0 {
+            self.0.changed.notify_all();
+        }
+        while state.helping > 0 {
+            state = self.0.wait(state);
+        }
+    }
+}
+
+/// That a thread helps, and with what.
+struct Helping<'a> {
+    ahead: &'a Ahead,
+    index: Option<Index>,
+}
+
+impl Drop for Helping<'_> {
+    fn drop(&mut self) {
+        // Who waits is alone with the index then.
+        self.index = None;
+        let mut state = self.ahead.state();
+        state.helping -= 1;
+        // What it was making is missing.
+        state.stopped |= std::thread::panicking();
+        self.ahead.wake(state);
     }
 }
 
 impl Ahead {
+    /// For a build of an index.
+    pub fn new(index: &Index) -> Self {
+        let state = State { index: Some(index.clone()), ..State::default() };
+        Ahead { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|p| p.into_inner())
     }
@@ -130,22 +168,38 @@ impl Ahead {
     }
 
     fn work(&self, job: Job, maker: &mut Maker<'_>) {
-        let mut rows = None;
         match job {
-            Job::Masks(ids) => ids.iter().for_each(|&id| self.made.set(id, maker.sketch(id))),
-            Job::Rows((next, width)) => rows = Some(Rows::of(&next, width)),
+            Job::Masks(ids) => {
+                let sketches: SmallVec<[(u32, Arc<Sketch>); BATCH]> =
+                    ids.iter().map(|&id| (id, maker.sketch(id))).collect();
+                let mut state = self.state();
+                for (id, sketch) in sketches {
+                    let id = id as usize;
+                    if state.made.len() <= id {
+                        state.made.resize(id + 1, None);
+                    }
+                    state.made[id] = Some(sketch);
+                }
+                self.wake(state);
+            }
+            Job::Rows((next, width)) => {
+                let rows = Rows::of(&next, width);
+                let mut state = self.state();
+                state.rows = Some(rows);
+                self.wake(state);
+            }
         }
-        // Who waits looked for it under the lock, so this comes after it looked, or it finds what was made.
-        let mut state = self.state();
-        if rows.is_some() {
-            state.rows = rows;
-        }
-        self.wake(state);
     }
 
     /// Works until nothing is left that nobody has claimed, or until it is stopped.
-    pub fn help(&self, maker: &mut Maker<'_>) {
-        let stop = Stop(self);
+    pub fn help(&self) {
+        let mut state = self.state();
+        let index = state.index.clone();
+        state.helping += 1;
+        drop(state);
+        let helping = Helping { ahead: self, index };
+        let Some(index) = &helping.index else { return };
+        let mut maker = Maker::at_start(&index.0);
         let mut steps: Vec<(u32, u8)> = Vec::new();
         loop {
             let mut state = self.state();
@@ -153,12 +207,7 @@ impl Ahead {
                 let job = if state.stopped { None } else { state.claim(false) };
                 match job {
                     Some(job) => break job,
-                    None if state.stopped || state.wanted.is_some() => {
-                        drop(state);
-                        // Nothing went wrong here, so the others go on.
-                        std::mem::forget(stop);
-                        return;
-                    }
+                    None if state.stopped || state.wanted.is_some() => return,
                     None => state = self.wait(state),
                 }
             };
@@ -169,16 +218,21 @@ impl Ahead {
             }
             drop(state);
             steps.iter().for_each(|&(from, byte)| maker.follow(from, byte));
-            self.work(job, maker);
+            self.work(job, &mut maker);
         }
     }
 
     /// Tells the others of configurations that were found.
+    pub fn tell_all(&self, steps: &mut Vec<(u32, u8)>) {
+        let mut state = self.state();
+        state.steps.append(steps);
+        self.wake(state);
+    }
+
+    /// The same where they are many.
     pub fn tell(&self, steps: &mut Vec<(u32, u8)>) {
         if steps.len() >= TOLD {
-            let mut state = self.state();
-            state.steps.append(steps);
-            self.wake(state);
+            self.tell_all(steps);
         }
     }
 
@@ -199,12 +253,18 @@ impl Ahead {
         state.steps.append(&mut steps);
         state.wanted = Some(Wanted { ids: ids.clone(), left: 0..ids.len(), table: Some(table) });
         self.wake(state);
-        for (i, &id) in ids.iter().enumerate() {
-            let sketch = match self.made.get(id) {
-                Some(made) => made.clone(),
-                None => self.find(maker, |_| self.made.get(id).cloned())?,
-            };
-            take(i, sketch)?;
+        let mut ready: Vec<Arc<Sketch>> = Vec::with_capacity(TAKEN);
+        let mut taken = 0;
+        while taken < ids.len() {
+            self.find(maker, |state| {
+                let left = ids[taken..].iter().take(TAKEN);
+                ready.extend(left.map_while(|&id| state.made.get(id as usize).cloned().flatten()));
+                (!ready.is_empty()).then_some(())
+            })?;
+            for sketch in ready.drain(..) {
+                take(taken, sketch)?;
+                taken += 1;
+            }
         }
         self.find(maker, |state| state.rows.take())
     }

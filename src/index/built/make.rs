@@ -14,7 +14,7 @@ use super::maker::Maker;
 use super::ordered::no_thread;
 use super::rows::Rows;
 use super::sketch::Sketch;
-use super::{DEAD, MAX_STATES, OUTSIDE, Parts, Tables, bits};
+use super::{DEAD, MAX_STATES, OUTSIDE, Parts, Tables, bits, spare};
 use crate::automaton::flat::explore::Explorer;
 use crate::automaton::flat::{self, Flat};
 use crate::automaton::lexeme::Kind;
@@ -57,40 +57,38 @@ pub fn complete(
         return Err(Error::limit("flat states", max_states as u64, least));
     }
     let mut explorer = Explorer::new(source, max_states);
-    let ahead = Ahead::default();
-    std::thread::scope(|scope| {
-        let _stop = Stop(&ahead);
-        let mut steps: Vec<(u32, u8)> = Vec::new();
-        let mut started = false;
-        let mut failed = None;
-        let found = Flat::explore_and_tell(&mut explorer, |from, byte| {
-            if threads == 1 {
-                return;
-            }
-            steps.push((from, byte));
-            if started {
-                ahead.tell(&mut steps);
-            } else if steps.len() >= MANY {
-                started = true;
-                ahead.tell(&mut steps);
-                for _ in 1..threads.min(MOST) {
-                    let help = || ahead.help(&mut Maker::at_start(&index.0));
-                    let thread = std::thread::Builder::new().name("interlock-build".into());
-                    if let Err(e) = thread.spawn_scoped(scope, help) {
-                        failed = Some(no_thread(&e));
-                    }
+    let ahead = Arc::new(Ahead::new(index));
+    let _stop = Stop(&ahead);
+    let mut steps: Vec<(u32, u8)> = Vec::new();
+    let mut started = false;
+    let mut failed = None;
+    let found = Flat::explore_and_tell(&mut explorer, |from, byte| {
+        if threads == 1 {
+            return;
+        }
+        steps.push((from, byte));
+        if !started && steps.len() >= MANY {
+            started = true;
+            ahead.tell_all(&mut steps);
+            for _ in 1..threads.min(MOST) {
+                let ahead = ahead.clone();
+                if let Err(e) = spare::run(move || ahead.help()) {
+                    failed = Some(no_thread(&e));
                 }
             }
-        });
-        if let Some(e) = failed {
-            return Err(e);
         }
-        let (flat, representatives) = found?;
-        let next = flat.next.iter().map(|&to| if to == flat::DEAD { DEAD } else { to as u16 }).collect();
-        let automaton = (flat.classes.of.to_vec(), next, &flat.accepting[..]);
-        let others = started.then_some((&ahead, steps));
-        tables(&index.0, automaton, &representatives, explorer, others, max_bytes, progress)
-    })
+        if started {
+            ahead.tell(&mut steps);
+        }
+    });
+    if let Some(e) = failed {
+        return Err(e);
+    }
+    let (flat, representatives) = found?;
+    let next = flat.next.iter().map(|&to| if to == flat::DEAD { DEAD } else { to as u16 }).collect();
+    let automaton = (flat.classes.of.to_vec(), next, &flat.accepting[..]);
+    let others = started.then_some((&*ahead, steps));
+    tables(&index.0, automaton, &representatives, explorer, others, max_bytes, progress)
 }
 
 /// The beginning of an index of any size: its `states` configurations nearest to the start.

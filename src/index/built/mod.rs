@@ -20,6 +20,7 @@ pub mod masks;
 mod ordered;
 pub mod rows;
 mod sketch;
+mod spare;
 
 use crate::automaton::flat::Flat;
 use crate::error::{Error, ErrorKind, Result};

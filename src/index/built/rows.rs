@@ -41,8 +41,11 @@ impl Rows {
                 })
             })
             .collect();
-        let entries = |row: &[u16]| -> Vec<usize> { (0..row.len()).filter(|&c| row[c] != DEAD).collect() };
-        let mut order: Vec<(usize, Vec<usize>)> = distinct.iter().map(|row| entries(row)).enumerate().collect();
+        // There are no more classes than bytes.
+        let entries = |row: &[u16]| -> Vec<u8> {
+            row.iter().zip(0..=u8::MAX).filter(|(to, _)| **to != DEAD).map(|(_, class)| class).collect()
+        };
+        let mut order: Vec<(usize, Vec<u8>)> = distinct.iter().map(|row| entries(row)).enumerate().collect();
         // Full rows first: the others fill the gaps that they leave.
         order.sort_by_key(|(_, classes)| std::cmp::Reverse(classes.len()));
         let mut place = Place::default();
@@ -92,41 +95,76 @@ impl Rows {
     }
 }
 
+/// Places as bits.
+#[derive(Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn set(&mut self, at: usize) {
+        if self.0.len() <= at / 64 {
+            self.0.resize(at / 64 + 1, 0);
+        }
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    /// The bits of 64 places from `at` on.
+    #[inline]
+    fn from(&self, at: usize) -> u64 {
+        let word = |i: usize| self.0.get(i).copied().unwrap_or_default();
+        match at % 64 {
+            0 => word(at / 64),
+            shift => word(at / 64) >> shift | word(at / 64 + 1) << (64 - shift),
+        }
+    }
+}
+
 /// The array that rows are laid into.
 #[derive(Default)]
 struct Place {
     class: Vec<u8>,
     next: Vec<u16>,
-    taken: Vec<bool>,
+    taken: Bits,
     /// Where rows begin.
-    starts: Vec<bool>,
+    starts: Bits,
     /// Where rows with entries under these classes need not be tried again: before.
-    tried: FxHashMap<Box<[usize]>, usize>,
+    tried: FxHashMap<Box<[u8]>, usize>,
 }
 
 impl Place {
+    /// The first of the places from `first` to before `last` where a row with entries under `classes` fits.
+    fn find(&self, classes: &[u8], first: usize, last: usize) -> Option<usize> {
+        for at in (first..last).step_by(64) {
+            let mut no = self.starts.from(at);
+            for &class in classes {
+                if no == u64::MAX {
+                    break;
+                }
+                no |= self.taken.from(at + class as usize);
+            }
+            if no != u64::MAX {
+                return Some(at + no.trailing_ones() as usize).filter(|&found| found < last);
+            }
+        }
+        None
+    }
+
     /// Lays a row with entries under `classes`. Where it begins.
-    fn put(&mut self, row: &[u16], classes: &[usize]) -> usize {
+    fn put(&mut self, row: &[u16], classes: &[u8]) -> usize {
         let first = self.tried.get(classes).copied().unwrap_or_default();
-        let free = |start: &usize| {
-            !self.starts.get(*start).is_some_and(|&taken| taken)
-                && classes.iter().all(|c| !self.taken.get(start + c).is_some_and(|&taken| taken))
-        };
         // At the end every place is free, and no row begins beyond it.
-        let end = self.taken.len();
-        let start = (first..end.min(first + TRIED)).find(free).unwrap_or(end);
+        let end = self.next.len();
+        let start = self.find(classes, first, end.min(first + TRIED)).unwrap_or(end);
         self.tried.insert(classes.into(), end.min(start + 1).min(first + TRIED));
-        let end = (start + row.len()).max(self.taken.len());
-        self.taken.resize(end, false);
-        self.starts.resize(end, false);
-        self.starts[start] = true;
+        let end = (start + row.len()).max(end);
+        self.starts.set(start);
         // What no row takes says that there is no successor, whoever reads it.
         self.class.resize(end, 0);
         self.next.resize(end, DEAD);
-        for &c in classes {
-            self.taken[start + c] = true;
-            self.class[start + c] = c as u8;
-            self.next[start + c] = row[c];
+        for &class in classes {
+            let at = start + class as usize;
+            self.taken.set(at);
+            self.class[at] = class;
+            self.next[at] = row[class as usize];
         }
         start
     }

@@ -27,10 +27,45 @@ pub struct Sketch {
     pub ids: Vec<u32>,
 }
 
+/// Words that have factors of their own; a further factor belongs to each so many.
+const BLOCK: usize = 64;
+
+/// A number that looks like any other (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014).
+const fn scattered(n: u64) -> u64 {
+    let x = n.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ x >> 31
+}
+
+const FACTORS: [u64; BLOCK] = {
+    let mut factors = [0; BLOCK];
+    let mut i = 0;
+    while i < BLOCK {
+        factors[i] = scattered(i as u64) | 1;
+        i += 1;
+    }
+    factors
+};
+
+fn factor_of_block(block: usize) -> u64 {
+    scattered((BLOCK + block) as u64) | 1
+}
+
 /// What one word adds to the hash of a mask; nothing where it is empty.
 fn summand(word: usize, bits: u32) -> u64 {
-    let x = ((word as u64) << 32 | u64::from(bits)).wrapping_mul(0xA24B_AED4_963E_E407);
-    (x ^ x >> 29).wrapping_mul(0x9FB2_1C65_1E98_DF25) * u64::from(bits != 0)
+    u64::from(bits).wrapping_mul(FACTORS[word % BLOCK]).wrapping_mul(factor_of_block(word / BLOCK))
+}
+
+/// The sum of what all words of a row add.
+fn hash_of(row: &[u32]) -> u64 {
+    let of_block = |block: &[u32]| {
+        let summands = block.iter().zip(&FACTORS).map(|(&bits, factor)| u64::from(bits).wrapping_mul(*factor));
+        summands.fold(0u64, u64::wrapping_add)
+    };
+    row.chunks(BLOCK)
+        .enumerate()
+        .fold(0, |hash, (i, block)| of_block(block).wrapping_mul(factor_of_block(i)).wrapping_add(hash))
 }
 
 /// Ids of the bits that are set in one word.
@@ -139,8 +174,15 @@ pub struct Sketcher {
 
 /// The hash of a row, and whether it has few tokens.
 fn look_at(row: &[u32]) -> (u64, bool) {
-    let hash = row.iter().enumerate().fold(0u64, |h, (i, &w)| h.wrapping_add(summand(i, w)));
-    (hash, row.iter().map(|w| w.count_ones() as usize).sum::<usize>() <= SPARSE)
+    let mut left = SPARSE;
+    // Most rows have many, which their first words tell.
+    let few = row.chunks(BLOCK).all(|block| {
+        let tokens = block.iter().map(|w| w.count_ones() as usize).sum::<usize>();
+        let few = tokens <= left;
+        left = left.saturating_sub(tokens);
+        few
+    });
+    (hash_of(row), few)
 }
 
 impl Sketcher {
