@@ -6,6 +6,7 @@ pub mod format;
 mod keywords;
 mod lower;
 pub mod model;
+pub mod names;
 pub mod number;
 pub mod options;
 mod parse;

@@ -6,7 +6,10 @@
 //! the report names them. Nothing below this file sees `serde_json` but the values of `enum` and `const`.
 
 use super::decimal::Decimal;
+use super::names::{Name, Names};
 use serde_json::Value;
+use std::ops::{Deref, DerefMut};
+use std::sync::LazyLock;
 
 /// Names a schema of one [`Model`]. One place in a document has several ids where `$dynamicRef` gives it several
 /// meanings.
@@ -22,6 +25,8 @@ pub struct Model {
     pub root: SchemaId,
     /// Where each schema was written.
     pub pointers: Pointers,
+    /// The names of properties and of what is required.
+    pub names: Names,
 }
 
 impl Model {
@@ -114,15 +119,34 @@ impl Types {
     }
 }
 
-/// Assertions and applicators of one schema object. Absent keywords are `None` or empty. Few schemas have numbers and
-/// constants, which are large, so those lie elsewhere.
+/// Assertions and applicators of one schema object. Absent keywords are `None` or empty.
+///
+/// A schema has a few of many keywords, and a large one thousands of schemas. What most of them lack lies elsewhere, in
+/// [`Assertions`] and [`Applicators`], and takes no room before it is written; it is read as if it were here.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs)] // Each field is the keyword of its name, in the meaning of 2020-12.
 pub struct Keywords {
     pub types: Option<Types>,
     /// Draft 4: `1.0` is a number but not an integer.
     pub bare_integers: bool,
+    pub unique_items: bool,
+    /// Draft up to 2019-09: `contains` leaves no annotation for `unevaluatedItems`.
+    pub contains_does_not_evaluate: bool,
+    pub items: Option<SchemaId>,
+    pub additional_properties: Option<SchemaId>,
+    /// In declared order.
+    pub properties: Vec<(Name, SchemaId)>,
+    pub required: Vec<Name>,
     pub enumeration: Option<Vec<Value>>,
+    /// Targets of `$ref`, `$dynamicRef` and `$recursiveRef`: they apply in place, like `allOf`.
+    pub refs: Vec<SchemaId>,
+    assertions: Option<Box<Assertions>>,
+}
+
+/// What few schemas assert: see [`Keywords`].
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)] // As above.
+pub struct Assertions {
     pub constant: Option<Box<Value>>,
 
     pub minimum: Option<Box<Decimal>>,
@@ -138,31 +162,31 @@ pub struct Keywords {
     /// Only formats that are asserted; others are report rows.
     pub format: Option<String>,
 
+    pub min_items: Option<u64>,
+    pub max_items: Option<u64>,
+    applicators: Option<Box<Applicators>>,
+}
+
+/// What few schemas apply: see [`Keywords`].
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)] // As above.
+pub struct Applicators {
     pub prefix_items: Vec<SchemaId>,
-    pub items: Option<SchemaId>,
     pub contains: Option<SchemaId>,
     /// Default 1 where `contains` is present; lowering applies it.
     pub min_contains: Option<u64>,
     pub max_contains: Option<u64>,
-    pub min_items: Option<u64>,
-    pub max_items: Option<u64>,
-    pub unique_items: bool,
     pub unevaluated_items: Option<SchemaId>,
 
     /// In declared order.
-    pub properties: Vec<(String, SchemaId)>,
     pub pattern_properties: Vec<(String, SchemaId)>,
-    pub additional_properties: Option<SchemaId>,
     pub property_names: Option<SchemaId>,
-    pub required: Vec<String>,
     pub min_properties: Option<u64>,
     pub max_properties: Option<u64>,
     pub dependent_required: Vec<(String, Vec<String>)>,
     pub dependent_schemas: Vec<(String, SchemaId)>,
     pub unevaluated_properties: Option<SchemaId>,
 
-    /// Targets of `$ref`, `$dynamicRef` and `$recursiveRef`: they apply in place, like `allOf`.
-    pub refs: Vec<SchemaId>,
     pub all_of: Vec<SchemaId>,
     pub any_of: Option<Vec<SchemaId>>,
     pub one_of: Option<Vec<SchemaId>>,
@@ -170,6 +194,41 @@ pub struct Keywords {
     pub if_: Option<SchemaId>,
     pub then: Option<SchemaId>,
     pub else_: Option<SchemaId>,
-    /// Draft up to 2019-09: `contains` leaves no annotation for `unevaluatedItems`.
-    pub contains_does_not_evaluate: bool,
+}
+
+impl Keywords {
+    /// Whether there is more than what most schemas have.
+    pub fn has_more(&self) -> bool {
+        self.assertions.is_some()
+    }
+}
+
+impl Deref for Keywords {
+    type Target = Assertions;
+
+    fn deref(&self) -> &Assertions {
+        static ABSENT: LazyLock<Assertions> = LazyLock::new(Assertions::default);
+        self.assertions.as_deref().unwrap_or(&ABSENT)
+    }
+}
+
+impl DerefMut for Keywords {
+    fn deref_mut(&mut self) -> &mut Assertions {
+        self.assertions.get_or_insert_default()
+    }
+}
+
+impl Deref for Assertions {
+    type Target = Applicators;
+
+    fn deref(&self) -> &Applicators {
+        static ABSENT: LazyLock<Applicators> = LazyLock::new(Applicators::default);
+        self.applicators.as_deref().unwrap_or(&ABSENT)
+    }
+}
+
+impl DerefMut for Assertions {
+    fn deref_mut(&mut self) -> &mut Applicators {
+        self.applicators.get_or_insert_default()
+    }
 }

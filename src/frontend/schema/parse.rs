@@ -8,6 +8,7 @@
 use super::drafts::{Dialect, Draft, FORMATS, Keyword, SILENT};
 use super::keywords;
 use super::model::{Keywords, Model, Pointers, Schema, SchemaId, SchemaKind};
+use super::names::{Name, Names};
 use super::options::{Formats, SchemaOptions};
 use super::report::{Enforcement, ReportRow};
 use super::resolve::{Document, Documents, Target, check_pointers};
@@ -37,6 +38,7 @@ pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Res
         refs: FxHashMap::default(),
         places: Vec::new(),
         pointers: Pointers::default(),
+        names: Names::default(),
         row_bytes: 0,
         schemas: Vec::new(),
         rows: Vec::new(),
@@ -49,7 +51,7 @@ pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Res
     while let Some(&place) = parser.places.get(parser.schemas.len()) {
         parser.schema(place)?;
     }
-    Ok((Model { schemas: parser.schemas, root, pointers: parser.pointers }, parser.rows))
+    Ok((Model { schemas: parser.schemas, root, pointers: parser.pointers, names: parser.names }, parser.rows))
 }
 
 /// What a [`SchemaId`] stands for.
@@ -78,6 +80,7 @@ struct Parser<'t> {
     refs: FxHashMap<String, SchemaId>,
     places: Vec<Place>,
     pointers: Pointers,
+    names: Names,
     /// Length of the pointers of rows.
     row_bytes: usize,
     schemas: Vec<Schema>,
@@ -252,7 +255,7 @@ impl Object<'_, '_> {
             Keyword::Then => self.out.then = Some(self.child(value, key, None)?),
             Keyword::Else => self.out.else_ = Some(self.child(value, key, None)?),
 
-            Keyword::Properties => self.out.properties = self.map(key, value)?,
+            Keyword::Properties => self.out.properties = self.properties(value)?,
             Keyword::PatternProperties => self.out.pattern_properties = self.map(key, value)?,
             Keyword::AdditionalProperties => self.out.additional_properties = Some(self.child(value, key, None)?),
             Keyword::PropertyNames => self.out.property_names = Some(self.child(value, key, None)?),
@@ -307,7 +310,8 @@ impl Object<'_, '_> {
     fn child(&mut self, node: NodeId, keyword: &str, step: Option<&str>) -> Result<SchemaId> {
         let Place { id, doc, scope, .. } = self.place;
         self.parser.place(doc, self.document, node, scope, Some(id), |p| {
-            push_step(p, keyword);
+            p.push('/');
+            p.push_str(keyword);
             if let Some(step) = step {
                 push_step(p, step);
             }
@@ -335,6 +339,17 @@ impl Object<'_, '_> {
         let mut out = Vec::with_capacity(n as usize);
         for (name, schema) in tape.members(value) {
             out.push((name.to_owned(), self.child(schema, keyword, Some(name))?));
+        }
+        Ok(out)
+    }
+
+    fn properties(&mut self, value: NodeId) -> Result<Vec<(Name, SchemaId)>> {
+        let tape = &self.document.tape;
+        let n = keywords::object(tape, value)?;
+        let mut out = Vec::with_capacity(n as usize);
+        for (name, schema) in tape.members(value) {
+            let id = self.child(schema, "properties", Some(name))?;
+            out.push((self.parser.names.intern(name), id));
         }
         Ok(out)
     }
@@ -431,7 +446,8 @@ impl Object<'_, '_> {
                 "an array of names is expected (a boolean is of draft 3): name this property in `required` of the object",
             )),
             _ => {
-                self.out.required = keywords::strings(tape, value)?;
+                let names = &mut self.parser.names;
+                self.out.required = keywords::each_string(tape, value, |s| names.intern(s))?;
                 Ok(())
             }
         }

@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use super::super::decimal::Decimal;
 use super::super::model::{Keywords, Model, SchemaId, SchemaKind, Types};
+use super::super::names::Names;
 use super::canonical::Contents;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Names a node; always read through [`Nodes::canon`].
 pub(super) type NodeId = u32;
 
-/// A string of the schema: property name, pattern, format or enumerated word.
-pub(super) type Name = u32;
+pub(super) use super::super::names::Name;
 
 /// The schema `true`.
 pub(super) const TRUE: NodeId = 0;
@@ -175,8 +175,8 @@ pub(super) struct Nodes<'m> {
     /// The masks of finished nodes once more, close together.
     masks: Vec<Types>,
     pub(super) contents: Contents,
-    names: Vec<Arc<str>>,
-    name_index: FxHashMap<Arc<str>, Name>,
+    /// Names besides those of the model: patterns, formats and enumerated words.
+    names: Names,
     /// How the numbers of `enum` and `const` are written, each way once.
     pub written: FxHashMap<Decimal, Vec<String>>,
 }
@@ -190,12 +190,9 @@ impl<'m> Nodes<'m> {
             canon: vec![UNBUILT; model.schemas.len() + 2],
             masks: vec![Types(0); model.schemas.len() + 2],
             contents: Contents::default(),
-            names: Vec::new(),
-            name_index: FxHashMap::default(),
+            names: Names::default(),
             written: FxHashMap::default(),
         };
-        n.names.reserve(model.schemas.len());
-        n.name_index.reserve(model.schemas.len());
         n.contents.reserve(model.schemas.len());
         for (id, types) in [(TRUE, Types::ALL), (FALSE, Types(0))] {
             n.canon[id as usize] = id;
@@ -250,17 +247,13 @@ impl<'m> Nodes<'m> {
 
     /// The text of a name.
     pub fn name(&self, name: Name) -> Arc<str> {
-        self.names.get(name as usize).cloned().unwrap_or_default()
+        let known = &self.model.names;
+        let text = known.get(name).or_else(|| self.names.get(name.checked_sub(known.len() as Name)?));
+        text.cloned().unwrap_or_default()
     }
 
     pub(super) fn intern(&mut self, s: &str) -> Name {
-        if let Some(&n) = self.name_index.get(s) {
-            return n;
-        }
-        let (n, s) = (self.names.len() as Name, Arc::<str>::from(s));
-        self.names.push(s.clone());
-        self.name_index.insert(s, n);
-        n
+        self.names.intern_above(&self.model.names, s)
     }
 
     fn reach(&mut self, root: SchemaId) -> Result<()> {
@@ -396,17 +389,14 @@ impl<'m> Nodes<'m> {
 
     fn object_part(&mut self, k: &'m Keywords) -> Option<Box<ObjectPart>> {
         let mut o = ObjectPart { props: Vec::with_capacity(k.properties.len()), ..ObjectPart::default() };
-        for (name, s) in &k.properties {
-            let name = self.intern(name);
-            o.props.push((name, self.id(*s)));
-        }
+        o.props.extend(k.properties.iter().map(|&(name, s)| (name, self.id(s))));
         for (pattern, s) in &k.pattern_properties {
             let pattern = self.intern(pattern);
             o.patterns.push((pattern, self.id(*s)));
         }
         o.additional = k.additional_properties.map(|s| self.id(s));
         o.names = k.property_names.map(|s| self.id(s)).filter(|&c| c != TRUE);
-        o.required = k.required.iter().map(|s| self.intern(s)).collect();
+        o.required.clone_from(&k.required);
         o.min = k.min_properties.unwrap_or(0);
         o.max = k.max_properties;
         for (name, needs) in &k.dependent_required {
@@ -487,8 +477,9 @@ fn children(k: &Keywords, mut visit: impl FnMut(SchemaId)) {
         k.else_,
     ];
     single.iter().rev().flatten().for_each(|&s| visit(s));
-    for list in [&k.dependent_schemas, &k.pattern_properties, &k.properties] {
+    for list in [&k.dependent_schemas, &k.pattern_properties] {
         list.iter().rev().for_each(|p| visit(p.1));
     }
+    k.properties.iter().rev().for_each(|p| visit(p.1));
     lists.into_iter().flatten().for_each(|v| v.iter().rev().for_each(|&s| visit(s)));
 }
