@@ -201,6 +201,31 @@ impl Keywords {
     pub fn has_more(&self) -> bool {
         self.assertions.is_some()
     }
+
+    /// Every schema that is named here, last first, so that a stack takes them in declared order.
+    pub fn children(&self, mut visit: impl FnMut(SchemaId)) {
+        let more = self.has_more();
+        if more {
+            let single = [self.else_, self.then, self.if_, self.not, self.unevaluated_properties, self.property_names];
+            single.into_iter().flatten().for_each(&mut visit);
+        }
+        self.additional_properties.into_iter().for_each(&mut visit);
+        if more {
+            [self.unevaluated_items, self.contains].into_iter().flatten().for_each(&mut visit);
+        }
+        self.items.into_iter().for_each(&mut visit);
+        if more {
+            for list in [&self.dependent_schemas, &self.pattern_properties] {
+                list.iter().rev().for_each(|p| visit(p.1));
+            }
+        }
+        self.properties.iter().rev().for_each(|p| visit(p.1));
+        self.refs.iter().rev().for_each(|&s| visit(s));
+        if more {
+            let lists = [Some(&self.all_of), self.any_of.as_ref(), self.one_of.as_ref(), Some(&self.prefix_items)];
+            lists.into_iter().flatten().for_each(|v| v.iter().rev().for_each(|&s| visit(s)));
+        }
+    }
 }
 
 impl Deref for Keywords {

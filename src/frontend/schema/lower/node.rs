@@ -276,7 +276,7 @@ impl<'m> Nodes<'m> {
                 SchemaKind::Keywords(k) => {
                     self.canon[slot] = slot as NodeId;
                     stack.push((id, true));
-                    children(k, |c| stack.push((c, false)));
+                    k.children(|c| stack.push((c, false)));
                 }
             }
         }
@@ -287,7 +287,8 @@ impl<'m> Nodes<'m> {
         let model: &'m Model = self.model;
         let Some(SchemaKind::Keywords(k)) = model.schemas.get(id.0 as usize).map(|s| &s.kind) else { return Ok(()) };
         let slot = id.0 + 2;
-        let node = self.node_of(id, k)?;
+        let mut node = Node::of(id, k.types.unwrap_or(Types::ALL));
+        self.describe(&mut node, k)?;
         // A schema that only passes on to another is that other one.
         if node.types == Types::ALL && node.values.is_empty() && node.scalar.is_none() {
             let plain = node.object.is_none() && node.array.is_none() && node.not.is_none() && node.cond.is_none();
@@ -343,15 +344,31 @@ impl<'m> Nodes<'m> {
         v.iter().map(|&s| self.id(s)).collect()
     }
 
-    fn node_of(&mut self, origin: SchemaId, k: &'m Keywords) -> Result<Node<'m>> {
-        let mut n = Node::of(origin, k.types.unwrap_or(Types::ALL));
+    /// What the keywords say.
+    fn describe(&mut self, n: &mut Node<'m>, k: &'m Keywords) -> Result<()> {
         n.bare_integers = k.bare_integers && n.types.0 & Types::NUMBER.0 == Types::INTEGER.0;
         for v in k.enumeration.iter() {
-            let values = self.values(origin, v.iter())?;
+            let values = self.values(n.origin, v.iter())?;
             n.values.push(values);
         }
+        n.all = self.ids(&k.refs);
+        if k.has_more() {
+            self.describe_more(n, k)?;
+        }
+        if n.types.contains(Types::OBJECT) {
+            n.object = self.object_part(k);
+        }
+        if n.types.contains(Types::ARRAY) {
+            n.array = self.array_part(k);
+        }
+        n.all.retain(|&c| c != TRUE);
+        Ok(())
+    }
+
+    /// What the keywords say that few schemas have, but for those about objects and arrays.
+    fn describe_more(&mut self, n: &mut Node<'m>, k: &'m Keywords) -> Result<()> {
         if let Some(v) = k.constant.as_deref() {
-            let values = self.values(origin, std::iter::once(v))?;
+            let values = self.values(n.origin, std::iter::once(v))?;
             n.values.push(values);
         }
         let number = k.minimum.is_some()
@@ -368,15 +385,7 @@ impl<'m> Nodes<'m> {
         {
             n.spelled = Some(Scalar::Word(self.intern(word)));
         }
-        if n.types.contains(Types::OBJECT) {
-            n.object = self.object_part(k);
-        }
-        if n.types.contains(Types::ARRAY) {
-            n.array = self.array_part(k);
-        }
-        n.all = self.ids(&k.refs);
         n.all.extend(k.all_of.iter().map(|&s| self.id(s)));
-        n.all.retain(|&c| c != TRUE);
         n.any = k.any_of.as_ref().map(|v| self.ids(v));
         n.one = k.one_of.as_ref().map(|v| self.ids(v));
         n.not = k.not.map(|s| self.id(s)).filter(|&c| c != FALSE);
@@ -384,10 +393,14 @@ impl<'m> Nodes<'m> {
             let or_true = |s: Option<SchemaId>| s.map_or(TRUE, |s| self.id(s));
             n.cond = Some((self.id(i), or_true(k.then), or_true(k.else_)));
         }
-        Ok(n)
+        Ok(())
     }
 
     fn object_part(&mut self, k: &'m Keywords) -> Option<Box<ObjectPart>> {
+        let few = k.properties.is_empty() && k.required.is_empty() && k.additional_properties.is_none();
+        if few && !k.has_more() {
+            return None;
+        }
         let mut o = ObjectPart { props: Vec::with_capacity(k.properties.len()), ..ObjectPart::default() };
         o.props.extend(k.properties.iter().map(|&(name, s)| (name, self.id(s))));
         for (pattern, s) in &k.pattern_properties {
@@ -424,6 +437,9 @@ impl<'m> Nodes<'m> {
     }
 
     fn array_part(&mut self, k: &'m Keywords) -> Option<Box<ArrayPart>> {
+        if k.items.is_none() && !k.unique_items && !k.has_more() {
+            return None;
+        }
         let contains = k.contains.map(|s| (self.id(s), k.min_contains.unwrap_or(1), k.max_contains));
         let a = ArrayPart {
             prefix: self.ids(&k.prefix_items),
@@ -459,27 +475,4 @@ impl<'m> Nodes<'m> {
 fn spelled_by(pattern: &str) -> Option<&str> {
     let word = pattern.strip_prefix('^')?.strip_suffix('$')?;
     (!word.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])).then_some(word)
-}
-
-/// Every schema that `k` names, last first, so that a stack takes them in declared order.
-fn children(k: &Keywords, mut visit: impl FnMut(SchemaId)) {
-    let lists = [Some(&k.refs), Some(&k.all_of), k.any_of.as_ref(), k.one_of.as_ref(), Some(&k.prefix_items)];
-    let single = [
-        k.items,
-        k.contains,
-        k.unevaluated_items,
-        k.additional_properties,
-        k.property_names,
-        k.unevaluated_properties,
-        k.not,
-        k.if_,
-        k.then,
-        k.else_,
-    ];
-    single.iter().rev().flatten().for_each(|&s| visit(s));
-    for list in [&k.dependent_schemas, &k.pattern_properties] {
-        list.iter().rev().for_each(|p| visit(p.1));
-    }
-    k.properties.iter().rev().for_each(|p| visit(p.1));
-    lists.into_iter().flatten().for_each(|v| v.iter().rev().for_each(|&s| visit(s)));
 }
