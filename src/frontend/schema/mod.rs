@@ -10,6 +10,7 @@ pub mod names;
 pub mod number;
 pub mod options;
 mod parse;
+pub mod pointers;
 mod reader;
 pub mod report;
 mod resolve;

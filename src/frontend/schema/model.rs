@@ -7,6 +7,7 @@
 
 use super::decimal::Decimal;
 use super::names::{Name, Names};
+use super::pointers::Pointers;
 use serde_json::Value;
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
@@ -25,53 +26,15 @@ pub struct Model {
     pub root: SchemaId,
     /// Where each schema was written.
     pub pointers: Pointers,
-    /// The names of properties and of what is required.
+    /// The names of properties, of what is required and of places.
     pub names: Names,
 }
 
 impl Model {
     /// JSON Pointer of a schema from the root document (`""` is the root); for schemas of other documents,
     /// `URI#pointer`.
-    pub fn pointer(&self, id: SchemaId) -> &str {
-        self.pointers.get(id)
-    }
-}
-
-/// A JSON Pointer for each of some schemas, all in one text.
-#[derive(Clone, Debug, Default)]
-pub struct Pointers {
-    text: String,
-    /// By id: where the pointer ends.
-    ends: Vec<usize>,
-}
-
-impl Pointers {
-    /// The pointer of a schema; empty if it has none.
-    pub fn get(&self, id: SchemaId) -> &str {
-        let range = self.range(id);
-        self.text.get(range).unwrap_or_default()
-    }
-
-    /// Length of all of them.
-    pub fn bytes(&self) -> usize {
-        self.text.len()
-    }
-
-    /// Adds the pointer of the next schema: `parent`'s and what `more` appends to it.
-    pub fn push(&mut self, parent: Option<SchemaId>, more: impl FnOnce(&mut String)) {
-        if let Some(parent) = parent {
-            let range = self.range(parent);
-            self.text.extend_from_within(range);
-        }
-        more(&mut self.text);
-        self.ends.push(self.text.len());
-    }
-
-    fn range(&self, id: SchemaId) -> std::ops::Range<usize> {
-        let i = id.0 as usize;
-        let end = self.ends.get(i).copied().unwrap_or_default();
-        let start = i.checked_sub(1).and_then(|i| self.ends.get(i)).copied().unwrap_or_default();
-        start.min(end)..end
+    pub fn pointer(&self, id: SchemaId) -> String {
+        self.pointers.get(id, &self.names)
     }
 }
 

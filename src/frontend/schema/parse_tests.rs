@@ -26,14 +26,14 @@ fn keywords(model: &Model, id: SchemaId) -> &Keywords {
     }
 }
 
-fn pointer(model: &Model, id: SchemaId) -> &str {
+fn pointer(model: &Model, id: SchemaId) -> String {
     model.pointer(id)
 }
 
 /// Where the first reference of the root leads.
 fn target(text: &str, documents: &[(&str, &str)]) -> String {
     let (model, _) = parse_with(text, documents).unwrap();
-    pointer(&model, keywords(&model, model.root).refs[0]).to_owned()
+    pointer(&model, keywords(&model, model.root).refs[0])
 }
 
 fn draft(n: &str, rest: &str) -> String {
@@ -229,7 +229,7 @@ fn dynamic_references_follow_the_way() {
     let docs = [("http://h/list", list), ("http://h/numbers", numbers), ("http://h/s", strings)];
     let item = |model: &Model, list: SchemaId| {
         let items = keywords(model, list).items.unwrap();
-        pointer(model, keywords(model, items).refs[0]).to_owned()
+        pointer(model, keywords(model, items).refs[0])
     };
     let follow = |model: &Model, id: SchemaId| keywords(model, id).refs[0];
     let (model, _) =

@@ -236,7 +236,7 @@ impl<'m> Nodes<'m> {
     }
 
     /// JSON Pointer of a node.
-    pub fn pointer(&self, id: NodeId) -> &'m str {
+    pub fn pointer(&self, id: NodeId) -> String {
         self.model.pointer(self.get(id).origin)
     }
 
