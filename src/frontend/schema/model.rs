@@ -9,6 +9,7 @@ use super::decimal::Decimal;
 use super::names::{Name, Names};
 use super::pointers::Pointers;
 use serde_json::Value;
+use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
 
@@ -102,7 +103,7 @@ pub struct Keywords {
     pub required: Vec<Name>,
     pub enumeration: Option<Vec<Value>>,
     /// Targets of `$ref`, `$dynamicRef` and `$recursiveRef`: they apply in place, like `allOf`.
-    pub refs: Vec<SchemaId>,
+    pub refs: SmallVec<[SchemaId; 4]>,
     assertions: Option<Box<Assertions>>,
 }
 

@@ -5,10 +5,12 @@
 //! ends by itself. What a keyword means is brought to the vocabulary of 2020-12 here; see [`super::drafts`] for which
 //! keyword counts where.
 
+mod children;
+
 use super::drafts::{Dialect, Draft, FORMATS, Keyword, SILENT};
 use super::keywords;
 use super::model::{Keywords, Model, Schema, SchemaId, SchemaKind};
-use super::names::{Name, Names};
+use super::names::Names;
 use super::options::{Formats, SchemaOptions};
 use super::pointers::{Pointers, Step};
 use super::report::{Enforcement, ReportRow};
@@ -310,48 +312,6 @@ impl Object<'_, '_> {
             Keyword::Format => self.format(value)?,
         }
         Ok(())
-    }
-
-    fn child(&mut self, node: NodeId, keyword: &'static str, step: Step) -> Result<SchemaId> {
-        let Place { id, doc, scope, .. } = self.place;
-        self.parser.place(doc, self.document, node, scope, |p, names| p.push(id, keyword, step, names))
-    }
-
-    fn list(&mut self, keyword: &'static str, value: NodeId) -> Result<Vec<SchemaId>> {
-        let tape = &self.document.tape;
-        let Kind::Array(n) = *tape.kind(value) else {
-            return Err(Error::new(ErrorKind::Schema, "an array of schemas is expected"));
-        };
-        if n == 0 {
-            return Err(Error::new(ErrorKind::Schema, "an array of at least one schema is expected"));
-        }
-        let mut out = Vec::with_capacity(n as usize);
-        for (i, item) in (0..).zip(tape.items(value)) {
-            out.push(self.child(item, keyword, Step::Item(i))?);
-        }
-        Ok(out)
-    }
-
-    fn map(&mut self, keyword: &'static str, value: NodeId) -> Result<Vec<(String, SchemaId)>> {
-        let tape = &self.document.tape;
-        let n = keywords::object(tape, value)?;
-        let mut out = Vec::with_capacity(n as usize);
-        for (name, schema) in tape.members(value) {
-            let step = Step::Key(self.parser.names.intern(name));
-            out.push((name.to_owned(), self.child(schema, keyword, step)?));
-        }
-        Ok(out)
-    }
-
-    fn properties(&mut self, value: NodeId) -> Result<Vec<(Name, SchemaId)>> {
-        let tape = &self.document.tape;
-        let n = keywords::object(tape, value)?;
-        let mut out = Vec::with_capacity(n as usize);
-        for (name, schema) in tape.members(value) {
-            let name = self.parser.names.intern(name);
-            out.push((name, self.child(schema, "properties", Step::Key(name))?));
-        }
-        Ok(out)
     }
 
     fn reference(&mut self, keyword: Keyword, value: NodeId) -> Result<SchemaId> {

@@ -278,7 +278,8 @@ impl<'t> Reader<'t> {
                     });
                 }
                 Some(b'\\') => {
-                    let s = unescaped.get_or_insert_default();
+                    // What is escaped once mostly is again.
+                    let s = unescaped.get_or_insert_with(|| String::with_capacity((self.pos - from) * 2 + 32));
                     s.push_str(self.text.get(from..self.pos).unwrap_or_default());
                     let c = self.escape()?;
                     unescaped.get_or_insert_default().push(c);

@@ -8,6 +8,7 @@
 //! recursive schema) stays valid through [`Nodes::canon`].
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 use super::super::decimal::Decimal;
@@ -105,7 +106,7 @@ pub(super) struct Node<'m> {
     pub object: Option<Box<ObjectPart>>,
     pub array: Option<Box<ArrayPart>>,
     /// References, then `allOf`.
-    pub all: Vec<NodeId>,
+    pub all: SmallVec<[NodeId; 4]>,
     pub any: Option<Vec<NodeId>>,
     pub one: Option<Vec<NodeId>>,
     pub not: Option<NodeId>,
@@ -126,7 +127,7 @@ impl Node<'_> {
             spelled: None,
             object: None,
             array: None,
-            all: Vec::new(),
+            all: SmallVec::new(),
             any: None,
             one: None,
             not: None,
@@ -351,7 +352,7 @@ impl<'m> Nodes<'m> {
             let values = self.values(n.origin, v.iter())?;
             n.values.push(values);
         }
-        n.all = self.ids(&k.refs);
+        n.all = k.refs.iter().map(|&s| self.id(s)).collect();
         if k.has_more() {
             self.describe_more(n, k)?;
         }
@@ -361,7 +362,7 @@ impl<'m> Nodes<'m> {
         if n.types.contains(Types::ARRAY) {
             n.array = self.array_part(k);
         }
-        n.all.retain(|&c| c != TRUE);
+        n.all.retain(|c| *c != TRUE);
         Ok(())
     }
 
