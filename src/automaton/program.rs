@@ -1,5 +1,6 @@
 //! Rules made ready to step: names as tries, key classes as lexemes, required keys as bits.
 
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 use super::constants::ConstantSets;
@@ -96,11 +97,11 @@ pub enum Gap {
 #[derive(Clone, Debug, Default)]
 pub struct RuleProgram {
     /// Indices of lexemes.
-    pub lexemes: Vec<u32>,
+    pub lexemes: SmallVec<[u32; 4]>,
     /// Indices of array shapes.
-    pub arrays: Vec<u32>,
+    pub arrays: SmallVec<[u32; 4]>,
     /// Indices of object shapes.
-    pub objects: Vec<u32>,
+    pub objects: SmallVec<[u32; 4]>,
 }
 
 /// One array shape.
@@ -147,9 +148,9 @@ pub struct ObjectProgram {
     /// Words of a bit set over the properties.
     pub words: usize,
     /// Properties that every object needs, implications included.
-    pub required: Vec<u64>,
+    pub required: SmallVec<[u64; 2]>,
     /// Properties that some object may have.
-    pub possible: Vec<u64>,
+    pub possible: SmallVec<[u64; 2]>,
     /// For each property, what it needs beside itself, transitively; `None` where nothing implies anything.
     pub implied: Option<Vec<Vec<u64>>>,
     /// Keys without a name.
@@ -161,7 +162,7 @@ pub struct ObjectProgram {
     /// Bits of the witnesses that some member must be; where there are none the classes are disjoint.
     pub witnesses: u32,
     /// For each set of missing witnesses, the fewest members that are all of them.
-    pub witness_members: Vec<u32>,
+    pub witness_members: SmallVec<[u32; 4]>,
 }
 
 /// A compiled set of rules.

@@ -1,6 +1,7 @@
 //! Rules to a program: lexemes from the vocabulary's cache, names to tries, implications to closed sets.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 use super::tables::{MaskedLexeme, Role, Tables};
@@ -309,8 +310,8 @@ impl Builder<'_> {
         let n = o.properties.len();
         let words = n.div_ceil(64);
         let bit = |bits: &[u64], i: usize| bits[i / 64] >> (i % 64) & 1 == 1;
-        let mut possible = vec![0u64; words];
-        let mut required = vec![0u64; words];
+        let mut possible: SmallVec<[u64; 2]> = SmallVec::from_elem(0, words);
+        let mut required = possible.clone();
         for (i, p) in o.properties.iter().enumerate() {
             possible[i / 64] |= (p.rule.is_some() as u64) << (i % 64);
             required[i / 64] |= (p.required as u64) << (i % 64);
@@ -337,7 +338,7 @@ impl Builder<'_> {
         if required.iter().zip(&possible).any(|(r, p)| r & !p != 0) {
             return Ok(None);
         }
-        let mut others = Vec::new();
+        let mut others = Vec::with_capacity(o.others.len());
         for c in &o.others {
             if c.keys == any_text {
                 others.push(ClassProgram { keys: None, text: u32::MAX, rule: c.rule, matches: c.matches });
@@ -356,8 +357,9 @@ impl Builder<'_> {
                 o.witnesses.count_ones().into(),
             ));
         }
-        let classes: Vec<u32> = others.iter().map(|c| c.matches).collect();
-        let witness_members = witness_members(o.witnesses, &classes);
+        let classes: SmallVec<[u32; 8]> = others.iter().map(|c: &ClassProgram| c.matches).collect();
+        let witness_members: SmallVec<[u32; 4]> =
+            if o.witnesses == 0 { SmallVec::from_slice(&[0]) } else { witness_members(o.witnesses, &classes).into() };
         if witness_members.last() == Some(&u32::MAX) {
             return Ok(None);
         }

@@ -4,6 +4,7 @@
 //! compile's arena behind. Its content, written out as words, is the key under which other compiles find it.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::expr::{Edge, Expr, ExprId, Exprs};
 
@@ -54,16 +55,19 @@ impl Exprs {
         if e.0 < least {
             return Vec::new();
         }
-        // One bit for every node of the arena: what is reached lies mostly together.
-        let mut seen = vec![0u64; (self.len() - least as usize).div_ceil(64)];
-        let mut first = seen.len();
-        let mut stack = Vec::new();
-        let mut push = |stack: &mut Vec<ExprId>, to: ExprId| {
+        // One bit for every node from the last one down, as far as any was reached: what is reached lies mostly together.
+        // Constructors intern children first, so nothing lies behind `e` but definitions of names.
+        let last = if self.fixes.is_empty() { e.0 } else { self.len() as u32 - 1 };
+        let mut seen: SmallVec<[u64; 32]> = SmallVec::new();
+        let mut stack: SmallVec<[ExprId; 64]> = SmallVec::new();
+        let mut push = |stack: &mut SmallVec<[ExprId; 64]>, to: ExprId| {
             if to.0 >= least {
-                let at = (to.0 - least) as usize;
+                let at = (last - to.0) as usize;
+                if seen.len() <= at / 64 {
+                    seen.resize(at / 64 + 1, 0);
+                }
                 if seen[at / 64] >> (at % 64) & 1 == 0 {
                     seen[at / 64] |= 1 << (at % 64);
-                    first = first.min(at / 64);
                     stack.push(to);
                 }
             }
@@ -88,16 +92,14 @@ impl Exprs {
                 Expr::Never | Expr::Eps | Expr::Multiple(_) => {}
             }
         }
-        // Constructors intern children first, so ids are a topological order (but for definitions of names).
+        // Ids are a topological order (but for definitions of names).
         let mut out = Vec::with_capacity(found);
-        for (word, &bits) in seen.iter().enumerate().skip(first) {
+        for (word, &bits) in seen.iter().enumerate().rev() {
             let mut bits = bits;
             while bits != 0 {
-                out.push(ExprId(least + word as u32 * 64 + bits.trailing_zeros()));
-                bits &= bits - 1;
-            }
-            if out.len() == found {
-                break;
+                let top = 63 - bits.leading_zeros();
+                out.push(ExprId(last - (word as u32 * 64 + top)));
+                bits ^= 1 << top;
             }
         }
         out

@@ -52,6 +52,9 @@ impl Hash for Edge {
     }
 }
 
+/// The edges of one node. Most have one, since most text is literal, and take no memory of their own.
+pub type Edges = SmallVec<[Edge; 2]>;
+
 /// One node. Read it through [`Exprs::get`]; only constructors build it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
@@ -64,7 +67,7 @@ pub enum Expr {
         /// The empty string is accepted too.
         nullable: bool,
         /// Sorted and disjoint.
-        edges: Box<[Edge]>,
+        edges: Edges,
     },
     /// Concatenation; the left part is never itself a concatenation.
     Cat(ExprId, ExprId),

@@ -1,17 +1,20 @@
 //! Interning: equal nodes are one node.
 //!
 //! A node is looked up by its hash, first in the base, where it can only lie if its parts do, then among the arena's
-//! own. Steps are most of what is made, and often there already, so they are looked up before they take memory.
+//! own. Steps, unions and intersections are most of what is made, and often there already, so they are looked up before they
+//! take memory.
 
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-use super::expr::{Edge, Expr, ExprId, Exprs, Facts};
+use super::expr::{Edge, Edges, Expr, ExprId, Exprs, Facts};
 
 fn hash_of(e: &Expr) -> u64 {
     let mut h = FxHasher::default();
     match e {
         Expr::Step { nullable, edges } => return hash_of_step(*nullable, edges),
+        Expr::Alt(v) => return hash_of_parts(false, v),
+        Expr::And(v) => return hash_of_parts(true, v),
         e => e.hash(&mut h),
     }
     h.finish()
@@ -21,6 +24,13 @@ fn hash_of_step(nullable: bool, edges: &[Edge]) -> u64 {
     let mut h = FxHasher::default();
     h.write_usize(edges.len() * 2 + usize::from(nullable));
     edges.iter().for_each(|e| e.hash(&mut h));
+    h.finish()
+}
+
+fn hash_of_parts(is_and: bool, parts: &[ExprId]) -> u64 {
+    let mut h = FxHasher::default();
+    h.write_usize(parts.len() * 2 + usize::from(is_and));
+    parts.iter().for_each(|p| h.write_u32(p.0));
     h.finish()
 }
 
@@ -96,7 +106,22 @@ impl Exprs {
             |known: &Expr| matches!(known, Expr::Step { nullable: n, edges: e } if *n == nullable && **e == *edges);
         match self.find(hash, edges.last().map(|e| e.to), is) {
             Some(id) => id,
-            None => self.insert(hash, Expr::Step { nullable, edges: edges.into() }),
+            None => self.insert(hash, Expr::Step { nullable, edges: Edges::from_slice(edges) }),
+        }
+    }
+
+    /// The same for a union or an intersection of two parts or more, which are in normal form.
+    pub(super) fn intern_parts(&mut self, is_and: bool, parts: &[ExprId]) -> ExprId {
+        let hash = hash_of_parts(is_and, parts);
+        let is = |known: &Expr| match known {
+            Expr::Alt(v) => !is_and && **v == *parts,
+            Expr::And(v) => is_and && **v == *parts,
+            _ => false,
+        };
+        match self.find(hash, parts.last().copied(), is) {
+            Some(id) => id,
+            None if is_and => self.insert(hash, Expr::And(parts.into())),
+            None => self.insert(hash, Expr::Alt(parts.into())),
         }
     }
 }

@@ -125,7 +125,7 @@ impl Exprs {
         match v.len() {
             0 => Self::NEVER,
             1 => v[0],
-            _ => self.intern(Expr::Alt(v.as_slice().into())),
+            _ => self.intern_parts(false, &v),
         }
     }
 
@@ -218,7 +218,7 @@ impl Exprs {
         match v.len() {
             0 => Self::ALL,
             1 => v[0],
-            _ => self.intern(Expr::And(v.as_slice().into())),
+            _ => self.intern_parts(true, &v),
         }
     }
 

@@ -108,7 +108,8 @@ impl Trie {
         };
         trie.push(0, 0);
         // The nodes from the root to the last token's end: `path[d]` is at depth `d`.
-        let mut path: Vec<u32> = vec![0];
+        let mut path: Vec<u32> = Vec::with_capacity(items.iter().map(|i| i.0.len()).max().unwrap_or(0) + 1);
+        path.push(0);
         let mut last: &[u8] = b"";
         for &(bytes, id) in items.iter() {
             let shared = last.iter().zip(bytes).take_while(|(a, b)| a == b).count();

@@ -26,7 +26,7 @@ fn program(rules: &[&[&str]], kind: Kind) -> (Program, Vec<RuleId>) {
     }
     let any = exprs.any_text();
     let any_text = compile(&exprs, any, TEXT);
-    let rule = |i: u32| RuleProgram { lexemes: vec![i], ..RuleProgram::default() };
+    let rule = |i: u32| RuleProgram { lexemes: smallvec::smallvec![i], ..RuleProgram::default() };
     let program = Program {
         rules: (0..rules.len() as u32).map(rule).collect(),
         lexemes,
@@ -96,12 +96,12 @@ fn what_is_no_list_stays_a_lexeme() {
     let (mut p, rules) = program(&[&["a"], &["b"], &["c"]], TEXT);
     let any = p.any_text.clone();
     p.lexemes.push(any);
-    p.rules[1].lexemes = vec![3, 1];
+    p.rules[1].lexemes = smallvec::smallvec![3, 1];
     let set = ConstantSet::of(&p, &rules).expect("three lists");
     assert_eq!((&*set.others, set.texts.subtree_tokens(0)), (&[(1, 3)][..], &[0, 1, 2][..]));
     // One list alone is a lexeme, and so is everything where elements must differ.
     assert!(ConstantSet::of(&p, &rules[..1]).is_none());
-    p.rules[2].lexemes = vec![3];
+    p.rules[2].lexemes = smallvec::smallvec![3];
     assert!(ConstantSet::of(&p, &rules[1..]).is_none());
     p.has_unique = true;
     assert!(p.constants.of(&p, &rules).is_none());

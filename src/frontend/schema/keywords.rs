@@ -33,10 +33,20 @@ pub fn object(tape: &Tape<'_>, node: NodeId) -> Result<u32> {
 
 /// An array of strings.
 pub fn strings(tape: &Tape<'_>, node: NodeId) -> Result<Vec<String>> {
-    let Kind::Array(_) = tape.kind(node) else { return expected("an array of strings") };
-    tape.items(node)
-        .map(|i| tape.string(i).map_or_else(|| expected("an array of strings"), |s| Ok(s.to_owned())))
-        .collect()
+    each_string(tape, node, str::to_owned)
+}
+
+/// What `of` makes of each string of an array.
+pub fn each_string<T>(tape: &Tape<'_>, node: NodeId, mut of: impl FnMut(&str) -> T) -> Result<Vec<T>> {
+    let Kind::Array(n) = tape.kind(node) else { return expected("an array of strings") };
+    let mut out = Vec::with_capacity(*n as usize);
+    for item in tape.items(node) {
+        match tape.string(item) {
+            Some(s) => out.push(of(s)),
+            None => return expected("an array of strings"),
+        }
+    }
+    Ok(out)
 }
 
 /// An array of any values.

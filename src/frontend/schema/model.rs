@@ -6,7 +6,12 @@
 //! the report names them. Nothing below this file sees `serde_json` but the values of `enum` and `const`.
 
 use super::decimal::Decimal;
+use super::names::{Name, Names};
+use super::pointers::Pointers;
 use serde_json::Value;
+use smallvec::SmallVec;
+use std::ops::{Deref, DerefMut};
+use std::sync::LazyLock;
 
 /// Names a schema of one [`Model`]. One place in a document has several ids where `$dynamicRef` gives it several
 /// meanings.
@@ -22,51 +27,15 @@ pub struct Model {
     pub root: SchemaId,
     /// Where each schema was written.
     pub pointers: Pointers,
+    /// The names of properties, of what is required and of places.
+    pub names: Names,
 }
 
 impl Model {
     /// JSON Pointer of a schema from the root document (`""` is the root); for schemas of other documents,
     /// `URI#pointer`.
-    pub fn pointer(&self, id: SchemaId) -> &str {
-        self.pointers.get(id)
-    }
-}
-
-/// A JSON Pointer for each of some schemas, all in one text.
-#[derive(Clone, Debug, Default)]
-pub struct Pointers {
-    text: String,
-    /// By id: where the pointer ends.
-    ends: Vec<usize>,
-}
-
-impl Pointers {
-    /// The pointer of a schema; empty if it has none.
-    pub fn get(&self, id: SchemaId) -> &str {
-        let range = self.range(id);
-        self.text.get(range).unwrap_or_default()
-    }
-
-    /// Length of all of them.
-    pub fn bytes(&self) -> usize {
-        self.text.len()
-    }
-
-    /// Adds the pointer of the next schema: `parent`'s and what `more` appends to it.
-    pub fn push(&mut self, parent: Option<SchemaId>, more: impl FnOnce(&mut String)) {
-        if let Some(parent) = parent {
-            let range = self.range(parent);
-            self.text.extend_from_within(range);
-        }
-        more(&mut self.text);
-        self.ends.push(self.text.len());
-    }
-
-    fn range(&self, id: SchemaId) -> std::ops::Range<usize> {
-        let i = id.0 as usize;
-        let end = self.ends.get(i).copied().unwrap_or_default();
-        let start = i.checked_sub(1).and_then(|i| self.ends.get(i)).copied().unwrap_or_default();
-        start.min(end)..end
+    pub fn pointer(&self, id: SchemaId) -> String {
+        self.pointers.get(id, &self.names)
     }
 }
 
@@ -114,15 +83,34 @@ impl Types {
     }
 }
 
-/// Assertions and applicators of one schema object. Absent keywords are `None` or empty. Few schemas have numbers and
-/// constants, which are large, so those lie elsewhere.
+/// Assertions and applicators of one schema object. Absent keywords are `None` or empty.
+///
+/// A schema has a few of many keywords, and a large one thousands of schemas. What most of them lack lies elsewhere, in
+/// [`Assertions`] and [`Applicators`], and takes no room before it is written; it is read as if it were here.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs)] // Each field is the keyword of its name, in the meaning of 2020-12.
 pub struct Keywords {
     pub types: Option<Types>,
     /// Draft 4: `1.0` is a number but not an integer.
     pub bare_integers: bool,
+    pub unique_items: bool,
+    /// Draft up to 2019-09: `contains` leaves no annotation for `unevaluatedItems`.
+    pub contains_does_not_evaluate: bool,
+    pub items: Option<SchemaId>,
+    pub additional_properties: Option<SchemaId>,
+    /// In declared order.
+    pub properties: Vec<(Name, SchemaId)>,
+    pub required: Vec<Name>,
     pub enumeration: Option<Vec<Value>>,
+    /// Targets of `$ref`, `$dynamicRef` and `$recursiveRef`: they apply in place, like `allOf`.
+    pub refs: SmallVec<[SchemaId; 4]>,
+    assertions: Option<Box<Assertions>>,
+}
+
+/// What few schemas assert: see [`Keywords`].
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)] // As above.
+pub struct Assertions {
     pub constant: Option<Box<Value>>,
 
     pub minimum: Option<Box<Decimal>>,
@@ -138,31 +126,31 @@ pub struct Keywords {
     /// Only formats that are asserted; others are report rows.
     pub format: Option<String>,
 
+    pub min_items: Option<u64>,
+    pub max_items: Option<u64>,
+    applicators: Option<Box<Applicators>>,
+}
+
+/// What few schemas apply: see [`Keywords`].
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)] // As above.
+pub struct Applicators {
     pub prefix_items: Vec<SchemaId>,
-    pub items: Option<SchemaId>,
     pub contains: Option<SchemaId>,
     /// Default 1 where `contains` is present; lowering applies it.
     pub min_contains: Option<u64>,
     pub max_contains: Option<u64>,
-    pub min_items: Option<u64>,
-    pub max_items: Option<u64>,
-    pub unique_items: bool,
     pub unevaluated_items: Option<SchemaId>,
 
     /// In declared order.
-    pub properties: Vec<(String, SchemaId)>,
     pub pattern_properties: Vec<(String, SchemaId)>,
-    pub additional_properties: Option<SchemaId>,
     pub property_names: Option<SchemaId>,
-    pub required: Vec<String>,
     pub min_properties: Option<u64>,
     pub max_properties: Option<u64>,
     pub dependent_required: Vec<(String, Vec<String>)>,
     pub dependent_schemas: Vec<(String, SchemaId)>,
     pub unevaluated_properties: Option<SchemaId>,
 
-    /// Targets of `$ref`, `$dynamicRef` and `$recursiveRef`: they apply in place, like `allOf`.
-    pub refs: Vec<SchemaId>,
     pub all_of: Vec<SchemaId>,
     pub any_of: Option<Vec<SchemaId>>,
     pub one_of: Option<Vec<SchemaId>>,
@@ -170,6 +158,66 @@ pub struct Keywords {
     pub if_: Option<SchemaId>,
     pub then: Option<SchemaId>,
     pub else_: Option<SchemaId>,
-    /// Draft up to 2019-09: `contains` leaves no annotation for `unevaluatedItems`.
-    pub contains_does_not_evaluate: bool,
+}
+
+impl Keywords {
+    /// Whether there is more than what most schemas have.
+    pub fn has_more(&self) -> bool {
+        self.assertions.is_some()
+    }
+
+    /// Every schema that is named here, last first, so that a stack takes them in declared order.
+    pub fn children(&self, mut visit: impl FnMut(SchemaId)) {
+        let more = self.has_more();
+        if more {
+            let single = [self.else_, self.then, self.if_, self.not, self.unevaluated_properties, self.property_names];
+            single.into_iter().flatten().for_each(&mut visit);
+        }
+        self.additional_properties.into_iter().for_each(&mut visit);
+        if more {
+            [self.unevaluated_items, self.contains].into_iter().flatten().for_each(&mut visit);
+        }
+        self.items.into_iter().for_each(&mut visit);
+        if more {
+            for list in [&self.dependent_schemas, &self.pattern_properties] {
+                list.iter().rev().for_each(|p| visit(p.1));
+            }
+        }
+        self.properties.iter().rev().for_each(|p| visit(p.1));
+        self.refs.iter().rev().for_each(|&s| visit(s));
+        if more {
+            let lists = [Some(&self.all_of), self.any_of.as_ref(), self.one_of.as_ref(), Some(&self.prefix_items)];
+            lists.into_iter().flatten().for_each(|v| v.iter().rev().for_each(|&s| visit(s)));
+        }
+    }
+}
+
+impl Deref for Keywords {
+    type Target = Assertions;
+
+    fn deref(&self) -> &Assertions {
+        static ABSENT: LazyLock<Assertions> = LazyLock::new(Assertions::default);
+        self.assertions.as_deref().unwrap_or(&ABSENT)
+    }
+}
+
+impl DerefMut for Keywords {
+    fn deref_mut(&mut self) -> &mut Assertions {
+        self.assertions.get_or_insert_default()
+    }
+}
+
+impl Deref for Assertions {
+    type Target = Applicators;
+
+    fn deref(&self) -> &Applicators {
+        static ABSENT: LazyLock<Applicators> = LazyLock::new(Applicators::default);
+        self.applicators.as_deref().unwrap_or(&ABSENT)
+    }
+}
+
+impl DerefMut for Assertions {
+    fn deref_mut(&mut self) -> &mut Applicators {
+        self.applicators.get_or_insert_default()
+    }
 }

@@ -5,15 +5,18 @@
 //! ends by itself. What a keyword means is brought to the vocabulary of 2020-12 here; see [`super::drafts`] for which
 //! keyword counts where.
 
+mod children;
+
 use super::drafts::{Dialect, Draft, FORMATS, Keyword, SILENT};
 use super::keywords;
-use super::model::{Keywords, Model, Pointers, Schema, SchemaId, SchemaKind};
+use super::model::{Keywords, Model, Schema, SchemaId, SchemaKind};
+use super::names::Names;
 use super::options::{Formats, SchemaOptions};
+use super::pointers::{Pointers, Step};
 use super::report::{Enforcement, ReportRow};
 use super::resolve::{Document, Documents, Target, check_pointers};
 use super::scope::{ScopeId, Scopes};
 use super::text::{Kind, NodeId};
-use super::uri::push_step;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::work::go_on;
@@ -37,6 +40,7 @@ pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Res
         refs: FxHashMap::default(),
         places: Vec::new(),
         pointers: Pointers::default(),
+        names: Names::default(),
         row_bytes: 0,
         schemas: Vec::new(),
         rows: Vec::new(),
@@ -49,7 +53,7 @@ pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Res
     while let Some(&place) = parser.places.get(parser.schemas.len()) {
         parser.schema(place)?;
     }
-    Ok((Model { schemas: parser.schemas, root, pointers: parser.pointers }, parser.rows))
+    Ok((Model { schemas: parser.schemas, root, pointers: parser.pointers, names: parser.names }, parser.rows))
 }
 
 /// What a [`SchemaId`] stands for.
@@ -78,6 +82,7 @@ struct Parser<'t> {
     refs: FxHashMap<String, SchemaId>,
     places: Vec<Place>,
     pointers: Pointers,
+    names: Names,
     /// Length of the pointers of rows.
     row_bytes: usize,
     schemas: Vec<Schema>,
@@ -95,8 +100,7 @@ impl<'t> Parser<'t> {
         document: &Document<'t>,
         node: NodeId,
         scope: ScopeId,
-        parent: Option<SchemaId>,
-        pointer: impl FnOnce(&mut String),
+        pointer: impl FnOnce(&mut Pointers, &Names),
     ) -> Result<SchemaId> {
         let resource = document.resource_of(node);
         let scope = self.scopes.enter(scope, doc, document, resource, self.limits)?;
@@ -121,16 +125,15 @@ impl<'t> Parser<'t> {
         }
         go_on()?;
         self.places.push(Place { id: new, doc, node, resource, scope });
-        self.pointers.push(parent, pointer);
+        pointer(&mut self.pointers, &self.names);
         self.check_pointers()?;
         Ok(new)
     }
 
     fn reach(&mut self, target: &Target, scope: ScopeId) -> Result<SchemaId> {
         let document = Rc::clone(self.docs.doc(target.doc));
-        self.place(target.doc, &document, target.node, scope, None, |p| {
-            p.push_str(&document.prefix);
-            p.push_str(&target.pointer);
+        self.place(target.doc, &document, target.node, scope, |p, _| {
+            p.push_text(document.prefix.clone() + &target.pointer);
         })
     }
 
@@ -174,7 +177,7 @@ impl<'t> Parser<'t> {
             }
             _ => {
                 let e = Error::new(ErrorKind::Schema, "a schema must be an object or a boolean");
-                return Err(e.at_pointer(self.pointers.get(place.id), ""));
+                return Err(e.at_pointer(self.pointers.get(place.id, &self.names), ""));
             }
         };
         self.schemas.push(Schema { kind });
@@ -223,7 +226,10 @@ impl Object<'_, '_> {
                 }
                 continue;
             }
-            self.keyword(keyword, value).map_err(|e| e.at_pointer(self.parser.pointers.get(self.place.id), key))?;
+            self.keyword(keyword, value).map_err(|e| {
+                let Parser { pointers, names, .. } = &*self.parser;
+                e.at_pointer(pointers.get(self.place.id, names), key)
+            })?;
         }
         self.finish()
     }
@@ -247,16 +253,20 @@ impl Object<'_, '_> {
             Keyword::AllOf => self.out.all_of = self.list(key, value)?,
             Keyword::AnyOf => self.out.any_of = Some(self.list(key, value)?),
             Keyword::OneOf => self.out.one_of = Some(self.list(key, value)?),
-            Keyword::Not => self.out.not = Some(self.child(value, key, None)?),
-            Keyword::If => self.out.if_ = Some(self.child(value, key, None)?),
-            Keyword::Then => self.out.then = Some(self.child(value, key, None)?),
-            Keyword::Else => self.out.else_ = Some(self.child(value, key, None)?),
+            Keyword::Not => self.out.not = Some(self.child(value, key, Step::None)?),
+            Keyword::If => self.out.if_ = Some(self.child(value, key, Step::None)?),
+            Keyword::Then => self.out.then = Some(self.child(value, key, Step::None)?),
+            Keyword::Else => self.out.else_ = Some(self.child(value, key, Step::None)?),
 
-            Keyword::Properties => self.out.properties = self.map(key, value)?,
+            Keyword::Properties => self.out.properties = self.properties(value)?,
             Keyword::PatternProperties => self.out.pattern_properties = self.map(key, value)?,
-            Keyword::AdditionalProperties => self.out.additional_properties = Some(self.child(value, key, None)?),
-            Keyword::PropertyNames => self.out.property_names = Some(self.child(value, key, None)?),
-            Keyword::UnevaluatedProperties => self.out.unevaluated_properties = Some(self.child(value, key, None)?),
+            Keyword::AdditionalProperties => {
+                self.out.additional_properties = Some(self.child(value, key, Step::None)?)
+            }
+            Keyword::PropertyNames => self.out.property_names = Some(self.child(value, key, Step::None)?),
+            Keyword::UnevaluatedProperties => {
+                self.out.unevaluated_properties = Some(self.child(value, key, Step::None)?)
+            }
             Keyword::DependentSchemas => {
                 let schemas = self.map(key, value)?;
                 self.out.dependent_schemas.extend(schemas);
@@ -267,10 +277,10 @@ impl Object<'_, '_> {
             Keyword::Items => self.items(value)?,
             Keyword::AdditionalItems => self.later.additional_items = Some(value),
             Keyword::Contains => {
-                self.out.contains = Some(self.child(value, key, None)?);
+                self.out.contains = Some(self.child(value, key, Step::None)?);
                 self.out.contains_does_not_evaluate = !matches!(self.dialect.draft, Draft::D2020 | Draft::Unstated);
             }
-            Keyword::UnevaluatedItems => self.out.unevaluated_items = Some(self.child(value, key, None)?),
+            Keyword::UnevaluatedItems => self.out.unevaluated_items = Some(self.child(value, key, Step::None)?),
 
             Keyword::Type => {
                 self.out.types = Some(keywords::types(tape, value)?);
@@ -302,41 +312,6 @@ impl Object<'_, '_> {
             Keyword::Format => self.format(value)?,
         }
         Ok(())
-    }
-
-    fn child(&mut self, node: NodeId, keyword: &str, step: Option<&str>) -> Result<SchemaId> {
-        let Place { id, doc, scope, .. } = self.place;
-        self.parser.place(doc, self.document, node, scope, Some(id), |p| {
-            push_step(p, keyword);
-            if let Some(step) = step {
-                push_step(p, step);
-            }
-        })
-    }
-
-    fn list(&mut self, keyword: &str, value: NodeId) -> Result<Vec<SchemaId>> {
-        let tape = &self.document.tape;
-        let Kind::Array(n) = *tape.kind(value) else {
-            return Err(Error::new(ErrorKind::Schema, "an array of schemas is expected"));
-        };
-        if n == 0 {
-            return Err(Error::new(ErrorKind::Schema, "an array of at least one schema is expected"));
-        }
-        let mut out = Vec::with_capacity(n as usize);
-        for (i, item) in tape.items(value).enumerate() {
-            out.push(self.child(item, keyword, Some(&i.to_string()))?);
-        }
-        Ok(out)
-    }
-
-    fn map(&mut self, keyword: &str, value: NodeId) -> Result<Vec<(String, SchemaId)>> {
-        let tape = &self.document.tape;
-        let n = keywords::object(tape, value)?;
-        let mut out = Vec::with_capacity(n as usize);
-        for (name, schema) in tape.members(value) {
-            out.push((name.to_owned(), self.child(schema, keyword, Some(name))?));
-        }
-        Ok(out)
     }
 
     fn reference(&mut self, keyword: Keyword, value: NodeId) -> Result<SchemaId> {
@@ -372,7 +347,7 @@ impl Object<'_, '_> {
     fn items(&mut self, value: NodeId) -> Result<()> {
         let tape = &self.document.tape;
         let Kind::Array(n) = *tape.kind(value) else {
-            self.out.items = Some(self.child(value, "items", None)?);
+            self.out.items = Some(self.child(value, "items", Step::None)?);
             return Ok(());
         };
         if self.dialect.draft == Draft::D2020 || tape.get(self.place.node, "prefixItems").is_some() {
@@ -392,7 +367,8 @@ impl Object<'_, '_> {
             if matches!(tape.kind(dependency), Kind::Array(_)) {
                 self.out.dependent_required.push((name.to_owned(), keywords::strings(tape, dependency)?));
             } else {
-                let id = self.child(dependency, "dependencies", Some(name))?;
+                let step = Step::Key(self.parser.names.intern(name));
+                let id = self.child(dependency, "dependencies", step)?;
                 self.out.dependent_schemas.push((name.to_owned(), id));
             }
         }
@@ -431,7 +407,8 @@ impl Object<'_, '_> {
                 "an array of names is expected (a boolean is of draft 3): name this property in `required` of the object",
             )),
             _ => {
-                self.out.required = keywords::strings(tape, value)?;
+                let names = &mut self.parser.names;
+                self.out.required = keywords::each_string(tape, value, |s| names.intern(s))?;
                 Ok(())
             }
         }
@@ -452,7 +429,7 @@ impl Object<'_, '_> {
     fn finish(&mut self) -> Result<()> {
         if let Some(value) = self.later.additional_items {
             if self.later.item_list {
-                self.out.items = Some(self.child(value, "additionalItems", None)?);
+                self.out.items = Some(self.child(value, "additionalItems", Step::None)?);
             } else {
                 let reason = "without a list in `items` it has no items to apply to";
                 self.row("additionalItems", Enforcement::Ignored, reason.into())?;
@@ -482,7 +459,7 @@ impl Object<'_, '_> {
     }
 
     fn row(&mut self, keyword: &str, enforcement: Enforcement, reason: String) -> Result<()> {
-        let pointer = self.parser.pointers.get(self.place.id).to_string();
+        let pointer = self.parser.pointers.get(self.place.id, &self.parser.names);
         self.parser.row_bytes += pointer.len();
         self.parser.check_pointers()?;
         self.parser.rows.push(ReportRow { pointer, keyword: keyword.to_owned(), enforcement, reason });

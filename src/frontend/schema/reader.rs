@@ -4,6 +4,7 @@ use super::text::{Kind, Node, NodeId, Tape, WIDE};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::work::go_on;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// Reads a document whose size has been checked.
@@ -34,6 +35,22 @@ struct Reader<'t> {
 
 /// How many bytes, up to less than eight before the end, come before the first quote, backslash or control character.
 fn plain_run(bytes: &[u8]) -> usize {
+    // Keys and words are short. What goes on beyond them is prose, of which blocks are looked at as a whole.
+    const SHORT: usize = 16;
+    let short = plain_words(bytes.get(..SHORT).unwrap_or(bytes));
+    if short < SHORT {
+        return short;
+    }
+    let (blocks, _) = bytes.as_chunks::<32>();
+    let is_plain = |block: &&[u8; 32]| {
+        block.iter().fold(0, |ends, &b| ends | u8::from(b < 0x20) | u8::from(b == b'"') | u8::from(b == b'\\')) == 0
+    };
+    let run = (blocks.iter().take_while(is_plain).count() * 32).max(short);
+    run + plain_words(bytes.get(run..).unwrap_or_default())
+}
+
+/// The same, word by word.
+fn plain_words(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = ONES << 7;
     let mut run = 0;
@@ -50,6 +67,12 @@ fn plain_run(bytes: &[u8]) -> usize {
         run += 8;
     }
     run
+}
+
+/// Equal for equal keys, and mostly for no others: the length and bytes of both ends and of the middle.
+fn sight(key: &[u8]) -> u32 {
+    let at = |i: usize| key.get(i).copied().map_or(0, u32::from);
+    key.len() as u32 & 0xff | at(0) << 8 | at(key.len() / 2) << 16 | at(key.len().wrapping_sub(1)) << 24
 }
 
 impl<'t> Reader<'t> {
@@ -201,16 +224,16 @@ impl<'t> Reader<'t> {
         };
         let mut twice = None;
         if n <= WIDE {
-            let mut seen = [""; WIDE as usize];
-            for (i, k) in keys().enumerate() {
+            // Keys that differ at sight need not be compared.
+            let mut seen: SmallVec<[(u32, u32); WIDE as usize]> = SmallVec::new();
+            for k in keys() {
                 let key = self.tape.key(k);
-                if seen.iter().take(i).any(|s| *s == key) {
+                let sight = sight(key.as_bytes());
+                if seen.iter().any(|s| s.0 == sight && self.tape.key(s.1) == key) {
                     twice = Some(k);
                     break;
                 }
-                if let Some(slot) = seen.get_mut(i) {
-                    *slot = key;
-                }
+                seen.push((sight, k));
             }
         } else {
             let mut sorted: Box<[u32]> = keys().collect();
@@ -255,7 +278,8 @@ impl<'t> Reader<'t> {
                     });
                 }
                 Some(b'\\') => {
-                    let s = unescaped.get_or_insert_default();
+                    // What is escaped once mostly is again.
+                    let s = unescaped.get_or_insert_with(|| String::with_capacity((self.pos - from) * 2 + 32));
                     s.push_str(self.text.get(from..self.pos).unwrap_or_default());
                     let c = self.escape()?;
                     unescaped.get_or_insert_default().push(c);

@@ -141,3 +141,27 @@ fn errors_name_the_byte() {
     assert_eq!(*read("[1, x]").unwrap_err().place(), Place::Byte(4));
     assert_eq!(*read("{\"a\" 1}").unwrap_err().place(), Place::Byte(5));
 }
+
+#[test]
+fn strings_end_where_they_end_however_long_they_are() {
+    for n in (0..100).chain([1_000]) {
+        for plain in ["a", "é", "\u{7f}", " "] {
+            let body = plain.repeat(n);
+            for (written, meant) in [("", ""), ("\\n", "\n"), ("\\\"x", "\"x")] {
+                let text = format!("[\"{body}{written}\", \"b\"]");
+                let tape = read(&text).unwrap();
+                let items: Vec<&str> = tape.items(NodeId::ROOT).filter_map(|i| tape.string(i)).collect();
+                assert_eq!(items, [body.clone() + meant, "b".to_owned()]);
+            }
+            let control = read(&format!("\"{body}\u{1f}{body}\"")).unwrap_err().place().clone();
+            assert_eq!(control, Place::Byte(1 + body.len()));
+        }
+    }
+}
+
+#[test]
+fn keys_that_look_alike_are_compared() {
+    assert!(read(r#"{"axbxc":1,"aybyc":2,"azbzc":3}"#).is_ok());
+    let e = read(r#"{"axbxc":1,"aybyc":2,"axbxc":3}"#).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Schema, "{e}");
+}

@@ -4,6 +4,8 @@
 //! an upper bound, counting must be exact, so the ways of a position are a partition: each `contains` holds or fails.
 //! With lower bounds only, an element may be counted whenever it matches, and nothing needs to be refused.
 
+use smallvec::SmallVec;
+
 use super::super::model::{SchemaId, Types};
 use super::context::{Context, Lit, Lits};
 use super::node::{FALSE, NodeId, TRUE};
@@ -52,7 +54,7 @@ pub(super) struct Unevaluated {
 /// What is known about an array.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArrayFacts {
-    pub groups: Vec<NodeId>,
+    pub groups: SmallVec<[NodeId; 4]>,
     pub at: Vec<(usize, Lit)>,
     pub counted: Vec<Counted>,
     /// From a position on, no element satisfies the literal.

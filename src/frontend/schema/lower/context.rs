@@ -231,7 +231,7 @@ impl<'m, 'a> Context<'m, 'a> {
             let Some(rows) = by_node.get(&self.nodes.of_schema(SchemaId(i as u32))) else { continue };
             for &(_, keyword, enforcement, ref reason) in rows.iter().map(|&r| &self.rows[r]) {
                 if has(k, keyword) {
-                    let (pointer, reason) = (self.nodes.model.pointer(SchemaId(i as u32)).to_string(), reason.clone());
+                    let (pointer, reason) = (self.nodes.model.pointer(SchemaId(i as u32)), reason.clone());
                     self.report.push(ReportRow { pointer, keyword: keyword.to_string(), enforcement, reason });
                 }
             }

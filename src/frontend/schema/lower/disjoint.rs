@@ -18,6 +18,9 @@ const MOST_PAIRS: usize = 4_096;
 /// Most constants that are tried on a schema that is no enumeration.
 const MOST_WORDS: usize = 256;
 
+/// Parts of a schema. Most have few.
+type Certain = SmallVec<[NodeId; 8]>;
+
 /// What is known about pairs of schemas. A choice among many alternatives asks about all of their pairs, again and
 /// again, so the answers of not too many schemas are bits that are found without hashing.
 pub(super) struct Pairs {
@@ -137,8 +140,8 @@ impl Context<'_, '_> {
     }
 
     /// Parts of an object schema that certainly hold: its own and those of `allOf` and references, to a small depth.
-    pub fn certain(&self, n: NodeId) -> Vec<NodeId> {
-        let mut out = vec![self.nodes.canon(n)];
+    pub fn certain(&self, n: NodeId) -> Certain {
+        let mut out = Certain::from_iter([self.nodes.canon(n)]);
         let mut i = 0;
         while i < out.len() && out.len() < 16 {
             for &c in &self.nodes.get(out[i]).all {
@@ -155,13 +158,13 @@ impl Context<'_, '_> {
     /// Some name that `a` requires has values in `a` and `b` that exclude each other.
     fn objects_disjoint(&mut self, a: NodeId, b: NodeId, depth: u8) -> bool {
         let (pa, pb) = (self.certain(a), self.certain(b));
-        let mut required: Vec<Name> = Vec::new();
+        let mut required: SmallVec<[Name; 16]> = SmallVec::new();
         for &n in &pa {
             required.extend(self.nodes.get(n).object.iter().flat_map(|o| o.required.iter().copied()));
         }
         for name in required {
-            let va: Vec<NodeId> = pa.iter().filter_map(|&n| self.member(n, name)).collect();
-            let vb: Vec<NodeId> = pb.iter().filter_map(|&n| self.member(n, name)).collect();
+            let va: Certain = pa.iter().filter_map(|&n| self.member(n, name)).collect();
+            let vb: Certain = pb.iter().filter_map(|&n| self.member(n, name)).collect();
             for &x in &va {
                 for &y in &vb {
                     if self.disjoint_within(x, y, depth) {
@@ -207,7 +210,7 @@ impl Context<'_, '_> {
         if branches.len() < 8 {
             return all();
         }
-        let parts: Vec<Vec<NodeId>> = branches.iter().map(|&b| self.certain(b)).collect();
+        let parts: Vec<Certain> = branches.iter().map(|&b| self.certain(b)).collect();
         let constant = |i: usize, name: Name| -> Option<Name> {
             let required =
                 parts[i].iter().any(|&n| self.nodes.get(n).object.as_ref().is_some_and(|o| o.required.contains(&name)));
@@ -218,7 +221,7 @@ impl Context<'_, '_> {
             }
         };
         let mut candidates: Vec<Name> = Vec::new();
-        for &n in parts.first().into_iter().flatten() {
+        for &n in parts.first().into_iter().flat_map(|p| p.iter()) {
             candidates.extend(self.nodes.get(n).object.iter().flat_map(|o| o.required.iter().copied().take(16)));
         }
         for name in candidates {

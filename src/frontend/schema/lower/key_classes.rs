@@ -3,6 +3,8 @@
 //! Keys are told apart only by which patterns match them. Each class is inside or outside of every split; classes
 //! without a key vanish, so that overlapping patterns cost what they need and not `2^n`.
 
+use smallvec::SmallVec;
+
 use super::context::{Context, Lit, Lits};
 use super::node::{Name, NodeId, TRUE};
 use super::object::{Exists, Keys, ObjectFacts};
@@ -24,7 +26,7 @@ pub(super) enum Split {
 /// Keys that match exactly some of the splits.
 pub(super) struct Class {
     pub keys: ExprId,
-    pub matched: Vec<bool>,
+    pub matched: SmallVec<[bool; 16]>,
 }
 
 /// The keys that the facts allow, and their classes: disjoint, and each inside or outside of every split.
@@ -32,15 +34,15 @@ pub(super) fn partition(
     cx: &mut Context<'_, '_>,
     facts: &ObjectFacts,
     splits: &[(Split, ExprId)],
-) -> Result<(ExprId, Vec<Class>)> {
+) -> Result<(ExprId, SmallVec<[Class; 2]>)> {
     let mut base = cx.any_text;
     for &l in &facts.names {
         let keys = cx.key_language(l)?;
         base = cx.meet(base, keys);
     }
-    let mut found = vec![Class { keys: base, matched: Vec::new() }];
+    let mut found: SmallVec<[Class; 2]> = SmallVec::from_iter([Class { keys: base, matched: SmallVec::new() }]);
     for (i, &(_, e)) in splits.iter().enumerate() {
-        let mut next = Vec::with_capacity(found.len() * 2);
+        let mut next = SmallVec::with_capacity(found.len() * 2);
         for c in found {
             let inside = cx.meet(c.keys, e);
             let outside = cx.x.minus(c.keys, e);
@@ -87,7 +89,7 @@ pub(super) fn list_few_keys(cx: &mut Context<'_, '_>, facts: &mut ObjectFacts) -
 /// Everything that tells keys apart in these facts, with the keys it stands for.
 pub(super) fn splits(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Result<Vec<(Split, ExprId)>> {
     let mut out: Vec<(Split, ExprId)> = Vec::new();
-    let mut nodes: Vec<NodeId> = facts.groups.clone();
+    let mut nodes: SmallVec<[NodeId; 8]> = SmallVec::from_slice(&facts.groups);
     nodes.extend(facts.scopes.iter().flat_map(|s| s.by.iter().copied()));
     for e in others {
         match e.keys {
@@ -99,7 +101,8 @@ pub(super) fn splits(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Ex
         }
     }
     for n in nodes {
-        let patterns: Vec<Name> = cx.nodes.get(n).object.iter().flat_map(|o| o.patterns.iter().map(|p| p.0)).collect();
+        let patterns: SmallVec<[Name; 8]> =
+            cx.nodes.get(n).object.iter().flat_map(|o| o.patterns.iter().map(|p| p.0)).collect();
         for p in patterns {
             if out.iter().any(|o| o.0 == Split::Pattern(p)) {
                 continue;

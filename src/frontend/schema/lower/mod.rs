@@ -21,6 +21,7 @@ mod number_set;
 mod numbers;
 mod object;
 mod object_shape;
+mod parents;
 mod productive;
 mod scalar;
 mod search;

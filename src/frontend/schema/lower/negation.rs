@@ -41,7 +41,8 @@ impl Context<'_, '_> {
         let Some((k, format)) = keywords.and_then(|k| Some((k, k.format.as_deref()?))) else { return Ok(None) };
         let text = format::at_most(&mut self.x, format);
         let wide = Scalars { sets: vec![StringSet { text, min: 0, max: INF, plain: false }], ..Scalars::default() };
-        let others = Keywords { format: None, ..k.clone() };
+        let mut others = k.clone();
+        others.format = None;
         let rest = Scalars { sets: self.own_strings(id, Some(&others))?, ..Scalars::default() };
         Ok(Some(Rc::new(self.intersect(&rest, &wide)?)))
     }

@@ -8,18 +8,19 @@
 //! recursive schema) stays valid through [`Nodes::canon`].
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 use super::super::decimal::Decimal;
 use super::super::model::{Keywords, Model, SchemaId, SchemaKind, Types};
+use super::super::names::Names;
 use super::canonical::Contents;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Names a node; always read through [`Nodes::canon`].
 pub(super) type NodeId = u32;
 
-/// A string of the schema: property name, pattern, format or enumerated word.
-pub(super) type Name = u32;
+pub(super) use super::super::names::Name;
 
 /// The schema `true`.
 pub(super) const TRUE: NodeId = 0;
@@ -105,7 +106,7 @@ pub(super) struct Node<'m> {
     pub object: Option<Box<ObjectPart>>,
     pub array: Option<Box<ArrayPart>>,
     /// References, then `allOf`.
-    pub all: Vec<NodeId>,
+    pub all: SmallVec<[NodeId; 4]>,
     pub any: Option<Vec<NodeId>>,
     pub one: Option<Vec<NodeId>>,
     pub not: Option<NodeId>,
@@ -126,7 +127,7 @@ impl Node<'_> {
             spelled: None,
             object: None,
             array: None,
-            all: Vec::new(),
+            all: SmallVec::new(),
             any: None,
             one: None,
             not: None,
@@ -175,8 +176,8 @@ pub(super) struct Nodes<'m> {
     /// The masks of finished nodes once more, close together.
     masks: Vec<Types>,
     pub(super) contents: Contents,
-    names: Vec<Arc<str>>,
-    name_index: FxHashMap<Arc<str>, Name>,
+    /// Names besides those of the model: patterns, formats and enumerated words.
+    names: Names,
     /// How the numbers of `enum` and `const` are written, each way once.
     pub written: FxHashMap<Decimal, Vec<String>>,
 }
@@ -190,12 +191,9 @@ impl<'m> Nodes<'m> {
             canon: vec![UNBUILT; model.schemas.len() + 2],
             masks: vec![Types(0); model.schemas.len() + 2],
             contents: Contents::default(),
-            names: Vec::new(),
-            name_index: FxHashMap::default(),
+            names: Names::default(),
             written: FxHashMap::default(),
         };
-        n.names.reserve(model.schemas.len());
-        n.name_index.reserve(model.schemas.len());
         n.contents.reserve(model.schemas.len());
         for (id, types) in [(TRUE, Types::ALL), (FALSE, Types(0))] {
             n.canon[id as usize] = id;
@@ -239,7 +237,7 @@ impl<'m> Nodes<'m> {
     }
 
     /// JSON Pointer of a node.
-    pub fn pointer(&self, id: NodeId) -> &'m str {
+    pub fn pointer(&self, id: NodeId) -> String {
         self.model.pointer(self.get(id).origin)
     }
 
@@ -250,17 +248,13 @@ impl<'m> Nodes<'m> {
 
     /// The text of a name.
     pub fn name(&self, name: Name) -> Arc<str> {
-        self.names.get(name as usize).cloned().unwrap_or_default()
+        let known = &self.model.names;
+        let text = known.get(name).or_else(|| self.names.get(name.checked_sub(known.len() as Name)?));
+        text.cloned().unwrap_or_default()
     }
 
     pub(super) fn intern(&mut self, s: &str) -> Name {
-        if let Some(&n) = self.name_index.get(s) {
-            return n;
-        }
-        let (n, s) = (self.names.len() as Name, Arc::<str>::from(s));
-        self.names.push(s.clone());
-        self.name_index.insert(s, n);
-        n
+        self.names.intern_above(&self.model.names, s)
     }
 
     fn reach(&mut self, root: SchemaId) -> Result<()> {
@@ -283,7 +277,7 @@ impl<'m> Nodes<'m> {
                 SchemaKind::Keywords(k) => {
                     self.canon[slot] = slot as NodeId;
                     stack.push((id, true));
-                    children(k, |c| stack.push((c, false)));
+                    k.children(|c| stack.push((c, false)));
                 }
             }
         }
@@ -294,7 +288,8 @@ impl<'m> Nodes<'m> {
         let model: &'m Model = self.model;
         let Some(SchemaKind::Keywords(k)) = model.schemas.get(id.0 as usize).map(|s| &s.kind) else { return Ok(()) };
         let slot = id.0 + 2;
-        let node = self.node_of(id, k)?;
+        let mut node = Node::of(id, k.types.unwrap_or(Types::ALL));
+        self.describe(&mut node, k)?;
         // A schema that only passes on to another is that other one.
         if node.types == Types::ALL && node.values.is_empty() && node.scalar.is_none() {
             let plain = node.object.is_none() && node.array.is_none() && node.not.is_none() && node.cond.is_none();
@@ -350,15 +345,31 @@ impl<'m> Nodes<'m> {
         v.iter().map(|&s| self.id(s)).collect()
     }
 
-    fn node_of(&mut self, origin: SchemaId, k: &'m Keywords) -> Result<Node<'m>> {
-        let mut n = Node::of(origin, k.types.unwrap_or(Types::ALL));
+    /// What the keywords say.
+    fn describe(&mut self, n: &mut Node<'m>, k: &'m Keywords) -> Result<()> {
         n.bare_integers = k.bare_integers && n.types.0 & Types::NUMBER.0 == Types::INTEGER.0;
         for v in k.enumeration.iter() {
-            let values = self.values(origin, v.iter())?;
+            let values = self.values(n.origin, v.iter())?;
             n.values.push(values);
         }
+        n.all = k.refs.iter().map(|&s| self.id(s)).collect();
+        if k.has_more() {
+            self.describe_more(n, k)?;
+        }
+        if n.types.contains(Types::OBJECT) {
+            n.object = self.object_part(k);
+        }
+        if n.types.contains(Types::ARRAY) {
+            n.array = self.array_part(k);
+        }
+        n.all.retain(|c| *c != TRUE);
+        Ok(())
+    }
+
+    /// What the keywords say that few schemas have, but for those about objects and arrays.
+    fn describe_more(&mut self, n: &mut Node<'m>, k: &'m Keywords) -> Result<()> {
         if let Some(v) = k.constant.as_deref() {
-            let values = self.values(origin, std::iter::once(v))?;
+            let values = self.values(n.origin, std::iter::once(v))?;
             n.values.push(values);
         }
         let number = k.minimum.is_some()
@@ -375,15 +386,7 @@ impl<'m> Nodes<'m> {
         {
             n.spelled = Some(Scalar::Word(self.intern(word)));
         }
-        if n.types.contains(Types::OBJECT) {
-            n.object = self.object_part(k);
-        }
-        if n.types.contains(Types::ARRAY) {
-            n.array = self.array_part(k);
-        }
-        n.all = self.ids(&k.refs);
         n.all.extend(k.all_of.iter().map(|&s| self.id(s)));
-        n.all.retain(|&c| c != TRUE);
         n.any = k.any_of.as_ref().map(|v| self.ids(v));
         n.one = k.one_of.as_ref().map(|v| self.ids(v));
         n.not = k.not.map(|s| self.id(s)).filter(|&c| c != FALSE);
@@ -391,22 +394,23 @@ impl<'m> Nodes<'m> {
             let or_true = |s: Option<SchemaId>| s.map_or(TRUE, |s| self.id(s));
             n.cond = Some((self.id(i), or_true(k.then), or_true(k.else_)));
         }
-        Ok(n)
+        Ok(())
     }
 
     fn object_part(&mut self, k: &'m Keywords) -> Option<Box<ObjectPart>> {
-        let mut o = ObjectPart { props: Vec::with_capacity(k.properties.len()), ..ObjectPart::default() };
-        for (name, s) in &k.properties {
-            let name = self.intern(name);
-            o.props.push((name, self.id(*s)));
+        let few = k.properties.is_empty() && k.required.is_empty() && k.additional_properties.is_none();
+        if few && !k.has_more() {
+            return None;
         }
+        let mut o = ObjectPart { props: Vec::with_capacity(k.properties.len()), ..ObjectPart::default() };
+        o.props.extend(k.properties.iter().map(|&(name, s)| (name, self.id(s))));
         for (pattern, s) in &k.pattern_properties {
             let pattern = self.intern(pattern);
             o.patterns.push((pattern, self.id(*s)));
         }
         o.additional = k.additional_properties.map(|s| self.id(s));
         o.names = k.property_names.map(|s| self.id(s)).filter(|&c| c != TRUE);
-        o.required = k.required.iter().map(|s| self.intern(s)).collect();
+        o.required.clone_from(&k.required);
         o.min = k.min_properties.unwrap_or(0);
         o.max = k.max_properties;
         for (name, needs) in &k.dependent_required {
@@ -434,6 +438,9 @@ impl<'m> Nodes<'m> {
     }
 
     fn array_part(&mut self, k: &'m Keywords) -> Option<Box<ArrayPart>> {
+        if k.items.is_none() && !k.unique_items && !k.has_more() {
+            return None;
+        }
         let contains = k.contains.map(|s| (self.id(s), k.min_contains.unwrap_or(1), k.max_contains));
         let a = ArrayPart {
             prefix: self.ids(&k.prefix_items),
@@ -469,26 +476,4 @@ impl<'m> Nodes<'m> {
 fn spelled_by(pattern: &str) -> Option<&str> {
     let word = pattern.strip_prefix('^')?.strip_suffix('$')?;
     (!word.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])).then_some(word)
-}
-
-/// Every schema that `k` names, last first, so that a stack takes them in declared order.
-fn children(k: &Keywords, mut visit: impl FnMut(SchemaId)) {
-    let lists = [Some(&k.refs), Some(&k.all_of), k.any_of.as_ref(), k.one_of.as_ref(), Some(&k.prefix_items)];
-    let single = [
-        k.items,
-        k.contains,
-        k.unevaluated_items,
-        k.additional_properties,
-        k.property_names,
-        k.unevaluated_properties,
-        k.not,
-        k.if_,
-        k.then,
-        k.else_,
-    ];
-    single.iter().rev().flatten().for_each(|&s| visit(s));
-    for list in [&k.dependent_schemas, &k.pattern_properties, &k.properties] {
-        list.iter().rev().for_each(|p| visit(p.1));
-    }
-    lists.into_iter().flatten().for_each(|v| v.iter().rev().for_each(|&s| visit(s)));
 }

@@ -3,6 +3,8 @@
 //! Facts refer to nodes instead of copying their members, so a state of the search stays small however many
 //! properties a schema has; [`object_shape`](super::object_shape) looks the members up once at the end.
 
+use smallvec::SmallVec;
+
 use super::super::model::Types;
 use super::context::{Context, Lit, Lits};
 use super::node::{FALSE, Name, NodeId, TRUE};
@@ -60,7 +62,7 @@ pub(super) struct Unevaluated {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ObjectFacts {
     /// Nodes that describe members.
-    pub groups: Vec<NodeId>,
+    pub groups: SmallVec<[NodeId; 4]>,
     /// Present or absent.
     pub presence: Vec<(Name, bool)>,
     presence_index: rustc_hash::FxHashMap<Name, bool>,
@@ -149,6 +151,7 @@ impl Kind for Objects {
             }
         }
         let mut alive = true;
+        facts.presence.reserve(o.required.len());
         for &r in &o.required {
             alive &= facts.set_presence(r, true);
         }

@@ -8,6 +8,8 @@
 //! `additionalProperties`, say). Named keys are tried one by one; for all others that member is a *witness* of the
 //! shape: each class that may have it appears twice, with the rule of any member and with that of the witness.
 
+use smallvec::SmallVec;
+
 use super::super::model::SchemaId;
 use super::context::{Context, Lit};
 use super::key_classes::{class_has, class_lits, list_few_keys, partition, splits};
@@ -33,6 +35,10 @@ pub(super) fn object_shapes(
     dead: &mut Option<SchemaId>,
 ) -> Result<()> {
     let mut facts = facts;
+    if facts.exists.is_empty() {
+        cx.work(1)?;
+        return build(cx, &facts, &[], out, dead);
+    }
     list_few_keys(cx, &mut facts)?;
     let mut work = vec![(facts, Vec::new())];
     while let Some((mut facts, mut others)) = work.pop() {
@@ -115,7 +121,8 @@ fn has_key(cx: &mut Context<'_, '_>, e: &Exists, name: Name) -> Result<bool> {
 
 /// Every name that the facts mention, in declared order.
 fn all_names(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Vec<Name> {
-    let mut out = Vec::new();
+    let props = |g: NodeId| cx.nodes.get(g).object.as_ref().map_or(0, |o| o.props.len());
+    let mut out = Vec::with_capacity(facts.groups.iter().map(|&g| props(g)).sum::<usize>() + facts.presence.len());
     let violated = facts.exists.iter().chain(others).filter_map(|e| match e.keys {
         Keys::Additional(n) => Some(n),
         _ => None,
@@ -185,18 +192,18 @@ fn build(
     if !settle_implications(&mut shape) {
         return Ok(());
     }
-    let mut shapes = Vec::new();
+    let mut found = None;
     if facts.max == Some(0) {
         // A key that is required has no room.
         if others.is_empty() && !shape.properties.iter().any(|p| p.required) {
             shape.properties.clear();
             shape.implications.clear();
-            shapes.push(shape);
+            found = Some(shape);
         }
     } else {
-        classes(cx, facts, others, shape, &mut shapes)?;
+        found = classes(cx, facts, others, shape)?;
     }
-    for mut s in shapes {
+    if let Some(mut s) = found {
         if s.others.is_empty() {
             drop_forbidden(&mut s);
         }
@@ -230,14 +237,13 @@ fn classes(
     facts: &ObjectFacts,
     others: &[Exists],
     mut shape: ObjectShape,
-    out: &mut Vec<ObjectShape>,
-) -> Result<()> {
+) -> Result<Option<ObjectShape>> {
     if others.len() > MAX_WITNESSES as usize {
         return Err(Error::limit("members that must exist", MAX_WITNESSES.into(), others.len() as u64));
     }
     let splits = splits(cx, facts, others)?;
     let (base, found) = partition(cx, facts, &splits)?;
-    let mut all: Vec<(KeyClass, usize)> = Vec::new();
+    let mut all: SmallVec<[(KeyClass, usize); 2]> = SmallVec::new();
     let mut unstated = 0u32;
     for c in &found {
         let lits = class_lits(cx, facts, &splits, &c.matched);
@@ -258,7 +264,7 @@ fn classes(
                 can.push(i);
             }
         }
-        let mut ways: Vec<(RuleId, u32)> = vec![(any, 0)];
+        let mut ways: SmallVec<[(RuleId, u32); 2]> = SmallVec::from_iter([(any, 0)]);
         for chosen in 1..1u32 << can.len() {
             cx.work(1)?;
             let mut with = lits.clone();
@@ -297,6 +303,7 @@ fn classes(
             cx.unsupported(node, keyword, reason)?;
         }
     }
+    shape.others.reserve_exact(all.len());
     for (mut c, n) in all {
         if n == found.len() && n > 1 {
             c.keys = base;
@@ -306,10 +313,8 @@ fn classes(
     }
     let stated = others.len() as u32 - unstated.count_ones();
     shape.witnesses = (1 << stated) - 1;
-    if !shape.others.iter().fold(0, |m, c| m | c.matches) & shape.witnesses == 0 {
-        out.push(shape);
-    }
-    Ok(())
+    let witnessed = !shape.others.iter().fold(0, |m, c| m | c.matches) & shape.witnesses == 0;
+    Ok(witnessed.then_some(shape))
 }
 
 /// The bits of `matches` without those of `gone`, moved together.

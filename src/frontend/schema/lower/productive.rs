@@ -10,6 +10,7 @@ use super::super::decimal::canonical::canonical;
 use super::super::model::SchemaId;
 use super::context::Context;
 use super::object_shape::MANY_KEYS;
+use super::parents::Parents;
 use super::text_length;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{ArrayShape, Element, INF, ObjectShape, Rule, RuleId, Rules, witness_members};
@@ -45,17 +46,6 @@ pub(super) fn prune(cx: &mut Context<'_, '_>, drafts: Vec<Draft>, root: RuleId) 
     p.rebuild(root)
 }
 
-/// The children of a rule.
-fn children(r: &Rule, mut visit: impl FnMut(RuleId)) {
-    for a in &r.arrays {
-        a.prefix.iter().flatten().chain(&a.rest).for_each(|e| visit(e.rule));
-    }
-    for o in &r.objects {
-        o.properties.iter().filter_map(|p| p.rule).for_each(&mut visit);
-        o.others.iter().for_each(|c| visit(c.rule));
-    }
-}
-
 impl Productive<'_, '_, '_> {
     fn is(&self, r: RuleId) -> bool {
         self.yes.get(r.0 as usize).copied().unwrap_or(false)
@@ -63,15 +53,7 @@ impl Productive<'_, '_, '_> {
 
     fn solve(&mut self) -> Result<()> {
         let n = self.drafts.len();
-        let mut parents: Vec<Vec<u32>> = vec![Vec::new(); n];
-        for (i, d) in self.drafts.iter().enumerate() {
-            children(&d.rule, |c| {
-                let list = &mut parents[c.0 as usize];
-                if list.last() != Some(&(i as u32)) {
-                    list.push(i as u32);
-                }
-            });
-        }
+        let parents = Parents::of(&self.drafts);
         // Children mostly have larger numbers than their parents.
         let mut work: Vec<u32> = (0..n as u32).collect();
         while let Some(i) = work.pop() {
@@ -80,7 +62,7 @@ impl Productive<'_, '_, '_> {
                 continue;
             }
             self.yes[i] = true;
-            work.extend(parents[i].iter().copied().filter(|&p| !self.yes[p as usize]));
+            work.extend(parents.get(i).iter().copied().filter(|&p| !self.yes[p as usize]));
         }
         Ok(())
     }
@@ -343,28 +325,32 @@ impl Productive<'_, '_, '_> {
     fn rebuild(mut self, root: RuleId) -> Result<(Vec<Rule>, RuleId)> {
         const NEW: u32 = u32::MAX;
         let mut number = vec![NEW; self.drafts.len()];
-        let mut order = vec![root];
+        let mut order = Vec::with_capacity(self.drafts.len());
+        order.push(root);
+        let unique = self.drafts.iter().any(|d| d.rule.arrays.iter().any(|a| a.unique));
         number[root.0 as usize] = 0;
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(self.drafts.len());
         let mut i = 0;
         while i < order.len() {
             let at = order[i].0 as usize;
-            // The scalars stay: arrays of unique elements ask for them.
+            // Arrays of unique elements ask for scalars of other rules.
             let drafted = &mut self.drafts[at].rule;
-            let (was_arrays, was_objects) = (std::mem::take(&mut drafted.arrays), std::mem::take(&mut drafted.objects));
-            let mut rule = drafted.clone();
-            let mut arrays = Vec::with_capacity(was_arrays.len());
-            for a in was_arrays {
-                if self.array_possible(&a)? {
-                    arrays.push(self.prune_array(a));
+            let (mut arrays, mut objects) = (std::mem::take(&mut drafted.arrays), std::mem::take(&mut drafted.objects));
+            let mut rule = if unique { drafted.clone() } else { std::mem::take(drafted) };
+            keep(&mut arrays, |a| {
+                let possible = self.array_possible(a)?;
+                if possible {
+                    self.prune_array(a);
                 }
-            }
-            let mut objects = Vec::with_capacity(was_objects.len());
-            for o in was_objects {
-                if self.object_possible(&o)? {
-                    objects.push(self.prune_object(o)?);
+                Ok(possible)
+            })?;
+            keep(&mut objects, |o| {
+                let possible = self.object_possible(o)?;
+                if possible {
+                    self.prune_object(o);
                 }
-            }
+                Ok(possible)
+            })?;
             let mut visit = |r: &mut RuleId| {
                 let n = &mut number[r.0 as usize];
                 if *n == NEW {
@@ -388,7 +374,7 @@ impl Productive<'_, '_, '_> {
         Ok((out, RuleId(0)))
     }
 
-    fn prune_array(&self, mut a: ArrayShape) -> ArrayShape {
+    fn prune_array(&self, a: &mut ArrayShape) {
         for w in a.prefix.iter_mut().chain([&mut a.rest]) {
             w.retain(|e| self.is(e.rule));
         }
@@ -396,20 +382,31 @@ impl Productive<'_, '_, '_> {
             a.prefix.truncate(i);
             a.rest.clear();
         }
-        a
     }
 
-    fn prune_object(&mut self, mut o: ObjectShape) -> Result<ObjectShape> {
+    fn prune_object(&self, o: &mut ObjectShape) {
         for p in &mut o.properties {
             p.rule = p.rule.filter(|&r| self.is(r));
         }
-        settle_implications(&mut o);
+        settle_implications(o);
         o.others.retain(|c| self.is(c.rule));
         if o.others.is_empty() {
-            super::object_shape::drop_forbidden(&mut o);
+            super::object_shape::drop_forbidden(o);
         }
-        Ok(o)
     }
+}
+
+/// Leaves what is to be kept, in place.
+fn keep<T>(list: &mut Vec<T>, mut keeps: impl FnMut(&mut T) -> Result<bool>) -> Result<()> {
+    let mut failed = Ok(());
+    list.retain_mut(|t| {
+        failed.is_ok()
+            && keeps(t).unwrap_or_else(|e| {
+                failed = Err(e);
+                false
+            })
+    });
+    failed
 }
 
 /// The error for a schema that accepts nothing.

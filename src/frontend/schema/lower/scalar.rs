@@ -316,7 +316,7 @@ impl Context<'_, '_> {
 
     /// The scalars as the rule states them: literals and sets of strings.
     pub fn finish_scalars(&mut self, s: &Scalars) -> Result<(Option<ExprId>, Vec<StringSet>)> {
-        let mut parts = Vec::new();
+        let mut parts: SmallVec<[ExprId; 4]> = SmallVec::new();
         for (present, word) in [s.null, s.yes, s.no].into_iter().zip(self.common.words) {
             if present {
                 parts.push(word);

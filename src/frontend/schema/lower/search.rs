@@ -12,6 +12,7 @@
 //! More evaluated members never make such a keyword fail, so `anyOf` is split into *sets of branches that hold*
 //! without saying that the others fail; the union over all sets is exact.
 
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 use super::super::model::Types;
@@ -114,12 +115,20 @@ impl<K: Kind> Clone for State<K> {
     }
 }
 
+/// The facts of each combination; most rules have one.
+pub(super) type Combinations<K> = SmallVec<[<K as Kind>::Facts; 1]>;
+
 /// All consistent combinations, as facts in declared order.
-pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Result<Vec<K::Facts>> {
+pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Result<Combinations<K>> {
+    if let [lit] = lits
+        && let Some(facts) = plain::<K>(cx, *lit)?
+    {
+        return Ok(SmallVec::from_iter([facts]));
+    }
     let todo = lits.iter().rev().map(|&l| Item::Lit(l, 0)).collect();
     let mut stack: Vec<State<K>> =
         vec![State { facts: K::Facts::default(), seen: Vec::new(), choices: Vec::new(), todo }];
-    let mut out = Vec::new();
+    let mut out = SmallVec::new();
     while let Some(mut state) = stack.pop() {
         cx.work(1)?;
         if !settle(cx, &mut state)? {
@@ -136,6 +145,24 @@ pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Res
         }
     }
     Ok(out)
+}
+
+/// The facts of a schema that applies no other in place, as most do: there is nothing to search.
+fn plain<K: Kind>(cx: &mut Context<'_, '_>, lit: Lit) -> Result<Option<K::Facts>> {
+    let node = cx.nodes.canon(lit.node);
+    let n = cx.nodes.get(node);
+    if lit.negated || n.applies() || !n.values.is_empty() || !n.mask.contains(K::TYPE) {
+        return Ok(None);
+    }
+    let mut facts = K::Facts::default();
+    let mut taken = Taken { items: Vec::new(), choices: Vec::new(), scope: 0 };
+    let alive = K::take(cx, node, &mut facts, &mut taken)?;
+    if !alive || !taken.items.is_empty() || !taken.choices.is_empty() {
+        return Ok(None);
+    }
+    // What the search would have counted.
+    cx.work(2)?;
+    Ok(Some(facts))
 }
 
 /// One state for each alternative. While other choices are open, an alternative may assume that the earlier ones fail:

@@ -29,6 +29,7 @@ impl Shapes {
     pub fn add(&mut self, shape: ObjectShape) {
         // Most rules have one shape, which is compared with nothing.
         if self.list.is_empty() {
+            self.list.reserve_exact(1);
             self.list.push(shape);
             return;
         }

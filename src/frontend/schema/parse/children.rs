@@ -1,0 +1,53 @@
+//! The schemas below a keyword: one, a list, or one for each name.
+
+use super::super::keywords;
+use super::super::model::SchemaId;
+use super::super::names::Name;
+use super::super::pointers::Step;
+use super::super::text::{Kind, NodeId};
+use super::{Object, Place};
+use crate::error::{Error, ErrorKind, Result};
+
+impl Object<'_, '_> {
+    pub(super) fn child(&mut self, node: NodeId, keyword: &'static str, step: Step) -> Result<SchemaId> {
+        let Place { id, doc, scope, .. } = self.place;
+        self.parser.place(doc, self.document, node, scope, |p, names| p.push(id, keyword, step, names))
+    }
+
+    pub(super) fn list(&mut self, keyword: &'static str, value: NodeId) -> Result<Vec<SchemaId>> {
+        let tape = &self.document.tape;
+        let Kind::Array(n) = *tape.kind(value) else {
+            return Err(Error::new(ErrorKind::Schema, "an array of schemas is expected"));
+        };
+        if n == 0 {
+            return Err(Error::new(ErrorKind::Schema, "an array of at least one schema is expected"));
+        }
+        let mut out = Vec::with_capacity(n as usize);
+        for (i, item) in (0..).zip(tape.items(value)) {
+            out.push(self.child(item, keyword, Step::Item(i))?);
+        }
+        Ok(out)
+    }
+
+    pub(super) fn map(&mut self, keyword: &'static str, value: NodeId) -> Result<Vec<(String, SchemaId)>> {
+        let tape = &self.document.tape;
+        let n = keywords::object(tape, value)?;
+        let mut out = Vec::with_capacity(n as usize);
+        for (name, schema) in tape.members(value) {
+            let step = Step::Key(self.parser.names.intern(name));
+            out.push((name.to_owned(), self.child(schema, keyword, step)?));
+        }
+        Ok(out)
+    }
+
+    pub(super) fn properties(&mut self, value: NodeId) -> Result<Vec<(Name, SchemaId)>> {
+        let tape = &self.document.tape;
+        let n = keywords::object(tape, value)?;
+        let mut out = Vec::with_capacity(n as usize);
+        for (name, schema) in tape.members(value) {
+            let name = self.parser.names.intern(name);
+            out.push((name, self.child(schema, "properties", Step::Key(name))?));
+        }
+        Ok(out)
+    }
+}
