@@ -41,7 +41,7 @@ fn broad() -> Arc<Vocabulary> {
     Vocabulary::new(tokens, options).unwrap()
 }
 
-const PATTERNS: [&str; 24] = [
+const PATTERNS: [&str; 31] = [
     r"[a-z]+:\w+",
     r"[A-Z][a-z0-9]+( [A-Z][a-z0-9]+)*",
     r"[0-9A-Za-z]{6}-[0-9A-Za-z]{4}",
@@ -68,6 +68,14 @@ const PATTERNS: [&str; 24] = [
     // What leads back to the start says more than the expression does.
     r"((?!ab)(?!A-).)*",
     r"((?!(ab|1_))[\w -])+\n",
+    // Free for a few characters, behind which others of the same kind may stand.
+    r"...a",
+    r"ab.cd.e_1.(é|世)",
+    r"[a-c]{2,3}[a-e0-9世]{2}-.*",
+    r"[^-\s]{1,4}(-[^-\s]{1,4}){1,3}",
+    r"[\w-]{2}[a-z世]*",
+    r"\w{1,3}(_世|é| )+",
+    r"[ab]{2}[^b]{3}",
 ];
 
 const SCHEMAS: [&str; 6] = [

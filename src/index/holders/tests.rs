@@ -56,6 +56,46 @@ fn the_tokens_over_a_set_hold_nothing_else() {
 }
 
 #[test]
+fn blocks_hold_what_their_groups_do() {
+    let v = vocabulary();
+    let holders = Holders::of(&v);
+    let row = |held: &Held| {
+        let mut row = vec![0; v.words()];
+        held.or_into(&mut row);
+        row
+    };
+    let mut from = GROUPS;
+    for size in BLOCKS {
+        for block in 0..GROUPS / size {
+            let mut all = vec![0; v.words()];
+            holders.tokens[block * size..(block + 1) * size].iter().for_each(|held| held.or_into(&mut all));
+            assert_eq!(row(&holders.tokens[from + block]), all, "{size} {block}");
+        }
+        from += GROUPS / size;
+    }
+    assert_eq!(holders.tokens.len(), from);
+}
+
+#[test]
+fn what_stands_behind_a_few_characters_is_kept() {
+    let v = vocabulary();
+    let holders = Holders::of(&v);
+    let trie = v.trie();
+    for chars in 1..=4 {
+        for bytes in [&b"a"[..], b"Z\xC3\xE4", b"\xE2."] {
+            let found = holders.behind(chars, bytes).unwrap();
+            let stands = |node: &u32| {
+                let (last, above) = spelled(&v, trie, *node).split_last().unwrap();
+                bytes.contains(last) && above.iter().filter(|&b| b & 0xC0 != 0x80).count() == chars as usize
+            };
+            assert_eq!(found, (1..trie.len() as u32).filter(stands).collect::<Vec<u32>>(), "{chars} {bytes:?}");
+            assert!(chars > 2 || !found.is_empty());
+        }
+    }
+    assert!(holders.behind(0, b"a").is_none() && holders.behind(5, b"a").is_none());
+}
+
+#[test]
 fn no_exit_is_missing() {
     let v = vocabulary();
     let holders = Holders::of(&v);
