@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::groups::{Groups, Place, group_of, groups_behind, groups_of_some, last_bytes, specials_of};
+use super::groups::{Groups, Place, begun_by, group_of, groups_behind, groups_of_some, last_bytes, specials_of};
 use crate::ir::{Edge, Expr, ExprId, Exprs, INF};
 
 /// What is read of an expression.
@@ -79,6 +79,8 @@ impl Beyond<'_> {
                 }
                 let all = all.or(Read { groups, ..none });
                 match follows {
+                    // Of four bytes there are few, but deeper.
+                    Some(chars) if (0xC2..0xF0).contains(&edge.lo) => all.or(self.inside(edge.to, depth).behind(chars)),
                     Some(chars) => all.or(self.of(edge.to, depth).behind(chars)),
                     None => all,
                 }
@@ -107,6 +109,22 @@ impl Beyond<'_> {
         self.known.insert(e, found);
         found
     }
+
+    /// The same for `e` that begins inside of a character of two or three bytes. The tries of big classes are not worth
+    /// to be remembered.
+    fn inside(&mut self, e: ExprId, depth: u32) -> Read {
+        let none = Read { groups: 0, run: 0, whole: None };
+        let edges = match self.x.get(e) {
+            Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.lo & 0xC0 == 0x80) => edges,
+            Expr::Eps => return Read { whole: Some(0), ..none },
+            _ => return self.of(e, depth),
+        };
+        let mut last = None;
+        edges.iter().fold(none, |all, edge| match last.replace(edge.to) {
+            Some(to) if to == edge.to => all,
+            _ => all.or(self.inside(edge.to, depth)),
+        })
+    }
 }
 
 /// The groups of the characters with the first byte `lead` that `e` reads the rest of, and those that their beginnings
@@ -118,15 +136,17 @@ fn begun(x: &Exprs, lead: u8, e: ExprId) -> Groups {
         _ => None,
     };
     let Some(seconds) = rest(e).filter(|_| (0xC2..0xF0).contains(&lead)) else { return all };
-    let partial = |bytes: &[u8]| bytes.iter().fold(Place::default(), |place, &b| place.after(b).0).partial();
     let last = |edges: &[Edge]| edges.iter().fold(0, |all, e| all | last_bytes(e.lo, e.hi));
-    let mut found = partial(&[lead]);
+    let mut found = Place::default().after(lead).0.partial();
     if lead < 0xE0 {
         return found | groups_of_some(u32::from(lead & 0x1F), last(seconds));
     }
     for (second, to) in seconds.iter().flat_map(|e| (e.lo..=e.hi).map(|b| (b, e.to))) {
+        if found == all {
+            break;
+        }
         let behind = groups_behind(lead, second);
-        found |= partial(&[lead, second]);
+        found |= begun_by(lead, second);
         if behind & !found != 0 {
             let common = u32::from(lead & 0xF) << 6 | u32::from(second & 0x3F);
             found |= rest(to).map_or(behind, |thirds| groups_of_some(common, last(thirds)));

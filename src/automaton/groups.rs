@@ -142,6 +142,18 @@ pub fn last_bytes(lo: u8, hi: u8) -> u64 {
     u64::MAX >> (63 - (hi - lo)) << lo
 }
 
+/// The group that the beginning of a character of three bytes counts as, by its two bytes; see [`Place::partial`].
+#[inline]
+pub fn begun_by(lead: u8, second: u8) -> Groups {
+    one_of(group_of(lead), groups_behind(lead, second))
+}
+
+/// Of the groups of characters that begin alike the one that their beginning counts as; `own` is that of letters.
+#[inline]
+fn one_of(own: Groups, some: Groups) -> Groups {
+    if some & own != 0 || some == 0 { own } else { some & some.wrapping_neg() }
+}
+
 /// What the characters of two and three bytes are.
 struct Table {
     /// The group of each that is in a special one; 0 for others.
@@ -257,7 +269,7 @@ impl Place {
             (0xE0..=0xEF, _) => TABLE.seconds.get(self.so_far as usize).copied().unwrap_or(own),
             _ => own,
         };
-        if some & own != 0 || some == 0 { own } else { some & some.wrapping_neg() }
+        one_of(own, some)
     }
 }
 
@@ -311,6 +323,8 @@ mod tests {
         assert_eq!(begun(b"\xE2"), group_of(0xE2));
         assert_eq!(begun("\u{4E00}".as_bytes().get(..2).unwrap()), group_of(0xE4));
         assert_eq!(begun("\u{300}".as_bytes().get(..1).unwrap()), special(0x300));
+        assert_eq!(begun_by(0xE2, 0x80), begun(b"\xE2\x80"));
+        assert_eq!(begun_by(0xE4, 0xB8), begun(b"\xE4\xB8"));
         assert_eq!(begun("\u{2028}".as_bytes().get(..2).unwrap()) & group_of(0xE2), 0);
         assert_eq!((last_bytes(0x70, 0x7F), last_bytes(0xC0, 0xC8)), (0, 0));
         assert_eq!((last_bytes(0x7F, 0x81), last_bytes(0xBE, 0xC8), last_bytes(0x82, 0x82)), (3, 3 << 62, 4));

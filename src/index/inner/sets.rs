@@ -256,10 +256,7 @@ pub(super) fn by_set(
         }
         None => by_length.cut(bits, free.len),
     }
-    let all = trie.subtree_tokens(0);
-    for &t in spans.0.iter().flat_map(|&(from, to)| &all[from as usize..to as usize]) {
-        bits[t as usize >> 5] |= any[t as usize >> 5] & 1 << (t & 31);
-    }
+    spans.add_to(bits, any, trie, tables.subtrees.most());
     Some(dense_or_few(row))
 }
 
