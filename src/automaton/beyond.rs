@@ -114,6 +114,7 @@ impl Beyond<'_> {
     /// to be remembered.
     fn inside(&mut self, e: ExprId, depth: u32) -> Read {
         let none = Read { groups: 0, run: 0, whole: None };
+        let Some(depth) = depth.checked_sub(1) else { return Read::UNKNOWN };
         let edges = match self.x.get(e) {
             Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.lo & 0xC0 == 0x80) => edges,
             Expr::Eps => return Read { whole: Some(0), ..none },
