@@ -1,21 +1,14 @@
 use super::*;
 use crate::automaton::groups::{ALL, ASCII, LINE_ENDS, WIDE_SPACES, groups_in};
 use crate::vocab::VocabularyOptions;
+use crate::vocab::sample::{bytes_and, ended, strings};
 
 /// Every short string over a few characters, and some tokens that end inside of one.
 fn vocabulary() -> Arc<Vocabulary> {
     const ALPHABET: [&str; 12] = ["a", "b", "Z", "0", "_", ".", " ", "\n", "é", "\u{2028}", "\u{3000}", "世"];
-    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
-    let mut last = vec![String::new()];
-    for _ in 0..3 {
-        last = last.iter().flat_map(|s| ALPHABET.iter().map(move |c| format!("{s}{c}"))).collect();
-        tokens.extend(last.iter().filter(|s| s.len() > 1).map(|s| s.as_bytes().to_vec()));
-    }
+    let mut tokens = bytes_and(strings(&ALPHABET, 3));
     tokens.extend([&b"a\xE2"[..], b"a\xE2\x80", b"ab\xC3", b"\x80a", b"a\xE2b"].map(<[u8]>::to_vec));
-    tokens.sort();
-    tokens.dedup();
-    let stop = tokens.len() as u32;
-    tokens.push(Vec::new());
+    let (tokens, stop) = ended(tokens);
     let options = VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
     Vocabulary::new(tokens, options).unwrap()
 }
