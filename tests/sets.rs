@@ -2,21 +2,19 @@
 //! them are long, subtrees of the trie are big, and tokens leave every set at every depth, also in the middle of a
 //! character. States are met by several lexemes, so that what one makes of a set serves the others.
 
+#[path = "../src/vocab/sample.rs"]
+mod sample;
 mod support;
 
 use interlock::{Vocabulary, VocabularyOptions};
+use sample::{bytes_and, ended, strings};
 use std::sync::Arc;
 use support::check::{Plan, Sources, walk_all};
 
 fn broad() -> Arc<Vocabulary> {
     const ALPHABET: [&str; 17] =
         ["a", "b", "c", "d", "e", "A", "B", "0", "1", "2", "_", "-", " ", "\n", "é", "\u{2028}", "世"];
-    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
-    let mut last: Vec<String> = vec![String::new()];
-    for _ in 0..3 {
-        last = last.iter().flat_map(|s| ALPHABET.iter().map(move |c| format!("{s}{c}"))).collect();
-        tokens.extend(last.iter().filter(|s| s.len() > 1).map(|s| s.as_bytes().to_vec()));
-    }
+    let mut tokens = bytes_and(strings(&ALPHABET, 3));
     // Longer ones, most of them over few characters, and too many of four to be stepped one by one.
     for i in 0..2_400usize {
         let pick = |k: usize| ["a", "b", "c", "d", "e", "0", "1", "_"][(i >> (3 * k)) % 8];
@@ -33,15 +31,16 @@ fn broad() -> Arc<Vocabulary> {
     {
         tokens.push(more.to_vec());
     }
-    tokens.sort();
-    tokens.dedup();
-    let stop = tokens.len() as u32;
-    tokens.push(Vec::new());
+    // Long, but of few characters.
+    for text in ["é".repeat(20), "世".repeat(15), "é".repeat(12) + "-", "ab".repeat(7) + "世世世世世"] {
+        tokens.push(text.into_bytes());
+    }
+    let (tokens, stop) = ended(tokens);
     let options = VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
     Vocabulary::new(tokens, options).unwrap()
 }
 
-const PATTERNS: [&str; 24] = [
+const PATTERNS: [&str; 31] = [
     r"[a-z]+:\w+",
     r"[A-Z][a-z0-9]+( [A-Z][a-z0-9]+)*",
     r"[0-9A-Za-z]{6}-[0-9A-Za-z]{4}",
@@ -68,6 +67,14 @@ const PATTERNS: [&str; 24] = [
     // What leads back to the start says more than the expression does.
     r"((?!ab)(?!A-).)*",
     r"((?!(ab|1_))[\w -])+\n",
+    // Free for a few characters, behind which others of the same kind may stand.
+    r"...a",
+    r"ab.cd.e_1.(é|世)",
+    r"[a-c]{2,3}[a-e0-9世]{2}-.*",
+    r"[^-\s]{1,4}(-[^-\s]{1,4}){1,3}",
+    r"[\w-]{2}[a-z世]*",
+    r"\w{1,3}(_世|é| )+",
+    r"[ab]{2}[^b]{3}",
 ];
 
 const SCHEMAS: [&str; 6] = [

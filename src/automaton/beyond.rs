@@ -2,23 +2,45 @@
 //!
 //! The tokens over a set in which a state is free are known, and others are looked for where they leave the set. Most
 //! that leave it are dead at once, and which these are is read off the expression: behind `[a-z]+:\w+` a string of
-//! small letters goes on with those and with a colon. The answer is an upper bound.
+//! small letters goes on with those and with a colon. How long a string over the set may be is read off it as well:
+//! behind `[a-z]{2,8}-` at most eight characters. Both answers are upper bounds.
 
 use rustc_hash::FxHashMap;
 
-use super::groups::{Groups, Place, group_of, groups_behind, special, specials_of};
-use crate::ir::{Expr, ExprId, Exprs};
+use super::groups::{Groups, Place, begun_by, group_of, groups_behind, groups_of_some, last_bytes, specials_of};
+use crate::ir::{Edge, Expr, ExprId, Exprs, INF};
 
-/// Groups of characters that may be read, and whether some member of the expression may be over the set.
-type Read = (Groups, bool);
+/// What is read of an expression.
+#[derive(Clone, Copy)]
+struct Read {
+    /// Groups of characters that may be read.
+    groups: Groups,
+    /// So many characters at most has a string over the set with which some member begins.
+    run: u32,
+    /// The same of members that are over the set as a whole, if there may be any.
+    whole: Option<u32>,
+}
 
-/// Nothing is known.
-const UNKNOWN: Read = (!0, true);
+impl Read {
+    /// Nothing is known.
+    const UNKNOWN: Read = Read { groups: !0, run: INF, whole: Some(INF) };
+
+    fn or(self, other: Read) -> Read {
+        Read { groups: self.groups | other.groups, run: self.run.max(other.run), whole: self.whole.max(other.whole) }
+    }
+
+    /// The same behind so many characters of the set.
+    fn behind(self, chars: u32) -> Read {
+        Read { run: self.run.saturating_add(chars), whole: self.whole.map(|n| n.saturating_add(chars)), ..self }
+    }
+}
 
 /// The groups of the characters that may follow a string over `set`, the empty one included, with which a member of
-/// `e` begins; all where that is not known. `e` begins between two characters.
-pub fn beyond(x: &Exprs, e: ExprId, set: Groups) -> Groups {
-    Beyond { x, set, known: FxHashMap::default() }.of(e, DEPTH).0
+/// `e` begins, all where that is not known; and the most characters of such a string, [`INF`] for any number or where
+/// that is not known. `e` begins between two characters.
+pub fn beyond(x: &Exprs, e: ExprId, set: Groups) -> (Groups, u32) {
+    let read = Beyond { x, set, known: FxHashMap::default() }.of(e, DEPTH);
+    (read.groups, read.run)
 }
 
 /// How deep an expression is looked into.
@@ -37,48 +59,72 @@ impl Beyond<'_> {
         if let Some(&known) = self.known.get(&e) {
             return known;
         }
-        let Some(depth) = depth.checked_sub(1).filter(|_| self.known.len() < MOST) else { return UNKNOWN };
+        let Some(depth) = depth.checked_sub(1).filter(|_| self.known.len() < MOST) else { return Read::UNKNOWN };
         let x = self.x;
+        let none = Read { groups: 0, run: 0, whole: None };
+        let empty = Read { whole: Some(0), ..none };
         let found = match x.get(e) {
-            Expr::Never => (0, false),
-            Expr::Eps => (0, true),
-            Expr::Step { nullable, edges } => edges.iter().fold((0, *nullable), |(mut all, mut over), edge| {
-                let mut follows = false;
+            Expr::Never => none,
+            Expr::Eps => empty,
+            Expr::Step { nullable, edges } => edges.iter().fold(if *nullable { empty } else { none }, |all, edge| {
+                let (mut groups, mut follows) = (0, None);
                 for b in edge.lo..=edge.hi {
-                    let groups = begun(x, b, edge.to);
-                    all |= groups;
+                    let own = begun(x, b, edge.to);
+                    groups |= own;
                     // Inside of a character nothing is read that its first byte did not stand for.
-                    follows |= groups & self.set != 0 || b & 0xC0 == 0x80;
+                    follows = follows.max(match b & 0xC0 {
+                        0x80 => Some(0),
+                        _ => (own & self.set != 0).then_some(1),
+                    });
                 }
-                if follows {
-                    let (more, ends) = self.of(edge.to, depth);
-                    (all, over) = (all | more, over | ends);
+                let all = all.or(Read { groups, ..none });
+                match follows {
+                    // Of four bytes there are few, but deeper.
+                    Some(chars) if (0xC2..0xF0).contains(&edge.lo) => all.or(self.inside(edge.to, depth).behind(chars)),
+                    Some(chars) => all.or(self.of(edge.to, depth).behind(chars)),
+                    None => all,
                 }
-                (all, over)
             }),
             Expr::Cat(a, b) => match self.of(*a, depth) {
-                (first, true) => {
-                    let (more, over) = self.of(*b, depth);
-                    (first | more, over)
+                first @ Read { whole: Some(chars), .. } => {
+                    let rest = self.of(*b, depth).behind(chars);
+                    Read { whole: rest.whole, ..first.or(rest) }
                 }
                 first => first,
             },
-            Expr::Alt(parts) => parts.iter().fold((0, false), |(all, over), &p| {
-                let (more, ends) = self.of(p, depth);
-                (all | more, over | ends)
+            Expr::Alt(parts) => parts.iter().fold(none, |all, &p| all.or(self.of(p, depth))),
+            Expr::And(parts) => parts.iter().fold(Read::UNKNOWN, |all, &p| {
+                let more = self.of(p, depth);
+                Read { groups: all.groups & more.groups, run: all.run.min(more.run), whole: all.whole.min(more.whole) }
             }),
-            Expr::And(parts) => parts.iter().fold(UNKNOWN, |(all, over), &p| {
-                let (more, ends) = self.of(p, depth);
-                (all & more, over & ends)
-            }),
-            Expr::Rep { body, min, .. } => {
-                let (all, over) = self.of(*body, depth);
-                (all, over || *min == 0)
+            Expr::Rep { body, min, max } => {
+                let one = self.of(*body, depth);
+                let before =
+                    one.whole.unwrap_or(0).saturating_mul(if *max == INF { INF } else { max.saturating_sub(1) });
+                let all = one.behind(before);
+                Read { whole: if *min == 0 { all.whole.max(Some(0)) } else { all.whole }, ..all }
             }
-            Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => UNKNOWN,
+            Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => Read::UNKNOWN,
         };
         self.known.insert(e, found);
         found
+    }
+
+    /// The same for `e` that begins inside of a character of two or three bytes. The tries of big classes are not worth
+    /// to be remembered.
+    fn inside(&mut self, e: ExprId, depth: u32) -> Read {
+        let none = Read { groups: 0, run: 0, whole: None };
+        let Some(depth) = depth.checked_sub(1) else { return Read::UNKNOWN };
+        let edges = match self.x.get(e) {
+            Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.lo & 0xC0 == 0x80) => edges,
+            Expr::Eps => return Read { whole: Some(0), ..none },
+            _ => return self.of(e, depth),
+        };
+        let mut last = None;
+        edges.iter().fold(none, |all, edge| match last.replace(edge.to) {
+            Some(to) if to == edge.to => all,
+            _ => all.or(self.inside(edge.to, depth)),
+        })
     }
 }
 
@@ -91,24 +137,20 @@ fn begun(x: &Exprs, lead: u8, e: ExprId) -> Groups {
         _ => None,
     };
     let Some(seconds) = rest(e).filter(|_| (0xC2..0xF0).contains(&lead)) else { return all };
-    let group = |c: u32| if special(c) != 0 { special(c) } else { group_of(lead) };
-    let partial = |bytes: &[u8]| bytes.iter().fold(Place::default(), |place, &b| place.after(b).0).partial();
-    let mut found = partial(&[lead]);
+    let last = |edges: &[Edge]| edges.iter().fold(0, |all, e| all | last_bytes(e.lo, e.hi));
+    let mut found = Place::default().after(lead).0.partial();
+    if lead < 0xE0 {
+        return found | groups_of_some(u32::from(lead & 0x1F), last(seconds));
+    }
     for (second, to) in seconds.iter().flat_map(|e| (e.lo..=e.hi).map(|b| (b, e.to))) {
-        if lead < 0xE0 {
-            found |= group(u32::from(lead & 0x1F) << 6 | u32::from(second & 0x3F));
-            continue;
+        if found == all {
+            break;
         }
         let behind = groups_behind(lead, second);
-        found |= partial(&[lead, second]);
-        match rest(to) {
-            _ if behind & !found == 0 => {}
-            Some(thirds) if !matches!(*thirds, [e] if (e.lo, e.hi) == (0x80, 0xBF)) => {
-                let high = u32::from(lead & 0xF) << 12 | u32::from(second & 0x3F) << 6;
-                let bytes = thirds.iter().flat_map(|e| e.lo..=e.hi);
-                found |= bytes.fold(0, |all, third| all | group(high | u32::from(third & 0x3F)));
-            }
-            _ => found |= behind,
+        found |= begun_by(lead, second);
+        if behind & !found != 0 {
+            let common = u32::from(lead & 0xF) << 6 | u32::from(second & 0x3F);
+            found |= rest(to).map_or(behind, |thirds| groups_of_some(common, last(thirds)));
         }
     }
     found

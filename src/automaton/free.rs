@@ -17,7 +17,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::groups::{ALL, CONTROLS, Groups, group_of, groups_behind, plain_bytes, special, specials_of};
+use super::groups::{
+    ALL, CONTROLS, Groups, group_of, groups_behind, groups_of_some, last_bytes, plain_bytes, specials_of,
+};
 use super::least::{LeastTable, least};
 use super::lengths::{LengthTable, lengths};
 use crate::ir::{Edge, Expr, ExprId, Exprs, INF};
@@ -414,54 +416,40 @@ fn groups_to(x: &Exprs, edges: &[Edge], target: ExprId) -> Groups {
 /// The groups of the characters with the first byte `lead`, of two or three bytes, that `e` does not read the rest of
 /// to do what `target` does.
 fn missing_rests(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> Groups {
-    let group = |c: u32| if special(c) != 0 { special(c) } else { group_of(lead) };
-    let mut missing = 0;
-    // What leads on is asked for every byte in turn, and lies in their order.
     let rest = |e: ExprId| match x.get(e) {
         Expr::Step { nullable: false, edges } => &edges[..],
         _ => &[],
     };
-    fn by(edges: &mut &[Edge], b: u8) -> Option<ExprId> {
-        while let [first, more @ ..] = *edges
-            && first.hi < b
-        {
-            *edges = more;
-        }
-        edges.first().filter(|e| e.lo <= b).map(|e| e.to)
+    // The last bytes that lead to the target.
+    let whole = |e: ExprId| {
+        let to = rest(e).iter().filter(|e| e.to == target);
+        to.fold(0, |all, e| all | last_bytes(e.lo, e.hi))
+    };
+    if lead < 0xE0 {
+        return groups_of_some(u32::from(lead & 0x1F), !whole(e));
     }
+    let mut missing = 0;
+    // What leads on is asked for every byte in turn, and lies in their order.
     let mut seconds = rest(e);
     for second in 0x80..=0xBFu8 {
-        let after = by(&mut seconds, second);
-        if lead < 0xE0 {
-            let c = u32::from(lead & 0x1F) << 6 | u32::from(second & 0x3F);
-            missing |= if after == Some(target) { 0 } else { group(c) };
-            continue;
-        }
-        // Two bytes that no character begins with.
-        if (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) {
-            continue;
+        while let [first, more @ ..] = seconds
+            && first.hi < second
+        {
+            seconds = more;
         }
         let all = groups_behind(lead, second);
-        let Some(after) = after else {
-            missing |= all;
+        // Two bytes that no character begins with.
+        let none = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0);
+        if none || all & !missing == 0 {
             continue;
+        }
+        let common = u32::from(lead & 0xF) << 6 | u32::from(second & 0x3F);
+        missing |= match seconds.first().filter(|e| e.lo <= second) {
+            Some(after) => groups_of_some(common, !whole(after.to)),
+            None => all,
         };
-        if all & !missing == 0 || is_last(x, after, target) {
-            continue;
-        }
-        let mut thirds = rest(after);
-        for third in 0x80..=0xBFu8 {
-            let c = u32::from(lead & 0xF) << 12 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F);
-            missing |= if by(&mut thirds, third) == Some(target) { 0 } else { group(c) };
-        }
     }
     missing
-}
-
-/// Whether `e` reads any one byte inside of a character, and then what `target` does.
-fn is_last(x: &Exprs, e: ExprId, target: ExprId) -> bool {
-    let any = |edges: &[Edge]| matches!(*edges, [e] if (e.lo, e.hi, e.to) == (0x80, 0xBF, target));
-    matches!(x.get(e), Expr::Step { nullable: false, edges } if any(edges))
 }
 
 /// Whether `e` reads the rest of any character that begins with `lead`, and then what `target` does.

@@ -123,6 +123,37 @@ pub fn groups_behind(lead: u8, second: u8) -> Groups {
     TABLE.seconds[usize::from(lead & 0xF) << 6 | usize::from(second & 0x3F)]
 }
 
+/// The groups of some of the 64 characters of two or three bytes that differ in their last byte only. `common` is
+/// what they have in common, the code point without its last six bits; `which` has a bit for each by these.
+#[inline]
+pub fn groups_of_some(common: u32, which: u64) -> Groups {
+    let Some(&(from, to)) = TABLE.blocks.get(common as usize) else { return 0 };
+    let parts = TABLE.parts[usize::from(from)..usize::from(to)].iter();
+    parts.fold(0, |all, &(group, chars)| if chars & which != 0 { all | group } else { all })
+}
+
+/// The bytes inside of a character that lie in a range, as [`groups_of_some`] has them.
+#[inline]
+pub fn last_bytes(lo: u8, hi: u8) -> u64 {
+    if hi < 0x80 || lo > 0xBF {
+        return 0;
+    }
+    let (lo, hi) = (lo.max(0x80) & 0x3F, hi.min(0xBF) & 0x3F);
+    u64::MAX >> (63 - (hi - lo)) << lo
+}
+
+/// The group that the beginning of a character of three bytes counts as, by its two bytes; see [`Place::partial`].
+#[inline]
+pub fn begun_by(lead: u8, second: u8) -> Groups {
+    one_of(group_of(lead), groups_behind(lead, second))
+}
+
+/// Of the groups of characters that begin alike the one that their beginning counts as; `own` is that of letters.
+#[inline]
+fn one_of(own: Groups, some: Groups) -> Groups {
+    if some & own != 0 || some == 0 { own } else { some & some.wrapping_neg() }
+}
+
 /// What the characters of two and three bytes are.
 struct Table {
     /// The group of each that is in a special one; 0 for others.
@@ -130,6 +161,9 @@ struct Table {
     /// All groups by first byte, and by four and six bits of the first and the second of three.
     leads: [Groups; 256],
     seconds: Box<[Groups]>,
+    /// Where the parts lie of each 64 characters that differ in their last byte, and these: characters of one group.
+    blocks: Box<[(u16, u16)]>,
+    parts: Box<[(Groups, u64)]>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -162,7 +196,19 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             seconds[c >> 6] |= group;
         }
     }
-    Table { special, leads, seconds: seconds.into() }
+    let (mut blocks, mut parts) = (vec![(0, 0); 2], Vec::<(Groups, u64)>::new());
+    for (block, chars) in special.chunks_exact(64).enumerate().skip(2) {
+        let from = parts.len();
+        for (bit, &special) in chars.iter().enumerate() {
+            let group = if special == 0 { group_of(first(block << 6)) } else { 1 << special };
+            match parts[from..].iter_mut().find(|part| part.0 == group) {
+                Some(part) => part.1 |= 1 << bit,
+                None => parts.push((group, 1 << bit)),
+            }
+        }
+        blocks.push((from as u16, parts.len() as u16));
+    }
+    Table { special, leads, seconds: seconds.into(), blocks: blocks.into(), parts: parts.into() }
 });
 
 /// The bytes of ASCII that have a group of their own, and all the world writes, in a set.
@@ -223,7 +269,7 @@ impl Place {
             (0xE0..=0xEF, _) => TABLE.seconds.get(self.so_far as usize).copied().unwrap_or(own),
             _ => own,
         };
-        if some & own != 0 || some == 0 { own } else { some & some.wrapping_neg() }
+        one_of(own, some)
     }
 }
 
@@ -262,6 +308,12 @@ mod tests {
             if bytes.len() == 3 {
                 assert!(own & !groups_behind(bytes[0], bytes[1]) == 0);
             }
+            if matches!(bytes.len(), 2 | 3) {
+                let last = bytes[bytes.len() - 1];
+                assert_eq!(groups_of_some(c as u32 >> 6, last_bytes(last, last)), own, "{c:?}");
+                let all = groups_of_some(c as u32 >> 6, last_bytes(0x10, 0xFF));
+                assert!(own & !all == 0 && (bytes.len() < 3 || all == groups_behind(bytes[0], bytes[1])));
+            }
         }
         for b in 0x80..0xC0u8 {
             assert_eq!(group_of(b), 0);
@@ -271,7 +323,11 @@ mod tests {
         assert_eq!(begun(b"\xE2"), group_of(0xE2));
         assert_eq!(begun("\u{4E00}".as_bytes().get(..2).unwrap()), group_of(0xE4));
         assert_eq!(begun("\u{300}".as_bytes().get(..1).unwrap()), special(0x300));
+        assert_eq!(begun_by(0xE2, 0x80), begun(b"\xE2\x80"));
+        assert_eq!(begun_by(0xE4, 0xB8), begun(b"\xE4\xB8"));
         assert_eq!(begun("\u{2028}".as_bytes().get(..2).unwrap()) & group_of(0xE2), 0);
+        assert_eq!((last_bytes(0x70, 0x7F), last_bytes(0xC0, 0xC8)), (0, 0));
+        assert_eq!((last_bytes(0x7F, 0x81), last_bytes(0xBE, 0xC8), last_bytes(0x82, 0x82)), (3, 3 << 62, 4));
         for b in [0xC0, 0xC1, 0xF5, 0xFF] {
             assert_eq!(group_of(b) & ALL, 0);
         }

@@ -49,9 +49,16 @@ pub fn is_text(x: &Exprs, e: ExprId) -> bool {
                 let mut all = if *nullable { none } else { [0; PLACES] };
                 for edge in edges.iter() {
                     let to = of(&edge.to);
+                    // Where a character may begin it may not go on.
+                    let places = match (edge.lo, edge.hi) {
+                        (_, 0..0x80) | (0xC0.., _) => 0..1,
+                        (0x80.., ..0xC0) => 1..PLACES,
+                        _ => 0..PLACES,
+                    };
+                    (0..PLACES).filter(|p| !places.contains(p)).for_each(|p| all[p] |= NO);
                     // Bytes between these act alike in every place.
                     for b in ALIKE.into_iter().filter(|&b| b > edge.lo && b <= edge.hi).chain([edge.lo]) {
-                        for (p, all) in all.iter_mut().enumerate() {
+                        for (p, all) in all.iter_mut().enumerate().take(places.end).skip(places.start) {
                             *all |= place_after(p, b).map_or(NO, |q| to[q]);
                         }
                     }

@@ -8,6 +8,10 @@
 //! Tokens that leave a set do so at a node of the trie where a group is met for the first time. These nodes are kept by
 //! group as well, with what kinds of characters stand above them: of the few groups that a state reads outside a set
 //! they are found without a walk, too.
+//!
+//! Where a state is free in a set only for a few characters, as before the `o` of `www.onvif`, tokens go on behind
+//! these with the few bytes that are read there. The nodes at which the first characters of tokens end are kept by the
+//! byte that they go on with.
 
 use std::sync::Arc;
 
@@ -24,6 +28,8 @@ pub struct Holders {
     tokens: Vec<Held>,
     /// The nodes at which a path first meets a group.
     heads: Vec<Heads>,
+    /// By a number of characters, less one, and a byte: the nodes that go on with the byte behind so many characters.
+    behind: Vec<Vec<u32>>,
     /// Tokens over sets, by the set and whether they are written as they are.
     pub(super) rows: Store<(Groups, bool), Arc<[u32]>, ROW_BYTES>,
 }
@@ -45,6 +51,8 @@ struct Heads {
 const GROUPS: usize = Groups::BITS as usize;
 /// Neighbours that share a row.
 const BLOCKS: [usize; 2] = [8, 32];
+/// Characters behind which nodes are kept.
+const FEW_CHARS: usize = 4;
 
 /// What a group counts as where only a rough answer is asked for.
 fn kind(group: usize) -> u8 {
@@ -78,15 +86,21 @@ impl Holders {
     pub fn of(vocabulary: &Vocabulary) -> Self {
         let trie = vocabulary.trie();
         let mut heads: Vec<Heads> = (0..GROUPS).map(|_| Heads::default()).collect();
-        // The groups so far, by depth.
-        let mut path: Vec<(Place, Groups)> = vec![Default::default()];
+        let mut behind = vec![Vec::new(); FEW_CHARS * 256];
+        // The groups and the characters so far, by depth.
+        let mut path: Vec<(Place, Groups, usize)> = vec![Default::default()];
         for node in 1..trie.len() as u32 {
             let depth = usize::from(trie.depth[node as usize]);
-            let (place, above) = path[depth - 1];
-            let (place, group) = place.after(trie.byte[node as usize]);
+            let byte = trie.byte[node as usize];
+            let (place, above, chars) = path[depth - 1];
+            let (place, group) = place.after(byte);
             let own = group | place.partial();
+            let begins = byte & 0xC0 != 0x80;
             path.truncate(depth);
-            path.push((place, above | own));
+            path.push((place, above | own, chars + usize::from(begins)));
+            if begins && (1..=FEW_CHARS).contains(&chars) {
+                behind[(chars - 1) << 8 | usize::from(byte)].push(node);
+            }
             if own & !above != 0 {
                 let stands = kinds(above);
                 for g in bits(own & !above) {
@@ -96,18 +110,27 @@ impl Holders {
             }
         }
         let words = vocabulary.words();
-        let of = |groups: std::ops::Range<usize>| {
+        let of = |heads: &Heads| {
             let mut row = vec![0u32; words];
-            for &node in heads[groups].iter().flat_map(|h| &h.nodes) {
-                trie.subtree_tokens(node).iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
+            for &t in heads.nodes.iter().flat_map(|&node| trie.subtree_tokens(node)) {
+                row[t as usize >> 5] |= 1 << (t & 31);
             }
             Held::of(row)
         };
-        let mut tokens: Vec<Held> = (0..GROUPS).map(|g| of(g..g + 1)).collect();
+        let mut tokens: Vec<Held> = heads.iter().map(of).collect();
+        // Each block's row is that of the smaller blocks in it, which stand together.
+        let (mut from, mut smaller) = (0, 1);
         for size in BLOCKS {
-            tokens.extend((0..GROUPS).step_by(size).map(|g| of(g..g + size)));
+            let parts = from..tokens.len();
+            from = parts.end;
+            for first in parts.step_by(size / smaller) {
+                let mut row = vec![0u32; words];
+                tokens[first..first + size / smaller].iter().for_each(|held| held.or_into(&mut row));
+                tokens.push(Held::of(row));
+            }
+            smaller = size;
         }
-        Holders { tokens, heads, rows: Store::default() }
+        Holders { tokens, heads, behind, rows: Store::default() }
     }
 
     /// The tokens of `any` over `set`; `raw` tells the two rows of any text apart.
@@ -139,6 +162,21 @@ impl Holders {
             }
             g += size;
         }
+    }
+
+    /// The nodes that go on with one of `bytes` behind `chars` characters, in the trie's order. `None` where they are too
+    /// many, or not kept.
+    pub fn behind(&self, chars: u32, bytes: &[u8]) -> Option<Vec<u32>> {
+        /// Nodes at most.
+        const MOST: usize = 4_000;
+        let first = (chars as usize).checked_sub(1).filter(|first| *first < FEW_CHARS)?;
+        let lists = || bytes.iter().map(|&b| &self.behind[first << 8 | usize::from(b)]);
+        if lists().map(Vec::len).sum::<usize>() > MOST {
+            return None;
+        }
+        let mut nodes: Vec<u32> = lists().flatten().copied().collect();
+        nodes.sort_unstable();
+        Some(nodes)
     }
 
     /// Nodes at which a path that was over `set` meets one of `groups`, none of which is in it; some of the paths may
@@ -202,6 +240,13 @@ impl Held {
             few.extend((0..32).filter(|bit| word >> bit & 1 == 1).map(|bit| i * 32 + bit));
         }
         Held::Few(few.into())
+    }
+
+    fn or_into(&self, row: &mut [u32]) {
+        match self {
+            Held::Few(tokens) => tokens.iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31)),
+            Held::Many(held) => row.iter_mut().zip(held).for_each(|(w, m)| *w |= m),
+        }
     }
 
     fn take_out(&self, row: &mut [u32]) {

@@ -4,6 +4,8 @@
 //! state is [`Free`](crate::automaton::free::Free) in these, a walk need not go down. The node is taken to end between
 //! two characters; a state that is inside of one is free in nothing.
 
+use std::ops::Range;
+
 use crate::automaton::groups::{Groups, Place};
 use crate::vocab::Trie;
 
@@ -12,6 +14,7 @@ pub struct Subtrees {
     groups: Box<[Groups]>,
     height: Box<[u16]>,
     firsts: Box<[First]>,
+    most: Option<Most>,
 }
 
 /// A child of the root.
@@ -21,6 +24,25 @@ pub struct First {
     pub byte: u8,
     /// So many tokens begin with that byte.
     pub tokens: u32,
+}
+
+/// The tokens that begin with the byte that most do, a space as a rule.
+pub struct Most {
+    /// Where they lie in the trie's order.
+    pub places: Range<u32>,
+    /// Their bits, up to the last one.
+    pub row: Box<[u32]>,
+}
+
+impl Most {
+    fn of(trie: &Trie) -> Option<Most> {
+        let node = trie.children(0).max_by_key(|&node| trie.subtree_tokens(node).len())?;
+        let tokens = trie.subtree_tokens(node);
+        let words = tokens.iter().max().map_or(0, |&t| t as usize / 32 + 1);
+        let mut row = vec![0u32; words];
+        tokens.iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
+        Some(Most { places: trie.subtree_places(node), row: row.into() })
+    }
 }
 
 impl Subtrees {
@@ -54,7 +76,12 @@ impl Subtrees {
         }
         let first =
             |node: u32| First { byte: trie.byte[node as usize], tokens: trie.subtree_tokens(node).len() as u32 };
-        Subtrees { groups, height, firsts: trie.children(0).map(first).collect() }
+        Subtrees { groups, height, firsts: trie.children(0).map(first).collect(), most: Most::of(trie) }
+    }
+
+    /// The tokens that begin with the most frequent first byte; none in an empty trie.
+    pub fn most(&self) -> Option<&Most> {
+        self.most.as_ref()
     }
 
     /// The children of the root, side by side: in the trie they lie far apart.

@@ -406,4 +406,6 @@ fn fingerprint(bytes: &[u8], start: &[u32], eos: &[u32], special: &[u32], size: 
 }
 
 #[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
 mod tests;

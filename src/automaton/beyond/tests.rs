@@ -1,5 +1,5 @@
 use super::*;
-use crate::automaton::groups::{ALL, WIDE_SPACES};
+use crate::automaton::groups::{ALL, WIDE_SPACES, special};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
 use crate::limits::Limits;
 
@@ -7,7 +7,15 @@ fn of(pattern: &str, set: &str) -> Groups {
     let mut x = Exprs::new(1 << 20);
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
     let e = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
-    beyond(&x, e, groups(set))
+    beyond(&x, e, groups(set)).0
+}
+
+/// How long a string over a set may be with which a member begins.
+fn run(pattern: &str, set: &str) -> u32 {
+    let mut x = Exprs::new(1 << 20);
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    let e = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
+    beyond(&x, e, groups(set)).1
 }
 
 fn groups(bytes: &str) -> Groups {
@@ -26,4 +34,19 @@ fn what_follows_is_read_off_the_expression() {
     assert_eq!(of("(?!.*ab)[a-d]*", "cd") & ALL, groups("abcd"));
     // What begins a number counts as a letter, which most that begins so is.
     assert_eq!(of("a\u{661}", "a"), groups("a") | group_of(0xD9) | special(0x661));
+}
+
+#[test]
+fn how_long_a_string_over_a_set_may_be() {
+    assert_eq!(run("[a-c]{2,8}-[0-9]", "abc"), 8);
+    assert_eq!(run("[a-c]{2,8}-[ab]", "abc-"), 10);
+    assert_eq!(run("[a-c]{2,8}(-[ab])?", "a"), 8);
+    assert_eq!(run("([a-c]x?){3}z", "abc"), 3);
+    assert_eq!(run("([a-c]x?){3}z", "abcx"), 6);
+    assert_eq!(run("(ab|c)*x|abab", "abc"), INF);
+    assert_eq!(run("(xb|cx)*x|abab", "abc"), 4);
+    assert_eq!(run("(a?x)*", "a"), 1);
+    assert_eq!(run("[aé]{5}", "aÃ"), 5);
+    assert_eq!(run("(?=[ab]{4}x)[a-f]*x", "abcdef"), 4);
+    assert_eq!(run("x", "abc"), 0);
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::automaton::groups::special;
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
 use crate::limits::Limits;
 

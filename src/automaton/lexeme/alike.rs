@@ -67,13 +67,13 @@ impl Lexeme {
     }
 
     /// The characters that may be read after a string over `set` that passes a state between two characters, as they
-    /// are written; perhaps some more.
-    pub fn beyond(&self, state: &State, set: Groups) -> Groups {
-        let read = beyond(&self.lock().exprs, state.expr, set);
+    /// are written; perhaps some more. And the most characters of such a string, or more.
+    pub fn beyond(&self, state: &State, set: Groups) -> (Groups, u32) {
+        let (read, run) = beyond(&self.lock().exprs, state.expr, set);
         match self.kind {
-            Kind::Raw => read,
+            Kind::Raw => (read, run),
             // Whatever it is may be written as an escape.
-            _ => read & !CONTROLS & !group_of(b'"') | group_of(b'\\'),
+            _ => (read & !CONTROLS & !group_of(b'"') | group_of(b'\\'), run),
         }
     }
 

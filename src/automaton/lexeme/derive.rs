@@ -1,7 +1,8 @@
 //! States and rows of a lexeme, made on first use.
 //!
 //! A row is made whole, by one derivation for all bytes of a raw lexeme and one for each class of bytes of a text; only
-//! the backslash of a text is left out until it is asked for. Dead successors get no state.
+//! the backslash of a text is left out until it is asked for, and so is most of what big classes read beyond ASCII.
+//! Dead successors get no state.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +10,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::super::lengths::{Lengths, lengths};
 use super::super::text::{Move, Sub, after_range, is_plain, pending, plain_pending, step};
 use super::{Builder, CLOSED, DEAD, FIRST, Kind, Lexeme, State, StateId, UNKNOWN};
-use crate::ir::ExprId;
+use crate::ir::{Edge, ExprId};
+
+/// Rows of no more edges get all of their states at once.
+const FEW_EDGES: usize = 12;
 
 impl Lexeme {
     pub(super) fn intern(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> StateId {
@@ -105,23 +109,34 @@ impl Lexeme {
             return to;
         }
         let mut targets = vec![DEAD; self.shared.class_count];
+        let classes_of = |edge: &Edge| {
+            let of = |byte: u8| usize::from(self.shared.classes[usize::from(byte)]);
+            of(edge.lo)..=of(edge.hi)
+        };
+        // A class of letters of all scripts reads dozens of bytes that each begin another one, and a text has one.
+        let is_later =
+            |row: &[Edge], edge: &Edge| row.len() > FEW_EDGES && edge.lo >= 0x80 && !classes_of(edge).contains(&class);
         match self.kind {
             Kind::Raw => {
-                for edge in b.exprs.row(state.expr).iter() {
-                    if !b.exprs.finds_live(edge.to) {
-                        continue;
-                    }
-                    let to = self.intern(&mut b, edge.to, Sub::Plain);
-                    let (lo, hi) = (self.shared.classes[edge.lo as usize], self.shared.classes[edge.hi as usize]);
-                    targets[lo as usize..=hi as usize].fill(to);
+                let row = b.exprs.row(state.expr);
+                for edge in row.iter() {
+                    let to = match is_later(&row, edge) {
+                        true => UNKNOWN,
+                        false if !b.exprs.finds_live(edge.to) => continue,
+                        false => self.intern(&mut b, edge.to, Sub::Plain),
+                    };
+                    targets[classes_of(edge)].fill(to);
                 }
             }
             Kind::Text { .. } | Kind::Constant if state.sub == Sub::Plain => {
                 // Bytes stand for themselves, but for the quote and the backslash.
                 let classes = &self.shared.classes;
                 let plain = |byte: &u8| *byte >= b' ' && !matches!(byte, b'"' | b'\\');
-                for edge in b.exprs.row(state.expr).iter() {
-                    if (edge.lo..=edge.hi).any(|byte| plain(&byte)) && b.exprs.finds_live(edge.to) {
+                let row = b.exprs.row(state.expr);
+                for edge in row.iter() {
+                    if is_later(&row, edge) {
+                        targets[classes_of(edge)].fill(UNKNOWN);
+                    } else if (edge.lo..=edge.hi).any(|byte| plain(&byte)) && b.exprs.finds_live(edge.to) {
                         let to = self.intern(&mut b, edge.to, Sub::Plain);
                         for byte in (edge.lo..=edge.hi).filter(plain) {
                             targets[classes[byte as usize] as usize] = to;

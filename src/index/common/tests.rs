@@ -1,13 +1,11 @@
 use crate::frontend::schema::{PropertyOrder, SchemaOptions};
 use crate::index::tables::Tables;
+use crate::vocab::sample::{bytes_and, ended};
 use crate::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
 
 fn vocabulary(more: &[&str]) -> Arc<Vocabulary> {
-    let mut all: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
-    all.extend(more.iter().map(|t| t.as_bytes().to_vec()));
-    let end = all.len() as u32;
-    all.push(Vec::new());
+    let (all, end) = ended(bytes_and(more));
     let options = VocabularyOptions { eos_token_ids: vec![end], ..VocabularyOptions::default() };
     Vocabulary::new(&all, options).unwrap()
 }

@@ -1,21 +1,14 @@
 use super::*;
 use crate::automaton::groups::{ALL, ASCII, LINE_ENDS, WIDE_SPACES, groups_in};
 use crate::vocab::VocabularyOptions;
+use crate::vocab::sample::{bytes_and, ended, strings};
 
 /// Every short string over a few characters, and some tokens that end inside of one.
 fn vocabulary() -> Arc<Vocabulary> {
     const ALPHABET: [&str; 12] = ["a", "b", "Z", "0", "_", ".", " ", "\n", "é", "\u{2028}", "\u{3000}", "世"];
-    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
-    let mut last = vec![String::new()];
-    for _ in 0..3 {
-        last = last.iter().flat_map(|s| ALPHABET.iter().map(move |c| format!("{s}{c}"))).collect();
-        tokens.extend(last.iter().filter(|s| s.len() > 1).map(|s| s.as_bytes().to_vec()));
-    }
+    let mut tokens = bytes_and(strings(&ALPHABET, 3));
     tokens.extend([&b"a\xE2"[..], b"a\xE2\x80", b"ab\xC3", b"\x80a", b"a\xE2b"].map(<[u8]>::to_vec));
-    tokens.sort();
-    tokens.dedup();
-    let stop = tokens.len() as u32;
-    tokens.push(Vec::new());
+    let (tokens, stop) = ended(tokens);
     let options = VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
     Vocabulary::new(tokens, options).unwrap()
 }
@@ -53,6 +46,46 @@ fn the_tokens_over_a_set_hold_nothing_else() {
             assert_eq!(row[id as usize / 32] >> (id % 32) & 1 == 1, over, "{set:x} {:?}", v.token_bytes(id));
         }
     }
+}
+
+#[test]
+fn blocks_hold_what_their_groups_do() {
+    let v = vocabulary();
+    let holders = Holders::of(&v);
+    let row = |held: &Held| {
+        let mut row = vec![0; v.words()];
+        held.or_into(&mut row);
+        row
+    };
+    let mut from = GROUPS;
+    for size in BLOCKS {
+        for block in 0..GROUPS / size {
+            let mut all = vec![0; v.words()];
+            holders.tokens[block * size..(block + 1) * size].iter().for_each(|held| held.or_into(&mut all));
+            assert_eq!(row(&holders.tokens[from + block]), all, "{size} {block}");
+        }
+        from += GROUPS / size;
+    }
+    assert_eq!(holders.tokens.len(), from);
+}
+
+#[test]
+fn what_stands_behind_a_few_characters_is_kept() {
+    let v = vocabulary();
+    let holders = Holders::of(&v);
+    let trie = v.trie();
+    for chars in 1..=4 {
+        for bytes in [&b"a"[..], b"Z\xC3\xE4", b"\xE2."] {
+            let found = holders.behind(chars, bytes).unwrap();
+            let stands = |node: &u32| {
+                let (last, above) = spelled(&v, trie, *node).split_last().unwrap();
+                bytes.contains(last) && above.iter().filter(|&b| b & 0xC0 != 0x80).count() == chars as usize
+            };
+            assert_eq!(found, (1..trie.len() as u32).filter(stands).collect::<Vec<u32>>(), "{chars} {bytes:?}");
+            assert!(chars > 2 || !found.is_empty());
+        }
+    }
+    assert!(holders.behind(0, b"a").is_none() && holders.behind(5, b"a").is_none());
 }
 
 #[test]

@@ -90,7 +90,10 @@ pub(super) fn by_few_tokens(
     let step = |s: StateId, b: &u8| Some(l.next(s, *b)).filter(|&to| to > CLOSED);
     let passes = |bytes: &[u8]| {
         let chars = bytes.iter().filter(|&b| b & 0xC0 != 0x80).count() as u32;
-        free.covers(groups_in(bytes), chars) || (chars <= longest && bytes.iter().try_fold(state, step).is_some())
+        // Each copy of what is counted has a character at least.
+        chars <= far
+            || free.covers(groups_in(bytes), chars)
+            || (chars <= longest && bytes.iter().try_fold(state, step).is_some())
     };
     // More pass without the bound.
     for &(_, t) in tables.by_length.beyond_bytes(far) {

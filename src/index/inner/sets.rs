@@ -20,7 +20,7 @@ use super::super::tables::{MaskedLexeme, Tables};
 use super::loops::loops;
 use super::{Spans, Walk, nearly_known};
 use crate::automaton::free::Free;
-use crate::automaton::groups::{ALL, ASCII, Groups, Place, group_of};
+use crate::automaton::groups::{ALL, ASCII, Groups, Place, group_of, specials_of};
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
 use crate::vocab::{Trie, Vocabulary};
@@ -76,7 +76,8 @@ impl Set {
                 i = past;
                 continue;
             }
-            if subtrees.below(i).0 & !groups == 0 {
+            // Beyond ASCII beginnings count as well, of which what lies below says nothing.
+            if subtrees.below(i).0 & !(groups & ASCII) == 0 {
                 spans.push(trie.subtree_places(i));
                 i = past;
                 continue;
@@ -184,8 +185,8 @@ pub(super) fn by_set(
     free: Free,
     any: &Arc<[u32]>,
 ) -> Option<Inner> {
-    /// With more exits than this, another state's mask may be nearer.
-    const MOST_EXITS: usize = 2_000;
+    /// Sets of more groups are left at thousands of nodes, where these are not few. Another state's mask may be nearer.
+    const MANY_GROUPS: u32 = 64;
     let l = &*lexeme.lexeme;
     let trie = vocabulary.trie();
     let by_length = &tables.by_length;
@@ -199,18 +200,31 @@ pub(super) fn by_set(
     let longer = if free.len >= tables.reach.any { Some(&[][..]) } else { by_length.beyond(free.len) };
     let too_long = |longer: &[(u32, u32)]| longer.partition_point(|t| t.0 > longest);
     let longer = longer.filter(|longer| longer.len() - too_long(longer) <= FEW_TOKENS);
-    if !(longer.is_some() || ends_after(l, state, free)) {
-        return None;
-    }
+    let (read, run) = l.beyond(at, free.groups);
+    // Elsewhere they are looked for behind what is free.
+    let late = match longer.is_some() || run.min(longest) <= free.len {
+        true => Vec::new(),
+        false => match &goes_on(l, state, free)?[..] {
+            [] => Vec::new(),
+            bytes => tables.holders.behind(free.len, bytes)?,
+        },
+    };
     // Of what leaves the set only that matters which some string over the set goes on with.
-    let read = l.beyond(at, free.groups) & ALL & !free.groups;
-    let few = tables.holders.exits(vocabulary, free.groups, read);
-    let set = || tables.sets.of(trie, &tables.subtrees, 0, free.groups);
-    let set = if few.is_none() { Some(set()) } else { None };
-    if set.as_ref().is_some_and(|set| set.exits.len() > MOST_EXITS)
+    let read = read & ALL & !free.groups;
+    let mut few = tables.holders.exits(vocabulary, free.groups, read);
+    if few.is_none()
+        && free.groups.count_ones() > MANY_GROUPS
         && let Some(row) = nearly_known(tables, trie, lexeme, state)
     {
         return Some(Inner::Dense(row));
+    }
+    let set = || tables.sets.of(trie, &tables.subtrees, 0, free.groups);
+    let set = if few.is_none() { Some(set()) } else { None };
+    if !late.is_empty() {
+        let few = few.get_or_insert_default();
+        few.extend(late);
+        few.sort_unstable();
+        few.dedup();
     }
     let mut row = tables.holders.over(any, free.groups, l.kind() == Kind::Raw);
     let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
@@ -220,12 +234,10 @@ pub(super) fn by_set(
     // What leads back is known of this state only here.
     let mut known = vec![None; first as usize + 1];
     known[first as usize] = Some(free);
-    let found = match (&few, &set) {
-        (Some(few), _) => walk.few_exits(&mut steps, &mut known, (vocabulary, few), first, &mut spans),
-        (None, Some(set)) => walk.exits(&mut steps, &mut known, set, first, &mut spans, (l.memory_bytes(), 0)),
-        (None, None) => false,
-    };
-    if !found {
+    let held = (l.memory_bytes(), 0);
+    if !(set.is_none_or(|set| walk.exits(&mut steps, &mut known, &set, first, &mut spans, held))
+        && few.is_none_or(|few| walk.few_exits(&mut steps, &mut known, (vocabulary, &few), first, &mut spans)))
+    {
         return None;
     }
     if longer.is_some_and(<[_]>::is_empty) && spans.0.is_empty() {
@@ -245,10 +257,7 @@ pub(super) fn by_set(
         }
         None => by_length.cut(bits, free.len),
     }
-    let all = trie.subtree_tokens(0);
-    for &t in spans.0.iter().flat_map(|&(from, to)| &all[from as usize..to as usize]) {
-        bits[t as usize >> 5] |= any[t as usize >> 5] & 1 << (t & 31);
-    }
+    spans.add_to(bits, any, trie, tables.subtrees.most());
     Some(dense_or_few(row))
 }
 
@@ -258,39 +267,57 @@ fn dense_or_few(row: Arc<[u32]>) -> Inner {
     if count <= SPARSE { Inner::of_row(&row) } else { Inner::Dense(row) }
 }
 
-/// Whether no string over the characters in which `state` is free that has more of them may follow it.
-fn ends_after(l: &Lexeme, state: StateId, free: Free) -> bool {
-    /// States side by side, and characters, that are looked at.
-    const MOST: (usize, u32) = (4, 40);
-    if l.longest(state) == free.len {
-        return true;
+/// The bytes that a character of the set in which `state` is free may begin with behind as many of them as are free;
+/// perhaps some more. `None` where finding them takes too long.
+fn goes_on(l: &Lexeme, state: StateId, free: Free) -> Option<Vec<u8>> {
+    /// Characters, states side by side between these, and steps.
+    const MOST: (u32, usize, usize) = (40, 8, 1_000);
+    if free.len > MOST.0 {
+        return None;
     }
-    if free.len > MOST.1 || free.groups & !ASCII != 0 {
-        return false;
-    }
-    let mut classes = [false; 256];
-    let bytes: Vec<u8> = (0..0x80u8)
-        .filter(|&b| {
-            let class = usize::from(l.byte_classes()[usize::from(b)]);
-            group_of(b) & !free.groups == 0 && !std::mem::replace(&mut classes[class], true)
-        })
-        .collect();
+    let missing = |b: u8| match b {
+        0..0x80 => 0,
+        0x80..0xE0 => 1,
+        0xE0..0xF0 => 2,
+        _ => 3,
+    };
+    let mut firsts: Vec<u8> = (0..0x80).chain(0xC2..=0xF4).collect();
+    firsts.retain(|&b| (group_of(b) | specials_of(b)) & free.groups != 0);
+    // Of bytes that act alike one is stepped.
+    let class = |b: &mut u8| (l.byte_classes()[usize::from(*b)], missing(*b));
+    let (mut begin, mut inside) = (firsts.clone(), (0x80..0xC0).collect::<Vec<u8>>());
+    begin.dedup_by_key(class);
+    inside.dedup_by_key(class);
+    let mut steps = 0;
     let mut front = vec![state];
-    for _ in 0..=free.len {
+    for _ in 0..free.len {
         let mut next: Vec<StateId> = Vec::new();
+        // States with so many bytes of a character before them.
+        let mut open: Vec<(StateId, u8)> = Vec::new();
+        let add = |to: (StateId, u8), open: &mut Vec<(StateId, u8)>, next: &mut Vec<StateId>| match to {
+            (..=CLOSED, _) => {}
+            (to, 0) if next.contains(&to) => {}
+            (to, 0) => next.push(to),
+            to if open.contains(&to) => {}
+            to => open.push(to),
+        };
         for &s in &front {
-            for to in bytes.iter().map(|&b| l.next(s, b)).filter(|&to| to > CLOSED) {
-                if !next.contains(&to) {
-                    next.push(to);
-                }
-            }
+            steps += begin.len();
+            begin.iter().for_each(|&b| add((l.next(s, b), missing(b)), &mut open, &mut next));
         }
-        if next.len() > MOST.0 {
-            return false;
+        let mut at = 0;
+        while let Some(&(s, left)) = open.get(at).filter(|_| steps <= MOST.2) {
+            steps += inside.len();
+            inside.iter().for_each(|&b| add((l.next(s, b), left - 1), &mut open, &mut next));
+            at += 1;
+        }
+        if next.len() > MOST.1 || steps > MOST.2 {
+            return None;
         }
         front = next;
     }
-    front.is_empty()
+    firsts.retain(|&b| front.iter().any(|&s| l.next(s, b) > CLOSED));
+    Some(firsts)
 }
 
 impl Walk<'_> {
@@ -408,5 +435,39 @@ impl Walk<'_> {
         node + 1 == end
             || self.leaps(steps, free, (node, to), spans, (held, nested))
             || self.below(steps, free, (node, to), node + 1, spans, (held, nested)) >= end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::automaton::groups::{WIDE_SPACES, special};
+    use crate::vocab::VocabularyOptions;
+    use crate::vocab::sample::{bytes_and, ended};
+
+    #[test]
+    fn tokens_over_a_set_are_the_same_by_its_walk_and_by_what_holds_characters() {
+        // Below some nodes nothing but symbols that begin as letters do.
+        let (tokens, stop) =
+            ended(bytes_and(["-- \u{d7}", "--\u{2010}", "-\u{a0}-", "--", "a-\u{d7}", "-\u{e9}-", "  "]));
+        let options = VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
+        let v = Vocabulary::new(tokens, options).unwrap();
+        let tables = Tables::of(&v).unwrap();
+        let plain = group_of(b'-') | group_of(b' ');
+        let symbols = special(0xD7) | special(0x2010);
+        let any: Arc<[u32]> = std::iter::repeat_n(u32::MAX, v.words()).collect();
+        for set in [plain, plain | symbols, plain | symbols | WIDE_SPACES, plain | group_of(0xC3), ALL] {
+            let row = tables.holders.over(&any, set, true);
+            let found = Set::of(v.trie(), &tables.subtrees, 0, set);
+            let held = Inner::of_row(&row).tokens();
+            let mut walked: Vec<u32> = v.trie().subtree_tokens(0).to_vec();
+            let inside = |place: usize| found.spans.0.iter().any(|s| (s.0 as usize..s.1 as usize).contains(&place));
+            walked = walked.into_iter().enumerate().filter(|t| inside(t.0)).map(|t| t.1).collect();
+            walked.sort_unstable();
+            // Tokens without text are in no trie.
+            let held: Vec<u32> =
+                held.into_iter().filter(|&t| v.token_bytes(t).is_some_and(|b| !b.is_empty())).collect();
+            assert_eq!(walked, held, "{set:x}");
+        }
     }
 }

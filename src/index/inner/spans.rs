@@ -1,8 +1,10 @@
 //! What a walk finds: ranges of tokens, as they lie in the trie's order.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::submask::{Inner, SPARSE};
+use super::super::subtrees::Most;
 use crate::vocab::Trie;
 
 /// Ranges of tokens in the trie's order, which need not follow each other in it.
@@ -29,6 +31,38 @@ impl Spans {
         if let (Some(now), Some(last)) = (self.0.last_mut(), last) {
             *now = last;
         }
+    }
+
+    /// Sets the bits of the tokens in the ranges that are in `any` as well.
+    pub(super) fn add_to(&self, bits: &mut [u32], any: &[u32], trie: &Trie, most: Option<&Most>) {
+        let all = trie.subtree_tokens(0);
+        let mut add = |(from, to): (u32, u32)| {
+            for &t in &all[from as usize..to.max(from) as usize] {
+                bits[t as usize >> 5] |= any[t as usize >> 5] & 1 << (t & 31);
+            }
+        };
+        let within = |r: &Range<u32>, s: &(u32, u32)| (s.0.clamp(r.start, r.end), s.1.clamp(r.start, r.end));
+        let nearly_all = |most: &&Most| {
+            let found: usize = self.0.iter().map(|s| within(&most.places, s)).map(|s| (s.1 - s.0) as usize).sum();
+            found * 4 > most.places.len() * 3
+        };
+        let Some(most) = most.filter(nearly_all) else { return self.0.iter().copied().for_each(add) };
+        // Of those that begin alike the few are taken out that lie in no range.
+        let mut row: Vec<u32> = most.row.to_vec();
+        let mut sorted: Vec<(u32, u32)> = self.0.iter().map(|s| within(&most.places, s)).collect();
+        sorted.sort_unstable();
+        let mut next = most.places.start;
+        for (from, to) in sorted.into_iter().chain([(most.places.end, most.places.end)]) {
+            for &t in &all[next as usize..from.max(next) as usize] {
+                row[t as usize >> 5] &= !(1 << (t & 31));
+            }
+            next = next.max(to);
+        }
+        for &(from, to) in &self.0 {
+            add((from, to.min(most.places.start)));
+            add((from.max(most.places.end), to));
+        }
+        bits.iter_mut().zip(row.iter().zip(any)).for_each(|(w, (m, any))| *w |= m & any);
     }
 
     /// The tokens in the ranges that are in `any` as well.
@@ -72,5 +106,36 @@ impl Spans {
             }
         }
         Inner::Dense(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::subtrees::Subtrees;
+    use super::*;
+
+    #[test]
+    fn ranges_that_hold_nearly_all_that_begin_alike_add_the_same() {
+        // Ids against the trie's order, so that neighbours are in other words.
+        let texts: Vec<String> = (0..1_000u32).map(|i| format!("{}{i}", if i % 10 < 8 { " " } else { "x" })).collect();
+        let mut items: Vec<(&[u8], u32)> = texts.iter().map(|t| t.as_bytes()).zip((0..1_000).rev()).collect();
+        let trie = Trie::build(&mut items).unwrap();
+        let subtrees = Subtrees::of(&trie);
+        let most = subtrees.most().unwrap();
+        assert_eq!(most.places, 0..800);
+        let any: Vec<u32> = (0..32u32).map(|i| !(i << 7)).collect();
+        for ranges in [
+            &[(0, 800)][..],
+            &[(0, 300), (310, 900), (950, 1_000)],
+            &[(500, 810), (0, 420), (430, 470), (100, 110), (990, 995)],
+            &[(0, 100), (300, 305)],
+            &[],
+        ] {
+            let spans = Spans(ranges.to_vec());
+            let (mut fast, mut slow) = (vec![5u32; 32], vec![5u32; 32]);
+            spans.add_to(&mut fast, &any, &trie, Some(most));
+            spans.add_to(&mut slow, &any, &trie, None);
+            assert_eq!(fast, slow, "{ranges:?}");
+        }
     }
 }
