@@ -81,6 +81,8 @@ static GROUP: [u8; 256] = group_table();
 pub const ALL: Groups = (1 << INVALID) - 1;
 /// All of ASCII.
 pub const ASCII: Groups = (1 << FIRST_LEAD) - 1;
+/// All of ASCII, and the letters beyond it.
+pub const LETTERS: Groups = (1 << LINES) - 1;
 /// The control characters of JSON, which no string contains as they are.
 pub const CONTROLS: Groups = 1 << TAB | 1 << NEWLINE | 1 << RETURN | 1 << OTHER_CONTROLS;
 /// The line ends beyond ASCII, a group of its own.

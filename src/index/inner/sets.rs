@@ -20,7 +20,7 @@ use super::super::tables::{MaskedLexeme, Tables};
 use super::loops::loops;
 use super::{Spans, Walk, nearly_known};
 use crate::automaton::free::Free;
-use crate::automaton::groups::{ALL, ASCII, Groups, Place, group_of, specials_of};
+use crate::automaton::groups::{ALL, Groups, LETTERS, Place, group_of, specials_of};
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
 use crate::vocab::{Trie, Vocabulary};
@@ -76,8 +76,8 @@ impl Set {
                 i = past;
                 continue;
             }
-            // Beyond ASCII beginnings count as well, of which what lies below says nothing.
-            if subtrees.below(i).0 & !(groups & ASCII) == 0 {
+            // Beginnings count as well. Those of letters count as letters, of others what lies below says nothing.
+            if subtrees.below(i).0 & !(groups & LETTERS) == 0 {
                 spans.push(trie.subtree_places(i));
                 i = past;
                 continue;
