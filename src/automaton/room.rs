@@ -83,7 +83,8 @@ impl Frames<'_> {
         })
     }
 
-    /// The key node with only those classes that have few keys left, and no named keys. [`NONE`] without such classes.
+    /// The key node with only those classes that have few keys left, and no named keys; none without such classes.
+    /// With `all`, every class that has an end counts as one.
     pub fn few_keys_only(&mut self, top: NodeId, all: bool) -> NodeId {
         let node = self.arena.nodes[top as usize];
         let program = self.program;

@@ -36,7 +36,10 @@ fn all_jobs_run_at_once() {
     let barrier = std::sync::Arc::new(std::sync::Barrier::new(41));
     for _ in 0..40 {
         let barrier = barrier.clone();
-        run(move || drop(barrier.wait())).unwrap();
+        run(move || {
+            barrier.wait();
+        })
+        .unwrap();
     }
     barrier.wait();
 }
