@@ -280,7 +280,8 @@ impl Kind for Objects {
                 s => s,
             },
             ObjectAtom::Value(n, l) => {
-                match facts.presence_of(n) {
+                let present = facts.presence_of(n);
+                match present {
                     Some(false) => return Ok(Status::Holds),
                     None if facts.is_full() => return Ok(Status::Holds),
                     _ => {}
@@ -294,7 +295,8 @@ impl Kind for Objects {
                     return Ok(Status::Holds);
                 }
                 lits.push(l);
-                if cx.is_empty_scalar(&mut lits)? { Status::Dead } else { Status::Open }
+                // Without any value the member may still be absent.
+                if present == Some(true) && cx.is_empty_scalar(&mut lits)? { Status::Dead } else { Status::Open }
             }
             ObjectAtom::Min(n) if n <= facts.min => Status::Holds,
             ObjectAtom::Max(n) if facts.max.is_some_and(|m| m <= n) => Status::Holds,
