@@ -5,6 +5,7 @@
 //! for numbers, which have several spellings of a value, and exact for strings up to more than any array uses up.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
@@ -56,25 +57,28 @@ impl Program {
     pub fn endings(&self, lexeme: u32, state: u32, count: u32, used: u32) -> Texts {
         let l = &self.lexemes[lexeme as usize];
         if l.kind() == LexemeKind::Raw {
-            if self.has_many_endings(lexeme, state, count, used) {
+            if self.has_many_endings(lexeme, state, count, used, false) {
                 return None;
             }
             let list = || shortest_spellings(members(l, state, u64::MAX).unwrap_or_default());
-            return Some(self.endings.list((lexeme, state, 0), list));
+            return Some(remembered(&self.endings.texts, (lexeme, state, 0), list));
         }
         let count = if l.is_bounded() { count } else { 0 };
         if self.num_texts(lexeme, state, count) > MANY_TEXTS.max(u64::from(used) + 1) {
             return None;
         }
-        Some(self.endings.list((lexeme, state, count), || texts(l, state, count)))
+        Some(remembered(&self.endings.texts, (lexeme, state, count), || texts(l, state, count)))
     }
 
     /// Whether so many values end a lexeme from a state that `used` others are not all of them. False where that is not
-    /// known without a list.
-    pub fn has_many_endings(&self, lexeme: u32, state: u32, count: u32, used: u32) -> bool {
+    /// known without a list. `decimal` says that what was read of a number is the beginning of a decimal.
+    pub fn has_many_endings(&self, lexeme: u32, state: u32, count: u32, used: u32, decimal: bool) -> bool {
         let l = &self.lexemes[lexeme as usize];
         match l.kind() {
-            LexemeKind::Raw => l.residual_size(state) > MANY.max((u64::from(used) + 1) * SPELLINGS),
+            LexemeKind::Raw => {
+                l.residual_size(state) > MANY.max((u64::from(used) + 1) * SPELLINGS)
+                    || (decimal && self.num_decimals(lexeme, state) > u64::from(used))
+            }
             _ => self.num_texts(lexeme, state, if l.is_bounded() { count } else { 0 }) > u64::from(used),
         }
     }
@@ -90,28 +94,13 @@ impl Program {
         ends: impl FnOnce() -> (Vec<u32>, bool),
     ) -> bool {
         let l = &self.lexemes[lexeme as usize];
-        let known = |memo: &Mutex<FxHashMap<_, (u64, u64)>>| {
-            memo.lock().unwrap_or_else(|p| p.into_inner()).get(&(lexeme, state)).copied()
-        };
-        let (spelled, decimals) = known(&self.endings.least).unwrap_or_else(|| {
+        let (spelled, decimals) = remembered(&self.endings.least, (lexeme, state), || {
             let (ends, plain) = ends();
             let spelled = ends.iter().map(|&s| l.residual_size(s)).min().unwrap_or(u64::MAX);
             let decimals = ends.iter().map(|&s| self.num_decimals(lexeme, s)).min().unwrap_or(u64::MAX);
-            let decimals = if plain { decimals } else { 0 };
-            let mut memo = self.endings.least.lock().unwrap_or_else(|p| p.into_inner());
-            if memo.len() > MOST_LISTS {
-                memo.clear();
-            }
-            memo.insert((lexeme, state), (spelled, decimals));
-            (spelled, decimals)
+            (spelled, if plain { decimals } else { 0 })
         });
         spelled > MANY.max((u64::from(used) + 1) * SPELLINGS) || (decimal && decimals > u64::from(used))
-    }
-
-    /// Whether more than `used` values end a number from a state. False where that is not known: `read`, what was read
-    /// of it, must be the beginning of a decimal.
-    pub fn has_more_decimals(&self, lexeme: u32, state: u32, used: u32, read: &[u8]) -> bool {
-        is_decimal(read) && self.num_decimals(lexeme, state) > u64::from(used)
     }
 
     /// How many digits, none at the end a zero, end a number from a state, up to [`MOST_DECIMALS`]. Behind the same
@@ -121,17 +110,7 @@ impl Program {
         if l.kind() != LexemeKind::Raw {
             return 0;
         }
-        let key = (lexeme, state);
-        if let Some(&n) = self.endings.decimals.lock().unwrap_or_else(|p| p.into_inner()).get(&key) {
-            return n;
-        }
-        let n = count_decimals(l, state);
-        let mut memo = self.endings.decimals.lock().unwrap_or_else(|p| p.into_inner());
-        if memo.len() > MOST_LISTS {
-            memo.clear();
-        }
-        memo.insert(key, n);
-        n
+        remembered(&self.endings.decimals, (lexeme, state), || count_decimals(l, state))
     }
 
     /// How many texts end a text lexeme; `u64::MAX` where that is more than any array can use up.
@@ -169,14 +148,19 @@ impl Program {
     }
 }
 
-impl Endings {
-    fn list(&self, key: (u32, u32, u32), make: impl FnOnce() -> List) -> List {
-        let mut memo = self.texts.lock().unwrap_or_else(|p| p.into_inner());
-        if memo.len() > MOST_LISTS {
-            memo.clear();
-        }
-        memo.entry(key).or_insert_with(make).clone()
+/// What a memo has under a key, or `make` makes; another thread may make it as well.
+fn remembered<K: Eq + Hash, V: Clone>(memo: &Mutex<FxHashMap<K, V>>, key: K, make: impl FnOnce() -> V) -> V {
+    let lock = || memo.lock().unwrap_or_else(|p| p.into_inner());
+    if let Some(known) = lock().get(&key) {
+        return known.clone();
     }
+    let made = make();
+    let mut memo = lock();
+    if memo.len() > MOST_LISTS {
+        memo.clear();
+    }
+    memo.insert(key, made.clone());
+    made
 }
 
 /// How many digits, none at the end a zero, end a number from a state, up to [`MOST_DECIMALS`] or about that.

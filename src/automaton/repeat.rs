@@ -441,7 +441,7 @@ impl Frames<'_> {
             Kind::Scalar => {
                 let few = |i: &ScalarItem| {
                     let raw = self.program.lexemes[i.lexeme as usize].kind() == LexemeKind::Raw;
-                    raw || !self.program.has_many_endings(i.lexeme, i.state, node.count, parent.count)
+                    raw || !self.program.has_many_endings(i.lexeme, i.state, node.count, parent.count, false)
                 };
                 inside && self.arena.scalars[items].iter().any(few)
             }

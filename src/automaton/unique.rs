@@ -148,9 +148,7 @@ impl Frames<'_> {
         }
         r.lexemes.iter().any(|&l| {
             let start = self.program.lexemes[l as usize].start();
-            if self.program.has_many_endings(l, start, 0, array.count)
-                || self.program.has_more_decimals(l, start, array.count, b"")
-            {
+            if self.program.has_many_endings(l, start, 0, array.count, true) {
                 return true;
             }
             match self.program.endings(l, start, 0, array.count) {
@@ -169,6 +167,7 @@ impl Frames<'_> {
         }
         let mut prefix = self.arena.bytes_since(self.arena.trace, array.key);
         prefix.push(byte);
+        let decimal = is_decimal(&prefix);
         let mut kept = start as usize;
         for i in start as usize..self.arena.scalars.len() {
             let item = self.arena.scalars[i];
@@ -176,8 +175,7 @@ impl Frames<'_> {
             let items = &self.arena.arrays[array.start as usize..(array.start + array.len) as usize];
             let free = items.iter().filter(waits).any(|i| !self.program.arrays[i.shape as usize].unique);
             let keep = free
-                || self.program.has_many_endings(item.lexeme, item.state, count, array.count)
-                || self.program.has_more_decimals(item.lexeme, item.state, array.count, &prefix)
+                || self.program.has_many_endings(item.lexeme, item.state, count, array.count, decimal)
                 || self.has_unused_end(&array, &item, count, &prefix);
             if keep {
                 self.arena.scalars[kept] = item;

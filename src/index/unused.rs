@@ -112,7 +112,7 @@ impl Masker<'_> {
                 let refused = inner.as_ref().is_some_and(|i| {
                     // With more ways to end than there are repetitions, one of them is new.
                     let is_new = |i: &(u32, u32, u32)| {
-                        i.1 > CLOSED && self.frames.program.has_many_endings(i.0, i.1, i.2, rests.len() as u32)
+                        i.1 > CLOSED && self.frames.program.has_many_endings(i.0, i.1, i.2, rests.len() as u32, false)
                     };
                     let used_up = |s: &Self| s.is_used_up(&at, rests, i.lexeme).filter(|_| i.counted);
                     !at.items.iter().any(is_new) && used_up(self).unwrap_or_else(|| !self.allows(top, &path))
@@ -268,8 +268,9 @@ impl Masker<'_> {
         let l: &Lexeme = &program.lexemes[lexeme as usize];
         let elements = self.frames.most_elements(top);
         // Elements that are watched may need more than one way to go on.
-        let decimal = l.kind() == LexemeKind::Raw && !program.has_watched && self.frames.reads_decimal(top);
-        if l.kind() == LexemeKind::Raw && from == (Walked::Tokens, 0) {
+        let raw = l.kind() == LexemeKind::Raw;
+        let decimal = raw && !program.has_watched && self.frames.reads_decimal(top);
+        if raw && from == (Walked::Tokens, 0) {
             let ends = || {
                 let tokens = inner.tokens();
                 let end = |&t: &u32| self.rest_of(t, from).iter().fold(state, |s, &b| l.next(s, b));
@@ -291,9 +292,8 @@ impl Masker<'_> {
                     at = l.next(at, b);
                 }
             }
-            let many = at > CLOSED
-                && (program.has_many_endings(lexeme, at, chars, elements)
-                    || (decimal && program.has_more_decimals(lexeme, at, elements, rest)));
+            let many =
+                at > CLOSED && program.has_many_endings(lexeme, at, chars, elements, decimal && is_decimal(rest));
             if many || self.allows(top, rest) {
                 self.set(t);
             }

@@ -30,23 +30,26 @@ impl Object<'_, '_> {
     }
 
     pub(super) fn map(&mut self, keyword: &'static str, value: NodeId) -> Result<Vec<(String, SchemaId)>> {
-        let tape = &self.document.tape;
-        let n = keywords::object(tape, value)?;
-        let mut out = Vec::with_capacity(n as usize);
-        for (name, schema) in tape.members(value) {
-            let step = Step::Key(self.parser.names.intern(name));
-            out.push((name.to_owned(), self.child(schema, keyword, step)?));
-        }
-        Ok(out)
+        self.members(keyword, value, |_, name| name.to_owned())
     }
 
     pub(super) fn properties(&mut self, value: NodeId) -> Result<Vec<(Name, SchemaId)>> {
+        self.members("properties", value, |name, _| name)
+    }
+
+    /// The schemas of an object's members, each with what `key` makes of its name's number and text.
+    fn members<K>(
+        &mut self,
+        keyword: &'static str,
+        value: NodeId,
+        key: impl Fn(Name, &str) -> K,
+    ) -> Result<Vec<(K, SchemaId)>> {
         let tape = &self.document.tape;
         let n = keywords::object(tape, value)?;
         let mut out = Vec::with_capacity(n as usize);
-        for (name, schema) in tape.members(value) {
-            let name = self.parser.names.intern(name);
-            out.push((name, self.child(schema, "properties", Step::Key(name))?));
+        for (text, schema) in tape.members(value) {
+            let name = self.parser.names.intern(text);
+            out.push((key(name, text), self.child(schema, keyword, Step::Key(name))?));
         }
         Ok(out)
     }
