@@ -4,8 +4,8 @@
 
 FOLDER has schemas as MaskBench has them: files of an object with `schema` and, in `tests`, documents (`data`). Each
 case takes two of them of one draft and joins them by a keyword: alternatives, conditions, negation, members, elements.
-Each half keeps an identifier of its own, so its references stay inside it. Documents are those of both files, put together
-as the keyword asks, what random walks under the masks wrote, and all of these changed at one place.
+Each half keeps an identifier of its own, so its references stay inside it. Documents are those of both files, put
+together as the keyword asks, what random walks under the masks wrote, and all of these changed at one place.
 
 In any order of keys interlock must accept a document exactly if the validator calls it valid; in declared order it must
 not accept an invalid one. Every walk must end in a valid document. Where the two read a draft differently, what
@@ -130,6 +130,70 @@ def choose(rng, halves):
     return draft, first, second
 
 
+def walked(rng, text, check, indexes, tokens, count):
+    """What differs in documents written under the masks, and these documents with mutants of them."""
+    differences, documents = [], []
+    for index in indexes:
+        for _ in range(2):
+            out, why = walk(rng, index.guide(), tokens)
+            count["walks" if out else "walks cut"] += 1
+            if why:
+                differences.append(("wrong mask", why))
+            if out is None:
+                continue
+            try:
+                value = read(out.decode())
+            except ValueError as e:
+                differences.append(("not JSON", f"{out!r} {e}"))
+                continue
+            if not left_out(text, value) and not check.is_valid(value):
+                differences.append(("wrote what is invalid", out.decode()))
+            elif not EXPONENT.search(out):
+                documents += [value, mutant(rng, value)]
+    return differences, documents
+
+
+def judged(rng, text, check, indexes, documents, count):
+    """The first difference between the verdicts on documents, if there is one."""
+    for value in map(plain, documents):
+        line = write(value, rng).encode()
+        if left_out(text, value) or EXPONENT.search(line):
+            continue
+        valid = check.is_valid(value)
+        count["valid" if valid else "invalid"] += 1
+        guides = [index.guide() for index in indexes]
+        any_order, declared = (g.advance_many(line) == len(line) and g.is_accepting for g in guides)
+        if any_order != valid:
+            return [("accepts what is invalid" if any_order else "refuses what is valid", line.decode())]
+        if declared and not valid:
+            return [("accepts what is invalid in declared order", line.decode())]
+    return []
+
+
+def differences(rng, schema, documents, v, tokens, count):
+    """What differs in one case."""
+    text = write(schema)
+    try:
+        check = jsonschema_rs.validator_for(read(text), validate_formats=True)
+    except Exception as e:
+        count[f"validator refuses: {type(e).__name__}"] += 1
+        return []
+    documents = documents[:10] + [mutant(rng, d) for d in documents[:10] for _ in range(4)]
+    try:
+        indexes = [interlock.Index.from_json_schema(text, v, property_order=order) for order in ("any", "schema")]
+    except interlock.UnsatisfiableError:
+        count["unsatisfiable"] += 1
+        valid = (d for d in documents if not left_out(text, d) and check.is_valid(plain(d)))
+        return [("called unsatisfiable", write(d)) for d in valid][:1]
+    except interlock.InterlockError as e:
+        count[f"refused: {type(e).__name__}"] += 1
+        malformed = isinstance(e, (interlock.SchemaError, interlock.InternalError))
+        return [("refused as malformed", str(e))] if malformed else []
+    count["schemas"] += 1
+    found, more = walked(rng, text, check, indexes, tokens, count)
+    return found + judged(rng, text, check, indexes, documents + more, count)
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("folder")
@@ -141,13 +205,7 @@ def main():
     a = p.parse_args()
     v, tokens = vocabulary()
     halves = load(a.folder, a.largest)
-    count = collections.Counter()
-
-    def differ(what, where, schema, more):
-        count["DIFFERENCE " + what] += 1
-        if sum(n for k, n in count.items() if k.startswith("DIFFERENCE")) <= a.show:
-            print(f"{where}: {what}\n  {write(schema)[:2000]}\n  {more[:1000]}", flush=True)
-
+    count, shown = collections.Counter(), 0
     for number in range(a.cases) if a.only is None else [a.only]:
         rng = random.Random(f"{a.seed}/{number}")
         draft, first, second = choose(rng, halves)
@@ -155,64 +213,12 @@ def main():
         parts = [half[1] | {own: f"http://example.com/{n}"} for half, n in ((first, 1), (second, 2))]
         schema, way, documents = crossed(rng, draft, *parts, first[2], second[2])
         where = f"case {number}, {way} of {first[0]} and {second[0]}, {draft}"
-        text = write(schema)
-        try:
-            check = jsonschema_rs.validator_for(read(text), validate_formats=True)
-        except Exception as e:
-            count[f"validator refuses: {type(e).__name__}"] += 1
-            continue
-        documents = documents[:10] + [mutant(rng, d) for d in documents[:10] for _ in range(4)]
         began = time.process_time()
-        indexes = []
-        try:
-            for order in ("any", "schema"):
-                indexes.append(interlock.Index.from_json_schema(text, v, property_order=order))
-        except interlock.UnsatisfiableError:
-            count["unsatisfiable"] += 1
-            for value in documents:
-                if not left_out(text, value) and check.is_valid(plain(value)):
-                    differ("called unsatisfiable", where, schema, write(value))
-                    break
-            continue
-        except interlock.InterlockError as e:
-            count[f"refused: {type(e).__name__}"] += 1
-            if isinstance(e, (interlock.SchemaError, interlock.InternalError)):
-                differ("refused as malformed", where, schema, str(e))
-            continue
-        count["schemas"] += 1
-        for index in indexes:
-            for _ in range(2):
-                out, why = walk(rng, index.guide(), tokens)
-                count["walks" if out else "walks cut"] += 1
-                if why:
-                    differ("wrong mask", where, schema, why)
-                elif out is not None:
-                    try:
-                        value = read(out.decode())
-                    except ValueError as e:
-                        differ("not JSON", where, schema, f"{out!r} {e}")
-                        continue
-                    if not left_out(text, value) and not check.is_valid(value):
-                        differ("wrote what is invalid", where, schema, out.decode())
-                    elif not EXPONENT.search(out):
-                        documents += [value, mutant(rng, value)]
-        for value in map(plain, documents):
-            line = write(value, rng).encode()
-            if left_out(text, value) or EXPONENT.search(line):
-                continue
-            valid = check.is_valid(value)
-            count["valid" if valid else "invalid"] += 1
-            any_order, declared = (
-                guide.advance_many(line) == len(line) and guide.is_accepting
-                for guide in (index.guide() for index in indexes)
-            )
-            if any_order != valid:
-                what = "accepts what is invalid" if any_order else "refuses what is valid"
-                differ(what, where, schema, line.decode())
-                break
-            if declared and not valid:
-                differ("accepts what is invalid in declared order", where, schema, line.decode())
-                break
+        for what, more in differences(rng, schema, documents, v, tokens, count):
+            count["DIFFERENCE " + what] += 1
+            shown += 1
+            if shown <= a.show:
+                print(f"{where}: {what}\n  {write(schema)[:2000]}\n  {more[:1000]}", flush=True)
         took = time.process_time() - began
         if took > SLOW:
             count["slow"] += 1
