@@ -18,13 +18,14 @@ fn either(upper: u8) -> Part {
     Part::Choice([upper, upper.to_ascii_lowercase()].map(|b| char::from(b).to_string()).to_vec())
 }
 
-/// Seconds and offsets may be anything in two digits, and a fraction may follow a comma.
+/// Seconds and offsets may be anything in two digits, and a fraction may follow a comma. Without seconds or an offset
+/// it is a time of no reading of RFC 3339.
 fn time() -> Part {
     let two = cat![DIGIT, DIGIT];
     let part = cat![text(":"), two];
     let fraction = cat![ascii(&[(b',', b','), (b'.', b'.')]), some(&DIGIT)];
     let offset = cat![ascii(&[(b'+', b'+'), (b'-', b'-')]), two, opt(&text(":")), opt(&two)];
-    cat![two, part, opt(&part), opt(&fraction), opt(&alt![either(b'Z'), offset])]
+    cat![two, part, part, opt(&fraction), alt![either(b'Z'), offset]]
 }
 
 fn duration() -> Part {
