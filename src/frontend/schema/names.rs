@@ -4,9 +4,10 @@
 //! kept once, and is a number from then on.
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::sync::Arc;
+
+use crate::hash::seeded;
 
 /// A string of the schema.
 pub type Name = u32;
@@ -20,7 +21,7 @@ pub struct Names {
 }
 
 fn hash_of(text: &str) -> u64 {
-    let mut h = FxHasher::default();
+    let mut h = seeded();
     h.write(text.as_bytes());
     h.finish()
 }
