@@ -2,7 +2,8 @@
 
     python benches/guard.py [--update]
 
-Counts, unlike times, are the same in every run, so a few percent more are a change of the code and not of the weather.
+Counts, unlike times, are the same in every run but for the seed of hash tables, a few in a thousand, so a few percent
+more are a change of the code and not of the weather.
 The workloads are those of `benches/rust/src/bin/guard.rs`; callgrind counts the instructions of each, on all threads. A
 workload that takes more than the tolerance above its committed count fails; one that takes less is named, and
 `--update` (`make guard-update`) writes the new counts. Some workloads run in two sizes, ten times apart: the larger one

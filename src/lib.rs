@@ -70,6 +70,7 @@ mod compile;
 pub mod error;
 pub mod frontend;
 pub mod guide;
+pub mod hash;
 pub mod index;
 pub mod ir;
 pub mod limits;

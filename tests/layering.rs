@@ -90,3 +90,42 @@ fn unsafe_code_stands_in_four_files_each_time_with_its_argument() {
     }
     assert!(uses >= 14, "{uses}");
 }
+
+/// What a line says after `FxHashMap<` or `FxHashSet<`, up to the end of the first type.
+fn unseeded_keys(line: &str) -> Vec<&str> {
+    let mut keys = Vec::new();
+    for table in ["FxHashMap<", "FxHashSet<"] {
+        for (at, _) in line.match_indices(table) {
+            let (rest, mut depth) = (&line[at + table.len()..], 0);
+            let end = rest.find(|c| {
+                depth += i32::from("<([".contains(c)) - i32::from(">)]".contains(c));
+                depth < 0 || depth == 0 && c == ','
+            });
+            keys.push(&rest[..end.unwrap_or(rest.len())]);
+        }
+    }
+    keys
+}
+
+/// `src/hash.rs` says why. Tables of the vocabulary are made of what its owner chose.
+#[test]
+fn keys_of_strangers_are_hashed_with_a_seed() {
+    let numbers = ["ContextId", "ExprId", "Name", "NodeId", "RuleId", "StateId", "u32", "usize", "*const CharSet"];
+    // One of them and a constant, constants, and hashes of the at most 4,096 masks of a build.
+    let others = ["(ExprId, Sub)", "(NodeId, bool)", "(u32, bool)", "u8", "(u8, u8)", "&'static str", "u64"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut files, mut found) = (Vec::new(), 0);
+    sources(&root, &mut files);
+    files.retain(|f| !f.to_string_lossy().contains("tests") && !f.starts_with(root.join("vocab")));
+    for file in files.iter().filter(|f| **f != root.join("hash.rs")) {
+        for line in code(file) {
+            assert!(!line.contains("FxHasher") && !line.contains("FxBuildHasher"), "{}: {line}", file.display());
+            for key in unseeded_keys(&line) {
+                assert!(numbers.contains(&key) || others.contains(&key), "{}: {line}", file.display());
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 20, "{found}");
+    assert_eq!(unseeded_keys("a: FxHashMap<(A, B<C>), D>, b: FxHashSet<E>"), ["(A, B<C>)", "E"]);
+}

@@ -14,7 +14,6 @@
 //! Sets are made on first use, for the rules that a value really awaits, and kept as long as their program: guides name
 //! them by number. They are bounded in bytes; what finds no room is followed by lexemes.
 
-use rustc_hash::FxHashMap;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,6 +21,7 @@ use super::append::AppendVec;
 use super::lexeme::Kind;
 use super::program::Program;
 use super::text::{Move, Sub, is_plain, pending, plain_pending, step};
+use crate::hash::SeededMap;
 use crate::ir::RuleId;
 use crate::vocab::Trie;
 
@@ -181,7 +181,7 @@ pub fn sub_words(sub: Sub) -> [u32; 2] {
 #[derive(Default)]
 pub struct ConstantSets {
     /// By the rules of the value, in their order; [`NO_SET`] where lexemes do.
-    table: RwLock<FxHashMap<Box<[RuleId]>, u32>>,
+    table: RwLock<SeededMap<Box<[RuleId]>, u32>>,
     made: AppendVec<ConstantSet>,
     bytes: AtomicUsize,
 }

@@ -4,12 +4,12 @@
 //! more ways than elements, which is counted; where few are left they are listed and compared. Counts are lower bounds
 //! for numbers, which have several spellings of a value, and exact for strings up to more than any array uses up.
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use super::program::Program;
+use crate::hash::{SeededMap, SeededSet};
 
 /// Ways to end that are always listed.
 const MANY: u64 = 4_096;
@@ -42,13 +42,13 @@ const ROOMY: u32 = 48;
 /// Memo: for a lexeme, a state and a count of code points, the byte strings that end it; and how many there are.
 #[derive(Default)]
 pub struct Endings {
-    texts: Mutex<FxHashMap<(u32, u32, u32), List>>,
-    counts: Mutex<FxHashMap<(u32, u32, u32, bool), u64>>,
+    texts: Mutex<SeededMap<(u32, u32, u32), List>>,
+    counts: Mutex<SeededMap<(u32, u32, u32, bool), u64>>,
     /// For a number or word and its state, how many byte strings end it at least after any one token, and how many
     /// decimals.
-    least: Mutex<FxHashMap<(u32, u32), (u64, u64)>>,
+    least: Mutex<SeededMap<(u32, u32), (u64, u64)>>,
     /// For a number and its state, how many decimals end it at least.
-    decimals: Mutex<FxHashMap<(u32, u32), u64>>,
+    decimals: Mutex<SeededMap<(u32, u32), u64>>,
 }
 
 impl Program {
@@ -149,7 +149,7 @@ impl Program {
 }
 
 /// What a memo has under a key, or `make` makes; another thread may make it as well.
-fn remembered<K: Eq + Hash, V: Clone>(memo: &Mutex<FxHashMap<K, V>>, key: K, make: impl FnOnce() -> V) -> V {
+fn remembered<K: Eq + Hash, V: Clone>(memo: &Mutex<SeededMap<K, V>>, key: K, make: impl FnOnce() -> V) -> V {
     let lock = || memo.lock().unwrap_or_else(|p| p.into_inner());
     if let Some(known) = lock().get(&key) {
         return known.clone();
@@ -200,7 +200,7 @@ pub fn is_decimal(text: &[u8]) -> bool {
 
 /// Without those that are others with zeros behind the point: whatever they end has the same value.
 fn shortest_spellings(texts: Arc<[Box<[u8]>]>) -> Arc<[Box<[u8]>]> {
-    let all: FxHashSet<&[u8]> = texts.iter().map(|t| &**t).collect();
+    let all: SeededSet<&[u8]> = texts.iter().map(|t| &**t).collect();
     let is_longer = |t: &[u8]| {
         let bare = t.strip_suffix(b"0").filter(|bare| bare.contains(&b'.') && !bare.iter().any(|b| b"eE".contains(b)));
         let bare = bare.map(|bare| bare.strip_suffix(b".").unwrap_or(bare));
@@ -242,7 +242,7 @@ fn count_texts(
     l: &Lexeme,
     id: u32,
     (state, count, begun): (u32, u32, bool),
-    memo: &mut FxHashMap<(u32, u32, u32, bool), u64>,
+    memo: &mut SeededMap<(u32, u32, u32, bool), u64>,
     depth: u32,
 ) -> u64 {
     if let Some(n) = l.num_texts(state) {

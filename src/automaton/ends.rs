@@ -10,10 +10,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use rustc_hash::FxHashMap;
-
 use super::complete::preferred;
 use super::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
+use crate::hash::SeededMap;
 
 /// Places that one search goes on from, beside those of a straight way.
 const MAX_SEARCHED: u32 = 8_000;
@@ -37,8 +36,8 @@ pub(super) struct Ends(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    ways: FxHashMap<Place, Option<Arc<[u8]>>>,
-    members: FxHashMap<(StateId, usize), Arc<[Arc<str>]>>,
+    ways: SeededMap<Place, Option<Arc<[u8]>>>,
+    members: SeededMap<(StateId, usize), Arc<[Arc<str>]>>,
     /// Bytes that both take.
     taken: usize,
 }
@@ -142,7 +141,7 @@ fn search(lexeme: &Lexeme, start: Place) -> Option<Vec<u8>> {
         preferred().filter(|&b| !std::mem::replace(&mut seen[classes[b as usize] as usize], true)).collect();
     // Each step: where it leads, how far that is, the step before and the byte.
     let mut steps: Vec<(StateId, u32, u32, usize, u8)> = vec![(start.0, start.1, 0, usize::MAX, 0)];
-    let mut nearest: FxHashMap<Place, u32> = FxHashMap::from_iter([(start, 0)]);
+    let mut nearest: SeededMap<Place, u32> = SeededMap::from_iter([(start, 0)]);
     // The least whole way first, then the one that has come farther, then the older one.
     let mut open = BinaryHeap::from([(Reverse(0u32), 0u32, Reverse(0usize))]);
     let mut left = MAX_SEARCHED + lexeme.least_bytes(start.0, start.1).min(MAX_WAY);

@@ -7,9 +7,8 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
-
 use super::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
+use crate::hash::SeededMap;
 use crate::ir::INF;
 
 /// Pairs of a state and a count that are looked at.
@@ -31,7 +30,7 @@ pub fn farthest(lexeme: &Lexeme) -> Option<u64> {
     let key =
         |state: StateId, count: u32| (state, if lexeme.is_bounded() { lexeme.significant_count(count) } else { 0 });
     let mut places = vec![key(lexeme.start(), 0)];
-    let mut numbers: FxHashMap<(StateId, u32), usize> = FxHashMap::from_iter([(places[0], 0)]);
+    let mut numbers: SeededMap<(StateId, u32), usize> = SeededMap::from_iter([(places[0], 0)]);
     // Steps by their targets, and the places from which one byte ends the lexeme or none is needed.
     let mut before: Vec<Vec<u32>> = vec![Vec::new()];
     let mut distance: Vec<Option<u64>> = vec![None];

@@ -13,6 +13,8 @@ use std::hash::Hash;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::hash::Seeded;
+
 /// What was kept under keys, in at most `MOST` bytes. A key stands for one value for ever, so that it does not matter
 /// which of two threads keeps it. The hash is seeded, since outputs choose some keys.
 /// A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth entry; one with room for
@@ -24,7 +26,7 @@ pub struct Store<K, V, const MOST: usize, const FIRST: usize = 0> {
 }
 
 struct Table<K, V> {
-    found: HashMap<K, V>,
+    found: HashMap<K, V, Seeded>,
     /// What a table held that was full, as far as it was not let go of yet, and how much that was.
     leaving: Option<hash_map::IntoIter<K, V>>,
     left: usize,
@@ -83,7 +85,7 @@ impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> Store<K, V, MOST, F
             table.leave(0);
             table.left = table.found.len();
             // As many will come again.
-            let room = HashMap::with_capacity(table.left);
+            let room = HashMap::with_capacity_and_hasher(table.left, Seeded);
             table.leaving = Some(std::mem::replace(&mut table.found, room).into_iter());
             bytes = 0;
         }

@@ -9,7 +9,6 @@
 //! Names are addresses of parts; an entry holds on to its parts, so an address stands for one part as long as the entry
 //! is there.
 
-use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::bounded::Store;
 use super::composition::Part;
+use crate::hash::seeded;
 
 /// Bytes that one vocabulary holds on to: a thousand rows for 128,000 tokens.
 const FINISHED_BYTES: usize = 16 << 20;
@@ -58,7 +58,7 @@ impl Default for Counts {
 impl Counts {
     /// Counts once more; how often it was, up to 255.
     fn count(&self, names: &Names) -> u32 {
-        let mut hasher = FxHasher::default();
+        let mut hasher = seeded();
         names.iter().for_each(|&name| hasher.write_u64(name));
         let hash = hasher.finish();
         let Some(slot) = self.0.get(hash as usize % SLOTS) else { return 0 };

@@ -8,6 +8,7 @@ use super::tables::{MaskedLexeme, Role, Tables};
 use crate::automaton::lexeme::Kind;
 use crate::automaton::program::{ArrayProgram, Blanks, ClassProgram, ObjectProgram, Program, RuleProgram};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::SeededMap;
 use crate::ir::{
     ArrayShape, Element, ExprId, Exprs, INF, MAX_WITNESSES, ObjectShape, Rule, RuleId, Rules, StringSet,
     witness_members,
@@ -35,7 +36,7 @@ struct Builder<'a> {
     /// Rules as elements of unique arrays, and the rules made for them.
     unique: FxHashMap<RuleId, RuleId>,
     made: Vec<RuleProgram>,
-    by_content: FxHashMap<(ExprId, Kind), Option<u32>>,
+    by_content: SeededMap<(ExprId, Kind), Option<u32>>,
 }
 
 /// Compiles `rules`, returning the program and its lexemes with their masks.
@@ -60,7 +61,7 @@ pub fn compile(
         any_text,
         unique: FxHashMap::default(),
         made: Vec::new(),
-        by_content: FxHashMap::default(),
+        by_content: SeededMap::default(),
     };
     let (arrays, objects) = rules.iter().fold((0, 0), |n, r| (n.0 + r.arrays.len(), n.1 + r.objects.len()));
     let mut program = Program {

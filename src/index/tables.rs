@@ -31,6 +31,7 @@ use crate::automaton::append::AppendVec;
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::automaton::saturate::Reach;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::SeededMap;
 use crate::ir::{ByteSet, Exprs, INF};
 use crate::limits::{LATE_MASK_BYTES, Limits, MASK_BYTES};
 use crate::vocab::{Trie, Vocabulary};
@@ -82,10 +83,10 @@ struct Masks {
     crosses: bool,
     roots: AppendVec<Arc<SubMask>>,
     /// Emptied when full: nobody holds a mask for long.
-    others: RwLock<FxHashMap<MaskKey, Arc<SubMask>>>,
+    others: RwLock<SeededMap<MaskKey, Arc<SubMask>>>,
     others_bytes: AtomicUsize,
     /// Pairs of states whose masks were compared.
-    idle: RwLock<FxHashMap<(StateId, StateId), bool>>,
+    idle: RwLock<SeededMap<(StateId, StateId), bool>>,
     /// Bytes of masks that are kept.
     most: AtomicUsize,
     /// Of any text between two characters, by room.

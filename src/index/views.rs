@@ -21,7 +21,6 @@
 //!
 //! What is in view is found on use and kept: as bits for each shape, and as a short list for each place among its names.
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::{OnceLock, RwLock};
 
@@ -31,6 +30,7 @@ use super::tails::is_blank;
 use crate::automaton::arena::{Arena, Node, ObjectItem, Phase};
 use crate::automaton::program::{ObjectProgram, Program};
 use crate::automaton::text::{Sub, decode};
+use crate::hash::{SeededMap, SeededSet};
 
 type Bits = SmallVec<[u64; 4]>;
 /// What is left of names.
@@ -91,9 +91,9 @@ pub struct KeyTexts {
     /// Some token ends a key and spells another one of the same object.
     pub two_keys: bool,
     /// What tokens spell from inside of a key on to its end, as it decodes.
-    ends: FxHashSet<Box<[u8]>>,
+    ends: SeededSet<Box<[u8]>>,
     /// What they spell from the quote of a key on to its end.
-    whole: FxHashSet<Box<[u8]>>,
+    whole: SeededSet<Box<[u8]>>,
 }
 
 impl KeyTexts {
@@ -159,7 +159,7 @@ fn spelled(bytes: &[u8]) -> Option<Box<[u8]>> {
 /// A shape's names in view: from inside or behind a member, and before a key.
 type OfShape = [OnceLock<Box<[u64]>>; 2];
 /// The names in view at places among the names of shapes.
-type AtPlaces = FxHashMap<(u32, u32), Box<[u32]>>;
+type AtPlaces = SeededMap<(u32, u32), Box<[u32]>>;
 
 /// What is in view, as far as it was found.
 #[derive(Default)]

@@ -25,6 +25,7 @@ use super::multiple::Multiple;
 use super::product::Products;
 use super::rows::Rows;
 use crate::error::{Error, Result};
+use crate::hash::SeededMap;
 use crate::work::go_on;
 
 /// Names an expression of one arena.
@@ -113,7 +114,7 @@ pub struct Exprs {
     pub(super) rows: Rows,
     pub(super) live: FxHashMap<ExprId, bool>,
     pub(super) products: Products,
-    pub(super) classes: FxHashMap<Box<[(u32, u32)]>, ExprId>,
+    pub(super) classes: SeededMap<Box<[(u32, u32)]>, ExprId>,
     /// Definitions of the recursive names: whether each is nullable, and what it stands for once that is known.
     pub(super) fixes: Vec<(bool, Option<ExprId>)>,
     /// Whether liveness is looked for when it is asked about; see [`Exprs::finds_live`].
@@ -142,7 +143,7 @@ impl Exprs {
             rows: Rows::default(),
             live: FxHashMap::default(),
             products: Products::default(),
-            classes: FxHashMap::default(),
+            classes: SeededMap::default(),
             fixes: Vec::new(),
             searches: false,
             max_nodes: max_nodes.max(16),

@@ -4,13 +4,13 @@
 //! own. Steps, unions and intersections are most of what is made, and often there already, so they are looked up before they
 //! take memory.
 
-use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
 use super::expr::{Edge, Edges, Expr, ExprId, Exprs, Facts};
+use crate::hash::seeded;
 
 fn hash_of(e: &Expr) -> u64 {
-    let mut h = FxHasher::default();
+    let mut h = seeded();
     match e {
         Expr::Step { nullable, edges } => return hash_of_step(*nullable, edges),
         Expr::Alt(v) => return hash_of_parts(false, v),
@@ -21,14 +21,14 @@ fn hash_of(e: &Expr) -> u64 {
 }
 
 fn hash_of_step(nullable: bool, edges: &[Edge]) -> u64 {
-    let mut h = FxHasher::default();
+    let mut h = seeded();
     h.write_usize(edges.len() * 2 + usize::from(nullable));
     edges.iter().for_each(|e| e.hash(&mut h));
     h.finish()
 }
 
 fn hash_of_parts(is_and: bool, parts: &[ExprId]) -> u64 {
-    let mut h = FxHasher::default();
+    let mut h = seeded();
     h.write_usize(parts.len() * 2 + usize::from(is_and));
     parts.iter().for_each(|p| h.write_u32(p.0));
     h.finish()

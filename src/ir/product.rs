@@ -10,13 +10,14 @@
 //! only one text was looked for.
 
 use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::hash::Hasher;
 
 use super::expr::{Edge, Expr, ExprId, Exprs};
 use super::pieces::read_together;
 use crate::error::{Error, Result};
+use crate::hash::seeded;
 use crate::work::spend;
 
 /// An operand that accepts everything: it says nothing.
@@ -85,7 +86,7 @@ enum Next {
 }
 
 fn hash_of(tuple: &[u32]) -> u64 {
-    let mut h = FxHasher::default();
+    let mut h = seeded();
     tuple.iter().for_each(|&n| h.write_u32(n));
     h.finish()
 }

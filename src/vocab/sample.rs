@@ -1,4 +1,7 @@
-//! Tokens of vocabularies that tests make, those of this crate and those beside it.
+//! Vocabularies that tests make, those of this crate and those beside it.
+
+use super::{Vocabulary, VocabularyOptions};
+use std::sync::Arc;
 
 /// The 256 single bytes, each as the id that it is, and then `more`.
 pub fn bytes_and<T: AsRef<[u8]>>(more: impl IntoIterator<Item = T>) -> Vec<Vec<u8>> {
@@ -18,9 +21,9 @@ pub fn strings(alphabet: &[&str], longest: usize) -> Vec<String> {
     all
 }
 
-/// The tokens and behind them one without text that ends the output, with its id.
-pub fn ended(mut tokens: Vec<Vec<u8>>) -> (Vec<Vec<u8>>, u32) {
+/// The vocabulary of the tokens and, behind them, one without text that ends the output.
+pub fn ended(mut tokens: Vec<Vec<u8>>) -> Arc<Vocabulary> {
+    let options = VocabularyOptions { eos_token_ids: vec![tokens.len() as u32], ..Default::default() };
     tokens.push(Vec::new());
-    let stop = tokens.len() as u32 - 1;
-    (tokens, stop)
+    Vocabulary::new(&tokens, options).unwrap()
 }

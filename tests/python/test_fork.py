@@ -67,3 +67,15 @@ def test_children_of_children(byte_vocabulary):
 
     fill()
     assert in_child(lambda: fill() and in_child(fill) and fill())
+
+
+def test_token_classes_in_a_child(byte_vocabulary):
+    def classes(pattern):
+        index = interlock.Index.from_regex(pattern, byte_vocabulary)
+        index.build()
+        index.guide(max_tokens=20)
+        return index.num_token_classes
+
+    # These are found by threads as well.
+    assert classes("[a-z]{1,5}[0-9]+") == 3
+    assert in_child(lambda: classes("[A-Z]{1,5}[0-9]+") == 3)

@@ -8,10 +8,11 @@ document exactly if the validator calls it valid, in any order of keys, and ever
 valid.
 
 Numbers are written as plain decimals, because sets of numbers are narrower than the specification there (docs/json-
-schema.md, *Numbers*); below `multipleOf`, numbers with more digits than a double are left out, because the validator
-rounds them, and below `integer`, which may be negated, such decimals. Prints every difference with its case number,
-and counts at the end; exits with 1 if there is a difference. Needs jsonschema-rs and an installed interlock;
-deterministic for a seed.
+schema.md, *Numbers*). Left out are, below `multipleOf`, numbers with more digits than a double, because the validator
+rounds them, and decimals whose digits before the point and as many behind it as the finest divisor has are more than
+15, because they are not written then; and below `integer`, which may be negated, such decimals. Prints every difference
+with its case number, and counts at the end; exits with 1 if there is a difference. Needs jsonschema-rs and an installed
+interlock; deterministic for a seed.
 """
 
 import argparse
@@ -28,6 +29,8 @@ import jsonschema_rs
 from random_schemas import DRAFTS, KEYS, NUMBERS, STRINGS, TYPES, Schemas, any_value, write
 
 EXPONENT = re.compile(rb"[0-9][eE]")
+# Digits that every double keeps.
+KEPT_DIGITS = 15
 
 
 def after(rng, s, root, depth=4):
@@ -154,19 +157,30 @@ def plain(value):
     return value
 
 
-def rounds(value):
-    """Whether some number has more digits than a double: the validator divides doubles there."""
-    if isinstance(value, (list, dict)):
-        return any(map(rounds, value.values() if isinstance(value, dict) else value))
-    return isinstance(value, (int, Decimal)) and len(str(value).replace("-", "").replace(".", "").strip("0")) > 15
+def finest(schema):
+    """The most digits behind the point of a divisor, `None` where there is no divisor."""
+    if not isinstance(schema, (list, dict)):
+        return None
+    found = [finest(s) for s in (schema.values() if isinstance(schema, dict) else schema)]
+    divisor = schema.get("multipleOf") if isinstance(schema, dict) else None
+    if isinstance(divisor, (int, Decimal)):
+        found.append(max(0, -Decimal(divisor).normalize().as_tuple().exponent))
+    return max((places for places in found if places is not None), default=None)
 
 
-def left_out(text, value):
-    """Whether the schema's text has a keyword for which only decimals decide about the value."""
+def left_out(text, places, value):
+    """Whether the schema's text has a keyword for which only decimals decide about the value, or that lets it be written
+    without a point only. `places` are those of its finest divisor."""
     if isinstance(value, (list, dict)):
-        return any(left_out(text, v) for v in (value.values() if isinstance(value, dict) else value))
-    whole = isinstance(value, int) or isinstance(value, Decimal) and value == value.to_integral_value()
-    return rounds(value) and ("multipleOf" in text or not whole and '"integer"' in text)
+        return any(left_out(text, places, v) for v in (value.values() if isinstance(value, dict) else value))
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+        return False
+    # The validator divides doubles.
+    rounds = len(format(abs(value), "f").replace(".", "").strip("0")) > KEPT_DIGITS
+    if value == int(value):
+        return rounds and places is not None
+    long = len(str(abs(int(value)))) + (places or 0) > KEPT_DIGITS
+    return rounds and '"integer"' in text or places is not None and (rounds or long)
 
 
 def read(text):
@@ -271,7 +285,7 @@ def main():
         rng = random.Random(f"{a.seed}/{number}")
         draft = rng.choice(list(DRAFTS))
         schema = Schemas(rng, draft).root()
-        text = write(schema)
+        text, places = write(schema), finest(schema)
         try:
             check = jsonschema_rs.validator_for(read(text), validate_formats='"format":' in text)
         except Exception as e:
@@ -311,7 +325,7 @@ def main():
                 except ValueError as e:
                     differ("not JSON", number, schema, f"{out!r} {e}")
                     continue
-                if left_out(text, value):
+                if left_out(text, places, value):
                     count["walks that only decimals decide"] += 1
                     continue
                 if not check.is_valid(value):
@@ -321,7 +335,7 @@ def main():
         accepted, refused = [], []
         for value in made:
             value = plain(value)
-            if left_out(text, value):
+            if left_out(text, places, value):
                 continue
             valid = check.is_valid(value)
             line = write(value, rng).encode()

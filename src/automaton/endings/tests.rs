@@ -14,7 +14,7 @@ fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
 
 fn texts_left(pattern: &str, max: u32) -> (u64, usize) {
     let l = lexeme(pattern, LexemeKind::Text { min: 0, max });
-    let mut memo = FxHashMap::default();
+    let mut memo = SeededMap::default();
     let n = count_texts(&l, 0, (l.next(l.start(), b'"'), 0, false), &mut memo, 0);
     (n, memo.len())
 }

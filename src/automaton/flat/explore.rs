@@ -17,6 +17,7 @@ use crate::automaton::lexeme::{CLOSED, DEAD as DEAD_STATE, Kind as LexemeKind, L
 use crate::automaton::program::Program;
 use crate::automaton::text::Sub;
 use crate::error::{Error, Result};
+use crate::hash::SeededMap;
 use crate::work::go_on;
 
 /// What is stepped.
@@ -165,10 +166,10 @@ pub struct Explorer<'a> {
     /// Configurations by number: a lexeme's state or a top node.
     at: Vec<u32>,
     of_state: FxHashMap<StateId, u32>,
-    of_content: FxHashMap<Box<[u8]>, u32>,
+    of_content: SeededMap<Box<[u8]>, u32>,
     content: Vec<u8>,
     /// For each class the least one that acts alike, by what is read.
-    alike: FxHashMap<Read, Arc<[u8]>>,
+    alike: SeededMap<Read, Arc<[u8]>>,
     max_states: usize,
     /// Bytes of content kept and looked at.
     kept: usize,
@@ -184,9 +185,9 @@ impl<'a> Explorer<'a> {
             arena: Arena::default(),
             at: Vec::new(),
             of_state: FxHashMap::default(),
-            of_content: FxHashMap::default(),
+            of_content: SeededMap::default(),
             content: Vec::new(),
-            alike: FxHashMap::default(),
+            alike: SeededMap::default(),
             max_states,
             kept: 0,
             looked_at: 0,

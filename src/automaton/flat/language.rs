@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::explore::{ByteClasses, Explorer, Source};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::SeededMap;
 use crate::work::go_on;
 
 /// Which members of a first language a search is for.
@@ -40,7 +41,7 @@ pub fn witness(first: Source<'_>, second: Source<'_>, wanted: Wanted, max_states
     let mut a = Explorer::new(first, max_states);
     let mut b = Explorer::new(second, max_states);
     let mut pairs: Vec<(u32, Option<u32>)> = vec![(0, Some(0))];
-    let mut number: FxHashMap<(u32, Option<u32>), u32> = FxHashMap::default();
+    let mut number: SeededMap<(u32, Option<u32>), u32> = SeededMap::default();
     number.insert((0, Some(0)), 0);
     let mut before = vec![(0, 0)];
     let mut i = 0;

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::explore::ByteClasses;
 use super::{DEAD, Flat};
+use crate::hash::SeededMap;
 
 /// The minimal automaton of the same language, canonically numbered, with as few classes as possible; and for each of
 /// its states one of the states that it stands for.
@@ -44,7 +45,7 @@ pub fn minimize(flat: &Flat) -> (Flat, Vec<u32>) {
 /// Joins classes that act alike in every state.
 fn merge_classes(classes: &ByteClasses, width: usize, next: Vec<u32>, accepting: Vec<bool>) -> Flat {
     let states = accepting.len();
-    let mut by_column: FxHashMap<Vec<u32>, u8> = FxHashMap::default();
+    let mut by_column: SeededMap<Vec<u32>, u8> = SeededMap::default();
     let mut map = vec![0u8; width];
     let mut kept: Vec<usize> = Vec::new();
     for (class, to) in map.iter_mut().enumerate() {

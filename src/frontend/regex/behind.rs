@@ -10,13 +10,12 @@
 
 use std::sync::OnceLock;
 
-use rustc_hash::FxHashMap;
-
 use super::ast::{Assert, Ast, Node, NodeId, Words};
 use super::reader::unsupported;
 use super::set::CharSet;
 use super::unicode;
 use crate::error::{Error, Result};
+use crate::hash::SeededMap;
 use crate::ir::{ExprId, Exprs};
 
 /// A set of classes of what may follow.
@@ -104,7 +103,7 @@ struct Tracker {
 /// The trackers of a pattern; see the module's story.
 pub(super) struct Behind {
     trackers: Vec<Tracker>,
-    by_question: FxHashMap<Question, usize>,
+    by_question: SeededMap<Question, usize>,
     /// For each node, the trackers that its assertions ask; a bit each.
     pub masks: Vec<u64>,
     kinds: Vec<(CharSet, char)>,
@@ -114,7 +113,7 @@ impl Behind {
     /// Collects the trackers of all assertions of a tree.
     pub fn new(ast: &Ast) -> Result<Self> {
         let mut b =
-            Behind { trackers: Vec::new(), by_question: FxHashMap::default(), masks: Vec::new(), kinds: Vec::new() };
+            Behind { trackers: Vec::new(), by_question: SeededMap::default(), masks: Vec::new(), kinds: Vec::new() };
         for n in 0..ast.len() as NodeId {
             let of = |b: &Self, n: &NodeId| b.masks.get(*n as usize).copied().unwrap_or(0);
             let mask = match ast.get(n) {
@@ -293,7 +292,7 @@ impl Behind {
         }
         borders.sort_unstable();
         let mut open = vec![0u64; sets.len().div_ceil(64)];
-        let mut by_open: FxHashMap<Vec<u64>, usize> = FxHashMap::default();
+        let mut by_open: SeededMap<Vec<u64>, usize> = SeededMap::default();
         let mut kinds: Vec<Vec<(u32, u32)>> = Vec::new();
         let (mut lo, mut i) = (0u32, 0);
         while lo <= 0x10_FFFF {

@@ -21,6 +21,7 @@ use super::pure::Pure;
 use super::set::CharSet;
 use super::unicode;
 use crate::error::{Error, Result};
+use crate::hash::SeededMap;
 use crate::ir::{ExprId, Exprs};
 use crate::limits::Limits;
 
@@ -74,15 +75,15 @@ pub(super) struct Walk<'a> {
     pub(super) behind: Behind,
     pub(super) loops: FxHashMap<NodeId, u32>,
     pub(super) konts: Vec<(Kont, KontFacts)>,
-    pub(super) kont_ids: FxHashMap<Kont, KontId>,
+    pub(super) kont_ids: SeededMap<Kont, KontId>,
     pub(super) contexts: Vec<Context>,
-    pub(super) context_ids: FxHashMap<Context, ContextId>,
-    pub(super) memo: FxHashMap<Key, ExprId>,
+    pub(super) context_ids: SeededMap<Context, ContextId>,
+    pub(super) memo: SeededMap<Key, ExprId>,
     /// Names of loops that are being computed, and whether they were used.
-    pub(super) names: FxHashMap<Key, (u32, ExprId, bool)>,
+    pub(super) names: SeededMap<Key, (u32, ExprId, bool)>,
     /// Where a pure node in front of a continuation leads; see `split`.
-    pub(super) splits: FxHashMap<Key, Rc<[(ContextId, CharSet)]>>,
-    pub(super) peeks: FxHashMap<(Next, Next), ExprId>,
+    pub(super) splits: SeededMap<Key, Rc<[(ContextId, CharSet)]>>,
+    pub(super) peeks: SeededMap<(Next, Next), ExprId>,
     pub(super) wanted: Vec<Key>,
 }
 
@@ -107,13 +108,13 @@ pub(super) fn lower(
         behind,
         loops: FxHashMap::default(),
         konts: Vec::new(),
-        kont_ids: FxHashMap::default(),
+        kont_ids: SeededMap::default(),
         contexts: Vec::new(),
-        context_ids: FxHashMap::default(),
-        memo: FxHashMap::default(),
-        names: FxHashMap::default(),
-        splits: FxHashMap::default(),
-        peeks: FxHashMap::default(),
+        context_ids: SeededMap::default(),
+        memo: SeededMap::default(),
+        names: SeededMap::default(),
+        splits: SeededMap::default(),
+        peeks: SeededMap::default(),
         wanted: Vec::new(),
     };
     w.number_loops()?;

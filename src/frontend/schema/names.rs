@@ -4,9 +4,10 @@
 //! kept once, and is a number from then on.
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::sync::Arc;
+
+use crate::hash::seeded;
 
 /// A string of the schema.
 pub type Name = u32;
@@ -20,7 +21,7 @@ pub struct Names {
 }
 
 fn hash_of(text: &str) -> u64 {
-    let mut h = FxHasher::default();
+    let mut h = seeded();
     h.write(text.as_bytes());
     h.finish()
 }
@@ -69,20 +70,4 @@ impl Names {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_has_one_number_and_those_below_come_first() {
-        let (mut below, mut above) = (Names::default(), Names::default());
-        assert!(below.is_empty());
-        assert_eq!(["a", "b", "a", ""].map(|n| below.intern(n)), [0, 1, 0, 2]);
-        assert_eq!(["c", "b", "c", "d"].map(|n| above.intern_above(&below, n)), [3, 1, 3, 4]);
-        assert_eq!((below.len(), above.len()), (3, 2));
-        assert_eq!(above.get(1).map(|n| &**n), Some("d"));
-        for i in 0..10_000 {
-            assert_eq!(above.intern_above(&below, &format!("n{i}")), 5 + i);
-        }
-        assert_eq!(above.intern_above(&below, "n77"), 82);
-    }
-}
+mod tests;

@@ -18,9 +18,9 @@ use super::resolve::{Document, Documents, Target, check_pointers};
 use super::scope::{ScopeId, Scopes};
 use super::text::{Kind, NodeId};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::SeededMap;
 use crate::limits::Limits;
 use crate::work::go_on;
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Parses and resolves a schema. Rows are returned for keywords that are not enforced exactly.
@@ -37,7 +37,7 @@ pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Res
         docs: Documents::new(text, &options.documents, limits)?,
         scopes: Scopes::default(),
         ids: Ids::default(),
-        refs: FxHashMap::default(),
+        refs: SeededMap::default(),
         places: Vec::new(),
         pointers: Pointers::default(),
         names: Names::default(),
@@ -71,7 +71,7 @@ struct Place {
 struct Ids {
     /// Id + 1 by node.
     common: Vec<u32>,
-    other: FxHashMap<(u32, NodeId, ScopeId), SchemaId>,
+    other: SeededMap<(u32, NodeId, ScopeId), SchemaId>,
 }
 
 struct Parser<'t> {
@@ -79,7 +79,7 @@ struct Parser<'t> {
     scopes: Scopes,
     ids: Ids,
     /// Where the references of document 0's root resource lead from the empty scope.
-    refs: FxHashMap<String, SchemaId>,
+    refs: SeededMap<String, SchemaId>,
     places: Vec<Place>,
     pointers: Pointers,
     names: Names,

@@ -13,8 +13,8 @@ use super::text::{Kind, NodeId, Tape};
 use super::trail::{Step, Trail};
 use super::uri;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::SeededMap;
 use crate::limits::Limits;
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// A document, or a part of one that has a base URI of its own.
@@ -53,7 +53,7 @@ pub struct Document<'t> {
     pub prefix: String,
     /// In the order of the text, the root first.
     pub resources: Vec<Resource>,
-    anchors: FxHashMap<(u32, String), Anchor>,
+    anchors: SeededMap<(u32, String), Anchor>,
 }
 
 impl Document<'_> {
@@ -162,7 +162,7 @@ struct Named {
 #[derive(Debug)]
 pub struct Documents<'t> {
     docs: Vec<Rc<Document<'t>>>,
-    by_uri: FxHashMap<String, Named>,
+    by_uri: SeededMap<String, Named>,
     /// URI without fragment, text, and whether it has been read.
     passed: Vec<(&'t str, &'t str, bool)>,
     dialects: Vec<(String, Option<Dialect>)>,
@@ -180,7 +180,7 @@ impl<'t> Documents<'t> {
         let passed = passed.iter().map(|(u, t)| (u.trim_end_matches('#'), t.as_str(), false)).collect();
         let mut all = Documents {
             docs: Vec::new(),
-            by_uri: FxHashMap::default(),
+            by_uri: SeededMap::default(),
             passed,
             dialects: Vec::new(),
             uri_bytes: 0,
@@ -277,7 +277,7 @@ impl<'t> Documents<'t> {
             is_alias: false,
         };
         let prefix = if doc == 0 { String::new() } else { format!("{retrieved}#") };
-        let mut document = Document { tape, prefix, resources: vec![root], anchors: FxHashMap::default() };
+        let mut document = Document { tape, prefix, resources: vec![root], anchors: SeededMap::default() };
         if !retrieved.is_empty() {
             self.by_uri.insert(retrieved.to_owned(), Named { doc, resource: 0, is_ambiguous: false });
         }

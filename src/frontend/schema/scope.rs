@@ -7,8 +7,8 @@
 
 use super::resolve::{Document, Target};
 use crate::error::{Error, Result};
+use crate::hash::SeededMap;
 use crate::limits::Limits;
-use rustc_hash::FxHashMap;
 
 /// An interned scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,17 +26,17 @@ type Scope = Vec<(String, u32, u32)>;
 #[derive(Debug)]
 pub struct Scopes {
     scopes: Vec<Scope>,
-    ids: FxHashMap<Scope, ScopeId>,
+    ids: SeededMap<Scope, ScopeId>,
     /// Scope, document and resource to scope.
-    entered: FxHashMap<(ScopeId, u32, u32), ScopeId>,
+    entered: SeededMap<(ScopeId, u32, u32), ScopeId>,
     /// Entries of all scopes.
     entries: usize,
 }
 
 impl Default for Scopes {
     fn default() -> Self {
-        let ids = FxHashMap::from_iter([(Scope::new(), ScopeId::EMPTY)]);
-        Scopes { scopes: vec![Scope::new()], ids, entered: FxHashMap::default(), entries: 0 }
+        let ids = SeededMap::from_iter([(Scope::new(), ScopeId::EMPTY)]);
+        Scopes { scopes: vec![Scope::new()], ids, entered: SeededMap::default(), entries: 0 }
     }
 }
 

@@ -21,8 +21,6 @@
 mod alike;
 mod fresh;
 
-use rustc_hash::FxHashMap;
-
 use super::Document;
 use super::rests::Rests;
 use super::speller::Speller;
@@ -30,6 +28,7 @@ use crate::automaton::arena::{Arena, NONE, NodeId};
 use crate::automaton::complete::{Costs, Watch};
 use crate::automaton::config::Frames;
 use crate::automaton::program::Program;
+use crate::hash::SeededMap;
 use crate::index::marked::Marked;
 use crate::vocab::Trie;
 use fresh::New;
@@ -90,7 +89,7 @@ pub(super) struct Places<'a, U> {
     /// Tokens that are left.
     left: u64,
     places: Vec<Place>,
-    numbers: FxHashMap<Vec<u8>, u32>,
+    numbers: SeededMap<Vec<u8>, u32>,
     key: Vec<u8>,
     /// The exceptions of all places.
     exceptions: Vec<Box<[u8]>>,
@@ -101,7 +100,7 @@ pub(super) struct Places<'a, U> {
 impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
     pub(super) fn new(document: Document<'a>, speller: Speller<'a, U>, left: u64) -> Self {
         let Document { program, costs, arena, top, rests } = document;
-        let (numbers, key) = (FxHashMap::default(), Vec::new());
+        let (numbers, key) = (SeededMap::default(), Vec::new());
         let (places, exceptions) = (Vec::new(), Vec::new());
         let mut places =
             Places { program, costs, arena, top, rests, speller, left, places, numbers, key, exceptions, alone: 0 };

@@ -26,6 +26,7 @@ use crate::automaton::complete::{Completer, Costs, Watch};
 use crate::automaton::config::Frames;
 use crate::automaton::describe::Detail;
 use crate::automaton::program::ClassProgram;
+use crate::hash::Seeded;
 
 /// Bytes that are kept of all rests; a byte takes [`CELL`] of them.
 const MAX_BYTES: usize = 2 << 20;
@@ -55,7 +56,7 @@ struct Cell {
 #[derive(Clone, Default)]
 pub(in crate::guide) struct Rests {
     /// Numbers of configurations. The tables' hash is seeded per process, since outputs choose the keys.
-    numbers: HashMap<Box<[u8]>, u64>,
+    numbers: HashMap<Box<[u8]>, u64, Seeded>,
     /// The number that was given last, and the one before the first that is still known.
     last: u64,
     forgotten: u64,

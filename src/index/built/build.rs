@@ -67,7 +67,7 @@ impl Index {
     /// [`is_complete`](Index::is_complete) stays false.
     ///
     /// # Errors
-    /// `Argument` for no threads or more than 1,024; `Limit` if threads cannot be started; what `progress` returns.
+    /// `Argument` for no threads or more than 1,024; what `progress` returns.
     ///
     /// # Cost
     /// For up to 4,096 configurations a step for each class of bytes and a mask each; beyond these at most a walk of
@@ -166,7 +166,7 @@ impl Index {
             Some(known) => known,
             None => &self.engine()?.built.get()?.classes,
         };
-        Some(known.get_or_init(|| TokenClasses::of(tables, self.vocabulary())))
+        Some(known.get_or_init(|| TokenClasses::of(tables, self.vocabulary(), all_threads())))
     }
 }
 
@@ -175,7 +175,12 @@ fn number_of(threads: Option<usize>) -> Result<usize> {
     if threads.is_some_and(|n| n == 0 || n > MAX_THREADS) {
         return Err(Error::new(ErrorKind::Argument, format!("threads must be 1 to {MAX_THREADS}")));
     }
-    Ok(threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()).min(MAX_THREADS)))
+    Ok(threads.unwrap_or_else(all_threads))
+}
+
+/// As many as the machine has.
+fn all_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get()).min(MAX_THREADS)
 }
 
 /// A mask to make: of a lexeme's state after so many code points.
@@ -252,16 +257,7 @@ fn fill_parts(
             complete = false;
             break;
         }
-        in_order(
-            threads,
-            chunk.len(),
-            || (),
-            |(), i| make(inner, &chunk[i].1),
-            |_, made| {
-                bytes += made;
-                Ok(())
-            },
-        )?;
+        bytes += in_order(threads, chunk.len(), |i| make(inner, &chunk[i].1)).iter().sum::<usize>();
         progress(from + chunk.len(), parts.len())?;
     }
     Ok(complete)

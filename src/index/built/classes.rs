@@ -5,11 +5,12 @@
 //! state; so they and everything else are the same for any number of threads. Class 0 is that of tokens which no state
 //! allows, ids without text among them; the others are numbered by their least token.
 
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
+use super::ordered::in_order;
 use super::{DEAD, OUTSIDE, Tables};
+use crate::hash::SeededMap;
 use crate::vocab::Vocabulary;
 
 /// States whose walks run before their rows are merged: bounds what lies in memory at once.
@@ -42,8 +43,8 @@ impl TokenClasses {
     /// The classes of complete tables over a vocabulary; those of a beginning say nothing of what lies outside.
     ///
     /// # Cost
-    /// One walk of the trie per state, on the threads of the machine.
-    pub fn of(tables: &Tables, vocabulary: &Vocabulary) -> TokenClasses {
+    /// One walk of the trie per state, on so many threads.
+    pub fn of(tables: &Tables, vocabulary: &Vocabulary, threads: usize) -> TokenClasses {
         let mut of = vec![0u32; vocabulary.size()];
         // What tokens of a class of the states so far have in common: the class before and the next state here. Class 0
         // is refused everywhere; a class keeps its number for the tokens that a state refuses.
@@ -52,9 +53,9 @@ impl TokenClasses {
         let mut made_by: Vec<(u16, u16)> = vec![(DEAD, DEAD)];
         let numbers: Vec<u16> = (0..tables.num_states() as u16).collect();
         for chunk in numbers.chunks(CHUNK) {
-            let rows: Vec<Vec<(u32, u16)>> = chunk.par_iter().map(|&s| walk(tables, vocabulary, s)).collect();
+            let rows = in_order(threads, chunk.len(), |i| walk(tables, vocabulary, chunk[i]));
             for (row, &state) in rows.iter().zip(chunk) {
-                let mut split: FxHashMap<(u32, u16), u32> = FxHashMap::default();
+                let mut split: SeededMap<(u32, u16), u32> = SeededMap::default();
                 for &(token, to) in row {
                     let old = of[token as usize];
                     of[token as usize] = *split.entry((old, to)).or_insert_with(|| {

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use super::ahead::{Ahead, Stop};
 use super::gather::MaskSetBuilder;
 use super::maker::Maker;
-use super::ordered::no_thread;
 use super::rows::Rows;
 use super::sketch::Sketch;
 use super::{DEAD, MAX_STATES, OUTSIDE, Parts, Tables, bits, spare};
@@ -61,7 +60,6 @@ pub fn complete(
     let _stop = Stop(&ahead);
     let mut steps: Vec<(u32, u8)> = Vec::new();
     let mut started = false;
-    let mut failed = None;
     let found = Flat::explore_and_tell(&mut explorer, |from, byte| {
         if threads == 1 {
             return;
@@ -72,18 +70,14 @@ pub fn complete(
             ahead.tell_all(&mut steps);
             for _ in 1..threads.min(MOST) {
                 let ahead = ahead.clone();
-                if let Err(e) = spare::run(move || ahead.help()) {
-                    failed = Some(no_thread(&e));
-                }
+                // Where the system gives no thread, the others make its share.
+                _ = spare::run(move || ahead.help());
             }
         }
         if started {
             ahead.tell(&mut steps);
         }
     });
-    if let Some(e) = failed {
-        return Err(e);
-    }
     let (flat, representatives) = found?;
     let next = flat.next.iter().map(|&to| if to == flat::DEAD { DEAD } else { to as u16 }).collect();
     let automaton = (flat.classes.of.to_vec(), next, &flat.accepting[..]);

@@ -3,12 +3,12 @@
 //! A maker has frames of its own, in which each configuration is found by a step from one that came before it, so that
 //! several makers can follow one explorer while it goes on.
 
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use super::sketch::{Sketch, Sketcher};
 use crate::automaton::arena::Arena;
 use crate::automaton::config::Frames;
+use crate::hash::SeededMap;
 use crate::index::composition::{Composition, Part};
 use crate::index::live::Known;
 use crate::index::mask::Masker;
@@ -31,7 +31,7 @@ pub struct Maker<'a> {
     sketcher: Sketcher,
     row: Vec<u32>,
     /// Sketches by what they are made of, with that itself, so that parts keep their addresses.
-    made: FxHashMap<Names, (Arc<Sketch>, Composition)>,
+    made: SeededMap<Names, (Arc<Sketch>, Composition)>,
 }
 
 impl<'a> Maker<'a> {
@@ -39,7 +39,7 @@ impl<'a> Maker<'a> {
     pub fn new(inner: &'a Inner, arena: Arena, tops: Vec<u32>) -> Self {
         let words = inner.vocabulary.words();
         let (sketcher, row) = (Sketcher::new(words), vec![0; words]);
-        Maker { inner, arena, tops, known: Known::default(), sketcher, row, made: FxHashMap::default() }
+        Maker { inner, arena, tops, known: Known::default(), sketcher, row, made: SeededMap::default() }
     }
 
     /// For configurations that are found by [`follow`](Self::follow); it knows the start, number 0.

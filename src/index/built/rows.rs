@@ -6,9 +6,8 @@
 //! at different places, so an entry that is found under another class belongs to another row, and there is no
 //! successor. Equal rows are kept once.
 
-use rustc_hash::FxHashMap;
-
 use super::{DEAD, OUTSIDE};
+use crate::hash::SeededMap;
 use crate::pages::Slice;
 
 /// Places that a row is tried at before it goes to the end.
@@ -29,7 +28,7 @@ impl Rows {
     /// The rows of a table of `width` classes per state.
     pub fn of(table: &[u16], width: usize) -> Rows {
         let rows: Vec<&[u16]> = table.chunks(width.max(1)).collect();
-        let mut known: FxHashMap<&[u16], usize> = FxHashMap::default();
+        let mut known: SeededMap<&[u16], usize> = SeededMap::default();
         // Per state the number of its row, and the rows.
         let mut distinct: Vec<&[u16]> = Vec::new();
         let row_of: Vec<usize> = rows
@@ -127,7 +126,7 @@ struct Place {
     /// Where rows begin.
     starts: Bits,
     /// Where rows with entries under these classes need not be tried again: before.
-    tried: FxHashMap<Box<[u8]>, usize>,
+    tried: SeededMap<Box<[u8]>, usize>,
 }
 
 impl Place {

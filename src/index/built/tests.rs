@@ -78,7 +78,7 @@ fn token_classes_act_alike_in_every_state() {
     for pattern in PATTERNS {
         let index = index(pattern);
         let (made, v) = (tables(&index, 1), index.vocabulary());
-        let classes = TokenClasses::of(&made, v);
+        let classes = TokenClasses::of(&made, v, 3);
         assert!(classes.count <= v.size() + 1 && classes.rows.len() == made.num_states());
         for (row, state) in classes.rows.iter().zip(0..) {
             assert!(row.windows(2).all(|w| w[0].0 < w[1].0));

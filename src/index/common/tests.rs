@@ -1,13 +1,11 @@
 use crate::frontend::schema::{PropertyOrder, SchemaOptions};
 use crate::index::tables::Tables;
 use crate::vocab::sample::{bytes_and, ended};
-use crate::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+use crate::{GuideOptions, Index, Limits, Vocabulary};
 use std::sync::Arc;
 
 fn vocabulary(more: &[&str]) -> Arc<Vocabulary> {
-    let (all, end) = ended(bytes_and(more));
-    let options = VocabularyOptions { eos_token_ids: vec![end], ..VocabularyOptions::default() };
-    Vocabulary::new(&all, options).unwrap()
+    ended(bytes_and(more))
 }
 
 fn index(v: &Arc<Vocabulary>, schema: &str) -> Index {

@@ -1,6 +1,5 @@
 use super::*;
 use crate::automaton::groups::{ALL, ASCII, LINE_ENDS, WIDE_SPACES, groups_in};
-use crate::vocab::VocabularyOptions;
 use crate::vocab::sample::{bytes_and, ended, strings};
 
 /// Every short string over a few characters, and some tokens that end inside of one.
@@ -8,9 +7,7 @@ fn vocabulary() -> Arc<Vocabulary> {
     const ALPHABET: [&str; 12] = ["a", "b", "Z", "0", "_", ".", " ", "\n", "é", "\u{2028}", "\u{3000}", "世"];
     let mut tokens = bytes_and(strings(&ALPHABET, 3));
     tokens.extend([&b"a\xE2"[..], b"a\xE2\x80", b"ab\xC3", b"\x80a", b"a\xE2b"].map(<[u8]>::to_vec));
-    let (tokens, stop) = ended(tokens);
-    let options = VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
-    Vocabulary::new(tokens, options).unwrap()
+    ended(tokens)
 }
 
 fn sets() -> Vec<Groups> {

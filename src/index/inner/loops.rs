@@ -4,11 +4,10 @@
 //! nothing: `((?!mode)(?!Mode).)*` is a recursion. Its states tell: every character but `m`, `M` and a line end leads
 //! back to the first one, so whatever consists of such characters passes.
 
-use rustc_hash::FxHashMap;
-
 use crate::automaton::free::Free;
 use crate::automaton::groups::{ALL, Groups, group_of, special, specials_of};
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
+use crate::hash::SeededMap;
 use crate::ir::INF;
 
 /// What is free in a state because it leads back to the state. Nothing where that is little.
@@ -22,7 +21,7 @@ pub(super) fn loops(l: &Lexeme, state: StateId) -> Free {
     if 0x80 - away < SOME {
         return Free::NONE;
     }
-    let mut back = Back { l, state, whole: FxHashMap::default() };
+    let mut back = Back { l, state, whole: SeededMap::default() };
     for lead in 0xC2..=0xF4u8 {
         missing |= back.missing(lead);
     }
@@ -34,7 +33,7 @@ struct Back<'a> {
     l: &'a Lexeme,
     state: StateId,
     /// Whether all bytes inside of a character lead from a state back, so many of them.
-    whole: FxHashMap<(StateId, u32), bool>,
+    whole: SeededMap<(StateId, u32), bool>,
 }
 
 impl Back<'_> {

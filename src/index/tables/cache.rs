@@ -7,7 +7,6 @@
 //! new one lets a few others be measured again, in turn.
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{MaskedLexeme, Role, Tables};
 use crate::automaton::lexeme::{Kind, Lexeme};
 use crate::error::Result;
+use crate::hash::seeded;
 use crate::ir::{ExprId, Exprs, INF};
 use crate::limits::{CACHE_BYTES, Limits, MEASURE_BYTES};
 use crate::work::spend;
@@ -49,7 +49,7 @@ struct Kept {
 }
 
 fn hash_of(key: &[u32]) -> u64 {
-    let mut h = FxHasher::default();
+    let mut h = seeded();
     key.hash(&mut h);
     h.finish()
 }

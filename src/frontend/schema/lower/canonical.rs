@@ -1,13 +1,13 @@
 //! What is known about nodes as a whole: which are equal, what types they may accept, and that none applies to itself.
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
 use super::super::decimal::Decimal;
 use super::super::model::Types;
 use super::node::{Node, NodeId, Nodes, Scalar};
 use crate::error::Result;
+use crate::hash::seeded;
 
 /// Nodes by what they say.
 #[derive(Default)]
@@ -39,7 +39,7 @@ impl<'m> Nodes<'m> {
         let Contents { mut table, mut keys } = std::mem::take(&mut self.contents);
         let start = keys.len();
         self.key(node, &mut keys);
-        let mut h = FxHasher::default();
+        let mut h = seeded();
         keys[start..].iter().for_each(|&word| h.write_u64(word));
         let hash = h.finish();
         let same = |k: &Known| k.hash == hash && keys[k.start..k.end] == keys[start..];

@@ -10,6 +10,7 @@ use super::super::decimal::Decimal;
 use super::super::format::{self, Format};
 use super::super::number::{self, NumberBounds};
 use crate::error::Result;
+use crate::hash::SeededMap;
 use crate::ir::{ExprId, Exprs};
 use crate::work::unwatched;
 
@@ -18,7 +19,7 @@ pub(super) struct Common {
     pub x: Arc<Exprs>,
     pub any_text: ExprId,
     pub any_number: ExprId,
-    pub bounds: FxHashMap<NumberBounds, ExprId>,
+    pub bounds: SeededMap<NumberBounds, ExprId>,
     pub formats: FxHashMap<&'static str, Format>,
     /// `null`, `true` and `false`.
     pub words: [ExprId; 3],
@@ -42,7 +43,7 @@ fn build() -> Result<Common> {
     let any_number = number::number(&mut x, &NumberBounds::default())?;
     let words = ["null", "true", "false"].map(|text| x.literal(text.as_bytes()));
     let flags = [x.alt(&words[1..]), x.alt(&[words[0], words[1], words[2], any_number])];
-    let mut bounds = FxHashMap::default();
+    let mut bounds = SeededMap::default();
     for integer in [true, false] {
         for min in [None, Some(0), Some(1)] {
             let b = NumberBounds { integer, min: min.map(|n| (Decimal::from(n), false)), ..NumberBounds::default() };

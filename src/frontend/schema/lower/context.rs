@@ -3,7 +3,7 @@
 //! A *literal* is a node or its negation; a *conjunction* is a sorted set of literals, and one rule. Conjunctions are
 //! normalized before they are interned: what is implied goes, and what contradicts itself is no rule at all.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use super::disjoint::Pairs;
 use super::node::{FALSE, Name, NodeId, Nodes, TRUE};
 use super::scalar::Scalars;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::{SeededMap, SeededSet};
 use crate::ir::{ExprId, Exprs, RuleId};
 use crate::limits::Limits;
 use crate::work::go_on;
@@ -61,25 +62,25 @@ pub(super) struct Context<'m, 'a> {
     /// Whether constants are written plainly, and whether there are any.
     pub plain: bool,
     pub plain_constants: bool,
-    pub pattern_hits: FxHashMap<(Name, Name), bool>,
-    pub pattern_exprs: FxHashMap<String, Option<ExprId>>,
-    pub bounds: FxHashMap<Arc<NumberBounds>, ExprId>,
+    pub pattern_hits: SeededMap<(Name, Name), bool>,
+    pub pattern_exprs: SeededMap<String, Option<ExprId>>,
+    pub bounds: SeededMap<Arc<NumberBounds>, ExprId>,
     /// How many texts, counted up to how many.
     pub sizes: FxHashMap<ExprId, (u64, u64)>,
     /// Sets of texts and what they lack, both ways.
     pub other_texts: FxHashMap<ExprId, ExprId>,
-    pub inhabited: FxHashMap<(ExprId, u32, u32), bool>,
-    pub formats: FxHashMap<String, Option<Format>>,
+    pub inhabited: SeededMap<(ExprId, u32, u32), bool>,
+    pub formats: SeededMap<String, Option<Format>>,
     /// Conjunctions of scalar types only, and whether they accept nothing.
-    pub empty: FxHashMap<Box<[Lit]>, bool>,
+    pub empty: SeededMap<Box<[Lit]>, bool>,
     pub scalars: Vec<Option<Rc<Scalars>>>,
     pub complements: FxHashMap<NodeId, Rc<Scalars>>,
     /// Of two literals and more, positive ones first.
-    pub conjunctions: FxHashMap<Box<[Lit]>, Rc<Scalars>>,
+    pub conjunctions: SeededMap<Box<[Lit]>, Rc<Scalars>>,
     pub disjoint: Pairs,
     rows: Vec<(NodeId, &'static str, Enforcement, String)>,
-    noted: FxHashSet<(NodeId, &'static str)>,
-    rules: FxHashMap<Rc<[Lit]>, RuleId>,
+    noted: SeededSet<(NodeId, &'static str)>,
+    rules: SeededMap<Rc<[Lit]>, RuleId>,
     /// The conjunction of every rule, in the order of their ids.
     pub queue: Vec<Rc<[Lit]>>,
     steps: usize,
@@ -100,7 +101,7 @@ impl<'m, 'a> Context<'m, 'a> {
             (Exprs::on(&common.x, limits.max_expr_nodes), common.any_text, common.any_number);
         let scalars = vec![None; nodes.len()];
         let disjoint = Pairs::of(nodes.len());
-        let mut rules = FxHashMap::default();
+        let mut rules = SeededMap::default();
         rules.reserve(nodes.len());
         x.reserve(nodes.len() * 2);
         Ok(Context {
@@ -115,20 +116,20 @@ impl<'m, 'a> Context<'m, 'a> {
             capped_numbers: false,
             plain: options.is_plain(),
             plain_constants: false,
-            pattern_hits: FxHashMap::default(),
-            pattern_exprs: FxHashMap::default(),
-            bounds: FxHashMap::default(),
+            pattern_hits: SeededMap::default(),
+            pattern_exprs: SeededMap::default(),
+            bounds: SeededMap::default(),
             sizes: FxHashMap::default(),
             other_texts: FxHashMap::default(),
-            inhabited: FxHashMap::default(),
-            formats: FxHashMap::default(),
-            empty: FxHashMap::default(),
+            inhabited: SeededMap::default(),
+            formats: SeededMap::default(),
+            empty: SeededMap::default(),
             scalars,
             complements: FxHashMap::default(),
-            conjunctions: FxHashMap::default(),
+            conjunctions: SeededMap::default(),
             disjoint,
             rows: Vec::new(),
-            noted: FxHashSet::default(),
+            noted: SeededSet::default(),
             rules,
             queue: Vec::new(),
             steps: 0,

@@ -11,6 +11,7 @@ use super::super::model::Types;
 use super::context::Context;
 use super::node::{FALSE, Name, NodeId, Scalar};
 use crate::error::Result;
+use crate::hash::SeededMap;
 
 /// Most pairs of constants that are compared.
 const MOST_PAIRS: usize = 4_096;
@@ -28,7 +29,7 @@ pub(super) struct Pairs {
     rows: Vec<Option<Box<[u64]>>>,
     /// So many schemas have bits, once something is known of one.
     few: usize,
-    others: FxHashMap<(NodeId, NodeId), bool>,
+    others: SeededMap<(NodeId, NodeId), bool>,
 }
 
 impl Pairs {
@@ -37,7 +38,7 @@ impl Pairs {
 
     /// Nothing is known of `n` schemas.
     pub fn of(n: usize) -> Self {
-        Pairs { rows: Vec::new(), few: if n <= Self::MOST { n } else { 0 }, others: FxHashMap::default() }
+        Pairs { rows: Vec::new(), few: if n <= Self::MOST { n } else { 0 }, others: SeededMap::default() }
     }
 
     #[inline]

@@ -16,6 +16,7 @@ use super::super::model::{Keywords, Model, SchemaId, SchemaKind, Types};
 use super::super::names::Names;
 use super::canonical::Contents;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::SeededMap;
 
 /// Names a node; always read through [`Nodes::canon`].
 pub(super) type NodeId = u32;
@@ -179,7 +180,7 @@ pub(super) struct Nodes<'m> {
     /// Names besides those of the model: patterns, formats and enumerated words.
     names: Names,
     /// How the numbers of `enum` and `const` are written, each way once.
-    pub written: FxHashMap<Decimal, Vec<String>>,
+    pub written: SeededMap<Decimal, Vec<String>>,
 }
 
 impl<'m> Nodes<'m> {
@@ -192,7 +193,7 @@ impl<'m> Nodes<'m> {
             masks: vec![Types(0); model.schemas.len() + 2],
             contents: Contents::default(),
             names: Names::default(),
-            written: FxHashMap::default(),
+            written: SeededMap::default(),
         };
         n.contents.reserve(model.schemas.len());
         for (id, types) in [(TRUE, Types::ALL), (FALSE, Types(0))] {

@@ -13,6 +13,7 @@ use super::object_shape::MANY_KEYS;
 use super::parents::Parents;
 use super::text_length;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::SeededSet;
 use crate::ir::{ArrayShape, Element, INF, ObjectShape, Rule, RuleId, Rules, witness_members};
 
 /// A rule before anything is known about its children.
@@ -208,7 +209,7 @@ impl Productive<'_, '_, '_> {
             return Ok(true);
         }
         let limit = self.cx.limits.max_explored_states;
-        let mut values: FxHashSet<Box<[u8]>> = FxHashSet::default();
+        let mut values: SeededSet<Box<[u8]>> = SeededSet::default();
         for r in rules {
             let rule = &self.drafts[r.0 as usize].rule;
             if self.structured[r.0 as usize] {
@@ -243,7 +244,7 @@ impl Productive<'_, '_, '_> {
 
     /// Whether some length up to `available` reaches all counts: every vector of counts, length by length.
     fn counts_possible(&mut self, a: &ArrayShape, available: u64) -> Result<bool> {
-        let mut now: FxHashSet<Vec<u64>> = FxHashSet::default();
+        let mut now: SeededSet<Vec<u64>> = SeededSet::default();
         now.insert(vec![0; a.contains.len()]);
         let mut n = 0u64;
         let mut looked = 0usize;
@@ -256,7 +257,7 @@ impl Productive<'_, '_, '_> {
                 return Ok(false);
             }
             let ways: Vec<u32> = self.usable(a.prefix.get(n as usize).unwrap_or(&a.rest)).map(|e| e.matches).collect();
-            let mut next: FxHashSet<Vec<u64>> = FxHashSet::default();
+            let mut next: SeededSet<Vec<u64>> = SeededSet::default();
             for v in &now {
                 for w in &ways {
                     looked += 1;

@@ -4,9 +4,9 @@
 //! shape. A union of thousands of alternatives is compared by hashes: pair by pair it would take longer than all else.
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
+use crate::hash::seeded;
 use crate::ir::ObjectShape;
 
 /// See the module's story.
@@ -19,7 +19,7 @@ pub(super) struct Shapes {
 }
 
 fn hash_of(s: &ObjectShape) -> u64 {
-    let mut h = FxHasher::default();
+    let mut h = seeded();
     s.hash(&mut h);
     h.finish()
 }
