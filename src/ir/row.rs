@@ -17,14 +17,6 @@ const RECENT: usize = 16;
 
 type Parts = SmallVec<[ExprId; 8]>;
 
-/// Copies of `body`, and what follows them.
-struct Counted {
-    body: ExprId,
-    min: u32,
-    max: u32,
-    tail: ExprId,
-}
-
 impl Exprs {
     /// The one-byte transitions of `e`: sorted disjoint ranges; bytes without a range lead to `NEVER`.
     pub fn row(&mut self, e: ExprId) -> Arc<[Edge]> {
@@ -155,71 +147,9 @@ impl Exprs {
         self.merge_rows(&rows)
     }
 
-    /// The row of a union. Counts leave many parts that go on with copies of one body, each with another number of them
-    /// or another tail. Such parts are derived together: what may follow the first copy, or stand in place of any, is
-    /// united before and not for each range of bytes.
     fn merged_row(&mut self, parts: &[ExprId]) -> Vec<Edge> {
-        /// Parts of one body that are worth it.
-        const SOME: usize = 4;
-        let mut rows: SmallVec<[Arc<[Edge]>; 8]> = SmallVec::new();
-        let mut parts = Parts::from_slice(parts);
-        // By body, the parts whose rows are not known.
-        let mut counted: Vec<(ExprId, ExprId)> = Vec::new();
-        let mut tails = Parts::new();
-        loop {
-            counted.clear();
-            tails.clear();
-            for &p in &parts {
-                match (self.known_row(p), self.counted(p)) {
-                    (Some(row), _) => rows.push(row),
-                    (None, Some(head)) => counted.push((head.body, p)),
-                    (None, None) => rows.push(self.row(p)),
-                }
-            }
-            counted.sort_unstable();
-            for alike in counted.chunk_by(|a, b| a.0 == b.0) {
-                if alike.len() < SOME {
-                    rows.extend(alike.iter().map(|&(_, p)| self.row(p)));
-                    continue;
-                }
-                let mut after = Parts::new();
-                for &(body, p) in alike {
-                    let Some(Counted { min, max, tail, .. }) = self.counted(p) else { continue };
-                    let less = self.rep(body, min.saturating_sub(1), if max == super::INF { max } else { max - 1 });
-                    after.push(self.cat(less, tail));
-                    if min == 0 || self.nullable(body) {
-                        tails.push(tail);
-                    }
-                }
-                let after = self.alt(&after);
-                rows.push(self.row_then(alike[0].0, after).into());
-            }
-            if tails.is_empty() {
-                break;
-            }
-            // Tails are shorter, so this ends, and it takes no stack however many there are behind each other.
-            let rest = self.alt(&tails);
-            match self.get(rest) {
-                Expr::Alt(next) if self.known_row(rest).is_none() => parts = Parts::from_slice(next),
-                _ => {
-                    rows.push(self.row(rest));
-                    break;
-                }
-            }
-        }
+        let rows: SmallVec<[Arc<[Edge]>; 8]> = parts.iter().map(|&p| self.row(p)).collect();
         self.merge_rows(&rows)
-    }
-
-    /// The copies that an expression begins with.
-    fn counted(&self, e: ExprId) -> Option<Counted> {
-        let (head, tail) = match *self.get(e) {
-            Expr::Cat(head, tail) => (head, tail),
-            _ => (e, Self::EPS),
-        };
-        match *self.get(head) {
-            Expr::Rep { body, min, max } => Some(Counted { body, min, max, tail }),
-            _ => None,
-        }
     }
 
     /// Splits the byte axis at every range border and unites the targets of each piece.
@@ -479,6 +409,3 @@ fn join(mut edges: Vec<Edge>) -> Vec<Edge> {
     edges.truncate(kept);
     edges
 }
-
-#[cfg(test)]
-mod tests;
