@@ -27,6 +27,15 @@ pub fn is_text(x: &Exprs, e: ExprId) -> bool {
     if order.len() > MOST {
         return false;
     }
+    // Whatever it is that consists of ASCII is text.
+    let is_ascii = |n: &ExprId| match x.get(*n) {
+        Expr::Step { edges, .. } => edges.iter().all(|e| e.hi < 0x80),
+        Expr::Not(_) | Expr::Fix(_) => false,
+        _ => true,
+    };
+    if order.iter().all(is_ascii) {
+        return true;
+    }
     let mut ends: FxHashMap<ExprId, Ends> = FxHashMap::default();
     // What a name stands for may lie behind it: nothing at first, and all is looked at until nothing is new.
     let recursive = order.iter().any(|&n| matches!(x.get(n), Expr::Fix(_)));

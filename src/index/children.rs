@@ -74,6 +74,12 @@ impl Children {
         self.marks[node as usize] & BELOW != 0
     }
 
+    /// The bytes that the children of `node` are under, ascending.
+    #[inline]
+    pub fn bytes(&self, node: u32) -> &[u8] {
+        &self.byte[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
+    }
+
     /// The child of `node` under `byte`.
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
         let mark = match byte {

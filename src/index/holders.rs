@@ -12,6 +12,8 @@
 //! Where a state is free in a set only for a few characters, as before the `o` of `www.onvif`, tokens go on behind
 //! these with the few bytes that are read there. The nodes at which the first characters of tokens end are kept by the
 //! byte that they go on with.
+//!
+//! What leads to such nodes is kept as well: to read it off their tokens would look at four places of memory for each.
 
 use std::sync::Arc;
 
@@ -30,6 +32,8 @@ pub struct Holders {
     heads: Vec<Heads>,
     /// By a number of characters, less one, and a byte: the nodes that go on with the byte behind so many characters.
     behind: Vec<Vec<u32>>,
+    /// The first bytes that lead to each node, the first one on top.
+    paths: Box<[u64]>,
     /// Tokens over sets, by the set and whether they are written as they are.
     pub(super) rows: Store<(Groups, bool), Arc<[u32]>, ROW_BYTES>,
 }
@@ -47,12 +51,15 @@ struct Heads {
     above: Vec<u8>,
 }
 
+/// Bytes of paths that are kept.
+pub(super) const PATH: usize = 8;
+
 /// How many groups there are, those that are none included.
 const GROUPS: usize = Groups::BITS as usize;
 /// Neighbours that share a row.
 const BLOCKS: [usize; 2] = [8, 32];
 /// Characters behind which nodes are kept.
-const FEW_CHARS: usize = 4;
+const FEW_CHARS: usize = 24;
 
 /// What a group counts as where only a rough answer is asked for.
 fn kind(group: usize) -> u8 {
@@ -89,6 +96,9 @@ impl Holders {
         let mut behind = vec![Vec::new(); FEW_CHARS * 256];
         // The groups and the characters so far, by depth.
         let mut path: Vec<(Place, Groups, usize)> = vec![Default::default()];
+        let mut paths = vec![0u64; trie.len()];
+        // The node at each depth.
+        let mut above_it: Vec<u32> = vec![0];
         for node in 1..trie.len() as u32 {
             let depth = usize::from(trie.depth[node as usize]);
             let byte = trie.byte[node as usize];
@@ -98,6 +108,10 @@ impl Holders {
             let begins = byte & 0xC0 != 0x80;
             path.truncate(depth);
             path.push((place, above | own, chars + usize::from(begins)));
+            let own_byte = if depth <= PATH { u64::from(byte) << (8 * (PATH - depth)) } else { 0 };
+            paths[node as usize] = paths[above_it[depth - 1] as usize] | own_byte;
+            above_it.truncate(depth);
+            above_it.push(node);
             if begins && (1..=FEW_CHARS).contains(&chars) {
                 behind[(chars - 1) << 8 | usize::from(byte)].push(node);
             }
@@ -130,7 +144,18 @@ impl Holders {
             }
             smaller = size;
         }
-        Holders { tokens, heads, behind, rows: Store::default() }
+        Holders { tokens, heads, behind, paths: paths.into(), rows: Store::default() }
+    }
+
+    /// The bytes that lead from the root to a node; `room` is for those of short paths.
+    #[inline]
+    pub fn path<'v>(&self, vocabulary: &'v Vocabulary, trie: &Trie, node: u32, room: &'v mut [u8; PATH]) -> &'v [u8] {
+        let depth = usize::from(trie.depth[node as usize]);
+        if depth > PATH {
+            return spelled(vocabulary, trie, node);
+        }
+        *room = self.paths[node as usize].to_be_bytes();
+        &room[..depth]
     }
 
     /// The tokens of `any` over `set`; `raw` tells the two rows of any text apart.
@@ -195,7 +220,8 @@ impl Holders {
         let inside: [bool; 256] = std::array::from_fn(|b| group_of(b as u8) & !set == 0);
         let trie = vocabulary.trie();
         let over = |node: u32| {
-            let (_, above) = spelled(vocabulary, trie, node).split_last().unwrap_or((&0, &[]));
+            let mut room = [0; PATH];
+            let (_, above) = self.path(vocabulary, trie, node, &mut room).split_last().unwrap_or((&0, &[]));
             above.iter().all(|&b| inside[usize::from(b)])
         };
         let mut paths = 0;
@@ -224,7 +250,7 @@ impl Holders {
 }
 
 /// The bytes that lead from the root to a node.
-pub(super) fn spelled<'v>(vocabulary: &'v Vocabulary, trie: &Trie, node: u32) -> &'v [u8] {
+fn spelled<'v>(vocabulary: &'v Vocabulary, trie: &Trie, node: u32) -> &'v [u8] {
     let token = trie.subtree_tokens(node).first().and_then(|&t| vocabulary.token_bytes(t));
     token.and_then(|bytes| bytes.get(..usize::from(trie.depth[node as usize]))).unwrap_or_default()
 }

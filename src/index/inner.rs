@@ -32,8 +32,9 @@ use spans::Spans;
 use super::submask::{Inner, LOOK, in_parts, nodes_above};
 use super::tables::{MaskedLexeme, Tables};
 use crate::automaton::free::Free;
-use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
+use crate::automaton::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
+use crate::ir::INF;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Subtrees of fewer nodes are walked without asking whether all of them passes.
@@ -69,7 +70,7 @@ pub fn inner(
             let by_set = || sets::by_set(tables, vocabulary, lexeme, state, free, any);
             let near = || {
                 let row = by_long_tokens(tables, vocabulary, lexeme, state);
-                row.or_else(|| nearly_known(tables, trie, lexeme, state)).map(Inner::Dense)
+                row.or_else(|| nearly_known(tables, vocabulary, lexeme, state)).map(Inner::Dense)
             };
             if let Some(inner) = few.or_else(by_set).or_else(near) {
                 return inner;
@@ -102,12 +103,39 @@ fn few_ways(tables: &Tables, trie: &Trie, l: &Lexeme, state: StateId, count: Opt
     (end as usize == trie.len()).then(|| spans.finish(trie, None, tables.words))
 }
 
-/// The row of `state` by that of the state that most tokens lead to, if it is known and not far from it: inside of what
-/// is looked for anywhere in a text, the few tokens matter that go on with it.
-fn nearly_known(tables: &Tables, trie: &Trie, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<[u32]>> {
+/// The row of `state` by that of the state that most tokens lead to, if that is known or soon made, and not far from it:
+/// inside of what is looked for anywhere in a text, or must not begin it, the few tokens matter that go on with it.
+fn nearly_known(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<[u32]>> {
     /// With fewer live tokens below the root's live children than this a walk is short.
     const FEW: usize = 2_500;
+    /// Groups of a state that nearly everything passes.
+    const MOST_GROUPS: u32 = 96;
     let l = &*lexeme.lexeme;
+    let trie = vocabulary.trie();
+    let (base, weight, live) = heaviest(tables, l, state, state)?;
+    if live < FEW || weight * 2 < live {
+        return None;
+    }
+    let goes_on = |base: StateId| {
+        let free = l.free(l.state(base));
+        let lets_most = free.len == INF && free.groups.count_ones() >= MOST_GROUPS;
+        l.kind() == Kind::Raw && lets_most && heaviest(tables, l, base, DEAD).is_some_and(|to| to.0 == base)
+    };
+    let mask_state = l.mask_state(base);
+    let known = match tables.known_root(lexeme, mask_state) {
+        Some(known) => known,
+        None if goes_on(mask_state) => tables.root_mask(vocabulary, lexeme, mask_state),
+        None => return None,
+    };
+    let Inner::Dense(known) = &known.inner else { return None };
+    let mut row: Arc<[u32]> = Arc::from(&known[..]);
+    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
+    walk.differs(state, mask_state, Arc::make_mut(&mut row)).then_some(row)
+}
+
+/// The state that most tokens lead to by their first byte, but for the state `but`, and how many do; and how many lead
+/// on at all.
+fn heaviest(tables: &Tables, l: &Lexeme, state: StateId, but: StateId) -> Option<(StateId, usize, usize)> {
     let mut weights: Vec<(StateId, usize)> = Vec::new();
     let mut live = 0;
     let at = l.state(state);
@@ -123,16 +151,8 @@ fn nearly_known(tables: &Tables, trie: &Trie, lexeme: &MaskedLexeme, state: Stat
             None => weights.push((to, n)),
         }
     }
-    let &(base, weight) = weights.iter().filter(|w| w.0 != state).max_by_key(|w| (w.1, std::cmp::Reverse(w.0)))?;
-    if live < FEW || weight * 2 < live {
-        return None;
-    }
-    let base = l.mask_state(base);
-    let known = tables.known_root(lexeme, base)?;
-    let Inner::Dense(known) = &known.inner else { return None };
-    let mut row: Arc<[u32]> = Arc::from(&known[..]);
-    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
-    walk.differs(state, base, Arc::make_mut(&mut row)).then_some(row)
+    let most = weights.into_iter().filter(|w| w.0 != but).max_by_key(|w| (w.1, std::cmp::Reverse(w.0)))?;
+    Some((most.0, most.1, live))
 }
 
 /// The tokens that stay inside any text, from before its quote or between two characters as `state` is. `None` where

@@ -48,6 +48,9 @@ impl Exprs {
     /// recursive names.
     pub fn used_bytes(&self, e: ExprId) -> ByteSet {
         let nodes = self.reachable(e);
+        if let Some(all) = self.read_bytes(&nodes) {
+            return std::array::from_fn(|b| all[b >> 6] >> (b & 63) & 1 == 1);
+        }
         let mut used: FxHashMap<ExprId, Bits> = FxHashMap::default();
         let recursive = nodes.iter().any(|&n| matches!(self.get(n), Expr::Fix(_)));
         loop {
@@ -82,6 +85,17 @@ impl Exprs {
         }
         let all = used.get(&e).copied().unwrap_or_default();
         std::array::from_fn(|b| all[b >> 6] >> (b & 63) & 1 == 1)
+    }
+
+    /// The bytes that some of the nodes of an expression reads, which are those of its members if there is neither
+    /// intersection nor complement nor recursion. `None` where there is.
+    fn read_bytes(&self, nodes: &[ExprId]) -> Option<Bits> {
+        nodes.iter().try_fold([0; 4], |all, &n| match self.get(n) {
+            Expr::Step { edges, .. } => Some(edges.iter().fold(all, |all, e| union(all, bits(e.lo, e.hi)))),
+            Expr::Multiple(_) => Some(union(all, union(bits(b'.', b'.'), bits(b'0', b'9')))),
+            Expr::And(_) | Expr::Not(_) | Expr::Fix(_) => None,
+            Expr::Never | Expr::Eps | Expr::Cat(..) | Expr::Alt(_) | Expr::Rep { .. } => Some(all),
+        })
     }
 
     /// The members of `e` that contain no byte outside `keep`. Where the answer contains intersection or complement,

@@ -82,7 +82,8 @@ fn what_stands_behind_a_few_characters_is_kept() {
             assert!(chars > 2 || !found.is_empty());
         }
     }
-    assert!(holders.behind(0, b"a").is_none() && holders.behind(5, b"a").is_none());
+    assert!(holders.behind(0, b"a").is_none() && holders.behind(FEW_CHARS as u32 + 1, b"a").is_none());
+    assert_eq!(holders.behind(FEW_CHARS as u32, b"a"), Some(Vec::new()));
 }
 
 #[test]
@@ -105,4 +106,19 @@ fn no_exit_is_missing() {
             }
         }
     }
+}
+
+#[test]
+fn paths_are_those_of_the_tokens() {
+    let v = vocabulary();
+    let holders = Holders::of(&v);
+    let trie = v.trie();
+    let mut longest = 0;
+    for node in 1..trie.len() as u32 {
+        let mut room = [0; PATH];
+        let path = holders.path(&v, trie, node, &mut room);
+        assert_eq!(path, spelled(&v, trie, node));
+        longest = longest.max(path.len());
+    }
+    assert!(longest > PATH);
 }

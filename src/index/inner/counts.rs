@@ -10,7 +10,6 @@ use super::super::submask::{Cross, Inner};
 use super::super::tables::{MaskedLexeme, Tables, Walked};
 use super::Walk;
 use crate::automaton::free::Free;
-use crate::automaton::groups::groups_in;
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::ir::INF;
 use crate::vocab::Vocabulary;
@@ -88,17 +87,16 @@ pub(super) fn by_few_tokens(
     let bits = Arc::make_mut(&mut row);
     let longest = l.longest(state);
     let step = |s: StateId, b: &u8| Some(l.next(s, *b)).filter(|&to| to > CLOSED);
-    let passes = |bytes: &[u8]| {
-        let chars = bytes.iter().filter(|&b| b & 0xC0 != 0x80).count() as u32;
-        // Each copy of what is counted has a character at least.
-        chars <= far
-            || free.covers(groups_in(bytes), chars)
-            || (chars <= longest && bytes.iter().try_fold(state, step).is_some())
-    };
+    let passes = |bytes: &[u8]| bytes.iter().try_fold(state, step).is_some();
     // More pass without the bound.
-    for &(_, t) in tables.by_length.beyond_bytes(far) {
-        let (word, bit) = (&mut bits[t as usize >> 5], 1 << (t & 31));
-        if *word & bit != 0 && !vocabulary.token_bytes(t).is_some_and(passes) {
+    for long in tables.by_length.beyond_bytes(far) {
+        // Each copy of what is counted has a character at least.
+        if long.chars <= far || free.covers(long.groups, long.chars) {
+            continue;
+        }
+        let (word, bit) = (&mut bits[long.token as usize >> 5], 1 << (long.token & 31));
+        let bytes = || vocabulary.token_bytes(long.token);
+        if *word & bit != 0 && (long.chars > longest || !bytes().is_some_and(passes)) {
             *word &= !bit;
         }
     }

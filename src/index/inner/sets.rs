@@ -13,14 +13,14 @@
 use std::sync::Arc;
 
 use super::super::bounded::Store;
-use super::super::holders::spelled;
+use super::super::holders::PATH;
 use super::super::submask::{Inner, SPARSE};
 use super::super::subtrees::Subtrees;
 use super::super::tables::{MaskedLexeme, Tables};
 use super::loops::loops;
 use super::{Spans, Walk, nearly_known};
 use crate::automaton::free::Free;
-use crate::automaton::groups::{ALL, Groups, LETTERS, Place, group_of, specials_of};
+use crate::automaton::groups::{ALL, Groups, LETTERS, Place, group_of, groups_in, specials_of};
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
 use crate::vocab::{Trie, Vocabulary};
@@ -119,8 +119,18 @@ pub struct ByLength {
     rows: Vec<Box<[u32]>>,
     /// The tokens that have more than rows tell, with how many they have, longest first.
     long: Box<[(u32, u32)]>,
-    /// Tokens of many bytes, with their number, longest first.
-    bytes: Box<[(u32, u32)]>,
+    /// Tokens of many bytes, longest first.
+    bytes: Box<[LongToken]>,
+}
+
+/// A token of many bytes, and what is asked about it for each state that has a count.
+pub(super) struct LongToken {
+    pub token: u32,
+    pub bytes: u32,
+    /// Its code points.
+    pub chars: u32,
+    /// What they are.
+    pub groups: Groups,
 }
 
 impl ByLength {
@@ -130,12 +140,12 @@ impl ByLength {
         const MOST: u32 = 24;
         let rows = short.min(MOST);
         let mut rows = vec![vec![0u32; vocabulary.words()].into_boxed_slice(); rows as usize];
-        let (mut long, mut bytes) = (Vec::new(), Vec::new());
+        let (mut long, mut bytes): (Vec<(u32, u32)>, Vec<LongToken>) = Default::default();
         for &t in vocabulary.trie().subtree_tokens(0) {
             let Some(token) = vocabulary.token_bytes(t) else { continue };
             let n = token.iter().filter(|&b| b & 0xC0 != 0x80).count() as u32;
             if token.len() as u32 > short {
-                bytes.push((token.len() as u32, t));
+                bytes.push(LongToken { token: t, bytes: token.len() as u32, chars: n, groups: groups_in(token) });
             }
             let short = rows.len() as u32;
             if let Some(row) = rows.get_mut((n.min(short) as usize).wrapping_sub(1)) {
@@ -149,15 +159,14 @@ impl ByLength {
             let (shorter, longer) = rows.split_at_mut(k);
             shorter[k - 1].iter_mut().zip(&longer[0]).for_each(|(w, m)| *w |= m);
         }
-        for list in [&mut long, &mut bytes] {
-            list.sort_unstable_by_key(|&(n, t)| (std::cmp::Reverse(n), t));
-        }
+        long.sort_unstable_by_key(|&(n, t)| (std::cmp::Reverse(n), t));
+        bytes.sort_unstable_by_key(|long| (std::cmp::Reverse(long.bytes), long.token));
         ByLength { rows, long: long.into(), bytes: bytes.into() }
     }
 
     /// The tokens of more than `len` bytes, which is no less than what few tokens have more than.
-    pub(super) fn beyond_bytes(&self, len: u32) -> &[(u32, u32)] {
-        &self.bytes[..self.bytes.partition_point(|t| t.0 > len)]
+    pub(super) fn beyond_bytes(&self, len: u32) -> &[LongToken] {
+        &self.bytes[..self.bytes.partition_point(|long| long.bytes > len)]
     }
 
     /// The tokens of more than `len` code points; `None` where a row tells them.
@@ -214,7 +223,7 @@ pub(super) fn by_set(
     let mut few = tables.holders.exits(vocabulary, free.groups, read);
     if few.is_none()
         && free.groups.count_ones() > MANY_GROUPS
-        && let Some(row) = nearly_known(tables, trie, lexeme, state)
+        && let Some(row) = nearly_known(tables, vocabulary, lexeme, state)
     {
         return Some(Inner::Dense(row));
     }
@@ -271,7 +280,7 @@ fn dense_or_few(row: Arc<[u32]>) -> Inner {
 /// perhaps some more. `None` where finding them takes too long.
 fn goes_on(l: &Lexeme, state: StateId, free: Free) -> Option<Vec<u8>> {
     /// Characters, states side by side between these, and steps.
-    const MOST: (u32, usize, usize) = (40, 8, 1_000);
+    const MOST: (u32, usize, usize) = (40, 32, 4_000);
     if free.len > MOST.0 {
         return None;
     }
@@ -395,12 +404,14 @@ impl Walk<'_> {
     ) -> bool {
         let held = (self.lexeme.memory_bytes(), 0);
         let mut states: Vec<Local> = vec![first];
-        let mut before: &[u8] = &[];
+        let (mut path, mut room): (Vec<u8>, _) = (Vec::new(), [0; PATH]);
         nodes.iter().all(|&node| {
-            let path = spelled(vocabulary, self.trie, node);
-            states.truncate(path.iter().zip(before).take_while(|(a, b)| a == b).count() + 1);
-            before = path;
-            self.exit(steps, free, (node, path), &mut states, spans, held)
+            let next = self.tables.holders.path(vocabulary, self.trie, node, &mut room);
+            let common = next.iter().zip(&path).take_while(|(a, b)| a == b).count();
+            states.truncate(common + 1);
+            path.truncate(common);
+            path.extend_from_slice(&next[common..]);
+            self.exit(steps, free, (node, &path), &mut states, spans, held)
         })
     }
 
@@ -433,6 +444,7 @@ impl Walk<'_> {
         spans.push(trie.places(node));
         let end = trie.end[node as usize];
         node + 1 == end
+            || self.tables.children.bytes(node).iter().all(|&b| steps.next(to, b) <= QUOTE)
             || self.leaps(steps, free, (node, to), spans, (held, nested))
             || self.below(steps, free, (node, to), node + 1, spans, (held, nested)) >= end
     }
