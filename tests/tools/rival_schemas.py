@@ -169,8 +169,8 @@ def finest(schema):
 
 
 def left_out(text, places, value):
-    """Whether the schema's text has a keyword for which only decimals decide about the value, or that lets it be written
-    without a point only. `places` are those of its finest divisor."""
+    """Whether the schema's text has a keyword for which only decimals decide about the value, or that lets it be
+    written without a point only. `places` are those of its finest divisor."""
     if isinstance(value, (list, dict)):
         return any(left_out(text, places, v) for v in (value.values() if isinstance(value, dict) else value))
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
