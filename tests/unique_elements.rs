@@ -505,22 +505,3 @@ fn keys_of_every_kind_beside_each_other() {
         }
     }
 }
-
-/// A key that some pattern asks for makes as many elements as the pattern has texts, also where it is the only one.
-#[test]
-fn a_member_that_must_match_has_many_keys() {
-    let schema = r#"{"type":"array","uniqueItems":true,"items":{"type":"object","maxProperties":1,
-        "propertyNames":{"pattern":"^[ab]+$"},"additionalProperties":{"type":"null"},
-        "not":{"propertyNames":{"not":{"pattern":"ab"}}}}}"#;
-    for property_order in [PropertyOrder::Any, PropertyOrder::Schema] {
-        let options = SchemaOptions { property_order, ..Default::default() };
-        let index = Index::from_json_schema(schema, &bytes(), &options, &Limits::default()).unwrap();
-        let accepts = |text: &str| {
-            let mut guide = index.guide(&GuideOptions::default()).unwrap();
-            text.bytes().all(|b| guide.try_advance(u32::from(b))) && guide.is_accepting()
-        };
-        assert!(accepts(r#"[{"ab":null},{"aab":null},{"abb":null}]"#));
-        assert!(!accepts(r#"[{"ab":null},{"ab":null}]"#));
-        assert!(!accepts(r#"[{"ab":null},{"b":null}]"#));
-    }
-}

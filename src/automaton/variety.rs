@@ -110,12 +110,6 @@ impl Program {
         if taken < p.max && p.others.iter().any(endless) {
             return u64::MAX;
         }
-        // One member may be all witnesses that are missing: with any key of its class.
-        let wanted = p.witnesses & !at.witnessed;
-        let is_all = |c: &super::program::ClassProgram| wanted != 0 && c.matches & wanted == wanted;
-        if taken <= p.max && p.others.iter().any(|c| is_all(c) && endless(c)) {
-            return u64::MAX;
-        }
         let value = |i: usize, of: &mut dyn FnMut(RuleId) -> u64| p.rules[i].map_or(1, |r| of(r).max(1));
         let mut n = missing.iter().fold(1u64, |n, &i| n.saturating_mul(value(i, of)));
         let free = |i: &usize| {
