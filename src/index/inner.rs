@@ -116,10 +116,13 @@ fn nearly_known(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme,
     if live < FEW || weight * 2 < live {
         return None;
     }
+    // With more than half of the tokens back to itself no other state is near to the base in turn, so the row that is
+    // made here makes no other: a chain of such states would take the stack.
+    let is_itself = |base: StateId| heaviest(tables, l, base, DEAD).is_some_and(|(to, n, of)| to == base && n * 2 > of);
     let goes_on = |base: StateId| {
         let free = l.free(l.state(base));
         let lets_most = free.len == INF && free.groups.count_ones() >= MOST_GROUPS;
-        l.kind() == Kind::Raw && lets_most && heaviest(tables, l, base, DEAD).is_some_and(|to| to.0 == base)
+        l.kind() == Kind::Raw && lets_most && is_itself(base)
     };
     let mask_state = l.mask_state(base);
     let known = match tables.known_root(lexeme, mask_state) {

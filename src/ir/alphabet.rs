@@ -39,6 +39,10 @@ fn bits(lo: u8, hi: u8) -> Bits {
     out
 }
 
+fn set_of(all: Bits) -> ByteSet {
+    std::array::from_fn(|b| all[b >> 6] >> (b & 63) & 1 == 1)
+}
+
 fn union(a: Bits, b: Bits) -> Bits {
     std::array::from_fn(|i| a[i] | b[i])
 }
@@ -49,7 +53,7 @@ impl Exprs {
     pub fn used_bytes(&self, e: ExprId) -> ByteSet {
         let nodes = self.reachable(e);
         if let Some(all) = self.read_bytes(&nodes) {
-            return std::array::from_fn(|b| all[b >> 6] >> (b & 63) & 1 == 1);
+            return set_of(all);
         }
         let mut used: FxHashMap<ExprId, Bits> = FxHashMap::default();
         let recursive = nodes.iter().any(|&n| matches!(self.get(n), Expr::Fix(_)));
@@ -84,7 +88,7 @@ impl Exprs {
             }
         }
         let all = used.get(&e).copied().unwrap_or_default();
-        std::array::from_fn(|b| all[b >> 6] >> (b & 63) & 1 == 1)
+        set_of(all)
     }
 
     /// The bytes that some of the nodes of an expression reads, which are those of its members if there is neither

@@ -37,12 +37,10 @@ DRAFTS = {
 }
 # A second of one source is worth a look: of schemas of this size none should take it.
 SLOW = 1.0
-
-
 # Formats that the validator knows in the oldest of these drafts, and those that it knows in the last ones only.
 FIRST_FORMATS = {"date-time", "email", "hostname", "ipv4", "ipv6", "uri"}
 LAST_FORMATS = {"uuid", "duration"}
-# Digits before the point of a number without bounds.
+# More digits than a number without bounds has before its point.
 LONG = re.compile(rb"\d{81}")
 
 
