@@ -264,6 +264,23 @@ fn every_small_object_is_judged_by_the_meaning_of_not() {
     assert!(judged > 1000);
 }
 
+/// A key that some pattern asks for makes as many different elements as the pattern has texts, also where it is the only
+/// key that there is room for.
+#[test]
+fn unique_elements_of_one_key_that_must_match() {
+    let element = json!({"type": "object", "maxProperties": 1, "propertyNames": {"pattern": "^[ab]+$"},
+        "additionalProperties": {"type": "null"}, "not": {"propertyNames": {"not": {"pattern": "ab"}}}});
+    let schema = json!({"type": "array", "uniqueItems": true, "items": element});
+    for order in [PropertyOrder::Any, PropertyOrder::Schema] {
+        let index = index(&schema, order, &vocabulary());
+        assert!(accepts(&index, r#"[{"ab":null},{"aab":null},{"abb":null},{"aaaab":null}]"#));
+        assert!(accepts(&index, r#"[{"ab":null},{"\u0061\u0062b":null}]"#));
+        assert!(!accepts(&index, r#"[{"ab":null},{"\u0061b":null}]"#));
+        assert!(!accepts(&index, r#"[{"ab":null},{"ab":null}]"#));
+        assert!(!accepts(&index, r#"[{"ab":null},{"b":null}]"#));
+    }
+}
+
 /// MaskBench schemas that need witnesses, where their files are at hand: see `schema_suite`.
 #[test]
 fn mask_bench_schemas_with_witnesses_are_judged_by_guides() {

@@ -262,6 +262,8 @@ const MANY: &[&str] = &[
     r#"{"type":"object","patternProperties":{"^x":{"type":"null"},"^[ab]$":{"type":"boolean"}},"maxProperties":2,"additionalProperties":false}"#,
     r#"{"type":"object","additionalProperties":{"type":"null"},"maxProperties":1}"#,
     r#"{"type":"object","propertyNames":{"enum":["a","b"]},"additionalProperties":{"type":"boolean"}}"#,
+    r#"{"type":"object","maxProperties":1,"propertyNames":{"pattern":"^[ab]+$"},"additionalProperties":{"type":"null"},"not":{"propertyNames":{"not":{"pattern":"ab"}}}}"#,
+    r#"{"type":"object","maxProperties":2,"propertyNames":{"pattern":"^[ab]{1,3}$"},"additionalProperties":{"type":"null"},"not":{"propertyNames":{"not":{"pattern":"ab"}}}}"#,
     r#"{"type":"object","properties":{"e":{"type":"array","uniqueItems":true,"items":{"enum":["a","b","ab"]}}},"additionalProperties":false}"#,
 ];
 

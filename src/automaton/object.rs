@@ -15,7 +15,7 @@
 use super::arena::{Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use super::config::Frames;
 use super::lexeme::CLOSED;
-use super::program::{ClassProgram, Gap, ObjectProgram};
+use super::program::{Gap, ObjectProgram};
 use crate::ir::RuleId;
 use smallvec::SmallVec;
 
@@ -128,12 +128,6 @@ impl Frames<'_> {
         left
     }
 
-    /// Whether there is room for a member of the class beside `taken` others and what is needed for the witnesses that
-    /// are missing then.
-    pub(super) fn fits(&self, p: &ObjectProgram, item: &ObjectItem, class: &ClassProgram, taken: u64) -> bool {
-        taken + 1 + p.missing_members(item.witnessed | class.matches) <= p.max
-    }
-
     /// The named keys that `item` may take next, and whether it may take another one.
     pub(super) fn allowed(&self, node: &Node, item: &ObjectItem) -> (Bits, bool) {
         let p = &self.program.objects[item.shape as usize];
@@ -155,8 +149,8 @@ impl Frames<'_> {
         if count >= p.max {
             return (smallvec::smallvec![0; p.words], false);
         }
-        let mut others =
-            (any_order || missing_names == 0) && p.others.iter().any(|c| self.fits(p, item, c, count + missing_names));
+        let mut others = (any_order || missing_names == 0)
+            && p.others.iter().any(|c| p.has_room(c, count + missing_names, item.witnessed));
         if !any_order {
             // Nothing before the position, nothing beyond the first key that is still needed.
             clear_below(&mut allowed, item.position as usize);

@@ -30,7 +30,7 @@ impl Frames<'_> {
             let classes = self.arena.states.len() as u32;
             let missing = if p.witnesses == 0 { 0 } else { self.missing_names(&item, p) };
             for c in &p.others {
-                let fits = p.witnesses == 0 || self.fits(p, &item, c, node.count as u64 + missing);
+                let fits = p.witnesses == 0 || p.has_room(c, node.count as u64 + missing, item.witnessed);
                 let start = c.keys.as_ref().map_or(EVERY_KEY, |k| k.start());
                 self.arena.states.push(if fits { start } else { DEAD });
             }

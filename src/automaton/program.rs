@@ -207,6 +207,12 @@ impl ObjectProgram {
         }
     }
 
+    /// Whether there is room for a member of the class beside `taken` others and what is needed for the witnesses that
+    /// are missing then, where those in `witnessed` are there.
+    pub fn has_room(&self, class: &ClassProgram, taken: u64, witnessed: u32) -> bool {
+        taken + 1 + self.missing_members(witnessed | class.matches) <= self.max
+    }
+
     /// The name of a property.
     pub fn name(&self, index: u32) -> &str {
         &self.spelled[index as usize]

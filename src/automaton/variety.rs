@@ -12,8 +12,9 @@ use std::sync::Mutex;
 
 use super::arena::{Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use super::config::Frames;
-use super::lexeme::{Kind as LexemeKind, StateId};
-use super::program::{ObjectProgram, Program};
+use super::lexeme::{CLOSED, Kind as LexemeKind, Lexeme, StateId};
+use super::program::{ClassProgram, ObjectProgram, Program};
+use super::text::Sub;
 use super::unique::canonical;
 use crate::ir::{Element, RuleId};
 
@@ -100,14 +101,14 @@ impl Program {
         let is = |bits: &[u64], i: usize| bits[i / 64] >> (i % 64) & 1 == 1;
         let names = 0..p.rules.len();
         let missing: Vec<usize> = names.clone().filter(|&i| is(at.need, i) && !is(at.seen, i)).collect();
-        let witnesses = p.missing_members(at.witnessed);
-        let taken = at.count + missing.len() as u64 + witnesses;
-        let endless = |c: &super::program::ClassProgram| match &c.keys {
+        let needed = at.count + missing.len() as u64;
+        let taken = needed + p.missing_members(at.witnessed);
+        let endless = |c: &ClassProgram| match &c.keys {
             None => true,
             Some(keys) => keys.residual_size(keys.start()) == u64::MAX,
         };
         // Declared order leaves the keys without a name for the end.
-        if taken < p.max && p.others.iter().any(endless) {
+        if p.others.iter().any(|c| p.has_room(c, needed, at.witnessed) && endless(c)) {
             return u64::MAX;
         }
         let value = |i: usize, of: &mut dyn FnMut(RuleId) -> u64| p.rules[i].map_or(1, |r| of(r).max(1));
@@ -327,16 +328,19 @@ impl Frames<'_> {
                 let missing = need.iter().zip(seen).any(|(n, s)| n & !s != 0);
                 if missing { all } else { less(all, 1) }
             }
-            Phase::Key => self.key_variety(p, item, &at),
+            Phase::Key => self.key_variety(node, p, item, &at),
         }
     }
 
     /// The same inside a key: the best of the keys that it may become.
-    fn key_variety(&self, p: &ObjectProgram, item: &ObjectItem, at: &At<'_>) -> u64 {
+    fn key_variety(&self, node: &Node, p: &ObjectProgram, item: &ObjectItem, at: &At<'_>) -> u64 {
         let mut of = |r: RuleId| self.program.variety(r);
-        // A key of any text can go on in any way, whatever room is left behind it.
-        let open = |(c, i): (&super::program::ClassProgram, u32)| {
-            c.keys.is_none() && self.arena.states[(item.classes + i) as usize] > super::lexeme::CLOSED
+        // A key of a class without end can go on in any way, whatever room is left behind it. An escape that was begun
+        // may leave few.
+        let open = |(c, i): (&ClassProgram, u32)| {
+            let state = self.arena.states[(item.classes + i) as usize];
+            let endless = |keys: &Lexeme| node.sub == Sub::Plain && keys.residual_size(state) == u64::MAX;
+            state > CLOSED && c.keys.as_ref().is_none_or(|keys| endless(keys))
         };
         if item.others && p.others.iter().zip(0..).any(open) {
             return u64::MAX;
