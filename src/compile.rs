@@ -235,6 +235,7 @@ impl Index {
             costs: OnceLock::new(),
             memo: Memo::default(),
             runs: Default::default(),
+            warm: Default::default(),
             members: Default::default(),
             built: OnceLock::new(),
             max_state_bytes: limits.max_state_bytes,

@@ -397,6 +397,21 @@ class Index:
         stays as usable as it was; so does ``cancel``.
         """
 
+    def warm_up(self, max_ms: float = 5.0, background: bool = False) -> int | None:
+        """Make masks that a request is likely to need, before its first token. The answers stay the same.
+
+        Documents that a model may write are walked: the names of the schema in its order, in the styles of blanks that
+        are common, one alternative after the other; every mask on the way is made. That ends after ``max_ms``
+        milliseconds, or earlier if nothing is left to be expected. The GIL is released; Ctrl-C stops the work. What
+        ``build`` made complete is warm.
+
+        With ``background`` the answer comes at once, and a thread of the process does the work, one index after the
+        other: call it when a request comes in, and its prompt is read meanwhile. While 256 wait no more are taken.
+
+        Returns how many masks were made, or ``None`` with ``background``. Raises ``ArgumentError`` if ``max_ms`` is no
+        positive number.
+        """
+
     @property
     def is_complete(self) -> bool:
         """Whether ``build`` has made everything, and nothing is left for first use."""

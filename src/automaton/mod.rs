@@ -27,6 +27,7 @@ mod inside;
 pub mod least;
 pub mod lengths;
 pub mod lexeme;
+pub mod likely;
 mod object;
 mod object_key;
 mod parts;

@@ -117,6 +117,32 @@ impl Guide {
         }
     }
 
+    /// Makes the mask, if it is neither known nor on tables; whether it was made and is known from now on. `row` holds
+    /// anything afterwards. The guide has no budget, and room for new states.
+    pub(super) fn make_mask(&mut self, row: &mut [u32]) -> bool {
+        let inner = &*self.index.0;
+        match (&inner.engine, &mut self.position) {
+            (Engine::Pattern(l), Position::Pattern(state)) => {
+                if inner.live.is_some() || inner.tables.known_mask(l, *state, 0).is_some() {
+                    return false;
+                }
+            }
+            (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
+                let frames = Frames { program, arena };
+                let last = &mut self.last;
+                let found = &mut last.known;
+                let mut masker =
+                    Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, found, row);
+                if masker.is_known(&inner.memo, *top, &mut last.asked) {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+        self.fill_from_engine(row);
+        self.last.asked.is_kept() || matches!(self.position, Position::Pattern(_))
+    }
+
     /// The engine's mask, if it was made before.
     fn fill_from_known(&mut self, row: &mut [u32]) -> bool {
         let inner = &*self.index.0;

@@ -15,6 +15,7 @@ mod open;
 mod size;
 mod stops;
 mod tables;
+pub mod warm;
 
 use std::sync::Arc;
 

@@ -244,6 +244,23 @@ impl<'a> Masker<'a> {
         true
     }
 
+    /// Whether [`fill_known`](Self::fill_known) would write a row.
+    pub fn is_known(&mut self, memo: &Memo, top: NodeId, asked: &mut Asked) -> bool {
+        asked.clear();
+        self.look_at(top);
+        if self.unique {
+            return false;
+        }
+        let n = self.frames.arena.nodes[top as usize];
+        let inside = self.text_row(&n);
+        if self.known_text(inside.as_ref()).is_some() {
+            return true;
+        }
+        let place = (self.frames.program, &*self.frames.arena);
+        memo.describe(place, self.tables, top, &mut self.known.levels, asked)
+            && memo.find(&self.tables.shares, asked, |_| ()).is_some()
+    }
+
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
     pub fn fill_asked(&mut self, memo: &'a Memo, top: NodeId, asked: &Asked) {
         self.memo = Some(memo);

@@ -151,6 +151,11 @@ impl Memo {
 }
 
 impl Asked {
+    /// Whether a mask that was asked for is remembered.
+    pub fn is_kept(&self) -> bool {
+        self.whole
+    }
+
     /// Nothing was asked.
     pub fn clear(&mut self) {
         self.whole = false;

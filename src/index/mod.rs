@@ -53,6 +53,7 @@ mod unused;
 mod views;
 mod younger;
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::automaton::complete::Costs;
@@ -87,6 +88,8 @@ pub(crate) struct Inner {
     pub memo: Memo,
     pub runs: runs::Runs,
     pub members: live::Members,
+    /// Warming up found nothing left to make.
+    pub warm: AtomicBool,
     /// Set when everything was made ahead of time.
     pub built: OnceLock<built::Built>,
     /// Bytes of states after which a lexeme is full.

@@ -186,4 +186,12 @@ impl Index {
             _ => false,
         }
     }
+
+    /// How many indexes and guides share this one, itself included.
+    pub(crate) fn num_holders(&self) -> usize {
+        match &self.0 {
+            Shared::Compiled(inner) => Arc::strong_count(inner),
+            Shared::Mapped(mapped) => Arc::strong_count(mapped),
+        }
+    }
 }

@@ -102,6 +102,7 @@ impl Index {
             costs: OnceLock::new(),
             memo: Memo::default(),
             runs: Default::default(),
+            warm: Default::default(),
             members: Default::default(),
             built: OnceLock::new(),
             max_state_bytes: inner.max_state_bytes,

@@ -12,7 +12,7 @@ use super::errors::of_kind;
 use super::guide::PyGuide;
 use super::ids::{Count, TokenIds};
 use super::vocabulary::{PyVocabulary, hex};
-use super::{build, language, limits, recipe, registry, source, store};
+use super::{build, language, limits, recipe, registry, source, store, warm};
 use crate::error::ErrorKind;
 use crate::frontend::regex::RegexOptions;
 use crate::frontend::schema::{Enforcement, ReportRow, SchemaOptions};
@@ -326,6 +326,23 @@ impl PyIndex {
             *self.core.write().unwrap_or_else(|p| p.into_inner()) = built;
         }
         Ok(())
+    }
+
+    /// Make masks that a request is likely to need, before its first token. The answers stay the same.
+    ///
+    /// Documents that a model may write are walked: the names of the schema in its order, in the styles of blanks that
+    /// are common, one alternative after the other; every mask on the way is made. That ends after ``max_ms``
+    /// milliseconds, or earlier if nothing is left to be expected. The GIL is released; Ctrl-C stops the work. What
+    /// ``build`` made complete is warm.
+    ///
+    /// With ``background`` the answer comes at once, and a thread of the process does the work, one index after the
+    /// other: call it when a request comes in, and its prompt is read meanwhile. While 256 wait no more are taken.
+    ///
+    /// Returns how many masks were made, or ``None`` with ``background``. Raises ``ArgumentError`` if ``max_ms`` is no
+    /// positive number.
+    #[pyo3(signature = (max_ms=5.0, background=false))]
+    fn warm_up(&self, py: Python<'_>, max_ms: f64, background: bool) -> PyResult<Option<usize>> {
+        warm::warm_up(py, &self.core(), max_ms, background)
     }
 
     /// Whether ``build`` has made everything, and nothing is left for first use.

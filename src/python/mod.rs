@@ -24,6 +24,7 @@ mod registry;
 mod source;
 mod store;
 mod vocabulary;
+mod warm;
 
 use pyo3::prelude::*;
 

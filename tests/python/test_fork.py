@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -79,3 +80,20 @@ def test_token_classes_in_a_child(byte_vocabulary):
     # These are found by threads as well.
     assert classes("[a-z]{1,5}[0-9]+") == 3
     assert in_child(lambda: classes("[A-Z]{1,5}[0-9]+") == 3)
+
+
+def test_warming_up_in_a_child(byte_vocabulary):
+    def warm(pattern):
+        index = interlock.Index.from_regex(pattern, byte_vocabulary)
+        index.warm_up(background=True)
+        for _ in range(1_000):
+            if index.num_states > 3:
+                return True
+            time.sleep(0.01)
+        return False
+
+    # The child has none of the parent's threads, and what waited there is the parent's.
+    assert warm("[a-z]{5}-[0-9]+")
+    index = interlock.Index.from_regex("[A-Z]{900}", byte_vocabulary)
+    index.warm_up(max_ms=50, background=True)
+    assert in_child(lambda: warm("[A-Z]{5}-[0-9]+"))

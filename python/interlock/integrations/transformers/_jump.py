@@ -22,7 +22,7 @@ from interlock.integrations.transformers._drafts import forced_run
 from interlock.integrations.transformers._batch import Batch
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._processor import constraints_of
-from interlock.integrations.transformers._row import Constraint, Row
+from interlock.integrations.transformers._row import Constraint, Row, warm_up
 
 __all__ = ["JumpForwardStats", "jump_forward"]
 
@@ -111,6 +111,7 @@ def jump_forward(
         Row(constraint, max_tokens, stop if constraint is not None else None, prompt)
         for constraint, prompt in zip(constraints_of(constraints, len(input_ids), trigger), prompts, strict=True)
     ]
+    warm_up(row.constraint for row in rows)
     batch = [_Sequence(input_ids[i : i + 1], row) for i, row in enumerate(rows)]
     accepted = inspect.signature(model.forward).parameters
     pad = getattr(generation_config, "_pad_token_tensor", None)

@@ -19,7 +19,7 @@ from transformers import LogitsProcessor
 from interlock import ArgumentError, Index, TokenRejected
 from interlock.integrations.transformers._batch import Batch
 from interlock.integrations.transformers._masks import Masks
-from interlock.integrations.transformers._row import Constraint, Row, Triggered
+from interlock.integrations.transformers._row import Constraint, Row, Triggered, warm_up
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
 
@@ -86,6 +86,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         self._in_place = in_place
         self._canonical = canonical
         self.reset()
+        warm_up(constraints if isinstance(constraints, Sequence) else [constraints])
 
     def reset(self) -> None:
         """Forget the last generation."""

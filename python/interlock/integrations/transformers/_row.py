@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 
 from interlock import ArgumentError, Guide, Index
 
-__all__ = ["Constraint", "Row", "Triggered"]
+__all__ = ["Constraint", "Row", "Triggered", "warm_up"]
 
 
 class Triggered:
@@ -93,6 +93,14 @@ class Triggered:
 
 
 Constraint = Index | Triggered | None
+
+
+def warm_up(constraints: Iterable[object]) -> None:
+    """Make masks that rows are likely to need, in the background: the prompt is read before the first is asked for."""
+    for constraint in constraints:
+        for index in constraint.indexes if isinstance(constraint, Triggered) else [constraint]:
+            if isinstance(index, Index):
+                index.warm_up(background=True)
 
 
 class Row:

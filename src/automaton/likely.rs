@@ -1,0 +1,368 @@
+//! Likely documents: what a model may write, to have its masks made before it does.
+//!
+//! A model that answers in the form of a schema mostly writes the keys that the schema names, in the schema's order, each
+//! with a value of a kind that the schema allows, with blanks in one of a few styles. So a likely document is written by
+//! stepping the frames and choosing at each place where several bytes lead on: the next name, the first kind of value,
+//! a second element and then the end, a few characters of a string. What was chosen before is *taken*, and a later
+//! document rather chooses something else there, so that some documents meet the alternatives of a choice one after
+//! the other. A document need not be finished: it ends where it is long enough, or where no choice leads on.
+
+use super::arena::{Kind, NONE, Node, NodeId, Phase};
+use super::config::Frames;
+use super::constants::NO_SET;
+use super::ends::shortest_end;
+use super::lexeme::{CLOSED, Kind as LexemeKind, Lexeme, StateId};
+use super::object::ones;
+use super::program::Gap;
+use super::text::Sub;
+use crate::hash::SeededMap;
+
+/// Characters of one scalar that are chosen; then it is ended the shortest way.
+const MOST_CHARS: u32 = 24;
+/// Brackets inside each other beyond which the simplest value is written.
+const DEEP: u32 = 6;
+/// Elements of an array, if it may have so many: then there was a comma.
+const ELEMENTS: u32 = 2;
+
+/// How documents are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// The blanks.
+    pub blanks: Layout,
+    /// Members that are not needed are written as well.
+    pub all: bool,
+}
+
+/// Where blanks stand, as far as they may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Nowhere.
+    Compact,
+    /// One behind each colon and comma.
+    Spaced,
+    /// Each member and element on a line of its own.
+    Lines,
+}
+
+/// What was chosen, and how often: the place, what is chosen there, and which.
+#[derive(Default)]
+pub struct Taken(SeededMap<(What, u32, u32), u32>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum What {
+    /// By rule and first byte.
+    Value,
+    /// By set and number.
+    Constant,
+    /// By lexeme and state, shifted, and class of bytes.
+    Char(u32),
+    /// By shape and number of members.
+    Shape,
+}
+
+impl Taken {
+    fn of(&self, what: What, place: u32, choice: u32) -> u32 {
+        self.0.get(&(what, place, choice)).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, what: What, place: u32, choice: u32) {
+        *self.0.entry((what, place, choice)).or_default() += 1;
+    }
+}
+
+/// The bytes that a string or pattern goes on with, likely ones first. Quotes, escapes and what is beyond ASCII lead to
+/// few places of their own.
+fn likely_bytes() -> impl Iterator<Item = u8> {
+    let rest = (b' '..=b'~').filter(|b| !b.is_ascii_alphanumeric() && !matches!(b, b'"' | b'\\'));
+    (b'a'..=b'z').chain(b'0'..=b'9').chain(b'A'..=b'Z').chain(rest)
+}
+
+/// A text that a pattern is likely to be matched by, of at most about `most` bytes.
+pub fn likely_text(lexeme: &Lexeme, taken: &mut Taken, most: usize) -> Vec<u8> {
+    let (mut out, mut state) = (Vec::new(), lexeme.start());
+    while out.len() < most && state > CLOSED {
+        let Some(byte) = likely_byte(lexeme, 0, state, taken) else { break };
+        let to = lexeme.next(state, byte);
+        out.push(byte);
+        if to == state {
+            break;
+        }
+        state = to;
+    }
+    if state > CLOSED
+        && let Some(end) = shortest_end(lexeme, state, 0)
+    {
+        out.extend_from_slice(&end[..end.len().min(most)]);
+    }
+    out
+}
+
+/// The byte that was taken least of those that go on inside a lexeme, and takes it.
+fn likely_byte(l: &Lexeme, lexeme: u32, state: StateId, taken: &mut Taken) -> Option<u8> {
+    let classes = l.byte_classes();
+    let mut met = [false; 256];
+    let mut best: Option<(u32, u8)> = None;
+    for byte in likely_bytes() {
+        let class = classes[usize::from(byte)];
+        if std::mem::replace(&mut met[usize::from(class)], true) || l.next(state, byte) <= CLOSED {
+            continue;
+        }
+        let n = taken.of(What::Char(lexeme), state, class.into());
+        if best.is_none_or(|(least, _)| n < least) {
+            best = Some((n, byte));
+        }
+    }
+    let (_, byte) = best?;
+    taken.add(What::Char(lexeme), state, classes[usize::from(byte)].into());
+    Some(byte)
+}
+
+/// A document in the making.
+pub struct Writer<'a, 'f> {
+    frames: &'a mut Frames<'f>,
+    taken: &'a mut Taken,
+    style: Style,
+    top: NodeId,
+    out: Vec<u8>,
+    /// Characters of the open scalar.
+    chars: u32,
+}
+
+impl<'a, 'f> Writer<'a, 'f> {
+    /// A likely document, or the first `most` bytes of one, about. The arena is as it was.
+    pub fn document(frames: &'a mut Frames<'f>, taken: &'a mut Taken, style: Style, most: usize) -> Vec<u8> {
+        let mark = frames.arena.mark();
+        let trace = frames.arena.trace;
+        let top = frames.start();
+        let mut writer = Writer { frames, taken, style, top, out: Vec::new(), chars: 0 };
+        while writer.out.len() < most {
+            let node = writer.frames.arena.nodes[writer.top as usize];
+            if node.kind == Kind::Done || writer.go_on(node).is_none() {
+                break;
+            }
+        }
+        let out = std::mem::take(&mut writer.out);
+        writer.frames.arena.truncate(&mark);
+        writer.frames.arena.trace = trace;
+        out
+    }
+
+    /// Steps one byte, if it is accepted.
+    fn take(&mut self, byte: u8) -> Option<()> {
+        let next = self.frames.step(self.top, byte);
+        if next == NONE {
+            return None;
+        }
+        self.top = next;
+        self.out.push(byte);
+        Some(())
+    }
+
+    /// Does all of `work` or nothing.
+    fn try_all(&mut self, work: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+        let (top, len) = (self.top, self.out.len());
+        let done = work(self);
+        if done.is_none() {
+            self.top = top;
+            self.out.truncate(len);
+        }
+        done
+    }
+
+    fn take_all(&mut self, bytes: &[u8]) -> Option<()> {
+        self.try_all(|w| bytes.iter().try_for_each(|&b| w.take(b)))
+    }
+
+    fn depth(&self) -> u32 {
+        let mut at = self.frames.arena.nodes[self.top as usize].parent;
+        let mut depth = 0;
+        while let Some(node) = self.frames.arena.nodes.get(at as usize) {
+            depth += u32::from(matches!(node.kind, Kind::Array | Kind::Object));
+            at = node.parent;
+        }
+        depth
+    }
+
+    fn go_on(&mut self, node: Node) -> Option<()> {
+        if !matches!(node.kind, Kind::Scalar | Kind::Root) && node.phase != Phase::Key && node.blank == 0 {
+            self.blanks(&node);
+        }
+        let node = self.frames.arena.nodes[self.top as usize];
+        match (node.kind, node.phase) {
+            (Kind::Scalar, _) => self.scalar(node),
+            (Kind::Value, _) => self.value(node),
+            (Kind::Array, phase) => self.element(node, phase),
+            (Kind::Object, Phase::BeforeColon) => self.take(b':'),
+            (Kind::Object, _) => self.member(node),
+            (Kind::Root | Kind::Done, _) => None,
+        }
+    }
+
+    /// The blanks of the style that may stand here, or those that must.
+    fn blanks(&mut self, node: &Node) {
+        let open = matches!(node.kind, Kind::Array | Kind::Object);
+        // Behind a colon there is never a line end.
+        let of_member = node.kind == Kind::Value
+            && self.frames.arena.nodes.get(node.parent as usize).is_some_and(|n| n.kind == Kind::Object);
+        let line = match (node.kind, node.phase) {
+            _ if of_member => false,
+            (Kind::Value, _) => node.gap == Gap::After as u8,
+            (_, Phase::First | Phase::BeforeKey) => true,
+            _ => false,
+        };
+        let inside = self.depth() + u32::from(open);
+        let done = match self.style.blanks {
+            Layout::Spaced if node.gap == Gap::After as u8 => self.take(b' '),
+            Layout::Lines if line => self.line(inside),
+            Layout::Lines if of_member => self.take(b' '),
+            _ => None,
+        };
+        if done.is_none() && !self.frames.gap_may_end(node) {
+            let _ = b" \n\t\r".iter().find_map(|&b| self.take(b));
+        }
+    }
+
+    /// A new line, indented.
+    fn line(&mut self, depth: u32) -> Option<()> {
+        self.try_all(|w| {
+            w.take(b'\n')?;
+            (0..2 * depth).try_for_each(|_| w.take(b' '))
+        })
+    }
+
+    fn value(&mut self, node: Node) -> Option<()> {
+        const FIRST: &[u8] = b"{[\"1tnf-0";
+        let rule = self.frames.arena.rules[node.start as usize].0;
+        let mut order: Vec<u8> = FIRST.to_vec();
+        if self.depth() >= DEEP {
+            order.reverse();
+        } else {
+            order.sort_by_key(|&b| self.taken.of(What::Value, rule, b.into()));
+        }
+        let byte = order.into_iter().find(|&b| self.take(b).is_some())?;
+        self.taken.add(What::Value, rule, byte.into());
+        self.chars = 0;
+        Some(())
+    }
+
+    fn scalar(&mut self, node: Node) -> Option<()> {
+        if node.seen != NO_SET && node.sub == Sub::Plain && self.constant(&node).is_some() {
+            return Some(());
+        }
+        let item = *self.frames.arena.scalars.get(node.start as usize).filter(|_| node.len > 0)?;
+        let l = &self.frames.program.lexemes[item.lexeme as usize];
+        self.chars += 1;
+        if self.chars <= MOST_CHARS
+            && let Some(byte) = likely_byte(l, item.lexeme, item.state, self.taken)
+            && self.take(byte).is_some()
+        {
+            // What leads back goes on for as long as it may.
+            if l.next(item.state, byte) == item.state {
+                self.chars = MOST_CHARS;
+            }
+            return Some(());
+        }
+        let end = shortest_end(l, item.state, node.count)?;
+        if end.is_empty() && l.kind() == LexemeKind::Raw {
+            self.top = Some(self.frames.end_scalar(self.top)).filter(|&n| n != NONE)?;
+            return Some(());
+        }
+        self.take_all(&end)
+    }
+
+    /// One of the constants that are read side by side.
+    fn constant(&mut self, node: &Node) -> Option<()> {
+        let ends = self.frames.program.constants.get(node.seen)?.ends(node.text);
+        let least = (0..ends.len() as u32).min_by_key(|&i| self.taken.of(What::Constant, node.seen, i))?;
+        self.taken.add(What::Constant, node.seen, least);
+        let text = std::str::from_utf8(&ends.get(least as usize)?.0).ok()?;
+        let spelled = serde_json::Value::from(text).to_string();
+        self.take_all(spelled.as_bytes().get(1..)?)
+    }
+
+    fn element(&mut self, node: Node, phase: Phase) -> Option<()> {
+        let most = if self.style.all && self.depth() < DEEP { ELEMENTS } else { 1 };
+        let more = |w: &mut Self| match phase {
+            Phase::After => w.take(b','),
+            _ => {
+                w.top = Some(w.frames.first_element(node)).filter(|&n| n != NONE)?;
+                Some(())
+            }
+        };
+        if node.count < most && self.try_all(more).is_some() {
+            return Some(());
+        }
+        self.close(b']').or_else(|| self.try_all(more))
+    }
+
+    /// The closing bracket, on a line of its own where others are.
+    fn close(&mut self, bracket: u8) -> Option<()> {
+        let lines = self.style.blanks == Layout::Lines;
+        let on_line = lines.then(|| {
+            let depth = self.depth();
+            self.try_all(|w| {
+                w.line(depth)?;
+                w.take(bracket)
+            })
+        });
+        on_line.flatten().or_else(|| self.take(bracket))
+    }
+
+    /// The next member's key, or the end of the object.
+    fn member(&mut self, node: Node) -> Option<()> {
+        if node.phase == Phase::Key {
+            return self.key(node, true);
+        }
+        let another = |w: &mut Self, any: bool| {
+            w.try_all(|w| {
+                if node.phase == Phase::After {
+                    w.take(b',')?;
+                    let before = w.frames.arena.nodes[w.top as usize];
+                    w.blanks(&before);
+                }
+                w.take(b'"')?;
+                w.key(w.frames.arena.nodes[w.top as usize], any)
+            })
+        };
+        another(self, false).or_else(|| self.close(b'}')).or_else(|| another(self, true))
+    }
+
+    /// A key and its closing quote: a name that is wanted, or with `any` whatever leads on.
+    fn key(&mut self, node: Node, any: bool) -> Option<()> {
+        let program = self.frames.program;
+        let mut items = self.frames.arena.objects[node.start as usize..(node.start + node.len) as usize].to_vec();
+        items.sort_by_key(|item| self.taken.of(What::Shape, item.shape, node.count));
+        for item in items {
+            let p = &program.objects[item.shape as usize];
+            let bits = |at: u32| &self.frames.arena.bits[at as usize..at as usize + p.words];
+            let (allowed, need) = (bits(item.allowed), bits(item.need));
+            let is_needed = |i: usize| need[i / 64] >> (i % 64) & 1 == 1;
+            let all = self.style.all && self.depth() < DEEP;
+            let wanted = |i: &usize| all || any || is_needed(*i);
+            let later = |i: &usize| *i >= item.position as usize;
+            let names: Vec<usize> = ones(allowed).filter(wanted).collect();
+            let name = names.iter().copied().find(later).or_else(|| names.into_iter().find(|&i| any || is_needed(i)));
+            let key: String = match name {
+                Some(i) => p.name(i as u32).into(),
+                // Where there are no names, one other key.
+                None if item.others && (any || (all && p.spelled.is_empty() && node.count == 0)) => {
+                    let of_class = |c: &super::program::ClassProgram| match &c.keys {
+                        None => Some("key".to_owned()),
+                        Some(keys) => String::from_utf8(shortest_end(keys, keys.start(), 0)?.to_vec()).ok(),
+                    };
+                    match p.others.iter().find_map(of_class) {
+                        Some(key) => key,
+                        None => continue,
+                    }
+                }
+                None => continue,
+            };
+            let spelled = serde_json::Value::from(key).to_string();
+            if self.take_all(spelled.as_bytes().get(1..)?).is_some() {
+                self.taken.add(What::Shape, item.shape, node.count);
+                return Some(());
+            }
+        }
+        None
+    }
+}
