@@ -55,6 +55,7 @@ mod core_module {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::allocator::keep_free_pages();
+        super::warm::watch_forks(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         super::errors::register(module)
     }

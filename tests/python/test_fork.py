@@ -82,6 +82,23 @@ def test_token_classes_in_a_child(byte_vocabulary):
     assert in_child(lambda: classes("[A-Z]{1,5}[0-9]+") == 3)
 
 
+def test_a_child_is_made_between_two_masks_of_the_background(byte_vocabulary):
+    def walk(index):
+        guide = index.guide()
+        row = interlock.allocate_bitmask(1, byte_vocabulary)
+        for _ in range(60):
+            guide.fill_bitmask(row)
+            guide.advance(ord("A"))
+        return True
+
+    # The child has none of the parent's threads, and must not wait for what one of them held.
+    for n in range(40):
+        index = interlock.Index.from_regex(f"([A-Z]{{1,{300 + n}}}[a-z]{{2,9}}x?){{1,9}}", byte_vocabulary)
+        index.warm_up(max_ms=10_000, background=True)
+        time.sleep(0.0003 * n)
+        assert in_child(lambda index=index: walk(index))
+
+
 def test_warming_up_in_a_child(byte_vocabulary):
     def warm(pattern):
         index = interlock.Index.from_regex(pattern, byte_vocabulary)
@@ -92,7 +109,7 @@ def test_warming_up_in_a_child(byte_vocabulary):
             time.sleep(0.01)
         return False
 
-    # The child has none of the parent's threads, and what waited there is the parent's.
+    # What waited in the parent is the parent's.
     assert warm("[a-z]{5}-[0-9]+")
     index = interlock.Index.from_regex("[A-Z]{900}", byte_vocabulary)
     index.warm_up(max_ms=50, background=True)
