@@ -6,7 +6,8 @@ SCHEMAS is a folder of MaskBench files; without it the sources of `benches/corpu
 the same sources in the same order, one after the other: each compiles a source, the second one warms it up, and both
 walk its documents, as json.dumps writes them, by the longest tokens. A time is one mask and one token. The masks of
 both must be the same. The longest tokens are also those that warming up takes, which flatters it: a tokenizer cuts some
-texts elsewhere and meets masks that were not made. Documents are walked right after warming up, so nothing is hidden by a prompt that is read.
+texts elsewhere and meets masks that were not made. Documents are walked right after warming up, so nothing is hidden by
+a prompt that is read.
 """
 
 from __future__ import annotations
