@@ -4,6 +4,7 @@ import signal
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import interlock
@@ -15,6 +16,18 @@ EOS = 256
 # A shell starts its background jobs with SIGINT ignored, and whatever they start inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def masks_along(index, text):
+    """The masks at each byte of a text, one below the other. The bytes are the ids of their tokens."""
+    guide = index.guide()
+    rows = []
+    for byte in text:
+        row = interlock.allocate_bitmask(1, index.vocabulary.size)
+        guide.fill_bitmask(row)
+        rows.append(np.array(row))
+        guide.advance(byte)
+    return np.concatenate(rows)
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@
 
 import threading
 
-import numpy as np
 import pytest
+from conftest import masks_along
 
 import interlock
 
@@ -14,17 +14,6 @@ def fresh():
     """A vocabulary that shares nothing with those of other tests."""
     tokens = [bytes([b]) for b in range(256)] + [b"", b"ab", b"12", b'{"', b'":', b"name", b'"}']
     return interlock.Vocabulary(tokens, eos_token_ids=[256])
-
-
-def masks(index, text):
-    guide = index.guide()
-    rows = []
-    for byte in text:
-        row = interlock.allocate_bitmask(1, index.vocabulary.size)
-        guide.fill_bitmask(row)
-        rows.append(np.array(row))
-        guide.advance(byte)
-    return np.concatenate(rows)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8, None])
@@ -40,7 +29,7 @@ def test_masks_are_those_of_a_lazy_index(threads):
         assert not built.is_complete
         built.build(threads=threads)
         assert built.is_complete and not lazy.is_complete
-        assert (masks(built, text) == masks(lazy, text)).all()
+        assert (masks_along(built, text) == masks_along(lazy, text)).all()
 
 
 def test_counts_are_known_after_a_build():

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform h
 def in_child(check, seconds=30):
     """Run `check` in a forked child; return whether it came back true in time."""
     import signal
-    import time
 
     child = os.fork()
     if child == 0:

@@ -2,8 +2,8 @@
 
 import time
 
-import numpy as np
 import pytest
+from conftest import masks_along
 
 import interlock
 
@@ -22,30 +22,19 @@ def index(vocabulary, name="name"):
     return interlock.Index.from_json_schema({**SCHEMA, "title": name}, vocabulary)
 
 
-def rows(index, text):
-    guide = index.guide()
-    out = []
-    for byte in text:
-        row = interlock.allocate_bitmask(1, index.vocabulary.size)
-        guide.fill_bitmask(row)
-        out.append(np.array(row))
-        guide.advance(byte)
-    return np.concatenate(out)
-
-
 def test_what_was_made_is_known_and_the_same(word_vocabulary):
     cold, warm = index(word_vocabulary), index(word_vocabulary)
     assert warm.warm_up(max_ms=60_000) > 20
     assert warm.warm_up() == 0
     text = b'{"name":"a","kind":"two","of":[{"name":""}]}'
-    assert (rows(warm, text) == rows(cold, text)).all()
+    assert (masks_along(warm, text) == masks_along(cold, text)).all()
 
 
 def test_patterns(word_vocabulary):
     warm = interlock.Index.from_regex("(yes|no)-[0-9]{1,3}", word_vocabulary)
     assert warm.warm_up(max_ms=60_000) > 0
     cold = interlock.Index.from_regex("(yes|no)-[0-9]{1,3}", word_vocabulary)
-    assert (rows(warm, b"yes-12") == rows(cold, b"yes-12")).all()
+    assert (masks_along(warm, b"yes-12") == masks_along(cold, b"yes-12")).all()
 
 
 def test_complete_tables_are_warm(word_vocabulary, tmp_path):
