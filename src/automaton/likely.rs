@@ -19,8 +19,9 @@ use crate::hash::SeededMap;
 
 /// Characters of one scalar that are chosen; then it is ended the shortest way.
 const MOST_CHARS: u32 = 24;
-/// Brackets inside each other beyond which the simplest value is written.
+/// Brackets inside each other beyond which the simplest value is written, and beyond which a document is left at that.
 const DEEP: u32 = 6;
+const DEEPEST: u32 = 64;
 /// Elements of an array, if it may have so many: then there was a comma.
 const ELEMENTS: u32 = 2;
 
@@ -54,7 +55,7 @@ enum What {
     Value,
     /// By set and number.
     Constant,
-    /// By lexeme and state, shifted, and class of bytes.
+    /// By lexeme, state and class of bytes.
     Char(u32),
     /// By shape and number of members.
     Shape,
@@ -77,10 +78,14 @@ fn likely_bytes() -> impl Iterator<Item = u8> {
     (b'a'..=b'z').chain(b'0'..=b'9').chain(b'A'..=b'Z').chain(rest)
 }
 
-/// A text that a pattern is likely to be matched by, of at most about `most` bytes.
-pub fn likely_text(lexeme: &Lexeme, taken: &mut Taken, most: usize) -> Vec<u8> {
+/// A text that a pattern is likely to be matched by, of at most about `most` bytes, or what there is of it when `go_on`
+/// says no, which is asked before each byte.
+pub fn likely_text(lexeme: &Lexeme, taken: &mut Taken, most: usize, go_on: &mut impl FnMut() -> bool) -> Vec<u8> {
     let (mut out, mut state) = (Vec::new(), lexeme.start());
     while out.len() < most && state > CLOSED {
+        if !go_on() {
+            return out;
+        }
         let Some(byte) = likely_byte(lexeme, 0, state, taken) else { break };
         let to = lexeme.next(state, byte);
         out.push(byte);
@@ -129,13 +134,20 @@ pub struct Writer<'a, 'f> {
 }
 
 impl<'a, 'f> Writer<'a, 'f> {
-    /// A likely document, or the first `most` bytes of one, about. The arena is as it was.
-    pub fn document(frames: &'a mut Frames<'f>, taken: &'a mut Taken, style: Style, most: usize) -> Vec<u8> {
+    /// A likely document, or the first `most` bytes of one, about, or what there is of it when `go_on` says no, which is
+    /// asked between any two choices. The arena is as it was.
+    pub fn document(
+        frames: &'a mut Frames<'f>,
+        taken: &'a mut Taken,
+        style: Style,
+        most: usize,
+        go_on: &mut impl FnMut() -> bool,
+    ) -> Vec<u8> {
         let mark = frames.arena.mark();
         let trace = frames.arena.trace;
         let top = frames.start();
         let mut writer = Writer { frames, taken, style, top, out: Vec::new(), chars: 0 };
-        while writer.out.len() < most {
+        while writer.out.len() < most && writer.depth() <= DEEPEST && go_on() {
             let node = writer.frames.arena.nodes[writer.top as usize];
             if node.kind == Kind::Done || writer.go_on(node).is_none() {
                 break;
@@ -281,7 +293,11 @@ impl<'a, 'f> Writer<'a, 'f> {
     }
 
     fn element(&mut self, node: Node, phase: Phase) -> Option<()> {
-        let most = if self.style.all && self.depth() < DEEP { ELEMENTS } else { 1 };
+        let most = match self.depth() {
+            DEEP.. => 0,
+            _ if self.style.all => ELEMENTS,
+            _ => 1,
+        };
         let more = |w: &mut Self| match phase {
             Phase::After => w.take(b','),
             _ => {

@@ -60,6 +60,12 @@ impl<'a> Steps<'a> {
         self.states[(local - FIRST) as usize].1
     }
 
+    /// The lexeme's name of a state; neither [`END`] nor [`QUOTE`].
+    #[inline]
+    pub fn id(&self, local: Local) -> StateId {
+        self.states[(local - FIRST) as usize].0
+    }
+
     /// The successor of a state under `byte`. `local` is neither [`END`] nor [`QUOTE`].
     #[inline]
     pub fn next(&mut self, local: Local, byte: u8) -> Local {

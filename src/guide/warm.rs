@@ -38,8 +38,8 @@ fn style(number: usize) -> Style {
 }
 
 impl Index {
-    /// Makes masks that requests are likely to need, as long as `go_on` says so, which is asked before each token; how
-    /// many were made. An index of complete tables has nothing to make, nor has one that was warmed up to the end before.
+    /// Makes masks that requests are likely to need, as long as `go_on` says so, which is asked before each token and
+    /// each choice in a document; how many were made. An index of complete tables has nothing to make, nor has one that was warmed up to the end before.
     pub fn warm_up(&self, mut go_on: impl FnMut() -> bool) -> usize {
         if self.built().is_some() || self.stored_tables().is_some() || self.0.warm.load(Ordering::Relaxed) {
             return 0;
@@ -56,7 +56,7 @@ impl Index {
                 return made;
             }
             guide.reset();
-            let text = guide.likely(&mut taken, style(number));
+            let text = guide.likely(&mut taken, style(number), &mut go_on);
             let new = guide.rehearse(&text, &mut row, &mut go_on);
             idle = if new == 0 { idle + 1 } else { 0 };
             made += new;
@@ -67,11 +67,11 @@ impl Index {
 }
 
 impl Guide {
-    fn likely(&mut self, taken: &mut Taken, style: Style) -> Vec<u8> {
+    fn likely(&mut self, taken: &mut Taken, style: Style, go_on: &mut impl FnMut() -> bool) -> Vec<u8> {
         match (&self.index.0.engine, &mut self.position) {
-            (Engine::Pattern(l), _) => likely_text(&l.lexeme, taken, MOST_BYTES),
+            (Engine::Pattern(l), _) => likely_text(&l.lexeme, taken, MOST_BYTES, go_on),
             (Engine::Document { program, .. }, Position::Document { arena, .. }) => {
-                Writer::document(&mut Frames { program, arena }, taken, style, MOST_BYTES)
+                Writer::document(&mut Frames { program, arena }, taken, style, MOST_BYTES, go_on)
             }
             _ => Vec::new(),
         }

@@ -20,6 +20,7 @@
 
 mod counts;
 mod loops;
+pub(super) mod needs;
 pub(super) mod sets;
 mod spans;
 
@@ -166,10 +167,7 @@ fn any_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
     let any = tables.any(l.kind());
     let at = l.state(state);
     let begins = l.kind() == Kind::Raw || l.is_open(at);
-    if l.is_any_text() || std::ptr::eq(any, lexeme) || !(begins || at.is_plain()) || !l.is_text() {
-        return None;
-    }
-    if (0x80..=0xBF).any(|b| l.next_from(state, at, b) > CLOSED) {
+    if l.is_any_text() || std::ptr::eq(any, lexeme) || !(begins || is_between_chars(l, state)) || !l.is_text() {
         return None;
     }
     let all = &any.lexeme;
@@ -179,6 +177,12 @@ fn any_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
         // Of a small vocabulary, or few tokens that begin with a quote.
         few => Some(few.row(tables.words)),
     }
+}
+
+/// Whether a state of a string stands between two characters, where one may begin as it is.
+pub(super) fn is_between_chars(l: &Lexeme, state: StateId) -> bool {
+    let at = l.state(state);
+    at.is_plain() && !(0x80..=0xBF).any(|b| l.next_from(state, at, b) > CLOSED)
 }
 
 struct Walk<'a> {

@@ -418,11 +418,18 @@ impl Inner {
         row
     }
 
-    /// The tokens of a row.
-    pub(crate) fn of_row(row: &[u32]) -> Inner {
-        let n: usize = row.iter().map(|w| w.count_ones() as usize).sum();
-        let dense = Inner::Dense(row.into());
-        if n <= SPARSE { Inner::Sparse(dense.tokens().into()) } else { dense }
+    /// The tokens of a row: few are a list, however they were found.
+    pub(crate) fn of_row(row: Arc<[u32]>) -> Inner {
+        let mut left = SPARSE;
+        let is_long = row.iter().any(|w| match left.checked_sub(w.count_ones() as usize) {
+            Some(fewer) => {
+                left = fewer;
+                false
+            }
+            None => true,
+        });
+        let dense = Inner::Dense(row);
+        if is_long { dense } else { Inner::Sparse(dense.tokens().into()) }
     }
 
     /// Bytes of its numbers.

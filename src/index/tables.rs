@@ -6,6 +6,7 @@
 //!   recent use. An index keeps its own lexemes alive, so eviction never breaks one.
 
 mod cache;
+mod near;
 mod rooms;
 mod survey;
 mod tries;
@@ -20,6 +21,7 @@ use super::children::Children;
 use super::crosses::Crosses;
 use super::finished::Finished;
 use super::holders::Holders;
+use super::inner::needs::Needs;
 use super::inner::{self, sets};
 use super::marked::Marked;
 use super::share::Shares;
@@ -85,6 +87,8 @@ struct Masks {
     /// Emptied when full: nobody holds a mask for long.
     others: RwLock<SeededMap<MaskKey, Arc<SubMask>>>,
     others_bytes: AtomicUsize,
+    /// What is needed behind tokens, by state; forgotten with the other masks.
+    needs: RwLock<SeededMap<StateId, Option<Arc<Needs>>>>,
     /// Pairs of states whose masks were compared.
     idle: RwLock<SeededMap<(StateId, StateId), bool>>,
     /// Bytes of masks that are kept.
@@ -176,7 +180,7 @@ impl Tables {
             let state = if inside { l.next(l.start(), b'"') } else { l.start() };
             self.submask(vocabulary, any, state, 0, Walked::Tokens, 0);
             if inside {
-                any.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
+                self.rooms(vocabulary);
                 self.submask(vocabulary, any, l.start(), 0, Walked::Tokens, 0);
                 self.submask(vocabulary, any, l.start(), 0, Walked::WhitespaceTails, 0);
             }
@@ -279,11 +283,31 @@ impl Tables {
         let held = masks.others_bytes.load(Ordering::Relaxed);
         if held > LATE_MASK_BYTES && !room {
             others.clear();
+            masks.needs.write().unwrap_or_else(|p| p.into_inner()).clear();
             masks.others_bytes.store(0, Ordering::Relaxed);
             masks.bytes.fetch_sub(held, Ordering::Relaxed);
         }
         masks.others_bytes.fetch_add(size, Ordering::Relaxed);
         others.entry(key).or_insert(made).clone()
+    }
+
+    /// The mask of a state that no register bounds, at the root.
+    fn far_mask(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<SubMask> {
+        let masks = &lexeme.masks;
+        if let Some(m) = masks.roots.get(state) {
+            return m.clone();
+        }
+        let key = MaskKey { state, room: INF, need: 0, span: INF, walked: Walked::Tokens, node: 0 };
+        // With room left it would be among the roots.
+        if masks.bytes.load(Ordering::Relaxed) >= masks.most.load(Ordering::Relaxed) {
+            let others = masks.others.read().unwrap_or_else(|p| p.into_inner());
+            if let Some(m) = others.get(&key) {
+                return m.clone();
+            }
+        }
+        self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
+        let made = Arc::new(self.root(vocabulary, lexeme, state, None));
+        self.keep(masks, key, true, made)
     }
 
     /// A mask at the root; `count` is the register, or `None` where it bounds nothing.
@@ -356,11 +380,8 @@ impl Tables {
         // A count that is out of a token's reach is not out of a length's.
         let key_state = if free { l.mask_state(state) } else { state };
         let root = walked == Walked::Tokens && node == 0;
-        if free
-            && root
-            && let Some(m) = lexeme.masks.roots.get(key_state)
-        {
-            return m.clone();
+        if free && root {
+            return self.far_mask(vocabulary, lexeme, key_state);
         }
         if root && l.has_rooms((room, need)) {
             if l.state(state).accepting {
@@ -377,21 +398,17 @@ impl Tables {
             _ => INF,
         };
         let key = MaskKey { state: key_state, room, need, span, walked, node };
-        let all_kept = lexeme.masks.bytes.load(Ordering::Relaxed) < lexeme.masks.most.load(Ordering::Relaxed);
-        if !(free && root && all_kept) {
+        {
             let others = lexeme.masks.others.read().unwrap_or_else(|p| p.into_inner());
             if let Some(m) = others.get(&key) {
                 return m.clone();
             }
         }
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
-        if free && root {
-            let made = Arc::new(self.root(vocabulary, lexeme, key_state, None));
-            return self.keep(&lexeme.masks, key, true, made);
-        }
         if root {
-            let made = Arc::new(self.root(vocabulary, lexeme, key_state, (!free).then_some(count)));
-            return self.keep(&lexeme.masks, key, false, made);
+            let near = self.near_bound(vocabulary, lexeme, state, count);
+            let made = near.unwrap_or_else(|| self.root(vocabulary, lexeme, state, Some(count)));
+            return self.keep(&lexeme.masks, key, false, Arc::new(made));
         }
         let trie = self.with_children(vocabulary, walked);
         let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.masks.crosses);
@@ -444,6 +461,7 @@ impl MaskedLexeme {
             roots: AppendVec::default(),
             others: RwLock::default(),
             others_bytes: AtomicUsize::new(0),
+            needs: RwLock::default(),
             idle: RwLock::default(),
             most: AtomicUsize::new(MASK_BYTES),
             rooms: OnceLock::new(),

@@ -16,6 +16,8 @@ use libfuzzer_sys::fuzz_target;
 
 /// Tokens of a walk; longer documents are not finished.
 const TOKENS: usize = 48;
+/// Steps that warming up makes ahead of the walks.
+const WARM: usize = 2_000;
 
 fn vocabulary() -> &'static Arc<Vocabulary> {
     static VOCABULARY: OnceLock<Arc<Vocabulary>> = OnceLock::new();
@@ -94,6 +96,14 @@ fuzz_target!(|input: &[u8]| {
     match Index::from_json_schema(&schema.to_string(), vocabulary(), &options, &limits) {
         Err(e) => assert!(!matches!(e.kind(), ErrorKind::Internal | ErrorKind::Schema | ErrorKind::Pattern), "{e}: {schema}"),
         Ok(index) => {
+            // Masks that were made ahead have to be those that a walk would have made.
+            if bytes.below(4) == 0 {
+                let mut left = WARM;
+                index.warm_up(|| {
+                    left = left.saturating_sub(1);
+                    left > 0
+                });
+            }
             for _ in 0..3 {
                 let Some(text) = walk(&index, &mut bytes) else { continue };
                 let value: serde_json::Value = serde_json::from_slice(&text)

@@ -112,6 +112,18 @@ impl Lexeme {
         known.then(|| self.bounds.slack.max(min))
     }
 
+    /// Whether every token that stays in a text, from between two of its code points on, leads to where it may end.
+    /// Conservative.
+    pub fn ends_anywhere(&self) -> bool {
+        self.bounds.later == 0
+    }
+
+    /// The fewest code points that lead from a state of a bounded text to its end.
+    #[inline]
+    pub fn fewest_more(&self, state: &State) -> u32 {
+        state.lengths.as_ref().and_then(|l| l.first()).map_or(0, |l| l.0)
+    }
+
     /// How many more code points fit; [`INF`] without a bound.
     #[inline]
     pub fn room(&self, count: u32) -> u32 {
@@ -190,6 +202,8 @@ impl Lexeme {
 pub(super) struct Growth {
     /// No state is further than this many code points from its end.
     pub(super) slack: u32,
+    /// Nor is any state behind the first byte further than so many.
+    later: u32,
     /// Every state can go on for ever.
     grows: bool,
     /// Whatever the state, every number of further code points from this one on is possible; [`INF`] if that is false.
@@ -200,12 +214,12 @@ pub(super) struct Growth {
 
 impl Default for Growth {
     fn default() -> Self {
-        Growth { slack: 0, grows: true, settled: 0, gapless: true }
+        Growth { slack: 0, later: 0, grows: true, settled: 0, gapless: true }
     }
 }
 
 pub(super) fn growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Growth {
-    let unknown = Growth { slack: INF, grows: false, settled: INF, gapless: false };
+    let unknown = Growth { slack: INF, later: INF, grows: false, settled: INF, gapless: false };
     let mut memo: FxHashMap<ExprId, Growth> = FxHashMap::default();
     let shortest =
         |table: &mut LengthTable, e| lengths(x, table, e).and_then(|l| l.first().map(|r| r.0)).unwrap_or(INF);
@@ -213,6 +227,7 @@ pub(super) fn growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Growth {
         let of = |e: &ExprId| memo.get(e).copied().unwrap_or(unknown);
         let worse = |a: Growth, b: Growth| Growth {
             slack: a.slack.max(b.slack),
+            later: a.later.max(b.later),
             grows: a.grows && b.grows,
             settled: a.settled.max(b.settled),
             gapless: a.gapless && b.gapless,
@@ -224,28 +239,36 @@ pub(super) fn growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Growth {
         };
         let one_run = own.as_ref().is_some_and(|l| matches!(**l, [(_, INF)]));
         let value = match x.get(n) {
-            Expr::Never | Expr::Eps => Growth { slack: 0, ..unknown },
+            Expr::Never | Expr::Eps => Growth { slack: 0, later: 0, ..unknown },
             Expr::Step { edges, .. } => {
                 let start = Growth { settled: tail(&own), gapless: one_run, ..Growth::default() };
                 edges.iter().fold(start, |all, e| {
                     let to = of(&e.to);
-                    worse(all, Growth { slack: to.slack.saturating_add(1), ..to })
+                    // A code point is counted at its first byte.
+                    let one = u32::from(e.lo & 0xC0 != 0x80);
+                    worse(all, Growth { slack: to.slack.saturating_add(one), later: to.slack, ..to })
                 })
             }
             Expr::Cat(a, b) => {
-                let (slack, rest) = (of(a).slack, of(b));
-                let settled = slack.saturating_add(tail(&lengths(x, table, *b)));
-                let first = Growth { slack: slack.saturating_add(shortest(table, *b)), settled, ..Growth::default() };
-                worse(first, rest)
+                let (first, rest) = (of(a), of(b));
+                let settled = first.slack.saturating_add(tail(&lengths(x, table, *b)));
+                let shortest = shortest(table, *b);
+                let later = first.later.saturating_add(shortest).max(rest.slack);
+                let slack = first.slack.saturating_add(shortest);
+                worse(Growth { slack, later, settled, ..Growth::default() }, rest)
             }
             Expr::Alt(v) => v.iter().map(of).fold(Growth::default(), worse),
             Expr::Rep { body, min, max } => {
-                let slack = of(body).slack;
-                let rest = (min.saturating_sub(1)).saturating_mul(shortest(table, *body));
+                let Growth { slack, later, .. } = of(body);
+                let shortest = shortest(table, *body);
+                // What is left of the copies behind the first one.
+                let rest = (min.saturating_sub(1)).saturating_mul(shortest);
+                let later = later.saturating_add(rest);
                 // A body of one code point: any number of copies from the minimum on leaves no gap.
                 let unit = lengths(x, table, *body).is_some_and(|l| meets(&l, 1, 1));
                 Growth {
-                    slack: slack.saturating_add(rest),
+                    slack: later.max(min.saturating_mul(shortest)),
+                    later,
                     grows: *max == INF,
                     settled: slack.saturating_add(tail(&own)),
                     gapless: *max == INF && unit && one_run,

@@ -85,15 +85,58 @@ fn each_alternative_is_met_in_each_style() {
 
 #[test]
 fn who_says_stop_is_heard() {
-    let index = schema(CALLS, &vocabulary());
+    let v = vocabulary();
+    let mut asked = 0;
+    let all = schema(CALLS, &v).warm_up(|| {
+        asked += 1;
+        true
+    });
+    let index = schema(CALLS, &v);
     assert_eq!(index.warm_up(|| false), 0);
-    let mut left = 5;
+    let mut left = asked / 8;
     let some = index.warm_up(|| {
         left -= 1;
         left > 0
     });
-    assert!(some > 0 && some < 5);
+    assert!(some > 0 && some < all, "{some} of {all}");
     assert!(index.warm_up(|| true) > 0);
+}
+
+#[test]
+fn who_says_stop_is_heard_inside_a_long_text() {
+    let index = pattern("[ab]{9000}", &vocabulary());
+    let mut asked = 0;
+    index.warm_up(|| {
+        asked += 1;
+        asked < 50
+    });
+    assert!(asked < 60, "{asked}");
+}
+
+#[test]
+fn what_can_only_go_deeper_is_left_at_that() {
+    let v = vocabulary();
+    for text in [
+        r##"{"type": "array", "items": {"$ref": "#"}}"##,
+        r##"{"type": "array", "items": [{"$ref": "#"}, {"$ref": "#"}]}"##,
+    ] {
+        let (index, mut asked) = (schema(text, &v), 0);
+        let made = index.warm_up(|| {
+            asked += 1;
+            true
+        });
+        assert!(made > 0 && asked < 20_000, "{made} masks, asked {asked} times: {text}");
+    }
+    // A document of brackets alone that has to be deep.
+    let deep = (0..400).fold(r#"{"type": "null"}"#.to_owned(), |inner, _| {
+        format!(r#"{{"type": "array", "minItems": 1, "items": {inner}}}"#)
+    });
+    let (index, mut asked) = (schema(&deep, &v), 0);
+    let made = index.warm_up(|| {
+        asked += 1;
+        true
+    });
+    assert!(made > 20 && asked < 5_000, "{made} masks, asked {asked} times");
 }
 
 #[test]

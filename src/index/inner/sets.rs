@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::super::bounded::Store;
 use super::super::holders::PATH;
-use super::super::submask::{Inner, SPARSE};
+use super::super::submask::Inner;
 use super::super::subtrees::Subtrees;
 use super::super::tables::{MaskedLexeme, Tables};
 use super::loops::loops;
@@ -250,7 +250,7 @@ pub(super) fn by_set(
         return None;
     }
     if longer.is_some_and(<[_]>::is_empty) && spans.0.is_empty() {
-        return Some(dense_or_few(row));
+        return Some(Inner::of_row(row));
     }
     let bits = Arc::make_mut(&mut row);
     match longer {
@@ -267,13 +267,7 @@ pub(super) fn by_set(
         None => by_length.cut(bits, free.len),
     }
     spans.add_to(bits, any, trie, tables.subtrees.most());
-    Some(dense_or_few(row))
-}
-
-/// What is short is a list, however it was found.
-fn dense_or_few(row: Arc<[u32]>) -> Inner {
-    let count: usize = row.iter().map(|w| w.count_ones() as usize).sum();
-    if count <= SPARSE { Inner::of_row(&row) } else { Inner::Dense(row) }
+    Some(Inner::of_row(row))
 }
 
 /// The bytes that a character of the set in which `state` is free may begin with behind as many of them as are free;

@@ -12,6 +12,12 @@ use crate::index::submask::{Inner, SubMask, walk};
 use crate::vocab::Vocabulary;
 
 impl Tables {
+    /// Masks of any text between two characters, by room.
+    pub(super) fn rooms(&self, vocabulary: &Vocabulary) -> &[Arc<SubMask>] {
+        let l = &*self.any_text.lexeme;
+        self.any_text.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, l.next(l.start(), b'"')))
+    }
+
     /// [`room_masks`](Self::room_masks) of a state inside a character or an escape, made once: there are some dozens.
     pub(super) fn inside_masks(
         &self,
@@ -54,7 +60,7 @@ impl Tables {
                 out.push(last);
                 continue;
             }
-            out.push(Arc::new(SubMask { inner: Inner::of_row(&row), cross: template.cross.clone() }));
+            out.push(Arc::new(SubMask { inner: Inner::of_row(row.as_slice().into()), cross: template.cross.clone() }));
         }
         out
     }

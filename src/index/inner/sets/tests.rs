@@ -13,7 +13,7 @@ fn tokens_over_a_set_are_the_same_by_its_walk_and_by_what_holds_characters() {
     for set in [plain, plain | symbols, plain | symbols | WIDE_SPACES, plain | group_of(0xC3), ALL] {
         let row = tables.holders.over(&any, set, true);
         let found = Set::of(v.trie(), &tables.subtrees, 0, set);
-        let held = Inner::of_row(&row).tokens();
+        let held = Inner::of_row(row.clone()).tokens();
         let mut walked: Vec<u32> = v.trie().subtree_tokens(0).to_vec();
         let inside = |place: usize| found.spans.0.iter().any(|s| (s.0 as usize..s.1 as usize).contains(&place));
         walked = walked.into_iter().enumerate().filter(|t| inside(t.0)).map(|t| t.1).collect();
