@@ -96,6 +96,17 @@ impl FreeTable {
     fn class(&mut self, x: &Exprs, e: ExprId) -> Option<Groups> {
         *self.classes.entry(e).or_insert_with(|| class(x, e))
     }
+
+    /// Whether `e` has any text as a member. False where its structure does not say so.
+    pub fn takes_all(&mut self, x: &Exprs, e: ExprId) -> bool {
+        match x.get(e) {
+            Expr::Rep { body, min: 0, max: INF } => self.class(x, *body).is_some_and(|class| !class & ALL == 0),
+            // What is optional in front of any text takes nothing from it.
+            Expr::Cat(a, b) => x.nullable(*a) && self.takes_all(x, *b),
+            Expr::Alt(parts) => parts.iter().any(|&part| self.takes_all(x, part)),
+            _ => false,
+        }
+    }
 }
 
 /// How deep an expression is looked into, and how many characters of a literal are.

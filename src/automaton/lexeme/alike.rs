@@ -77,6 +77,14 @@ impl Lexeme {
         }
     }
 
+    /// Whether a state of a text stands between two characters, and any text may go on from it and end it. False where
+    /// that is not known.
+    pub fn takes_all(&self, state: &State) -> bool {
+        let mut b = self.lock();
+        let Builder { exprs, free, .. } = &mut *b;
+        state.sub == Sub::Plain && free.takes_all(exprs, state.expr)
+    }
+
     /// Whether all members are well-formed UTF-8. False where that is not known.
     pub fn is_text(&self) -> bool {
         *self.shared.is_text.get_or_init(|| is_text(&self.lock().exprs, self.state(self.start).expr))

@@ -5,8 +5,8 @@
 //! of a name may follow, but need not. So the tokens behind which something is needed are found once for a state, by
 //! how much it is, and serve every count.
 //!
-//! They are found by a walk, which goes around what leads a state back to itself: where a pattern is looked for
-//! anywhere in a text, most tokens do.
+//! They are found by a walk, which goes around what any text may follow, and what leads a state back to itself: where a
+//! pattern is looked for anywhere in a text, most tokens do the one or the other.
 
 use super::super::submask::{Inner, LOOK, in_parts, nodes_above};
 use super::super::tables::Tables;
@@ -48,8 +48,8 @@ struct Walk<'a> {
 #[derive(Clone, Copy)]
 struct Known {
     needed: u32,
-    /// What leads it back to itself, once that was asked.
-    back: Option<Free>,
+    /// Behind which text as much is needed, once that was asked.
+    same: Option<Free>,
 }
 
 impl Walk<'_> {
@@ -90,7 +90,7 @@ impl Walk<'_> {
             }
             let past = trie.end[i as usize];
             let of = self.known(&steps, &mut known, to);
-            let all = past - i > SMALL && self.leads_back(&steps, of, to, i);
+            let all = past - i > SMALL && self.needs_same(&steps, of, to, i);
             if of.needed > 0 {
                 let places = if all { trie.subtree_places(i) } else { trie.places(i) };
                 push(found, of.needed, places);
@@ -117,19 +117,20 @@ impl Walk<'_> {
         if slot >= known.len() {
             known.resize(slot + 1, None);
         }
-        let new = || Known { needed: self.lexeme.fewest_more(steps.state(to)), back: None };
+        let new = || Known { needed: self.lexeme.fewest_more(steps.state(to)), same: None };
         known[slot].get_or_insert_with(new)
     }
 
-    /// Whether every text below `node` leads the state `to` back to itself.
+    /// Whether as much is needed behind every text below `node` as at the state `to` that it led to.
     #[inline]
-    fn leads_back(&self, steps: &Steps<'_>, of: &mut Known, to: Local, node: u32) -> bool {
-        let back = *of.back.get_or_insert_with(|| match steps.state(to).is_plain() {
-            true => loops(self.lexeme, steps.id(to)),
-            false => Free::NONE,
+    fn needs_same(&self, steps: &Steps<'_>, of: &mut Known, to: Local, node: u32) -> bool {
+        let same = *of.same.get_or_insert_with(|| match steps.state(to) {
+            state if self.lexeme.takes_all(state) => Free::OPEN,
+            state if state.is_plain() => loops(self.lexeme, steps.id(to)),
+            _ => Free::NONE,
         });
         let (groups, height) = self.tables.subtrees.below(node);
-        back.covers(groups, height)
+        same.covers(groups, height)
     }
 }
 
