@@ -182,6 +182,12 @@ impl Frames<'_> {
                 .any(|(c, i)| c.keys.is_none() && self.arena.states[(item.classes + i) as usize] > CLOSED)
     }
 
+    /// Whether the key that `item` reads may become one that is no name of its shape.
+    pub fn may_be_other(&self, item: &ObjectItem) -> bool {
+        let classes = self.program.objects[item.shape as usize].others.len();
+        item.others && self.arena.states[item.classes as usize..][..classes].iter().any(|&state| state > CLOSED)
+    }
+
     /// Whether any character may come next in the key that `node` is in, whatever was read of it.
     pub fn takes_any_char(&self, node: &Node) -> bool {
         node.sub == Sub::Plain

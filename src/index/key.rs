@@ -189,7 +189,7 @@ impl Masker<'_> {
         let mut all = n.sub != Sub::Plain;
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
-            all |= item.others;
+            all |= self.frames.may_be_other(&item);
             if item.name != u32::MAX {
                 self.add_named(&mut names, &item);
             }
