@@ -167,7 +167,10 @@ fn any_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
     let any = tables.any(l.kind());
     let at = l.state(state);
     let begins = l.kind() == Kind::Raw || l.is_open(at);
-    if l.is_any_text() || std::ptr::eq(any, lexeme) || !(begins || is_between_chars(l, state)) || !l.is_text() {
+    if l.is_any_text() || std::ptr::eq(any, lexeme) || !(begins || at.is_plain()) || !l.is_text() {
+        return None;
+    }
+    if is_inside_char(l, state) {
         return None;
     }
     let all = &any.lexeme;
@@ -179,10 +182,10 @@ fn any_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
     }
 }
 
-/// Whether a state of a string stands between two characters, where one may begin as it is.
-pub(super) fn is_between_chars(l: &Lexeme, state: StateId) -> bool {
+/// Whether a state stands inside of a character that is written as it is.
+pub(super) fn is_inside_char(l: &Lexeme, state: StateId) -> bool {
     let at = l.state(state);
-    at.is_plain() && !(0x80..=0xBF).any(|b| l.next_from(state, at, b) > CLOSED)
+    (0x80..=0xBF).any(|b| l.next_from(state, at, b) > CLOSED)
 }
 
 struct Walk<'a> {

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use super::{MaskedLexeme, Tables};
 use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
-use crate::index::inner::is_between_chars;
+use crate::index::inner::is_inside_char;
 use crate::index::inner::needs::{Needs, needs};
 use crate::index::submask::{Inner, SubMask};
 use crate::ir::INF;
@@ -30,7 +30,7 @@ impl Tables {
     ) -> Option<SubMask> {
         let l = &*lexeme.lexeme;
         let (room, 0) = l.count_key(count) else { return None };
-        if room == INF || !l.is_text() || !is_between_chars(l, state) {
+        if room == INF || !l.is_text() || !l.state(state).is_plain() || is_inside_char(l, state) {
             return None;
         }
         let far = self.far_mask(vocabulary, lexeme, l.mask_state(state));
