@@ -373,3 +373,6 @@ impl Walk<'_> {
         known.covers(groups, height) && self.count.is_none_or(|n| self.lexeme.is_far(n.saturating_add(chars), height))
     }
 }
+
+#[cfg(test)]
+mod tests;
