@@ -73,12 +73,10 @@ impl Tables {
         if let Some(short) = within(room) {
             keep_only(row, short, None);
         }
+        let none = Inner::Sparse(Box::default());
         for (needed, tokens) in needs {
-            match room.checked_sub(*needed).map(within) {
-                // All of them are short enough.
-                Some(None) => {}
-                Some(Some(short)) => keep_only(row, short, Some(tokens)),
-                None => take_out(row, tokens),
+            if let Some(short) = room.checked_sub(*needed).map_or(Some(&none), within) {
+                keep_only(row, short, Some(tokens));
             }
         }
         Inner::of_row(out)
@@ -104,13 +102,6 @@ fn keep_only(row: &mut [u32], short: &Inner, some: Option<&Inner>) {
             short.or_into(&mut dense);
             keep_only(row, &Inner::Dense(dense.into()), some);
         }
-    }
-}
-
-fn take_out(row: &mut [u32], tokens: &Inner) {
-    match tokens {
-        Inner::Dense(tokens) => row.iter_mut().zip(tokens.iter()).for_each(|(w, tokens)| *w &= !tokens),
-        Inner::Sparse(tokens) => tokens.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31))),
     }
 }
 
