@@ -9,7 +9,8 @@ workload that takes more than the tolerance above its committed count fails; one
 `--update` (`make guard-update`) writes the new counts. Some workloads run in two sizes, ten times apart: the larger one
 may take ten times the instructions and a little more.
 
-Counts depend on the compiler, on the C library (its copies use what the processor offers) and on callgrind's version.
+Counts depend on the compiler, on the C library (its copies use what the processor offers, as far as callgrind shows it)
+and on callgrind's version.
 The file names those that it was made with. Where they differ here, or valgrind is not installed, the script says so and
 ends well, without a comparison. Standard library only.
 """
@@ -44,7 +45,10 @@ def output(*command: str) -> str:
 
 
 def made_with() -> dict[str, str]:
-    """What counts depend on besides the code."""
+    """What counts depend on besides the code.
+
+    Of the processor, callgrind shows a program little: that of one with AVX2 or of one without, whatever else it has.
+    """
     about = Path("/proc/cpuinfo")
     flags = re.search(r"^flags\s*:(.*)$", about.read_text(), re.M) if about.exists() else None
     has = set(flags[1].split()) if flags else set()
@@ -52,7 +56,7 @@ def made_with() -> dict[str, str]:
         "rustc": output("rustc", "-V"),
         "valgrind": output("valgrind", "--version"),
         "libc": " ".join(platform.libc_ver()),
-        "processor": " ".join([platform.machine(), *sorted(has & {"avx2", "erms", "fsrm"})]),
+        "processor": " ".join([platform.machine(), *sorted(has & {"avx2"})]),
     }
 
 

@@ -202,6 +202,8 @@ class Store:
         self._flights: dict[str, Future[Index]] = {}
         self._mutex = threading.Lock()
         self._process = os.getpid()
+        self.compiled = 0
+        """How many indexes this object has compiled and added, because nobody else had."""
         with self._failures("open"):
             self.path.mkdir(parents=True, exist_ok=True)
 
@@ -352,6 +354,8 @@ class Store:
                     if index is None:
                         index = getattr(Index, f"from_{kind}")(source, vocabulary, **options)
                         self.put(index)
+                        with self._mutex:
+                            self.compiled += 1
         except BaseException as error:
             self._land(key)
             flight.set_exception(error)

@@ -71,12 +71,13 @@ class Worker:
                 return head | {"ok": True, "skipped": True}
             if key in self.refused:
                 return head | {"ok": False, "skipped": True}
-            began = time.perf_counter()
+            began, compiled = time.perf_counter(), self.store.compiled
             facts: dict[str, Any]
             index = self.store.get_or_compile(source.kind, source.text, self.vocabulary, **source.options)
             facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
             facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
-            return head | {"ok": True} | facts
+            # Another process may have compiled it while this one waited.
+            return head | {"ok": True} | ({"skipped": True} if self.store.compiled == compiled else {}) | facts
         except Exception as error:  # a row of the report, whatever it is
             row = {"name": item.name, "key": key, "ok": False, "error": exits.describe(error)}
             return row | ({"fatal": True} if isinstance(error, interlock.ArtifactError) else {})
