@@ -7,12 +7,13 @@
 //! document rather chooses something else there, so that some documents meet the alternatives of a choice one after
 //! the other. A document need not be finished: it ends where it is long enough, or where no choice leads on.
 
-use super::arena::{Kind, NONE, Node, NodeId, Phase};
+use super::arena::{Kind, Node, Phase};
 use super::config::Frames;
 use super::constants::NO_SET;
 use super::ends::shortest_end;
 use super::lexeme::{CLOSED, Kind as LexemeKind, Lexeme, StateId};
 use super::object::ones;
+use super::pen::Pen;
 use super::program::Gap;
 use super::text::Sub;
 use crate::hash::SeededMap;
@@ -122,13 +123,11 @@ fn likely_byte(l: &Lexeme, lexeme: u32, state: StateId, taken: &mut Taken) -> Op
     Some(byte)
 }
 
-/// A document in the making.
+/// Writes a likely document.
 pub struct Writer<'a, 'f> {
-    frames: &'a mut Frames<'f>,
+    pen: Pen<'a, 'f>,
     taken: &'a mut Taken,
     style: Style,
-    top: NodeId,
-    out: Vec<u8>,
     /// Characters of the open scalar.
     chars: u32,
 }
@@ -143,52 +142,30 @@ impl<'a, 'f> Writer<'a, 'f> {
         most: usize,
         go_on: &mut impl FnMut() -> bool,
     ) -> Vec<u8> {
-        let mark = frames.arena.mark();
-        let trace = frames.arena.trace;
-        let top = frames.start();
-        let mut writer = Writer { frames, taken, style, top, out: Vec::new(), chars: 0 };
-        while writer.out.len() < most && writer.depth() <= DEEPEST && go_on() {
-            let node = writer.frames.arena.nodes[writer.top as usize];
+        let mut writer = Writer { pen: Pen::new(frames, Frames::start), taken, style, chars: 0 };
+        while writer.pen.len() < most && writer.depth() <= DEEPEST && go_on() {
+            let node = writer.pen.node();
             if node.kind == Kind::Done || writer.go_on(node).is_none() {
                 break;
             }
         }
-        let out = std::mem::take(&mut writer.out);
-        writer.frames.arena.truncate(&mark);
-        writer.frames.arena.trace = trace;
-        out
-    }
-
-    /// Steps one byte, if it is accepted.
-    fn take(&mut self, byte: u8) -> Option<()> {
-        let next = self.frames.step(self.top, byte);
-        if next == NONE {
-            return None;
-        }
-        self.top = next;
-        self.out.push(byte);
-        Some(())
+        writer.pen.lift()
     }
 
     /// Does all of `work` or nothing.
     fn try_all(&mut self, work: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
-        let (top, len) = (self.top, self.out.len());
+        let place = self.pen.place();
         let done = work(self);
         if done.is_none() {
-            self.top = top;
-            self.out.truncate(len);
+            self.pen.back(place);
         }
         done
     }
 
-    fn take_all(&mut self, bytes: &[u8]) -> Option<()> {
-        self.try_all(|w| bytes.iter().try_for_each(|&b| w.take(b)))
-    }
-
     fn depth(&self) -> u32 {
-        let mut at = self.frames.arena.nodes[self.top as usize].parent;
+        let mut at = self.pen.node().parent;
         let mut depth = 0;
-        while let Some(node) = self.frames.arena.nodes.get(at as usize) {
+        while let Some(node) = self.pen.frames.arena.nodes.get(at as usize) {
             depth += u32::from(matches!(node.kind, Kind::Array | Kind::Object));
             at = node.parent;
         }
@@ -199,12 +176,12 @@ impl<'a, 'f> Writer<'a, 'f> {
         if !matches!(node.kind, Kind::Scalar | Kind::Root) && node.phase != Phase::Key && node.blank == 0 {
             self.blanks(&node);
         }
-        let node = self.frames.arena.nodes[self.top as usize];
+        let node = self.pen.node();
         match (node.kind, node.phase) {
             (Kind::Scalar, _) => self.scalar(node),
             (Kind::Value, _) => self.value(node),
             (Kind::Array, phase) => self.element(node, phase),
-            (Kind::Object, Phase::BeforeColon) => self.take(b':'),
+            (Kind::Object, Phase::BeforeColon) => self.pen.take(b':'),
             (Kind::Object, _) => self.member(node),
             (Kind::Root | Kind::Done, _) => None,
         }
@@ -215,7 +192,7 @@ impl<'a, 'f> Writer<'a, 'f> {
         let open = matches!(node.kind, Kind::Array | Kind::Object);
         // Behind a colon there is never a line end.
         let of_member = node.kind == Kind::Value
-            && self.frames.arena.nodes.get(node.parent as usize).is_some_and(|n| n.kind == Kind::Object);
+            && self.pen.frames.arena.nodes.get(node.parent as usize).is_some_and(|n| n.kind == Kind::Object);
         let line = match (node.kind, node.phase) {
             _ if of_member => false,
             (Kind::Value, _) => node.gap == Gap::After as u8,
@@ -224,34 +201,34 @@ impl<'a, 'f> Writer<'a, 'f> {
         };
         let inside = self.depth() + u32::from(open);
         let done = match self.style.blanks {
-            Layout::Spaced if node.gap == Gap::After as u8 => self.take(b' '),
+            Layout::Spaced if node.gap == Gap::After as u8 => self.pen.take(b' '),
             Layout::Lines if line => self.line(inside),
-            Layout::Lines if of_member => self.take(b' '),
+            Layout::Lines if of_member => self.pen.take(b' '),
             _ => None,
         };
-        if done.is_none() && !self.frames.gap_may_end(node) {
-            let _ = b" \n\t\r".iter().find_map(|&b| self.take(b));
+        if done.is_none() && !self.pen.frames.gap_may_end(node) {
+            let _ = b" \n\t\r".iter().find_map(|&b| self.pen.take(b));
         }
     }
 
     /// A new line, indented.
     fn line(&mut self, depth: u32) -> Option<()> {
         self.try_all(|w| {
-            w.take(b'\n')?;
-            (0..2 * depth).try_for_each(|_| w.take(b' '))
+            w.pen.take(b'\n')?;
+            (0..2 * depth).try_for_each(|_| w.pen.take(b' '))
         })
     }
 
     fn value(&mut self, node: Node) -> Option<()> {
         const FIRST: &[u8] = b"{[\"1tnf-0";
-        let rule = self.frames.arena.rules[node.start as usize].0;
+        let rule = self.pen.frames.arena.rules[node.start as usize].0;
         let mut order: Vec<u8> = FIRST.to_vec();
         if self.depth() >= DEEP {
             order.reverse();
         } else {
             order.sort_by_key(|&b| self.taken.of(What::Value, rule, b.into()));
         }
-        let byte = order.into_iter().find(|&b| self.take(b).is_some())?;
+        let byte = order.into_iter().find(|&b| self.pen.take(b).is_some())?;
         self.taken.add(What::Value, rule, byte.into());
         self.chars = 0;
         Some(())
@@ -261,12 +238,12 @@ impl<'a, 'f> Writer<'a, 'f> {
         if node.seen != NO_SET && node.sub == Sub::Plain && self.constant(&node).is_some() {
             return Some(());
         }
-        let item = *self.frames.arena.scalars.get(node.start as usize).filter(|_| node.len > 0)?;
-        let l = &self.frames.program.lexemes[item.lexeme as usize];
+        let item = *self.pen.frames.arena.scalars.get(node.start as usize).filter(|_| node.len > 0)?;
+        let l = &self.pen.frames.program.lexemes[item.lexeme as usize];
         self.chars += 1;
         if self.chars <= MOST_CHARS
             && let Some(byte) = likely_byte(l, item.lexeme, item.state, self.taken)
-            && self.take(byte).is_some()
+            && self.pen.take(byte).is_some()
         {
             // What leads back goes on for as long as it may.
             if l.next(item.state, byte) == item.state {
@@ -276,20 +253,18 @@ impl<'a, 'f> Writer<'a, 'f> {
         }
         let end = shortest_end(l, item.state, node.count)?;
         if end.is_empty() && l.kind() == LexemeKind::Raw {
-            self.top = Some(self.frames.end_scalar(self.top)).filter(|&n| n != NONE)?;
-            return Some(());
+            return self.pen.end_scalar();
         }
-        self.take_all(&end)
+        self.pen.take_all(&end)
     }
 
     /// One of the constants that are read side by side.
     fn constant(&mut self, node: &Node) -> Option<()> {
-        let ends = self.frames.program.constants.get(node.seen)?.ends(node.text);
+        let ends = self.pen.frames.program.constants.get(node.seen)?.ends(node.text);
         let least = (0..ends.len() as u32).min_by_key(|&i| self.taken.of(What::Constant, node.seen, i))?;
         self.taken.add(What::Constant, node.seen, least);
         let text = std::str::from_utf8(&ends.get(least as usize)?.0).ok()?;
-        let spelled = serde_json::Value::from(text).to_string();
-        self.take_all(spelled.as_bytes().get(1..)?)
+        self.pen.take_text(text)
     }
 
     fn element(&mut self, node: Node, phase: Phase) -> Option<()> {
@@ -299,11 +274,8 @@ impl<'a, 'f> Writer<'a, 'f> {
             _ => 1,
         };
         let more = |w: &mut Self| match phase {
-            Phase::After => w.take(b','),
-            _ => {
-                w.top = Some(w.frames.first_element(node)).filter(|&n| n != NONE)?;
-                Some(())
-            }
+            Phase::After => w.pen.take(b','),
+            _ => w.pen.open_first(node),
         };
         if node.count < most && self.try_all(more).is_some() {
             return Some(());
@@ -318,10 +290,10 @@ impl<'a, 'f> Writer<'a, 'f> {
             let depth = self.depth();
             self.try_all(|w| {
                 w.line(depth)?;
-                w.take(bracket)
+                w.pen.take(bracket)
             })
         });
-        on_line.flatten().or_else(|| self.take(bracket))
+        on_line.flatten().or_else(|| self.pen.take(bracket))
     }
 
     /// The next member's key, or the end of the object.
@@ -332,12 +304,12 @@ impl<'a, 'f> Writer<'a, 'f> {
         let another = |w: &mut Self, any: bool| {
             w.try_all(|w| {
                 if node.phase == Phase::After {
-                    w.take(b',')?;
-                    let before = w.frames.arena.nodes[w.top as usize];
+                    w.pen.take(b',')?;
+                    let before = w.pen.node();
                     w.blanks(&before);
                 }
-                w.take(b'"')?;
-                w.key(w.frames.arena.nodes[w.top as usize], any)
+                w.pen.take(b'"')?;
+                w.key(w.pen.node(), any)
             })
         };
         another(self, false).or_else(|| self.close(b'}')).or_else(|| another(self, true))
@@ -345,12 +317,12 @@ impl<'a, 'f> Writer<'a, 'f> {
 
     /// A key and its closing quote: a name that is wanted, or with `any` whatever leads on.
     fn key(&mut self, node: Node, any: bool) -> Option<()> {
-        let program = self.frames.program;
-        let mut items = self.frames.arena.objects[node.start as usize..(node.start + node.len) as usize].to_vec();
+        let program = self.pen.frames.program;
+        let mut items = self.pen.frames.arena.objects[node.start as usize..(node.start + node.len) as usize].to_vec();
         items.sort_by_key(|item| self.taken.of(What::Shape, item.shape, node.count));
         for item in items {
             let p = &program.objects[item.shape as usize];
-            let bits = |at: u32| &self.frames.arena.bits[at as usize..at as usize + p.words];
+            let bits = |at: u32| &self.pen.frames.arena.bits[at as usize..at as usize + p.words];
             let (allowed, need) = (bits(item.allowed), bits(item.need));
             let is_needed = |i: usize| need[i / 64] >> (i % 64) & 1 == 1;
             let all = self.style.all && self.depth() < DEEP;
@@ -373,8 +345,7 @@ impl<'a, 'f> Writer<'a, 'f> {
                 }
                 None => continue,
             };
-            let spelled = serde_json::Value::from(key).to_string();
-            if self.take_all(spelled.as_bytes().get(1..)?).is_some() {
+            if self.pen.take_text(&key).is_some() {
                 self.taken.add(What::Shape, item.shape, node.count);
                 return Some(());
             }

@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::arena::{ArrayItem, Kind, Node, NodeId, ObjectItem};
-use super::complete::Costs;
 use super::config::Frames;
+use super::costs::Costs;
 use super::program::{ClassProgram, ObjectProgram, Program};
 
 /// Bytes of a member beside its value, about: quotes, a key, a colon and a comma.

@@ -24,8 +24,10 @@ use rustc_hash::FxHashMap;
 
 use super::{Guide, Position};
 use crate::automaton::arena::{Arena, NONE, NodeId};
-use crate::automaton::complete::{Costs, Watch, shortest_end};
+use crate::automaton::complete::Watch;
 use crate::automaton::config::Frames;
+use crate::automaton::costs::Costs;
+use crate::automaton::ends::shortest_end;
 use crate::automaton::farthest::farthest;
 use crate::automaton::lexeme::{CLOSED, StateId};
 use crate::automaton::program::Program;

@@ -4,15 +4,18 @@
 //! states that were made before. That takes a copy of a row and little more, so a caller from Python need not release
 //! the GIL for it. What is not known is made in the second step, which may walk the vocabulary.
 
+use std::sync::Arc;
+
 use super::{Guide, Position};
 use crate::automaton::arena::Kind;
 use crate::automaton::config::Frames;
-use crate::index::Engine;
 use crate::index::composition::empty;
 use crate::index::live::Known;
 use crate::index::mask::Masker;
 use crate::index::memo::Asked;
 use crate::index::submask::{Inner as Row, SubMask};
+use crate::index::tables::MaskedLexeme;
+use crate::index::{Engine, Inner};
 
 /// What masks leave for the next ones.
 #[derive(Clone, Default)]
@@ -36,6 +39,17 @@ fn copy(mask: &SubMask, row: &mut [u32]) {
             sparse.or_into(row);
         }
     }
+}
+
+/// What fills `row` with the mask of a configuration.
+fn masker<'a>(
+    inner: &'a Inner,
+    lexemes: &'a [Arc<MaskedLexeme>],
+    frames: Frames<'a>,
+    known: &'a mut Known,
+    row: &'a mut [u32],
+) -> Masker<'a> {
+    Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, known, row)
 }
 
 impl Guide {
@@ -128,11 +142,8 @@ impl Guide {
                 }
             }
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
-                let frames = Frames { program, arena };
                 let last = &mut self.last;
-                let found = &mut last.known;
-                let mut masker =
-                    Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, found, row);
+                let mut masker = masker(inner, lexemes, Frames { program, arena }, &mut last.known, row);
                 if masker.is_known(&inner.memo, *top, &mut last.asked) {
                     return false;
                 }
@@ -152,11 +163,8 @@ impl Guide {
                 mask.map(|mask| copy(mask, row)).is_some()
             }
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
-                let frames = Frames { program, arena };
                 let last = &mut self.last;
-                let found = &mut last.known;
-                let mut masker =
-                    Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, found, row);
+                let mut masker = masker(inner, lexemes, Frames { program, arena }, &mut last.known, row);
                 let known = masker.fill_known(&inner.memo, *top, &mut last.asked);
                 if known && let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
@@ -179,11 +187,8 @@ impl Guide {
                 copy(&inner.tables.root_mask(&inner.vocabulary, l, *state), row);
             }
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
-                let frames = Frames { program, arena };
                 let last = &mut self.last;
-                let found = &mut last.known;
-                let mut masker =
-                    Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, found, row);
+                let mut masker = masker(inner, lexemes, Frames { program, arena }, &mut last.known, row);
                 masker.fill_asked(&inner.memo, *top, &last.asked);
                 if let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);

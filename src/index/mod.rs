@@ -56,7 +56,7 @@ mod younger;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::automaton::complete::Costs;
+use crate::automaton::costs::Costs;
 use crate::automaton::program::Program;
 use crate::frontend::schema::ReportRow;
 use crate::vocab::Vocabulary;

@@ -1,4 +1,4 @@
-use super::super::complete::shortest_end;
+use super::super::ends::shortest_end;
 use super::*;
 use crate::automaton::saturate::Reach;
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};

@@ -22,8 +22,9 @@ use smallvec::SmallVec;
 
 use super::speller::Speller;
 use crate::automaton::arena::{Kind, NONE, Node, NodeId, Phase};
-use crate::automaton::complete::{Completer, Costs, Watch};
+use crate::automaton::complete::{Completer, Watch};
 use crate::automaton::config::Frames;
+use crate::automaton::costs::Costs;
 use crate::automaton::describe::Detail;
 use crate::automaton::program::ClassProgram;
 use crate::hash::Seeded;
