@@ -200,7 +200,8 @@ impl Holders {
             return None;
         }
         let mut nodes: Vec<u32> = lists().flatten().copied().collect();
-        nodes.sort_unstable();
+        // Lists that are sorted: the stable sort merges them.
+        nodes.sort();
         Some(nodes)
     }
 
@@ -243,7 +244,8 @@ impl Holders {
                 out.push(node);
             }
         }
-        out.sort_unstable();
+        // Lists that are sorted: the stable sort merges them.
+        out.sort();
         out.dedup();
         Some(out)
     }

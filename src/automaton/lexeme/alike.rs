@@ -174,7 +174,12 @@ impl Lexeme {
             front = next;
         }
         let soon = at == order.len() && near.iter().all(|&n| n);
-        self.lock().ends_soon.insert(id, soon);
+        let mut b = self.lock();
+        match soon {
+            // Then every state that those lead to is one of them.
+            true => b.ends_soon.extend(order.iter().map(|&s| (s, true))),
+            false => _ = b.ends_soon.insert(id, false),
+        }
         soon
     }
 }

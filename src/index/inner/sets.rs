@@ -232,7 +232,7 @@ pub(super) fn by_set(
     if !late.is_empty() {
         let few = few.get_or_insert_default();
         few.extend(late);
-        few.sort_unstable();
+        few.sort();
         few.dedup();
     }
     let mut row = tables.holders.over(any, free.groups, l.kind() == Kind::Raw);
