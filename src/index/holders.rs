@@ -18,6 +18,7 @@
 use std::sync::Arc;
 
 use super::bounded::Store;
+use super::submask::Inner;
 use crate::automaton::groups::{Groups, Place, group_of};
 use crate::vocab::{Trie, Vocabulary};
 
@@ -27,7 +28,7 @@ const ROW_BYTES: usize = 2 << 20;
 /// See the module's story.
 pub struct Holders {
     /// The tokens by group, then by eight and by thirty-two groups.
-    tokens: Vec<Held>,
+    tokens: Vec<Inner>,
     /// The nodes at which a path first meets a group.
     heads: Vec<Heads>,
     /// By a number of characters, less one, and a byte: the nodes that go on with the byte behind so many characters.
@@ -36,12 +37,6 @@ pub struct Holders {
     paths: Box<[u64]>,
     /// Tokens over sets, by the set and whether they are written as they are.
     pub(super) rows: Store<(Groups, bool), Arc<[u32]>, ROW_BYTES>,
-}
-
-/// Tokens, as what is smaller.
-enum Held {
-    Few(Box<[u32]>),
-    Many(Box<[u32]>),
 }
 
 /// Nodes in the trie's order, and the [kinds](kind) of what stands above them.
@@ -129,9 +124,9 @@ impl Holders {
             for &t in heads.nodes.iter().flat_map(|&node| trie.subtree_tokens(node)) {
                 row[t as usize >> 5] |= 1 << (t & 31);
             }
-            Held::of(row)
+            Inner::of_row(row.into())
         };
-        let mut tokens: Vec<Held> = heads.iter().map(of).collect();
+        let mut tokens: Vec<Inner> = heads.iter().map(of).collect();
         // Each block's row is that of the smaller blocks in it, which stand together.
         let (mut from, mut smaller) = (0, 1);
         for size in BLOCKS {
@@ -140,7 +135,7 @@ impl Holders {
             for first in parts.step_by(size / smaller) {
                 let mut row = vec![0u32; words];
                 tokens[first..first + size / smaller].iter().for_each(|held| held.or_into(&mut row));
-                tokens.push(Held::of(row));
+                tokens.push(Inner::of_row(row.into()));
             }
             smaller = size;
         }
@@ -255,34 +250,6 @@ impl Holders {
 fn spelled<'v>(vocabulary: &'v Vocabulary, trie: &Trie, node: u32) -> &'v [u8] {
     let token = trie.subtree_tokens(node).first().and_then(|&t| vocabulary.token_bytes(t));
     token.and_then(|bytes| bytes.get(..usize::from(trie.depth[node as usize]))).unwrap_or_default()
-}
-
-impl Held {
-    fn of(row: Vec<u32>) -> Held {
-        let n: usize = row.iter().map(|w| w.count_ones() as usize).sum();
-        if n >= row.len() {
-            return Held::Many(row.into());
-        }
-        let mut few = Vec::with_capacity(n);
-        for (i, &word) in (0u32..).zip(&row) {
-            few.extend((0..32).filter(|bit| word >> bit & 1 == 1).map(|bit| i * 32 + bit));
-        }
-        Held::Few(few.into())
-    }
-
-    fn or_into(&self, row: &mut [u32]) {
-        match self {
-            Held::Few(tokens) => tokens.iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31)),
-            Held::Many(held) => row.iter_mut().zip(held).for_each(|(w, m)| *w |= m),
-        }
-    }
-
-    fn take_out(&self, row: &mut [u32]) {
-        match self {
-            Held::Few(tokens) => tokens.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31))),
-            Held::Many(held) => row.iter_mut().zip(held).for_each(|(w, m)| *w &= !m),
-        }
-    }
 }
 
 #[cfg(test)]

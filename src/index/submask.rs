@@ -451,6 +451,14 @@ impl Inner {
             Inner::Dense(r) => row.iter_mut().zip(r.iter()).for_each(|(w, m)| *w |= m),
         }
     }
+
+    /// Takes the tokens out of a row.
+    pub(super) fn take_out(&self, row: &mut [u32]) {
+        match self {
+            Inner::Sparse(v) => v.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31))),
+            Inner::Dense(r) => row.iter_mut().zip(r.iter()).for_each(|(w, m)| *w &= !m),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ fn the_tokens_over_a_set_hold_nothing_else() {
 fn blocks_hold_what_their_groups_do() {
     let v = vocabulary();
     let holders = Holders::of(&v);
-    let row = |held: &Held| {
+    let row = |held: &Inner| {
         let mut row = vec![0; v.words()];
         held.or_into(&mut row);
         row
