@@ -1,6 +1,6 @@
 //! Source and vocabulary to index: the only file that knows all stages.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
 use crate::automaton::blanks;
 use crate::automaton::lexeme::Kind;
@@ -15,7 +15,7 @@ use crate::guide::GuideOptions;
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{MaskedLexeme, Role, Tables};
 use crate::index::token_live::{Explored, TokenLive};
-use crate::index::{Engine, Index, Inner, Memo, Shared};
+use crate::index::{Engine, Index, Inner, Shared};
 use crate::ir::{ByteSet, ExprId, Exprs, Rules};
 use crate::limits::Limits;
 use crate::vocab::Vocabulary;
@@ -224,23 +224,8 @@ impl Index {
         source: String,
         limits: &Limits,
     ) -> Index {
-        Index(Shared::Compiled(Arc::new(Inner {
-            vocabulary: vocabulary.clone(),
-            tables,
-            engine,
-            live,
-            report,
-            source: Arc::new(source),
-            fingerprint: OnceLock::new(),
-            costs: OnceLock::new(),
-            memo: Memo::default(),
-            runs: Default::default(),
-            warm: Default::default(),
-            members: Default::default(),
-            built: OnceLock::new(),
-            max_state_bytes: limits.max_state_bytes,
-            younger: Mutex::default(),
-        })))
+        let inner = Inner::new(vocabulary.clone(), tables, engine, Arc::new(source), limits.max_state_bytes);
+        Index(Shared::Compiled(Arc::new(Inner { live, report, ..inner })))
     }
 }
 

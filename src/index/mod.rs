@@ -60,7 +60,7 @@ use crate::automaton::costs::Costs;
 use crate::automaton::program::Program;
 use crate::frontend::schema::ReportRow;
 use crate::vocab::Vocabulary;
-pub(crate) use memo::Memo;
+use memo::Memo;
 pub(crate) use stored::Shared;
 use tables::{MaskedLexeme, Tables};
 use token_live::TokenLive;
@@ -96,6 +96,35 @@ pub(crate) struct Inner {
     pub max_state_bytes: usize,
     /// The index in which guides go on whose lexemes are full here; see `younger`.
     pub younger: Mutex<Option<Index>>,
+}
+
+impl Inner {
+    /// What stands by an engine, with nothing found, reported or made ahead of time yet.
+    pub fn new(
+        vocabulary: Arc<Vocabulary>,
+        tables: Arc<Tables>,
+        engine: Engine,
+        source: Arc<String>,
+        max_state_bytes: usize,
+    ) -> Inner {
+        Inner {
+            vocabulary,
+            tables,
+            engine,
+            live: None,
+            report: Vec::new(),
+            source,
+            fingerprint: OnceLock::new(),
+            costs: OnceLock::new(),
+            memo: Memo::default(),
+            runs: Default::default(),
+            members: Default::default(),
+            warm: Default::default(),
+            built: OnceLock::new(),
+            max_state_bytes,
+            younger: Mutex::default(),
+        }
+    }
 }
 
 /// A compiled source over a vocabulary; see the module's story. Cloning shares it.

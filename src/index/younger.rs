@@ -10,10 +10,10 @@
 //!
 //! Masks need no such care: nobody holds on to one, so full caches of masks are emptied.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
 use super::tables::MaskedLexeme;
-use super::{Engine, Index, Inner, Memo, Shared};
+use super::{Engine, Index, Inner, Shared};
 use crate::automaton::arena::{Arena, Kind, NodeId, ObjectItem, Phase, ScalarItem};
 use crate::automaton::lexeme::Lexeme;
 use crate::automaton::program::{ClassProgram, Program};
@@ -89,25 +89,10 @@ impl Index {
                 Engine::Document { program: Box::new(program), lexemes }
             }
         };
-        Index(Shared::Compiled(Arc::new(Inner {
-            vocabulary: inner.vocabulary.clone(),
-            tables: inner.tables.clone(),
-            engine,
-            // The states of a pattern with dead ones were all found when it was compiled, so its guides never come
-            // here.
-            live: None,
-            report: Vec::new(),
-            source: inner.source.clone(),
-            fingerprint: inner.fingerprint.clone(),
-            costs: OnceLock::new(),
-            memo: Memo::default(),
-            runs: Default::default(),
-            warm: Default::default(),
-            members: Default::default(),
-            built: OnceLock::new(),
-            max_state_bytes: inner.max_state_bytes,
-            younger: Mutex::default(),
-        })))
+        let (vocabulary, tables, source) = (inner.vocabulary.clone(), inner.tables.clone(), inner.source.clone());
+        // The states of a pattern with dead ones were all found when it was compiled, so its guides never come here.
+        let young = Inner::new(vocabulary, tables, engine, source, inner.max_state_bytes);
+        Index(Shared::Compiled(Arc::new(Inner { fingerprint: inner.fingerprint.clone(), ..young })))
     }
 
     /// Bytes held by the younger index beyond what it shares with this one.
