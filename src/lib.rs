@@ -68,6 +68,7 @@ pub mod artifact;
 pub mod automaton;
 mod compile;
 pub mod error;
+pub mod fork;
 pub mod frontend;
 pub mod guide;
 pub mod hash;

@@ -27,6 +27,7 @@ import os
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -156,6 +157,20 @@ def _problems(vocabularies: Iterable[Path], packs: Iterable[Path]) -> list[str]:
     return problems
 
 
+# The stores of this process.
+_STORES: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """Whoever compiled, or held a lock, is not in the child."""
+    for store in list(_STORES):
+        store._flights, store._mutex = {}, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def _restore(path: str, max_bytes: int | None, tables: bool, cache: str | None) -> Store:
     return Store(path, max_bytes, tables=tables, cache=cache)
 
@@ -201,11 +216,11 @@ class Store:
         self.tables = tables
         self._flights: dict[str, Future[Index]] = {}
         self._mutex = threading.Lock()
-        self._process = os.getpid()
         self.compiled = 0
         """How many indexes this object has compiled and added, because nobody else had."""
         with self._failures("open"):
             self.path.mkdir(parents=True, exist_ok=True)
+        _STORES.add(self)
 
     def __repr__(self) -> str:
         return f"Store({self.url or str(self.path)!r}, max_bytes={self.max_bytes})"
@@ -318,8 +333,6 @@ class Store:
         key = self.key_of(kind, source, vocabulary, **options)
         while True:
             with self._mutex:
-                if self._process != os.getpid():  # Forked: whoever was compiling is not here.
-                    self._process, self._flights = os.getpid(), {}
                 flight = self._flights.get(key)
                 leads = flight is None
                 if flight is None:

@@ -10,13 +10,13 @@
 //! * `limit`, `value`: what was exceeded, and by what.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
+use super::fork::without_gil;
 use crate::error::{Error, ErrorKind, Place, Result};
 
 struct Classes {
@@ -166,7 +166,7 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
 
 /// Run `work` without the GIL; a panic becomes `InternalError` and a core error its exception.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-    settle(py, py.detach(|| catch_unwind(AssertUnwindSafe(work))))
+    settle(py, without_gil(py, work))
 }
 
 fn settle<T>(py: Python<'_>, outcome: std::thread::Result<Result<T>>) -> PyResult<T> {

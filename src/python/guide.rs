@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use super::buffer::MaskRows;
 use super::errors::{busy, internal, of_kind, panic_message, to_exception};
+use super::fork::without_gil;
 use super::ids::{NO_TOKEN, RowNumber, TokenId, TokenIds, signed_ids};
 use super::index::{PyIndex, state_bytes};
 use super::registry;
@@ -119,7 +120,7 @@ impl PyGuide {
         let known = catch_unwind(AssertUnwindSafe(|| inner.guide.fill_known_mask(words)));
         let outcome = match known {
             Ok(Some(masked)) => return Ok(masked),
-            Ok(None) => py.detach(|| catch_unwind(AssertUnwindSafe(|| inner.guide.fill_asked_mask(words)))),
+            Ok(None) => without_gil(py, || inner.guide.fill_asked_mask(words)),
             Err(panic) => Err(panic),
         };
         slot.settle(py, outcome)
@@ -129,7 +130,7 @@ impl PyGuide {
     fn with_detached<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Slot) -> T + Send) -> PyResult<T> {
         let mut slot = self.lock(py)?;
         let inner = &mut *slot;
-        let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(inner))));
+        let outcome = without_gil(py, || work(inner));
         slot.settle(py, outcome)
     }
 }

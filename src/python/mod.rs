@@ -12,6 +12,7 @@ mod buffer;
 mod build;
 mod cancel;
 mod errors;
+mod fork;
 mod guide;
 mod ids;
 mod index;
@@ -55,7 +56,7 @@ mod core_module {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::allocator::keep_free_pages();
-        super::warm::watch_forks(module.py())?;
+        super::fork::watch_forks(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         super::errors::register(module)
     }

@@ -1,9 +1,8 @@
-//! `Index.warm_up`: for a number of milliseconds, here or in the background, which holds still while Python forks.
+//! `Index.warm_up`: for a number of milliseconds, here or in the background.
 
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyDict};
 
 use super::cancel::interruptible;
 use super::errors::argument;
@@ -31,18 +30,4 @@ pub fn warm_up(py: Python<'_>, index: &Index, max_ms: f64, background: bool) -> 
         asked.map(|()| made)
     })?;
     Ok(Some(made))
-}
-
-/// Tells the background of forks, where there are any.
-pub fn watch_forks(py: Python<'_>) -> PyResult<()> {
-    let Some(register) = py.import("os")?.getattr_opt("register_at_fork")? else { return Ok(()) };
-    let hooks = PyDict::new(py);
-    for (when, what) in [
-        ("before", background::before_fork as fn()),
-        ("after_in_parent", background::after_fork_in_parent),
-        ("after_in_child", background::after_fork_in_child),
-    ] {
-        hooks.set_item(when, PyCFunction::new_closure(py, None, None, move |_, _| what())?)?;
-    }
-    register.call((), Some(&hooks)).map(drop)
 }

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 
 import numpy as np
@@ -81,21 +82,58 @@ def test_token_classes_in_a_child(byte_vocabulary):
     assert in_child(lambda: classes("[A-Z]{1,5}[0-9]+") == 3)
 
 
-def test_a_child_is_made_between_two_masks_of_the_background(byte_vocabulary):
-    def walk(index):
-        guide = index.guide()
-        row = interlock.allocate_bitmask(1, byte_vocabulary)
-        for _ in range(60):
-            guide.fill_bitmask(row)
-            guide.advance(ord("A"))
-        return True
+def walk(index):
+    guide = index.guide()
+    row = interlock.allocate_bitmask(1, index.vocabulary)
+    for _ in range(60):
+        guide.fill_bitmask(row)
+        guide.advance(ord("A"))
+    return True
 
-    # The child has none of the parent's threads, and must not wait for what one of them held.
+
+def slow(vocabulary, n):
+    """An index whose states take long to find."""
+    return interlock.Index.from_regex(rf"(\w{{1,{64 + n}}}\s?){{1,64}}", vocabulary)
+
+
+# A child has none of its parent's threads, and must not wait for what one of them held.
+def test_a_child_is_made_between_two_masks_of_the_background(byte_vocabulary):
     for n in range(40):
-        index = interlock.Index.from_regex(f"([A-Z]{{1,{300 + n}}}[a-z]{{2,9}}x?){{1,9}}", byte_vocabulary)
+        index = slow(byte_vocabulary, n)
         index.warm_up(max_ms=10_000, background=True)
         time.sleep(0.0003 * n)
         assert in_child(lambda index=index: walk(index))
+
+
+def test_a_child_is_made_when_no_thread_works(byte_vocabulary):
+    for n in range(40):
+        index = slow(byte_vocabulary, n)
+        threads = [threading.Thread(target=walk, args=(index,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.0005 * n)
+        assert in_child(lambda index=index: walk(index), seconds=10)
+        for thread in threads:
+            thread.join()
+
+
+def test_work_that_calls_back_may_fork(byte_vocabulary):
+    index = interlock.Index.from_regex("(a|b){1,300}", byte_vocabulary)
+    forked = []
+
+    def progress(done, total):
+        if not forked:
+            forked.append(in_child(lambda: index.guide().try_advance(97)))
+
+    index.build(progress=progress)
+    assert forked == [True] and index.is_complete
+
+
+def test_a_store_in_a_child(byte_vocabulary, tmp_path):
+    store = interlock.Store(tmp_path)
+    with store._mutex:  # As another thread may at any time.
+        assert in_child(lambda: store.get_or_compile("regex", "ab", byte_vocabulary).num_states is not None)
+    assert len(store.entries()) == 1
 
 
 def test_warming_up_in_a_child(byte_vocabulary):

@@ -6,10 +6,10 @@
 //! waited, so a process that forks lets the thread put its locks down first.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+use crate::fork::Working;
 use crate::index::Index;
 
 /// Indexes that wait at a time.
@@ -72,83 +72,17 @@ fn next() -> Option<(Index, Duration)> {
 }
 
 fn work() {
-    let busy = Busy::begin();
+    let working = Working::begin();
     while let Some((index, time)) = next() {
         // A request that is gone, or has not asked for a guide yet, is no reason; an index that nobody holds is.
         if index.num_holders() > 1 {
             let until = Instant::now().checked_add(time);
             let go_on = || {
-                busy.rest();
+                working.rest();
                 until.is_none_or(|until| Instant::now() < until)
             };
             // A panic in here is a fault of the core, which whoever asks for the same mask is told of.
             _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| index.warm_up(go_on)));
         }
-    }
-}
-
-/// Forks that are under way, for which the thread holds still.
-static FORKS: AtomicUsize = AtomicUsize::new(0);
-/// Threads that may hold a lock: one, or two while the last one ends.
-static BUSY: AtomicUsize = AtomicUsize::new(0);
-
-/// To be called before the process forks: waits until the thread is between two masks, where it holds no lock that the
-/// child would find held for ever, and keeps it there.
-pub fn before_fork() {
-    FORKS.fetch_add(1, Ordering::SeqCst);
-    while BUSY.load(Ordering::SeqCst) > 0 {
-        std::thread::sleep(MOMENT);
-    }
-}
-
-/// To be called in the parent afterwards.
-pub fn after_fork_in_parent() {
-    FORKS.fetch_sub(1, Ordering::SeqCst);
-}
-
-/// To be called in the child afterwards.
-pub fn after_fork_in_child() {
-    FORKS.store(0, Ordering::SeqCst);
-    BUSY.store(0, Ordering::SeqCst);
-}
-
-/// How long who waits sleeps.
-const MOMENT: Duration = Duration::from_micros(20);
-
-/// A thread that may hold locks, as long as this lives, but for its rests.
-struct Busy;
-
-impl Busy {
-    fn begin() -> Busy {
-        Busy::enter();
-        Busy
-    }
-
-    /// Who sees a fork takes itself back, and who forks looks after saying so: one of the two sees the other.
-    fn enter() {
-        loop {
-            BUSY.fetch_add(1, Ordering::SeqCst);
-            if FORKS.load(Ordering::SeqCst) == 0 {
-                return;
-            }
-            BUSY.fetch_sub(1, Ordering::SeqCst);
-            while FORKS.load(Ordering::SeqCst) > 0 {
-                std::thread::sleep(MOMENT);
-            }
-        }
-    }
-
-    /// Holds still while the process forks.
-    fn rest(&self) {
-        if FORKS.load(Ordering::SeqCst) > 0 {
-            BUSY.fetch_sub(1, Ordering::SeqCst);
-            Busy::enter();
-        }
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        BUSY.fetch_sub(1, Ordering::SeqCst);
     }
 }
