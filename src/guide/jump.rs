@@ -47,12 +47,24 @@ impl Ahead<'_> {
         }
     }
 
+    /// The bytes that are allowed, and where they lead.
+    fn all(&mut self, at: u32) -> Vec<(u8, u32)> {
+        match self {
+            Ahead::Pattern(lexeme) => {
+                let state = lexeme.state(at);
+                let to = |byte| (byte, lexeme.next_from(at, state, byte));
+                (0..=255).map(to).filter(|&(_, to)| to > CLOSED).collect()
+            }
+            Ahead::Document(_) => (0..=255).filter_map(|byte| Some((byte, self.step(at, byte)?))).collect(),
+        }
+    }
+
     /// The run from a position. Each byte costs a look at every byte that might follow.
     fn run(&mut self, mut at: u32) -> Run {
         let mut run = Run::default();
         loop {
             run.may_end = self.is_accepting(at);
-            let live: Vec<(u8, u32)> = (0..=255).filter_map(|b| Some((b, self.step(at, b)?))).collect();
+            let live = self.all(at);
             match live[..] {
                 [(byte, next)] if !run.may_end && run.bytes.len() < MAX_RUN => {
                     run.bytes.push(byte);
