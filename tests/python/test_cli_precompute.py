@@ -145,15 +145,22 @@ def test_shards_jsonl_and_two_at_once(folder):
     assert [part["sources"] for part in made] == [7, 7, 6] and not any(part["skipped"] for part in made)
     assert [row["name"] for row in rows(folder, "report-2-of-3.jsonl")][:2] == ["all.jsonl:2", "all.jsonl:5"]
     assert run(folder, *args)["skipped"] == 20
+    both = [start(folder), start(folder)]
+    assert [child.communicate(timeout=60)[1] for child in both] == [b"", b""]
+    assert [child.returncode for child in both] == [1, 1]
+    assert run(folder, "verify", "store")["packs"] == COUNT - 2 + 20
+    assert len(rows(folder)) == COUNT
+
+
+def test_two_at_once_compile_each_source_once(folder):
     reports = ["one.jsonl", "two.jsonl"]
     both = [start(folder, "--report", f"store/{name}") for name in reports]
     assert [child.communicate(timeout=60)[1] for child in both] == [b"", b""]
     assert [child.returncode for child in both] == [1, 1]
-    assert run(folder, "verify", "store")["packs"] == COUNT - 2 + 20
-    # Each source is compiled by one of the two; the other one waits for it, or finds it.
     said = [row for name in reports for row in rows(folder, name)]
     assert len(said) == 2 * COUNT
-    assert sum(row["ok"] and not row.get("skipped") for row in said) == COUNT - 2
+    # The other one waits for it, or finds it.
+    assert sum(row["ok"] and not row.get("skipped") for row in said) == COUNT - 2 == len(packs(folder))
 
 
 def test_wrong_use(folder):

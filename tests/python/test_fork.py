@@ -91,15 +91,10 @@ def walk(index):
     return True
 
 
-def slow(vocabulary, n):
-    """An index whose states take long to find."""
-    return interlock.Index.from_regex(rf"(\w{{1,{64 + n}}}\s?){{1,64}}", vocabulary)
-
-
 # A child has none of its parent's threads, and must not wait for what one of them held.
 def test_a_child_is_made_between_two_masks_of_the_background(byte_vocabulary):
     for n in range(40):
-        index = slow(byte_vocabulary, n)
+        index = interlock.Index.from_regex(f"([A-Z]{{1,{300 + n}}}[a-z]{{2,9}}x?){{1,9}}", byte_vocabulary)
         index.warm_up(max_ms=10_000, background=True)
         time.sleep(0.0003 * n)
         assert in_child(lambda index=index: walk(index))
@@ -107,7 +102,8 @@ def test_a_child_is_made_between_two_masks_of_the_background(byte_vocabulary):
 
 def test_a_child_is_made_when_no_thread_works(byte_vocabulary):
     for n in range(40):
-        index = slow(byte_vocabulary, n)
+        # Its states take long to find.
+        index = interlock.Index.from_regex(rf"(\w{{1,{64 + n}}}\s?){{1,64}}", byte_vocabulary)
         threads = [threading.Thread(target=walk, args=(index,)) for _ in range(2)]
         for thread in threads:
             thread.start()
