@@ -11,7 +11,8 @@
 //!
 //! Where a state is free in a set only for a few characters, as before the `o` of `www.onvif`, tokens go on behind
 //! these with the few bytes that are read there. The nodes at which the first characters of tokens end are kept by the
-//! byte that they go on with.
+//! byte that they go on with, and the byte before it: most states that go on with the second letter of a word do so
+//! behind the first.
 //!
 //! What leads to such nodes is kept as well: to read it off their tokens would look at four places of memory for each.
 
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use super::bounded::Store;
 use super::submask::Inner;
 use crate::automaton::groups::{Groups, Place, group_of};
+use crate::ir::ByteSet;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Bytes of rows of sets that one vocabulary holds on to.
@@ -32,7 +34,7 @@ pub struct Holders {
     /// The nodes at which a path first meets a group.
     heads: Vec<Heads>,
     /// By a number of characters, less one, and a byte: the nodes that go on with the byte behind so many characters.
-    behind: Vec<Vec<u32>>,
+    behind: Vec<Behind>,
     /// The first bytes that lead to each node, the first one on top.
     paths: Box<[u64]>,
     /// Tokens over sets, by the set and whether they are written as they are.
@@ -44,6 +46,19 @@ pub struct Holders {
 struct Heads {
     nodes: Vec<u32>,
     above: Vec<u8>,
+}
+
+/// Nodes in the trie's order, and the byte that leads to what stands above each.
+#[derive(Clone, Default)]
+struct Behind {
+    nodes: Vec<u32>,
+    before: Vec<u8>,
+}
+
+/// Bytes that go on, and the bytes that may stand right before them.
+pub struct Follow {
+    pub bytes: Vec<u8>,
+    pub before: ByteSet,
 }
 
 /// Bytes of paths that are kept.
@@ -88,7 +103,7 @@ impl Holders {
     pub fn of(vocabulary: &Vocabulary) -> Self {
         let trie = vocabulary.trie();
         let mut heads: Vec<Heads> = (0..GROUPS).map(|_| Heads::default()).collect();
-        let mut behind = vec![Vec::new(); FEW_CHARS * 256];
+        let mut behind = vec![Behind::default(); FEW_CHARS * 256];
         // The groups and the characters so far, by depth.
         let mut path: Vec<(Place, Groups, usize)> = vec![Default::default()];
         let mut paths = vec![0u64; trie.len()];
@@ -108,7 +123,9 @@ impl Holders {
             above_it.truncate(depth);
             above_it.push(node);
             if begins && (1..=FEW_CHARS).contains(&chars) {
-                behind[(chars - 1) << 8 | usize::from(byte)].push(node);
+                let behind = &mut behind[(chars - 1) << 8 | usize::from(byte)];
+                behind.nodes.push(node);
+                behind.before.push(trie.byte[above_it[depth - 1] as usize]);
             }
             if own & !above != 0 {
                 let stands = kinds(above);
@@ -184,20 +201,27 @@ impl Holders {
         }
     }
 
-    /// The nodes that go on with one of `bytes` behind `chars` characters, in the trie's order. `None` where they are too
-    /// many, or not kept.
-    pub fn behind(&self, chars: u32, bytes: &[u8]) -> Option<Vec<u32>> {
-        /// Nodes at most.
-        const MOST: usize = 4_000;
+    /// The nodes that go on behind `chars` characters with a byte that follows the one before it, in the trie's order.
+    /// `None` where they are too many, or not kept.
+    pub fn behind(&self, chars: u32, follows: &[Follow]) -> Option<Vec<u32>> {
+        /// Nodes that are looked at, and that are found, at most.
+        const MOST: (usize, usize) = (16_000, 4_000);
         let first = (chars as usize).checked_sub(1).filter(|first| *first < FEW_CHARS)?;
-        let lists = || bytes.iter().map(|&b| &self.behind[first << 8 | usize::from(b)]);
-        if lists().map(Vec::len).sum::<usize>() > MOST {
+        let lists = || {
+            let all = follows.iter().flat_map(|follow| follow.bytes.iter().map(move |&b| (b, &follow.before)));
+            all.map(|(b, before)| (&self.behind[first << 8 | usize::from(b)], before))
+        };
+        if lists().map(|(list, _)| list.nodes.len()).sum::<usize>() > MOST.0 {
             return None;
         }
-        let mut nodes: Vec<u32> = lists().flatten().copied().collect();
+        let mut nodes: Vec<u32> = Vec::new();
+        for (list, before) in lists() {
+            let follow = list.nodes.iter().zip(&list.before).filter(|&(_, &b)| before[usize::from(b)]);
+            nodes.extend(follow.map(|(&node, _)| node));
+        }
         // Lists that are sorted: the stable sort merges them.
         nodes.sort();
-        Some(nodes)
+        (nodes.len() <= MOST.1).then_some(nodes)
     }
 
     /// Nodes at which a path that was over `set` meets one of `groups`, none of which is in it; some of the paths may

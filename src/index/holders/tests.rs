@@ -71,19 +71,35 @@ fn what_stands_behind_a_few_characters_is_kept() {
     let v = vocabulary();
     let holders = Holders::of(&v);
     let trie = v.trie();
+    let follow = |bytes: &[u8], before: &[u8]| Follow {
+        bytes: bytes.to_vec(),
+        before: std::array::from_fn(|b| before.is_empty() || before.contains(&(b as u8))),
+    };
+    let cases: [&[(&[u8], &[u8])]; 5] = [
+        &[(b"a", b"")],
+        &[(b"Z\xC3\xE4", b"")],
+        &[(b"\xE2.", b"a")],
+        &[(b"a", b"a"), (b"0_", b"\xA9\x96")],
+        &[(b".", b"\x01")],
+    ];
     for chars in 1..=4 {
-        for bytes in [&b"a"[..], b"Z\xC3\xE4", b"\xE2."] {
-            let found = holders.behind(chars, bytes).unwrap();
+        for case in cases {
+            let follows: Vec<Follow> = case.iter().map(|&(bytes, before)| follow(bytes, before)).collect();
+            let found = holders.behind(chars, &follows).unwrap();
             let stands = |node: &u32| {
                 let (last, above) = spelled(&v, trie, *node).split_last().unwrap();
-                bytes.contains(last) && above.iter().filter(|&b| b & 0xC0 != 0x80).count() == chars as usize
+                let follows = |&(bytes, before): &(&[u8], &[u8])| {
+                    bytes.contains(last) && (before.is_empty() || above.last().is_some_and(|b| before.contains(b)))
+                };
+                case.iter().any(follows) && above.iter().filter(|&b| b & 0xC0 != 0x80).count() == chars as usize
             };
-            assert_eq!(found, (1..trie.len() as u32).filter(stands).collect::<Vec<u32>>(), "{chars} {bytes:?}");
-            assert!(chars > 2 || !found.is_empty());
+            assert_eq!(found, (1..trie.len() as u32).filter(stands).collect::<Vec<u32>>(), "{chars} {case:?}");
+            assert!(chars > 2 || case == cases[4] || !found.is_empty());
         }
     }
-    assert!(holders.behind(0, b"a").is_none() && holders.behind(FEW_CHARS as u32 + 1, b"a").is_none());
-    assert_eq!(holders.behind(FEW_CHARS as u32, b"a"), Some(Vec::new()));
+    let a = [follow(b"a", b"")];
+    assert!(holders.behind(0, &a).is_none() && holders.behind(FEW_CHARS as u32 + 1, &a).is_none());
+    assert_eq!(holders.behind(FEW_CHARS as u32, &a), Some(Vec::new()));
 }
 
 #[test]

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use super::super::bounded::Store;
-use super::super::holders::PATH;
+use super::super::holders::{Follow, PATH};
 use super::super::submask::Inner;
 use super::super::subtrees::Subtrees;
 use super::super::tables::{MaskedLexeme, Tables};
@@ -23,6 +23,7 @@ use crate::automaton::free::Free;
 use crate::automaton::groups::{ALL, Groups, LETTERS, Place, group_of, groups_in, specials_of};
 use crate::automaton::lexeme::{CLOSED, Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
+use crate::ir::ByteSet;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Bytes of sets that one vocabulary holds on to.
@@ -215,7 +216,7 @@ pub(super) fn by_set(
         true => Vec::new(),
         false => match &goes_on(l, state, free)?[..] {
             [] => Vec::new(),
-            bytes => tables.holders.behind(free.len, bytes)?,
+            follows => tables.holders.behind(free.len, follows)?,
         },
     };
     // Of what leaves the set only that matters which some string over the set goes on with.
@@ -270,9 +271,9 @@ pub(super) fn by_set(
     Some(Inner::of_row(row))
 }
 
-/// The bytes that a character of the set in which `state` is free may begin with behind as many of them as are free;
-/// perhaps some more. `None` where finding them takes too long.
-fn goes_on(l: &Lexeme, state: StateId, free: Free) -> Option<Vec<u8>> {
+/// The bytes that a character of the set in which `state` is free may begin with behind as many of them as are free,
+/// by what may stand before them; perhaps some more. `None` where finding them takes too long.
+fn goes_on(l: &Lexeme, state: StateId, free: Free) -> Option<Vec<Follow>> {
     /// Characters, states side by side between these, and steps.
     const MOST: (u32, usize, usize) = (40, 32, 4_000);
     if free.len > MOST.0 {
@@ -287,31 +288,41 @@ fn goes_on(l: &Lexeme, state: StateId, free: Free) -> Option<Vec<u8>> {
     let mut firsts: Vec<u8> = (0..0x80).chain(0xC2..=0xF4).collect();
     firsts.retain(|&b| (group_of(b) | specials_of(b)) & free.groups != 0);
     // Of bytes that act alike one is stepped.
-    let class = |b: &mut u8| (l.byte_classes()[usize::from(*b)], missing(*b));
+    let class = |b: u8| l.byte_classes()[usize::from(b)];
+    let alike = |b: &mut u8| (class(*b), missing(*b));
     let (mut begin, mut inside) = (firsts.clone(), (0x80..0xC0).collect::<Vec<u8>>());
-    begin.dedup_by_key(class);
-    inside.dedup_by_key(class);
+    begin.dedup_by_key(alike);
+    inside.dedup_by_key(alike);
     let mut steps = 0;
-    let mut front = vec![state];
+    // States between two characters, and the classes of the bytes that lead to them.
+    let mut front: Vec<(StateId, ByteSet)> = vec![(state, [false; 256])];
     for _ in 0..free.len {
-        let mut next: Vec<StateId> = Vec::new();
+        let mut next: Vec<(StateId, ByteSet)> = Vec::new();
         // States with so many bytes of a character before them.
         let mut open: Vec<(StateId, u8)> = Vec::new();
-        let add = |to: (StateId, u8), open: &mut Vec<(StateId, u8)>, next: &mut Vec<StateId>| match to {
+        let mut step = |s: StateId, b: u8, left: u8, open: &mut Vec<(StateId, u8)>| match (l.next(s, b), left) {
             (..=CLOSED, _) => {}
-            (to, 0) if next.contains(&to) => {}
-            (to, 0) => next.push(to),
-            to if open.contains(&to) => {}
-            to => open.push(to),
+            (to, 0) => {
+                let place = next.iter().position(|t| t.0 == to).unwrap_or(next.len());
+                if place == next.len() {
+                    next.push((to, [false; 256]));
+                }
+                next[place].1[usize::from(class(b))] = true;
+            }
+            to => {
+                if !open.contains(&to) {
+                    open.push(to);
+                }
+            }
         };
-        for &s in &front {
+        for (s, _) in &front {
             steps += begin.len();
-            begin.iter().for_each(|&b| add((l.next(s, b), missing(b)), &mut open, &mut next));
+            begin.iter().for_each(|&b| step(*s, b, missing(b), &mut open));
         }
         let mut at = 0;
         while let Some(&(s, left)) = open.get(at).filter(|_| steps <= MOST.2) {
             steps += inside.len();
-            inside.iter().for_each(|&b| add((l.next(s, b), left - 1), &mut open, &mut next));
+            inside.iter().for_each(|&b| step(s, b, left - 1, &mut open));
             at += 1;
         }
         if next.len() > MOST.1 || steps > MOST.2 {
@@ -319,8 +330,18 @@ fn goes_on(l: &Lexeme, state: StateId, free: Free) -> Option<Vec<u8>> {
         }
         front = next;
     }
-    firsts.retain(|&b| front.iter().any(|&s| l.next(s, b) > CLOSED));
-    Some(firsts)
+    let mut follows: Vec<Follow> = Vec::new();
+    for alike in firsts.chunk_by(|&a, &b| class(a) == class(b)) {
+        let mut classes = [false; 256];
+        for (_, led) in front.iter().filter(|(s, _)| l.next(*s, alike[0]) > CLOSED) {
+            classes.iter_mut().zip(led).for_each(|(c, led)| *c |= led);
+        }
+        if classes.contains(&true) {
+            let before = std::array::from_fn(|b| classes[usize::from(class(b as u8))]);
+            follows.push(Follow { bytes: alike.to_vec(), before });
+        }
+    }
+    Some(follows)
 }
 
 impl Walk<'_> {
