@@ -35,11 +35,22 @@ impl Read {
     }
 }
 
+/// Memo of [`beyond`] for the set that was asked about last: states of one lexeme have most of it in common.
+#[derive(Default)]
+pub struct BeyondTable {
+    set: Groups,
+    known: FxHashMap<ExprId, Read>,
+}
+
 /// The groups of the characters that may follow a string over `set`, the empty one included, with which a member of
 /// `e` begins, all where that is not known; and the most characters of such a string, [`INF`] for any number or where
 /// that is not known. `e` begins between two characters.
-pub fn beyond(x: &Exprs, e: ExprId, set: Groups) -> (Groups, u32) {
-    let read = Beyond { x, set, known: FxHashMap::default() }.of(e, DEPTH);
+pub fn beyond(x: &Exprs, table: &mut BeyondTable, e: ExprId, set: Groups) -> (Groups, u32) {
+    if table.set != set || table.known.len() > KEPT {
+        *table = BeyondTable { set, known: FxHashMap::default() };
+    }
+    let most = table.known.len() + MOST;
+    let read = Beyond { x, set, known: &mut table.known, most }.of(e, DEPTH);
     (read.groups, read.run)
 }
 
@@ -47,11 +58,14 @@ pub fn beyond(x: &Exprs, e: ExprId, set: Groups) -> (Groups, u32) {
 const DEPTH: u32 = 100;
 /// How many expressions are looked into.
 const MOST: usize = 2_000;
+/// How many are remembered for the next question.
+const KEPT: usize = 400;
 
 struct Beyond<'a> {
     x: &'a Exprs,
     set: Groups,
-    known: FxHashMap<ExprId, Read>,
+    known: &'a mut FxHashMap<ExprId, Read>,
+    most: usize,
 }
 
 impl Beyond<'_> {
@@ -59,7 +73,7 @@ impl Beyond<'_> {
         if let Some(&known) = self.known.get(&e) {
             return known;
         }
-        let Some(depth) = depth.checked_sub(1).filter(|_| self.known.len() < MOST) else { return Read::UNKNOWN };
+        let Some(depth) = depth.checked_sub(1).filter(|_| self.known.len() < self.most) else { return Read::UNKNOWN };
         let x = self.x;
         let none = Read { groups: 0, run: 0, whole: None };
         let empty = Read { whole: Some(0), ..none };

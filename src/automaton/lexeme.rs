@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 use super::append::AppendVec;
+use super::beyond::BeyondTable;
 use super::ends::Ends;
 use super::free::{Free, FreeTable};
 use super::least::{LeastTable, least};
@@ -101,6 +102,7 @@ struct Builder {
     /// What [`Lexeme::unbounded`] found about ends.
     ends_soon: FxHashMap<StateId, bool>,
     free: FreeTable,
+    beyond: BeyondTable,
     sizes: super::size::SizeTable,
     least: LeastTable,
     most: LeastTable,
@@ -119,6 +121,7 @@ impl Builder {
             unbounded: Default::default(),
             ends_soon: Default::default(),
             free: FreeTable::default(),
+            beyond: BeyondTable::default(),
             sizes: Default::default(),
             least: Default::default(),
             most: Default::default(),

@@ -7,7 +7,7 @@ fn of(pattern: &str, set: &str) -> Groups {
     let mut x = Exprs::new(1 << 20);
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
     let e = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
-    beyond(&x, e, groups(set)).0
+    beyond(&x, &mut BeyondTable::default(), e, groups(set)).0
 }
 
 /// How long a string over a set may be with which a member begins.
@@ -15,7 +15,7 @@ fn run(pattern: &str, set: &str) -> u32 {
     let mut x = Exprs::new(1 << 20);
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
     let e = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
-    beyond(&x, e, groups(set)).1
+    beyond(&x, &mut BeyondTable::default(), e, groups(set)).1
 }
 
 fn groups(bytes: &str) -> Groups {
@@ -49,4 +49,30 @@ fn how_long_a_string_over_a_set_may_be() {
     assert_eq!(run("[aé]{5}", "aÃ"), 5);
     assert_eq!(run("(?=[ab]{4}x)[a-f]*x", "abcdef"), 4);
     assert_eq!(run("x", "abc"), 0);
+}
+
+#[test]
+fn a_table_that_was_asked_before_answers_the_same() {
+    let mut x = Exprs::new(1 << 20);
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    let members = [
+        (r"[a-c]{2,8}-\w+", "abcab-xyz"),
+        (r"(?=[a-f]*0)[e-z0]+", "efef0gyz"),
+        (r"(\w{1,9}\s?){1,9}", "ab cde fgh"),
+        (r"(?:\d{1,5}\.){0,3}\d{1,5}", "12.345.6"),
+    ];
+    let mut table = BeyondTable::default();
+    let mut asked = 0;
+    for set in [ALL, groups("abc"), groups("0123456789")] {
+        for (pattern, member) in members {
+            let mut at = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
+            for &b in member.as_bytes() {
+                let fresh = beyond(&x, &mut BeyondTable::default(), at, set);
+                assert_eq!(beyond(&x, &mut table, at, set), fresh, "{pattern} {set:x}");
+                asked += u32::from(at != Exprs::NEVER);
+                at = x.derive(at, b);
+            }
+        }
+    }
+    assert_eq!(asked, 3 * (9 + 8 + 10 + 8));
 }

@@ -69,7 +69,9 @@ impl Lexeme {
     /// The characters that may be read after a string over `set` that passes a state between two characters, as they
     /// are written; perhaps some more. And the most characters of such a string, or more.
     pub fn beyond(&self, state: &State, set: Groups) -> (Groups, u32) {
-        let (read, run) = beyond(&self.lock().exprs, state.expr, set);
+        let mut b = self.lock();
+        let Builder { exprs, beyond: table, .. } = &mut *b;
+        let (read, run) = beyond(exprs, table, state.expr, set);
         match self.kind {
             Kind::Raw => (read, run),
             // Whatever it is may be written as an escape.
@@ -136,7 +138,7 @@ impl Lexeme {
     /// from there to the end is within a count that the token leaves so much of. Conservative.
     fn ends_soon(&self, id: StateId) -> bool {
         /// States that are looked at.
-        const MOST: usize = 400;
+        const MOST: usize = 1_000;
         if self.kind != Kind::Raw {
             return false;
         }
