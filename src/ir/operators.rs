@@ -13,6 +13,9 @@ type Parts = SmallVec<[ExprId; 16]>;
 /// Body, tail, fewest and most copies, and the whole expression.
 type Counted = (ExprId, ExprId, u32, u32, ExprId);
 
+/// Repetitions one after the other that are compared.
+const INCLUDED: u32 = 6;
+
 impl Exprs {
     /// `a` followed by `b`.
     pub fn cat(&mut self, a: ExprId, b: ExprId) -> ExprId {
@@ -147,10 +150,7 @@ impl Exprs {
         }
         // (body, tail) -> counts. Eps is zero copies with an empty tail; it joins only where such a body exists.
         let split = |x: &Self, e: ExprId| -> Option<(ExprId, ExprId, u32, u32)> {
-            let (head, tail) = match *x.get(e) {
-                Expr::Cat(a, b) => (a, b),
-                _ => (e, Self::EPS),
-            };
+            let (head, tail) = x.head_and_tail(e);
             match *x.get(head) {
                 Expr::Rep { body, min, max } => Some((body, tail, min, max)),
                 _ => None,
@@ -192,6 +192,58 @@ impl Exprs {
         }
         v.sort_unstable();
         v.dedup();
+        if reps.len() > 1 && v.len() > 1 {
+            self.drop_included(v);
+        }
+    }
+
+    /// Drops alternatives that begin with copies of a body where another one takes all that they do. It keeps
+    /// derivatives of counts within counts small that something optional stands between, like `(\w{1,64}\s?){1,64}`.
+    fn drop_included(&self, v: &mut Parts) {
+        /// Alternatives of one body that are compared with each other.
+        const MOST: usize = 8;
+        let mut reps: SmallVec<[(ExprId, ExprId); 8]> = v
+            .iter()
+            .filter_map(|&e| match *self.get(self.head_and_tail(e).0) {
+                Expr::Rep { body, .. } => Some((body, e)),
+                _ => None,
+            })
+            .collect();
+        reps.sort_unstable();
+        for alike in reps.chunk_by(|a, b| a.0 == b.0).filter(|alike| (2..=MOST).contains(&alike.len())) {
+            for &(_, small) in alike {
+                // Alternatives differ, so that no two include each other by their structure.
+                if alike.iter().any(|&(_, big)| big != small && self.includes(big, small, INCLUDED)) {
+                    v.retain(|e| *e != small);
+                }
+            }
+        }
+    }
+
+    /// Whether `big` takes all that `small` does, as far as the structure of both says so: copies of the same bodies one
+    /// after the other, no fewer and no more of them in `small`.
+    fn includes(&self, big: ExprId, small: ExprId, depth: u32) -> bool {
+        if big == small || (small == Self::EPS && self.nullable(big)) {
+            return true;
+        }
+        if big == Self::EPS || small == Self::EPS || depth == 0 {
+            return false;
+        }
+        let (big, big_tail) = self.head_and_tail(big);
+        let (small, small_tail) = self.head_and_tail(small);
+        let copies = |e: ExprId| match *self.get(e) {
+            Expr::Rep { body, min, max } => (body, min, max),
+            _ => (e, 1, 1),
+        };
+        let ((body, least, most), (same, min, max)) = (copies(big), copies(small));
+        body == same && least <= min && max <= most && self.includes(big_tail, small_tail, depth - 1)
+    }
+
+    fn head_and_tail(&self, e: ExprId) -> (ExprId, ExprId) {
+        match *self.get(e) {
+            Expr::Cat(a, b) => (a, b),
+            _ => (e, Self::EPS),
+        }
     }
 
     /// The intersection of `parts`.
@@ -246,3 +298,6 @@ impl Exprs {
         self.and(&[a, n])
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+use super::*;
+
+/// All strings over `ab-` of up to `most` letters.
+fn strings(most: usize) -> Vec<Vec<u8>> {
+    let mut all = vec![Vec::new()];
+    let mut from = 0;
+    for _ in 0..most {
+        let until = all.len();
+        for i in from..until {
+            all.extend(b"ab-".map(|b| [&all[i][..], &[b]].concat()));
+        }
+        from = until;
+    }
+    all
+}
+
+/// Sequences of counted copies of `a`, `b` and `-`.
+fn counted(x: &mut Exprs) -> Vec<ExprId> {
+    let mut all = vec![Exprs::EPS];
+    let letters = [&b"a"[..], b"b", b"-"].map(|letter| x.literal(letter));
+    let counts = [(0, 1), (1, 2), (0, 2), (1, 3), (0, INF)];
+    for body in letters {
+        for tail in all.clone() {
+            for (min, max) in counts {
+                let copies = x.rep(body, min, max);
+                all.push(x.cat(copies, tail));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn a_union_takes_what_one_of_its_alternatives_does() {
+    let strings = strings(5);
+    let mut x = Exprs::new(1 << 20);
+    let all = counted(&mut x);
+    let taken = |x: &mut Exprs, e: ExprId| -> Vec<bool> { strings.iter().map(|s| x.accepts(e, s)).collect() };
+    let mut next = 7usize;
+    let mut dropped = 0;
+    for _ in 0..300 {
+        let parts: Vec<ExprId> = (0..4)
+            .map(|_| {
+                next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                all[(next >> 33) % all.len()]
+            })
+            .collect();
+        let union = x.alt(&parts);
+        let of_parts: Vec<Vec<bool>> = parts.iter().map(|&p| taken(&mut x, p)).collect();
+        let any: Vec<bool> = (0..strings.len()).map(|i| of_parts.iter().any(|of| of[i])).collect();
+        assert_eq!(taken(&mut x, union), any, "{parts:?}");
+        let left = if let Expr::Alt(left) = x.get(union) { left.len() } else { 1 };
+        dropped += usize::from(left < 4);
+    }
+    assert!(dropped > 50, "{dropped}");
+}
+
+#[test]
+fn counts_within_counts_have_few_alternatives() {
+    let mut x = Exprs::new(1 << 20);
+    let (word, blank) = (x.byte_set(&[(b'a', b'z')]), x.literal(b" "));
+    let (word, blank) = (x.rep(word, 1, 64), x.opt(blank));
+    let part = x.cat(word, blank);
+    let mut at = x.rep(part, 1, 64);
+    for n in 0..200 {
+        at = x.derive(at, b'a');
+        // A word goes on, or the next one begins right here.
+        let alternatives = if let Expr::Alt(parts) = x.get(at) { parts.len() } else { 1 };
+        assert!(alternatives <= 4, "{alternatives} after {n}");
+    }
+}
