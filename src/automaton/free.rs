@@ -162,7 +162,7 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
             }
             best
         }
-        Expr::And(parts) => match without(x, table, parts) {
+        Expr::And(parts) => match without(x, memo, table, parts) {
             Some(free) => free,
             None => {
                 let (mut all, mut plain, mut finite) = (Free::OPEN, 0, true);
@@ -225,15 +225,15 @@ struct Long {
 
 /// Long strings that are members of `e`: of a repetition of a class all, of what may begin and end with any of a class
 /// those that contain what lies between.
-fn long_members(x: &Exprs, e: ExprId) -> Option<Long> {
-    let repeated = |e: ExprId| match x.get(e) {
-        Expr::Rep { body, max: INF, .. } => class(x, *body),
+fn long_members(x: &Exprs, memo: &mut FreeTable, e: ExprId) -> Option<Long> {
+    let mut repeated = |e: ExprId| match x.get(e) {
+        Expr::Rep { body, max: INF, .. } => memo.class(x, *body),
         _ if e == Exprs::ALL => Some(ALL),
         _ => None,
     };
     match x.get(e) {
         Expr::Alt(parts) => {
-            let found = parts.iter().filter_map(|&p| long_members(x, p));
+            let found = parts.iter().filter_map(|&p| long_members(x, memo, p));
             found.min_by_key(|l| (l.counts.1 < INF, l.groups != ALL, l.word.count_ones(), l.groups.count_zeros()))
         }
         Expr::Cat(first, _) if repeated(*first).is_some() => {
@@ -263,7 +263,7 @@ fn long_members(x: &Exprs, e: ExprId) -> Option<Long> {
             Some(Long { groups: before & repeated(rest)?, word, need, counts: (0, INF) })
         }
         Expr::Rep { body, min, max } => {
-            let groups = class(x, *body)?;
+            let groups = memo.class(x, *body)?;
             Some(Long { groups, word: 0, need: 0, counts: (*min, *max) })
         }
         _ => repeated(e).map(|groups| Long { groups, word: 0, need: 0, counts: (0, INF) }),
@@ -279,12 +279,12 @@ fn is_finite(x: &Exprs, table: &mut LengthTable, e: ExprId) -> bool {
 /// That holds of strings without a byte that all members contain, of strings with a byte that none contains, and of
 /// strings that are long enough where members are not. Where a part bounds the number of characters, what is needed for
 /// such a text is left room for.
-fn without(x: &Exprs, table: &mut LengthTable, parts: &[ExprId]) -> Option<Free> {
+fn without(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, parts: &[ExprId]) -> Option<Free> {
     let is_not = |p: &&ExprId| matches!(x.get(**p), Expr::Not(_));
     let (mut all, mut word) = (ALL, 0);
     let (mut need, mut counts) = (0u32, (0, INF));
     for &p in parts.iter().filter(|p| !is_not(p)) {
-        let long = long_members(x, p)?;
+        let long = long_members(x, memo, p)?;
         all &= long.groups;
         word |= long.word;
         need = need.saturating_add(long.need);
