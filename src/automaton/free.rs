@@ -15,14 +15,15 @@
 //! UTF-8 is not asked here, but by whoever knows which tokens are. That all members of a lexeme are text is checked
 //! once for each (`wellformed`).
 
+mod class;
+
 use rustc_hash::FxHashMap;
 
-use super::groups::{
-    ALL, CONTROLS, Groups, group_of, groups_behind, groups_of_some, last_bytes, plain_bytes, specials_of,
-};
+use super::groups::{ALL, CONTROLS, Groups, group_of, plain_bytes, specials_of};
 use super::least::{LeastTable, least};
 use super::lengths::{LengthTable, lengths};
 use crate::ir::{Edge, Expr, ExprId, Exprs, INF};
+use class::{Class, class, groups_to};
 
 /// Strings that may pass: over characters of `groups`, up to `len` characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl Free {
         groups & !self.groups == 0 && bytes <= self.len
     }
 
-    /// `self`, or anything that is free after one copy of a class of `groups`.
+    /// Up to so many characters of `groups`, and what is free after as many.
     fn after(groups: Groups, copies: u32, rest: Free) -> Free {
         let common = groups & rest.groups;
         let longer = Free { groups: common, len: copies.saturating_add(rest.len) };
@@ -89,18 +90,18 @@ impl Free {
 pub struct FreeTable {
     free: FxHashMap<ExprId, Free>,
     /// Of what is repeated, and of heads.
-    classes: FxHashMap<ExprId, Option<Groups>>,
+    classes: FxHashMap<ExprId, Option<Class>>,
 }
 
 impl FreeTable {
-    fn class(&mut self, x: &Exprs, e: ExprId) -> Option<Groups> {
+    fn class(&mut self, x: &Exprs, e: ExprId) -> Option<Class> {
         *self.classes.entry(e).or_insert_with(|| class(x, e))
     }
 
     /// Whether `e` has any text as a member. False where its structure does not say so.
     pub fn takes_all(&mut self, x: &Exprs, e: ExprId) -> bool {
         match x.get(e) {
-            Expr::Rep { body, min: 0, max: INF } => self.class(x, *body).is_some_and(|class| !class & ALL == 0),
+            Expr::Rep { body, min: 0, max: INF } => self.class(x, *body).is_some_and(|class| !class.groups & ALL == 0),
             // What is optional in front of any text takes nothing from it.
             Expr::Cat(a, b) => x.nullable(*a) && self.takes_all(x, *b),
             Expr::Alt(parts) => parts.iter().any(|&part| self.takes_all(x, part)),
@@ -132,13 +133,13 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
         },
         _ => None,
     };
-    let repeated = repeated.and_then(|(body, most)| Some((memo.class(x, body)?, most)));
+    let repeated = repeated.and_then(|(body, most)| memo.class(x, body).map(|class| class.times(most)));
     let mut of = |e: ExprId| free_at(x, memo, table, all_live, e, depth);
     let found = match x.get(e) {
         Expr::Step { edges, .. } => step(x, edges, &mut of),
         // A repetition of nothing but a class; otherwise what its first copy lets pass.
         Expr::Rep { body, .. } => match repeated {
-            Some((groups, len)) => Free { groups, len },
+            Some(class) => Free { groups: class.groups, len: class.most },
             None if x.is_boolean(e) => Free::NONE,
             None => of(*body),
         },
@@ -147,7 +148,7 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
             let (a, b) = (*a, *b);
             let own = of(a);
             let first = match repeated {
-                Some((groups, n)) if own.len < INF => own.better(Free::after(groups, n, of(b))),
+                Some(class) if own.len < INF => own.better(Free::after(class.groups, class.most, of(b))),
                 _ => own,
             };
             if x.nullable(a) && !first.is_open() { first.better(of(b)) } else { first }
@@ -193,26 +194,6 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
     found
 }
 
-/// The groups of which each character is a member of `e`; `None` if there are none.
-fn class(x: &Exprs, e: ExprId) -> Option<Groups> {
-    fn of(x: &Exprs, e: ExprId, depth: u32) -> Groups {
-        let Some(depth) = depth.checked_sub(1) else { return 0 };
-        match x.get(e) {
-            Expr::Step { edges, .. } => groups_to(x, edges, Exprs::EPS),
-            Expr::Alt(parts) => parts.iter().fold(0, |all, &p| all | of(x, p, depth)),
-            Expr::Rep { body, min: 0 | 1, .. } => of(x, *body, depth),
-            Expr::Cat(a, b) => {
-                let first = if x.nullable(*b) { of(x, *a, depth) } else { 0 };
-                first | if x.nullable(*a) { of(x, *b, depth) } else { 0 }
-            }
-            _ => 0,
-        }
-    }
-    /// Bodies of repetitions are not nested deeper, as a rule.
-    const NESTED: u32 = 6;
-    Some(of(x, e, NESTED)).filter(|&groups| groups != 0)
-}
-
 /// Long strings that are certainly members: all over `groups`, if they contain a certain word over `word`.
 struct Long {
     groups: Groups,
@@ -227,7 +208,7 @@ struct Long {
 /// those that contain what lies between.
 fn long_members(x: &Exprs, memo: &mut FreeTable, e: ExprId) -> Option<Long> {
     let mut repeated = |e: ExprId| match x.get(e) {
-        Expr::Rep { body, max: INF, .. } => memo.class(x, *body),
+        Expr::Rep { body, max: INF, .. } => memo.class(x, *body).map(|class| class.groups),
         _ if e == Exprs::ALL => Some(ALL),
         _ => None,
     };
@@ -263,7 +244,7 @@ fn long_members(x: &Exprs, memo: &mut FreeTable, e: ExprId) -> Option<Long> {
             Some(Long { groups: before & repeated(rest)?, word, need, counts: (0, INF) })
         }
         Expr::Rep { body, min, max } => {
-            let groups = memo.class(x, *body)?;
+            let groups = memo.class(x, *body)?.groups;
             Some(Long { groups, word: 0, need: 0, counts: (*min, *max) })
         }
         _ => repeated(e).map(|groups| Long { groups, word: 0, need: 0, counts: (0, INF) }),
@@ -401,91 +382,6 @@ fn step(x: &Exprs, edges: &[Edge], of: &mut impl FnMut(ExprId) -> Free) -> Free 
         _ if target == Exprs::EPS => Free { groups, len: 1 },
         _ => Free::after(groups, 1, of(target)),
     }
-}
-
-/// The groups all of whose characters lead to `target` by `edges`.
-fn groups_to(x: &Exprs, edges: &[Edge], target: ExprId) -> Groups {
-    let mut missing: Groups = 0;
-    let mut next = 0usize;
-    for e in edges {
-        (next..e.lo as usize).for_each(|b| missing |= group_of(b as u8) | specials_of(b as u8));
-        next = e.hi as usize + 1;
-        for b in e.lo..=e.hi {
-            missing |= match b {
-                0..0x80 if e.to == target => 0,
-                0..0x80 => group_of(b),
-                _ if is_rest(x, b, e.to, target) => 0,
-                _ if specials_of(b) != 0 => missing_rests(x, b, e.to, target),
-                _ => group_of(b),
-            };
-        }
-    }
-    (next..256).for_each(|b| missing |= group_of(b as u8) | specials_of(b as u8));
-    ALL & !missing
-}
-
-/// The groups of the characters with the first byte `lead`, of two or three bytes, that `e` does not read the rest of
-/// to do what `target` does.
-fn missing_rests(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> Groups {
-    let rest = |e: ExprId| match x.get(e) {
-        Expr::Step { nullable: false, edges } => &edges[..],
-        _ => &[],
-    };
-    // The last bytes that lead to the target.
-    let whole = |e: ExprId| {
-        let to = rest(e).iter().filter(|e| e.to == target);
-        to.fold(0, |all, e| all | last_bytes(e.lo, e.hi))
-    };
-    if lead < 0xE0 {
-        return groups_of_some(u32::from(lead & 0x1F), !whole(e));
-    }
-    let mut missing = 0;
-    // What leads on is asked for every byte in turn, and lies in their order.
-    let mut seconds = rest(e);
-    for second in 0x80..=0xBFu8 {
-        while let [first, more @ ..] = seconds
-            && first.hi < second
-        {
-            seconds = more;
-        }
-        let all = groups_behind(lead, second);
-        // Two bytes that no character begins with.
-        let none = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0);
-        if none || all & !missing == 0 {
-            continue;
-        }
-        let common = u32::from(lead & 0xF) << 6 | u32::from(second & 0x3F);
-        missing |= match seconds.first().filter(|e| e.lo <= second) {
-            Some(after) => groups_of_some(common, !whole(after.to)),
-            None => all,
-        };
-    }
-    missing
-}
-
-/// Whether `e` reads the rest of any character that begins with `lead`, and then what `target` does.
-fn is_rest(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> bool {
-    // UTF-8 by the standard's table of well-formed sequences.
-    let (second, more) = match lead {
-        0xC2..=0xDF => ((0x80, 0xBF), 0),
-        0xE0 => ((0xA0, 0xBF), 1),
-        0xED => ((0x80, 0x9F), 1),
-        0xE1..=0xEF => ((0x80, 0xBF), 1),
-        0xF0 => ((0x90, 0xBF), 2),
-        0xF4 => ((0x80, 0x8F), 2),
-        0xF1..=0xF3 => ((0x80, 0xBF), 2),
-        _ => return false,
-    };
-    let mut at = e;
-    for (lo, hi) in std::iter::once(second).chain(std::iter::repeat_n((0x80, 0xBF), more)) {
-        match x.get(at) {
-            Expr::Step { nullable: false, edges } if matches!(**edges, [e] if (e.lo, e.hi) == (lo, hi)) => {
-                at = edges[0].to;
-            }
-            _ => return false,
-        }
-    }
-    at == target
 }
 
 #[cfg(test)]

@@ -33,6 +33,12 @@ fn what_is_free() {
     assert_eq!(free_in("[a-z][a-z0-9]*x"), Free { groups: letters(""), len: INF });
     assert_eq!(free_in("[a-z]{3}[a-z0-9]{4}"), Free { groups: letters(""), len: 7 });
     assert_eq!(free_in("[ab]c"), Free { groups: groups("ab"), len: 1 });
+    // Each copy may be any number of letters up to its own count, and what is optional behind it may be left out.
+    assert_eq!(free_in("([a-z]{1,9}-?){1,5}"), Free { groups: letters(""), len: 45 });
+    assert_eq!(free_in("([a-z]{1,9}-?){4}x"), Free { groups: letters(""), len: 36 });
+    assert_eq!(free_in("(x?[a-z]{0,3})*"), Free { groups: letters(""), len: INF });
+    assert_eq!(free_in("([a-z]{2,9}-?){1,5}").len, 9);
+    assert_eq!(free_in("([a-f]{1,2}|[d-z]{1,9}){3}").len, 3);
     // Hardly a token is a single letter.
     assert_eq!(free_in("abc"), Free::NONE);
     // Not the whole of a group.

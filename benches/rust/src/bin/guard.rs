@@ -87,6 +87,23 @@ fn pattern(vocabulary: &Arc<Vocabulary>, cutter: &Cutter) {
     counted("pattern: masks and advances, built", || masks(&mut guide(&index), &ids, &mut row));
 }
 
+/// Texts within counts: what tokens may follow depends on how far the bound is.
+fn bounded(vocabulary: &Arc<Vocabulary>, cutter: &Cutter) {
+    let name =
+        sources::schema(r#"{"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$", "maxLength": 24}"#, vocabulary);
+    let word = sources::pattern(r"(\w{1,12}\s?){1,12}", vocabulary);
+    let constant = sources::pattern(r"(id.{4,8}){3}", vocabulary);
+    let mut row = vec![0; vocabulary.words()];
+    for (title, index, text) in [
+        ("string of a pattern and a length", &name, "\"the-quick-brown-fox-2\""),
+        ("counts within counts", &word, "the quick brown foxjumps over"),
+        ("counts before a constant", &constant, "id some id thing idover"),
+    ] {
+        let ids = cutter.cut(text);
+        counted(&format!("{title}: masks"), || masks(&mut guide(index), &ids, &mut row));
+    }
+}
+
 /// A literal of a pattern as forced bytes, and all of its masks.
 fn forced(vocabulary: &Arc<Vocabulary>) {
     let index = sources::pattern("the quick brown fox jumps over the lazy dog( again)?", vocabulary);
@@ -161,6 +178,7 @@ fn main() {
     document("large schema", &large, &text, &vocabulary, &cutter);
     batch(&vocabulary, &cutter);
     pattern(&vocabulary, &cutter);
+    bounded(&vocabulary, &cutter);
     forced(&vocabulary);
     kernels(&vocabulary);
     growth(&vocabulary, &cutter);
