@@ -13,9 +13,6 @@ type Parts = SmallVec<[ExprId; 16]>;
 /// Body, tail, fewest and most copies, and the whole expression.
 type Counted = (ExprId, ExprId, u32, u32, ExprId);
 
-/// Repetitions one after the other that are compared.
-const INCLUDED: u32 = 6;
-
 impl Exprs {
     /// `a` followed by `b`.
     pub fn cat(&mut self, a: ExprId, b: ExprId) -> ExprId {
@@ -148,16 +145,7 @@ impl Exprs {
             let set = self.byte_set(&ranges);
             v.push(set);
         }
-        // (body, tail) -> counts. Eps is zero copies with an empty tail; it joins only where such a body exists.
-        let split = |x: &Self, e: ExprId| -> Option<(ExprId, ExprId, u32, u32)> {
-            let (head, tail) = x.head_and_tail(e);
-            match *x.get(head) {
-                Expr::Rep { body, min, max } => Some((body, tail, min, max)),
-                _ => None,
-            }
-        };
-        let mut reps: SmallVec<[Counted; 8]> =
-            v.iter().filter_map(|&e| split(self, e).map(|(b, t, lo, hi)| (b, t, lo, hi, e))).collect();
+        let mut reps: SmallVec<[Counted; 8]> = v.iter().filter_map(|&e| self.counted(e)).collect();
         if reps.len() > 1 {
             reps.sort_unstable();
             let mut gone = Vec::new();
@@ -200,23 +188,26 @@ impl Exprs {
     /// Drops alternatives that begin with copies of a body where another one takes all that they do. It keeps
     /// derivatives of counts within counts small that something optional stands between, like `(\w{1,64}\s?){1,64}`.
     fn drop_included(&self, v: &mut Parts) {
-        /// Alternatives of one body that are compared with each other.
-        const MOST: usize = 8;
-        let mut reps: SmallVec<[(ExprId, ExprId); 8]> = v
-            .iter()
-            .filter_map(|&e| match *self.get(self.head_and_tail(e).0) {
-                Expr::Rep { body, .. } => Some((body, e)),
-                _ => None,
-            })
-            .collect();
+        /// Alternatives of one body that are compared with each other, and repetitions in each.
+        const MOST: (usize, u32) = (8, 6);
+        let mut reps: SmallVec<[Counted; 8]> = v.iter().filter_map(|&e| self.counted(e)).collect();
         reps.sort_unstable();
-        for alike in reps.chunk_by(|a, b| a.0 == b.0).filter(|alike| (2..=MOST).contains(&alike.len())) {
-            for &(_, small) in alike {
+        for alike in reps.chunk_by(|a, b| a.0 == b.0).filter(|alike| (2..=MOST.0).contains(&alike.len())) {
+            for &(.., small) in alike {
                 // Alternatives differ, so that no two include each other by their structure.
-                if alike.iter().any(|&(_, big)| big != small && self.includes(big, small, INCLUDED)) {
+                if alike.iter().any(|&(.., big)| big != small && self.includes(big, small, MOST.1)) {
                     v.retain(|e| *e != small);
                 }
             }
+        }
+    }
+
+    /// `e` as counted copies of a body and what follows them, if it begins with a repetition.
+    fn counted(&self, e: ExprId) -> Option<Counted> {
+        let (head, tail) = self.head_and_tail(e);
+        match *self.get(head) {
+            Expr::Rep { body, min, max } => Some((body, tail, min, max, e)),
+            _ => None,
         }
     }
 

@@ -3,18 +3,21 @@ use crate::automaton::groups::{ALL, WIDE_SPACES, special};
 use crate::frontend::regex::{Dialect, RegexOptions, lower_full};
 use crate::limits::Limits;
 
+fn lowered(x: &mut Exprs, pattern: &str) -> ExprId {
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    lower_full(x, pattern, &options, &Limits::default()).unwrap()
+}
+
 fn of(pattern: &str, set: &str) -> Groups {
     let mut x = Exprs::new(1 << 20);
-    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
-    let e = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
+    let e = lowered(&mut x, pattern);
     beyond(&x, &mut BeyondTable::default(), e, groups(set)).0
 }
 
 /// How long a string over a set may be with which a member begins.
 fn run(pattern: &str, set: &str) -> u32 {
     let mut x = Exprs::new(1 << 20);
-    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
-    let e = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
+    let e = lowered(&mut x, pattern);
     beyond(&x, &mut BeyondTable::default(), e, groups(set)).1
 }
 
@@ -54,7 +57,6 @@ fn how_long_a_string_over_a_set_may_be() {
 #[test]
 fn a_table_that_was_asked_before_answers_the_same() {
     let mut x = Exprs::new(1 << 20);
-    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
     let members = [
         (r"[a-c]{2,8}-\w+", "abcab-xyz"),
         (r"(?=[a-f]*0)[e-z0]+", "efef0gyz"),
@@ -65,7 +67,7 @@ fn a_table_that_was_asked_before_answers_the_same() {
     let mut asked = 0;
     for set in [ALL, groups("abc"), groups("0123456789")] {
         for (pattern, member) in members {
-            let mut at = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
+            let mut at = lowered(&mut x, pattern);
             for &b in member.as_bytes() {
                 let fresh = beyond(&x, &mut BeyondTable::default(), at, set);
                 assert_eq!(beyond(&x, &mut table, at, set), fresh, "{pattern} {set:x}");
