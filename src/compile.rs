@@ -1,4 +1,9 @@
 //! Source and vocabulary to index: the only file that knows all stages.
+//!
+//! [`source`] says what an index is compiled from, and [`cache`] keeps what was compiled lately.
+
+pub mod cache;
+pub mod source;
 
 use std::sync::Arc;
 
@@ -20,6 +25,7 @@ use crate::ir::{ByteSet, ExprId, Exprs, Rules};
 use crate::limits::Limits;
 use crate::vocab::Vocabulary;
 use crate::work::limited;
+use source::{name_of_choices, name_of_pattern, name_of_schema};
 
 /// The longest run of whitespace between two JSON tokens: an indentation of thirty levels of two spaces fits. Longer
 /// runs are how models idle until they run out of tokens.
@@ -86,8 +92,7 @@ impl Index {
         }
         let mut exprs = Exprs::new(limits.max_expr_nodes);
         let expr = lower_full(&mut exprs, pattern, options, limits)?;
-        let source = format!("{:?}\0{}\0{pattern}", options.dialect, options.flags);
-        Index::from_expr(&mut exprs, expr, &source, vocabulary, limits)
+        Index::from_expr(&mut exprs, expr, &name_of_pattern(pattern, options), vocabulary, limits)
     }
 
     /// One of `choices`, exactly.
@@ -101,11 +106,7 @@ impl Index {
         }
         let mut exprs = Exprs::new(limits.max_expr_nodes);
         let expr = exprs.choice(choices);
-        let mut sorted: Vec<&str> = choices.iter().map(|c| c.as_str()).collect();
-        sorted.sort_unstable();
-        // Lengths keep the borders where a choice contains what would separate them.
-        let source = sorted.iter().fold(String::from("choices"), |s, c| s + "\0" + &c.len().to_string() + ":" + c);
-        Index::from_expr(&mut exprs, expr, &source, vocabulary, limits)
+        Index::from_expr(&mut exprs, expr, &name_of_choices(choices), vocabulary, limits)
     }
 
     /// Everything that `expr` accepts. `source` is what the index's fingerprint names.
@@ -171,9 +172,7 @@ impl Index {
             }
         };
         report.extend(option_rows(&rules, options, MAX_BLANKS));
-        let mut source = format!("{options:?}\0");
-        source.reserve_exact(text.len());
-        source.push_str(text);
+        let source = name_of_schema(text, options);
         Index::from_spelled(rules, gaps, source, report, options, (vocabulary, tables), limits)
     }
 

@@ -82,6 +82,8 @@ mod python;
 pub mod vocab;
 pub mod work;
 
+pub use compile::cache::{CacheStats, CompileCache};
+pub use compile::source::Source;
 pub use compile::{prepare, rehearse};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use guide::{Guide, GuideOptions};

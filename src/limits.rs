@@ -7,6 +7,9 @@
 /// own lexemes alive, so what is forgotten is only compiled again.
 pub const CACHE_BYTES: usize = 256 << 20;
 
+/// Bytes of indexes that one vocabulary's cache holds on to after their compile; see `CompileCache`.
+pub const INDEX_BYTES: usize = 64 << 20;
+
 /// Bytes of masks that one lexeme keeps for good: two thousand rows of a vocabulary of 128,000 tokens. Guides hold no
 /// masks, so those beyond are kept until [`LATE_MASK_BYTES`] of them are there, and then all made again on demand.
 pub const MASK_BYTES: usize = 32 << 20;

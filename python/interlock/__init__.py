@@ -38,7 +38,9 @@ from interlock._core import (
     __version__,
     clear_caches,
     fill_bitmasks,
+    get_index_cache_bytes,
     get_num_threads,
+    set_index_cache_bytes,
     set_num_threads,
     stats,
 )
@@ -74,7 +76,9 @@ __all__ = [
     "apply_bitmask",
     "clear_caches",
     "fill_bitmasks",
+    "get_index_cache_bytes",
     "get_num_threads",
+    "set_index_cache_bytes",
     "set_num_threads",
     "stats",
 ]

@@ -278,6 +278,10 @@ class Index:
     """A source and a vocabulary, compiled: which tokens may come next, in every state. Shared between any number of
     guides and threads.
 
+    A source that came before, with the same options and limits, is found and not compiled again, if its index is in use
+    or if it came twice: the new index shares everything with that one, masks that guides have asked for included (see
+    ``set_index_cache_bytes``).
+
     Made by ``from_regex``, ``from_json_schema`` and ``from_choices``. All of them answer Ctrl-C, and end with
     ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled; nothing is left then.
     """
@@ -627,13 +631,25 @@ def set_num_threads(n: int | None) -> None:
 def get_num_threads() -> int:
     """How many threads batch calls may use in this process."""
 
+def set_index_cache_bytes(n: int) -> None:
+    """Bound the bytes of compiled indexes that every vocabulary keeps, to be found again by their source; 64 MiB unless
+    this is called. With 0 nothing is kept, and every compile starts anew.
+
+    Kept is what came twice, and what was not asked for the longest leaves first. Indexes and guides that exist are not
+    touched.
+    """
+
+def get_index_cache_bytes() -> int:
+    """How many bytes of compiled indexes every vocabulary keeps at most."""
+
 def stats() -> dict[str, int]:
     """Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
 
+    ``compiles`` counts indexes that were made, ``compile_hits`` those that were found again by their source.
     ``mask_hits`` and ``mask_misses`` count masks that an index remembered and those that it put together to remember;
     ``mask_walks`` counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all
-    indexes. ``lexemes`` and ``cache_bytes`` say what the caches hold now; everything else only grows while the
-    vocabularies live.
+    indexes. ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold, and
+    ``lexemes`` and ``cache_bytes`` the same of their parts; everything else only grows while the vocabularies live.
     """
 
 def clear_caches() -> None:

@@ -54,7 +54,7 @@ mod views;
 mod younger;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use crate::automaton::costs::Costs;
 use crate::automaton::program::Program;
@@ -131,6 +131,21 @@ impl Inner {
 #[derive(Clone)]
 pub struct Index(pub(crate) Shared);
 
+/// An index that is not held by this.
+pub(crate) struct WeakIndex(Weak<Inner>);
+
+impl WeakIndex {
+    /// The index, if anybody holds it.
+    pub fn upgrade(&self) -> Option<Index> {
+        Some(Index(Shared::Compiled(self.0.upgrade()?)))
+    }
+
+    /// Whether anybody holds the index.
+    pub fn is_held(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+}
+
 /// Builds what all indexes over a vocabulary share, so that the first of them need not; see [`tables`].
 pub fn prepare(vocabulary: &Vocabulary) -> crate::error::Result<()> {
     Tables::of(vocabulary)?.warm(vocabulary);
@@ -138,6 +153,19 @@ pub fn prepare(vocabulary: &Vocabulary) -> crate::error::Result<()> {
 }
 
 impl Index {
+    /// This index, without holding it. One from a file is not found again.
+    pub(crate) fn downgrade(&self) -> WeakIndex {
+        WeakIndex(match &self.0 {
+            Shared::Compiled(inner) => Arc::downgrade(inner),
+            Shared::Mapped(_) => Weak::new(),
+        })
+    }
+
+    /// Whether this index was compiled from a source with this name.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.engine().is_some_and(|inner| *inner.source == name)
+    }
+
     /// States of the complete tables, where [`build`](Index::build) made them or a file holds them; else those found so
     /// far, of the lexeme for a pattern, of all lexemes for a document, or of the beginning that a file holds.
     pub fn num_states(&self) -> usize {

@@ -41,7 +41,7 @@ impl PyCancelToken {
 
     /// Whether ``cancel()`` was called.
     #[getter]
-    fn is_cancelled(&self) -> bool {
+    pub fn is_cancelled(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
 

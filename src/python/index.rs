@@ -13,11 +13,13 @@ use super::guide::PyGuide;
 use super::ids::{Count, TokenIds};
 use super::vocabulary::{PyVocabulary, hex};
 use super::{build, language, limits, recipe, registry, source, store, warm};
+use crate::compile::source::Source;
 use crate::error::ErrorKind;
 use crate::frontend::regex::RegexOptions;
 use crate::frontend::schema::{Enforcement, ReportRow, SchemaOptions};
 use crate::guide::GuideOptions;
 use crate::index::Index;
+use crate::limits::Limits;
 
 /// One row of a report: how a keyword at a place of the source is enforced.
 ///
@@ -58,6 +60,10 @@ fn report_row(row: &ReportRow) -> PyReportRow {
 
 /// A source and a vocabulary, compiled: which tokens may come next, in every state. Shared between any number of
 /// guides and threads.
+///
+/// A source that came before, with the same options and limits, is found and not compiled again, if its index is in use
+/// or if it came twice: the new index shares everything with that one, masks that guides have asked for included (see
+/// ``set_index_cache_bytes``).
 ///
 /// Made by ``from_regex``, ``from_json_schema`` and ``from_choices``. All of them answer Ctrl-C, and end with
 /// ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled; nothing is left then.
@@ -116,6 +122,27 @@ fn choose<T: Copy>(py: Python<'_>, option: &str, given: &str, known: &[(&str, T)
     })
 }
 
+/// The index of a source: one that was compiled lately, or made now, unless that is cancelled.
+fn compile(
+    vocabulary: &Bound<'_, PyVocabulary>,
+    cancel: Option<&Bound<'_, PyCancelToken>>,
+    source: Source,
+    limits: Limits,
+) -> PyResult<Index> {
+    let PyVocabulary { core, compiled } = vocabulary.get();
+    let is_cancelled = cancel.is_some_and(|token| token.get().is_cancelled());
+    if let Some(found) = compiled.get(&source, &limits).filter(|_| !is_cancelled) {
+        return Ok(found);
+    }
+    let outcome = interruptible(vocabulary.py(), cancel, || {
+        let index = source.compile(core, &limits)?;
+        compiled.put(source, limits, &index);
+        Ok(index)
+    });
+    registry::compiled(core, outcome.is_ok());
+    outcome
+}
+
 #[pymethods]
 impl PyIndex {
     /// Compile a pattern. The whole output must match it, with the meaning of Python's ``re.fullmatch``.
@@ -137,9 +164,8 @@ impl PyIndex {
         let (text, letters) = source::pattern(pattern, flags)?;
         let options = RegexOptions { dialect: choose(py, "dialect", dialect, &recipe::DIALECTS)?, flags: letters };
         let limits = limits::from_argument(limits)?;
-        let core = &vocabulary.get().core;
-        let index = registry::compile(py, core, cancel, || Index::from_regex(&text, core, &options, &limits))?;
-        let arguments = (text, vocabulary, dialect, options.flags, limits::to_python(limits)).into_pyobject(py)?;
+        let arguments = (&text, vocabulary, dialect, &options.flags, limits::to_python(limits)).into_pyobject(py)?;
+        let index = compile(vocabulary, cancel, Source::Pattern { text, options }, limits)?;
         PyIndex::new(vocabulary, index, "from_regex", arguments)
     }
 
@@ -183,8 +209,6 @@ impl PyIndex {
             spelling: spelling.map(|name| choose(py, "spelling", name, &recipe::SPELLINGS)).transpose()?,
         };
         let limits = limits::from_argument(limits)?;
-        let core = &vocabulary.get().core;
-        let index = registry::compile(py, core, cancel, || Index::from_json_schema(&text, core, &options, &limits))?;
         let documents = PyDict::new(py);
         for (uri, document) in &options.documents {
             documents.set_item(uri, document)?;
@@ -192,12 +216,13 @@ impl PyIndex {
         let names = (whitespace, property_order, on_unsupported, formats);
         let limits_given = limits::to_python(limits);
         // A caller's own `str` is kept as it is.
-        let text = match schema.cast_exact::<PyString>() {
+        let own = match schema.cast_exact::<PyString>() {
             Ok(own) => own.clone(),
             Err(_) => PyString::new(py, &text),
         };
-        let arguments = (text, vocabulary, names.0, names.1, names.2, names.3, documents, limits_given, spelling)
+        let arguments = (own, vocabulary, names.0, names.1, names.2, names.3, documents, limits_given, spelling)
             .into_pyobject(py)?;
+        let index = compile(vocabulary, cancel, Source::Schema { text, options }, limits)?;
         PyIndex::new(vocabulary, index, "from_json_schema", arguments)
     }
 
@@ -213,10 +238,9 @@ impl PyIndex {
     ) -> PyResult<PyIndex> {
         let py = class.py();
         let limits = limits::from_argument(limits)?;
-        let core = &vocabulary.get().core;
         let choices = source::choices(choices)?;
-        let index = registry::compile(py, core, cancel, || Index::from_choices(&choices, core, &limits))?;
-        let arguments = (choices, vocabulary, limits::to_python(limits)).into_pyobject(py)?;
+        let arguments = (&choices, vocabulary, limits::to_python(limits)).into_pyobject(py)?;
+        let index = compile(vocabulary, cancel, Source::Choices(choices), limits)?;
         PyIndex::new(vocabulary, index, "from_choices", arguments)
     }
 

@@ -47,7 +47,7 @@ mod core_module {
     #[pymodule_export]
     use super::masks::{advance_each, apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
     #[pymodule_export]
-    use super::registry::{clear_caches, stats};
+    use super::registry::{clear_caches, get_index_cache_bytes, set_index_cache_bytes, stats};
     #[pymodule_export]
     use super::store::{_pattern_text, _schema_text, _store_key, _verify_pack, _verify_vocabulary};
     #[pymodule_export]

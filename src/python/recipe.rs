@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{limits, registry};
+use crate::compile::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::regex::{Dialect, RegexOptions};
 use crate::frontend::schema::{ConstantSpelling, Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
@@ -85,23 +86,23 @@ fn limits_of(value: &Value) -> Option<Limits> {
 /// `Artifact` if the text is no recipe; those of compiling.
 pub fn compile(recipe: &str, vocabulary: &Arc<Vocabulary>) -> Result<Index> {
     let value: Value = serde_json::from_str(recipe).map_err(|_| damaged())?;
-    let index = read(&value, vocabulary).ok_or_else(damaged)?;
-    registry::remember(vocabulary, true);
-    registry::count(if index.is_ok() { &registry::COMPILES } else { &registry::REFUSALS }, 1);
+    let (source, limits) = read(&value).ok_or_else(damaged)?;
+    let index = source.compile(vocabulary, &limits);
+    registry::compiled(vocabulary, index.is_ok());
     index
 }
 
-fn read(recipe: &Value, vocabulary: &Arc<Vocabulary>) -> Option<Result<Index>> {
+fn read(recipe: &Value) -> Option<(Source, Limits)> {
     let [method, arguments] = recipe.as_array()?.as_slice() else { return None };
     let arguments = arguments.as_array()?;
     let method = method.as_str()?;
     let limits = limits_of(arguments.get(limits_at(method))?)?;
     let source = arguments.first()?;
-    Some(match (method, arguments.len()) {
+    let source = match (method, arguments.len()) {
         ("from_regex", 5) => {
             let flags = arguments[3].as_str()?.to_owned();
             let options = RegexOptions { dialect: named(arguments.get(2), &DIALECTS)?, flags };
-            Index::from_regex(source.as_str()?, vocabulary, &options, &limits)
+            Source::Pattern { text: source.as_str()?.to_owned(), options }
         }
         ("from_json_schema", 9) => {
             let options = SchemaOptions {
@@ -115,13 +116,13 @@ fn read(recipe: &Value, vocabulary: &Arc<Vocabulary>) -> Option<Result<Index>> {
                     given => Some(named(Some(given), &SPELLINGS)?),
                 },
             };
-            Index::from_json_schema(source.as_str()?, vocabulary, &options, &limits)
+            Source::Schema { text: source.as_str()?.to_owned(), options }
         }
         ("from_choices", 3) => {
-            let choices: Option<Vec<String>> =
-                source.as_array()?.iter().map(|c| Some(c.as_str()?.to_owned())).collect();
-            Index::from_choices(&choices?, vocabulary, &limits)
+            let choices: Option<_> = source.as_array()?.iter().map(|c| Some(c.as_str()?.to_owned())).collect();
+            Source::Choices(choices?)
         }
         _ => return None,
-    })
+    };
+    Some((source, limits))
 }

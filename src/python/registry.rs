@@ -3,26 +3,32 @@
 //! Vocabularies are held weakly. The lock is only tried, never waited for: after a fork it could be held by a thread
 //! that no longer exists, and nothing that depends on it is needed for a right answer.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::cancel::{PyCancelToken, interruptible};
 use super::errors::detached;
-use crate::error::Result;
+use super::ids::Count;
+use crate::compile::cache::{CacheStats, CompileCache};
 use crate::index::tables::Tables;
+use crate::limits::INDEX_BYTES;
 use crate::vocab::{Recipe, Vocabulary};
 
 struct Known {
     fingerprint: [u8; 32],
     vocabulary: Weak<Vocabulary>,
+    /// Its indexes. Whoever hands the vocabulary to Python holds them.
+    compiled: Weak<CompileCache>,
     /// An index was compiled for it, so it has tables.
     used: bool,
 }
 
 static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+
+/// Bytes of indexes that every vocabulary may keep.
+static MOST: AtomicUsize = AtomicUsize::new(INDEX_BYTES);
 
 /// Indexes compiled, sources refused, guides started and mask rows filled, since the process began.
 pub static COMPILES: AtomicU64 = AtomicU64::new(0);
@@ -45,28 +51,39 @@ pub fn find(fingerprint: &[u8], model: Option<&Recipe>) -> Option<Arc<Vocabulary
     })
 }
 
-/// Remember a vocabulary; `used` says that an index was compiled for it.
-pub fn remember(vocabulary: &Arc<Vocabulary>, used: bool) {
-    let Ok(mut known) = KNOWN.try_lock() else { return };
-    if let Some(k) = known.iter_mut().find(|k| std::ptr::eq(k.vocabulary.as_ptr(), Arc::as_ptr(vocabulary))) {
-        k.used |= used;
-        return;
-    }
-    known.retain(|k| k.vocabulary.strong_count() > 0);
-    known.push(Known { fingerprint: vocabulary.fingerprint(), vocabulary: Arc::downgrade(vocabulary), used });
+fn is_over(known: &Known, vocabulary: &Arc<Vocabulary>) -> bool {
+    std::ptr::eq(known.vocabulary.as_ptr(), Arc::as_ptr(vocabulary))
 }
 
-/// Compile, unless that is cancelled, count, and remember the vocabulary.
-pub fn compile<T: Send>(
-    py: Python<'_>,
-    vocabulary: &Arc<Vocabulary>,
-    cancel: Option<&Bound<'_, PyCancelToken>>,
-    work: impl FnOnce() -> Result<T> + Send,
-) -> PyResult<T> {
-    let outcome = interruptible(py, cancel, work);
-    remember(vocabulary, true);
-    count(if outcome.is_ok() { &COMPILES } else { &REFUSALS }, 1);
-    outcome
+/// Remember a vocabulary. The cache of its indexes, one for all who hand it to Python.
+pub fn remember(vocabulary: &Arc<Vocabulary>) -> Arc<CompileCache> {
+    let fresh = || Arc::new(CompileCache::new(MOST.load(Ordering::Relaxed)));
+    let Ok(mut known) = KNOWN.try_lock() else { return fresh() };
+    if let Some(k) = known.iter_mut().find(|k| is_over(k, vocabulary)) {
+        return k.compiled.upgrade().unwrap_or_else(|| {
+            let compiled = fresh();
+            k.compiled = Arc::downgrade(&compiled);
+            compiled
+        });
+    }
+    known.retain(|k| k.vocabulary.strong_count() > 0);
+    let compiled = fresh();
+    known.push(Known {
+        fingerprint: vocabulary.fingerprint(),
+        vocabulary: Arc::downgrade(vocabulary),
+        compiled: Arc::downgrade(&compiled),
+        used: false,
+    });
+    compiled
+}
+
+/// Count a compile that succeeded or not, and that its vocabulary has tables.
+pub fn compiled(vocabulary: &Arc<Vocabulary>, succeeded: bool) {
+    count(if succeeded { &COMPILES } else { &REFUSALS }, 1);
+    let Ok(mut known) = KNOWN.try_lock() else { return };
+    if let Some(k) = known.iter_mut().find(|k| is_over(k, vocabulary)) {
+        k.used = true;
+    }
 }
 
 /// The tables of all vocabularies that have been compiled for.
@@ -77,16 +94,27 @@ fn tables() -> Vec<Arc<Tables>> {
     used.iter().filter_map(|vocabulary| Tables::of(vocabulary).ok()).collect()
 }
 
+/// The indexes of all vocabularies.
+fn caches() -> Vec<Arc<CompileCache>> {
+    let Ok(known) = KNOWN.try_lock() else { return Vec::new() };
+    known.iter().filter_map(|k| k.compiled.upgrade()).collect()
+}
+
 /// Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
 ///
+/// ``compiles`` counts indexes that were made, ``compile_hits`` those that were found again by their source.
 /// ``mask_hits`` and ``mask_misses`` count masks that an index remembered and those that it put together to remember;
 /// ``mask_walks`` counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all
-/// indexes. ``lexemes`` and ``cache_bytes`` say what the caches hold now; everything else only grows while the
-/// vocabularies live.
+/// indexes. ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold, and
+/// ``lexemes`` and ``cache_bytes`` the same of their parts; everything else only grows while the vocabularies live.
 #[pyfunction]
 pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let sums = detached(py, || {
-        let mut sums = [0u64; 9];
+        let mut sums = [0u64; 12];
+        for cache in caches() {
+            let CacheStats { hits, indexes, bytes } = cache.stats();
+            sums.iter_mut().skip(9).zip([hits, indexes, bytes]).for_each(|(sum, n)| *sum += n);
+        }
         for tables in tables() {
             let s = tables.stats();
             let masks = [s.mask_walks, s.mask_hits, s.mask_misses, s.parts];
@@ -105,6 +133,9 @@ pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         "evictions",
         "lexemes",
         "cache_bytes",
+        "compile_hits",
+        "indexes",
+        "index_bytes",
     ];
     let counters = PyDict::new(py);
     for (name, counter) in [("compiles", &COMPILES), ("refusals", &REFUSALS), ("guides", &GUIDES), ("masks", &MASKS)] {
@@ -120,7 +151,29 @@ pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 #[pyfunction]
 pub fn clear_caches(py: Python<'_>) -> PyResult<()> {
     detached(py, || {
+        caches().iter().for_each(|cache| cache.clear());
         tables().iter().for_each(|tables| tables.clear());
         Ok(())
     })
+}
+
+/// Bound the bytes of compiled indexes that every vocabulary keeps, to be found again by their source; 64 MiB unless
+/// this is called. With 0 nothing is kept, and every compile starts anew.
+///
+/// Kept is what came twice, and what was not asked for the longest leaves first. Indexes and guides that exist are not
+/// touched.
+#[pyfunction]
+#[pyo3(signature = (n), text_signature = "(n)")]
+pub fn set_index_cache_bytes(py: Python<'_>, n: Count) -> PyResult<()> {
+    detached(py, || {
+        MOST.store(n.0, Ordering::Relaxed);
+        caches().iter().for_each(|cache| cache.set_most(n.0));
+        Ok(())
+    })
+}
+
+/// How many bytes of compiled indexes every vocabulary keeps at most.
+#[pyfunction]
+pub fn get_index_cache_bytes() -> usize {
+    MOST.load(Ordering::Relaxed)
 }

@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use super::errors::{detached, of_kind};
 use super::ids::{Count, TokenId, TokenIds};
 use super::registry;
+use crate::compile::cache::CompileCache;
 use crate::error::ErrorKind;
 use crate::vocab::load::{load_file, recipe_of_json, recipe_of_sentencepiece};
 use crate::vocab::{Recipe, Vocabulary, VocabularyOptions};
@@ -23,9 +24,16 @@ use crate::vocab::{Recipe, Vocabulary, VocabularyOptions};
 #[pyclass(frozen, module = "interlock", name = "Vocabulary")]
 pub struct PyVocabulary {
     pub core: Arc<Vocabulary>,
+    /// Indexes of this vocabulary, which hold it: it may not hold them.
+    pub compiled: Arc<CompileCache>,
 }
 
 impl PyVocabulary {
+    fn over(core: Arc<Vocabulary>) -> Self {
+        let compiled = registry::remember(&core);
+        PyVocabulary { core, compiled }
+    }
+
     fn make(
         py: Python<'_>,
         tokens: Vec<Bound<'_, PyBytes>>,
@@ -41,8 +49,7 @@ impl PyVocabulary {
             size,
         };
         let core = detached(py, || prepared(tokens, options, recipe.as_ref()))?;
-        registry::remember(&core, false);
-        Ok(PyVocabulary { core })
+        Ok(PyVocabulary::over(core))
     }
 }
 
@@ -125,8 +132,7 @@ impl PyVocabulary {
             let loaded = crate::artifact::vocabulary::unpack(&pack)?;
             Ok(found.unwrap_or(loaded))
         })?;
-        registry::remember(&core, false);
-        Ok(PyVocabulary { core })
+        Ok(PyVocabulary::over(core))
     }
 
     /// How many ids the tokenizer lists, those without text included.
@@ -288,7 +294,7 @@ pub fn _restore_vocabulary(
 ) -> PyResult<PyVocabulary> {
     let model = model.map(unpack);
     if let Some(core) = registry::find(fingerprint, model.as_ref()) {
-        return Ok(PyVocabulary { core });
+        return Ok(PyVocabulary::over(core));
     }
     let damaged = || of_kind(py, ErrorKind::Artifact, "the pickled vocabulary is damaged");
     let mut tokens = Vec::with_capacity(lengths.len() / 4);
@@ -307,8 +313,7 @@ pub fn _restore_vocabulary(
     if core.fingerprint()[..] != *fingerprint {
         return Err(damaged());
     }
-    registry::remember(&core, false);
-    Ok(PyVocabulary { core })
+    Ok(PyVocabulary::over(core))
 }
 
 /// Read the vocabulary in a tokenizer file; ``Vocabulary.from_file`` calls it.
@@ -326,6 +331,5 @@ pub fn _load_vocabulary(
         crate::compile::rehearse(&core);
         Ok(core)
     })?;
-    registry::remember(&core, false);
-    Ok(PyVocabulary { core })
+    Ok(PyVocabulary::over(core))
 }

@@ -30,6 +30,15 @@ def masks_along(index, text):
     return np.concatenate(rows)
 
 
+@pytest.fixture
+def compiled_anew():
+    """Indexes of one source share nothing that was made for another one."""
+    before = interlock.get_index_cache_bytes()
+    interlock.set_index_cache_bytes(0)
+    yield
+    interlock.set_index_cache_bytes(before)
+
+
 @pytest.fixture(scope="session")
 def byte_vocabulary() -> interlock.Vocabulary:
     """One token per byte; id 256 ends the output. The logits are padded to 300 columns."""

@@ -7,6 +7,8 @@ from conftest import masks_along
 
 import interlock
 
+pytestmark = pytest.mark.usefixtures("compiled_anew")
+
 RECURSIVE = {"type": "object", "properties": {"next": {"$ref": "#"}, "name": {"type": "string", "maxLength": 9}}}
 
 

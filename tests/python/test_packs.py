@@ -13,6 +13,8 @@ import pytest
 import interlock
 from interlock import Store
 
+pytestmark = pytest.mark.usefixtures("compiled_anew")
+
 SOURCES = [
     ("choices", ["yes", "nö"], {}),
     ("regex", "a.c", {"flags": "si", "limits": {"max_depth": 20}}),

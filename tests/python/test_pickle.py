@@ -7,6 +7,8 @@ import pytest
 
 import interlock
 
+pytestmark = pytest.mark.usefixtures("compiled_anew")
+
 EOS = 256
 
 

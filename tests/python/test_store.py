@@ -7,6 +7,8 @@ import pytest
 
 import interlock
 
+pytestmark = pytest.mark.usefixtures("compiled_anew")
+
 
 @pytest.fixture
 def indexes(byte_vocabulary):

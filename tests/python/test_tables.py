@@ -9,6 +9,8 @@ import pytest
 
 import interlock
 
+pytestmark = pytest.mark.usefixtures("compiled_anew")
+
 FLAT = {
     "type": "object",
     "properties": {"name": {"enum": ["ab", "12"]}, "n": {"type": "boolean"}},

@@ -90,6 +90,8 @@ def forms(make, folder):
 
 
 def main():
+    # Forms are compared that are made apart.
+    interlock.set_index_cache_bytes(0)
     vocabulary = interlock.Vocabulary.load(sys.argv[1])
     files = sorted(Path(sys.argv[2]).glob("*.json"))
     schemas, patterns, shift = [*map(int, sys.argv[3:6]), *(500, 300, 0)[len(sys.argv[3:6]) :]]

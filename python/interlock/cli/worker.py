@@ -52,6 +52,8 @@ class Worker:
     def __init__(self, task: Task) -> None:
         # The work is in parallel already, a process for each core.
         interlock.set_num_threads(1)
+        # What is compiled goes into the store, and is not asked for again.
+        interlock.set_index_cache_bytes(0)
         self.store = interlock.Store(task.store, tables=task.tables)
         self.vocabulary = interlock.Vocabulary.load(task.vocabulary)
         self.arguments = argparse.Namespace(**task.arguments)

@@ -55,7 +55,7 @@ pub enum Formats {
 }
 
 /// All options of a JSON Schema compile.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct SchemaOptions {
     /// Whitespace between tokens.
     pub whitespace: Whitespace,
