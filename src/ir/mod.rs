@@ -2,12 +2,13 @@
 //!
 //! [`expr`] holds hash-consed regular expressions over **bytes**, closed under union, concatenation, counted
 //! repetition, intersection and complement. [`row`] derives them: the one-byte transitions of an expression, whole rows
-//! at a time, and `product` decides which of them are live. [`text`] builds code-point classes over UTF-8 on top of it.
+//! at a time, and `product` decides which of them are live. `found` makes texts that contain something, [`text`] builds code-point classes over UTF-8 on top of it.
 //! [`multiple`] is `multipleOf`. [`alphabet`] restricts expressions to some bytes.
 
 pub mod alphabet;
 pub mod copy;
 pub mod expr;
+mod found;
 mod intern;
 pub mod multiple;
 mod operators;

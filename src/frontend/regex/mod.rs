@@ -101,13 +101,7 @@ fn lower(x: &mut Exprs, pattern: &str, options: &RegexOptions, search: bool, lim
     }
     let e = if tree.facts(root).pure {
         let e = pure.of(root);
-        if search {
-            let any = x.any_text();
-            let tail = x.cat(e, any);
-            x.cat(any, tail)
-        } else {
-            e
-        }
+        if search { x.found_in_text(e) } else { e }
     } else {
         walk::lower(x, tree, pure, root, search, limits)?
     };

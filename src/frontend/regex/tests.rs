@@ -121,6 +121,64 @@ fn ecma_search_and_leniencies() {
     }
 }
 
+/// Patterns with parts that any text makes superfluous, and their twins, which are written out.
+#[test]
+fn what_is_found_anywhere_is_cut_down_and_stays_the_same() {
+    let limits = Limits::default();
+    let ecma = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
+    let mut texts = vec![String::new()];
+    let mut begin = 0;
+    for _ in 0..5 {
+        let end = texts.len();
+        for i in begin..end {
+            texts.extend(['a', 'b', '\n', 'é'].map(|c| format!("{}{c}", texts[i])));
+        }
+        begin = end;
+    }
+    let atoms = ["a", "ab", "[ab]", ".", "[^a]", "é", "(?:a|bb)", "(?:a*|b)", "(?:b+a*)"];
+    let counts = ["", "?", "*", "+", "{2}", "{0,2}", "{1,3}", "{2,}"];
+    let part = |n: usize| format!("{}{}", atoms[n % atoms.len()], counts[n / atoms.len() % counts.len()]);
+    let mut seed = 5u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize
+    };
+    let mut all = 0;
+    for n in 0..600 {
+        let inner = (0..1 + next() % 3).map(|_| part(next())).collect::<String>();
+        let inner = match n % 5 {
+            0 => format!("(?:{inner}){}", counts[next() % counts.len()]),
+            1 => format!("{inner}|{}", part(next())),
+            2 => format!("(?:{inner}|{}){}", part(next()), part(next())),
+            _ => inner,
+        };
+        for (pattern, twin) in [
+            (inner.clone(), format!("[^]*(?:{inner})[^]*")),
+            (format!("^(?:{inner})"), format!("(?:{inner})[^]*")),
+            (format!("(?:{inner})$"), format!("[^]*(?:{inner})")),
+            (format!("(?!b)(?:{inner})"), format!("[^]*(?!b)(?:{inner})[^]*")),
+        ] {
+            let mut x = Exprs::new(1_000_000);
+            let found = lower_search(&mut x, &pattern, &limits).unwrap();
+            let plain = lower_full(&mut x, &twin, &ecma, &limits).unwrap();
+            for text in &texts {
+                assert_eq!(x.accepts(found, text.as_bytes()), x.accepts(plain, text.as_bytes()), "{pattern}: {text:?}");
+            }
+            all += usize::from(found == x.any_text());
+        }
+    }
+    assert!(all > 50, "{all} are found in every text");
+    let mut x = Exprs::new(1_000_000);
+    let mut of = |pattern: &str| lower_search(&mut x, pattern, &limits).unwrap();
+    let any = of("");
+    for pattern in [".*", "[a-z]*", "(a|b+c*)?", "^[a-z]*", "(^a*)", "^$|"] {
+        assert_eq!(of(pattern), any, "{pattern}");
+    }
+    for (pattern, same) in [("[a-z]+", "[a-z]"), ("[a-z]{1,40}", "[a-z]"), (".*ab.*", "ab")] {
+        assert_eq!(of(pattern), of(same), "{pattern}");
+    }
+}
+
 #[test]
 fn counts_stay_counted() {
     for pattern in [

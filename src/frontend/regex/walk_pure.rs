@@ -71,6 +71,10 @@ impl Walk<'_> {
     fn join(&mut self, n: NodeId, e: ExprId, rest: ExprId) -> ExprId {
         match self.ast.get(n) {
             Node::Text(s) if rest != Exprs::NEVER => self.x.literal_then(s.as_bytes(), rest),
+            _ if rest == self.x.any_text() => {
+                let e = self.x.before_text(e);
+                self.x.cat(e, rest)
+            }
             _ => self.x.cat(e, rest),
         }
     }
