@@ -48,7 +48,7 @@ const PATTERNS: [&str; 14] = [
     r"(?s:.){3,5}",
 ];
 
-const SCHEMAS: [&str; 14] = [
+const SCHEMAS: [&str; 17] = [
     r#"{"type":"string","pattern":"[a-f0-9]{6}"}"#,
     r#"{"type":"string","pattern":"a/b","maxLength":9}"#,
     r#"{"type":"string","pattern":"^(\\S+\\s+){0,29}\\S+$","minLength":3}"#,
@@ -63,6 +63,9 @@ const SCHEMAS: [&str; 14] = [
     r#"{"type":"object","patternProperties":{".*":{"const":"ab"}},"properties":{"b":{"const":"f"}},"maxProperties":2}"#,
     r#"{"type":"object","propertyNames":{"pattern":"^[a-f]{1,20}$"},"additionalProperties":{"maxLength":4,"type":"string"}}"#,
     r#"{"type":"array","maxItems":2,"items":{"anyOf":[{"type":"string","pattern":"^[ab]{1,40}$"},{"type":"string","pattern":"Z$"}]}}"#,
+    r#"{"type":"object","patternProperties":{".*":{"maxLength":2},"ab":{"type":"string"},"/-":{"const":"a"}},"maxProperties":2}"#,
+    r#"{"type":"array","maxItems":2,"items":{"type":"string","anyOf":[{"pattern":"Z","maxLength":6},{"pattern":"ab/"},{"pattern":"^a+$"}]}}"#,
+    r#"{"type":"array","uniqueItems":true,"items":{"type":"string","anyOf":[{"pattern":"ab"},{"enum":["a","Z"]}]}}"#,
 ];
 
 #[test]

@@ -9,6 +9,7 @@ use super::mask::{Ground, Masker};
 use super::share::patch;
 use super::submask::Cross;
 use super::tables::Walked;
+use super::tables::crossing::takes_all;
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::lexeme::{CLOSED, Lexeme};
 use crate::automaton::program::Program;
@@ -86,17 +87,19 @@ impl Masker<'_> {
         let mut escaped: Vec<u32> = Vec::new();
         let rests = self.seen_rests(top);
         let mut first: Option<FirstBytes> = None;
-        for &group in &groups {
-            let (masked, state) = if group == u32::MAX {
-                (&self.tables.any_text, n.text)
-            } else {
-                let masked = &self.lexemes[group as usize];
-                (masked, encoded_state(&masked.lexeme, &self.frames.key_bytes(n.key)))
+        let (tables, lexemes) = (self.tables, self.lexemes);
+        let text_of = |&group: &u32| match lexemes.get(group as usize) {
+            None => (group, &tables.any_text, n.text),
+            Some(masked) => (group, masked, encoded_state(&masked.lexeme, &self.frames.key_bytes(n.key))),
+        };
+        let mut texts: smallvec::SmallVec<[_; 4]> = groups.iter().map(text_of).collect();
+        texts.retain(|&mut (_, _, state)| state > CLOSED);
+        let all = takes_all((walked, node), texts.iter().map(|&(_, masked, state)| (masked, state, 0)));
+        for (i, &(group, masked, state)) in texts.iter().enumerate() {
+            let mask = match all {
+                Some(all) if all != i => tables.crossing(self.vocabulary, masked, state, 0),
+                _ => tables.submask(self.vocabulary, masked, state, 0, walked, node),
             };
-            if state <= CLOSED {
-                continue;
-            }
-            let mask = self.tables.submask(self.vocabulary, masked, state, 0, walked, node);
             self.allow_inner(&mask);
             let Some(cross) = &mask.cross else { continue };
             let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.unique);

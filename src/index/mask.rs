@@ -14,11 +14,12 @@ use super::key::spells_itself;
 use super::live::{Known, Members};
 use super::memo::Memo;
 use super::submask::Cross;
+use super::tables::crossing::takes_all;
 use super::tables::{MaskedLexeme, Tables, Walked};
 use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::config::Frames;
 use crate::automaton::constants::NO_SET;
-use crate::automaton::lexeme::{Kind as LexemeKind, Lexeme};
+use crate::automaton::lexeme::{Kind as LexemeKind, Lexeme, StateId};
 use crate::automaton::text::Sub;
 use crate::ir::RuleId;
 use crate::vocab::{Trie, Vocabulary};
@@ -393,7 +394,7 @@ impl<'a> Masker<'a> {
             if let Some((number, set)) = program.constants.of(program, rules) {
                 for &(tag, lexeme) in &set.others {
                     let start = program.lexemes[lexeme as usize].start();
-                    masker.lexeme(walked, node, lexeme, start, 0, n.parent, tag, top);
+                    masker.lexeme(walked, node, (lexeme, start, 0, false), (n.parent, tag), top);
                 }
                 return masker.open_constants((walked, node), number, n.parent);
             }
@@ -401,7 +402,7 @@ impl<'a> Masker<'a> {
                 let rule = masker.frames.arena.rules[(n.start + tag) as usize];
                 for &lexeme in &program.rules[rule.0 as usize].lexemes {
                     let start = program.lexemes[lexeme as usize].start();
-                    masker.lexeme(walked, node, lexeme, start, 0, n.parent, tag, top);
+                    masker.lexeme(walked, node, (lexeme, start, 0, false), (n.parent, tag), top);
                 }
             }
         });
@@ -410,11 +411,16 @@ impl<'a> Masker<'a> {
     fn scalar(&mut self, walked: Walked, node: u32, top: NodeId) {
         let n = self.frames.arena.nodes[top as usize];
         let mut raw = false;
+        let items = &self.frames.arena.scalars[n.start as usize..(n.start + n.len) as usize];
+        let texts = items.iter().map(|item| (&self.lexemes[item.lexeme as usize], item.state, n.count));
+        // Among unique elements what stays inside is looked at for each.
+        let all = if self.unique { None } else { takes_all((walked, node), texts) };
         self.unrepeated(walked, node, top, |masker| {
             for i in n.start..n.start + n.len {
                 let item = masker.frames.arena.scalars[i as usize];
                 raw |= masker.frames.program.lexemes[item.lexeme as usize].kind() == LexemeKind::Raw;
-                masker.lexeme(walked, node, item.lexeme, item.state, n.count, n.parent, item.tag, top);
+                let crossing = all.is_some_and(|all| n.start + all as u32 != i);
+                masker.lexeme(walked, node, (item.lexeme, item.state, n.count, crossing), (n.parent, item.tag), top);
             }
         });
         if n.seen != NO_SET {
@@ -432,22 +438,22 @@ impl<'a> Masker<'a> {
         }
     }
 
-    /// What one lexeme state allows below a trie node. `parent` and `tag` say what its end leads to.
-    #[allow(clippy::too_many_arguments)]
+    /// What one lexeme state allows below a trie node, or if `crossing` without the tokens that stay inside. `parent` and
+    /// `tag` say what its end leads to.
     fn lexeme(
         &mut self,
         walked: Walked,
         node: u32,
-        lexeme: u32,
-        state: u32,
-        count: u32,
-        parent: NodeId,
-        tag: u32,
+        (lexeme, state, count, crossing): (u32, StateId, u32, bool),
+        (parent, tag): (NodeId, u32),
         top: NodeId,
     ) {
         let lexemes = self.lexemes;
         let masked = &lexemes[lexeme as usize];
-        let mask = self.tables.submask(self.vocabulary, masked, state, count, walked, node);
+        let mask = match crossing && masked.lexeme.kind() != LexemeKind::Raw {
+            true => self.tables.crossing(self.vocabulary, masked, state, count),
+            false => self.tables.submask(self.vocabulary, masked, state, count, walked, node),
+        };
         let l = &*masked.lexeme;
         let from = (walked, node);
         let repeated = self.unique && (self.exact || (self.repeated_raw && l.kind() == LexemeKind::Raw));

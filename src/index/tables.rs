@@ -6,6 +6,7 @@
 //!   recent use. An index keeps its own lexemes alive, so eviction never breaks one.
 
 mod cache;
+pub(super) mod crossing;
 mod near;
 mod rooms;
 mod survey;
@@ -56,6 +57,8 @@ pub enum Role {
 pub enum Walked {
     /// The vocabulary's own.
     Tokens,
+    /// That of tokens with a quote, where only those are asked for that pass the end of a string.
+    Quoted,
     /// The tails of tokens that begin with whitespace.
     WhitespaceTails,
 }
@@ -334,7 +337,7 @@ impl Tables {
         }
         let counted = if count.is_none() { inner::counted_cross(self, vocabulary, lexeme, state) } else { None };
         let cross = counted.unwrap_or_else(|| {
-            let found = walk(l, (&self.quoted, &self.quoted_children), 0, state, count, true);
+            let found = walk(l, self.with_children(vocabulary, Walked::Quoted), 0, state, count, true);
             self.crosses.of(&found, (Walked::Tokens, 0), whole)
         });
         SubMask { inner, cross }

@@ -1,4 +1,5 @@
-//! The tries that masks are walked on: the vocabulary's own, and that of the whitespace tails.
+//! The tries that masks are walked on: the vocabulary's own, that of its tokens with a quote, and that of the whitespace
+//! tails.
 
 use super::{Tables, Walked, is_blank};
 use crate::index::children::Children;
@@ -9,7 +10,7 @@ impl Tables {
     pub fn rest_of<'v>(&self, vocabulary: &'v Vocabulary, token: u32, walked: Walked, node: u32) -> &'v [u8] {
         let bytes = vocabulary.token_bytes(token).unwrap_or_default();
         let blanks = match walked {
-            Walked::Tokens => 0,
+            Walked::Tokens | Walked::Quoted => 0,
             Walked::WhitespaceTails => bytes.iter().take_while(|b| is_blank(**b)).count(),
         };
         let depth = self.trie(vocabulary, walked).depth[node as usize] as usize;
@@ -20,6 +21,7 @@ impl Tables {
     pub fn trie<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked) -> &'a Trie {
         match walked {
             Walked::Tokens => vocabulary.trie(),
+            Walked::Quoted => &self.quoted,
             Walked::WhitespaceTails => &self.blank_tails,
         }
     }
@@ -28,6 +30,7 @@ impl Tables {
     pub(super) fn with_children<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked) -> (&'a Trie, &'a Children) {
         let children = match walked {
             Walked::Tokens => &self.children,
+            Walked::Quoted => &self.quoted_children,
             Walked::WhitespaceTails => &self.blank_children,
         };
         (self.trie(vocabulary, walked), children)
@@ -37,7 +40,7 @@ impl Tables {
     pub fn child(&self, vocabulary: &Vocabulary, walked: Walked, node: u32, byte: u8) -> Option<u32> {
         match walked {
             Walked::Tokens => self.children.child(node, byte),
-            Walked::WhitespaceTails => self.trie(vocabulary, walked).child(node, byte),
+            Walked::Quoted | Walked::WhitespaceTails => self.trie(vocabulary, walked).child(node, byte),
         }
     }
 
