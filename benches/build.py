@@ -299,6 +299,8 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", help="MaskBench's files")
     parser.add_argument("count", nargs="?", type=int, default=0, help="how many of its schemas")
     options = parser.parse_args()
+    # What is built again is compiled again.
+    interlock.set_index_cache_bytes(0)
     (threads if options.threads else compare)(options)
 
 
