@@ -302,11 +302,10 @@ impl Tables {
         }
         let key = MaskKey { state, room: INF, need: 0, span: INF, walked: Walked::Tokens, node: 0 };
         // With room left it would be among the roots.
-        if masks.bytes.load(Ordering::Relaxed) >= masks.most.load(Ordering::Relaxed) {
-            let others = masks.others.read().unwrap_or_else(|p| p.into_inner());
-            if let Some(m) = others.get(&key) {
-                return m.clone();
-            }
+        if masks.bytes.load(Ordering::Relaxed) >= masks.most.load(Ordering::Relaxed)
+            && let Some(m) = masks.other(&key)
+        {
+            return m;
         }
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
         let made = Arc::new(self.root(vocabulary, lexeme, state, None));
@@ -336,10 +335,7 @@ impl Tables {
             return SubMask { inner, cross: None };
         }
         let counted = if count.is_none() { inner::counted_cross(self, vocabulary, lexeme, state) } else { None };
-        let cross = counted.unwrap_or_else(|| {
-            let found = walk(l, self.with_children(vocabulary, Walked::Quoted), 0, state, count, true);
-            self.crosses.of(&found, (Walked::Tokens, 0), whole)
-        });
+        let cross = counted.unwrap_or_else(|| self.text_cross(vocabulary, l, state, count));
         SubMask { inner, cross }
     }
 
@@ -401,11 +397,8 @@ impl Tables {
             _ => INF,
         };
         let key = MaskKey { state: key_state, room, need, span, walked, node };
-        {
-            let others = lexeme.masks.others.read().unwrap_or_else(|p| p.into_inner());
-            if let Some(m) = others.get(&key) {
-                return m.clone();
-            }
+        if let Some(m) = lexeme.masks.other(&key) {
+            return m;
         }
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
         if root {
@@ -418,6 +411,13 @@ impl Tables {
         let cross = self.crosses.of(&found, (walked, node), |t| self.rest_of(vocabulary, t, walked, node));
         let made = Arc::new(found.finish(self.words, cross));
         self.keep(&lexeme.masks, key, false, made)
+    }
+}
+
+impl Masks {
+    /// A mask that is not among the roots.
+    fn other(&self, key: &MaskKey) -> Option<Arc<SubMask>> {
+        self.others.read().unwrap_or_else(|p| p.into_inner()).get(key).cloned()
     }
 }
 

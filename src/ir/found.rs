@@ -43,21 +43,7 @@ impl Exprs {
                 _ => break,
             }
         }
-        let mut out = match self.get(last) {
-            _ if self.nullable(last) => Self::EPS,
-            Expr::Rep { body, min, .. } => {
-                let (body, min) = (*body, *min);
-                let end = self.before_text(body);
-                let copies = self.rep(body, min - 1, min - 1);
-                self.cat(copies, end)
-            }
-            Expr::Alt(parts) => {
-                let parts = parts.clone();
-                let parts: Vec<ExprId> = parts.iter().map(|&p| self.before_text(p)).collect();
-                self.alt(&parts)
-            }
-            _ => last,
-        };
+        let mut out = if self.nullable(last) { Self::EPS } else { self.cut(last, true) };
         while let Some(part) = before.pop() {
             out = match part {
                 Before::Cat(a) if out == Self::EPS => self.before_text(a),
@@ -84,21 +70,27 @@ impl Exprs {
                 rest = after;
                 continue;
             }
-            let first = match self.get(first) {
-                Expr::Rep { body, min, .. } => {
-                    let (body, min) = (*body, *min);
-                    let begin = self.behind_text(body);
-                    let copies = self.rep(body, min - 1, min - 1);
-                    self.cat(begin, copies)
-                }
-                Expr::Alt(parts) => {
-                    let parts = parts.clone();
-                    let parts: Vec<ExprId> = parts.iter().map(|&p| self.behind_text(p)).collect();
-                    self.alt(&parts)
-                }
-                _ => first,
-            };
+            let first = self.cut(first, false);
             return self.cat(first, after);
+        }
+    }
+
+    /// A repetition or a union, neither of which accepts the empty string, cut down at its end or at its beginning.
+    fn cut(&mut self, e: ExprId, at_end: bool) -> ExprId {
+        let one = |x: &mut Self, e: ExprId| if at_end { x.before_text(e) } else { x.behind_text(e) };
+        match self.get(e) {
+            Expr::Rep { body, min, .. } => {
+                let (body, min) = (*body, *min);
+                let last = one(self, body);
+                let copies = self.rep(body, min - 1, min - 1);
+                if at_end { self.cat(copies, last) } else { self.cat(last, copies) }
+            }
+            Expr::Alt(parts) => {
+                let parts = parts.clone();
+                let parts: Vec<ExprId> = parts.iter().map(|&p| one(self, p)).collect();
+                self.alt(&parts)
+            }
+            _ => e,
         }
     }
 }

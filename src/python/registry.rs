@@ -51,38 +51,33 @@ pub fn find(fingerprint: &[u8], model: Option<&Recipe>) -> Option<Arc<Vocabulary
     })
 }
 
-fn is_over(known: &Known, vocabulary: &Arc<Vocabulary>) -> bool {
-    std::ptr::eq(known.vocabulary.as_ptr(), Arc::as_ptr(vocabulary))
+/// What is known of a vocabulary, which is from now on.
+fn entry<'a>(known: &'a mut Vec<Known>, vocabulary: &Arc<Vocabulary>) -> &'a mut Known {
+    let at = known.iter().position(|k| std::ptr::eq(k.vocabulary.as_ptr(), Arc::as_ptr(vocabulary)));
+    let at = at.unwrap_or_else(|| {
+        known.retain(|k| k.vocabulary.strong_count() > 0);
+        let (fingerprint, vocabulary) = (vocabulary.fingerprint(), Arc::downgrade(vocabulary));
+        known.push(Known { fingerprint, vocabulary, compiled: Weak::new(), used: false });
+        known.len() - 1
+    });
+    &mut known[at]
 }
 
 /// Remember a vocabulary. The cache of its indexes, one for all who hand it to Python.
 pub fn remember(vocabulary: &Arc<Vocabulary>) -> Arc<CompileCache> {
     let fresh = || Arc::new(CompileCache::new(MOST.load(Ordering::Relaxed)));
     let Ok(mut known) = KNOWN.try_lock() else { return fresh() };
-    if let Some(k) = known.iter_mut().find(|k| is_over(k, vocabulary)) {
-        return k.compiled.upgrade().unwrap_or_else(|| {
-            let compiled = fresh();
-            k.compiled = Arc::downgrade(&compiled);
-            compiled
-        });
-    }
-    known.retain(|k| k.vocabulary.strong_count() > 0);
-    let compiled = fresh();
-    known.push(Known {
-        fingerprint: vocabulary.fingerprint(),
-        vocabulary: Arc::downgrade(vocabulary),
-        compiled: Arc::downgrade(&compiled),
-        used: false,
-    });
+    let known = entry(&mut known, vocabulary);
+    let compiled = known.compiled.upgrade().unwrap_or_else(fresh);
+    known.compiled = Arc::downgrade(&compiled);
     compiled
 }
 
 /// Count a compile that succeeded or not, and that its vocabulary has tables.
 pub fn compiled(vocabulary: &Arc<Vocabulary>, succeeded: bool) {
     count(if succeeded { &COMPILES } else { &REFUSALS }, 1);
-    let Ok(mut known) = KNOWN.try_lock() else { return };
-    if let Some(k) = known.iter_mut().find(|k| is_over(k, vocabulary)) {
-        k.used = true;
+    if let Ok(mut known) = KNOWN.try_lock() {
+        entry(&mut known, vocabulary).used = true;
     }
 }
 

@@ -57,8 +57,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         again = compiles(0)
         kept = interlock.get_index_cache_bytes()
         interlock.set_index_cache_bytes(0)
-        anew = compiles(args.repeat)
-        interlock.set_index_cache_bytes(kept)
+        try:
+            anew = compiles(args.repeat)
+        finally:
+            interlock.set_index_cache_bytes(kept)
         for number in range(args.walks):
             guide = index.guide()
             random_walk(guide, random.Random(f"{args.seed}/{number}"), 40, 500)

@@ -8,9 +8,9 @@
 use std::sync::Arc;
 
 use super::{MaskKey, MaskedLexeme, Tables, Walked};
-use crate::automaton::lexeme::{Kind, StateId};
+use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::index::inner::is_inside_char;
-use crate::index::submask::{Inner, SubMask, walk};
+use crate::index::submask::{Cross, Inner, SubMask, walk};
 use crate::ir::INF;
 use crate::vocab::Vocabulary;
 
@@ -39,15 +39,23 @@ impl Tables {
             return self.submask(vocabulary, lexeme, state, count, Walked::Tokens, 0);
         }
         let key = MaskKey { state: key_state, room: INF, need: 0, span: INF, walked: Walked::Quoted, node: 0 };
-        let others = lexeme.masks.others.read().unwrap_or_else(|p| p.into_inner());
-        if let Some(known) = others.get(&key) {
-            return known.clone();
+        if let Some(known) = lexeme.masks.other(&key) {
+            return known;
         }
-        drop(others);
-        let found = walk(l, self.with_children(vocabulary, Walked::Quoted), 0, key_state, None, true);
-        let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
-        let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
+        let cross = self.text_cross(vocabulary, l, key_state, None);
         let made = SubMask { inner: Inner::Sparse(Box::default()), cross };
         self.keep(&lexeme.masks, key, false, Arc::new(made))
+    }
+
+    /// The crossing tokens of a string's state at the root; `count` is the register, or `None` where it bounds nothing.
+    pub(super) fn text_cross(
+        &self,
+        vocabulary: &Vocabulary,
+        l: &Lexeme,
+        state: StateId,
+        count: Option<u32>,
+    ) -> Option<Arc<Cross>> {
+        let found = walk(l, self.with_children(vocabulary, Walked::Quoted), 0, state, count, true);
+        self.crosses.of(&found, (Walked::Tokens, 0), |t| vocabulary.token_bytes(t).unwrap_or_default())
     }
 }
