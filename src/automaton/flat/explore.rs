@@ -10,10 +10,10 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use super::DEAD;
+use super::readers::{Readers, Way};
 use crate::automaton::arena::{Arena, Kind, NONE, Node, ObjectItem, Phase};
 use crate::automaton::config::Frames;
-use crate::automaton::constants::NO_SET;
-use crate::automaton::lexeme::{CLOSED, DEAD as DEAD_STATE, Kind as LexemeKind, Lexeme, StateId};
+use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
 use crate::automaton::program::Program;
 use crate::automaton::text::Sub;
 use crate::error::{Error, Result};
@@ -86,19 +86,8 @@ fn alone(others: impl IntoIterator<Item = u8>) -> [u8; 256] {
     alone
 }
 
-/// What the next byte may be read by: lexemes, or bytes of keys; or states of lexemes.
+/// What the next byte may be read by: lexemes, or bytes of keys.
 type Read = smallvec::SmallVec<[u32; 8]>;
-
-/// What a byte is known to do without a step.
-#[derive(PartialEq)]
-enum Way {
-    /// Nothing is known.
-    Stepped,
-    /// It is refused.
-    Refused,
-    /// Bytes that lead the lexemes to these states act alike, if both begin a character or neither does.
-    Read(Read, bool),
-}
 
 /// The bytes of an escape, behind its backslash, but for those that stand alone anyway.
 const ESCAPE_BYTES: &[u8] = b"0123456789abcdefABCDEFnrtu";
@@ -246,8 +235,11 @@ impl<'a> Explorer<'a> {
     /// Those of [`step`](Self::step).
     pub fn row(&mut self, id: u32, out: &mut Vec<u32>) -> Result<()> {
         let alike = self.alike(id);
+        let mut readers = match self.source {
+            Source::Lexeme(_) => None,
+            Source::Program(program) => Readers::of(program, &self.arena, &self.arena.nodes[self.top(id) as usize]),
+        };
         let from = out.len();
-        let mut known: smallvec::SmallVec<[(Way, u32); 16]> = smallvec::SmallVec::new();
         for class in 0..self.classes.len() {
             // Classes that act alike here are stepped once.
             if let Some(alike) = &alike
@@ -257,60 +249,19 @@ impl<'a> Explorer<'a> {
                 continue;
             }
             let byte = self.classes.first[class];
-            let way = self.way(id, byte);
-            let to = match known.iter().find(|k| k.0 == way && way != Way::Stepped) {
-                Some(known) => known.1,
-                None if way == Way::Refused => DEAD,
-                None => self.step(id, byte)?.unwrap_or(DEAD),
-            };
-            known.push((way, to));
-            out.push(to);
+            let way = readers.as_mut().map_or(Way::Stepped, |readers| readers.read(byte));
+            out.push(match (way, &mut readers) {
+                (Way::Refused, _) => DEAD,
+                (Way::Known(to), _) => to,
+                (Way::New, Some(readers)) => {
+                    let to = self.step(id, byte)?.unwrap_or(DEAD);
+                    readers.led(to);
+                    to
+                }
+                _ => self.step(id, byte)?.unwrap_or(DEAD),
+            });
         }
         Ok(())
-    }
-
-    /// What is known of a byte without stepping it: where it leads in the lexemes that read it.
-    fn way(&self, id: u32, byte: u8) -> Way {
-        let Source::Program(program) = self.source else { return Way::Stepped };
-        let n = &self.arena.nodes[self.at[id as usize] as usize];
-        let range = n.start as usize..(n.start + n.len) as usize;
-        let mut read = Read::new();
-        let (mut live, mut raw, mut begins) = (false, false, false);
-        match n.kind {
-            _ if program.has_unique => return Way::Stepped,
-            Kind::Scalar if n.seen != NO_SET => return Way::Stepped,
-            Kind::Scalar => {
-                for item in &self.arena.scalars[range] {
-                    let l = &program.lexemes[item.lexeme as usize];
-                    let from = l.state(item.state);
-                    let to = l.next_from(item.state, from, byte);
-                    if to == CLOSED {
-                        return Way::Stepped;
-                    }
-                    live |= to != DEAD_STATE;
-                    match l.kind() {
-                        LexemeKind::Raw => raw = true,
-                        _ => begins |= l.starts_char(from, byte),
-                    }
-                    read.push(to);
-                }
-                // It may end in front of such a byte.
-                if !live && raw && matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r') {
-                    return Way::Stepped;
-                }
-            }
-            Kind::Value if !matches!(byte, b'{' | b'[' | b' ' | b'\t' | b'\n' | b'\r') => {
-                let rules = self.arena.rules[range].iter().filter_map(|r| program.rules.get(r.0 as usize));
-                for &lexeme in rules.flat_map(|rule| &rule.lexemes) {
-                    let l = &program.lexemes[lexeme as usize];
-                    let to = l.next(l.start(), byte);
-                    live |= to > CLOSED;
-                    read.push(to);
-                }
-            }
-            _ => return Way::Stepped,
-        }
-        if live { Way::Read(read, begins) } else { Way::Refused }
     }
 
     /// For each class the least one that acts alike in a configuration; `None` where that is not known. Outside of keys

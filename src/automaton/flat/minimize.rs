@@ -4,39 +4,33 @@
 //! halves of a split only the smaller one need be tried again, which makes it `m log n` for `m` successors that are not
 //! missing. The missing successor is no state and never tried: states that agree on all other blocks agree on it.
 
-use rustc_hash::FxHashMap;
-
 use super::explore::ByteClasses;
 use super::{DEAD, Flat};
-use crate::hash::SeededMap;
 
 /// The minimal automaton of the same language, canonically numbered, with as few classes as possible; and for each of
 /// its states one of the states that it stands for.
 pub fn minimize(flat: &Flat) -> (Flat, Vec<u32>) {
     let block = blocks(flat);
     let width = flat.classes.len();
-    // One representative per block, in breadth-first order.
-    let mut number: FxHashMap<u32, u32> = FxHashMap::default();
+    // One representative per block, in breadth-first order, and the number of each block.
+    let mut number = vec![DEAD; flat.len()];
     let mut order = vec![0u32];
-    number.insert(block[0], 0);
-    let mut next = Vec::new();
+    number[block[0] as usize] = 0;
+    let mut next = Vec::with_capacity(flat.next.len());
     let mut accepting = Vec::new();
     let mut i = 0;
     while i < order.len() {
         let s = order[i];
         accepting.push(flat.accepting[s as usize]);
-        for &to in flat.row(s) {
-            next.push(if to == DEAD {
-                DEAD
-            } else {
-                let n = order.len() as u32;
-                let id = *number.entry(block[to as usize]).or_insert(n);
-                if id == n {
-                    order.push(to);
-                }
-                id
-            });
-        }
+        next.extend(flat.row(s).iter().map(|&to| {
+            let Some(&block) = block.get(to as usize) else { return DEAD };
+            let id = &mut number[block as usize];
+            if *id == DEAD {
+                *id = order.len() as u32;
+                order.push(to);
+            }
+            *id
+        }));
         i += 1;
     }
     (merge_classes(&flat.classes, width, next, accepting), order)
@@ -44,41 +38,53 @@ pub fn minimize(flat: &Flat) -> (Flat, Vec<u32>) {
 
 /// Joins classes that act alike in every state.
 fn merge_classes(classes: &ByteClasses, width: usize, next: Vec<u32>, accepting: Vec<bool>) -> Flat {
-    let states = accepting.len();
-    let mut by_column: SeededMap<Vec<u32>, u8> = SeededMap::default();
+    /// Any odd number does: columns of the same hash are compared.
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut hashes = vec![0u64; width];
+    for row in next.chunks(width) {
+        hashes.iter_mut().zip(row).for_each(|(h, &to)| *h = (h.rotate_left(5) ^ u64::from(to)).wrapping_mul(FACTOR));
+    }
+    let alike = |a: usize, b: usize| hashes[a] == hashes[b] && next.chunks(width).all(|row| row[a] == row[b]);
     let mut map = vec![0u8; width];
     let mut kept: Vec<usize> = Vec::new();
     for (class, to) in map.iter_mut().enumerate() {
-        let column: Vec<u32> = (0..states).map(|s| next[s * width + class]).collect();
-        *to = *by_column.entry(column).or_insert_with(|| {
+        let known = kept.iter().position(|&other| alike(other, class));
+        *to = known.unwrap_or(kept.len()) as u8;
+        if known.is_none() {
             kept.push(class);
-            kept.len() as u8 - 1
-        });
+        }
     }
     let mut of = [0u8; 256];
     for (b, slot) in of.iter_mut().enumerate() {
         *slot = map[classes.of[b] as usize];
     }
     let first = kept.iter().map(|&c| classes.first[c]).collect();
-    let next = (0..states).flat_map(|s| kept.iter().map(move |&c| s * width + c)).map(|i| next[i]).collect();
+    let mut joined = Vec::with_capacity(accepting.len() * kept.len());
+    next.chunks(width).for_each(|row| joined.extend(kept.iter().map(|&c| row[c])));
+    let next = joined;
     Flat { classes: ByteClasses { of, first }, next, accepting }
 }
 
 /// The block of every state.
 fn blocks(flat: &Flat) -> Vec<u32> {
     let (n, width) = (flat.len(), flat.classes.len());
-    let edges = || flat.next.iter().enumerate().filter(|(_, to)| **to != DEAD).map(|(i, &to)| (i, to as usize));
+    let mut edges: Vec<(u8, u32, u32)> = Vec::with_capacity(flat.next.len() / 4);
+    for (row, s) in flat.next.chunks(width.max(1)).zip(0..) {
+        let there = row.iter().enumerate().filter(|(_, to)| **to != DEAD);
+        edges.extend(there.map(|(class, &to)| (class as u8, s, to)));
+    }
     // Predecessors with the class that leads from each: `from[start[t]..start[t + 1]]`.
     let mut start = vec![0u32; n + 1];
-    edges().for_each(|(_, to)| start[to + 1] += 1);
+    edges.iter().for_each(|&(_, _, to)| start[to as usize + 1] += 1);
     for i in 1..start.len() {
         start[i] += start[i - 1];
     }
     let mut fill = start.clone();
     let mut from = vec![(0u8, 0u32); start[n] as usize];
-    for (i, to) in edges() {
-        from[fill[to] as usize] = ((i % width) as u8, (i / width) as u32);
-        fill[to] += 1;
+    for (class, s, to) in edges {
+        let place = &mut fill[to as usize];
+        from[*place as usize] = (class, s);
+        *place += 1;
     }
     // The partition: states by block in `states`, where each is in `place`.
     let accepts = |s: usize| flat.accepting[s];

@@ -10,6 +10,7 @@ pub mod count;
 pub mod explore;
 pub mod language;
 mod minimize;
+mod readers;
 
 use crate::error::Result;
 use explore::{ByteClasses, Explorer, Source};

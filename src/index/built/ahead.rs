@@ -20,10 +20,15 @@ use super::sketch::Sketch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
 
-/// Masks that are claimed at once; fewer where few are left, so that all threads end together.
+/// Masks that are claimed at once while configurations are still being found.
 const BATCH: usize = 4;
+/// Of the masks that are left a thread claims one of so many, states side by side, which are made of the same parts:
+/// so threads make few parts twice, and end together.
+const SHARE: usize = 16;
+/// No more than these, so that masks get ready in the order in which they are taken.
+const MOST: usize = 32;
 /// Steps that are told at once: who waits for them is not woken for each.
-const TOLD: usize = 32;
+const TOLD: usize = 16;
 /// Masks that are taken at once.
 const TAKEN: usize = 64;
 
@@ -46,16 +51,12 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Some of the masks that are left and that were not `claimed` before the states were known, from either end.
-    /// States side by side are made of the same parts, and two threads there would make these twice.
-    fn claim(&mut self, claimed: usize, last: bool) -> SmallVec<[u32; BATCH]> {
-        /// Of so many that are left one is claimed at a time.
-        const SHARE: usize = 16;
-        let most = (self.left.len() / SHARE).clamp(1, BATCH);
+    /// Some of the masks that are left and that were not `claimed` before the states were known.
+    fn claim(&mut self, claimed: usize) -> SmallVec<[u32; BATCH]> {
+        let most = (self.left.len() / SHARE).clamp(1, MOST);
         let mut ids = SmallVec::new();
         while ids.len() < most {
-            let next = if last { self.left.next_back() } else { self.left.next() };
-            let Some(next) = next else { break };
+            let Some(next) = self.left.next() else { break };
             if self.ids[next] as usize >= claimed {
                 ids.push(self.ids[next]);
             }
@@ -84,8 +85,8 @@ struct State {
 }
 
 impl State {
-    /// Something to do; `last` for the thread that takes masks, which makes the last ones.
-    fn claim(&mut self, last: bool) -> Option<Job> {
+    /// Something to do.
+    fn claim(&mut self) -> Option<Job> {
         let Some(wanted) = &mut self.wanted else {
             let from = self.claimed;
             // The start is found without a step.
@@ -95,7 +96,7 @@ impl State {
         if let Some(table) = wanted.table.take() {
             return Some(Job::Rows(table));
         }
-        Some(wanted.claim(self.claimed, last)).filter(|ids| !ids.is_empty()).map(Job::Masks)
+        Some(wanted.claim(self.claimed)).filter(|ids| !ids.is_empty()).map(Job::Masks)
     }
 }
 
@@ -204,7 +205,7 @@ impl Ahead {
         loop {
             let mut state = self.state();
             let job = loop {
-                let job = if state.stopped { None } else { state.claim(false) };
+                let job = if state.stopped { None } else { state.claim() };
                 match job {
                     Some(job) => break job,
                     None if state.stopped || state.wanted.is_some() => return,
@@ -222,17 +223,12 @@ impl Ahead {
         }
     }
 
-    /// Tells the others of configurations that were found.
-    pub fn tell_all(&self, steps: &mut Vec<(u32, u8)>) {
-        let mut state = self.state();
-        state.steps.append(steps);
-        self.wake(state);
-    }
-
-    /// The same where they are many.
+    /// Tells the others of configurations that were found, where these are many.
     pub fn tell(&self, steps: &mut Vec<(u32, u8)>) {
         if steps.len() >= TOLD {
-            self.tell_all(steps);
+            let mut state = self.state();
+            state.steps.append(steps);
+            self.wake(state);
         }
     }
 
@@ -276,7 +272,7 @@ impl Ahead {
             if let Some(found) = found(&mut state) {
                 return Ok(found);
             }
-            match state.claim(true) {
+            match state.claim() {
                 Some(job) => {
                     drop(state);
                     self.work(job, maker);

@@ -55,11 +55,22 @@ pub fn complete(
     {
         return Err(Error::limit("flat states", max_states as u64, least));
     }
-    let mut explorer = Explorer::new(source, max_states);
     let ahead = Arc::new(Ahead::new(index));
     let _stop = Stop(&ahead);
+    let start = || {
+        for _ in 1..threads.min(MOST) {
+            let ahead = ahead.clone();
+            // Where the system gives no thread, the others make its share.
+            _ = spare::run(move || ahead.help());
+        }
+    };
     let mut steps: Vec<(u32, u8)> = Vec::new();
-    let mut started = false;
+    // A document has as many soon: by then they are awake.
+    let mut started = threads > 1 && matches!(index.0.engine, Engine::Document { .. });
+    if started {
+        start();
+    }
+    let mut explorer = Explorer::new(source, max_states);
     let found = Flat::explore_and_tell(&mut explorer, |from, byte| {
         if threads == 1 {
             return;
@@ -67,12 +78,7 @@ pub fn complete(
         steps.push((from, byte));
         if !started && steps.len() >= MANY {
             started = true;
-            ahead.tell_all(&mut steps);
-            for _ in 1..threads.min(MOST) {
-                let ahead = ahead.clone();
-                // Where the system gives no thread, the others make its share.
-                _ = spare::run(move || ahead.help());
-            }
+            start();
         }
         if started {
             ahead.tell(&mut steps);
