@@ -131,7 +131,8 @@ fn compile(
 ) -> PyResult<Index> {
     let PyVocabulary { core, compiled } = vocabulary.get();
     let is_cancelled = cancel.is_some_and(|token| token.get().is_cancelled());
-    if let Some(found) = compiled.get(&source, &limits).filter(|_| !is_cancelled) {
+    // A cancelled one says so below.
+    if !is_cancelled && let Some(found) = compiled.get(&source, &limits) {
         return Ok(found);
     }
     let outcome = interruptible(vocabulary.py(), cancel, || {
