@@ -127,14 +127,23 @@ fn constant_bytes(program: &Program, n: &Node) -> Read {
 }
 
 impl Source<'_> {
-    /// Bytes that act alike in every configuration.
+    /// Bytes that act alike in every configuration, but inside keys of any text, which are without end, so that nobody
+    /// has seen all configurations there; see [`Explorer::tells_apart`].
     pub fn byte_classes(&self) -> ByteClasses {
         match self {
             Source::Lexeme(l) => ByteClasses::refine([l.byte_classes()]),
+            // Elements that were read are remembered as they are, so any two bytes may lead apart.
+            Source::Program(p) if p.has_unique => ByteClasses::refine([&std::array::from_fn(|byte| byte as u8)]),
             Source::Program(p) => {
                 let names = p.objects.iter().flat_map(|o| o.spelled.iter().flat_map(|s| s.bytes()));
-                let alone = alone(names);
-                let keys = p.objects.iter().flat_map(|o| o.others.iter().filter_map(|c| c.keys.as_deref()));
+                let keys = || p.objects.iter().flat_map(|o| o.others.iter().filter_map(|c| c.keys.as_deref()));
+                // And so are keys without a name.
+                let remembered = keys().flat_map(|l| {
+                    let used = l.used_bytes();
+                    (0..=u8::MAX).filter(move |&byte| used[usize::from(byte)])
+                });
+                let alone = alone(names.chain(remembered));
+                let keys = keys();
                 let lexemes = p.lexemes.iter().map(|l| &**l).chain(keys).chain([&*p.any_text]);
                 ByteClasses::refine(lexemes.map(Lexeme::byte_classes).chain([&alone]))
             }
@@ -300,6 +309,14 @@ impl<'a> Explorer<'a> {
         let made: Arc<[u8]> = (0..=u8::MAX).zip(&self.classes.first).map(of_class).collect();
         self.alike.insert(read, made.clone());
         Some(made)
+    }
+
+    /// Whether bytes of one class may lead a configuration apart: inside a key of any text, which is remembered.
+    pub fn tells_apart(&self, id: u32) -> bool {
+        let Source::Program(_) = self.source else { return false };
+        let n = &self.arena.nodes[self.top(id) as usize];
+        let items = || &self.arena.objects[n.start as usize..(n.start + n.len) as usize];
+        n.kind == Kind::Object && n.phase == Phase::Key && items().iter().any(|item| item.others)
     }
 
     /// The configuration after `byte`, if it is not refused.

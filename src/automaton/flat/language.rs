@@ -89,6 +89,9 @@ pub fn shortest(source: Source<'_>, max_states: usize) -> Result<Vec<u8>> {
 
 /// The least of the shortest byte strings that complete a configuration.
 fn shortest_from(explorer: &mut Explorer<'_>, from: u32) -> Result<Vec<u8>> {
+    if explorer.is_accepting(from) {
+        return Ok(Vec::new());
+    }
     let classes = explorer.classes().clone();
     let mut order = vec![from];
     let mut before = vec![(0, 0)];
@@ -96,15 +99,16 @@ fn shortest_from(explorer: &mut Explorer<'_>, from: u32) -> Result<Vec<u8>> {
     met.insert(from, ());
     let mut i = 0;
     while i < order.len() {
-        if explorer.is_accepting(order[i]) {
-            return Ok(spelled(&before, i as u32));
-        }
         for &byte in &classes.first {
             if let Some(to) = explorer.step(order[i], byte)?
                 && met.insert(to, ()).is_none()
             {
                 order.push(to);
                 before.push((i as u32, byte));
+                // Strings of one length are found in byte order, so the first is the least.
+                if explorer.is_accepting(to) {
+                    return Ok(spelled(&before, order.len() as u32 - 1));
+                }
             }
         }
         i += 1;
@@ -136,19 +140,18 @@ pub fn random(source: Source<'_>, seed: u64, max_bytes: usize, max_states: usize
             if explorer.is_accepting(at) && below(8) == 0 {
                 return Ok(out);
             }
-            let mut ways = Vec::new();
+            // Any class that is not refused, and of these nobody steps more than one.
             let of = explorer.classes().clone();
-            for (class, &first) in of.first.iter().enumerate() {
-                if let Some(to) = explorer.step(at, first)? {
-                    ways.push((class as u8, to));
-                }
+            let mut ways: Vec<u8> = (0..of.first.len()).map(|class| class as u8).collect();
+            let mut next = None;
+            while next.is_none() && !ways.is_empty() {
+                let class = ways.swap_remove(below(ways.len()));
+                let members: Vec<u8> = (0..=255u8).filter(|&b| of.of[b as usize] == class).collect();
+                let byte = members[below(members.len())];
+                next = explorer.step(at, byte)?.map(|to| (byte, to));
             }
-            if ways.is_empty() {
-                break;
-            }
-            let (class, to) = ways[below(ways.len())];
-            let members: Vec<u8> = (0..=255u8).filter(|&b| of.of[b as usize] == class).collect();
-            out.push(members[below(members.len())]);
+            let Some((byte, to)) = next else { break };
+            out.push(byte);
             at = to;
         }
         let rest = shortest_from(&mut explorer, at)?;

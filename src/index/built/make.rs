@@ -98,6 +98,7 @@ pub fn complete(
 pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<Tables> {
     let mut explorer = Explorer::new(index.source()?, usize::MAX);
     let classes = explorer.classes().clone();
+    let sizes = classes.sizes();
     let states = states.clamp(1, MAX_STATES);
     let (mut next, mut accepting) = (Vec::new(), Vec::new());
     let mut row = Vec::new();
@@ -106,8 +107,11 @@ pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<Table
         accepting.push(explorer.is_accepting(id));
         row.clear();
         explorer.row(id, &mut row)?;
-        next.extend(row.iter().map(|&to| match to {
+        let apart = explorer.tells_apart(id);
+        next.extend(row.iter().zip(&sizes).map(|(&to, &size)| match to {
             flat::DEAD => DEAD,
+            // The row knows where one of these bytes leads.
+            _ if apart && size > 1 => OUTSIDE,
             to if (to as usize) < states => to as u16,
             _ => OUTSIDE,
         }));
