@@ -3,9 +3,9 @@
     python tests/tools/remembered.py VOCABULARY [--cases 1000] [--seed 1]
 
 VOCABULARY is a vocabulary pack with a token for every byte. Each case is a schema of few short keys or elements from
-the same ranges of letters, in which one byte leads where another does not, compiled twice; one of the two is built, on
-one thread or two. Both read texts of such keys and elements, byte by byte. Prints every text on which they differ, and
-counts at the end; exits with 1 if there is one. Deterministic for a seed.
+the same ranges of letters, which a table that takes one letter for another confuses, compiled twice; one of the two is
+built, on one thread or two. Both read texts of such keys and elements, byte by byte. Prints every text on which they
+differ, and counts at the end; exits with 1 if there is one. Deterministic for a seed.
 """
 
 import argparse

@@ -95,9 +95,14 @@ const ESCAPE_BYTES: &[u8] = b"0123456789abcdefABCDEFnrtu";
 /// Set in a byte of a key or constant. There are fewer lexemes.
 const KEY_BYTE: u32 = 1 << 31;
 
+/// Whether a key without a name may still be read.
+fn has_others(items: &[ObjectItem]) -> bool {
+    items.iter().any(|item| item.others)
+}
+
 /// The bytes that may go on in a key, quotes and escapes aside, where all keys are named.
 fn key_bytes(items: &[ObjectItem], program: &Program, sub: Sub) -> Option<Read> {
-    if items.iter().any(|item| item.others) {
+    if has_others(items) {
         return None;
     }
     if sub != Sub::Plain {
@@ -143,8 +148,7 @@ impl Source<'_> {
                     (0..=u8::MAX).filter(move |&byte| used[usize::from(byte)])
                 });
                 let alone = alone(names.chain(remembered));
-                let keys = keys();
-                let lexemes = p.lexemes.iter().map(|l| &**l).chain(keys).chain([&*p.any_text]);
+                let lexemes = p.lexemes.iter().map(|l| &**l).chain(keys()).chain([&*p.any_text]);
                 ByteClasses::refine(lexemes.map(Lexeme::byte_classes).chain([&alone]))
             }
         }
@@ -315,8 +319,8 @@ impl<'a> Explorer<'a> {
     pub fn tells_apart(&self, id: u32) -> bool {
         let Source::Program(_) = self.source else { return false };
         let n = &self.arena.nodes[self.top(id) as usize];
-        let items = || &self.arena.objects[n.start as usize..(n.start + n.len) as usize];
-        n.kind == Kind::Object && n.phase == Phase::Key && items().iter().any(|item| item.others)
+        let in_key = n.kind == Kind::Object && n.phase == Phase::Key;
+        in_key && has_others(&self.arena.objects[n.start as usize..(n.start + n.len) as usize])
     }
 
     /// The configuration after `byte`, if it is not refused.

@@ -132,6 +132,7 @@ pub fn random(source: Source<'_>, seed: u64, max_bytes: usize, max_states: usize
         ((z ^ z >> 31) % n.max(1) as u64) as usize
     };
     let mut explorer = Explorer::new(source, max_states);
+    let of = explorer.classes().clone();
     let mut steps = below(max_bytes.saturating_add(1));
     loop {
         let mut at = 0;
@@ -141,8 +142,7 @@ pub fn random(source: Source<'_>, seed: u64, max_bytes: usize, max_states: usize
                 return Ok(out);
             }
             // Any class that is not refused, and of these nobody steps more than one.
-            let of = explorer.classes().clone();
-            let mut ways: Vec<u8> = (0..of.first.len()).map(|class| class as u8).collect();
+            let mut ways: Vec<u8> = (0..of.len()).map(|class| class as u8).collect();
             let mut next = None;
             while next.is_none() && !ways.is_empty() {
                 let class = ways.swap_remove(below(ways.len()));

@@ -59,9 +59,7 @@ fn merge_classes(classes: &ByteClasses, width: usize, next: Vec<u32>, accepting:
         *slot = map[classes.of[b] as usize];
     }
     let first = kept.iter().map(|&c| classes.first[c]).collect();
-    let mut joined = Vec::with_capacity(accepting.len() * kept.len());
-    next.chunks(width).for_each(|row| joined.extend(kept.iter().map(|&c| row[c])));
-    let next = joined;
+    let next = next.chunks(width).flat_map(|row| kept.iter().map(|&c| row[c])).collect();
     Flat { classes: ByteClasses { of, first }, next, accepting }
 }
 
@@ -69,7 +67,7 @@ fn merge_classes(classes: &ByteClasses, width: usize, next: Vec<u32>, accepting:
 fn blocks(flat: &Flat) -> Vec<u32> {
     let (n, width) = (flat.len(), flat.classes.len());
     let mut edges: Vec<(u8, u32, u32)> = Vec::with_capacity(flat.next.len() / 4);
-    for (row, s) in flat.next.chunks(width.max(1)).zip(0..) {
+    for (row, s) in flat.next.chunks(width).zip(0..) {
         let there = row.iter().enumerate().filter(|(_, to)| **to != DEAD);
         edges.extend(there.map(|(class, &to)| (class as u8, s, to)));
     }

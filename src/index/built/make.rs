@@ -65,7 +65,7 @@ pub fn complete(
         }
     };
     let mut steps: Vec<(u32, u8)> = Vec::new();
-    // A document has as many soon: by then they are awake.
+    // A document has `MANY` configurations soon, and who sleeps takes a while to wake.
     let mut started = threads > 1 && matches!(index.0.engine, Engine::Document { .. });
     if started {
         start();

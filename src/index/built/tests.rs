@@ -337,7 +337,7 @@ fn document(schema: &str) -> Index {
     Index::from_json_schema(schema, &vocabulary(), &options, &Limits::default()).unwrap()
 }
 
-/// Schemas under which what was read is remembered, with two texts that they take in place of `?`.
+/// Schemas under which what was read is remembered, each with a text and what may stand there for a `?`.
 const REMEMBERED: [(&str, &str, [&str; 3]); 5] = [
     (r#"{"additionalProperties": {"const": 1}, "type": "object"}"#, r#"{"?": 1, "?": 1}"#, ["k", "j", "kj"]),
     (
