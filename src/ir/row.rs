@@ -8,14 +8,13 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use super::expr::{Edge, Expr, ExprId, Exprs};
+use super::pieces::{Parts, split_at_borders};
 use crate::error::{Error, Result};
 use crate::work::{spend, unwatched};
 
 /// Pieces before one that are compared with it, where many lead to one place. To make an expression takes as long as
 /// some dozens of comparisons.
 const RECENT: usize = 16;
-
-type Parts = SmallVec<[ExprId; 8]>;
 
 impl Exprs {
     /// The one-byte transitions of `e`: sorted disjoint ranges; bytes without a range lead to `NEVER`.
@@ -152,59 +151,31 @@ impl Exprs {
         self.merge_rows(&rows)
     }
 
-    /// Splits the byte axis at every range border and unites the targets of each piece.
+    /// Unites the targets of each piece of the rows.
     fn merge_rows(&mut self, rows: &[Arc<[Edge]>]) -> Vec<Edge> {
-        // A bit for every byte at which some edge starts or has ended.
-        let mut starts = [0u64; 5];
-        // Sweep: edges sorted by lo enter at their start and leave after their end.
-        let mut all: Vec<Edge> = Vec::with_capacity(rows.iter().map(|r| r.len()).sum());
-        for row in rows {
-            for e in row.iter() {
-                let after = e.hi as usize + 1;
-                starts[e.lo as usize / 64] |= 1 << (e.lo % 64);
-                starts[after / 64] |= 1 << (after % 64);
-            }
-            all.extend_from_slice(row);
-        }
-        all.sort_unstable_by_key(|e| e.lo);
-        let mut active: SmallVec<[Edge; 16]> = SmallVec::new();
-        let mut next = 0;
-        let mut out = Vec::with_capacity(all.len());
-        let mut lo = 0usize;
-        let mut targets: Parts = SmallVec::new();
+        let mut out = Vec::with_capacity(rows.iter().map(|r| r.len()).sum());
         // Pieces with holes between them often have the same targets.
         let mut known: SmallVec<[(Parts, ExprId); 4]> = SmallVec::new();
         let mut replaced = 0;
-        while lo < 256 {
-            let hi = next_start(&starts, lo + 1) - 1;
-            active.retain(|e| e.hi as usize >= lo);
-            while next < all.len() && all[next].lo as usize <= lo {
-                active.push(all[next]);
-                next += 1;
-            }
-            if !active.is_empty() {
-                targets.clear();
-                targets.extend(active.iter().map(|e| e.to));
-                targets.sort_unstable();
-                targets.dedup();
-                let to = if targets.len() == 1 {
-                    targets[0]
-                } else if let Some((_, to)) = known.iter().rev().find(|(t, _)| *t == targets) {
-                    *to
+        split_at_borders(rows, |lo, hi, targets| {
+            targets.sort_unstable();
+            targets.dedup();
+            let to = if let [one] = **targets {
+                one
+            } else if let Some((_, to)) = known.iter().rev().find(|(t, _)| t == targets) {
+                *to
+            } else {
+                let to = self.alt(targets);
+                if known.len() < RECENT {
+                    known.push((targets.clone(), to));
                 } else {
-                    let to = self.alt(&targets);
-                    if known.len() < RECENT {
-                        known.push((targets.clone(), to));
-                    } else {
-                        known[replaced] = (targets.clone(), to);
-                        replaced = (replaced + 1) % RECENT;
-                    }
-                    to
-                };
-                out.push(Edge { lo: lo as u8, hi: hi as u8, to });
-            }
-            lo = hi + 1;
-        }
+                    known[replaced] = (targets.clone(), to);
+                    replaced = (replaced + 1) % RECENT;
+                }
+                to
+            };
+            out.push(Edge { lo, hi, to });
+        });
         join(out)
     }
 
@@ -373,21 +344,6 @@ impl Exprs {
         }
         unwatched(|| self.is_inhabited(e, usize::MAX)).unwrap_or(true)
     }
-}
-
-/// The first place from `at` on at which a range starts or has ended; 256 is the last.
-#[inline]
-fn next_start(starts: &[u64; 5], at: usize) -> usize {
-    let mut word = at / 64;
-    let mut bits = starts[word] & (!0 << (at % 64));
-    while bits == 0 {
-        word += 1;
-        match starts.get(word) {
-            Some(&more) => bits = more,
-            None => return 256,
-        }
-    }
-    (word * 64 + bits.trailing_zeros() as usize).min(256)
 }
 
 /// Joins neighbouring ranges with one target and drops dead ones.

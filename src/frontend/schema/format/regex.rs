@@ -90,14 +90,17 @@ pub(super) fn regex(x: &mut Exprs) -> ExprId {
     let assertion = alt![text("^"), text("$"), text("\\b"), text("\\B")];
     let repeated = cat![atom, quantifier];
     let mut terms = any(&alt![repeated, assertion]).built(x);
-    let mut choice = cat![terms, any(&cat![text("|"), terms])].built(x);
+    let mut others = any(&cat![text("|"), terms]).built(x);
+    let mut choice = cat![terms, others].built(x);
     for _ in 0..DEPTH {
         let group = cat![text("("), opt(&text("?:")), choice, text(")"), quantifier];
         let look = cat![text("(?"), alt![text("="), text("!"), text("<="), text("<!")], choice, text(")")];
         terms = any(&alt![repeated, assertion, group, look]).built(x);
-        choice = cat![terms, any(&cat![text("|"), terms])].built(x);
+        others = any(&cat![text("|"), terms]).built(x);
+        choice = cat![terms, others].built(x);
     }
     let name = cat![ascii(&[(b'A', b'Z'), (b'_', b'_'), (b'a', b'z')]), any(&alt![ALNUM, text("_")])];
     let named = cat![text("(?<"), name, text(">"), choice, text(")"), quantifier];
-    alt![choice, cat![terms, named, choice]].build(x)
+    // The terms before both once: alternatives with one beginning would derive to twice as much.
+    cat![terms, alt![others, cat![named, choice]]].build(x)
 }
