@@ -79,6 +79,7 @@ pub mod mask_kernels;
 pub mod pages;
 #[cfg(feature = "python")]
 mod python;
+pub mod random;
 pub mod vocab;
 pub mod work;
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use interlock::frontend::regex::{Dialect, RegexOptions};
 use interlock::frontend::schema::{Enforcement, SchemaOptions, Whitespace};
+use interlock::random::Rng;
 use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
 fn vocabulary<T: AsRef<[u8]>>(tokens: &[T]) -> Arc<Vocabulary> {
@@ -215,7 +216,7 @@ fn wander(index: &Index, oracle: &Index, walks: u64, length: usize) -> HashSet<S
     let size = index.vocabulary().size() as u32;
     let mut seen = HashSet::new();
     let mut documents = HashSet::new();
-    let mut seed = 0x9E37_79B9_7F4A_7C15u64;
+    let mut rng = Rng(1);
     for _ in 0..walks {
         let mut g = start(index);
         for _ in 0..length {
@@ -225,9 +226,7 @@ fn wander(index: &Index, oracle: &Index, walks: u64, length: usize) -> HashSet<S
                 assert_eq!(allowed, accepted, "after {:?}", text(&g));
                 assert!(ends(&g), "a dead end after {:?}", text(&g));
             }
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let id = allowed[(seed >> 33) as usize % allowed.len()];
-            g.try_advance(id);
+            g.try_advance(*rng.pick(&allowed));
             if g.is_terminated() {
                 break;
             }

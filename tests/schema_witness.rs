@@ -9,6 +9,7 @@ mod support;
 
 use interlock::frontend::schema::{Formats, PropertyOrder, SchemaOptions, Whitespace, lower, parse_schema};
 use interlock::ir::Rules;
+use interlock::random::Rng;
 use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -124,18 +125,8 @@ fn instances_are_accepted_in_any_order_of_keys() {
     assert!(judged > 60, "only {judged} instances");
 }
 
-/// Numbers that look random and are the same every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % n.max(1)
-    }
-}
-
 /// Walks along allowed tokens, mostly along ones that the schemas speak of; answers whether the document was ended.
-fn walk(name: &str, index: &Index, rules: &mut Rules, random: &mut Random) -> bool {
+fn walk(name: &str, index: &Index, rules: &mut Rules, random: &mut Rng) -> bool {
     let mut guide = index.guide(&GuideOptions::default()).unwrap();
     let end = index.vocabulary().len() as u32 - 1;
     for step in 0..80 {
@@ -183,7 +174,7 @@ fn walk(name: &str, index: &Index, rules: &mut Rules, random: &mut Random) -> bo
 fn walks_never_get_stuck_and_end_in_what_the_rules_accept() {
     let vocabulary = vocabulary();
     let walks: usize = std::env::var("WALKS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
-    let mut random = Random(7);
+    let mut random = Rng(7);
     let mut ended = 0;
     for c in cases() {
         let name = c["name"].as_str().unwrap();

@@ -151,19 +151,17 @@ fn next_start(starts: &[u64; 5], at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Rng;
 
     /// Rows of pseudorandom edges that do not overlap.
-    fn some_rows(count: usize, state: &mut u32) -> Vec<Arc<[Edge]>> {
-        let mut below = |n: u32| {
-            *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (*state >> 8) % n
-        };
+    fn some_rows(count: usize, rng: &mut Rng) -> Vec<Arc<[Edge]>> {
+        let mut below = |n: usize| rng.below(n);
         (0..count)
             .map(|_| {
                 let (mut edges, mut at) = (Vec::new(), below(40));
                 while at < 256 {
                     let hi = (at + below(30)).min(255);
-                    edges.push(Edge { lo: at as u8, hi: hi as u8, to: ExprId(below(6)) });
+                    edges.push(Edge { lo: at as u8, hi: hi as u8, to: ExprId(below(6) as u32) });
                     at = hi + 1 + below(3) * below(20);
                 }
                 edges.into()
@@ -173,9 +171,9 @@ mod tests {
 
     #[test]
     fn few_and_many_rows_are_split_as_each_byte_says() {
-        let mut state = 1;
+        let mut rng = Rng(1);
         for count in (0..=12).cycle().take(600) {
-            let rows = some_rows(count, &mut state);
+            let rows = some_rows(count, &mut rng);
             let mut expected: Vec<Vec<ExprId>> = Vec::new();
             for byte in 0..=255u8 {
                 let mut to: Vec<ExprId> =

@@ -1,4 +1,5 @@
 use super::*;
+use crate::random::Rng;
 
 /// The definition, one bit at a time.
 fn slow(lanes: &mut [f32], words: &[u32]) {
@@ -11,10 +12,10 @@ fn slow(lanes: &mut [f32], words: &[u32]) {
 
 /// A fixed sequence of words with sparse, dense, empty and full ones among them.
 fn words(n: usize, seed: u64) -> Vec<u32> {
-    let mut x = seed | 1;
+    let mut rng = Rng(seed);
     (0..n)
         .map(|i| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let x = rng.bits();
             match i % 5 {
                 0 => 0,
                 1 => u32::MAX,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::random::Rng;
 use std::collections::BTreeMap;
 
 fn trie(words: &[(&str, u32)]) -> Trie {
@@ -61,12 +62,9 @@ fn an_empty_item_sits_at_the_root() {
 
 #[test]
 fn agrees_with_a_map_on_arbitrary_bytes() {
-    // A small multiplicative generator: the words cover all byte values, shared prefixes and repeats.
-    let mut seed = 1u64;
-    let mut next = |n: u64| {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) % n
-    };
+    // The words cover all byte values, shared prefixes and repeats.
+    let mut rng = Rng(1);
+    let mut next = |n: usize| rng.below(n);
     let words: Vec<Vec<u8>> = (0..3000)
         .map(|_| {
             let wide = next(2) == 0;

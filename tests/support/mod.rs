@@ -2,9 +2,10 @@
 
 #![allow(dead_code)] // Each test binary uses a part of this.
 
+pub use interlock::random as rng;
+
 pub mod check;
 pub mod patterns;
-pub mod rng;
 pub mod rules_accept;
 pub mod schemas;
 pub mod twin;

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::explore::{ByteClasses, Explorer, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hash::SeededMap;
+use crate::random::Rng;
 use crate::work::go_on;
 
 /// Which members of a first language a search is for.
@@ -122,15 +123,8 @@ fn shortest_from(explorer: &mut Explorer<'_>, from: u32) -> Result<Vec<u8>> {
 /// # Errors
 /// `Unsatisfiable` if the shortest member is longer; `Limit` as for [`shortest`].
 pub fn random(source: Source<'_>, seed: u64, max_bytes: usize, max_states: usize) -> Result<Vec<u8>> {
-    let mut rng = seed;
-    // SplitMix64 (Steele, Lea and Flood 2014).
-    let mut below = move |n: usize| {
-        rng = rng.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = rng;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) % n.max(1) as u64) as usize
-    };
+    let mut rng = Rng(seed);
+    let mut below = |n: usize| rng.below(n);
     let mut explorer = Explorer::new(source, max_states);
     let of = explorer.classes().clone();
     let mut steps = below(max_bytes.saturating_add(1));

@@ -1,6 +1,7 @@
 use super::explore::ByteClasses;
 use super::minimize::minimize;
 use super::{DEAD, Flat};
+use crate::random::Rng;
 
 /// Moore's algorithm, the slow twin: the number of classes of states that no word tells apart.
 fn naive_states(flat: &Flat) -> usize {
@@ -31,11 +32,8 @@ fn naive_states(flat: &Flat) -> usize {
 
 #[test]
 fn minimal_as_the_naive_minimizer_says() {
-    let mut seed = 7u64;
-    let mut below = |n: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % n
-    };
+    let mut rng = Rng(7);
+    let mut below = |n: usize| rng.below(n);
     let mut of = [0u8; 256];
     of[b'a' as usize] = 1;
     of[b'b' as usize] = 2;

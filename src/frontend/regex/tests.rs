@@ -1,4 +1,5 @@
 use super::*;
+use crate::random::Rng;
 
 fn py(pattern: &str, flags: &str) -> (Exprs, ExprId) {
     let mut x = Exprs::new(1_000_000);
@@ -138,11 +139,8 @@ fn what_is_found_anywhere_is_cut_down_and_stays_the_same() {
     let atoms = ["a", "ab", "[ab]", ".", "[^a]", "é", "(?:a|bb)", "(?:a*|b)", "(?:b+a*)"];
     let counts = ["", "?", "*", "+", "{2}", "{0,2}", "{1,3}", "{2,}"];
     let part = |n: usize| format!("{}{}", atoms[n % atoms.len()], counts[n / atoms.len() % counts.len()]);
-    let mut seed = 5u64;
-    let mut next = || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize
-    };
+    let mut rng = Rng(5);
+    let mut next = || rng.below(1 << 31);
     let mut all = 0;
     for n in 0..600 {
         let inner = (0..1 + next() % 3).map(|_| part(next())).collect::<String>();

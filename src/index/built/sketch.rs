@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::index::composition::{Composition, Part};
 use crate::index::submask::{Inner, SPARSE};
+use crate::random::scattered;
 
 /// Rows of which the hash is remembered; all are forgotten when there are more.
 const KNOWN: usize = 512;
@@ -29,14 +30,6 @@ pub struct Sketch {
 
 /// Words that have factors of their own; a further factor belongs to each so many.
 const BLOCK: usize = 64;
-
-/// A number that looks like any other (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014).
-const fn scattered(n: u64) -> u64 {
-    let x = n.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ x >> 31
-}
 
 const FACTORS: [u64; BLOCK] = {
     let mut factors = [0; BLOCK];

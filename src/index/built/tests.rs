@@ -12,6 +12,7 @@ use crate::automaton::lexeme::CLOSED;
 use crate::frontend::regex::{Dialect, RegexOptions};
 use crate::frontend::schema::{SchemaOptions, Whitespace};
 use crate::index::tables::{Tables as VocabularyTables, Walked};
+use crate::random::Rng;
 use crate::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
 fn vocabulary() -> Arc<Vocabulary> {
@@ -52,7 +53,7 @@ fn tables_say_what_guides_and_walks_of_the_trie_say() {
             assert_eq!(row.iter().map(|w| w.count_ones() as usize).sum::<usize>(), walked.len(), "{pattern}");
             assert!(walked.iter().all(|&(t, _)| row[t as usize >> 5] >> (t & 31) & 1 == 1), "{pattern}");
         }
-        let mut seed = 3u64;
+        let mut rng = Rng(3);
         for _ in 0..20 {
             let mut guide = index.guide(&GuideOptions::default()).unwrap();
             let mut state = 0;
@@ -63,8 +64,7 @@ fn tables_say_what_guides_and_walks_of_the_trie_say() {
                 assert_eq!(mask(&made, state), row, "{pattern}");
                 assert_eq!(made.is_accepting(state), guide.is_accepting());
                 let allowed: Vec<u32> = guide.allowed_token_ids().into_iter().filter(|&t| t != 265).collect();
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let Some(&token) = allowed.get((seed >> 33) as usize % allowed.len().max(1)) else { break };
+                let Some(&token) = allowed.get(rng.below(allowed.len())) else { break };
                 guide.advance(token).unwrap();
                 state = made.advance(state, index.vocabulary().spelling(token).unwrap());
                 assert!(state < OUTSIDE);
@@ -120,11 +120,8 @@ fn a_beginning_leads_outside_only_where_the_whole_goes_on() {
 
 #[test]
 fn rows_of_next_states_give_back_the_table() {
-    let mut seed = 5u64;
-    let mut below = |n: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % n
-    };
+    let mut rng = Rng(5);
+    let mut below = |n: usize| rng.below(n);
     for (states, width) in [(1u16, 1usize), (1, 256), (40, 3), (300, 70), (2_000, 20)] {
         let mut table: Vec<u16> = Vec::new();
         for s in 0..states {
@@ -136,7 +133,7 @@ fn rows_of_next_states_give_back_the_table() {
                 _ => {
                     let at = table.len();
                     table.extend(vec![super::DEAD; width]);
-                    (0..below(4)).for_each(|_| table[at + below(width as u64) as usize] = below(states.into()) as u16);
+                    (0..below(4)).for_each(|_| table[at + below(width)] = below(states.into()) as u16);
                 }
             }
         }
@@ -153,15 +150,12 @@ fn rows_of_next_states_give_back_the_table() {
 
 #[test]
 fn sets_of_masks_give_back_what_was_added() {
-    let mut seed = 1u64;
-    let mut below = |n: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % n
-    };
+    let mut rng = Rng(1);
+    let mut below = |n: usize| rng.below(n);
     let mut rows: Vec<Vec<u32>> = vec![vec![0; 40], vec![u32::MAX; 40]];
     for _ in 0..200 {
-        let mut row = rows[below(rows.len() as u64) as usize].clone();
-        (0..below(8)).for_each(|_| row[below(40) as usize] ^= 1 << below(32));
+        let mut row = rows[below(rows.len())].clone();
+        (0..below(8)).for_each(|_| row[below(40)] ^= 1 << below(32));
         rows.push(row);
     }
     rows.extend_from_within(..50);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::random::Rng;
 
 /// All strings over `ab-` of up to `most` letters.
 fn strings(most: usize) -> Vec<Vec<u8>> {
@@ -36,15 +37,10 @@ fn a_union_takes_what_one_of_its_alternatives_does() {
     let mut x = Exprs::new(1 << 20);
     let all = counted(&mut x);
     let taken = |x: &mut Exprs, e: ExprId| -> Vec<bool> { strings.iter().map(|s| x.accepts(e, s)).collect() };
-    let mut next = 7usize;
+    let mut rng = Rng(7);
     let mut dropped = 0;
     for _ in 0..300 {
-        let parts: Vec<ExprId> = (0..4)
-            .map(|_| {
-                next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                all[(next >> 33) % all.len()]
-            })
-            .collect();
+        let parts = [0; 4].map(|_| *rng.pick(&all));
         let union = x.alt(&parts);
         let of_parts: Vec<Vec<bool>> = parts.iter().map(|&p| taken(&mut x, p)).collect();
         let any: Vec<bool> = (0..strings.len()).map(|i| of_parts.iter().any(|of| of[i])).collect();

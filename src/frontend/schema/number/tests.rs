@@ -1,5 +1,6 @@
 use super::*;
 use crate::error::ErrorKind;
+use crate::random::Rng;
 use rustc_hash::FxHashMap;
 
 fn d(s: &str) -> Decimal {
@@ -50,16 +51,12 @@ fn assert_no_dead_ends(x: &mut Exprs, e: ExprId, max_states: usize) -> usize {
     order.len()
 }
 
-/// A small deterministic generator (splitmix64).
-struct Random(u64);
+/// Random numbers.
+struct Random(Rng);
 
 impl Random {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % n
+        self.0.below(n as usize) as u64
     }
 
     /// A decimal in thousandths and one of its spellings.
@@ -87,7 +84,7 @@ fn spell(n: i128, extra_zeros: u64) -> String {
 
 #[test]
 fn ranges_agree_with_plain_arithmetic() {
-    let mut random = Random(7);
+    let mut random = Random(Rng(7));
     let (mut yes, mut no) = (0, 0);
     for round in 0..3_000 {
         let mut x = arena();
