@@ -13,13 +13,13 @@ mod support;
 
 use interlock::frontend::regex::{Dialect, RegexOptions};
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::random::Rng;
 use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 use support::check::{Found, Plan, walk};
-use support::rng::Rng;
 use support::twin::{PatternTwin, Spellings};
 use support::walk::Walker;
 

@@ -4,11 +4,11 @@ mod support;
 
 use interlock::frontend::regex::{Dialect, RegexOptions};
 use interlock::frontend::schema::SchemaOptions;
+use interlock::random::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use support::rng::Rng;
 use support::schemas::{HINTS, SCHEMAS};
 use support::vocabulary;
 use support::walk::Walker;

@@ -4,10 +4,10 @@
 mod support;
 
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::random::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
 use support::check::{Plan, walk};
-use support::rng::Rng;
 use support::twin::{Spellings, difference};
 use support::vocabulary;
 use support::walk::Walker;

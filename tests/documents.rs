@@ -5,9 +5,9 @@ mod support;
 
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions, lower, parse_schema};
 use interlock::ir::Rules;
+use interlock::random::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits};
 use serde_json::Value;
-use support::rng::Rng;
 use support::rules_accept::rules_accept;
 use support::vocabulary;
 use support::walk::Walker;

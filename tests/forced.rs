@@ -3,10 +3,10 @@
 
 mod support;
 
+use interlock::random::Rng;
 use interlock::vocab::{Model, Next, Recipe, SENTENCEPIECE, UNIGRAM};
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
-use support::rng::Rng;
 
 const PATTERNS: [&str; 4] = [
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",

@@ -4,9 +4,9 @@ mod support;
 
 use interlock::frontend::regex::{Dialect, RegexOptions};
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::random::Rng;
 use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::sync::{Arc, OnceLock};
-use support::rng::Rng;
 use support::schemas::{HINTS, SCHEMAS};
 use support::vocabulary::{self, EOS};
 use support::walk::Walker;

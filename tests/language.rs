@@ -4,9 +4,9 @@ mod support;
 
 use interlock::frontend::regex::{Dialect, RegexOptions};
 use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::random::Rng;
 use interlock::{ErrorKind, GuideOptions, Index, Limits};
 use support::patterns;
-use support::rng::Rng;
 use support::vocabulary::small;
 
 const MOST: usize = 20_000;

@@ -6,11 +6,11 @@ mod support;
 
 use interlock::frontend::regex::{Dialect, RegexOptions};
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::random::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary};
 use std::sync::{Arc, OnceLock};
 use support::check::{Found, Plan, walk};
 use support::patterns::PATTERNS;
-use support::rng::Rng;
 use support::schemas::SCHEMAS;
 use support::twin::{PatternTwin, Spellings};
 use support::vocabulary;

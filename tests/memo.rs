@@ -4,8 +4,8 @@
 mod support;
 
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::random::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
-use support::rng::Rng;
 use support::schemas::SCHEMAS;
 use support::twin::{difference, tried_row};
 use support::vocabulary;

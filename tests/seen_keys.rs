@@ -8,9 +8,9 @@
 mod support;
 
 use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions};
+use interlock::random::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
-use support::rng::Rng;
 use support::twin::{difference, tried_row};
 
 /// Tokens that stay in a key or end it, separated by spaces; "_" is a space.

@@ -3,9 +3,9 @@
 mod support;
 
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::random::Rng;
 use interlock::{GuideOptions, Index, Limits};
 use support::check::{Plan, walk};
-use support::rng::Rng;
 use support::twin::Spellings;
 use support::walk::Walker;
 

@@ -1,8 +1,6 @@
-//! What tests share: random numbers, a small vocabulary, walks under a mask, and slow twins.
+//! What tests share: a small vocabulary, walks under a mask, and slow twins.
 
 #![allow(dead_code)] // Each test binary uses a part of this.
-
-pub use interlock::random as rng;
 
 pub mod check;
 pub mod patterns;

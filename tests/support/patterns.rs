@@ -1,6 +1,6 @@
 //! Patterns to test with: chosen ones, and a generator.
 
-use super::rng::Rng;
+use interlock::random::Rng;
 
 /// Chosen patterns, in Python's syntax.
 pub const PATTERNS: &[&str] = &[

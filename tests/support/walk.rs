@@ -1,6 +1,6 @@
 //! Walks under a mask: at random, or along a text cut into tokens at random.
 
-use super::rng::Rng;
+use interlock::random::Rng;
 use interlock::{Guide, Vocabulary};
 
 /// How the next token of a walk is chosen.

@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use interlock::mask_kernels::{LogitRow, NEG_INFINITY_F16, apply_row};
-use interlock_benches::rng::Rng;
+use interlock::random::Rng;
 
 const COLUMNS: usize = 128_256;
 

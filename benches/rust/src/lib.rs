@@ -1,8 +1,6 @@
 //! What the benchmarks written in Rust share: a vocabulary, sources with documents, and walks. Nothing here is random
 //! or downloaded, so that the same compiler gives the same instructions everywhere.
 
-#[path = "../../../tests/support/rng.rs"]
-pub mod rng;
 #[path = "../../../tests/support/vocabulary.rs"]
 pub mod small;
 pub mod sources;
