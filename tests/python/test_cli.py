@@ -14,7 +14,7 @@ import pytest
 
 import interlock
 from interlock.cli.check import pointer_at
-from interlock.cli.graph import bytewise, characters, jumps, label
+from interlock.cli.graph import bytewise, characters, counted, jumps, label
 from interlock.cli.layout import layered
 from interlock.cli.sources import extract
 from interlock.cli.svg import svg
@@ -131,24 +131,38 @@ def automaton(pattern):
 
 def accepts(graph, text):
     """Whether a graph of single characters or of runs accepts a text."""
-    at = [(0, 0)]
-    for state, read in at:
+    # A state, what was read, and how often its counted loop was taken.
+    at = [(0, 0, 0)]
+    for state, read, taken in at:
         if read == len(text) and state in graph.accepting:
             return True
         for e in graph.edges:
-            if e.src != state:
+            if e.src != state or e.most and taken == e.most:
                 continue
+            taken_there = taken + 1 if e.most else 0
             if e.run and text.startswith(e.run, read):
-                at.append((e.dst, read + len(e.run)))
+                at.append((e.dst, read + len(e.run), taken_there))
             elif not e.run and read < len(text) and any(low <= ord(text[read]) <= high for low, high in e.ranges):
-                at.append((e.dst, read + 1))
+                at.append((e.dst, read + 1, taken_there))
     return False
 
 
-@pytest.mark.parametrize("pattern", ["(GET|POST) /[a-z]+( HTTP/1[.][01])?", "é[à-ü]?|日本.*", "(ab)*c", "aa?a?b", "x"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(GET|POST) /[a-z]+( HTTP/1[.][01])?",
+        "é[à-ü]?|日本.*",
+        "(ab)*c",
+        "aa?a?b",
+        "x",
+        "/?[a-z]{0,5}",
+        "([a-c]{0,4};)*x?",
+        "[a-c]{2,6}(b;)?",
+    ],
+)
 def test_drawn_automata_accept_what_the_pattern_does(pattern):
     full = automaton(pattern)
-    short = jumps(full)
+    short = jumps(counted(full))
     assert len(short.states) <= len(full.states)
     texts = [
         "GET /x",
@@ -166,6 +180,13 @@ def test_drawn_automata_accept_what_the_pattern_does(pattern):
         "b",
         "x",
         "",
+        "abcab",
+        "abcabc",
+        "abca;bcab;x",
+        "abcab;",
+        "/abcde",
+        "/abcdef",
+        "cb;",
     ]
     for text in texts:
         expected = re.fullmatch(pattern, text) is not None
@@ -177,6 +198,21 @@ def test_forced_runs():
     assert sorted((e.run, e.forced) for e in short.edges if e.run) == [(" HTTP/1.", 7), ("GET /", 4), ("POST /", 5)]
     assert [label(e) for e in automaton('[^"]|é').edges] == ['any but "']
     assert [label(e) for e in automaton("[a-z0-9_]").edges] == ["0-9 _ a-z"]
+
+
+def test_counted_characters_are_one_state():
+    short = counted(automaton("/[a-z]{0,40}(;|$)"))
+    assert {(e.src, e.dst, label(e)) for e in short.edges} == {
+        (0, 1, "/"),
+        (1, 1, "a-z, at most 40 times"),
+        (1, 2, ";"),
+    }
+    after_one = counted(automaton("0{1,30}x?"))
+    assert {label(e) for e in after_one.edges} == {"0", "0, at most 29 times", "x"}
+    # How many there must be is no choice, what may follow depends on how many there were, or they are too few.
+    for pattern in ["[ab]{30}", "[a-z]{0,40}x", "a{0,2}"]:
+        graph = automaton(pattern)
+        assert len(counted(graph).states) == len(graph.states), pattern
 
 
 @pytest.mark.parametrize(

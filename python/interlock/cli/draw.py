@@ -5,7 +5,8 @@
   interlock draw order.json --form states --whitespace compact -o states.svg
 
 An .html file holds both forms, to be zoomed and dragged; an .svg file the one that --form names. Characters beyond
-ASCII are drawn as characters, not as bytes. A blank is written as a small open box.
+ASCII are drawn as characters, not as bytes. A blank is written as a small open box. In the compressed form, states that
+differ by how many more characters may follow are one state, with a loop that says how many.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 
 from interlock.cli import exits, files, sources, vocabularies
-from interlock.cli.graph import bytewise, characters, jumps
+from interlock.cli.graph import bytewise, characters, counted, jumps
 from interlock.cli.output import Output, facts
 from interlock.cli.svg import page, svg
 
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise exits.UsageError(f"--out {args.out}: the name must end in .svg or .html")
     index = sources.read(args.source, args).compile(vocabularies.byte_vocabulary())
     full = characters(*bytewise(index.automaton(args.max_states)))
-    short = jumps(full)
+    short = jumps(counted(full))
     if args.out.endswith(".html"):
         drawings = [("Forced runs as single edges", svg(short, args.source)), ("All states", svg(full, args.source))]
         text = page(drawings, args.source)

@@ -1,27 +1,34 @@
 """The automaton of a source over characters, and its compressed form.
 
-``Index.automaton`` finds the states over bytes and merges equal ones, so the result is minimal. Two rewritings
+``Index.automaton`` finds the states over bytes and merges equal ones, so the result is minimal. Three rewritings
 make it readable:
 
 * ``characters``: a state inside a UTF-8 sequence is no state of the text; edges carry code points instead of bytes.
+* ``counted``: states one after the other that differ by how many more characters of a class may follow become one
+  state with a loop that says how often it is taken at most.
 * ``jumps``: a state with one way on and that way one character is *forced*; chains of them become one edge with the
   whole text. This is the compressed automaton of jump-forward decoding.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 
 import interlock
 
 Ranges = tuple[tuple[int, int], ...]
+
+FEWEST = 4
+"""States that are worth a loop with a number."""
 
 
 @dataclass
 class Edge:
     """From ``src`` to ``dst`` by any of ``ranges``, or, with ``run``, by this text.
 
-    ``forced`` is how many of the last characters of ``run`` have no alternative.
+    ``forced`` is how many of the last characters of ``run`` have no alternative. A loop with ``most`` is taken at most
+    so often each time its state is reached.
     """
 
     src: int
@@ -29,6 +36,7 @@ class Edge:
     ranges: Ranges
     run: str = ""
     forced: int = 0
+    most: int = 0
 
 
 @dataclass
@@ -103,10 +111,50 @@ def _reachable(graph: Graph) -> Graph:
             if edge.dst not in order:
                 order[edge.dst] = len(order)
                 queue.append(edge.dst)
-    edges = [
-        Edge(order[e.src], order[e.dst], e.ranges, e.run, e.forced) for state in queue for e in onward.get(state, [])
-    ]
+    edges = [replace(e, src=order[e.src], dst=order[e.dst]) for state in queue for e in onward.get(state, [])]
     return Graph({order[s] for s in graph.accepting if s in order}, edges)
+
+
+def counted(graph: Graph) -> Graph:
+    """States that differ by how many more characters of one class may follow as one state, which counts them."""
+    onward: dict[int, dict[tuple[int, Ranges], Edge]] = {s: {} for s in graph.states}
+    for edge in graph.edges:
+        onward[edge.src][edge.dst, edge.ranges] = edge
+    entries = Counter(edge.dst for edge in graph.edges)
+    # Where a chain was seen to break off; those that begin inside it break off there, too.
+    broken: set[tuple[int, Ranges]] = set()
+
+    def chain(step: Edge) -> list[int]:
+        """The states that ``step`` leads through, one by one, to one that has all ways but it."""
+        others = onward[step.src].keys() - {(step.dst, step.ranges)}
+        states, accepts = [step.src], step.src in graph.accepting
+        if (step.src, step.ranges) in broken or any(dst == step.src for dst, _ in others):
+            return states
+        while entries[step.dst] == 1 and step.dst and (step.dst in graph.accepting) == accepts:
+            more = onward[step.dst].keys() - others
+            if len(onward[step.dst]) != len(others) + len(more) or any(r != step.ranges for _, r in more):
+                break
+            states.append(step.dst)
+            if not more:
+                return states
+            step = onward[step.dst][more.pop()]
+        broken.update((state, step.ranges) for state in states)
+        return states[:1]
+
+    edges: list[Edge] = []
+    passed: set[int] = set()
+    for state in graph.states:
+        if state in passed:
+            continue
+        longest = max(map(chain, onward[state].values()), key=len, default=[])
+        if len(longest) < FEWEST:
+            edges += onward[state].values()
+            continue
+        passed.update(longest[1:])
+        for edge in onward[state].values():
+            counts = edge.dst == longest[1]
+            edges.append(replace(edge, dst=state, most=len(longest) - 1) if counts else edge)
+    return _reachable(Graph(graph.accepting - passed, edges))
 
 
 def jumps(graph: Graph) -> Graph:
@@ -126,6 +174,9 @@ def jumps(graph: Graph) -> Graph:
     for state in queue:
         for edge in onward[state]:
             dst, run, forced = edge.dst, "", 0
+            if edge.most:
+                edges.append(edge)
+                continue
             if single(edge):
                 run, forced = chr(edge.ranges[0][0]), int(is_forced(state))
                 passed = {state}
@@ -143,6 +194,7 @@ def jumps(graph: Graph) -> Graph:
 def label(edge: Edge, most: int = 36) -> str:
     """What is written at an edge: the run, or its characters as ranges; at most ``most`` characters."""
     text = "".join(map(_name, map(ord, edge.run))) if edge.run else ranges_label(edge.ranges)
+    text += f", at most {edge.most} times" if edge.most else ""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
