@@ -18,8 +18,8 @@ const FEW: usize = 8;
 /// Expressions side by side.
 pub(super) type Parts = SmallVec<[ExprId; 8]>;
 
-/// What the rows of an intersection lead to, for each piece: as many numbers as there are rows, one piece after the other. Pieces with
-/// holes between them often lead to one place, which is then mostly there once.
+/// What the rows of an intersection lead to, for each piece: as many numbers as there are rows, one piece after the
+/// other. Pieces with holes between them often lead to one place, which is then mostly there once.
 pub(super) fn read_together<'r>(rows: impl Iterator<Item = &'r [Edge]>, out: &mut Vec<u32>) {
     // The edge at hand of each row, and those after it.
     let mut at: SmallVec<[Edge; 16]> = SmallVec::new();
@@ -155,14 +155,13 @@ mod tests {
 
     /// Rows of pseudorandom edges that do not overlap.
     fn some_rows(count: usize, rng: &mut Rng) -> Vec<Arc<[Edge]>> {
-        let mut below = |n: usize| rng.below(n);
         (0..count)
             .map(|_| {
-                let (mut edges, mut at) = (Vec::new(), below(40));
+                let (mut edges, mut at) = (Vec::new(), rng.below(40));
                 while at < 256 {
-                    let hi = (at + below(30)).min(255);
-                    edges.push(Edge { lo: at as u8, hi: hi as u8, to: ExprId(below(6) as u32) });
-                    at = hi + 1 + below(3) * below(20);
+                    let hi = (at + rng.below(30)).min(255);
+                    edges.push(Edge { lo: at as u8, hi: hi as u8, to: ExprId(rng.below(6) as u32) });
+                    at = hi + 1 + rng.below(3) * rng.below(20);
                 }
                 edges.into()
             })

@@ -64,11 +64,10 @@ fn an_empty_item_sits_at_the_root() {
 fn agrees_with_a_map_on_arbitrary_bytes() {
     // The words cover all byte values, shared prefixes and repeats.
     let mut rng = Rng(1);
-    let mut next = |n: usize| rng.below(n);
     let words: Vec<Vec<u8>> = (0..3000)
         .map(|_| {
-            let wide = next(2) == 0;
-            (0..next(7)).map(|_| if wide { next(256) as u8 } else { b'a' + next(3) as u8 }).collect()
+            let wide = rng.below(2) == 0;
+            (0..rng.below(7)).map(|_| if wide { rng.below(256) as u8 } else { b'a' + rng.below(3) as u8 }).collect()
         })
         .collect();
     let mut expected: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();

@@ -51,6 +51,13 @@ class Graph:
         """All states, ascending."""
         return sorted({0, *self.accepting, *(e.src for e in self.edges), *(e.dst for e in self.edges)})
 
+    def onward(self) -> dict[int, list[Edge]]:
+        """The edges that leave each state."""
+        onward: dict[int, list[Edge]] = {s: [] for s in self.states}
+        for edge in self.edges:
+            onward[edge.src].append(edge)
+        return onward
+
 
 def bytewise(automaton: interlock.Automaton) -> tuple[list[dict[int, int]], set[int]]:
     """Rows (byte to state) and accepting states of an automaton."""
@@ -102,24 +109,20 @@ def _joined(parts: list[tuple[int, int]]) -> Ranges:
 
 
 def _reachable(graph: Graph) -> Graph:
-    onward: dict[int, list[Edge]] = {}
-    for edge in graph.edges:
-        onward.setdefault(edge.src, []).append(edge)
+    onward = graph.onward()
     order = {0: 0}
     for state in (queue := [0]):
-        for edge in onward.get(state, []):
+        for edge in onward[state]:
             if edge.dst not in order:
                 order[edge.dst] = len(order)
                 queue.append(edge.dst)
-    edges = [replace(e, src=order[e.src], dst=order[e.dst]) for state in queue for e in onward.get(state, [])]
+    edges = [replace(e, src=order[e.src], dst=order[e.dst]) for state in queue for e in onward[state]]
     return Graph({order[s] for s in graph.accepting if s in order}, edges)
 
 
 def counted(graph: Graph) -> Graph:
     """States that differ by how many more characters of one class may follow as one state, which counts them."""
-    onward: dict[int, dict[tuple[int, Ranges], Edge]] = {s: {} for s in graph.states}
-    for edge in graph.edges:
-        onward[edge.src][edge.dst, edge.ranges] = edge
+    onward = {s: {(e.dst, e.ranges): e for e in edges} for s, edges in graph.onward().items()}
     entries = Counter(edge.dst for edge in graph.edges)
     # Where a chain was seen to break off; those that begin inside it break off there, too.
     broken: set[tuple[int, Ranges]] = set()
@@ -159,9 +162,7 @@ def counted(graph: Graph) -> Graph:
 
 def jumps(graph: Graph) -> Graph:
     """The compressed form: edges of one character go on along what is forced after them."""
-    onward: dict[int, list[Edge]] = {s: [] for s in graph.states}
-    for edge in graph.edges:
-        onward[edge.src].append(edge)
+    onward = graph.onward()
 
     def single(edge: Edge) -> bool:
         return len(edge.ranges) == 1 and edge.ranges[0][0] == edge.ranges[0][1]

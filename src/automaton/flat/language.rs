@@ -124,24 +124,23 @@ fn shortest_from(explorer: &mut Explorer<'_>, from: u32) -> Result<Vec<u8>> {
 /// `Unsatisfiable` if the shortest member is longer; `Limit` as for [`shortest`].
 pub fn random(source: Source<'_>, seed: u64, max_bytes: usize, max_states: usize) -> Result<Vec<u8>> {
     let mut rng = Rng(seed);
-    let mut below = |n: usize| rng.below(n);
     let mut explorer = Explorer::new(source, max_states);
     let of = explorer.classes().clone();
-    let mut steps = below(max_bytes.saturating_add(1));
+    let mut steps = rng.below(max_bytes.saturating_add(1));
     loop {
         let mut at = 0;
         let mut out = Vec::new();
         while out.len() < steps {
-            if explorer.is_accepting(at) && below(8) == 0 {
+            if explorer.is_accepting(at) && rng.below(8) == 0 {
                 return Ok(out);
             }
             // Any class that is not refused, and of these nobody steps more than one.
             let mut ways: Vec<u8> = (0..of.len()).map(|class| class as u8).collect();
             let mut next = None;
             while next.is_none() && !ways.is_empty() {
-                let class = ways.swap_remove(below(ways.len()));
+                let class = ways.swap_remove(rng.below(ways.len()));
                 let members: Vec<u8> = (0..=255u8).filter(|&b| of.of[b as usize] == class).collect();
-                let byte = members[below(members.len())];
+                let byte = *rng.pick(&members);
                 next = explorer.step(at, byte)?.map(|to| (byte, to));
             }
             let Some((byte, to)) = next else { break };

@@ -33,24 +33,24 @@ fn naive_states(flat: &Flat) -> usize {
 #[test]
 fn minimal_as_the_naive_minimizer_says() {
     let mut rng = Rng(7);
-    let mut below = |n: usize| rng.below(n);
     let mut of = [0u8; 256];
     of[b'a' as usize] = 1;
     of[b'b' as usize] = 2;
     let classes = ByteClasses { of, first: vec![0, b'a', b'b'] };
     for _ in 0..300 {
-        let n = 1 + below(12);
+        let n = 1 + rng.below(12);
         // Each state but the last leads on to the next, so all are reachable and live.
-        let mut next: Vec<u32> = (0..n * 3).map(|_| if below(3) == 0 { DEAD } else { below(n) as u32 }).collect();
+        let mut next: Vec<u32> =
+            (0..n * 3).map(|_| if rng.below(3) == 0 { DEAD } else { rng.below(n) as u32 }).collect();
         (0..n - 1).for_each(|s| next[s * 3] = s as u32 + 1);
-        let accepting: Vec<bool> = (0..n).map(|s| s == n - 1 || below(4) == 0).collect();
+        let accepting: Vec<bool> = (0..n).map(|s| s == n - 1 || rng.below(4) == 0).collect();
         let flat = Flat { classes: classes.clone(), next, accepting };
         let (small, stands_for) = minimize(&flat);
         assert_eq!(small.len(), naive_states(&flat), "{flat:?}");
         assert_eq!(minimize(&small).0, small, "the numbers are canonical");
         assert!(stands_for.iter().zip(&small.accepting).all(|(&s, &a)| flat.accepting[s as usize] == a));
         for _ in 0..50 {
-            let word: Vec<u8> = (0..below(20)).map(|_| b"xab"[below(3)]).collect();
+            let word: Vec<u8> = (0..rng.below(20)).map(|_| b"xab"[rng.below(3)]).collect();
             let ends = |f: &Flat| {
                 let end = word.iter().fold(0, |s, &b| if s == DEAD { DEAD } else { f.step(s, b) });
                 end != DEAD && f.accepting[end as usize]

@@ -121,19 +121,18 @@ fn a_beginning_leads_outside_only_where_the_whole_goes_on() {
 #[test]
 fn rows_of_next_states_give_back_the_table() {
     let mut rng = Rng(5);
-    let mut below = |n: usize| rng.below(n);
     for (states, width) in [(1u16, 1usize), (1, 256), (40, 3), (300, 70), (2_000, 20)] {
         let mut table: Vec<u16> = Vec::new();
         for s in 0..states {
             // Empty, full, sparse and repeated rows.
-            match below(8) {
+            match rng.below(8) {
                 0 => table.extend(vec![super::DEAD; width]),
-                1 => table.extend((0..width).map(|_| below(states.into()) as u16)),
+                1 => table.extend((0..width).map(|_| rng.below(states.into()) as u16)),
                 2 if s > 0 => table.extend_from_within(..width),
                 _ => {
                     let at = table.len();
                     table.extend(vec![super::DEAD; width]);
-                    (0..below(4)).for_each(|_| table[at + below(width)] = below(states.into()) as u16);
+                    (0..rng.below(4)).for_each(|_| table[at + rng.below(width)] = rng.below(states.into()) as u16);
                 }
             }
         }
@@ -151,11 +150,10 @@ fn rows_of_next_states_give_back_the_table() {
 #[test]
 fn sets_of_masks_give_back_what_was_added() {
     let mut rng = Rng(1);
-    let mut below = |n: usize| rng.below(n);
     let mut rows: Vec<Vec<u32>> = vec![vec![0; 40], vec![u32::MAX; 40]];
     for _ in 0..200 {
-        let mut row = rows[below(rows.len())].clone();
-        (0..below(8)).for_each(|_| row[below(40)] ^= 1 << below(32));
+        let mut row = rng.pick(&rows).clone();
+        (0..rng.below(8)).for_each(|_| row[rng.below(40)] ^= 1 << rng.below(32));
         rows.push(row);
     }
     rows.extend_from_within(..50);
