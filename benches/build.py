@@ -19,10 +19,11 @@ again before anything is measured, so that pages that are written to are their o
   are built in half a second, at least 8, after two that were let go; caches are emptied in between, so that none shares
   what another made; and never less than what the index says of itself.
 
-``--threads`` compares two threads with one instead, building alone, the least of five, turn by turn. Wall time means
-something on an idle machine only. Elsewhere the processor time of the threads says what stands between it and a half:
-*busier* is by how much less the busier of two threads does than one alone, which wall time cannot beat, and *overhead*
-how much more the two do together. Only indexes that get complete tables count.
+``--threads`` compares two threads with one instead, building alone, the least of THREADS_TURNS, turn by turn. A machine
+with neighbours runs at more than one speed, and two threads need both of its cores at once: few turns say more of the
+neighbours. Wall time means something on an idle machine only. Elsewhere the processor time of the threads says what
+stands between it and a half: *busier* is by how much less the busier of two threads does than one alone, which wall
+time cannot beat, and *overhead* how much more the two do together. Only indexes that get complete tables count.
 """
 
 import argparse
@@ -63,6 +64,7 @@ PATTERNS = {
     "name, 1 to 60": r'\{"name": ?"[^"]{1,60}"\}',
 }
 TIMEOUT = 20.0
+THREADS_TURNS = 30
 WHITESPACE = "[ ]?"
 SCALARS = {
     "string": {"type": "string"},
@@ -273,7 +275,7 @@ def threads(options) -> None:
         try:
             if engine.build(source).num_masks is None:
                 continue
-            for _ in range(5):
+            for _ in range(THREADS_TURNS):
                 for number in best:
                     interlock.clear_caches()
                     now = spent(engine.compile(source), number)

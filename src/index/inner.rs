@@ -21,6 +21,7 @@
 mod counts;
 mod loops;
 pub(super) mod needs;
+mod passing;
 pub(super) mod sets;
 mod spans;
 
@@ -28,11 +29,11 @@ use std::sync::Arc;
 
 pub use counts::counted_cross;
 use counts::{by_few_tokens, by_long_tokens, counted};
+use passing::Passing;
 use spans::Spans;
 
 use super::submask::{Inner, LOOK, in_parts, nodes_above};
 use super::tables::{MaskedLexeme, Tables};
-use crate::automaton::free::Free;
 use crate::automaton::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
 use crate::automaton::steps::{END, Local, QUOTE, Steps};
 use crate::ir::INF;
@@ -66,7 +67,8 @@ pub fn inner(
         if let Some(inner) = counted(tables, vocabulary, lexeme, state, free) {
             return inner;
         }
-        if count.is_none() {
+        let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
+        if count.is_none() && !walk.is_short(state) {
             let few = by_few_tokens(tables, vocabulary, lexeme, state, free).map(Inner::Dense);
             let by_set = || sets::by_set(tables, vocabulary, lexeme, state, free, any);
             let near = || {
@@ -98,8 +100,20 @@ fn few_ways(tables: &Tables, trie: &Trie, l: &Lexeme, state: StateId, count: Opt
     if ways.take(WAYS + 1).count() > WAYS {
         return None;
     }
+    by_short_walk(tables, trie, l, state, count, NODES)
+}
+
+/// The tokens that stay inside from a state, by a walk that meets no more than `most` nodes. `None` where it meets more.
+pub(super) fn by_short_walk(
+    tables: &Tables,
+    trie: &Trie,
+    l: &Lexeme,
+    state: StateId,
+    count: Option<u32>,
+    most: u32,
+) -> Option<Inner> {
     let mut spans = Spans::default();
-    let walk = Walk { tables, trie, lexeme: l, count, covers: false, most: NODES };
+    let walk = Walk { tables, trie, lexeme: l, count, covers: false, most };
     let end = walk.spans_from(1, state, &mut spans);
     (end as usize == trie.len()).then(|| spans.finish(trie, None, tables.words))
 }
@@ -206,16 +220,15 @@ impl Walk<'_> {
         let mut steps = Steps::new(self.lexeme);
         let first = steps.local(state);
         let held = self.lexeme.memory_bytes();
-        self.below(&mut steps, &mut Vec::new(), (0, first), begin, spans, (held, 0))
+        self.below(&mut steps, &mut Passing::default(), (0, first), begin, spans, (held, 0))
     }
 
-    /// The same below the node `top`, to which the state `first` belongs. `free` says what is free in the states that
-    /// were asked about, by their names in this walk; `held` is what the lexeme held before, and `nested` how many
-    /// leaps led here.
+    /// The same below the node `top`, to which the state `first` belongs. `passing` is what is known of the states that
+    /// the walk met; `held` is what the lexeme held before, and `nested` how many leaps led here.
     fn below(
         &self,
         steps: &mut Steps<'_>,
-        free: &mut Vec<Option<Free>>,
+        passing: &mut Passing,
         (top, first): (u32, Local),
         begin: u32,
         spans: &mut Spans,
@@ -267,13 +280,13 @@ impl Walk<'_> {
                 }
             }
             let big = self.covers && past - i > SMALL;
-            if big && self.passes(steps, free, to, i, chars) {
+            if big && self.passes(steps, passing, to, i, chars) {
                 spans.push(trie.subtree_places(i));
                 i = past;
                 continue;
             }
             spans.push(trie.places(i));
-            if big && self.leaps(steps, free, (i, to), spans, (held, nested)) {
+            if big && self.leaps(steps, passing, (i, to), spans, (held, nested)) {
                 i = past;
                 continue;
             }
@@ -286,6 +299,22 @@ impl Walk<'_> {
         end
     }
 
+    /// Whether the state that a first byte leads to passes what follows, but for few tokens.
+    fn is_short(&self, state: StateId) -> bool {
+        /// Tokens that are walked.
+        const FEW: u32 = 4_000;
+        let (mut steps, mut passing) = (Steps::new(self.lexeme), Passing::default());
+        let from = steps.local(state);
+        let mut walked = 0;
+        self.trie.children(0).zip(self.tables.subtrees.firsts()).all(|(node, first)| {
+            let to = steps.next(from, first.byte);
+            if to > QUOTE && !self.passes(&steps, &mut passing, to, node, 0) {
+                walked += first.tokens;
+            }
+            walked <= FEW
+        })
+    }
+
     /// Turns the row of `base` into that of `state`. False, and the row is of no use, where the two have more nodes
     /// between them than a walk from nothing would meet.
     fn differs(&self, state: StateId, base: StateId, row: &mut [u32]) -> bool {
@@ -295,7 +324,7 @@ impl Walk<'_> {
         // All that lies behind a walk of the vocabulary's own trie.
         let children = self.covers.then_some(&self.tables.children);
         let mut steps = Steps::new(self.lexeme);
-        let mut free: Vec<Option<Free>> = Vec::new();
+        let mut passing = Passing::default();
         let mut stack: Vec<(Local, Local, u32)> = vec![(steps.local(state), steps.local(base), 0); 64];
         let step = |steps: &mut Steps<'_>, from: Local, byte: u8| match from {
             END => END,
@@ -312,13 +341,13 @@ impl Walk<'_> {
             let byte = trie.byte[i as usize];
             let to = (step(&mut steps, p, byte), step(&mut steps, q, byte));
             let past = trie.end[i as usize];
-            let both_pass = |free: &mut Vec<Option<Free>>| {
+            let both_pass = |passing: &mut Passing| {
                 self.covers
                     && past - i > SMALL
                     && to.0 != END
                     && to.1 != END
-                    && self.passes(&steps, free, to.0, i, 0)
-                    && self.passes(&steps, free, to.1, i, 0)
+                    && self.passes(&steps, passing, to.0, i, 0)
+                    && self.passes(&steps, passing, to.1, i, 0)
             };
             if to.0 == to.1 {
                 // What ends right here is in both rows or in neither.
@@ -331,7 +360,7 @@ impl Walk<'_> {
                 };
                 continue;
             }
-            if both_pass(&mut free) {
+            if both_pass(&mut passing) {
                 i = past;
                 continue;
             }
@@ -350,27 +379,6 @@ impl Walk<'_> {
             i += 1;
         }
         false
-    }
-
-    /// What is free in a state of the walk.
-    #[inline]
-    fn free_in(&self, steps: &Steps<'_>, free: &mut Vec<Option<Free>>, to: Local) -> Free {
-        let slot = to as usize;
-        if slot >= free.len() {
-            free.resize(slot + 1, None);
-        }
-        *free[slot].get_or_insert_with(|| self.lexeme.free(steps.state(to)))
-    }
-
-    /// Whether every text below `node` passes the state `to` that it led to.
-    #[inline]
-    fn passes(&self, steps: &Steps<'_>, free: &mut Vec<Option<Free>>, to: Local, node: u32, chars: u32) -> bool {
-        let known = self.free_in(steps, free, to);
-        if known.groups == 0 {
-            return false;
-        }
-        let (groups, height) = self.tables.subtrees.below(node);
-        known.covers(groups, height) && self.count.is_none_or(|n| self.lexeme.is_far(n.saturating_add(chars), height))
     }
 }
 

@@ -419,6 +419,11 @@ impl Masks {
     fn other(&self, key: &MaskKey) -> Option<Arc<SubMask>> {
         self.others.read().unwrap_or_else(|p| p.into_inner()).get(key).cloned()
     }
+
+    /// What is needed behind the tokens of a state, if that was looked for.
+    fn known_needs(&self, state: StateId) -> Option<Option<Arc<Needs>>> {
+        self.needs.read().unwrap_or_else(|p| p.into_inner()).get(&state).cloned()
+    }
 }
 
 impl MaskedLexeme {

@@ -115,7 +115,13 @@ impl Lexeme {
     /// Whether every token that stays in a text, from between two of its code points on, leads to where it may end.
     /// Conservative.
     pub fn ends_anywhere(&self) -> bool {
-        self.bounds.later == 0
+        self.most_later() == 0
+    }
+
+    /// The most code points that are needed, to the end of a bounded text, behind any token that stays in it, from
+    /// between two of its code points on. Conservative; [`INF`] where that is not known.
+    pub fn most_later(&self) -> u32 {
+        self.bounds.later
     }
 
     /// The fewest code points that lead from a state of a bounded text to its end.

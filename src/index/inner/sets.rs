@@ -18,6 +18,7 @@ use super::super::submask::Inner;
 use super::super::subtrees::Subtrees;
 use super::super::tables::{MaskedLexeme, Tables};
 use super::loops::loops;
+use super::passing::Passing;
 use super::{Spans, Walk, nearly_known};
 use crate::automaton::free::Free;
 use crate::automaton::groups::{ALL, Groups, LETTERS, Place, group_of, groups_in, specials_of};
@@ -40,6 +41,8 @@ pub struct Set {
     exits: Box<[Exit]>,
     /// What exits spell, each but for what it has in common with the one before.
     spelled: Box<[u8]>,
+    /// No token over the set has more bytes.
+    height: u32,
 }
 
 /// A node whose byte leaves the set.
@@ -58,7 +61,7 @@ impl Set {
         let mut places = vec![Place::default(); 2];
         let mut path: Vec<u8> = Vec::new();
         let (mut exits, mut spelled) = (Vec::new(), Vec::new());
-        let mut common = 0;
+        let (mut common, mut height) = (0, 0);
         let end = trie.end[top as usize];
         let mut i = top + 1;
         while i < end {
@@ -78,19 +81,24 @@ impl Set {
                 continue;
             }
             // Beginnings count as well. Those of letters count as letters, of others what lies below says nothing.
-            if subtrees.below(i).0 & !(groups & LETTERS) == 0 {
+            let (below, more) = subtrees.below(i);
+            if below & !(groups & LETTERS) == 0 {
                 spans.push(trie.subtree_places(i));
+                height = height.max(depth as u32 + more);
                 i = past;
                 continue;
             }
-            spans.push(trie.places(i));
+            if !trie.tokens(i).is_empty() {
+                spans.push(trie.places(i));
+                height = height.max(depth as u32);
+            }
             if places.len() <= depth {
                 places.resize(depth + 1, place);
             }
             places[depth] = place;
             i += 1;
         }
-        Set { spans, exits: exits.into(), spelled: spelled.into() }
+        Set { spans, exits: exits.into(), spelled: spelled.into(), height }
     }
 
     fn memory_bytes(&self) -> usize {
@@ -205,9 +213,12 @@ pub(super) fn by_set(
     if free.groups.count_ones() < FEW_GROUPS {
         return None;
     }
-    // Tokens that are longer than what is free are stepped where they are few. Otherwise all must fail.
+    let mut row = tables.holders.over(any, free.groups, l.kind() == Kind::Raw);
+    // Tokens over the set that are longer than what is free are stepped where they are few. Otherwise all must fail.
     let longest = l.longest(state);
     let longer = if free.len >= tables.reach.any { Some(&[][..]) } else { by_length.beyond(free.len) };
+    let is_over = |&&(_, t): &&(u32, u32)| row[t as usize >> 5] >> (t & 31) & 1 == 1;
+    let longer: Option<Vec<(u32, u32)>> = longer.map(|longer| longer.iter().filter(is_over).copied().collect());
     let too_long = |longer: &[(u32, u32)]| longer.partition_point(|t| t.0 > longest);
     let longer = longer.filter(|longer| longer.len() - too_long(longer) <= FEW_TOKENS);
     let (read, run) = l.beyond(at, free.groups);
@@ -236,32 +247,29 @@ pub(super) fn by_set(
         few.sort();
         few.dedup();
     }
-    let mut row = tables.holders.over(any, free.groups, l.kind() == Kind::Raw);
     let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
     let mut spans = Spans::default();
     let mut steps = Steps::new(l);
     let first = steps.local(state);
     // What leads back is known of this state only here.
-    let mut known = vec![None; first as usize + 1];
-    known[first as usize] = Some(free);
+    let mut known = Passing::of(first, free);
     let held = (l.memory_bytes(), 0);
     if !(set.is_none_or(|set| walk.exits(&mut steps, &mut known, &set, first, &mut spans, held))
         && few.is_none_or(|few| walk.few_exits(&mut steps, &mut known, (vocabulary, &few), first, &mut spans)))
     {
         return None;
     }
-    if longer.is_some_and(<[_]>::is_empty) && spans.0.is_empty() {
+    if longer.as_ref().is_some_and(Vec::is_empty) && spans.0.is_empty() {
         return Some(Inner::of_row(row));
     }
     let bits = Arc::make_mut(&mut row);
     match longer {
         Some(longer) => {
-            for &(chars, t) in longer {
-                let (word, bit) = (&mut bits[t as usize >> 5], 1 << (t & 31));
+            for (chars, t) in longer {
                 let step = |s: StateId, b: &u8| Some(l.next(s, *b)).filter(|&to| to > CLOSED);
                 let passes = |bytes: &[u8]| chars <= longest && bytes.iter().try_fold(state, step).is_some();
-                if *word & bit != 0 && !vocabulary.token_bytes(t).is_some_and(passes) {
-                    *word &= !bit;
+                if !vocabulary.token_bytes(t).is_some_and(passes) {
+                    bits[t as usize >> 5] &= !(1 << (t & 31));
                 }
             }
         }
@@ -350,7 +358,7 @@ impl Walk<'_> {
     pub(super) fn leaps(
         &self,
         steps: &mut Steps<'_>,
-        free: &mut Vec<Option<Free>>,
+        passing: &mut Passing,
         (node, to): (u32, Local),
         spans: &mut Spans,
         (held, nested): (usize, u32),
@@ -359,17 +367,23 @@ impl Walk<'_> {
         const BIG: u32 = 128;
         /// Leaps within each other, which take the stack.
         const MOST: u32 = 8;
+        /// What is free for less than the longest tokens of a subtree may be so for those over the set, if it is long.
+        const LONG: u32 = 32;
         if self.count.is_some() || nested >= MOST || self.trie.end[node as usize] - node < BIG {
             return false;
         }
-        let known = self.free_in(steps, free, to);
-        if known.groups.count_ones() < FEW_GROUPS || known.len < self.tables.subtrees.below(node).1 {
+        let known = self.free_in(steps, passing, to);
+        let height = self.tables.subtrees.below(node).1;
+        if known.groups.count_ones() < FEW_GROUPS || known.len < height.min(LONG) {
             return false;
         }
         let set = self.tables.sets.of(self.trie, &self.tables.subtrees, node, known.groups);
+        if known.len < set.height {
+            return false;
+        }
         let before = spans.mark();
         spans.0.extend_from_slice(&set.spans.0);
-        let found = self.exits(steps, free, &set, to, spans, (held, nested + 1));
+        let found = self.exits(steps, passing, &set, to, spans, (held, nested + 1));
         if !found {
             spans.reset(before);
         }
@@ -381,7 +395,7 @@ impl Walk<'_> {
     fn exits(
         &self,
         steps: &mut Steps<'_>,
-        free: &mut Vec<Option<Free>>,
+        passing: &mut Passing,
         set: &Set,
         first: Local,
         spans: &mut Spans,
@@ -401,7 +415,7 @@ impl Walk<'_> {
             if !read[trie.byte[exit.node as usize] as usize] {
                 continue;
             }
-            if !self.exit(steps, free, (exit.node, &path), &mut states, spans, (held, nested)) {
+            if !self.exit(steps, passing, (exit.node, &path), &mut states, spans, (held, nested)) {
                 return false;
             }
         }
@@ -412,7 +426,7 @@ impl Walk<'_> {
     fn few_exits(
         &self,
         steps: &mut Steps<'_>,
-        free: &mut Vec<Option<Free>>,
+        passing: &mut Passing,
         (vocabulary, nodes): (&Vocabulary, &[u32]),
         first: Local,
         spans: &mut Spans,
@@ -426,7 +440,7 @@ impl Walk<'_> {
             states.truncate(common + 1);
             path.truncate(common);
             path.extend_from_slice(&next[common..]);
-            self.exit(steps, free, (node, &path), &mut states, spans, held)
+            self.exit(steps, passing, (node, &path), &mut states, spans, held)
         })
     }
 
@@ -435,7 +449,7 @@ impl Walk<'_> {
     fn exit(
         &self,
         steps: &mut Steps<'_>,
-        free: &mut Vec<Option<Free>>,
+        passing: &mut Passing,
         (node, path): (u32, &[u8]),
         states: &mut Vec<Local>,
         spans: &mut Spans,
@@ -460,8 +474,8 @@ impl Walk<'_> {
         let end = trie.end[node as usize];
         node + 1 == end
             || self.tables.children.bytes(node).iter().all(|&b| steps.next(to, b) <= QUOTE)
-            || self.leaps(steps, free, (node, to), spans, (held, nested))
-            || self.below(steps, free, (node, to), node + 1, spans, (held, nested)) >= end
+            || self.leaps(steps, passing, (node, to), spans, (held, nested))
+            || self.below(steps, passing, (node, to), node + 1, spans, (held, nested)) >= end
     }
 }
 

@@ -1,13 +1,11 @@
 //! Masks near a bound against stepping every token.
 
-use std::sync::Arc;
-
-use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
+use super::*;
 use crate::frontend::schema::SchemaOptions;
-use crate::index::tables::{Tables, Walked};
+use crate::index::tables::Walked;
 use crate::index::{Engine, Index};
 use crate::limits::Limits;
-use crate::vocab::{Vocabulary, VocabularyOptions};
+use crate::vocab::VocabularyOptions;
 
 /// So many tokens that most masks are rows.
 fn vocabulary() -> Arc<Vocabulary> {
@@ -68,6 +66,27 @@ fn by_steps(l: &Lexeme, state: StateId, count: u32, bytes: &[u8]) -> (bool, bool
     (true, false)
 }
 
+/// The tokens that stay inside, where they are a row without a bound, in each way that a mask near a bound is found.
+fn ways(
+    tables: &Tables,
+    vocabulary: &Vocabulary,
+    lexeme: &MaskedLexeme,
+    state: StateId,
+    count: u32,
+) -> [Option<Inner>; 3] {
+    let l = &*lexeme.lexeme;
+    let far = tables.far_mask(vocabulary, lexeme, l.mask_state(state));
+    let Inner::Dense(row) = &far.inner else { return Default::default() };
+    let (room, _) = l.count_key(count);
+    let fits = |t: u32| fits(l, state, count, vocabulary.token_bytes(t).unwrap());
+    let needs = tables.find_needs(vocabulary, lexeme, state);
+    [
+        tables.fitting_by_length(vocabulary, row, (room, l.most_later()), fits),
+        needs.map(|needs| tables.fitting(vocabulary, row, &needs, room)),
+        by_short_walk(tables, vocabulary.trie(), l, state, Some(count), u32::MAX),
+    ]
+}
+
 #[test]
 fn masks_near_a_bound_are_those_of_steps() {
     let vocabulary = vocabulary();
@@ -93,6 +112,7 @@ fn masks_near_a_bound_are_those_of_steps() {
         ("^(.{4})*$", 2, 11),
     ];
     let (mut rows, mut lists, mut all) = (0, 0, 0);
+    let mut taken = [0; 3];
     for (pattern, min, max) in patterns {
         let schema = serde_json::json!({"type": "string", "pattern": pattern, "minLength": min, "maxLength": max});
         let index =
@@ -119,8 +139,9 @@ fn masks_near_a_bound_are_those_of_steps() {
         }
         for &state in &states {
             for count in (0..=max).filter(|&c| (c == 0 || state != l.start()) && l.live_at(l.state(state), c)) {
-                if let Some(near) = tables.near_bound(&vocabulary, text, state, count) {
-                    let rowed = matches!(near.inner, crate::index::submask::Inner::Dense(_));
+                let near = tables.near_bound(&vocabulary, text, state, count);
+                if let Some(near) = &near {
+                    let rowed = matches!(near.inner, Inner::Dense(_));
                     rows += usize::from(rowed);
                     lists += usize::from(!rowed);
                 }
@@ -140,6 +161,17 @@ fn masks_near_a_bound_are_those_of_steps() {
                 let masked = mask.inner.tokens();
                 let differs = (0..vocabulary.size() as u32).find(|t| masked.contains(t) != inner.contains(t));
                 assert_eq!(differs, None, "{pattern} in {min} to {max}: state {state} after {count}");
+                if near.is_some() {
+                    for (way, found) in ways(&tables, &vocabulary, text, state, count).into_iter().enumerate() {
+                        let Some(found) = found else { continue };
+                        assert_eq!(
+                            found.tokens(),
+                            inner,
+                            "{pattern} in {min} to {max}: way {way}, {state} after {count}"
+                        );
+                        taken[way] += 1;
+                    }
+                }
                 let crossings = mask.cross.iter().flat_map(|cross| cross.crossings.iter());
                 let mut found: Vec<u32> = crossings.filter(|c| l.may_close(count + c.chars)).map(|c| c.token).collect();
                 found.sort_unstable();
@@ -147,5 +179,6 @@ fn masks_near_a_bound_are_those_of_steps() {
             }
         }
     }
+    assert!(taken.iter().all(|&n| n > 100), "{taken:?}");
     assert!(rows > 200 && lists > 200 && rows + lists < all, "{rows} rows and {lists} lists of {all}");
 }
