@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::bounded::Store;
 use super::submask::Inner;
-use crate::automaton::groups::{Groups, Place, group_of};
+use crate::automaton::groups::{Groups, Place, group_of, specials_of};
 use crate::ir::ByteSet;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -237,7 +237,11 @@ impl Holders {
         }
         // Kinds of which all, and of which none, are in the set.
         let (lacking, having) = (kinds(!set), kinds(set));
-        let inside: [bool; 256] = std::array::from_fn(|b| group_of(b as u8) & !set == 0);
+        // A byte may begin letters and characters of other groups, of which one in the set is enough.
+        let inside: [bool; 256] = std::array::from_fn(|b| match group_of(b as u8) | specials_of(b as u8) {
+            0 => true,
+            groups => groups & set != 0,
+        });
         let trie = vocabulary.trie();
         let over = |node: u32| {
             let mut room = [0; PATH];

@@ -1,10 +1,11 @@
 use super::*;
-use crate::automaton::groups::{ALL, ASCII, LINE_ENDS, WIDE_SPACES, groups_in};
+use crate::automaton::groups::{ALL, ASCII, LETTERS, LINE_ENDS, WIDE_SPACES, groups_in, special};
 use crate::vocab::sample::{bytes_and, ended, strings};
 
 /// Every short string over a few characters, and some tokens that end inside of one.
 fn vocabulary() -> Arc<Vocabulary> {
-    const ALPHABET: [&str; 12] = ["a", "b", "Z", "0", "_", ".", " ", "\n", "é", "\u{2028}", "\u{3000}", "世"];
+    const ALPHABET: [&str; 13] =
+        ["a", "b", "Z", "0", "_", ".", " ", "\n", "é", "\u{301}", "\u{2028}", "\u{3000}", "世"];
     let mut tokens = bytes_and(strings(&ALPHABET, 3));
     tokens.extend([&b"a\xE2"[..], b"a\xE2\x80", b"ab\xC3", b"\x80a", b"a\xE2b"].map(<[u8]>::to_vec));
     ended(tokens)
@@ -23,6 +24,9 @@ fn sets() -> Vec<Groups> {
         wide & !LINE_ENDS | of("ab"),
         ALL & !(LINE_ENDS | WIDE_SPACES | of(" \n")),
         of("aéÃ") | group_of(0xC3),
+        // Marks without the letters that begin as they do.
+        of("a.") | special(0x301),
+        ALL & !LETTERS | of(". "),
     ]
 }
 
