@@ -213,6 +213,21 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table { special, leads, seconds: seconds.into(), blocks: blocks.into(), parts: parts.into() }
 });
 
+/// The first and the last byte that go on a character of several bytes, which begins with `lead`, and how many bytes
+/// follow that one (RFC 3629, section 4). `None` where no such character does.
+pub fn second_of(lead: u8) -> Option<((u8, u8), u32)> {
+    match lead {
+        0xC2..=0xDF => Some(((0x80, 0xBF), 0)),
+        0xE0 => Some(((0xA0, 0xBF), 1)),
+        0xED => Some(((0x80, 0x9F), 1)),
+        0xE1..=0xEF => Some(((0x80, 0xBF), 1)),
+        0xF0 => Some(((0x90, 0xBF), 2)),
+        0xF4 => Some(((0x80, 0x8F), 2)),
+        0xF1..=0xF3 => Some(((0x80, 0xBF), 2)),
+        _ => None,
+    }
+}
+
 /// The bytes of ASCII that have a group of their own, and all the world writes, in a set.
 pub fn plain_bytes(groups: Groups) -> impl Iterator<Item = u8> {
     (0x20..0x7F).filter(move |&b| groups & group_of(b) != 0)

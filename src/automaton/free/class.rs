@@ -4,7 +4,9 @@
 //! a choice, and what is repeated may itself be a repetition: behind each `-` of `([a-z]{1,9}-?){1,5}` stand up to
 //! 45 letters. Groups count as far as all of their characters are in the class.
 
-use crate::automaton::groups::{ALL, Groups, group_of, groups_behind, groups_of_some, last_bytes, specials_of};
+use crate::automaton::groups::{
+    ALL, Groups, group_of, groups_behind, groups_of_some, last_bytes, second_of, specials_of,
+};
 use crate::ir::{Edge, Expr, ExprId, Exprs};
 
 /// Strings that are certainly members: all of at least one character of `groups`, up to `most`.
@@ -115,19 +117,9 @@ fn missing_rests(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> Groups {
 
 /// Whether `e` reads the rest of any character that begins with `lead`, and then what `target` does.
 fn is_rest(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> bool {
-    // UTF-8 by the standard's table of well-formed sequences.
-    let (second, more) = match lead {
-        0xC2..=0xDF => ((0x80, 0xBF), 0),
-        0xE0 => ((0xA0, 0xBF), 1),
-        0xED => ((0x80, 0x9F), 1),
-        0xE1..=0xEF => ((0x80, 0xBF), 1),
-        0xF0 => ((0x90, 0xBF), 2),
-        0xF4 => ((0x80, 0x8F), 2),
-        0xF1..=0xF3 => ((0x80, 0xBF), 2),
-        _ => return false,
-    };
+    let Some((second, more)) = second_of(lead) else { return false };
     let mut at = e;
-    for (lo, hi) in std::iter::once(second).chain(std::iter::repeat_n((0x80, 0xBF), more)) {
+    for (lo, hi) in std::iter::once(second).chain(std::iter::repeat_n((0x80, 0xBF), more as usize)) {
         match x.get(at) {
             Expr::Step { nullable: false, edges } if matches!(**edges, [e] if (e.lo, e.hi) == (lo, hi)) => {
                 at = edges[0].to;

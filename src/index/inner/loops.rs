@@ -5,7 +5,7 @@
 //! back to the first one, so whatever consists of such characters passes.
 
 use crate::automaton::free::Free;
-use crate::automaton::groups::{ALL, Groups, group_of, special, specials_of};
+use crate::automaton::groups::{ALL, Groups, group_of, second_of, special, specials_of};
 use crate::automaton::lexeme::{Kind, Lexeme, StateId};
 use crate::hash::SeededMap;
 use crate::ir::INF;
@@ -39,16 +39,7 @@ struct Back<'a> {
 impl Back<'_> {
     /// The groups of which some character that begins with `lead` does not lead back.
     fn missing(&mut self, lead: u8) -> Groups {
-        // Of these first bytes not every second one makes a character.
-        let (lo, hi, more) = match lead {
-            0xE0 => (0xA0, 0xBF, 1),
-            0xED => (0x80, 0x9F, 1),
-            0xF0 => (0x90, 0xBF, 2),
-            0xF4 => (0x80, 0x8F, 2),
-            0xC2..=0xDF => (0x80, 0xBF, 0),
-            0xE1..=0xEC | 0xEE | 0xEF => (0x80, 0xBF, 1),
-            _ => (0x80, 0xBF, 2),
-        };
+        let Some(((lo, hi), more)) = second_of(lead) else { return 0 };
         let first = self.l.next(self.state, lead);
         let mut missing = 0;
         for second in lo..=hi {

@@ -4,8 +4,9 @@
 //! every character that begins like this one leads to one state, whatever passes that state passes here, too. So what
 //! lies below the first byte of Cyrillic or Chinese letters need not be walked where these are like any others.
 
-use super::Walk;
+use super::{Walk, is_inside_char};
 use crate::automaton::free::Free;
+use crate::automaton::groups::second_of;
 use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
 use crate::automaton::steps::{Local, Steps};
 use crate::hash::SeededMap;
@@ -24,18 +25,6 @@ impl Passing {
         let mut at = vec![None; state as usize + 1];
         at[state as usize] = Some(free);
         Passing { at, behind: SeededMap::default() }
-    }
-}
-
-/// The bytes that go on a character of several bytes, which begins with `lead` (RFC 3629, section 4).
-fn second(lead: u8) -> Option<(u8, u8)> {
-    match lead {
-        0xE0 => Some((0xA0, 0xBF)),
-        0xED => Some((0x80, 0x9F)),
-        0xF0 => Some((0x90, 0xBF)),
-        0xF4 => Some((0x80, 0x8F)),
-        0xC2..=0xF4 => Some((0x80, 0xBF)),
-        _ => None,
     }
 }
 
@@ -63,8 +52,7 @@ fn behind(
         let to = match known.get(&to) {
             Some(&known) => known?,
             None => {
-                let inside = l.next(to, 0x80) > CLOSED || l.next(to, 0xBF) > CLOSED;
-                let end = if inside { behind(l, to, (0x80, 0xBF), known) } else { Some(to) };
+                let end = if is_inside_char(l, to) { behind(l, to, (0x80, 0xBF), known) } else { Some(to) };
                 known.insert(to, end);
                 end?
             }
@@ -92,7 +80,7 @@ impl Walk<'_> {
     pub(super) fn passes(&self, steps: &Steps<'_>, passing: &mut Passing, to: Local, node: u32, chars: u32) -> bool {
         let mut known = self.free_in(steps, passing, to);
         if known.groups == 0 {
-            let Some(next) = second(self.trie.byte[node as usize]) else { return false };
+            let Some((next, _)) = second_of(self.trie.byte[node as usize]) else { return false };
             known = self.free_behind(steps, passing, to, next);
         }
         let (groups, height) = self.tables.subtrees.below(node);

@@ -31,7 +31,7 @@ fn characters_that_begin_alike_lead_to_one_state_if_all_do() {
                 continue;
             }
             let one = to.first().copied().filter(|&first| to.len() == 1 && first > CLOSED);
-            let found = behind(l, at, second(lead).unwrap(), &mut SeededMap::default());
+            let found = behind(l, at, second_of(lead).unwrap().0, &mut SeededMap::default());
             assert_eq!(found, one, "{pattern}: {lead:x}");
             ends.insert((pattern, found.is_some()));
         }
@@ -44,6 +44,6 @@ fn characters_that_begin_alike_lead_to_one_state_if_all_do() {
 fn no_other_bytes_begin_a_character_of_several() {
     for byte in 0..=255u8 {
         let begins = ('\u{80}'..=char::MAX).any(|c| c.encode_utf8(&mut [0; 4]).as_bytes()[0] == byte);
-        assert_eq!(second(byte).is_some(), begins, "{byte:x}");
+        assert_eq!(second_of(byte).is_some(), begins, "{byte:x}");
     }
 }
