@@ -23,7 +23,10 @@ $(VENV)/.built: $(VENV)/.ready $(SOURCES)
 
 develop: $(VENV)/.built
 
-test: test-rust test-python stubs docs guard
+# Two at a time: the core's tests beside the making of the wheel, and counting instructions, which load does not change,
+# beside pytest.
+test:
+	$(MAKE) --no-print-directory --jobs=2 test-rust test-python stubs docs guard
 
 # From nothing, what the compiler keeps for its next run takes a tenth of the time.
 test-rust:

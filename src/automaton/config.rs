@@ -410,16 +410,22 @@ impl<'a> Frames<'a> {
                     self.arena.counts.push(n.min(most));
                 }
             }
-            let width = shape.contains.len();
-            let arena = &self.arena;
-            let same = |other: &ArrayItem| {
-                (other.tag, other.shape) == (item.tag, item.shape)
-                    && arena.counts[other.counts as usize..][..width] == arena.counts[counts as usize..][..width]
-            };
-            if arena.arrays[start as usize..].iter().any(same) {
+            let item = ArrayItem { child: 0, matches: 0, counts, ..item };
+            let Arena { arrays, counts, .. } = &mut *self.arena;
+            let made = start as usize;
+            if arrays[made..].iter().any(|other| shape.goes_on_as(other, &item, counts)) {
                 continue;
             }
-            self.arena.arrays.push(ArrayItem { child: 0, matches: 0, counts, ..item });
+            // Nor is an earlier one of use that this one goes on as.
+            let mut kept = made;
+            for i in made..arrays.len() {
+                if !shape.goes_on_as(&item, &arrays[i], counts) {
+                    arrays[kept] = arrays[i];
+                    kept += 1;
+                }
+            }
+            arrays.truncate(kept);
+            arrays.push(item);
         }
         let len = self.arena.arrays.len() as u32 - start;
         if len == 0 {

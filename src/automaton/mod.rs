@@ -17,6 +17,7 @@ pub mod complete;
 pub mod config;
 pub mod constants;
 pub mod costs;
+mod counting;
 pub mod describe;
 pub mod endings;
 pub mod ends;

@@ -3,10 +3,13 @@
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+use super::arena::ArrayItem;
 use super::constants::ConstantSets;
+use super::counting::Counting;
 use super::endings::Endings;
 use super::lexeme::Lexeme;
 use super::variety::Varieties;
+use crate::error::Result;
 use crate::ir::{Contains, Element, RuleId};
 use crate::vocab::Trie;
 
@@ -117,6 +120,8 @@ pub struct ArrayProgram {
     pub max: u64,
     /// Match counts.
     pub contains: Vec<Contains>,
+    /// Where one `contains` cannot be looked at without the others.
+    pub(super) counting: Option<Counting>,
     /// No two elements are equal.
     pub unique: bool,
     /// Unique elements may be containers that cannot always grow, so what they may still become is watched.
@@ -220,6 +225,20 @@ impl ObjectProgram {
 }
 
 impl ArrayProgram {
+    /// A shape of these ways, of the first elements and of the others, and of lengths from `min` to `max`.
+    ///
+    /// # Errors
+    /// `Limit` where too many counts of several `contains` would have to be told apart.
+    pub fn new(
+        (prefix, rest): (Vec<Vec<Element>>, Vec<Element>),
+        contains: Vec<Contains>,
+        (min, max): (u64, u64),
+        unique: bool,
+    ) -> Result<ArrayProgram> {
+        let counting = Counting::of((&prefix, &rest), &contains, (max < u64::MAX).then_some(max))?;
+        Ok(ArrayProgram { prefix, rest, min, max, contains, counting, unique, watched: false })
+    }
+
     /// The ways of the element at `index`.
     pub fn ways(&self, index: u64) -> &[Element] {
         match usize::try_from(index).ok().and_then(|i| self.prefix.get(i)) {
@@ -232,6 +251,9 @@ impl ArrayProgram {
     pub fn feasible(&self, len: u64, counts: &[u32]) -> bool {
         if len > self.max {
             return false;
+        }
+        if let Some(counting) = &self.counting {
+            return counting.feasible(len, counts, (self.min, self.max));
         }
         for (i, c) in self.contains.iter().enumerate() {
             let have = counts[i] as u64;
@@ -264,6 +286,15 @@ impl ArrayProgram {
             }
         }
         true
+    }
+
+    /// Whether `item` may go on with all that `other` may go on with: one with the same counts, and where no `contains` has
+    /// an upper bound, one with higher counts. Both stand in one node, and `other` may be of another shape.
+    pub(super) fn goes_on_as(&self, item: &ArrayItem, other: &ArrayItem, counts: &[u32]) -> bool {
+        let open = self.contains.iter().all(|c| c.max.is_none());
+        let of = |item: &ArrayItem| counts[item.counts as usize..][..self.contains.len()].iter();
+        (item.tag, item.shape) == (other.tag, other.shape)
+            && of(item).zip(of(other)).all(|(a, b)| a == b || (open && a > b))
     }
 
     /// Whether an array of these counts may end at `len` elements.

@@ -10,7 +10,7 @@ use crate::automaton::program::{ArrayProgram, Blanks, ClassProgram, ObjectProgra
 use crate::error::{Error, ErrorKind, Result};
 use crate::hash::SeededMap;
 use crate::ir::{
-    ArrayShape, Element, ExprId, Exprs, INF, MAX_WITNESSES, ObjectShape, Rule, RuleId, Rules, StringSet,
+    ArrayShape, Contains, Element, ExprId, Exprs, INF, MAX_WITNESSES, ObjectShape, Rule, RuleId, Rules, StringSet,
     witness_members,
 };
 use crate::limits::Limits;
@@ -143,32 +143,60 @@ fn unsupported(message: &str) -> Error {
     Error::new(ErrorKind::Unsupported, message)
 }
 
+fn counted_and_few() -> Error {
+    unsupported(
+        "uniqueItems with few possible values cannot be combined with these bounds on contains; drop uniqueItems, or \
+         the bounds",
+    )
+}
+
+/// Unique elements that `contains` asks for, or that are none of these, must not run out before the array may end.
+/// `ways` are those of all positions, with the values of each where they are few; at each position one has many.
+///
+/// Lower bounds of 1 need no look: a value that the array has was counted for all that it matches. Otherwise the values
+/// that match are counted, and what does not match must not be needed.
+fn check_counted(p: &ArrayProgram, ways: &[(u32, Values)]) -> Result<()> {
+    let bounded = p.contains.iter().any(|c| c.max.is_some());
+    let small = |c: &Contains| c.max.is_none() && c.min <= 1;
+    if ways.iter().all(|way| way.1.is_none()) || p.contains.iter().all(small) {
+        return Ok(());
+    }
+    let enough = |(c, bit): (&Contains, u32)| {
+        let matching = ways.iter().filter(|way| way.0 >> bit & 1 == 1);
+        let few: Option<Vec<_>> = matching.map(|way| way.1.as_ref()).collect();
+        let Some(few) = few else { return true };
+        let mut values: Vec<_> = few.into_iter().flatten().collect();
+        values.sort_unstable();
+        values.dedup();
+        values.len() as u64 >= c.min
+    };
+    let others = ways.iter().any(|(matches, values)| *matches == 0 && values.is_none());
+    let independent = match p.contains.len() {
+        1 => others || !bounded,
+        _ => p.max == u64::MAX && !bounded,
+    };
+    match p.prefix.is_empty() && independent && p.contains.iter().zip(0..).all(enough) {
+        true => Ok(()),
+        false => Err(counted_and_few()),
+    }
+}
+
 impl Builder<'_> {
     fn array(&mut self, a: &ArrayShape, any_text: ExprId) -> Result<ArrayProgram> {
-        if a.contains.len() > 1 && (a.max.is_some() || a.contains.iter().any(|c| c.max.is_some()) || a.rest.is_empty())
-        {
-            return Err(unsupported(
-                "several contains keywords on one array, together with an upper bound, cannot be enforced exactly; \
-                 state the array as prefixItems or drop one of the bounds",
-            ));
-        }
-        let mut p = ArrayProgram {
-            prefix: a.prefix.clone(),
-            rest: a.rest.clone(),
-            min: a.min,
-            max: a.max.unwrap_or(u64::MAX),
-            contains: a.contains.clone(),
-            unique: a.unique,
-            watched: false,
-        };
+        let ways = (a.prefix.clone(), a.rest.clone());
+        let mut p = ArrayProgram::new(ways, a.contains.clone(), (a.min, a.max.unwrap_or(u64::MAX)), a.unique)?;
         if a.unique && p.max > 1 {
             let mut domains = Vec::new();
+            let mut counted: Vec<(u32, Values)> = Vec::new();
             for ways in p.prefix.iter_mut().chain([&mut p.rest]) {
                 let mut domain = Some(Vec::new());
                 for w in ways.iter_mut() {
                     p.watched |= self.is_watched(w.rule, any_text);
                     let (rule, values) = self.unique_rule(w.rule, any_text)?;
                     w.rule = rule;
+                    if !a.contains.is_empty() {
+                        counted.push((w.matches, values.clone()));
+                    }
                     domain = domain.zip(values).map(|(mut d, v): (Vec<Box<[u8]>>, _)| {
                         d.extend(v);
                         d
@@ -180,16 +208,17 @@ impl Builder<'_> {
                     d
                 }));
             }
-            self.check_domains(&mut p, &domains)?;
+            self.check_domains(&p, &domains)?;
+            check_counted(&p, &counted)?;
         }
         Ok(p)
     }
 
     /// Elements with few values must not run out before the array may end.
-    fn check_domains(&self, p: &mut ArrayProgram, domains: &[Option<Vec<Box<[u8]>>>]) -> Result<()> {
+    fn check_domains(&self, p: &ArrayProgram, domains: &[Option<Vec<Box<[u8]>>>]) -> Result<()> {
         let finite: Vec<&Vec<Box<[u8]>>> = domains.iter().flatten().filter(|d| !d.is_empty()).collect();
         if !finite.is_empty() && !p.contains.is_empty() {
-            return Err(unsupported("uniqueItems with few possible values cannot be combined with contains"));
+            return Err(counted_and_few());
         }
         if p.min <= 1 || finite.is_empty() {
             return Ok(());

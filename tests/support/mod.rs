@@ -3,6 +3,7 @@
 #![allow(dead_code)] // Each test binary uses a part of this.
 
 pub mod check;
+pub mod every_byte;
 pub mod patterns;
 pub mod rules_accept;
 pub mod schemas;

@@ -195,6 +195,15 @@ impl Productive<'_, '_, '_> {
         if a.contains.iter().all(|c| c.min == 0 && c.max.is_none()) {
             return Ok(true);
         }
+        if a.unique && a.prefix.is_empty() {
+            for (c, bit) in a.contains.iter().zip(0..).filter(|(c, _)| c.min > 1) {
+                let matching = self.usable(&a.rest).filter(|e| e.matches >> bit & 1 == 1);
+                let rules: Vec<RuleId> = matching.map(|e| e.rule).collect();
+                if !self.has_values(&rules, c.min)? {
+                    return Ok(false);
+                }
+            }
+        }
         self.counts_possible(a, available)
     }
 
