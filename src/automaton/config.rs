@@ -417,14 +417,7 @@ impl<'a> Frames<'a> {
                 continue;
             }
             // Nor is an earlier one of use that this one goes on as.
-            let mut kept = made;
-            for i in made..arrays.len() {
-                if !shape.goes_on_as(&item, &arrays[i], counts) {
-                    arrays[kept] = arrays[i];
-                    kept += 1;
-                }
-            }
-            arrays.truncate(kept);
+            arrays.extract_if(made.., |other| shape.goes_on_as(&item, other, counts)).for_each(drop);
             arrays.push(item);
         }
         let len = self.arena.arrays.len() as u32 - start;

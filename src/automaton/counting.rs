@@ -75,7 +75,7 @@ impl Counting {
         if steps > STEPS {
             return Err(Error::limit("counts and ways of contains", STEPS, steps));
         }
-        let mut counting = Counting { counts, more: Vec::with_capacity(prefix.len() + 1) };
+        let mut counting = Counting { counts, more: Vec::new() };
         let mut found = vec![Lengths::new(); vectors as usize];
         for vector in (0..found.len()).rev() {
             let mut of_vector = counting.at_end(vector);
@@ -93,21 +93,22 @@ impl Counting {
             found[vector] = of_vector;
             spend(rest.len().max(1));
         }
-        counting.more.push(found);
+        let mut more = vec![found];
         for ways in prefix.iter().rev() {
-            let mut found = Vec::with_capacity(vectors as usize);
-            for vector in 0..vectors as usize {
+            let behind = &more[more.len() - 1];
+            let mut found = Vec::with_capacity(behind.len());
+            for vector in 0..behind.len() {
                 let mut of_vector = counting.at_end(vector);
-                let behind = counting.more.last();
                 for to in ways.iter().filter_map(|way| counting.step(vector, way.matches)) {
-                    add_after(&mut of_vector, behind.map_or(&Lengths::new(), |behind| &behind[to]));
+                    add_after(&mut of_vector, &behind[to]);
                 }
                 found.push(of_vector);
                 spend(ways.len().max(1));
             }
-            counting.more.push(found);
+            more.push(found);
         }
-        counting.more.reverse();
+        more.reverse();
+        counting.more = more;
         Ok(Some(counting))
     }
 
