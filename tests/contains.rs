@@ -5,7 +5,7 @@ mod support;
 
 use interlock::frontend::schema::{SchemaOptions, Whitespace};
 use interlock::random::Rng;
-use interlock::{ErrorKind, GuideOptions, Index, Limits};
+use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits};
 use serde_json::{Value, json};
 use support::every_byte::{bytes, compare};
 
@@ -152,4 +152,59 @@ fn elements_that_differ_and_are_counted() {
     let few = json!({"items": {"type": ["string", "boolean"]}, "contains": {"type": "string"}, "maxContains": 1,
         "minItems": 5});
     assert_eq!(said(unique(few), ""), Err(ErrorKind::Unsupported));
+}
+
+fn guide_of(schema: &Value) -> Guide {
+    let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
+    let index = Index::from_json_schema(&schema.to_string(), &bytes(), &options, &Limits::default()).unwrap();
+    index.guide(&GuideOptions::default()).unwrap()
+}
+
+/// A completion takes another value that counts where the array has the nearest one, or has no room for it.
+#[test]
+fn what_is_missing_is_written_from_what_is_left() {
+    let mixed = json!({"type": ["string", "boolean", "integer"]});
+    let cases = [
+        (json!({"contains": {"type": "boolean"}, "minContains": 2}), "[", 11),
+        (json!({"contains": {"type": "boolean"}, "minContains": 2}), "[5,true", 7),
+        (json!({"contains": {"enum": ["aaa", "aab"]}, "minContains": 2}), "[\"aaa\"", 7),
+        (json!({"contains": {"enum": ["aaa", "aab"]}, "minContains": 2}), "[\"a", 10),
+        (json!({"contains": {"enum": [10, 11, 12]}, "minContains": 3}), "[", 9),
+        (json!({"items": mixed, "contains": {"enum": ["b", true, 0]}, "minContains": 3}), "[4,", 12),
+        (
+            json!({"uniqueItems": false, "allOf": [{"contains": {"type": "integer"}, "maxContains": 1},
+            {"contains": {"enum": [2, null]}, "minContains": 3}]}),
+            "[7,",
+            16,
+        ),
+        (json!({"contains": {"pattern": "^abc", "type": "string"}, "minContains": 3}), "[", 24),
+    ];
+    for (mut schema, text, most) in cases {
+        schema["type"] = json!("array");
+        schema["uniqueItems"] = schema.get("uniqueItems").cloned().unwrap_or(json!(true));
+        let mut guide = guide_of(&schema);
+        assert_eq!(guide.advance_many(&text.bytes().map(u32::from).collect::<Vec<_>>()), text.len());
+        let n = guide.min_tokens_to_finish().unwrap();
+        assert!(n <= most, "{n} tokens for {schema} after {text}");
+    }
+}
+
+/// A spelling that is not counted does not use up a value that is asked for.
+#[test]
+fn no_spelling_uses_up_what_is_asked_for() {
+    let cases = [
+        (json!({"contains": {"const": 0}}), "[0e04,"),
+        (json!({"contains": {"enum": [0, true]}, "minContains": 2}), "[true,0e0]"),
+        (json!({"contains": {"type": "integer", "minimum": 0, "maximum": 1}}), "[0e0,1e0,"),
+        (json!({"contains": {"type": "number", "minimum": 0, "maximum": 0.5, "multipleOf": 0.5}}), "[0.5e0,0e0,"),
+        (json!({"contains": {"const": "b"}}), "[\"\\u0062\","),
+    ];
+    for (mut schema, text) in cases {
+        schema["type"] = json!("array");
+        schema["uniqueItems"] = json!(true);
+        let mut guide = guide_of(&schema);
+        let n = guide.advance_many(&text.bytes().map(u32::from).collect::<Vec<_>>());
+        assert!(n < text.len(), "{schema} goes on after {text}");
+        assert!(guide.min_tokens_to_finish().unwrap() < 20, "{schema} after {}", &text[..n]);
+    }
 }

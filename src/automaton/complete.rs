@@ -8,10 +8,10 @@
 
 use std::sync::Arc;
 
-use super::arena::{Kind, Node, NodeId, Phase};
+use super::arena::{Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::costs::Costs;
-use super::ends::{FEW_MEMBERS, MAX_MEMBERS, shortest_end, shortest_members};
+use super::ends::{FEW_MEMBERS, MAX_MEMBERS, Ways, shortest_end, shortest_members};
 use super::lexeme::{CLOSED, Lexeme, StateId};
 use super::pen::{Pen, spelled};
 use super::prospects::Prospects;
@@ -130,12 +130,12 @@ impl<'a, 'f> Completer<'a, 'f> {
 
     fn scalar(&mut self, node: Node) -> Option<()> {
         let rest = self.prospects.of(self.pen.frames, self.costs, node.parent);
-        let mut ends: Vec<(u64, Arc<[u8]>)> = Vec::new();
+        let mut ends: Vec<(u64, Arc<[u8]>, Option<ScalarItem>)> = Vec::new();
         for i in node.start..node.start + node.len {
             let item = self.pen.frames.arena.scalars[i as usize];
             let lexeme = &self.pen.frames.program.lexemes[item.lexeme as usize];
             let end = shortest_end(lexeme, item.state, node.count);
-            ends.extend(end.map(|end| (rest.after(item.tag).saturating_add(end.len() as u64), end)));
+            ends.extend(end.map(|end| (rest.after(item.tag).saturating_add(end.len() as u64), end, Some(item))));
         }
         let set = self.pen.frames.program.constants.get(node.seen).filter(|_| node.sub == Sub::Plain);
         for (text, tags) in set.map(|set| set.ends(node.text)).unwrap_or_default() {
@@ -144,23 +144,67 @@ impl<'a, 'f> Completer<'a, 'f> {
             let Ok(plain) = std::str::from_utf8(&text[whole..]) else { continue };
             let end: Arc<[u8]> = [&text[..whole], spelled(plain).get(1..).unwrap_or_default()].concat().into();
             let least = tags.iter().map(|&tag| rest.after(tag)).min().unwrap_or(u64::MAX);
-            ends.push((least.saturating_add(end.len() as u64), end));
+            ends.push((least.saturating_add(end.len() as u64), end, None));
         }
-        ends.sort_by_key(|&(cost, _)| cost);
-        for (_, end) in ends {
-            let done = if end.is_empty() { self.pen.end_scalar() } else { self.pen.take_all(&end) };
-            if done.is_some() {
-                return done;
-            }
+        ends.sort_by_key(|&(cost, ..)| cost);
+        let other = |c: &mut Self, item: Option<ScalarItem>| item.and_then(|item| c.other_end(&item, node.count));
+        ends.into_iter()
+            .find_map(|(_, end, item)| self.end_with(&end).or_else(|| other(self, item)))
+            .or_else(|| preferred().find_map(|b| self.pen.take(b)))
+    }
+
+    /// Writes the rest of a scalar, or nothing where that makes a value that a unique array has, for instance.
+    fn end_with(&mut self, end: &[u8]) -> Option<()> {
+        let place = self.pen.place();
+        self.pen.take_all(end)?;
+        if self.pen.node().kind != Kind::Scalar {
+            return Some(());
         }
-        // The shortest end is a value that a unique array already has, for instance: any other byte leads on.
-        preferred().find_map(|b| self.pen.take(b))
+        let done = self.pen.end_scalar();
+        if done.is_none() {
+            self.pen.back(place);
+        }
+        done
+    }
+
+    /// Writes another end of a scalar item than the shortest one, which makes an element that a unique array has: or a
+    /// byte that the item goes on with, since what else goes on may be a value that `contains` does not count.
+    fn other_end(&mut self, item: &ScalarItem, count: u32) -> Option<()> {
+        let program = self.pen.frames.program;
+        if !program.has_unique || !self.pen.frames.is_unique_inside(self.pen.top) {
+            return None;
+        }
+        if let Some(all) = program.endings(item.lexeme, item.state, count, 0) {
+            let mut all: Vec<&[u8]> = all.iter().map(|end| &**end).collect();
+            all.sort_by_key(|end| end.len());
+            return all.into_iter().find_map(|end| self.end_with(end));
+        }
+        let lexeme = &program.lexemes[item.lexeme as usize];
+        let ends = |most| shortest_members(lexeme, item.state, count, most);
+        let one_of = |c: &mut Self, ends: Ways| ends.iter().find_map(|end| c.end_with(end));
+        one_of(self, ends(FEW_MEMBERS))
+            .or_else(|| one_of(self, ends(MAX_MEMBERS)))
+            .or_else(|| preferred().find_map(|b| self.take_towards(b, item.tag)))
+    }
+
+    /// Writes a byte of a scalar if an item of this tag goes on behind it.
+    fn take_towards(&mut self, byte: u8, tag: u32) -> Option<()> {
+        let place = self.pen.place();
+        self.pen.take(byte)?;
+        let node = self.pen.node();
+        let items = node.start as usize..(node.start + node.len) as usize;
+        let goes_on = node.kind == Kind::Scalar && self.pen.frames.arena.scalars[items].iter().any(|i| i.tag == tag);
+        if !goes_on {
+            self.pen.back(place);
+        }
+        goes_on.then_some(())
     }
 
     fn value(&mut self, node: Node) -> Option<()> {
         let program = self.pen.frames.program;
         let rest = self.prospects.of(self.pen.frames, self.costs, node.parent);
-        let mut kinds: Vec<(u64, Vec<u8>)> = Vec::new();
+        let unique = program.has_unique && self.pen.frames.is_unique_inside(self.pen.top);
+        let mut kinds: Vec<(u64, u8, Option<ScalarItem>)> = Vec::new();
         for tag in 0..node.len {
             let rule = self.pen.frames.arena.rules[(node.start + tag) as usize];
             let rest = rest.after(tag);
@@ -169,17 +213,27 @@ impl<'a, 'f> Completer<'a, 'f> {
                 let lexeme = &program.lexemes[l as usize];
                 let cost = self.costs.lexemes[l as usize];
                 let first = shortest_end(lexeme, lexeme.start(), 0).and_then(|b| b.first().copied());
-                kinds.extend(first.map(|b| (rest.saturating_add(cost), vec![b])));
+                let item = Some(ScalarItem { tag, lexeme: l, state: lexeme.start() }).filter(|_| unique);
+                kinds.extend(first.map(|b| (rest.saturating_add(cost), b, item)));
             }
-            let arrays = r.arrays.iter().map(|&a| (self.costs.array(program, a), vec![b'[']));
-            let objects = r.objects.iter().map(|&o| (self.costs.object(program, o), vec![b'{']));
-            kinds.extend(arrays.chain(objects).map(|(cost, first)| (rest.saturating_add(cost), first)));
+            let arrays = r.arrays.iter().map(|&a| (self.costs.array(program, a), b'['));
+            let objects = r.objects.iter().map(|&o| (self.costs.object(program, o), b'{'));
+            kinds.extend(arrays.chain(objects).map(|(cost, first)| (rest.saturating_add(cost), first, None)));
         }
-        kinds.sort();
-        if kinds.iter().any(|(_, first)| self.pen.take_all(first).is_some()) {
-            return Some(());
-        }
-        preferred().find_map(|b| self.pen.take(b))
+        kinds.sort_by_key(|&(cost, first, _)| (cost, first));
+        let begin = |c: &mut Self, first: u8, item: Option<ScalarItem>| match item {
+            None => c.pen.take(first),
+            // What begins as it may go on as an element that does not count where the array has all that do.
+            Some(item) => {
+                let lexeme = &program.lexemes[item.lexeme as usize];
+                let nearest = shortest_end(lexeme, item.state, 0).and_then(|end| c.end_with(&end));
+                nearest.or_else(|| c.other_end(&item, 0))
+            }
+        };
+        kinds
+            .into_iter()
+            .find_map(|(_, first, item)| begin(self, first, item))
+            .or_else(|| preferred().find_map(|b| self.pen.take(b)))
     }
 
     /// Completes a key: one that is needed, then one that is cheap, then any other.
@@ -189,20 +243,20 @@ impl<'a, 'f> Completer<'a, 'f> {
             return digits.iter().find_map(|&b| self.pen.take(b));
         }
         // Most often the shortest key of a class will do; a list of its members takes a search.
-        self.key_of(node, |keys, state| {
-            let end = shortest_end(keys, state, 0);
-            end.and_then(|b| Some(Arc::from(std::str::from_utf8(&b).ok()?))).into_iter().collect()
-        })
-        .or_else(|| self.key_of(node, |keys, state| shortest_members(keys, state, FEW_MEMBERS)))
-        .or_else(|| self.key_of(node, |keys, state| shortest_members(keys, state, MAX_MEMBERS)))
-        .or_else(|| {
-            self.watch.vague |= node.parent == self.watch.below && node.key == u32::MAX;
-            preferred().find_map(|b| self.pen.take(b))
-        })
+        let texts = |ends: &[Arc<[u8]>]| -> Vec<Arc<str>> {
+            ends.iter().filter_map(|end| std::str::from_utf8(end).ok()).map(Arc::from).collect()
+        };
+        self.key_of(node, |keys, state| texts(shortest_end(keys, state, 0).as_slice()))
+            .or_else(|| self.key_of(node, |keys, state| texts(&shortest_members(keys, state, 0, FEW_MEMBERS))))
+            .or_else(|| self.key_of(node, |keys, state| texts(&shortest_members(keys, state, 0, MAX_MEMBERS))))
+            .or_else(|| {
+                self.watch.vague |= node.parent == self.watch.below && node.key == u32::MAX;
+                preferred().find_map(|b| self.pen.take(b))
+            })
     }
 
     /// Completes a key by a name, or by one of the ends that `ends` knows of a class.
-    fn key_of(&mut self, node: Node, ends: impl Fn(&Lexeme, StateId) -> Arc<[Arc<str>]>) -> Option<()> {
+    fn key_of(&mut self, node: Node, ends: impl Fn(&Lexeme, StateId) -> Vec<Arc<str>>) -> Option<()> {
         let program = self.pen.frames.program;
         let prefix = self.pen.frames.key_bytes(node.key);
         let mut keys: Vec<(u64, u8, u64, Arc<str>)> = Vec::new();
@@ -227,7 +281,7 @@ impl<'a, 'f> Completer<'a, 'f> {
                 match &c.keys {
                     _ if state <= CLOSED => {}
                     None => keys.extend(["", "0", "1", "2", "3"].map(|k| (whole, rank, cost, k.into()))),
-                    Some(l) => keys.extend(ends(l, state).iter().map(|k| (whole, rank, cost, k.clone()))),
+                    Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (whole, rank, cost, k))),
                 }
             }
         }

@@ -30,6 +30,9 @@ const ENTRY: usize = 48;
 /// A state and a number of code points, as far as any bound depends on it.
 type Place = (StateId, u32);
 
+/// Ways to the end of a lexeme.
+pub(super) type Ways = Arc<[Arc<[u8]>]>;
+
 /// Memo of [`shortest_end`] and [`shortest_members`].
 #[derive(Default)]
 pub(super) struct Ends(Mutex<Known>);
@@ -37,7 +40,7 @@ pub(super) struct Ends(Mutex<Known>);
 #[derive(Default)]
 struct Known {
     ways: SeededMap<Place, Option<Arc<[u8]>>>,
-    members: SeededMap<(StateId, usize), Arc<[Arc<str>]>>,
+    members: SeededMap<(Place, usize), Ways>,
     /// Bytes that both take.
     taken: usize,
 }
@@ -87,47 +90,49 @@ fn known(lexeme: &Lexeme) -> MutexGuard<'_, Known> {
     lexeme.ends().0.lock().unwrap_or_else(|p| p.into_inner())
 }
 
-/// Some ends of a raw lexeme, such as a class of keys, from a state, shortest first, and no more than `most`.
-pub(super) fn shortest_members(lexeme: &Lexeme, state: StateId, most: usize) -> Arc<[Arc<str>]> {
-    if let Some(found) = known(lexeme).members.get(&(state, most)) {
+/// Some ways from a state of a lexeme to its end, shortest first, and no more than `most`: as [`shortest_end`], which
+/// is among them.
+pub(super) fn shortest_members(lexeme: &Lexeme, state: StateId, count: u32, most: usize) -> Ways {
+    let place = (state, lexeme.significant_count(count));
+    if let Some(found) = known(lexeme).members.get(&(place, most)) {
         return found.clone();
     }
-    let found: Arc<[Arc<str>]> = search_members(lexeme, state, most).into();
+    let found: Ways = search_members(lexeme, place, most).into();
     let mut known = known(lexeme);
     known.take(found.iter().map(|text| ENTRY + text.len()).sum());
-    known.members.insert((state, most), found.clone());
+    known.members.insert((place, most), found.clone());
     found
 }
 
 /// Finds some ends, breadth first.
-fn search_members(lexeme: &Lexeme, state: StateId, most: usize) -> Vec<Arc<str>> {
-    let mut out = Vec::new();
-    let mut queue: VecDeque<(StateId, Vec<u8>)> = VecDeque::from([(state, Vec::new())]);
+fn search_members(lexeme: &Lexeme, (state, count): Place, most: usize) -> Vec<Arc<[u8]>> {
+    let mut out: Vec<Arc<[u8]>> = Vec::new();
+    let mut queue: VecDeque<(StateId, u32, Vec<u8>)> = VecDeque::from([(state, count, Vec::new())]);
     let mut looked = 0;
-    while let Some((s, text)) = queue.pop_front() {
+    while let Some((s, n, text)) = queue.pop_front() {
         looked += 1;
         if out.len() >= most || looked > most {
             break;
         }
-        if lexeme.state(s).accepting {
-            out.extend(std::str::from_utf8(&text).ok().map(Arc::from));
+        if s == CLOSED || (lexeme.kind() == Kind::Raw && lexeme.state(s).accepting) {
+            out.push(Arc::from(text.as_slice()));
         }
         // What is put in line behind so many is never looked at.
-        if looked + queue.len() >= most {
+        if s == CLOSED || looked + queue.len() >= most {
             continue;
         }
         // One way to each state keeps the search small; several members of one state come from longer ways.
         let mut tried: Vec<StateId> = Vec::new();
         for b in preferred() {
-            let next = lexeme.next(s, b);
-            if next > CLOSED && (tried.len() < 4 || !tried.contains(&next)) {
+            let Some((next, n)) = after(lexeme, s, n, b) else { continue };
+            if tried.len() < 4 || !tried.contains(&next) {
                 tried.push(next);
-                queue.push_back((next, [text.as_slice(), &[b]].concat()));
+                queue.push_back((next, n, [text.as_slice(), &[b]].concat()));
             }
         }
     }
     if out.is_empty() {
-        out.extend(shortest_end(lexeme, state, 0).and_then(|b| Some(Arc::from(std::str::from_utf8(&b).ok()?))));
+        out.extend(shortest_end(lexeme, state, count));
     }
     out
 }

@@ -21,6 +21,10 @@ use super::program::{ClassProgram, ObjectProgram, Program};
 /// Bytes of a member beside its value, about: quotes, a key, a colon and a comma.
 const MEMBER: u64 = 8;
 
+/// What an element that `contains` still asks for may take more than the shortest one, where elements must differ or
+/// some `contains` has an upper bound: the shortest one may no longer be to be had, so none is put off for what it costs.
+const PUT_OFF: u64 = 1 << 16;
+
 /// For each rule of a value, the bytes that the frames below take if it accepts; empty where that makes no difference.
 #[derive(Clone)]
 pub(super) struct Prospect(Rc<[u64]>);
@@ -169,10 +173,14 @@ fn objects<'a>(frames: &'a Frames, node: &Node) -> &'a [ObjectItem] {
 
 /// What an item still needs behind its open element, if it has one.
 fn array_rest(frames: &Frames, costs: &Costs, node: &Node, item: &ArrayItem) -> u64 {
-    let contains = frames.program.arrays[item.shape as usize].contains.len();
-    let counts = frames.arena.counts[item.counts as usize..][..contains].iter().zip(0..);
+    let shape = &frames.program.arrays[item.shape as usize];
+    let counts = frames.arena.counts[item.counts as usize..][..shape.contains.len()].iter().zip(0..);
     let counts: SmallVec<[u32; 4]> = counts.map(|(&n, bit)| n.saturating_add(item.matches >> bit & 1)).collect();
-    costs.array_after(frames.program, item.shape, node.count.into(), &counts)
+    let used_up = shape.unique || shape.contains.iter().any(|c| c.max.is_some());
+    let missing = shape.contains.iter().zip(&counts).filter(|_| used_up);
+    let missing = missing.fold(0u64, |sum, (c, &n)| sum.saturating_add(c.min.saturating_sub(n.into())));
+    let rest = costs.array_after(frames.program, item.shape, node.count.into(), &counts);
+    rest.saturating_add(missing.saturating_mul(PUT_OFF))
 }
 
 /// What an item still needs behind its open member, if it has one.

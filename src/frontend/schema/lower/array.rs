@@ -2,7 +2,8 @@
 //!
 //! A *way* of an element is a conjunction and the set of `contains` that it is counted for. Where some `contains` has
 //! an upper bound, counting must be exact, so the ways of a position are a partition: each `contains` holds or fails.
-//! With lower bounds only, an element may be counted whenever it matches, and nothing needs to be refused.
+//! With lower bounds only, an element may be counted whenever it matches, and nothing needs to be refused: but where
+//! elements must differ, a spelling of one of few values that is not counted (`0e4`) would use that value up.
 
 use smallvec::SmallVec;
 
@@ -323,6 +324,7 @@ fn ways(cx: &mut Context<'_, '_>, facts: &ArrayFacts, i: usize, dead: &mut Optio
     let exact = facts.counted.iter().any(|c| c.max.is_some());
     for (bit, c) in facts.counted.iter().enumerate() {
         if c.from <= i {
+            let exact = exact || (facts.unique && cx.may_run_out(&base, c.lit)?);
             match deciding.iter_mut().find(|d| d.0 == c.lit) {
                 Some(d) => d.1 |= 1 << bit,
                 None => deciding.push((c.lit, 1 << bit, exact)),
@@ -393,6 +395,13 @@ fn ways(cx: &mut Context<'_, '_>, facts: &ArrayFacts, i: usize, dead: &mut Optio
 }
 
 impl Context<'_, '_> {
+    /// Whether the scalars among what a conjunction and a literal accept may all be used up.
+    fn may_run_out(&mut self, base: &Lits, lit: Lit) -> Result<bool> {
+        let mut lits = base.clone();
+        lits.push(lit);
+        Ok(self.normalize(&mut lits).is_some() && self.scalars_of(&lits)?.may_run_out())
+    }
+
     /// Positions from here on are all alike.
     fn prefix_len(&self, facts: &ArrayFacts) -> usize {
         let of = |g: &NodeId| self.nodes.get(*g).array.as_ref().map_or(0, |a| a.prefix.len());

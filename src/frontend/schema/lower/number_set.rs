@@ -282,6 +282,12 @@ impl NumberSet {
         Some(n)
     }
 
+    /// Whether some are listed, or lie at a distance from each other between two bounds.
+    pub fn has_few(&self) -> bool {
+        let few = |p: &NumberBounds| (p.integer || !p.multiple_of.is_empty()) && p.min.is_some() && p.max.is_some();
+        !self.points.is_empty() || self.pieces.iter().any(|p| few(p))
+    }
+
     /// Whether every number is here.
     pub fn is_all(&self) -> bool {
         self.pieces.iter().any(|p| is_interval(p) && p.min.is_none() && p.max.is_none())

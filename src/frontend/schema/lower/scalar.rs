@@ -75,6 +75,12 @@ impl Scalars {
         self.sets.is_empty().then_some(words + numbers)
     }
 
+    /// Whether some values may all be used up, of those that can be spelled in more ways than are accepted here.
+    pub fn may_run_out(&self) -> bool {
+        let numbers = matches!(&self.numbers, Numbers::Some(set) if set.has_few());
+        numbers || !self.words.is_empty() || self.sets.iter().any(|set| set.plain)
+    }
+
     /// Whether nothing is accepted.
     pub fn is_empty(&self) -> bool {
         let others = self.null || self.yes || self.no || !self.numbers.is_none();
