@@ -139,6 +139,18 @@ fn leave_names_out(rules: &mut Rules, any_text: ExprId) {
 /// The canonical values of a rule, where they are few.
 type Values = Option<Vec<Box<[u8]>>>;
 
+/// What an element of a unique array is counted for in one way, and the values that it may have then.
+type Way = (u32, Values);
+
+/// The different values of some ways, where those of each are few.
+fn values_of<'a>(ways: impl Iterator<Item = &'a Way>) -> Values {
+    let each: Option<Vec<&Vec<Box<[u8]>>>> = ways.map(|way| way.1.as_ref()).collect();
+    let mut all: Vec<Box<[u8]>> = each?.into_iter().flatten().cloned().collect();
+    all.sort_unstable();
+    all.dedup();
+    Some(all)
+}
+
 fn unsupported(message: &str) -> Error {
     Error::new(ErrorKind::Unsupported, message)
 }
@@ -155,7 +167,7 @@ fn counted_and_few() -> Error {
 ///
 /// Lower bounds of 1 need no look: a value that the array has was counted for all that it matches. Otherwise the values
 /// that match are counted, and what does not match must not be needed.
-fn check_counted(p: &ArrayProgram, ways: &[(u32, Values)]) -> Result<()> {
+fn check_counted(p: &ArrayProgram, ways: &[Way]) -> Result<()> {
     let bounded = p.contains.iter().any(|c| c.max.is_some());
     let small = |c: &Contains| c.max.is_none() && c.min <= 1;
     if ways.iter().all(|way| way.1.is_none()) || p.contains.iter().all(small) {
@@ -163,12 +175,7 @@ fn check_counted(p: &ArrayProgram, ways: &[(u32, Values)]) -> Result<()> {
     }
     let enough = |(c, bit): (&Contains, u32)| {
         let matching = ways.iter().filter(|way| way.0 >> bit & 1 == 1);
-        let few: Option<Vec<_>> = matching.map(|way| way.1.as_ref()).collect();
-        let Some(few) = few else { return true };
-        let mut values: Vec<_> = few.into_iter().flatten().collect();
-        values.sort_unstable();
-        values.dedup();
-        values.len() as u64 >= c.min
+        values_of(matching).is_none_or(|values| values.len() as u64 >= c.min)
     };
     let others = ways.iter().any(|(matches, values)| *matches == 0 && values.is_none());
     let independent = match p.contains.len() {
@@ -187,26 +194,16 @@ impl Builder<'_> {
         let mut p = ArrayProgram::new(ways, a.contains.clone(), (a.min, a.max.unwrap_or(u64::MAX)), a.unique)?;
         if a.unique && p.max > 1 {
             let mut domains = Vec::new();
-            let mut counted: Vec<(u32, Values)> = Vec::new();
+            let mut counted: Vec<Way> = Vec::new();
             for ways in p.prefix.iter_mut().chain([&mut p.rest]) {
-                let mut domain = Some(Vec::new());
+                let before = counted.len();
                 for w in ways.iter_mut() {
                     p.watched |= self.is_watched(w.rule, any_text);
                     let (rule, values) = self.unique_rule(w.rule, any_text)?;
                     w.rule = rule;
-                    if !a.contains.is_empty() {
-                        counted.push((w.matches, values.clone()));
-                    }
-                    domain = domain.zip(values).map(|(mut d, v): (Vec<Box<[u8]>>, _)| {
-                        d.extend(v);
-                        d
-                    });
+                    counted.push((w.matches, values));
                 }
-                domains.push(domain.map(|mut d| {
-                    d.sort_unstable();
-                    d.dedup();
-                    d
-                }));
+                domains.push(values_of(counted[before..].iter()));
             }
             self.check_domains(&p, &domains)?;
             check_counted(&p, &counted)?;
