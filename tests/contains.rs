@@ -5,7 +5,7 @@ mod support;
 
 use interlock::frontend::schema::{SchemaOptions, Whitespace};
 use interlock::random::Rng;
-use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits};
+use interlock::{Error, ErrorKind, Guide, GuideOptions, Index, Limits};
 use serde_json::{Value, json};
 use support::every_byte::{bytes, compare};
 
@@ -16,6 +16,18 @@ const MOST: usize = 4;
 
 fn value(i: usize) -> Value {
     serde_json::from_str(VALUES[i]).unwrap()
+}
+
+/// A guide of a schema over single bytes, where it compiles.
+fn guide_of(schema: &Value) -> Result<Guide, Error> {
+    let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
+    let index = Index::from_json_schema(&schema.to_string(), &bytes(), &options, &Limits::default())?;
+    Ok(index.guide(&GuideOptions::default()).unwrap())
+}
+
+/// How many bytes of a text a guide takes.
+fn read(guide: &mut Guide, text: &str) -> usize {
+    guide.advance_many(&text.bytes().map(u32::from).collect::<Vec<_>>())
 }
 
 /// A set of values, and a schema of it.
@@ -86,10 +98,7 @@ fn several_with_bounds_as_the_specification_says() {
         let documents: Vec<Value> = everything.iter().filter(|a| valid(a)).map(|a| Value::Array(a.clone())).collect();
         let text = schema.to_string();
         if documents.is_empty() {
-            let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
-            let Err(e) = Index::from_json_schema(&text, &bytes(), &options, &Limits::default()) else {
-                panic!("{text} was compiled");
-            };
+            let Err(e) = guide_of(&schema) else { panic!("{text} was compiled") };
             assert_eq!(e.kind(), ErrorKind::Unsatisfiable, "{text}: {e}");
             empty += 1;
         } else {
@@ -105,11 +114,8 @@ fn several_with_bounds_as_the_specification_says() {
 
 /// What is said of a schema: the kind of its error, or how much of a text it takes and whether that may end.
 fn said(schema: Value, text: &str) -> Result<(usize, bool), ErrorKind> {
-    let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
-    let index = Index::from_json_schema(&schema.to_string(), &bytes(), &options, &Limits::default());
-    let mut guide = index.map_err(|e| e.kind())?.guide(&GuideOptions::default()).unwrap();
-    let taken = guide.advance_many(&text.bytes().map(u32::from).collect::<Vec<_>>());
-    Ok((taken, guide.is_accepting()))
+    let mut guide = guide_of(&schema).map_err(|e| e.kind())?;
+    Ok((read(&mut guide, text), guide.is_accepting()))
 }
 
 /// Each `contains` is in reach after the first element, and both together are not.
@@ -154,12 +160,6 @@ fn elements_that_differ_and_are_counted() {
     assert_eq!(said(unique(few), ""), Err(ErrorKind::Unsupported));
 }
 
-fn guide_of(schema: &Value) -> Guide {
-    let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
-    let index = Index::from_json_schema(&schema.to_string(), &bytes(), &options, &Limits::default()).unwrap();
-    index.guide(&GuideOptions::default()).unwrap()
-}
-
 /// A completion takes another value that counts where the array has the nearest one, or has no room for it.
 #[test]
 fn what_is_missing_is_written_from_what_is_left() {
@@ -182,8 +182,8 @@ fn what_is_missing_is_written_from_what_is_left() {
     for (mut schema, text, most) in cases {
         schema["type"] = json!("array");
         schema["uniqueItems"] = schema.get("uniqueItems").cloned().unwrap_or(json!(true));
-        let mut guide = guide_of(&schema);
-        assert_eq!(guide.advance_many(&text.bytes().map(u32::from).collect::<Vec<_>>()), text.len());
+        let mut guide = guide_of(&schema).unwrap();
+        assert_eq!(read(&mut guide, text), text.len());
         let n = guide.min_tokens_to_finish().unwrap();
         assert!(n <= most, "{n} tokens for {schema} after {text}");
     }
@@ -202,8 +202,8 @@ fn no_spelling_uses_up_what_is_asked_for() {
     for (mut schema, text) in cases {
         schema["type"] = json!("array");
         schema["uniqueItems"] = json!(true);
-        let mut guide = guide_of(&schema);
-        let n = guide.advance_many(&text.bytes().map(u32::from).collect::<Vec<_>>());
+        let mut guide = guide_of(&schema).unwrap();
+        let n = read(&mut guide, text);
         assert!(n < text.len(), "{schema} goes on after {text}");
         assert!(guide.min_tokens_to_finish().unwrap() < 20, "{schema} after {}", &text[..n]);
     }

@@ -167,13 +167,18 @@ impl<'a, 'f> Completer<'a, 'f> {
         done
     }
 
+    /// Whether what is open lies in an array of unique elements.
+    fn is_among_unique(&self) -> bool {
+        self.pen.frames.program.has_unique && self.pen.frames.is_unique_inside(self.pen.top)
+    }
+
     /// Writes another end of a scalar item than the shortest one, which makes an element that a unique array has: or a
     /// byte that the item goes on with, since what else goes on may be a value that `contains` does not count.
     fn other_end(&mut self, item: &ScalarItem, count: u32) -> Option<()> {
-        let program = self.pen.frames.program;
-        if !program.has_unique || !self.pen.frames.is_unique_inside(self.pen.top) {
+        if !self.is_among_unique() {
             return None;
         }
+        let program = self.pen.frames.program;
         if let Some(all) = program.endings(item.lexeme, item.state, count, 0) {
             let mut all: Vec<&[u8]> = all.iter().map(|end| &**end).collect();
             all.sort_by_key(|end| end.len());
@@ -203,7 +208,7 @@ impl<'a, 'f> Completer<'a, 'f> {
     fn value(&mut self, node: Node) -> Option<()> {
         let program = self.pen.frames.program;
         let rest = self.prospects.of(self.pen.frames, self.costs, node.parent);
-        let unique = program.has_unique && self.pen.frames.is_unique_inside(self.pen.top);
+        let unique = self.is_among_unique();
         let mut kinds: Vec<(u64, u8, Option<ScalarItem>)> = Vec::new();
         for tag in 0..node.len {
             let rule = self.pen.frames.arena.rules[(node.start + tag) as usize];
