@@ -5,6 +5,7 @@
 //! the arena, a guide rolls back by remembering one number per token, and the items of a frame are shared between all
 //! nodes that did not change them. Everything is an index into plain vectors; a node is a few words.
 
+use super::elements::Elements;
 use super::lexeme::StateId;
 use super::program::Gap;
 use super::text::Sub;
@@ -171,7 +172,7 @@ pub struct Arena {
     pub states: Vec<StateId>,
     pub seen: Vec<Seen>,
     pub keys: Vec<KeyByte>,
-    pub elements: Vec<Element>,
+    pub elements: Elements,
     /// Set while what was read of an element is not known: uniqueness is checked only in arrays that are opened then.
     pub unchecked: bool,
     /// Arrays of unique elements whose open element differs from all others, however it goes on. It holds as long as
@@ -184,15 +185,6 @@ pub struct Arena {
     pub searching: NodeId,
     /// The rules that accepted the value which ended last.
     pub tags: smallvec::SmallVec<[u32; 4]>,
-}
-
-/// A closed element of an array of unique elements.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Element {
-    /// The one before, or `u32::MAX`.
-    pub before: u32,
-    /// Its canonical text.
-    pub value: Box<[u8]>,
 }
 
 /// The lengths of an arena at one moment.
@@ -311,6 +303,7 @@ impl Arena {
             + (self.counts.capacity() + self.states.capacity()) * 4
             + self.seen.capacity() * size_of::<Seen>()
             + self.keys.capacity() * size_of::<KeyByte>()
+            + self.elements.memory_bytes()
     }
 }
 

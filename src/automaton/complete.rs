@@ -11,16 +11,19 @@ use std::sync::Arc;
 use super::arena::{Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::costs::Costs;
-use super::ends::{FEW_MEMBERS, MAX_MEMBERS, Ways, shortest_end, shortest_members};
-use super::lexeme::{CLOSED, Lexeme, StateId};
+use super::ends::{FEW_MEMBERS, MAX_MEMBERS, shortest_end, shortest_members};
+use super::lexeme::{CLOSED, Kind as LexemeKind, Lexeme, StateId};
 use super::pen::{Pen, spelled};
 use super::prospects::Prospects;
 use super::text::Sub;
+use crate::hash::SeededMap;
 
 /// Bytes of a completion; a document that needs more has no known completion.
 const MAX_BYTES: usize = 1 << 18;
 /// Bytes of a completion after which it ends wherever it may, whatever the estimates say.
 const MAX_CHOSEN: usize = 1 << 13;
+/// With more ends than this not all are listed where the nearest are used up.
+const MANY_ENDS: u32 = 1 << 14;
 
 /// The bytes that a search tries, likely text first, so that the result is spelled by few tokens.
 pub(super) fn preferred() -> impl Iterator<Item = u8> {
@@ -58,6 +61,30 @@ pub struct Completer<'a, 'f> {
     costs: &'a Costs,
     prospects: Prospects,
     watch: &'a mut Watch,
+    /// Ends of elements of unique arrays: those that an array has are not tried again for each element that follows.
+    passed: SeededMap<Place, Passed>,
+}
+
+/// Where an end of an element is looked for: the node below its array, the item's lexeme and state with its count, and
+/// among which ends.
+type Place = (NodeId, (u32, StateId, u32), Ends);
+
+/// The ends of an item that are tried.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Ends {
+    /// All of them, where they are few.
+    All,
+    /// The nearest.
+    Few,
+    Near,
+    /// All of them, where the nearest are used up.
+    Many,
+}
+
+/// Ends that are tried in turn, and how many of them were.
+struct Passed {
+    passed: usize,
+    ends: Box<[Box<[u8]>]>,
 }
 
 impl<'a, 'f> Completer<'a, 'f> {
@@ -70,7 +97,13 @@ impl<'a, 'f> Completer<'a, 'f> {
         watch: &'a mut Watch,
         mut known: impl FnMut(&Frames<'f>, NodeId, usize) -> bool,
     ) -> Option<Vec<u8>> {
-        let mut c = Completer { pen: Pen::new(frames, |_| top), costs, prospects: Prospects::default(), watch };
+        let mut c = Completer {
+            pen: Pen::new(frames, |_| top),
+            costs,
+            prospects: Prospects::default(),
+            watch,
+            passed: SeededMap::default(),
+        };
         let mut done = false;
         while c.pen.len() < MAX_BYTES {
             let node = c.pen.node();
@@ -179,17 +212,52 @@ impl<'a, 'f> Completer<'a, 'f> {
             return None;
         }
         let program = self.pen.frames.program;
-        if let Some(all) = program.endings(item.lexeme, item.state, count, 0) {
-            let mut all: Vec<&[u8]> = all.iter().map(|end| &**end).collect();
+        let listed = |used: u32| program.endings(item.lexeme, item.state, count, used);
+        let all = |ends: &[Box<[u8]>]| -> Vec<Box<[u8]>> {
+            let mut all = ends.to_vec();
             all.sort_by_key(|end| end.len());
-            return all.into_iter().find_map(|end| self.end_with(end));
+            all
+        };
+        let most = self.pen.frames.most_elements(self.pen.top);
+        if let Some(ends) = listed(most) {
+            return self.one_of((item, count), Ends::All, || all(&ends));
         }
         let lexeme = &program.lexemes[item.lexeme as usize];
-        let ends = |most| shortest_members(lexeme, item.state, count, most);
-        let one_of = |c: &mut Self, ends: Ways| ends.iter().find_map(|end| c.end_with(end));
-        one_of(self, ends(FEW_MEMBERS))
-            .or_else(|| one_of(self, ends(MAX_MEMBERS)))
+        let nearest = |most| shortest_members(lexeme, item.state, count, most).iter().map(|e| e[..].into()).collect();
+        // Where none of the nearest was left for an element before this one, none is.
+        let is_used_up = self.place((item, count), Ends::Many).is_some_and(|place| self.passed.contains_key(&place));
+        let near = if is_used_up {
+            None
+        } else {
+            let few = self.one_of((item, count), Ends::Few, || nearest(FEW_MEMBERS));
+            few.or_else(|| self.one_of((item, count), Ends::Near, || nearest(MAX_MEMBERS)))
+        };
+        // Of numbers those that are few were listed above: many spell one value.
+        let most = if lexeme.kind() == LexemeKind::Raw { most } else { MANY_ENDS };
+        near.or_else(|| listed(most).and_then(|ends| self.one_of((item, count), Ends::Many, || all(&ends))))
             .or_else(|| preferred().find_map(|b| self.take_towards(b, item.tag)))
+    }
+
+    /// Where an item's ends are looked for, if it is an element of an array itself.
+    fn place(&self, (item, count): (&ScalarItem, u32), ends: Ends) -> Option<Place> {
+        let nodes = &self.pen.frames.arena.nodes;
+        let array = nodes.get(self.pen.node().parent as usize).filter(|n| n.kind == Kind::Array)?;
+        Some((array.parent, (item.lexeme, item.state, count), ends))
+    }
+
+    /// Writes one of the ends of an item: where it is an element itself, the first one behind those that were passed
+    /// over for elements before it, which the array has, if there is such a one.
+    fn one_of(&mut self, item: (&ScalarItem, u32), kind: Ends, ends: impl FnOnce() -> Vec<Box<[u8]>>) -> Option<()> {
+        let place = self.place(item, kind);
+        let known = place.and_then(|place| self.passed.remove(&place));
+        let Passed { mut passed, ends } = known.unwrap_or_else(|| Passed { passed: 0, ends: ends().into() });
+        let mut order = (passed..ends.len()).chain(0..passed);
+        let found = order.find(|&i| self.end_with(&ends[i]).is_some());
+        passed = found.map_or(ends.len(), |i| i + 1);
+        if let Some(place) = place {
+            self.passed.insert(place, Passed { passed, ends });
+        }
+        found.map(|_| ())
     }
 
     /// Writes a byte of a scalar if an item of this tag goes on behind it.

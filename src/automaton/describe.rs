@@ -125,9 +125,9 @@ impl Arena {
     fn describe_elements(&self, n: &Node, trace: Option<u32>, out: &mut Vec<u8>) {
         let mut seen = Vec::new();
         let mut e = n.seen;
-        while e != u32::MAX {
-            seen.push(&*self.elements[e as usize].value);
-            e = self.elements[e as usize].before;
+        while let Some(element) = self.elements.get(e) {
+            seen.push(&*element.value);
+            e = element.before;
         }
         seen.sort_unstable();
         if n.key != u32::MAX {

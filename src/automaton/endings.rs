@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use super::program::Program;
+use super::unique::canonical;
 use crate::hash::{SeededMap, SeededSet};
 
 /// Ways to end that are always listed.
@@ -19,6 +20,20 @@ pub const SPELLINGS: u64 = 66;
 
 type List = Arc<[Box<[u8]>]>;
 type Texts = Option<List>;
+
+/// A value that a scalar may become.
+pub struct Ending {
+    /// Its canonical text.
+    pub value: Box<[u8]>,
+    /// The bytes that end it.
+    pub rest: Box<[u8]>,
+}
+
+/// Values that are remembered, in all lists; all are made again when there are more.
+const MOST_VALUES: usize = 1 << 18;
+
+/// Lists of values, by a lexeme and the bytes that were read of it, and how many values they have.
+type Values = (SeededMap<(u32, Box<[u8]>), Arc<[Ending]>>, usize);
 
 /// The same for strings, which are spelled in one way.
 const MANY_TEXTS: u64 = 512;
@@ -49,6 +64,7 @@ pub struct Endings {
     least: Mutex<SeededMap<(u32, u32), (u64, u64)>>,
     /// For a number and its state, how many decimals end it at least.
     decimals: Mutex<SeededMap<(u32, u32), u64>>,
+    values: Mutex<Values>,
 }
 
 impl Program {
@@ -68,6 +84,34 @@ impl Program {
             return None;
         }
         Some(remembered(&self.endings.texts, (lexeme, state, count), || texts(l, state, count)))
+    }
+
+    /// The values that a lexeme may become which has read `before`, without blanks in front of it, and stands in `state`
+    /// after `count` code points, each once; `None` as [`endings`](Self::endings).
+    pub fn values(&self, lexeme: u32, state: u32, count: u32, used: u32, before: &[u8]) -> Option<Arc<[Ending]>> {
+        let texts = self.endings(lexeme, state, count, used)?;
+        let lock = || self.endings.values.lock().unwrap_or_else(|p| p.into_inner());
+        let key = (lexeme, Box::from(before));
+        if let Some(known) = lock().0.get(&key) {
+            return Some(known.clone());
+        }
+        let mut known: SeededSet<Box<[u8]>> = SeededSet::default();
+        let mut all = Vec::new();
+        for rest in &*texts {
+            let whole = [before, rest].concat();
+            let value = canonical(&whole).unwrap_or_else(|| whole.into());
+            if known.insert(value.clone()) {
+                all.push(Ending { value, rest: rest.clone() });
+            }
+        }
+        let all: Arc<[Ending]> = all.into();
+        let mut memo = lock();
+        if memo.1 + all.len() > MOST_VALUES || memo.0.len() > MOST_LISTS {
+            *memo = Values::default();
+        }
+        memo.1 += all.len();
+        memo.0.insert(key, all.clone());
+        Some(all)
     }
 
     /// Whether so many values end a lexeme from a state that `used` others are not all of them. False where that is not

@@ -19,6 +19,7 @@ pub mod constants;
 pub mod costs;
 mod counting;
 pub mod describe;
+pub mod elements;
 pub mod endings;
 pub mod ends;
 pub mod farthest;

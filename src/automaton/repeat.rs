@@ -12,9 +12,11 @@ use std::sync::Arc;
 
 use super::arena::{Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
+use super::elements::Element;
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind};
 use super::text::{Sub, decode};
 use super::unique::canonical;
+use crate::frontend::schema::decimal::canonical::may_become;
 
 /// Elements that nest deeper are not compared; nor are longer texts.
 const MAX_DEPTH: u32 = 48;
@@ -126,7 +128,7 @@ impl Frames<'_> {
         }
         let mut out = Rests::default();
         arrays.retain(|array| {
-            let any = self.repeats_of(top, &self.arena.nodes[*array as usize], &mut out);
+            let any = self.repeats_of(top, &self.arena.nodes[*array as usize], &mut out) > 0;
             if !any && keep {
                 self.arena.apart.push(*array);
             }
@@ -196,7 +198,7 @@ impl Frames<'_> {
         let mut new: SmallVec<[u32; 4]> = SmallVec::new();
         let last = sorted.as_ref().map_or(u32::MAX, |s| s.last);
         let mut e = seen;
-        while let Some(element) = self.arena.elements.get(e as usize).filter(|_| e != last) {
+        while let Some(element) = self.arena.elements.get(e).filter(|_| e != last) {
             new.push(e);
             e = element.before;
         }
@@ -211,7 +213,7 @@ impl Frames<'_> {
         }
         let texts = Arc::make_mut(&mut known.texts);
         for &e in new.iter().rev() {
-            let value = &self.arena.elements[e as usize].value;
+            let Some(Element { value, .. }) = self.arena.elements.get(e) else { continue };
             match value.strip_prefix(b"\"\"") {
                 Some(rest) => {
                     let accepts = |l: u32| {
@@ -231,30 +233,30 @@ impl Frames<'_> {
         known
     }
 
-    /// Whether the element of the array on the node `array` that is open at `top` may become one that the array has.
-    pub(super) fn may_repeat(&self, top: NodeId, array: NodeId) -> bool {
+    /// How many elements of the array on the node `array` the one that is open at `top` may become, at most.
+    pub(super) fn may_repeat(&self, top: NodeId, array: NodeId) -> u64 {
         self.repeats_of(top, &self.arena.nodes[array as usize], &mut Rests::default())
     }
 
-    fn repeats_of(&self, top: NodeId, array: &Node, out: &mut Rests) -> bool {
+    fn repeats_of(&self, top: NodeId, array: &Node, out: &mut Rests) -> u64 {
         let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, array.key);
         if read.len() > MAX_TEXT {
             out.unknown = true;
-            return true;
+            return array.count.into();
         }
         let read = read.trim_ascii_start();
         let plain = read.first() == Some(&b'"') && !read.contains(&b'\\');
-        let mut any = false;
+        let mut repeats = 0;
         let mut e = array.seen;
-        while let Some(element) = self.arena.elements.get(e as usize) {
+        while let Some(element) = self.arena.elements.get(e) {
             e = element.before;
             // Plain text is a beginning of canonical text, which escapes only what must be.
             if plain && !element.value.strip_prefix(b"\"").is_some_and(|text| text.starts_with(read)) {
                 continue;
             }
-            any |= !matches!(value(read, &element.value, out, 0), End::Apart);
+            repeats += u64::from(!matches!(value(read, &element.value, out, 0), End::Apart));
         }
-        any
+        repeats
     }
 }
 
@@ -342,7 +344,10 @@ fn value<'t>(read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> End<'
                 Some(_) => End::Apart,
                 None => {
                     let number = matches!(own.first(), Some(b'+' | b'-'));
-                    let may = if number { !first.is_ascii_alphabetic() } else { own.starts_with(read) };
+                    let may = match number {
+                        true => !first.is_ascii_alphabetic() && may_become(read, own),
+                        false => own.starts_with(read),
+                    };
                     out.raw |= may;
                     if may { End::Open } else { End::Apart }
                 }

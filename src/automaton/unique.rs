@@ -6,14 +6,18 @@
 //! element must always have an unused way to go on. Containers have one where they can grow (others are the
 //! business of `variety`); scalars have one unless few members are left, and then those are listed and compared.
 
-use super::arena::{Element, KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
+use super::arena::{KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
-use super::endings::is_decimal;
+use super::elements::Element;
+use super::endings::{Ending, is_decimal};
 use super::lexeme::{CLOSED, DEAD};
 use super::program::Gap;
 use super::text::{Sub, decode};
 pub use crate::frontend::schema::decimal::canonical::canonical;
 use crate::ir::RuleId;
+
+/// Fewer texts than this are looked for among the elements, not the elements among them.
+const FEW_TEXTS: u64 = 64;
 
 impl Frames<'_> {
     /// Whether `node` lies inside an element whose bytes are recorded.
@@ -120,41 +124,34 @@ impl Frames<'_> {
         canonical(&text)
     }
 
-    pub(super) fn has_element(&self, array: &Node, value: &[u8]) -> bool {
-        let mut e = array.seen;
-        while let Some(element) = self.arena.elements.get(e as usize) {
-            if *element.value == *value {
-                return true;
-            }
-            e = element.before;
-        }
-        false
+    pub(super) fn has_element(&mut self, array: &Node, value: &[u8]) -> bool {
+        self.arena.elements.has(array.seen, value)
+    }
+
+    /// Whether the array has fewer than all of these values.
+    fn lacks_one(&mut self, array: &Node, endings: &[Ending]) -> bool {
+        endings.len() as u64 > u64::from(array.count) || endings.iter().any(|e| !self.has_element(array, &e.value))
     }
 
     pub(super) fn add_element(&mut self, before: u32, value: Option<Box<[u8]>>) -> u32 {
         let Some(value) = value else { return before };
-        self.arena.elements.push(Element { before, value });
-        self.arena.elements.len() as u32 - 1
+        self.arena.elements.push(Element::new(before, value))
     }
 
     /// Whether `rule` has a member that the array does not have yet.
-    pub(super) fn has_unused(&self, array: &Node, rule: RuleId) -> bool {
+    pub(super) fn has_unused(&mut self, array: &Node, rule: RuleId) -> bool {
         if array.seen == u32::MAX || self.is_unchecked(array) {
             return true;
         }
-        let r = &self.program.rules[rule.0 as usize];
+        let program = self.program;
+        let r = &program.rules[rule.0 as usize];
         if !r.arrays.is_empty() || !r.objects.is_empty() {
             return true;
         }
         r.lexemes.iter().any(|&l| {
-            let start = self.program.lexemes[l as usize].start();
-            if self.program.has_many_endings(l, start, 0, array.count, true) {
-                return true;
-            }
-            match self.program.endings(l, start, 0, array.count) {
-                None => true,
-                Some(texts) => texts.iter().any(|t| canonical(t).is_none_or(|v| !self.has_element(array, &v))),
-            }
+            let start = program.lexemes[l as usize].start();
+            program.has_many_endings(l, start, 0, array.count, true)
+                || program.values(l, start, 0, array.count, b"").is_none_or(|all| self.lacks_one(array, &all))
         })
     }
 
@@ -186,9 +183,14 @@ impl Frames<'_> {
     }
 
     /// Whether some way to end an item, which stands behind `prefix`, is an element that the array does not have.
-    fn has_unused_end(&self, array: &Node, item: &ScalarItem, count: u32, prefix: &[u8]) -> bool {
-        let l = &self.program.lexemes[item.lexeme as usize];
+    fn has_unused_end(&mut self, array: &Node, item: &ScalarItem, count: u32, prefix: &[u8]) -> bool {
+        let program = self.program;
+        let l = &program.lexemes[item.lexeme as usize];
         if let Some(n) = l.num_texts(item.state).filter(|_| !prefix.contains(&b'\\')) {
+            if n < FEW_TEXTS && n < u64::from(array.count) {
+                let values = program.values(item.lexeme, item.state, count, array.count, prefix.trim_ascii_start());
+                return values.is_none_or(|all| self.lacks_one(array, &all));
+            }
             // Elements are different texts, each written once: those that end the item are counted.
             let ends = |rest: &[u8]| {
                 let end = rest.iter().fold(item.state, |s, &b| if s > CLOSED { l.next(s, b) } else { DEAD });
@@ -197,7 +199,7 @@ impl Frames<'_> {
             let prefix = prefix.trim_ascii_start();
             let mut used = 0;
             let mut e = array.seen;
-            while let Some(element) = self.arena.elements.get(e as usize) {
+            while let Some(element) = self.arena.elements.get(e) {
                 let text = element.value.strip_prefix(b"\"").and_then(|text| text.strip_prefix(prefix));
                 used += u64::from(text.is_some_and(ends));
                 e = element.before;
@@ -214,7 +216,7 @@ impl Frames<'_> {
             let ends = |text: &[u8]| text.strip_prefix(&*prefix).is_some_and(|rest| l.spells(item.state, rest));
             let mut used = 0;
             let mut e = array.seen;
-            while let Some(element) = self.arena.elements.get(e as usize) {
+            while let Some(element) = self.arena.elements.get(e) {
                 used += u64::from(match &*element.value {
                     [b'"', b'"', text @ .., b'"'] if !text.contains(&b'\\') => ends(text),
                     [b'"', text @ ..] => ends(&spelled(text)),
@@ -224,10 +226,7 @@ impl Frames<'_> {
             }
             return n > used;
         }
-        let Some(texts) = self.program.endings(item.lexeme, item.state, count, array.count) else { return true };
-        texts.iter().any(|t| {
-            let whole = [prefix, t].concat();
-            canonical(&whole).is_none_or(|v| !self.has_element(array, &v))
-        })
+        let values = program.values(item.lexeme, item.state, count, array.count, prefix.trim_ascii_start());
+        values.is_none_or(|all| self.lacks_one(array, &all))
     }
 }

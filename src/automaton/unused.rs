@@ -14,6 +14,7 @@ use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme, StateId};
 use super::program::{Blanks, ObjectProgram};
 use super::text::Sub;
 use super::unique::canonical;
+use crate::hash::SeededSet;
 
 /// Bytes that one search steps. Where they do not suffice the element counts as able to differ: nothing valid is
 /// refused, and it is asked again behind the next byte.
@@ -51,7 +52,9 @@ impl Frames<'_> {
         let arrays = self.watched_arrays(top);
         let asked = self.arena.searching;
         arrays.into_iter().filter(|&a| a > asked).all(|a| {
-            self.exceeds(a, self.variety(top, a)) || !self.may_repeat(top, a) || {
+            let variety = self.variety(top, a);
+            let may_be_new = |repeats: u64| repeats == 0 || variety > repeats;
+            self.exceeds(a, variety) || may_be_new(self.may_repeat(top, a)) || {
                 let mark = self.arena.mark();
                 let trace = self.arena.trace;
                 self.arena.searching = a;
@@ -182,18 +185,25 @@ impl Frames<'_> {
     /// The ends of scalars from states of lexemes, each value once.
     fn ends(&self, places: &[(u32, StateId)], count: u32, before: &[u8], most: usize) -> Vec<Move> {
         let mut out: Vec<Move> = Vec::new();
-        let mut values: Vec<Box<[u8]>> = Vec::new();
+        let mut known: SeededSet<Box<[u8]>> = SeededSet::default();
         for &(lexeme, state) in places {
             let l = &self.program.lexemes[lexeme as usize];
             let raw = l.kind() == LexemeKind::Raw;
-            let listed = self.program.endings(lexeme, state, count, most as u32).filter(|t| !t.is_empty());
-            let texts = listed.map_or_else(|| some_ends(l, state, count, before, most), |t| t.to_vec());
-            for t in texts {
-                let whole = [before, &*t].concat();
-                let value = if raw { canonical(&whole) } else { None }.unwrap_or_else(|| t.clone());
-                if !values.contains(&value) {
-                    values.push(value);
-                    out.push(Move { bytes: t.into_vec(), ends: raw, key: None });
+            let mut add = |value: Box<[u8]>, rest: Box<[u8]>| {
+                if known.insert(value) {
+                    out.push(Move { bytes: rest.into_vec(), ends: raw, key: None });
+                }
+            };
+            let values = || self.program.values(lexeme, state, count, most as u32, before).filter(|v| !v.is_empty());
+            let texts = || self.program.endings(lexeme, state, count, most as u32).filter(|t| !t.is_empty());
+            if raw && let Some(values) = values() {
+                values.iter().for_each(|v| add(v.value.clone(), v.rest.clone()));
+            } else if !raw && let Some(texts) = texts() {
+                texts.iter().for_each(|t| add(t.clone(), t.clone()));
+            } else {
+                for t in some_ends(l, state, count, before, most) {
+                    let whole = [before, &*t].concat();
+                    add(if raw { canonical(&whole) } else { None }.unwrap_or_else(|| t.clone()), t);
                 }
             }
         }
@@ -305,12 +315,11 @@ fn shortest_blanks(gap: &Blanks, from: u16) -> Vec<u8> {
 fn some_ends(l: &Lexeme, state: StateId, count: u32, before: &[u8], most: usize) -> Vec<Box<[u8]>> {
     let raw = l.kind() == LexemeKind::Raw;
     let mut out: Vec<Box<[u8]>> = Vec::new();
-    let mut values: Vec<Box<[u8]>> = Vec::new();
+    let mut values: SeededSet<Box<[u8]>> = SeededSet::default();
     let mut found = |text: Vec<u8>, out: &mut Vec<Box<[u8]>>| {
         let whole = [before, &text].concat();
         let value = canonical(&whole).unwrap_or_else(|| whole.into());
-        if !values.contains(&value) {
-            values.push(value);
+        if values.insert(value) {
             out.push(text.into());
         }
     };

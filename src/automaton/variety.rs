@@ -15,7 +15,6 @@ use super::config::Frames;
 use super::lexeme::{CLOSED, Kind as LexemeKind, Lexeme, StateId};
 use super::program::{ClassProgram, ObjectProgram, Program};
 use super::text::Sub;
-use super::unique::canonical;
 use crate::ir::{Element, RuleId};
 
 /// Numbers of values by the index of the rule among those of a value.
@@ -88,12 +87,10 @@ impl Program {
         if self.lexemes[lexeme as usize].kind() != LexemeKind::Raw {
             return self.num_endings(lexeme, state, count).max(1);
         }
-        let Some(texts) = self.endings(lexeme, state, count, 0) else { return self.num_endings(lexeme, state, count) };
-        let mut values: Vec<Box<[u8]>> =
-            texts.iter().map(|t| [before, t].concat()).map(|t| canonical(&t).unwrap_or_else(|| t.into())).collect();
-        values.sort_unstable();
-        values.dedup();
-        values.len() as u64
+        match self.values(lexeme, state, count, 0, before) {
+            Some(values) => values.len() as u64,
+            None => self.num_endings(lexeme, state, count),
+        }
     }
 
     /// The different ways to go on with the members of an object.

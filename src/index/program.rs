@@ -195,15 +195,21 @@ impl Builder<'_> {
         if a.unique && p.max > 1 {
             let mut domains = Vec::new();
             let mut counted: Vec<Way> = Vec::new();
-            for ways in p.prefix.iter_mut().chain([&mut p.rest]) {
+            for (ways, position) in p.prefix.iter_mut().chain([&mut p.rest]).zip(0..) {
                 let before = counted.len();
+                // Where an element need not come, its values cannot be too few.
+                let matters = !p.contains.is_empty() || (p.min > 1 && p.min > position);
                 for w in ways.iter_mut() {
                     p.watched |= self.is_watched(w.rule, any_text);
-                    let (rule, values) = self.unique_rule(w.rule, any_text)?;
+                    let (rule, values) = self.unique_rule(w.rule, any_text, matters)?;
                     w.rule = rule;
                     counted.push((w.matches, values));
                 }
-                domains.push(values_of(counted[before..].iter()));
+                let domain = values_of(counted[before..].iter());
+                if !p.contains.is_empty() && domain.as_ref().is_some_and(|values| !values.is_empty()) {
+                    return Err(counted_and_few());
+                }
+                domains.push(domain);
             }
             self.check_domains(&p, &domains)?;
             check_counted(&p, &counted)?;
@@ -213,11 +219,7 @@ impl Builder<'_> {
 
     /// Elements with few values must not run out before the array may end.
     fn check_domains(&self, p: &ArrayProgram, domains: &[Option<Vec<Box<[u8]>>>]) -> Result<()> {
-        let finite: Vec<&Vec<Box<[u8]>>> = domains.iter().flatten().filter(|d| !d.is_empty()).collect();
-        if !finite.is_empty() && !p.contains.is_empty() {
-            return Err(counted_and_few());
-        }
-        if p.min <= 1 || finite.is_empty() {
+        if p.min <= 1 || domains.iter().flatten().all(|d| d.is_empty()) {
             return Ok(());
         }
         // Every required position draws from one and the same set, or from one that cannot run out.
@@ -251,14 +253,14 @@ impl Builder<'_> {
         !r.objects.iter().all(open) || !r.arrays.iter().all(grows)
     }
 
-    /// The rule to use for an element of a unique array, and its values where they are few: strings with few members
-    /// and bounds on their length are listed, so that what is left of them can be counted.
-    fn unique_rule(&mut self, rule: RuleId, any_text: ExprId) -> Result<(RuleId, Values)> {
+    /// The rule to use for an element of a unique array, and its values where they are `wanted` and few: strings with few
+    /// members and bounds on their length are listed, so that what is left of them can be counted.
+    fn unique_rule(&mut self, rule: RuleId, any_text: ExprId, wanted: bool) -> Result<(RuleId, Values)> {
         let rules = self.rules;
         let r = &rules[rule.0 as usize];
         let mut p = RuleProgram::default();
         let mut changed = false;
-        let mut values: Values = (r.arrays.is_empty() && r.objects.is_empty()).then(Vec::new);
+        let mut values: Values = (wanted && r.arrays.is_empty() && r.objects.is_empty()).then(Vec::new);
         for s in &r.strings {
             let Some(index) = self.lexeme(s.text, string_kind(s))? else { continue };
             let listed = if s.text == any_text { None } else { self.listed(s)? };
@@ -283,10 +285,10 @@ impl Builder<'_> {
             if let Some(index) = lexeme {
                 let l = self.lexemes[index as usize].lexeme.clone();
                 p.lexemes.push(index);
-                let texts = crate::automaton::endings::members(&l, l.start(), 0);
-                values = values.zip(texts).map(|(mut v, t)| {
-                    v.extend(t.iter().filter_map(|t| crate::automaton::unique::canonical(t)));
-                    v
+                values = values.and_then(|mut values| {
+                    let texts = crate::automaton::endings::members(&l, l.start(), 0)?;
+                    values.extend(texts.iter().filter_map(|t| crate::automaton::unique::canonical(t)));
+                    Some(values)
                 });
             }
         }

@@ -1,6 +1,7 @@
 //! One text for all spellings of a JSON value: numbers by value, strings by what they decode to, objects without order.
 
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use super::Decimal;
 
@@ -10,6 +11,18 @@ pub fn canonical(text: &[u8]) -> Option<Box<[u8]>> {
     let mut out = Vec::new();
     write(&value, &mut out)?;
     Some(out.into_boxed_slice())
+}
+
+/// Whether what begins with `read`, as a number does, may become the number whose canonical text is `known`. Exponents
+/// may be anything, so what is read of the digits has to agree: from the first that is not zero on, and with the sign.
+pub fn may_become(read: &[u8], known: &[u8]) -> bool {
+    let digits = known.iter().skip(1).take_while(|b| b.is_ascii_digit()).copied();
+    let own: SmallVec<[u8; 32]> = digits.collect();
+    let mantissa = read.iter().take_while(|b| !matches!(b, b'e' | b'E')).filter(|b| b.is_ascii_digit());
+    let mut significant = mantissa.skip_while(|b| **b == b'0').copied().enumerate();
+    // Zero has neither digits nor a sign.
+    (own.is_empty() || read.starts_with(b"-") == known.starts_with(b"-"))
+        && significant.all(|(i, digit)| own.get(i).map_or(digit == b'0' && !own.is_empty(), |own| *own == digit))
 }
 
 fn write(v: &Value, out: &mut Vec<u8>) -> Option<()> {

@@ -207,8 +207,7 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
             return false;
         }
         let mut seen = array.seen;
-        while seen != u32::MAX {
-            let other = &arena.elements[seen as usize];
+        while let Some(other) = arena.elements.get(seen) {
             // The canonical text of a string is its plain spelling behind one more quote.
             if other.value.strip_prefix(b"\"").is_some_and(|value| value.starts_with(&text)) {
                 return false;

@@ -1,0 +1,154 @@
+//! Arrays that use up most of the values that their unique elements may have.
+//!
+//! What is left is easy to write down here, by a list of the values that were not written: a byte may follow exactly if
+//! one of them goes on with it. The arrays are longer than the elements that are compared one by one, and go back and
+//! fork, so that the table of elements is made again.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use interlock::frontend::schema::{SchemaOptions, Whitespace};
+use interlock::random::Rng;
+use interlock::{Guide, GuideOptions, Index, Limits};
+use serde_json::{Value, json};
+use support::every_byte::bytes;
+
+/// A guide of a schema over single bytes, without blanks.
+fn guide_of(schema: &Value) -> Guide {
+    let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
+    let index = Index::from_json_schema(&schema.to_string(), &bytes(), &options, &Limits::default()).unwrap();
+    index.guide(&GuideOptions::default()).unwrap()
+}
+
+/// The bytes that may follow, but for those that begin another spelling.
+fn allowed(guide: &mut Guide) -> BTreeSet<u8> {
+    guide.allowed_token_ids().into_iter().filter(|&id| id < 256).map(|id| id as u8).filter(|b| *b != b'\\').collect()
+}
+
+/// Words of two letters, many of which begin others.
+fn words(rng: &mut Rng, n: usize) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    while words.len() < n {
+        words.insert((0..1 + rng.below(7)).map(|_| if rng.chance(50) { 'a' } else { 'b' }).collect());
+    }
+    words
+}
+
+/// The values of the elements of a text that is an array without its end, the last one perhaps not whole.
+fn elements(read: &[u8]) -> Vec<String> {
+    let text = String::from_utf8(read.to_vec()).unwrap();
+    text.strip_prefix('[').map_or(Vec::new(), |t| t.split(',').map(str::to_owned).collect())
+}
+
+/// The bytes that may follow `read`: one of `values`, none twice, and at least `min` of them.
+fn expected(values: &BTreeSet<String>, min: usize, read: &[u8]) -> BTreeSet<u8> {
+    if read.is_empty() {
+        return BTreeSet::from([b'[']);
+    }
+    let mut used = elements(read);
+    let open = used.pop().unwrap();
+    let left = || values.iter().filter(|v| !used.contains(v));
+    let mut out: BTreeSet<u8> = left().filter_map(|v| v.strip_prefix(&open)?.bytes().next()).collect();
+    let ended = left().any(|v| *v == open);
+    if ended && used.len() + 1 < values.len() {
+        out.insert(b',');
+    }
+    if ended && used.len() + 1 >= min || read == b"[" && min == 0 {
+        out.insert(b']');
+    }
+    out
+}
+
+#[test]
+fn every_byte_of_strings_while_the_values_run_out() {
+    let mut rng = Rng(21);
+    for min in [0, 30, 60] {
+        let plain = words(&mut rng, 60);
+        let schema = json!({"type": "array", "items": {"enum": plain}, "uniqueItems": true, "minItems": min});
+        let values: BTreeSet<String> = plain.iter().map(|w| format!("\"{w}\"")).collect();
+        let mut guide = guide_of(&schema);
+        let mut read: Vec<u8> = Vec::new();
+        let (mut full, mut steps) = (0, 0);
+        while full < 3 {
+            let next = expected(&values, min, &read);
+            assert_eq!(allowed(&mut guide), next, "{min} after {}", String::from_utf8_lossy(&read));
+            steps += 1;
+            // Back by some elements, now and then, in this guide or in a fork of it.
+            if rng.chance(2) {
+                let n = rng.below(read.len() / 2 + 1);
+                if rng.chance(50) {
+                    guide = guide.clone();
+                }
+                guide.rollback(n).unwrap();
+                read.truncate(read.len() - n);
+                continue;
+            }
+            let open: Vec<u8> = next.iter().copied().filter(|b| *b != b']').collect();
+            if open.is_empty() {
+                full += 1;
+                assert_eq!(elements(&read).len(), 60);
+                let n = rng.below(read.len());
+                guide.rollback(n).unwrap();
+                read.truncate(read.len() - n);
+                continue;
+            }
+            let byte = open[rng.below(open.len())];
+            guide.advance(u32::from(byte)).unwrap();
+            read.push(byte);
+        }
+        assert!(steps > 600, "{steps}");
+    }
+}
+
+#[test]
+fn numbers_end_where_their_value_is_left() {
+    let mut rng = Rng(22);
+    let values: BTreeSet<String> = (0..80).map(|i| i.to_string()).collect();
+    let schema = json!({
+        "type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 79}, "uniqueItems": true, "minItems": 80
+    });
+    let mut guide = guide_of(&schema);
+    let mut read: Vec<u8> = Vec::new();
+    let mut full = 0;
+    while full < 2 {
+        // Other spellings of numbers may go on differently: what ends one is compared, and whether digits may follow.
+        let next = expected(&values, 80, &read);
+        let found = allowed(&mut guide);
+        let text = String::from_utf8_lossy(&read).into_owned();
+        for end in [b',', b']'] {
+            assert_eq!(found.contains(&end), next.contains(&end), "{} after {text}", end as char);
+        }
+        assert!(found.is_superset(&next), "{found:?} after {text}");
+        if next == BTreeSet::from([b']']) {
+            full += 1;
+            let n = rng.below(read.len());
+            guide.rollback(n).unwrap();
+            read.truncate(read.len() - n);
+            continue;
+        }
+        let open: Vec<u8> = next.into_iter().collect();
+        let byte = open[rng.below(open.len())];
+        guide.advance(u32::from(byte)).unwrap();
+        read.push(byte);
+    }
+}
+
+#[test]
+fn completions_use_up_all_values() {
+    let n = 1200;
+    let words: Vec<String> = (0..n).map(|i| format!("v{i}")).collect();
+    let numbers: Vec<u32> = (0..n).collect();
+    for (values, quotes) in [(json!(words), 2), (json!(numbers), 0)] {
+        let schema = json!({"type": "array", "items": {"enum": values}, "uniqueItems": true, "minItems": n});
+        let mut guide = guide_of(&schema);
+        let letters = usize::from(quotes > 0);
+        let elements: usize = (0..n).map(|i| i.to_string().len() + letters + quotes).sum();
+        // With brackets and commas; the stop token is not counted.
+        let least = elements + 2 + (n as usize - 1);
+        let found = guide.min_tokens_to_finish().unwrap();
+        // Numbers have shorter spellings, such as 1e3.
+        assert!(found <= least && found * 20 > least * 19, "{found} of {least}");
+        assert!(quotes == 0 || found == least, "{found} of {least}");
+    }
+}
