@@ -7,17 +7,22 @@
 mod support;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use interlock::frontend::schema::{SchemaOptions, Whitespace};
 use interlock::random::Rng;
-use interlock::{Guide, GuideOptions, Index, Limits};
+use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::{Value, json};
 use support::every_byte::bytes;
 
 /// A guide of a schema over single bytes, without blanks.
 fn guide_of(schema: &Value) -> Guide {
+    guide_over(schema, &bytes())
+}
+
+fn guide_over(schema: &Value, vocabulary: &Arc<Vocabulary>) -> Guide {
     let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
-    let index = Index::from_json_schema(&schema.to_string(), &bytes(), &options, &Limits::default()).unwrap();
+    let index = Index::from_json_schema(&schema.to_string(), vocabulary, &options, &Limits::default()).unwrap();
     index.guide(&GuideOptions::default()).unwrap()
 }
 
@@ -131,6 +136,58 @@ fn numbers_end_where_their_value_is_left() {
         let byte = open[rng.below(open.len())];
         guide.advance(u32::from(byte)).unwrap();
         read.push(byte);
+    }
+}
+
+#[test]
+fn tokens_are_allowed_as_their_bytes_are() {
+    let n = 40;
+    let number = json!({"enum": (0..n).collect::<Vec<u32>>()});
+    let cases = [
+        (json!({"type": "array", "items": number, "minItems": 1, "maxItems": 1}), ("[", "]")),
+        (
+            json!({"type": "object", "properties": {"a": number}, "required": ["a"], "additionalProperties": false}),
+            ("{\"a\":", "}"),
+        ),
+        (number, ("", "")),
+    ];
+    let mut rng = Rng(23);
+    for (items, (open, close)) in cases {
+        let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).chain([Vec::new()]).collect();
+        for i in 0..100 {
+            let between = format!("{close},{open}");
+            for text in [format!("{i}"), format!("{i:02}"), format!("{i}{between}"), format!("{between}{i}")] {
+                tokens.push(text.clone().into_bytes());
+                tokens.push(format!("{text}{close}").into_bytes());
+            }
+        }
+        let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+        let vocabulary = Vocabulary::new(&tokens, options).unwrap();
+        let schema = json!({"type": "array", "items": items, "uniqueItems": true, "minItems": n});
+        let mut guide = guide_over(&schema, &vocabulary);
+        let mut twin = guide_of(&schema);
+        for _ in 0..4 {
+            // The values in some order, up to somewhere near the end.
+            let mut values: Vec<u32> = (0..n).collect();
+            (1..values.len()).rev().for_each(|i| values.swap(i, rng.below(i + 1)));
+            let text: Vec<String> = values.iter().map(|v| format!("{open}{v}{close}")).collect();
+            let text = format!("[{}", text.join(",")).into_bytes();
+            for (at, &byte) in text.iter().enumerate() {
+                if at * 3 > text.len() && rng.chance(20) {
+                    let found: BTreeSet<u32> = guide.allowed_token_ids().into_iter().collect();
+                    for (id, bytes) in tokens.iter().enumerate().filter(|t| !t.1.is_empty()) {
+                        let taken = twin.validate(&bytes.iter().map(|&b| b.into()).collect::<Vec<_>>());
+                        let (read, token) = (&text[..at], String::from_utf8_lossy(bytes));
+                        let allowed = found.contains(&(id as u32));
+                        assert_eq!(allowed, taken == bytes.len(), "{token} after {}", String::from_utf8_lossy(read));
+                    }
+                }
+                guide.advance(byte.into()).unwrap();
+                twin.advance(byte.into()).unwrap();
+            }
+            guide.reset();
+            twin.reset();
+        }
     }
 }
 

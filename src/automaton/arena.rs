@@ -5,6 +5,7 @@
 //! the arena, a guide rolls back by remembering one number per token, and the items of a frame are shared between all
 //! nodes that did not change them. Everything is an index into plain vectors; a node is a few words.
 
+use super::agreeing::Agreeing;
 use super::elements::Elements;
 use super::lexeme::StateId;
 use super::program::Gap;
@@ -173,6 +174,8 @@ pub struct Arena {
     pub seen: Vec<Seen>,
     pub keys: Vec<KeyByte>,
     pub elements: Elements,
+    /// Which of them agree with open ones.
+    pub agreeing: Agreeing,
     /// Set while what was read of an element is not known: uniqueness is checked only in arrays that are opened then.
     pub unchecked: bool,
     /// Arrays of unique elements whose open element differs from all others, however it goes on. It holds as long as
@@ -240,6 +243,7 @@ impl Arena {
         self.states.truncate(m[7] as usize);
         self.seen.truncate(m[8] as usize);
         self.keys.truncate(m[9] as usize);
+        self.agreeing.truncate(m[9]);
         self.elements.truncate(m[10] as usize);
     }
 
@@ -272,16 +276,26 @@ impl Arena {
         self.push(node)
     }
 
+    /// The numbers of a list's bytes from `last` back to just after `start` (or its beginning).
+    fn back_to(&self, start: u32, last: u32) -> impl Iterator<Item = u32> {
+        let before = move |k: &u32| Some(self.keys[*k as usize].before).filter(|k| *k != u32::MAX && *k != start);
+        std::iter::successors(Some(last).filter(|k| *k != u32::MAX && *k != start), before)
+    }
+
     /// The bytes of a list from just after `start` (or its beginning) to `last`.
     pub fn bytes_since(&self, last: u32, start: u32) -> Vec<u8> {
-        let mut out = Vec::new();
-        let mut k = last;
-        while k != u32::MAX && k != start {
-            out.push(self.keys[k as usize].byte);
-            k = self.keys[k as usize].before;
-        }
+        let mut out: Vec<u8> = self.back_to(start, last).map(|k| self.keys[k as usize].byte).collect();
         out.reverse();
         out
+    }
+
+    /// The elements of an array of unique elements that may agree with an open one, of which the bytes from just after
+    /// `array.key` to `trace` were read, ascending.
+    pub fn candidates(&self, array: &Node, trace: u32) -> Vec<u32> {
+        match self.agreeing.of(self.back_to(array.key, trace), array.seen) {
+            Some(known) => known.to_vec(),
+            None => self.elements.of(array.seen),
+        }
     }
 
     /// Adds a node.
@@ -304,6 +318,7 @@ impl Arena {
             + self.seen.capacity() * size_of::<Seen>()
             + self.keys.capacity() * size_of::<KeyByte>()
             + self.elements.memory_bytes()
+            + self.agreeing.memory_bytes()
     }
 }
 

@@ -71,6 +71,12 @@ impl Elements {
         self.list.get(number as usize)
     }
 
+    /// The numbers of an array's elements, from `last` back to the first.
+    pub fn of(&self, last: u32) -> Vec<u32> {
+        let first = Some(last).filter(|n| self.get(*n).is_some());
+        std::iter::successors(first, |n| self.get(*n).map(|e| e.before).filter(|n| self.get(*n).is_some())).collect()
+    }
+
     /// Adds an element; its number.
     pub fn push(&mut self, element: Element) -> u32 {
         self.list.push(element);

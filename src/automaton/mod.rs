@@ -9,6 +9,7 @@
 //!   a stack of frames over it, each a set of items that run side by side. JSON is visibly pushdown: `{ [` push and
 //!   `} ]` pop for all items at once, so one stack serves every alternative.
 
+pub mod agreeing;
 pub mod append;
 pub mod arena;
 pub mod beyond;

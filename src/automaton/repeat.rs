@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::arena::{Kind, Node, NodeId, Phase, ScalarItem};
+use super::arena::{Kind, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::elements::Element;
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind};
@@ -128,7 +128,7 @@ impl Frames<'_> {
         }
         let mut out = Rests::default();
         arrays.retain(|array| {
-            let any = self.repeats_of(top, &self.arena.nodes[*array as usize], &mut out) > 0;
+            let any = self.repeats_of(top, *array, &mut out) > 0;
             if !any && keep {
                 self.arena.apart.push(*array);
             }
@@ -234,28 +234,30 @@ impl Frames<'_> {
     }
 
     /// How many elements of the array on the node `array` the one that is open at `top` may become, at most.
-    pub(super) fn may_repeat(&self, top: NodeId, array: NodeId) -> u64 {
-        self.repeats_of(top, &self.arena.nodes[array as usize], &mut Rests::default())
+    pub(super) fn may_repeat(&mut self, top: NodeId, array: NodeId) -> u64 {
+        self.repeats_of(top, array, &mut Rests::default())
     }
 
-    fn repeats_of(&self, top: NodeId, array: &Node, out: &mut Rests) -> u64 {
-        let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, array.key);
+    fn repeats_of(&mut self, top: NodeId, array: NodeId, out: &mut Rests) -> u64 {
+        let array = self.arena.nodes[array as usize];
+        let trace = self.arena.nodes[top as usize].trace;
+        let read = self.arena.bytes_since(trace, array.key);
         if read.len() > MAX_TEXT {
             out.unknown = true;
             return array.count.into();
         }
         let read = read.trim_ascii_start();
         let plain = read.first() == Some(&b'"') && !read.contains(&b'\\');
-        let mut repeats = 0;
-        let mut e = array.seen;
-        while let Some(element) = self.arena.elements.get(e) {
-            e = element.before;
+        let agrees = |known: &[u8], out: &mut Rests| {
             // Plain text is a beginning of canonical text, which escapes only what must be.
-            if plain && !element.value.strip_prefix(b"\"").is_some_and(|text| text.starts_with(read)) {
-                continue;
-            }
-            repeats += u64::from(!matches!(value(read, &element.value, out, 0), End::Apart));
-        }
+            (!plain || known.strip_prefix(b"\"").is_some_and(|text| text.starts_with(read)))
+                && !matches!(value(read, known, out, 0), End::Apart)
+        };
+        let mut candidates = self.arena.candidates(&array, trace);
+        let asked = candidates.len();
+        candidates.retain(|e| self.arena.elements.get(*e).is_some_and(|e| agrees(&e.value, out)));
+        let repeats = candidates.len() as u64;
+        self.arena.agreeing.note(trace, array.seen, asked, candidates);
         repeats
     }
 }

@@ -14,7 +14,7 @@ use super::mask::{Ground, Masker};
 use super::share::patch;
 use super::submask::{Cross, SubMask};
 use super::tables::Walked;
-use crate::automaton::arena::{Kind, NodeId, Phase};
+use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::endings::is_decimal;
 use crate::automaton::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use crate::automaton::repeat::Repeats;
@@ -283,6 +283,7 @@ impl Masker<'_> {
                 return self.allow_inner(mask);
             }
         }
+        let mut asked: Vec<(&[u8], u32)> = Vec::new();
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
             let (mut at, mut chars) = (state, count);
@@ -292,12 +293,49 @@ impl Masker<'_> {
                     at = l.next(at, b);
                 }
             }
-            let many =
-                at > CLOSED && program.has_many_endings(lexeme, at, chars, elements, decimal && is_decimal(rest));
-            if many || self.allows(top, rest) {
+            if at > CLOSED && program.has_many_endings(lexeme, at, chars, elements, decimal && is_decimal(rest)) {
                 self.set(t);
+            } else {
+                asked.push((rest, t));
             }
         }
+        self.set_allowed(top, asked);
+    }
+
+    /// Allows those of `tokens` that `top` allows, each with its bytes from there on. What they begin with alike is
+    /// stepped once: near the end of a large array each step takes long.
+    fn set_allowed(&mut self, top: NodeId, mut tokens: Vec<(&[u8], u32)>) {
+        tokens.sort_unstable();
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, false);
+        let mark = self.frames.arena.mark();
+        // The configurations behind no byte, the first one and so on of the token before.
+        let mut path = vec![(top, mark)];
+        let mut before: &[u8] = b"";
+        let mut refused = usize::MAX;
+        for (bytes, token) in tokens {
+            let shared = before.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+            before = bytes;
+            if shared >= refused {
+                continue;
+            }
+            refused = usize::MAX;
+            path.truncate(shared + 1);
+            for &byte in &bytes[shared..] {
+                let Some(&(at, ref made)) = path.last() else { break };
+                self.frames.arena.truncate(made);
+                let next = self.frames.step(at, byte);
+                if next == NONE {
+                    refused = path.len();
+                    break;
+                }
+                path.push((next, self.frames.arena.mark()));
+            }
+            if refused == usize::MAX {
+                self.set(token);
+            }
+        }
+        self.frames.arena.truncate(&mark);
+        self.frames.arena.unchecked = checked;
     }
 
     /// Whether an element may be open around `top` that its array has.
