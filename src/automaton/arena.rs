@@ -276,6 +276,13 @@ impl Arena {
         self.push(node)
     }
 
+    /// Whether a key that an object has begins with `prefix`.
+    pub fn key_begins_with(&self, seen: &Seen, prefix: &[u8]) -> bool {
+        let Some(rest) = (seen.len as usize).checked_sub(prefix.len()) else { return false };
+        let bytes = self.back_to(u32::MAX, seen.key).map(|k| self.keys[k as usize].byte);
+        bytes.skip(rest).eq(prefix.iter().rev().copied())
+    }
+
     /// The numbers of a list's bytes from `last` back to just after `start` (or its beginning).
     fn back_to(&self, start: u32, last: u32) -> impl Iterator<Item = u32> {
         let before = move |k: &u32| Some(self.keys[*k as usize].before).filter(|k| *k != u32::MAX && *k != start);

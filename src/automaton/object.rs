@@ -128,6 +128,16 @@ impl Frames<'_> {
         left
     }
 
+    /// Whether there is one more.
+    fn has_others_left(&self, node: &Node, p: &ObjectProgram) -> bool {
+        p.others.iter().any(|class| {
+            let Some(keys) = &class.keys else { return true };
+            let size = keys.residual_size(keys.start());
+            // No more are used up than the object has.
+            size > node.count.into() || size > self.seen_in_class(node, keys)
+        })
+    }
+
     /// The named keys that `item` may take next, and whether it may take another one.
     pub(super) fn allowed(&self, node: &Node, item: &ObjectItem) -> (Bits, bool) {
         let p = &self.program.objects[item.shape as usize];
@@ -137,7 +147,7 @@ impl Frames<'_> {
         allowed.iter_mut().zip(seen).for_each(|(p, s)| *p &= !s);
         if any_order && p.max == u64::MAX && p.implied.is_none() && p.min <= node.count as u64 + 1 {
             // Nothing that is still needed can be in the way.
-            let others = !p.others.is_empty() && self.others_left(node, p) > 0;
+            let others = self.has_others_left(node, p);
             return (allowed, others);
         }
         let missing: Bits = need.iter().zip(seen).map(|(n, s)| n & !s).collect();
@@ -198,7 +208,7 @@ impl Frames<'_> {
             }
         }
         if others {
-            others = self.others_left(node, p) > 0;
+            others = self.has_others_left(node, p);
         }
         (allowed, others)
     }

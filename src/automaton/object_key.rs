@@ -271,7 +271,7 @@ impl Frames<'_> {
         let mut s = node.seen;
         while s != u32::MAX {
             let seen = self.arena.seen[s as usize];
-            if seen.len as usize == text.len() && self.key_bytes(seen.key) == text {
+            if seen.len as usize == text.len() && self.arena.key_begins_with(&seen, text) {
                 return true;
             }
             s = seen.before;
@@ -279,34 +279,26 @@ impl Frames<'_> {
         false
     }
 
-    /// The configuration after the key at `top` is closed as one that no item names and none has seen, for the items
-    /// and classes that `choose` picks. What it spells is left open.
-    pub fn close_unnamed(&mut self, top: NodeId, choose: impl Fn(u32) -> bool) -> NodeId {
+    /// The configuration after the key at `top` is closed as one that no item names and none has seen, for some of the
+    /// items and their classes, given by their numbers. What it spells is left open.
+    pub fn close_unnamed(&mut self, top: NodeId, classes: impl Iterator<Item = (u32, u32)>) -> NodeId {
         let node = self.arena.nodes[top as usize];
         let program = self.program;
         let start = self.arena.objects.len() as u32;
-        for i in node.start..node.start + node.len {
+        for (i, k) in classes {
             let item = self.arena.objects[i as usize];
             let p = &program.objects[item.shape as usize];
-            if !item.others {
-                continue;
-            }
-            for (class, k) in p.others.iter().zip(0..).filter(|(c, _)| choose(c.text)) {
-                if self.arena.states[(item.classes + k) as usize] <= CLOSED {
-                    continue;
-                }
-                let position = p.rules.len() as u32;
-                self.arena.objects.push(ObjectItem {
-                    position,
-                    child: class.rule.0,
-                    witnessed: item.witnessed | class.matches,
-                    allowed: 0,
-                    others: false,
-                    name: u32::MAX,
-                    classes: 0,
-                    ..item
-                });
-            }
+            let class = &p.others[k as usize];
+            self.arena.objects.push(ObjectItem {
+                position: p.rules.len() as u32,
+                child: class.rule.0,
+                witnessed: item.witnessed | class.matches,
+                allowed: 0,
+                others: false,
+                name: u32::MAX,
+                classes: 0,
+                ..item
+            });
         }
         self.after_key(node, start, node.seen)
     }

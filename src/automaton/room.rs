@@ -39,17 +39,19 @@ impl Frames<'_> {
             return true;
         }
         let size = keys.residual_size(state);
-        if size == u64::MAX {
+        // No more are used up than the object has.
+        if size > node.count.into() {
             return true;
         }
         let mut prefix = self.key_bytes(node.key);
         prefix.extend_from_slice(decoded);
-        let mut used = 0;
+        let (mut used, mut rest) = (0, u64::from(node.count));
         let mut s = node.seen;
-        while s != u32::MAX {
+        while s != u32::MAX && used + rest >= size {
             let seen = self.arena.seen[s as usize];
-            let text = self.key_bytes(seen.key);
-            used += (text.starts_with(&prefix) && self.class_accepts(keys, &text)) as u64;
+            let alike = self.arena.key_begins_with(&seen, &prefix);
+            used += u64::from(alike && self.class_accepts(keys, &self.key_bytes(seen.key)));
+            rest = rest.saturating_sub(1);
             s = seen.before;
         }
         size > used

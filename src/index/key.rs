@@ -36,7 +36,7 @@ impl Masker<'_> {
         let ground = Ground::Whole(walked);
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
-        let mut groups: smallvec::SmallVec<[u32; 4]> = smallvec::SmallVec::new();
+        let mut classes: smallvec::SmallVec<[ClassOfItem; 8]> = smallvec::SmallVec::new();
         let (mut few, mut ample) = (false, false);
         // Elements of unique arrays, and walks that take nothing back, leave no exceptions for later.
         let all = self.unique || self.partial;
@@ -50,14 +50,10 @@ impl Masker<'_> {
                         continue;
                     }
                     let room = self.frames.room_of(&n, p, c, state);
-                    if room.is_scarce(all) {
-                        few = true;
-                        continue;
-                    }
-                    ample |= room == Room::Ample;
-                    if !groups.contains(&c.text) {
-                        groups.push(c.text);
-                    }
+                    let scarce = room.is_scarce(all);
+                    few |= scarce;
+                    ample |= room == Room::Ample && !scarce;
+                    classes.push(ClassOfItem { text: c.text, scarce, item: i, class: k });
                 }
             }
         }
@@ -65,7 +61,11 @@ impl Masker<'_> {
             self.begin();
             return self.children(ground, node, top);
         }
-        if n.sub != Sub::Plain || groups.is_empty() {
+        // Those of one text side by side, the ample ones first.
+        classes.sort_unstable();
+        let alike = |a: &ClassOfItem, b: &ClassOfItem| a.text == b.text;
+        let groups = || classes.chunk_by(alike).filter(|group| !group[0].scarce);
+        if n.sub != Sub::Plain || groups().next().is_none() {
             self.begin();
             return self.children_of_key(ground, node, top);
         }
@@ -88,11 +88,13 @@ impl Masker<'_> {
         let rests = self.seen_rests(top);
         let mut first: Option<FirstBytes> = None;
         let (tables, lexemes) = (self.tables, self.lexemes);
-        let text_of = |&group: &u32| match lexemes.get(group as usize) {
-            None => (group, &tables.any_text, n.text),
-            Some(masked) => (group, masked, encoded_state(&masked.lexeme, &self.frames.key_bytes(n.key))),
-        };
-        let mut texts: smallvec::SmallVec<[_; 4]> = groups.iter().map(text_of).collect();
+        let mut texts: smallvec::SmallVec<[_; 4]> = smallvec::SmallVec::new();
+        for group in groups() {
+            texts.push(match lexemes.get(group[0].text as usize) {
+                None => (group, &tables.any_text, n.text),
+                Some(masked) => (group, masked, encoded_state(&masked.lexeme, &self.frames.key_bytes(n.key))),
+            });
+        }
         texts.retain(|&mut (_, _, state)| state > CLOSED);
         let all = takes_all((walked, node), texts.iter().map(|&(_, masked, state)| (masked, state, 0)));
         for (i, &(group, masked, state)) in texts.iter().enumerate() {
@@ -103,7 +105,7 @@ impl Masker<'_> {
             self.allow_inner(&mask);
             let Some(cross) = &mask.cross else { continue };
             let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.unique);
-            let after = self.frames.close_unnamed(top, |text| text == group);
+            let after = self.frames.close_unnamed(top, group.iter().map(|c| (c.item, c.class)));
             if after != NONE && !self.cross_unnamed(cross, top, after, (walked, node)) {
                 let exact = self.exact;
                 self.exact |= self.unique;
@@ -402,6 +404,17 @@ impl Masker<'_> {
             path.pop();
         }
     }
+}
+
+/// A class of keys that an item of a key node may go on with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ClassOfItem {
+    /// Its keys, as [`ClassProgram::text`](crate::automaton::program::ClassProgram).
+    text: u32,
+    /// It is stepped, as it has few keys left.
+    scarce: bool,
+    item: u32,
+    class: u32,
 }
 
 /// A place among the names of a shape: what an item has read of a key.
