@@ -1,15 +1,15 @@
-//! Arrays that use up most of the values that their unique elements may have.
+//! Arrays that use up most of the values that their unique elements may have, and objects that use up their keys.
 //!
 //! What is left is easy to write down here, by a list of the values that were not written: a byte may follow exactly if
-//! one of them goes on with it. The arrays are longer than the elements that are compared one by one, and go back and
-//! fork, so that the table of elements is made again.
+//! one of them goes on with it. There are more than the few that are compared one by one, and the guides go back and
+//! fork, so that the tables of elements and keys are made again.
 
 mod support;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interlock::frontend::schema::{SchemaOptions, Whitespace};
+use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
 use interlock::random::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::{Value, json};
@@ -21,7 +21,8 @@ fn guide_of(schema: &Value) -> Guide {
 }
 
 fn guide_over(schema: &Value, vocabulary: &Arc<Vocabulary>) -> Guide {
-    let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
+    let property_order = PropertyOrder::Any;
+    let options = SchemaOptions { whitespace: Whitespace::Compact, property_order, ..Default::default() };
     let index = Index::from_json_schema(&schema.to_string(), vocabulary, &options, &Limits::default()).unwrap();
     index.guide(&GuideOptions::default()).unwrap()
 }
@@ -40,16 +41,16 @@ fn words(rng: &mut Rng, n: usize) -> BTreeSet<String> {
     words
 }
 
-/// The values of the elements of a text that is an array without its end, the last one perhaps not whole.
+/// The elements or members of a text that is an array or object without its end, the last one perhaps not whole.
 fn elements(read: &[u8]) -> Vec<String> {
     let text = String::from_utf8(read.to_vec()).unwrap();
-    text.strip_prefix('[').map_or(Vec::new(), |t| t.split(',').map(str::to_owned).collect())
+    text.get(1..).map_or(Vec::new(), |t| t.split(',').map(str::to_owned).collect())
 }
 
-/// The bytes that may follow `read`: one of `values`, none twice, and at least `min` of them.
-fn expected(values: &BTreeSet<String>, min: usize, read: &[u8]) -> BTreeSet<u8> {
+/// The bytes that may follow `read` between `brackets`: one of `values`, none twice, and at least `min` of them.
+fn expected(values: &BTreeSet<String>, min: usize, brackets: [u8; 2], read: &[u8]) -> BTreeSet<u8> {
     if read.is_empty() {
-        return BTreeSet::from([b'[']);
+        return BTreeSet::from([brackets[0]]);
     }
     let mut used = elements(read);
     let open = used.pop().unwrap();
@@ -59,10 +60,41 @@ fn expected(values: &BTreeSet<String>, min: usize, read: &[u8]) -> BTreeSet<u8> 
     if ended && used.len() + 1 < values.len() {
         out.insert(b',');
     }
-    if ended && used.len() + 1 >= min || read == b"[" && min == 0 {
-        out.insert(b']');
+    if ended && used.len() + 1 >= min || read.len() == 1 && min == 0 {
+        out.insert(brackets[1]);
     }
     out
+}
+
+/// Walks at random, until all of `values` were used three times, and compares the bytes that may follow everywhere.
+fn walk(rng: &mut Rng, schema: &Value, values: &BTreeSet<String>, min: usize, brackets: [u8; 2]) {
+    let mut guide = guide_of(schema);
+    let mut read: Vec<u8> = Vec::new();
+    let (mut full, mut steps) = (0, 0);
+    while full < 3 {
+        let next = expected(values, min, brackets, &read);
+        assert_eq!(allowed(&mut guide), next, "{schema} after {}", String::from_utf8_lossy(&read));
+        steps += 1;
+        let open: Vec<u8> = next.iter().copied().filter(|b| *b != brackets[1]).collect();
+        // Back by some elements, now and then, in this guide or in a fork of it.
+        if open.is_empty() || rng.below(400) == 0 {
+            if open.is_empty() {
+                full += 1;
+                assert_eq!(elements(&read).len(), values.len());
+            }
+            if rng.chance(50) {
+                guide = guide.clone();
+            }
+            let n = rng.below(read.len() / 2 + 1);
+            guide.rollback(n).unwrap();
+            read.truncate(read.len() - n);
+            continue;
+        }
+        let byte = open[rng.below(open.len())];
+        guide.advance(u32::from(byte)).unwrap();
+        read.push(byte);
+    }
+    assert!(steps > 600, "{steps}");
 }
 
 #[test]
@@ -71,38 +103,31 @@ fn every_byte_of_strings_while_the_values_run_out() {
     for min in [0, 30, 60] {
         let plain = words(&mut rng, 60);
         let schema = json!({"type": "array", "items": {"enum": plain}, "uniqueItems": true, "minItems": min});
-        let values: BTreeSet<String> = plain.iter().map(|w| format!("\"{w}\"")).collect();
-        let mut guide = guide_of(&schema);
-        let mut read: Vec<u8> = Vec::new();
-        let (mut full, mut steps) = (0, 0);
-        while full < 3 {
-            let next = expected(&values, min, &read);
-            assert_eq!(allowed(&mut guide), next, "{min} after {}", String::from_utf8_lossy(&read));
-            steps += 1;
-            // Back by some elements, now and then, in this guide or in a fork of it.
-            if rng.chance(2) {
-                let n = rng.below(read.len() / 2 + 1);
-                if rng.chance(50) {
-                    guide = guide.clone();
-                }
-                guide.rollback(n).unwrap();
-                read.truncate(read.len() - n);
-                continue;
-            }
-            let open: Vec<u8> = next.iter().copied().filter(|b| *b != b']').collect();
-            if open.is_empty() {
-                full += 1;
-                assert_eq!(elements(&read).len(), 60);
-                let n = rng.below(read.len());
-                guide.rollback(n).unwrap();
-                read.truncate(read.len() - n);
-                continue;
-            }
-            let byte = open[rng.below(open.len())];
-            guide.advance(u32::from(byte)).unwrap();
-            read.push(byte);
-        }
-        assert!(steps > 600, "{steps}");
+        let values = plain.iter().map(|w| format!("\"{w}\"")).collect();
+        walk(&mut rng, &schema, &values, min, *b"[]");
+    }
+}
+
+#[test]
+fn every_byte_of_keys_while_they_run_out() {
+    let mut rng = Rng(24);
+    for min in [0, 30, 60] {
+        let keys = words(&mut rng, 60);
+        let member = json!({"const": true});
+        let among = json!({
+            "type": "object", "propertyNames": {"enum": keys}, "additionalProperties": member, "minProperties": min
+        });
+        let values = keys.iter().map(|k| format!("\"{k}\":true")).collect();
+        walk(&mut rng, &among, &values, min, *b"{}");
+        // Two classes of keys, and a name beside them.
+        let texts =
+            (1..=5).flat_map(|n| (0..1 << n).map(move |i| format!("{i:0n$b}").replace('0', "a").replace('1', "b")));
+        let values = texts.map(|k| format!("\"{k}\":true")).collect();
+        let classes = json!({
+            "type": "object", "properties": {"abb": member}, "additionalProperties": false, "minProperties": min,
+            "patternProperties": {"^a[ab]{0,4}$": member, "^b[ab]{0,4}$": member}
+        });
+        walk(&mut rng, &classes, &values, min, *b"{}");
     }
 }
 
@@ -118,7 +143,7 @@ fn numbers_end_where_their_value_is_left() {
     let mut full = 0;
     while full < 2 {
         // Other spellings of numbers may go on differently: what ends one is compared, and whether digits may follow.
-        let next = expected(&values, 80, &read);
+        let next = expected(&values, 80, *b"[]", &read);
         let found = allowed(&mut guide);
         let text = String::from_utf8_lossy(&read).into_owned();
         for end in [b',', b']'] {

@@ -9,6 +9,7 @@ use super::agreeing::Agreeing;
 use super::elements::Elements;
 use super::lexeme::StateId;
 use super::program::Gap;
+use super::seen_keys::SeenKeys;
 use super::text::Sub;
 use crate::ir::RuleId;
 
@@ -172,6 +173,8 @@ pub struct Arena {
     pub counts: Vec<u32>,
     pub states: Vec<StateId>,
     pub seen: Vec<Seen>,
+    /// The keys of the object that was asked last, in order.
+    pub ordered: SeenKeys,
     pub keys: Vec<KeyByte>,
     pub elements: Elements,
     /// Which of them agree with open ones.
@@ -242,6 +245,7 @@ impl Arena {
         self.counts.truncate(m[6] as usize);
         self.states.truncate(m[7] as usize);
         self.seen.truncate(m[8] as usize);
+        self.ordered.truncate(m[8]);
         self.keys.truncate(m[9] as usize);
         self.agreeing.truncate(m[9]);
         self.elements.truncate(m[10] as usize);
@@ -326,6 +330,7 @@ impl Arena {
             + self.keys.capacity() * size_of::<KeyByte>()
             + self.elements.memory_bytes()
             + self.agreeing.memory_bytes()
+            + self.ordered.memory_bytes()
     }
 }
 

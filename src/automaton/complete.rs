@@ -361,9 +361,16 @@ impl<'a, 'f> Completer<'a, 'f> {
         keys.sort();
         // Not what goes on with the text that others stand in the place of.
         let watched = node.parent == self.watch.below && prefix.is_empty();
+        let mut whole = prefix.clone();
         keys.iter().find_map(|(.., key)| {
             if watched {
                 self.watch.tried.push(key.clone());
+            }
+            // Looking a key up takes less than writing one that the object has.
+            whole.truncate(prefix.len());
+            whole.extend_from_slice(key.as_bytes());
+            if node.sub == Sub::Plain && self.pen.frames.arena.is_seen(node.seen, &whole) {
+                return None;
             }
             self.pen.take_text(key)
         })

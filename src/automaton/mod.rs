@@ -41,6 +41,7 @@ mod prospects;
 pub mod repeat;
 pub mod room;
 pub mod saturate;
+mod seen_keys;
 pub mod size;
 pub mod steps;
 pub mod text;

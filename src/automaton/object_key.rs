@@ -161,6 +161,9 @@ impl Frames<'_> {
                     }
                     Some(keys) => {
                         let next = decoded.iter().fold(state, |s, &b| if s <= CLOSED { DEAD } else { keys.next(s, b) });
+                        if next > CLOSED && keys.residual_size(next) <= node.count.into() {
+                            self.arena.order_keys(node.seen);
+                        }
                         live |= next > CLOSED && self.class_has_unseen(node, keys, next, decoded);
                         next
                     }
@@ -267,18 +270,6 @@ impl Frames<'_> {
         out
     }
 
-    fn has_seen(&self, node: &Node, text: &[u8]) -> bool {
-        let mut s = node.seen;
-        while s != u32::MAX {
-            let seen = self.arena.seen[s as usize];
-            if seen.len as usize == text.len() && self.arena.key_begins_with(&seen, text) {
-                return true;
-            }
-            s = seen.before;
-        }
-        false
-    }
-
     /// The configuration after the key at `top` is closed as one that no item names and none has seen, for some of the
     /// items and their classes, given by their numbers. What it spells is left open.
     pub fn close_unnamed(&mut self, top: NodeId, classes: impl Iterator<Item = (u32, u32)>) -> NodeId {
@@ -360,7 +351,7 @@ impl Frames<'_> {
                     }
                     let again = *repeated.get_or_insert_with(|| {
                         let t = text.get_or_insert_with(|| self.key_bytes(node.key));
-                        self.has_seen(&node, t)
+                        self.arena.is_seen(node.seen, t)
                     });
                     if again {
                         continue;

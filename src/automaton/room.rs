@@ -45,16 +45,7 @@ impl Frames<'_> {
         }
         let mut prefix = self.key_bytes(node.key);
         prefix.extend_from_slice(decoded);
-        let (mut used, mut rest) = (0, u64::from(node.count));
-        let mut s = node.seen;
-        while s != u32::MAX && used + rest >= size {
-            let seen = self.arena.seen[s as usize];
-            let alike = self.arena.key_begins_with(&seen, &prefix);
-            used += u64::from(alike && self.class_accepts(keys, &self.key_bytes(seen.key)));
-            rest = rest.saturating_sub(1);
-            s = seen.before;
-        }
-        size > used
+        !self.arena.are_seen(size, node.seen, &prefix, |text| self.class_accepts(keys, text))
     }
 
     /// How many keys are left of a class, as seen from `state` inside a key of `node`.
