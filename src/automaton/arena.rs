@@ -244,10 +244,15 @@ impl Arena {
         self.bits.truncate(m[5] as usize);
         self.counts.truncate(m[6] as usize);
         self.states.truncate(m[7] as usize);
-        self.seen.truncate(m[8] as usize);
-        self.ordered.truncate(m[8]);
-        self.keys.truncate(m[9] as usize);
-        self.agreeing.truncate(m[9]);
+        // What is remembered of keys and bytes goes with them.
+        if self.seen.len() > m[8] as usize {
+            self.seen.truncate(m[8] as usize);
+            self.ordered.truncate(m[8]);
+        }
+        if self.keys.len() > m[9] as usize {
+            self.keys.truncate(m[9] as usize);
+            self.agreeing.truncate(m[9]);
+        }
         self.elements.truncate(m[10] as usize);
     }
 

@@ -86,10 +86,12 @@ impl Elements {
     /// Forgets all but the first `len`.
     #[inline]
     pub fn truncate(&mut self, len: usize) {
-        self.list.truncate(len);
-        if self.indexed != u32::MAX && self.indexed as usize >= len {
-            self.table.clear();
-            self.indexed = u32::MAX;
+        if self.list.len() > len {
+            self.list.truncate(len);
+            if self.indexed != u32::MAX && self.indexed as usize >= len {
+                self.table.clear();
+                self.indexed = u32::MAX;
+            }
         }
     }
 
