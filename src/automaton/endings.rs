@@ -256,7 +256,7 @@ fn shortest_spellings(texts: Arc<[Box<[u8]>]>) -> Arc<[Box<[u8]>]> {
 /// The bytes that lead on from a state, with the next state and count; `CLOSED` ends the text. Every text is spelled in
 /// one way: without escapes for what needs none. An escape that was begun before is ended in every way that spells
 /// something else: `begun` says that it was.
-fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8, u32, u32)> {
+pub(super) fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8, u32, u32)> {
     let (source, classes) = (l.state(state), l.byte_classes());
     let (mut class, mut to) = (classes[0], l.next_from(state, source, 0));
     let mut out = Vec::new();

@@ -47,5 +47,6 @@ pub mod steps;
 pub mod text;
 pub mod unique;
 mod unused;
+mod varied;
 pub mod variety;
 mod wellformed;

@@ -10,17 +10,16 @@ use smallvec::{SmallVec, smallvec};
 
 use super::arena::{Kind, NONE, Node, NodeId, Phase};
 use super::config::Frames;
-use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme, StateId};
+use super::lexeme::{CLOSED, Kind as LexemeKind, StateId};
 use super::program::{Blanks, ObjectProgram};
 use super::text::Sub;
 use super::unique::canonical;
+use super::varied::varied_ends;
 use crate::hash::SeededSet;
 
 /// Bytes that one search steps. Where they do not suffice the element counts as able to differ: nothing valid is
 /// refused, and it is asked again behind the next byte.
 const MAX_STEPS: u32 = 1 << 17;
-/// States that the search for some ends of a scalar looks at.
-const MAX_STATES: usize = 1 << 13;
 
 /// Bytes that lead on.
 struct Move {
@@ -29,6 +28,17 @@ struct Move {
     ends: bool,
     /// They are this key.
     key: Option<Box<[u8]>>,
+}
+
+/// Members that an object must still have are looked for up to so many.
+const MAX_MEMBERS: u64 = 1 << 10;
+
+/// One search.
+struct Search {
+    /// The array whose element is to become a new one.
+    array: NodeId,
+    /// Whether something that may follow was left out, so that a search which finds nothing says nothing.
+    is_partial: bool,
 }
 
 /// A configuration of the search and the moves from it that were not tried, the next one last.
@@ -69,8 +79,7 @@ impl Frames<'_> {
 
     fn finds_unused(&mut self, top: NodeId, array: NodeId) -> bool {
         let open = self.arena.nodes[array as usize];
-        // As many values as the array has elements may be refused, not more.
-        let most = open.count as usize + 1;
+        let mut search = Search { array, is_partial: false };
         let mut objects = 0;
         let mut at = top;
         while at != array && at != NONE {
@@ -79,7 +88,7 @@ impl Frames<'_> {
         }
         let last: SmallVec<_> = smallvec![None; objects];
         let mut steps = 0;
-        let mut places = vec![Place { top, moves: self.moves(top, &last, most), last }];
+        let mut places = vec![Place { top, moves: self.moves(&mut search, top, &last), last }];
         while let Some(place) = places.last_mut() {
             let Some(next) = place.moves.pop() else {
                 places.pop();
@@ -96,6 +105,9 @@ impl Frames<'_> {
             if node.kind == Kind::Array && node.parent == open.parent && node.count > open.count {
                 return true;
             }
+            if self.exceeds(array, self.variety(to, array)) {
+                return true;
+            }
             match (node.kind, node.phase, next.key) {
                 (Kind::Object, Phase::First, _) if next.bytes.ends_with(b"{") => last.push(None),
                 (_, _, Some(key)) => {
@@ -107,10 +119,10 @@ impl Frames<'_> {
                 }
                 _ => {}
             }
-            let moves = self.moves(to, &last, most);
+            let moves = self.moves(&mut search, to, &last);
             places.push(Place { top: to, moves, last });
         }
-        false
+        search.is_partial
     }
 
     /// Steps a move.
@@ -128,29 +140,46 @@ impl Frames<'_> {
         Some(at).filter(|&n| n != NONE)
     }
 
+    /// How many ways to go on from `top` are enough: each array that is open there may refuse as many values as it has
+    /// elements, so of one more one is new to all of them.
+    fn enough(&self, top: NodeId, array: NodeId) -> usize {
+        let (mut most, mut at) = (1, top);
+        while let Some(n) = self.arena.nodes.get(at as usize) {
+            if n.kind == Kind::Array && n.key != u32::MAX {
+                most += n.count as usize;
+            }
+            if at == array {
+                break;
+            }
+            at = n.parent;
+        }
+        most
+    }
+
     /// The moves from a configuration, the first one to try last.
-    fn moves(&mut self, top: NodeId, last: &[Option<Box<[u8]>>], most: usize) -> Vec<Move> {
+    fn moves(&mut self, search: &mut Search, top: NodeId, last: &[Option<Box<[u8]>>]) -> Vec<Move> {
         let node = self.arena.nodes[top as usize];
+        let most = self.enough(top, search.array);
         let plain = |bytes: &[u8]| Move { bytes: bytes.to_vec(), ends: false, key: None };
         let mut out: Vec<Move> = match (node.kind, node.phase) {
-            (Kind::Scalar, _) => return self.scalar_moves(&node, most),
-            (Kind::Value, _) => self.value_moves(&node, most),
+            (Kind::Scalar, _) => return self.scalar_moves(search, &node, most),
+            (Kind::Value, _) => self.value_moves(search, &node, most),
             (Kind::Array, Phase::First) => {
                 let value = self.first_element(node);
                 let mut moves = vec![plain(b"]")];
                 if value != NONE {
                     let value = self.arena.nodes[value as usize];
-                    moves.extend(self.value_moves(&value, most));
+                    moves.extend(self.value_moves(search, &value, most));
                 }
                 moves
             }
             (Kind::Array, _) => vec![plain(b"]"), plain(b",")],
             (Kind::Object, Phase::First) => {
-                std::iter::once(plain(b"}")).chain(self.key_moves(&node, last, most)).collect()
+                std::iter::once(plain(b"}")).chain(self.key_moves(search, &node, last, most)).collect()
             }
             (Kind::Object, Phase::After) => vec![plain(b"}"), plain(b",")],
             (Kind::Object, Phase::BeforeColon) => vec![plain(b":")],
-            (Kind::Object, Phase::BeforeKey | Phase::Key) => self.key_moves(&node, last, most),
+            (Kind::Object, Phase::BeforeKey | Phase::Key) => self.key_moves(search, &node, last, most),
             (Kind::Object, Phase::Inside) | (Kind::Root | Kind::Done, _) => Vec::new(),
         };
         if node.phase != Phase::Key && !self.gap_may_end(&node) {
@@ -161,21 +190,21 @@ impl Frames<'_> {
         out
     }
 
-    fn scalar_moves(&self, node: &Node, most: usize) -> Vec<Move> {
+    fn scalar_moves(&self, search: &mut Search, node: &Node, most: usize) -> Vec<Move> {
         let items = &self.arena.scalars[node.start as usize..(node.start + node.len) as usize];
         let before = self.word_before(node);
         let places = items.iter().map(|i| (i.lexeme, i.state)).collect::<Vec<_>>();
-        let mut out = self.ends(&places, node.count, &before, most);
+        let mut out = self.ends(search, &places, node.count, &before, most);
         out.reverse();
         out
     }
 
-    fn value_moves(&self, node: &Node, most: usize) -> Vec<Move> {
+    fn value_moves(&self, search: &mut Search, node: &Node, most: usize) -> Vec<Move> {
         let rules = &self.arena.rules[node.start as usize..(node.start + node.len) as usize];
         let rules = || rules.iter().map(|r| &self.program.rules[r.0 as usize]);
         let lexemes = rules().flat_map(|r| &r.lexemes);
         let places = lexemes.map(|&l| (l, self.program.lexemes[l as usize].start())).collect::<Vec<_>>();
-        let mut out = self.ends(&places, 0, b"", most);
+        let mut out = self.ends(search, &places, 0, b"", most);
         let brackets = [(b'[', rules().any(|r| !r.arrays.is_empty())), (b'{', rules().any(|r| !r.objects.is_empty()))];
         let open = brackets.into_iter().filter(|b| b.1);
         out.extend(open.map(|(b, _)| Move { bytes: vec![b], ends: false, key: None }));
@@ -183,7 +212,14 @@ impl Frames<'_> {
     }
 
     /// The ends of scalars from states of lexemes, each value once.
-    fn ends(&self, places: &[(u32, StateId)], count: u32, before: &[u8], most: usize) -> Vec<Move> {
+    fn ends(
+        &self,
+        search: &mut Search,
+        places: &[(u32, StateId)],
+        count: u32,
+        before: &[u8],
+        most: usize,
+    ) -> Vec<Move> {
         let mut out: Vec<Move> = Vec::new();
         let mut known: SeededSet<Box<[u8]>> = SeededSet::default();
         for &(lexeme, state) in places {
@@ -201,7 +237,9 @@ impl Frames<'_> {
             } else if !raw && let Some(texts) = texts() {
                 texts.iter().for_each(|t| add(t.clone(), t.clone()));
             } else {
-                for t in some_ends(l, state, count, before, most) {
+                let some = varied_ends(l, (state, count), before, raw, most);
+                search.is_partial |= !some.is_enough;
+                for t in some.ends {
                     let whole = [before, &*t].concat();
                     add(if raw { canonical(&whole) } else { None }.unwrap_or_else(|| t.clone()), t);
                 }
@@ -211,10 +249,10 @@ impl Frames<'_> {
     }
 
     /// The keys that may come, behind those that the search chose before.
-    fn key_moves(&self, node: &Node, last: &[Option<Box<[u8]>>], most: usize) -> Vec<Move> {
+    fn key_moves(&self, search: &mut Search, node: &Node, last: &[Option<Box<[u8]>>], most: usize) -> Vec<Move> {
         if node.phase == Phase::Key && node.sub != Sub::Plain {
             // In the middle of an escape.
-            let bytes = b"0123456789abcdefABCDEF\"\\/bfnrtu";
+            let bytes = b"0123456789abcdef\"\\/bfnrtu";
             return bytes.iter().map(|&b| Move { bytes: vec![b], ends: false, key: None }).collect();
         }
         let any_order = self.program.any_order;
@@ -238,7 +276,7 @@ impl Frames<'_> {
                 names.retain(|n| last.is_none_or(|l| n.0.as_bytes() > l));
             }
             keys.extend(names.iter().map(|n| n.0.as_bytes().into()));
-            let others = self.other_keys(node, p, &prefix, most);
+            let others = self.other_keys(search, node, p, &prefix, most);
             keys.extend(others.into_iter().filter(|k| last.is_none_or(|l| **k > *l)));
         }
         let mut out: Vec<Move> = Vec::new();
@@ -263,17 +301,33 @@ impl Frames<'_> {
     }
 
     /// Keys without a name that begin with `prefix`.
-    fn other_keys(&self, node: &Node, p: &ObjectProgram, prefix: &[u8], most: usize) -> Vec<Box<[u8]>> {
+    fn other_keys(
+        &self,
+        search: &mut Search,
+        node: &Node,
+        p: &ObjectProgram,
+        prefix: &[u8],
+        most: usize,
+    ) -> Vec<Box<[u8]>> {
         let mut out: Vec<Box<[u8]>> = Vec::new();
-        // Those that the object has already are refused, so there must be more.
-        let most = most + node.count as usize;
+        // Those that the object has already are refused, and it may need more than one.
+        search.is_partial |= p.min > MAX_MEMBERS;
+        let missing = p.min.saturating_sub(node.count.into()).min(MAX_MEMBERS);
+        let most = most + node.count as usize + missing as usize + p.missing_members(0) as usize;
         for c in &p.others {
             match &c.keys {
-                None => out.extend((0..=most).map(|n| [prefix, n.to_string().as_bytes()].concat().into())),
+                None => {
+                    let keys = (0u64..).map(|n| [prefix, n.to_string().as_bytes()].concat().into());
+                    out.extend(keys.filter(|k: &Box<[u8]>| !self.is_named(node, k)).take(most));
+                }
                 Some(l) => {
                     let state = prefix.iter().fold(l.start(), |s, &b| l.next(s, b));
-                    let ends = if state > CLOSED { some_ends(l, state, 0, b"", most) } else { Vec::new() };
-                    out.extend(ends.iter().map(|e| Box::from([prefix, e].concat())));
+                    if state <= CLOSED {
+                        continue;
+                    }
+                    let some = varied_ends(l, (state, 0), b"", false, most);
+                    search.is_partial |= !some.is_enough;
+                    out.extend(some.ends.iter().map(|e| Box::from([prefix, e].concat())));
                 }
             }
         }
@@ -309,45 +363,4 @@ fn shortest_blanks(gap: &Blanks, from: u16) -> Vec<u8> {
         at += 1;
     }
     Vec::new()
-}
-
-/// Some ends of a lexeme from a state, short ones first, so many that `most` of them are different values.
-fn some_ends(l: &Lexeme, state: StateId, count: u32, before: &[u8], most: usize) -> Vec<Box<[u8]>> {
-    let raw = l.kind() == LexemeKind::Raw;
-    let mut out: Vec<Box<[u8]>> = Vec::new();
-    let mut values: SeededSet<Box<[u8]>> = SeededSet::default();
-    let mut found = |text: Vec<u8>, out: &mut Vec<Box<[u8]>>| {
-        let whole = [before, &text].concat();
-        let value = canonical(&whole).unwrap_or_else(|| whole.into());
-        if values.insert(value) {
-            out.push(text.into());
-        }
-    };
-    let mut queue: std::collections::VecDeque<(StateId, u32, Vec<u8>)> = [(state, count, Vec::new())].into();
-    let mut looked = 0;
-    while let Some((s, n, text)) = queue.pop_front() {
-        if out.len() >= most || looked > MAX_STATES {
-            break;
-        }
-        looked += 1;
-        let source = l.state(s);
-        if raw && source.accepting {
-            found(text.clone(), &mut out);
-        }
-        for b in 0..=255u8 {
-            let to = l.next(s, b);
-            let next = n.saturating_add((!raw && l.starts_char(source, b)) as u32);
-            let more = || [text.as_slice(), &[b]].concat();
-            match to {
-                DEAD => {}
-                CLOSED if l.may_close(n) => found(more(), &mut out),
-                CLOSED => {}
-                _ if queue.len() < MAX_STATES && (raw || l.live_at(l.state(to), next)) => {
-                    queue.push_back((to, next, more()));
-                }
-                _ => {}
-            }
-        }
-    }
-    out
 }

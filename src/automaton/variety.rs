@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 use super::arena::{Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use super::config::Frames;
-use super::lexeme::{CLOSED, Kind as LexemeKind, Lexeme, StateId};
+use super::lexeme::{CLOSED, Kind as LexemeKind, StateId};
 use super::program::{ClassProgram, ObjectProgram, Program};
 use super::text::Sub;
 use crate::ir::{Element, RuleId};
@@ -105,9 +105,14 @@ impl Program {
             Some(keys) => keys.residual_size(keys.start()) == u64::MAX,
         };
         // Declared order leaves the keys without a name for the end.
-        if p.others.iter().any(|c| p.has_room(c, needed, at.witnessed) && endless(c)) {
+        let with_room = || p.others.iter().filter(|c| p.has_room(c, needed, at.witnessed));
+        if with_room().any(endless) {
             return u64::MAX;
         }
+        // One more key of a class; the one that is open may be of it.
+        let keys = |c: &ClassProgram| c.keys.as_ref().map_or(u64::MAX, |k| k.residual_size(k.start()));
+        let of_class = |c, of: &mut dyn FnMut(RuleId) -> u64| p.class_variety(c, keys(c), at, needed, of);
+        let in_class = with_room().map(|c| of_class(c, of)).max().unwrap_or(0);
         let value = |i: usize, of: &mut dyn FnMut(RuleId) -> u64| p.rules[i].map_or(1, |r| of(r).max(1));
         let mut n = missing.iter().fold(1u64, |n, &i| n.saturating_mul(value(i, of)));
         let free = |i: &usize| {
@@ -128,7 +133,27 @@ impl Program {
         for v in optional {
             n = n.saturating_mul(if short { v } else { v.saturating_add(1) });
         }
-        n
+        n.max(in_class)
+    }
+}
+
+impl ObjectProgram {
+    /// The different ways to go on with one of `keys` keys of a class where `needed` members are there or asked for:
+    /// with the same other members each of these keys makes another object, and with the same key each of its values.
+    fn class_variety(
+        &self,
+        class: &ClassProgram,
+        keys: u64,
+        at: &At<'_>,
+        needed: u64,
+        of: &mut dyn FnMut(RuleId) -> u64,
+    ) -> u64 {
+        let witnesses = self.missing_members(at.witnessed | class.matches);
+        let beside = witnesses.max(self.min.saturating_sub(needed + 1));
+        match less(keys, (at.count + 1).saturating_add(beside)) {
+            0 => 0,
+            left => left.saturating_mul(of(class.rule).max(1)),
+        }
     }
 }
 
@@ -334,15 +359,23 @@ impl Frames<'_> {
         let mut of = |r: RuleId| self.program.variety(r);
         // A key of a class without end can go on in any way, whatever room is left behind it. An escape that was begun
         // may leave few.
-        let open = |(c, i): (&ClassProgram, u32)| {
-            let state = self.arena.states[(item.classes + i) as usize];
-            let endless = |keys: &Lexeme| node.sub == Sub::Plain && keys.residual_size(state) == u64::MAX;
-            state > CLOSED && c.keys.as_ref().is_none_or(|keys| endless(keys))
-        };
-        if item.others && p.others.iter().zip(0..).any(open) {
-            return u64::MAX;
-        }
         let mut most = 0;
+        if item.others {
+            let missing = at.need.iter().zip(at.seen).map(|(n, s)| u64::from((n & !s).count_ones())).sum::<u64>();
+            for (c, i) in p.others.iter().zip(0..) {
+                let state = self.arena.states[(item.classes + i) as usize];
+                let keys = match &c.keys {
+                    _ if state <= CLOSED => 0,
+                    None => u64::MAX,
+                    Some(keys) if node.sub == Sub::Plain => keys.residual_size(state),
+                    Some(_) => 0,
+                };
+                if keys == u64::MAX {
+                    return keys;
+                }
+                most = most.max(p.class_variety(c, keys, at, at.count + missing, &mut of));
+            }
+        }
         if item.name != u32::MAX {
             let allowed = &self.arena.bits[item.allowed as usize..item.allowed as usize + p.words];
             for &i in p.names.subtree_tokens(item.name) {
