@@ -1,408 +1,266 @@
-//! Unique elements that are containers with few values: every byte, judged by the list of all documents.
+//! Arrays of unique arrays and objects, byte for byte against a list of everything that an element may be.
 //!
-//! The twin writes down each document of a small language and asks whether it is valid by the words of the
-//! specification: elements by their own list, arrays by comparing elements pairwise. A byte may follow a prefix exactly
-//! if some document goes on with it, so whatever the guide refuses too early or too late shows.
+//! Random items are small enough that all texts of them can be written down: every order of members, every value. A byte
+//! may follow exactly if one of the texts goes on with it whose value the array does not have. Where keys and strings
+//! are too many to write down, documents say what must be accepted.
 
 mod support;
 
+use std::collections::BTreeSet;
+
 use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
-use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
-use serde_json::Value;
-use support::check::{Found, Plan, walk};
-use support::every_byte::{bytes, compare};
-use support::twin::Spellings;
-use support::walk::Walker;
+use interlock::random::Rng;
+use interlock::{Guide, GuideOptions, Index, Limits};
+use serde_json::{Map, Value, json};
+use support::every_byte::bytes;
 
-/// Elements, and the arrays of them: `"min"` to `"max"` elements that differ.
-fn arrays(elements: &[Value], min: usize, max: usize) -> Vec<Value> {
-    let mut all: Vec<Vec<Value>> = vec![Vec::new()];
-    let mut from = 0;
-    for _ in 0..max {
-        let end = all.len();
-        for i in from..end {
-            for e in elements.iter().filter(|e| !all[i].contains(e)).cloned().collect::<Vec<_>>() {
-                all.push([all[i].clone(), vec![e]].concat());
+/// More texts than this are not listed.
+const MOST_TEXTS: usize = 400;
+
+/// A guide, or none where containers would have to be counted.
+fn guide_of(schema: &Value, property_order: PropertyOrder) -> Option<Guide> {
+    let options = SchemaOptions { whitespace: Whitespace::Compact, property_order, ..Default::default() };
+    match Index::from_json_schema(&schema.to_string(), &bytes(), &options, &Limits::default()) {
+        Ok(index) => Some(index.guide(&GuideOptions::default()).unwrap()),
+        Err(error) => {
+            assert!(error.to_string().contains("would need to count them"), "{schema} {error}");
+            None
+        }
+    }
+}
+
+fn allowed(guide: &mut Guide) -> BTreeSet<u8> {
+    guide.allowed_token_ids().into_iter().filter(|&id| id < 256).map(|id| id as u8).collect()
+}
+
+/// A schema and all texts that it accepts, without blanks and escapes.
+type Listed = (Value, Vec<String>);
+
+fn scalar(rng: &mut Rng) -> Listed {
+    let texts = |all: &[&str]| all.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+    match rng.below(5) {
+        0 => (json!({"enum": ["a", "ab", "b", true]}), texts(&["\"a\"", "\"ab\"", "\"b\"", "true"])),
+        1 => (json!({"type": "string", "pattern": "^[ab]c?$"}), texts(&["\"a\"", "\"b\"", "\"ac\"", "\"bc\""])),
+        2 => (json!({"type": ["boolean", "null"]}), texts(&["true", "false", "null"])),
+        3 => (json!({"type": "boolean"}), texts(&["true", "false"])),
+        _ => (json!({"const": true}), texts(&["true"])),
+    }
+}
+
+/// All sequences of `min` to `max` of `items`; `apart` says which two may not be in one of them.
+fn sequences<T>(items: &[T], min: usize, max: usize, apart: impl Fn(&T, &T) -> bool) -> Option<Vec<Vec<usize>>> {
+    let (mut out, mut last) = (Vec::new(), vec![Vec::new()]);
+    for len in 0..=max {
+        if len >= min {
+            out.extend(last.iter().cloned());
+        }
+        let longer = |s: &Vec<usize>| {
+            let free = |i: &usize| s.iter().all(|&k| !apart(&items[k], &items[*i]));
+            (0..items.len()).filter(free).map(|i| [s.as_slice(), &[i]].concat()).collect::<Vec<_>>()
+        };
+        last = last.iter().flat_map(longer).collect();
+        if out.len() + last.len() > 8 * MOST_TEXTS {
+            return None;
+        }
+    }
+    Some(out)
+}
+
+/// An object whose keys are in classes, and perhaps a name.
+fn object(rng: &mut Rng, depth: usize) -> Option<Listed> {
+    let classes: [(&str, &[&str]); 5] = [
+        ("^[ab]{2}$", &["aa", "ab", "ba", "bb"]),
+        ("^k[01]$", &["k0", "k1"]),
+        ("^c+d?$", &[]),
+        ("^(ca|cb|xyzxyz)$", &["ca", "cb", "xyzxyz"]),
+        ("^m$", &["m"]),
+    ];
+    let mut members: Vec<(String, String)> = Vec::new();
+    let (mut patterns, mut properties, mut required) = (Map::new(), Map::new(), Vec::new());
+    let mut chosen = |key: &str, texts: &[String]| members.extend(texts.iter().map(|t| (key.to_owned(), t.clone())));
+    for (pattern, keys) in classes {
+        if rng.chance(40) {
+            let (schema, texts) = listed(rng, depth + 1)?;
+            patterns.insert(pattern.to_owned(), if keys.is_empty() { json!(false) } else { schema });
+            keys.iter().for_each(|k| chosen(k, &texts));
+        }
+    }
+    for name in ["n", "nn"] {
+        if rng.chance(30) {
+            let (schema, texts) = listed(rng, depth + 1)?;
+            chosen(name, &texts);
+            properties.insert(name.to_owned(), schema);
+            if rng.chance(40) {
+                required.push(name);
             }
         }
-        from = end;
     }
-    all.into_iter().filter(|a| a.len() >= min).map(Value::Array).collect()
-}
-
-fn values(json: &str) -> Vec<Value> {
-    serde_json::from_str::<Vec<Value>>(json).unwrap()
-}
-
-/// Elements, what the list of their values is, and the bounds of the arrays.
-const FEW: &[(&str, &str, usize, usize)] = &[
-    (
-        r#"{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"null"}},"additionalProperties":false}"#,
-        r#"[{},{"a":true},{"a":false},{"b":null},{"a":true,"b":null},{"a":false,"b":null}]"#,
-        0,
-        3,
-    ),
-    (
-        r#"{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"boolean"}},"required":["b"],
-            "additionalProperties":false}"#,
-        r#"[{"b":true},{"b":false},{"a":true,"b":true},{"a":true,"b":false},{"a":false,"b":true},{"a":false,"b":false}]"#,
-        0,
-        4,
-    ),
-    (
-        r#"{"type":"object","properties":{"k":{"enum":["x","xy"]}},"required":["k"],"additionalProperties":false}"#,
-        r#"[{"k":"x"},{"k":"xy"}]"#,
-        0,
-        4,
-    ),
-    (
-        r#"{"anyOf":[{"type":"boolean"},{"type":"object","properties":{"a":{"const":[]}},"additionalProperties":false}]}"#,
-        r#"[true,false,{},{"a":[]}]"#,
-        0,
-        5,
-    ),
-    (
-        r#"{"type":"array","items":{"type":"boolean"},"maxItems":2}"#,
-        "[[],[true],[false],[true,true],[true,false],[false,true],[false,false]]",
-        0,
-        3,
-    ),
-    (
-        r#"{"type":"array","prefixItems":[{"type":"null"},{"type":"boolean"}],"items":false,"minItems":1}"#,
-        "[[null],[null,true],[null,false]]",
-        0,
-        4,
-    ),
-    (
-        r#"{"type":"array","items":{"enum":[null,true]},"uniqueItems":true,"minItems":1}"#,
-        "[[null],[true],[null,true],[true,null]]",
-        0,
-        5,
-    ),
-    (
-        r#"{"type":"object","maxProperties":1,"minProperties":1,"properties":{"a":{"type":"null"},"b":{"type":"boolean"}},
-            "additionalProperties":false}"#,
-        r#"[{"a":null},{"b":true},{"b":false}]"#,
-        0,
-        4,
-    ),
-    (
-        r#"{"type":"object","patternProperties":{"^[xy]$":{"type":"null"}},"additionalProperties":false}"#,
-        r#"[{},{"x":null},{"y":null},{"x":null,"y":null}]"#,
-        0,
-        5,
-    ),
-    (
-        r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"null"}},
-            "additionalProperties":false},"c":{"type":"null"}},"additionalProperties":false,"dependentRequired":{"c":["a"]}}"#,
-        r#"[{},{"a":{}},{"a":{"b":null}},{"a":{},"c":null},{"a":{"b":null},"c":null}]"#,
-        0,
-        3,
-    ),
-    (
-        r#"{"type":"object","properties":{"l":{"type":"array","uniqueItems":true,"items":{"type":"object",
-            "properties":{"t":{"type":"null"}},"additionalProperties":false}}},"required":["l"],
-            "additionalProperties":false}"#,
-        r#"[{"l":[]},{"l":[{}]},{"l":[{"t":null}]},{"l":[{},{"t":null}]},{"l":[{"t":null},{}]}]"#,
-        0,
-        4,
-    ),
-    (
-        r#"{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"boolean"}},"additionalProperties":false}"#,
-        r#"[{},{"a":true},{"a":false},{"b":true},{"b":false},{"a":true,"b":true},{"a":true,"b":false},
-            {"a":false,"b":true},{"a":false,"b":false}]"#,
-        2,
-        3,
-    ),
-];
-
-#[test]
-fn few_values() {
-    let mut prefixes = 0;
-    for (element, list, min, max) in FEW {
-        let schema =
-            format!(r#"{{"type":"array","uniqueItems":true,"items":{element},"minItems":{min},"maxItems":{max}}}"#);
-        prefixes += compare(&schema, &arrays(&values(list), *min, *max));
-    }
-    println!("{prefixes} prefixes");
-    assert!(prefixes > 10_000);
-}
-
-#[test]
-fn beside_other_arrays() {
-    // An array that may repeat its elements beside one that may not.
-    let booleans = r#"{"type":"object","properties":{"a":{"type":"null"}},"additionalProperties":false}"#;
-    let schema = format!(
-        r#"{{"anyOf":[{{"type":"array","uniqueItems":true,"items":{booleans},"maxItems":3}},
-            {{"type":"array","items":{{"type":"object","maxProperties":0}},"minItems":2,"maxItems":3}}]}}"#
-    );
-    let mut all = arrays(&values(r#"[{},{"a":null}]"#), 0, 3);
-    all.extend(values("[[{},{}],[{},{},{}]]"));
-    compare(&schema, &all);
-    // One array in the other, both of unique elements.
-    let schema = format!(
-        r#"{{"type":"array","uniqueItems":true,"maxItems":3,"items":{{"type":"array","uniqueItems":true,"items":{booleans}}}}}"#
-    );
-    let inner = arrays(&values(r#"[{},{"a":null}]"#), 0, 3);
-    compare(&schema, &arrays(&inner, 0, 3));
-}
-
-/// Elements that can always differ somewhere, and some that cannot from some place on.
-const MANY: &[&str] = &[
-    r#"{"type":"object","properties":{"id":{"type":"string"},"on":{"type":"boolean"}},"required":["id"],"additionalProperties":false}"#,
-    r#"{"type":"object","properties":{"on":{"type":"boolean"},"id":{"type":"string","maxLength":2}},"additionalProperties":false}"#,
-    r#"{"type":"object","properties":{"n":{"type":"integer","minimum":0,"maximum":12},"a":{"enum":["a","ab"]}},"additionalProperties":false}"#,
-    r#"{"type":"object","properties":{"p":{"type":"string","pattern":"^[ab]{1,2}$"}},"minProperties":1,"additionalProperties":false}"#,
-    r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"boolean"}},"b":{"type":"boolean"}},"required":["b"],"additionalProperties":false}"#,
-    r#"{"type":"array","prefixItems":[{"type":"number"},{"type":"boolean"}],"items":false}"#,
-    r#"{"type":"array","items":{"type":"integer","minimum":1,"maximum":2},"maxItems":2}"#,
-    r##"{"type":"object","properties":{"next":{"$ref":"#/items"},"v":{"type":"boolean"}},"additionalProperties":false}"##,
-    r#"{"oneOf":[{"type":"object","properties":{"a":{"const":1}},"required":["a"],"additionalProperties":false},{"type":"object","properties":{"a":{"const":2},"b":{"type":"string"}},"required":["a"],"additionalProperties":false}]}"#,
-    r#"{"type":"object","patternProperties":{"^x":{"type":"null"},"^[ab]$":{"type":"boolean"}},"maxProperties":2,"additionalProperties":false}"#,
-    r#"{"type":"object","additionalProperties":{"type":"null"},"maxProperties":1}"#,
-    r#"{"type":"object","propertyNames":{"enum":["a","b"]},"additionalProperties":{"type":"boolean"}}"#,
-    r#"{"type":"object","maxProperties":1,"propertyNames":{"pattern":"^[ab]+$"},"additionalProperties":{"type":"null"},"not":{"propertyNames":{"not":{"pattern":"ab"}}}}"#,
-    r#"{"type":"object","maxProperties":2,"propertyNames":{"pattern":"^[ab]{1,3}$"},"additionalProperties":{"type":"null"},"not":{"propertyNames":{"not":{"pattern":"ab"}}}}"#,
-    r#"{"type":"object","properties":{"e":{"type":"array","uniqueItems":true,"items":{"enum":["a","b","ab"]}}},"additionalProperties":false}"#,
-];
-
-/// What a walk tries now and then, so that its arrays become long.
-const HINTS: &[&str] = &[
-    "},{",
-    ",{\"a\":",
-    ",{\"",
-    "],[",
-    ",[",
-    "true,",
-    "\"on\":true}",
-    "\"b\":false},{",
-    "\"id\":\"a\"},{",
-    "1},{",
-    "1],[",
-];
-
-/// What was wrong on a walk; an array that it wrote may not repeat an element.
-fn judged(schema: &str, found: Found) -> impl Iterator<Item = String> {
-    if let Some(Ok(Value::Array(a))) = found.ended.map(|t| serde_json::from_slice(&t)) {
-        let repeats = (0..a.len()).any(|i| a[..i].contains(&a[i]));
-        assert!(!repeats, "{schema}: {a:?}");
-    }
-    found.wrong.into_iter().map(move |w| format!("{schema}: {w}"))
-}
-
-#[test]
-fn masks_and_dead_ends() {
-    let v = support::vocabulary::small();
-    let tokens = Spellings::of(&v);
-    let (mut states, mut wrong) = (0, Vec::new());
-    for (element, seed) in MANY.iter().zip(0..) {
-        let schema = format!(r#"{{"type":"array","uniqueItems":true,"items":{element}}}"#);
-        for walks in 0..5 {
-            let order = if walks % 2 == 0 { PropertyOrder::Any } else { PropertyOrder::Schema };
-            let options = SchemaOptions { property_order: order, ..Default::default() };
-            let index = Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap();
-            let guide = index.guide(&GuideOptions::default()).unwrap();
-            let plan = Plan { tokens: 60, every: 3, probes: 4 };
-            let found = walk(guide, None, &tokens, Walker::new(seed * 100 + walks, b"[").with_hints(HINTS), plan);
-            states += found.states;
-            wrong.extend(judged(&schema, found));
-        }
-    }
-    println!("{states} masks");
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
-    assert!(states > 350);
-}
-
-/// Elements of every kind: many values and few, strings and what stands around strings.
-const KINDS: &[&str] = &[
-    r#"{"type":"string"}"#,
-    r#"{"enum":["a","ab","b","é","\n","\u0001"]}"#,
-    r#"{"enum":["a","b",1,10,1.5,true,null,"1"]}"#,
-    r#"{"type":"string","pattern":"^(a|b|é){1,2}$"}"#,
-    r#"{"type":"string","maxLength":2,"minLength":1}"#,
-    r#"{"type":["string","number","boolean","null"]}"#,
-    r#"{"type":"integer","minimum":0}"#,
-    r#"{"type":"integer","minimum":1,"maximum":120}"#,
-    r#"{"type":"integer","minimum":-9,"maximum":12}"#,
-    r#"{"type":"number","minimum":0,"maximum":15,"multipleOf":0.5}"#,
-    r#"{"type":"number","minimum":0.5,"maximum":1.5}"#,
-    r#"{"type":"array","uniqueItems":true,"maxItems":2,"items":{"type":"integer","minimum":1,"maximum":30}}"#,
-    r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"number"}}}"#,
-    r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"enum":["x","xy"]}},"required":["a"],"additionalProperties":false}"#,
-    r#"{"type":"object","properties":{"a":{"enum":["x","xy","é"]},"b":{"type":"boolean"}},"additionalProperties":false}"#,
-    r#"{"type":"array","items":{"type":"string"}}"#,
-    r#"{"type":"array","uniqueItems":true,"items":{"enum":["a","b"]}}"#,
-    r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"type":"string"}}}}"#,
-    r#"{"anyOf":[{"enum":["a","b"]},{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}]}"#,
-    r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"array","items":{"type":"integer"}},"a":{}}}}}"#,
-];
-
-/// Elements again and again, in other spellings and with their members in another order.
-const AGAIN: &[&str] = &[
-    r#""a","a""#,
-    r#""a","ab","b","#,
-    r#"a","b""#,
-    r#""\u0061""#,
-    r#""\u0061b""#,
-    r#"\u0062""#,
-    r#""é","#,
-    r#""\u00e9","#,
-    r#""\u00E9","#,
-    r#""\n","\u000a""#,
-    r#""\u0001","#,
-    r#""1",1,"#,
-    "1,1.0",
-    "1,10,12,",
-    ",1,11,",
-    "0,0.5,",
-    "-1,",
-    "],[1,",
-    "1.0,",
-    "10,1e1,",
-    ",10",
-    "1.50",
-    "true,",
-    "null,true",
-    r#"{"a":"x","b":"xy"},"#,
-    r#"{"b":"xy","a":"x"}"#,
-    r#"{"a":"\u0078","#,
-    r#"{"a":"x"},{"a":"x"}"#,
-    r#"{"\u0061":"x""#,
-    r#"{"a":"é"},"#,
-    r#"{"a":"x","b":1},{"b":1.0,"a":"x""#,
-    r#"{"b":true},{"b":true"#,
-    r#"{"a":{"b":[1,2],"a":"é"}},"#,
-    r#"{"a":{"a":"\u00e9","b":[1.0,2"#,
-    r#"["a"],["a""#,
-    r#"["a","b"],["b","a"],"#,
-    r#"[{"a":"x"}],"#,
-    r#"[{},{"a":"b"}],[{},{"a":"b""#,
-    "},{",
-    "],[",
-    ",\"",
-];
-
-#[test]
-fn every_kind_of_element() {
-    let v = support::vocabulary::small();
-    let tokens = Spellings::of(&v);
-    let (mut states, mut wrong) = (0, Vec::new());
-    for (element, seed) in KINDS.iter().zip(0..) {
-        let schema = format!(r#"{{"type":"array","uniqueItems":true,"items":{element}}}"#);
-        // Walks share an index, so that what it remembers of one serves the others.
-        let indexes: Vec<Index> = (0..4)
-            .map(|i| {
-                let order = if i % 2 == 0 { PropertyOrder::Any } else { PropertyOrder::Schema };
-                let whitespace = if i < 2 { Whitespace::Flexible } else { Whitespace::Compact };
-                let options = SchemaOptions { property_order: order, whitespace, ..Default::default() };
-                Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap()
-            })
-            .collect();
-        for walks in 0..8 {
-            let index = &indexes[walks as usize % 4];
-            let guide = index.guide(&GuideOptions::default()).unwrap();
-            let plan = Plan { tokens: 48, every: 2, probes: 4 };
-            let found = walk(guide, None, &tokens, Walker::new(seed * 100 + walks, b"[").with_hints(AGAIN), plan);
-            states += found.states;
-            wrong.extend(judged(&schema, found));
-        }
-    }
-    println!("{states} masks");
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
-    assert!(states > 1_000);
-}
-
-#[test]
-fn built_tables_hold_exact_masks() {
-    let v = support::vocabulary::small();
-    let tokens = Spellings::of(&v);
-    for element in [
-        r#"{"enum":["a","ab","b"]}"#,
-        r#"{"enum":["a","ab","b","c","bc","ca"]}"#,
-        r#"{"type":"object","properties":{"a":{"enum":["x","xy"]}},"additionalProperties":false}"#,
-    ] {
-        let schema = format!(r#"{{"type":"array","uniqueItems":true,"maxItems":3,"items":{element}}}"#);
-        let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
-        let index = Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap();
-        index.build(Some(1), 200_000, |_, _| Ok(())).unwrap();
-        assert!(index.built().is_some(), "{schema}");
-        for threads in [2, 2, 8] {
-            let other = Index::from_json_schema(&schema, &v, &options, &Limits::default()).unwrap();
-            other.build(Some(threads), 200_000, |_, _| Ok(())).unwrap();
-            assert_eq!(index.built(), other.built(), "{schema} with {threads} threads");
-        }
-        for seed in 0..20 {
-            let guide = index.guide(&GuideOptions::default()).unwrap();
-            let plan = Plan { tokens: 24, every: 1, probes: 2 };
-            let found = walk(guide, None, &tokens, Walker::new(seed, b"[").with_hints(AGAIN), plan);
-            assert!(found.wrong.is_empty(), "{schema}: {:?}", found.wrong);
-        }
-    }
-}
-
-#[test]
-fn strings_of_a_list_may_be_escaped() {
-    let v = bytes();
-    let schema = r#"{"type":"array","uniqueItems":true,"items":{"enum":["é","b/","\u0001"]}}"#;
-    let takes = |options: &SchemaOptions, text: &str| {
-        let index = Index::from_json_schema(schema, &v, options, &Limits::default()).unwrap();
-        let mut guide = index.guide(&GuideOptions::default()).unwrap();
-        text.bytes().all(|b| guide.try_advance(b.into()))
+    let (min, max) = (rng.below(3), 1 + rng.below(3));
+    let schema = json!({
+        "type": "object", "properties": properties, "patternProperties": patterns, "additionalProperties": false,
+        "required": required, "minProperties": min, "maxProperties": max
+    });
+    let has_required = |s: &Vec<usize>| required.iter().all(|r| s.iter().any(|&i| members[i].0 == *r));
+    let all = sequences(&members, min, max, |a, b| a.0 == b.0)?.into_iter().filter(has_required);
+    let text = |s: Vec<usize>| {
+        let parts: Vec<String> = s.iter().map(|&i| format!("\"{}\":{}", members[i].0, members[i].1)).collect();
+        format!("{{{}}}", parts.join(","))
     };
-    let any = SchemaOptions::default();
-    let plain = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
-    for text in [r#"["\u00e9","#, r#"["é","b/","\u0001"]"#] {
-        assert!(takes(&any, text) && takes(&plain, text), "{text}");
-    }
-    for text in [r#"["\u00E9","b\/","#, r#"["\u0062/"]"#] {
-        assert!(takes(&any, text) && !takes(&plain, text), "{text}");
-    }
-    for text in [r#"["é","\u00e9""#, r#"["b/","b\/""#, r#"["b/","\u0001","\u00e9","#] {
-        assert!(!takes(&any, text) && !takes(&plain, text), "{text}");
-    }
+    Some((schema, all.map(text).collect()))
 }
 
-#[test]
-fn refused_by_name() {
-    let v = bytes();
-    let few = r#"{"type":"object","properties":{"a":{"type":"null"}},"additionalProperties":false}"#;
-    for schema in [
-        format!(r#"{{"type":"array","uniqueItems":true,"minItems":3,"items":{few}}}"#),
-        format!(r#"{{"type":"array","uniqueItems":true,"contains":{{"required":["a"]}},"items":{few}}}"#),
-    ] {
-        let e = Index::from_json_schema(&schema, &v, &SchemaOptions::default(), &Limits::default()).err();
-        assert!(e.is_some_and(|e| e.kind() == ErrorKind::Unsupported), "{schema}");
-    }
+fn array(rng: &mut Rng, depth: usize) -> Option<Listed> {
+    let (items, texts) = listed(rng, depth + 1)?;
+    let (min, max, unique) = (rng.below(4), 1 + rng.below(3), rng.chance(60));
+    let schema = json!({"type": "array", "items": items, "minItems": min, "maxItems": max, "uniqueItems": unique});
+    let values: Vec<(String, String)> = texts.iter().map(|t| (t.clone(), value(t))).collect();
+    let all = sequences(&values, min, max, |a, b| unique && a.1 == b.1)?;
+    let text = |s: Vec<usize>| format!("[{}]", s.iter().map(|&i| values[i].0.as_str()).collect::<Vec<_>>().join(","));
+    Some((schema, all.into_iter().map(text).collect()))
 }
 
-/// Where names, few keys and any other key are walked one after the other, none takes back what another allows.
-#[test]
-fn keys_of_every_kind_beside_each_other() {
-    let escapes = [r"\u0022", r"\u005c", r"\u00e9", r"\u0041", r"\u006", r"\u0061", r"\u006e", r"\n", r"\ud83d", "ab"];
-    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
-    tokens.extend(escapes.iter().map(|e| e.as_bytes().to_vec()));
-    tokens.push(Vec::new());
-    let stop = tokens.len() as u32 - 1;
-    let options = VocabularyOptions { eos_token_ids: vec![stop], ..Default::default() };
-    let vocabulary = Vocabulary::new(&tokens, options).unwrap();
-    for (other, few) in
-        [(r#"{"const":"\\"}"#, "^(a|b|é)$"), ("true", "^a$"), ("true", "^a"), (r#"{"type":"null"}"#, "^n$")]
-    {
-        let schema = format!(
-            r#"{{"type":"array","uniqueItems":true,"items":{{"type":"object","properties":{{"foo":{{"type":"string"}}}},
-                "patternProperties":{{"{few}":{{"type":"number"}}}},"additionalProperties":{other}}}}}"#
-        );
-        let order = SchemaOptions { property_order: PropertyOrder::Any, ..Default::default() };
-        let index = Index::from_json_schema(&schema, &vocabulary, &order, &Limits::default()).unwrap();
-        for before in [r#"[{},{""#, r#"[{"foo":"x"},{""#, r#"[{"foo":"x"},{"foo":"x",""#] {
-            let mut guide = index.guide(&GuideOptions::default()).unwrap();
-            assert_eq!(guide.advance_many(&before.bytes().map(u32::from).collect::<Vec<_>>()), before.len());
-            let allowed = guide.allowed_token_ids();
-            for id in 256..stop {
-                let spelled: Vec<u32> = tokens[id as usize].iter().map(|&b| u32::from(b)).collect();
-                let steps = guide.validate(&spelled) == spelled.len();
-                assert_eq!(allowed.contains(&id), steps, "{schema} {before} {:?}", escapes[id as usize - 256]);
+/// A random schema with all that it accepts, unless that is nothing or too much.
+fn listed(rng: &mut Rng, depth: usize) -> Option<Listed> {
+    let made = match rng.below(if depth < 3 { 4 } else { 1 }) {
+        0 if depth > 0 => Some(scalar(rng)),
+        0 | 1 => object(rng, depth),
+        2 => array(rng, depth),
+        _ => {
+            let ((a, mut texts), (b, more)) = (listed(rng, depth + 1)?, listed(rng, depth + 1)?);
+            texts.extend(more);
+            Some((json!({"anyOf": [a, b]}), texts))
+        }
+    };
+    made.filter(|m| !m.1.is_empty() && m.1.len() <= MOST_TEXTS)
+}
+
+/// One text for all that are equal values.
+fn value(text: &str) -> String {
+    fn sorted(v: &Value) -> Value {
+        match v {
+            Value::Array(all) => all.iter().map(sorted).collect(),
+            Value::Object(members) => {
+                let mut all: Vec<_> = members.iter().map(|(k, v)| (k.clone(), sorted(v))).collect();
+                all.sort_by(|a, b| a.0.cmp(&b.0));
+                Value::Object(all.into_iter().collect())
             }
+            other => other.clone(),
+        }
+    }
+    sorted(&serde_json::from_str(text).unwrap()).to_string()
+}
+
+/// What an open array of unique elements may still have.
+struct Left<'a> {
+    texts: &'a [(String, String)],
+    used: BTreeSet<&'a str>,
+    num_values: usize,
+}
+
+impl Left<'_> {
+    /// The bytes that may follow in the array, which has `open` of an element that it began.
+    fn next(&self, open: &str) -> BTreeSet<u8> {
+        let left = self.texts.iter().filter(|t| !self.used.contains(t.1.as_str()));
+        let mut out = BTreeSet::new();
+        for (text, _) in left {
+            match text.strip_prefix(open).map(|rest| rest.bytes().next()) {
+                Some(Some(b)) => _ = out.insert(b),
+                Some(None) => {
+                    out.insert(b']');
+                    if self.used.len() + 1 < self.num_values {
+                        out.insert(b',');
+                    }
+                }
+                None => {}
+            }
+        }
+        if open.is_empty() && self.used.is_empty() {
+            out.insert(b']');
+        }
+        out
+    }
+}
+
+#[test]
+fn every_byte_of_unique_arrays_and_objects() {
+    let mut rng = Rng(2_411);
+    let (mut cases, mut refused, mut full, mut searched) = (0, 0, 0, 0);
+    while cases < 250 {
+        let Some((items, texts)) = listed(&mut rng, 0) else { continue };
+        let texts: Vec<(String, String)> = texts.into_iter().map(|t| (t.clone(), value(&t))).collect();
+        let num_values = texts.iter().map(|t| &t.1).collect::<BTreeSet<_>>().len();
+        if num_values < 2 {
+            continue;
+        }
+        let schema = json!({"type": "array", "uniqueItems": true, "items": items});
+        let Some(mut guide) = guide_of(&schema, PropertyOrder::Any) else {
+            refused += 1;
+            continue;
+        };
+        cases += 1;
+        guide.advance(u32::from(b'[')).unwrap();
+        let mut left = Left { texts: &texts, used: BTreeSet::new(), num_values };
+        while left.used.len() < num_values.min(24) {
+            let open: Vec<_> = texts.iter().filter(|t| !left.used.contains(t.1.as_str())).collect();
+            let (text, value) = rng.pick(&open);
+            for (i, b) in text.bytes().enumerate() {
+                let mut next = left.next(&text[..i]);
+                if i == 0 && !left.used.is_empty() {
+                    next.remove(&b']');
+                }
+                let mut plain = allowed(&mut guide);
+                plain.remove(&b'\\');
+                assert_eq!(plain, next, "{schema} with {:?} after {}", left.used, &text[..i]);
+                guide.advance(u32::from(b)).unwrap();
+                searched += usize::from(next.len() < 3);
+            }
+            let next = left.next(text);
+            assert_eq!(allowed(&mut guide), next, "{schema} with {:?} and {text}", left.used);
+            left.used.insert(value);
+            if left.used.len() < num_values {
+                guide.advance(u32::from(b',')).unwrap();
+            }
+        }
+        full += usize::from(left.used.len() == num_values);
+    }
+    assert!(full > 50 && searched > 5_000 && refused < cases, "{full} {searched} {refused}");
+}
+
+#[test]
+fn keys_and_strings_that_are_too_many_to_list() {
+    let long = json!({"^[a-z]{6}$": {"const": 1}});
+    let members = |min: usize, max: usize| {
+        json!({"type": "object", "patternProperties": long, "additionalProperties": false,
+               "minProperties": min, "maxProperties": max})
+    };
+    let strings = json!({"type": "array", "items": {"type": "string", "pattern": "^[a-z]{6}$"},
+                         "uniqueItems": true, "minItems": 5, "maxItems": 5});
+    let keys = |last: &str| format!(r#"{{"aaaaaa":1,"aaaaab":1,"aaaaac":1,"aaaaad":1,"{last}":1}}"#);
+    let words = |last: &str| format!(r#"["aaaaaa","aaaaab","aaaaac","aaaaad","{last}"]"#);
+    let escaped = json!({
+        "type": "object", "additionalProperties": false,
+        "patternProperties": {"\\d{3}": {"const": 1}, ".*(.{6}x|.{7}y)": {"const": 2}}
+    });
+    let one = json!({"type": "array", "items": members(1, 1), "minItems": 1, "maxItems": 1});
+    let other = json!({"type": "object", "maxProperties": 1, "additionalProperties": {"const": 1}});
+    let cases = [
+        (members(0, 9), r#"[{},{"abcdef":1},{"abcdeg":1,"abcdef":1}]"#.to_owned()),
+        (members(0, 9), r#"[{},{"abcdef":1},{"\u0061bcdeg":1}]"#.to_owned()),
+        (members(5, 5), format!("[{},{}]", keys("aaaaae"), keys("aaaaaf"))),
+        (strings, format!("[{},{}]", words("aaaaae"), words("aaaaaf"))),
+        (one, r#"[[{"abcdef":1}],[{"abcdeg":1}]]"#.to_owned()),
+        (other, r#"[{},{"0":1},{"1":1},{"x":1}]"#.to_owned()),
+        (escaped, r#"[{},{"1234":1},{"\u000a1234":1},{"\u000a123":1}]"#.to_owned()),
+    ];
+    for (items, document) in cases {
+        let schema = json!({"type": "array", "items": items, "uniqueItems": true});
+        for order in [PropertyOrder::Any, PropertyOrder::Schema] {
+            let mut guide = guide_of(&schema, order).unwrap();
+            for (i, b) in document.bytes().enumerate() {
+                assert!(allowed(&mut guide).contains(&b), "{schema} refuses byte {i} of {document}");
+                guide.advance(u32::from(b)).unwrap();
+            }
+            assert!(guide.is_accepting(), "{schema} {document}");
         }
     }
 }
