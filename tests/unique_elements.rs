@@ -181,49 +181,70 @@ impl Left<'_> {
     }
 }
 
+/// Walks through all values of an item at random, or 24 of them, and compares the bytes that may follow everywhere: how
+/// many values came, and at how many bytes there was hardly a choice. `None` where containers would have to be counted.
+fn walk(rng: &mut Rng, (items, texts): Listed) -> Option<(usize, usize)> {
+    let texts: Vec<(String, String)> = texts.into_iter().map(|t| (t.clone(), value(&t))).collect();
+    let num_values = texts.iter().map(|t| &t.1).collect::<BTreeSet<_>>().len();
+    let schema = json!({"type": "array", "uniqueItems": true, "items": items});
+    let mut guide = guide_of(&schema, PropertyOrder::Any)?;
+    guide.advance(u32::from(b'[')).unwrap();
+    let mut left = Left { texts: &texts, used: BTreeSet::new(), num_values };
+    let mut narrow = 0;
+    while left.used.len() < num_values.min(24) {
+        let open: Vec<_> = texts.iter().filter(|t| !left.used.contains(t.1.as_str())).collect();
+        let (text, value) = rng.pick(&open);
+        for (i, b) in text.bytes().enumerate() {
+            let mut next = left.next(&text[..i]);
+            if i == 0 && !left.used.is_empty() {
+                next.remove(&b']');
+            }
+            let mut plain = allowed(&mut guide);
+            plain.remove(&b'\\');
+            assert_eq!(plain, next, "{schema} with {:?} after {}", left.used, &text[..i]);
+            guide.advance(u32::from(b)).unwrap();
+            narrow += usize::from(next.len() < 3);
+        }
+        let next = left.next(text);
+        assert_eq!(allowed(&mut guide), next, "{schema} with {:?} and {text}", left.used);
+        left.used.insert(value);
+        if left.used.len() < num_values {
+            guide.advance(u32::from(b',')).unwrap();
+        }
+    }
+    Some((num_values, narrow))
+}
+
 #[test]
 fn every_byte_of_unique_arrays_and_objects() {
     let mut rng = Rng(2_411);
-    let (mut cases, mut refused, mut full, mut searched) = (0, 0, 0, 0);
+    let (mut cases, mut refused, mut full, mut narrow) = (0, 0, 0, 0);
     while cases < 250 {
-        let Some((items, texts)) = listed(&mut rng, 0) else { continue };
-        let texts: Vec<(String, String)> = texts.into_iter().map(|t| (t.clone(), value(&t))).collect();
-        let num_values = texts.iter().map(|t| &t.1).collect::<BTreeSet<_>>().len();
-        if num_values < 2 {
-            continue;
-        }
-        let schema = json!({"type": "array", "uniqueItems": true, "items": items});
-        let Some(mut guide) = guide_of(&schema, PropertyOrder::Any) else {
+        let Some(item) = listed(&mut rng, 0) else { continue };
+        let Some((num_values, n)) = walk(&mut rng, item) else {
             refused += 1;
             continue;
         };
         cases += 1;
-        guide.advance(u32::from(b'[')).unwrap();
-        let mut left = Left { texts: &texts, used: BTreeSet::new(), num_values };
-        while left.used.len() < num_values.min(24) {
-            let open: Vec<_> = texts.iter().filter(|t| !left.used.contains(t.1.as_str())).collect();
-            let (text, value) = rng.pick(&open);
-            for (i, b) in text.bytes().enumerate() {
-                let mut next = left.next(&text[..i]);
-                if i == 0 && !left.used.is_empty() {
-                    next.remove(&b']');
-                }
-                let mut plain = allowed(&mut guide);
-                plain.remove(&b'\\');
-                assert_eq!(plain, next, "{schema} with {:?} after {}", left.used, &text[..i]);
-                guide.advance(u32::from(b)).unwrap();
-                searched += usize::from(next.len() < 3);
-            }
-            let next = left.next(text);
-            assert_eq!(allowed(&mut guide), next, "{schema} with {:?} and {text}", left.used);
-            left.used.insert(value);
-            if left.used.len() < num_values {
-                guide.advance(u32::from(b',')).unwrap();
-            }
-        }
-        full += usize::from(left.used.len() == num_values);
+        full += usize::from((2..=24).contains(&num_values));
+        narrow += n;
     }
-    assert!(full > 50 && searched > 5_000 && refused < cases, "{full} {searched} {refused}");
+    assert!(full > 50 && narrow > 5_000 && refused < cases, "{full} {narrow} {refused}");
+}
+
+#[test]
+fn every_byte_of_objects_that_need_most_of_their_keys() {
+    let mut rng = Rng(5);
+    let keys = ["a", "b", "c", "d", "e"].map(|k| format!("\"{k}\":true"));
+    for (min, max) in [(4, 4), (4, 5), (3, 4), (5, 5)] {
+        let items = json!({
+            "type": "object", "patternProperties": {"^[a-e]$": {"const": true}}, "additionalProperties": false,
+            "minProperties": min, "maxProperties": max
+        });
+        let text = |s: Vec<usize>| format!("{{{}}}", s.iter().map(|&i| keys[i].as_str()).collect::<Vec<_>>().join(","));
+        let texts = sequences(&keys, min, max, |a, b| a == b).unwrap().into_iter().map(text).collect();
+        assert!(walk(&mut rng, (items, texts)).is_some());
+    }
 }
 
 #[test]
