@@ -317,8 +317,8 @@ impl Frames<'_> {
         for c in &p.others {
             match &c.keys {
                 None => {
-                    let keys = (0u64..).map(|n| [prefix, n.to_string().as_bytes()].concat().into());
-                    out.extend(keys.filter(|k: &Box<[u8]>| !self.is_named(node, k)).take(most));
+                    let keys = (0u64..).map(|n| [prefix, n.to_string().as_bytes()].concat());
+                    out.extend(keys.filter(|k| !self.is_named(node, k)).take(most).map(Box::from));
                 }
                 Some(l) => {
                     let state = prefix.iter().fold(l.start(), |s, &b| l.next(s, b));
