@@ -2,14 +2,14 @@
 //!
 //! A row is made of parts that others have, too: inner masks of lexeme states, patches, whitespace, and of single
 //! tokens. A masker notes them while it looks at the configuration, and writes the row in the end. So a mask that an
-//! index remembers is its parts ([`Composition`]), and parts that are often asked for together are copied as one row
-//! (see `finished`). Only inside arrays of unique elements is a row written at once.
+//! index remembers is its parts ([`Composition`]). The heavy ones among them are few, and come together in many places
+//! of many schemas: they are copied as one row, the *base* (see `finished`), and the light ones that make the place are
+//! put on top. Only inside arrays of unique elements is a row written at once.
 //!
 //! What a guide knows anyway is written without looking at the configuration at all ([`Masker::fill_known`]): inside a
 //! string that is a lexeme state's mask and the tokens that may close it, elsewhere what the index remembers.
 
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use super::after::Afters;
@@ -32,10 +32,12 @@ pub fn empty(row: &mut [u32]) {
     }
 }
 
-/// With more tokens than this, and more parts than one, a row is worth finishing.
+/// With more tokens than this parts are worth a row of their own.
 const HEAVY: usize = 128;
-/// A row that is new to memory costs as much as writing its parts so many times.
-const OFTEN: u8 = 6;
+/// A part of no more tokens than this is put on top of a row: a row for each place would have to come from far memory.
+const LIGHT: usize = 64;
+/// So many tokens may be put on top in all.
+const ON_TOP: usize = 8 * LIGHT;
 
 /// A part of a mask.
 #[derive(Clone)]
@@ -63,6 +65,10 @@ impl Part {
         address | kind
     }
 
+    fn is_row(&self) -> bool {
+        matches!(self, Part::Inner(mask) if matches!(mask.inner, Inner::Dense(_)))
+    }
+
     /// Tokens that are written one by one, more or less.
     fn weight(&self, blanks: &[(u32, u32)]) -> usize {
         match self {
@@ -87,15 +93,14 @@ struct Inside<'l> {
     mask: &'l Arc<SubMask>,
 }
 
-/// The string that a guide filled last, and its row, if there is one.
+/// The string that a guide filled last, and what its masks are made of.
 #[derive(Clone)]
 pub struct TextRow {
     parent: NodeId,
     tag: u32,
     mask: Arc<SubMask>,
-    row: Option<Arc<FinishedRow>>,
-    /// How often it was asked for again, up to [`OFTEN`].
-    asked: u8,
+    /// The tokens that may close it.
+    closing: Patch,
 }
 
 impl TextRow {
@@ -105,31 +110,22 @@ impl TextRow {
 }
 
 /// What a mask is made of, in this order.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Composition {
     parts: SmallVec<[Part; 6]>,
     /// So many parts at the beginning are shared: other masks have them, under the same names.
     shared: usize,
+    /// So many of these have a row together, see [`arrange`](Self::arrange).
+    base: usize,
     /// Single tokens that are allowed.
     tokens: Vec<u32>,
-    /// The row of the shared parts, once there is one; it may be gone.
+    /// That row, once it was found; it may be gone.
     row: OnceLock<Weak<FinishedRow>>,
-    /// How often it was asked for again, up to [`OFTEN`].
-    asked: AtomicU8,
-    /// Of a place where a value begins.
+    /// Of a place where a value begins or goes on.
     afters: Afters,
 }
 
 impl Composition {
-    /// Whether it was asked for so often that a finished row pays.
-    fn is_asked_often(&self) -> bool {
-        let asked = self.asked.load(Ordering::Relaxed);
-        if asked < OFTEN {
-            self.asked.store(asked + 1, Ordering::Relaxed);
-        }
-        asked >= OFTEN
-    }
-
     /// The parts, in the order in which they are written.
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -145,6 +141,30 @@ impl Composition {
         self.shared += (self.shared == self.parts.len()) as usize;
         debug_assert!(self.row.get().is_none(), "nothing is added to what was written");
         self.parts.push(part);
+    }
+
+    /// Brings the heavy ones of the shared parts to the front, where they are the base. `blanks` are the tokens of
+    /// whitespace.
+    fn arrange(&mut self, blanks: &[(u32, u32)]) {
+        let shared = &mut self.parts[..self.shared];
+        // What is allowed may come in any order, but not before what is taken back from others.
+        let fixed = shared.iter().rposition(|part| matches!(part, Part::Forbid(_))).map_or(0, |last| last + 1);
+        let mut heavy: usize = shared[..fixed].iter().map(|part| part.weight(blanks)).sum();
+        let (mut base, mut light) = (fixed, 0);
+        for i in fixed..shared.len() {
+            let weight = shared[i].weight(blanks);
+            if weight > LIGHT || shared[i].is_row() {
+                shared[base..=i].rotate_right(1);
+                base += 1;
+                heavy += weight;
+            } else {
+                light += weight;
+            }
+        }
+        if light > ON_TOP {
+            (base, heavy) = (shared.len(), heavy + light);
+        }
+        self.base = if heavy > HEAVY { base } else { 0 };
     }
 
     fn forbid(&mut self, patch: Patch, shared: bool) {
@@ -207,41 +227,24 @@ impl<'a> Masker<'a> {
         }
         let n = self.frames.arena.nodes[top as usize];
         let inside = self.text_row(&n);
-        let mut asked_here = 0;
-        if let (Some(inside), Some(last)) = (&inside, &self.known.text)
-            && last.is_of(inside)
-        {
-            if let Some(row) = &last.row {
-                self.row.copy_from_slice(row.row());
+        if let Some(inside) = &inside {
+            if !self.known.text.as_ref().is_some_and(|last| last.is_of(inside)) {
+                self.known.text = self.known_text(inside);
+            }
+            if self.write_text() {
                 return true;
             }
-            asked_here = last.asked.saturating_add(1);
         }
-        let row = |made: &Composition| inside.and_then(|_| made.row.get()?.upgrade());
-        let row = match self.known_text(inside.as_ref()) {
-            Some(own) => {
-                self.write(&own, asked_here >= OFTEN);
-                row(&own)
-            }
-            None => {
-                let place = (self.frames.program, &*self.frames.arena);
-                if !memo.describe(place, self.tables, top, &mut self.known.levels, asked) {
-                    return false;
-                }
-                let found = memo.find(&self.tables.shares, asked, |composition| {
-                    self.tables.count_mask(true);
-                    self.write(composition, composition.is_asked_often());
-                    self.know_afters(n.parent, &composition.afters);
-                    row(composition)
-                });
-                let Some(row) = found else { return false };
-                row
-            }
-        };
-        if let Some(Inside { parent, tag, mask }) = inside {
-            self.known.text = Some(TextRow { parent, tag, mask: mask.clone(), row, asked: asked_here });
+        let place = (self.frames.program, &*self.frames.arena);
+        if !memo.describe(place, self.tables, top, &mut self.known.levels, asked) {
+            return false;
         }
-        true
+        let found = memo.find(&self.tables.shares, asked, |composition| {
+            self.tables.count_mask(true);
+            self.write(composition);
+            self.know_afters(n.parent, &composition.afters);
+        });
+        found.is_some()
     }
 
     /// Whether [`fill_known`](Self::fill_known) would write a row.
@@ -253,7 +256,7 @@ impl<'a> Masker<'a> {
         }
         let n = self.frames.arena.nodes[top as usize];
         let inside = self.text_row(&n);
-        if self.known_text(inside.as_ref()).is_some() {
+        if inside.is_some_and(|inside| self.known_text(&inside).is_some()) {
             return true;
         }
         let place = (self.frames.program, &*self.frames.arena);
@@ -265,9 +268,10 @@ impl<'a> Masker<'a> {
     pub fn fill_asked(&mut self, memo: &'a Memo, top: NodeId, asked: &Asked) {
         self.memo = Some(memo);
         let Some(mut composition) = self.compose(top) else { return self.fill_at(top) };
-        self.write(&composition, false);
+        composition.arrange(&self.tables.blanks);
+        self.write(&composition);
         let n = self.frames.arena.nodes[top as usize];
-        if n.kind == Kind::Value {
+        if matches!(n.kind, Kind::Value | Kind::Scalar) {
             composition.afters = self.afters(n.parent);
         }
         if memo.keep(&self.tables.shares, asked, composition) {
@@ -305,42 +309,60 @@ impl<'a> Masker<'a> {
         free.then_some(Inside { parent: n.parent, tag: item.tag, mask })
     }
 
-    /// The mask of a string, if its guide knows what may follow it.
-    fn known_text(&mut self, inside: Option<&Inside<'_>>) -> Option<Composition> {
-        let &Inside { parent, tag, mask } = inside?;
-        let patch = self.known_closing(parent, tag, mask.cross.as_ref()?)?;
-        let mut composition = Composition::default();
-        composition.share(Part::Inner(mask.clone()));
-        composition.share(Part::Allow(patch));
-        Some(composition)
+    /// What masks inside a string are made of, if its guide knows what may follow it.
+    fn known_text(&mut self, inside: &Inside<'_>) -> Option<TextRow> {
+        let &Inside { parent, tag, mask } = inside;
+        let closing = self.known_closing(parent, tag, mask.cross.as_ref()?)?;
+        Some(TextRow { parent, tag, mask: mask.clone(), closing })
     }
 
-    /// Writes a row that holds anything; `again` says that it was remembered, so that it is worth a row of its own.
-    fn write(&mut self, composition: &Composition, again: bool) {
-        let (shared, own) = composition.parts.split_at(composition.shared);
+    /// Writes the row of the string that was filled last. False if there is none.
+    fn write_text(&mut self) -> bool {
+        let Some(TextRow { mask, closing, .. }) = &self.known.text else { return false };
+        if closing.len() > LIGHT {
+            let parts = [Part::Inner(mask.clone()), Part::Allow(closing.clone())];
+            self.fresh = true;
+            self.write_base(&parts);
+            return true;
+        }
+        match &mask.inner {
+            Inner::Dense(row) => self.row.copy_from_slice(row),
+            inner => {
+                empty(self.row);
+                inner.or_into(self.row);
+            }
+        }
+        apply(self.row, closing);
+        true
+    }
+
+    /// Writes a row that holds anything.
+    fn write(&mut self, composition: &Composition) {
+        let (base, rest) = composition.parts.split_at(composition.base);
         self.fresh = true;
-        match composition.row.get().and_then(Weak::upgrade) {
-            Some(row) => self.copy(&row),
-            None => {
-                let weight: usize = shared.iter().map(|part| part.weight(&self.tables.blanks)).sum();
-                if shared.len() > 1 && weight > HEAVY {
-                    if let Some(row) = self.write_shared(shared, again) {
+        if !base.is_empty() {
+            match composition.row.get().and_then(Weak::upgrade) {
+                Some(row) => self.copy(&row),
+                None => {
+                    if let Some(row) = self.write_base(base) {
                         let _ = composition.row.set(Arc::downgrade(&row));
                     }
-                } else {
-                    self.put_all(shared);
                 }
             }
         }
+        match base {
+            [] => self.put_all(rest),
+            // Rows stand in the base.
+            _ => rest.iter().for_each(|part| self.put(part)),
+        }
         self.begin();
-        own.iter().for_each(|part| self.put(part));
         for &t in &composition.tokens {
             self.row[t as usize >> 5] |= 1 << (t & 31);
         }
     }
 
-    /// Writes shared parts; their row, if there is one.
-    fn write_shared(&mut self, parts: &[Part], again: bool) -> Option<Arc<FinishedRow>> {
+    /// Writes the parts of a base; their row, if there is one.
+    fn write_base(&mut self, parts: &[Part]) -> Option<Arc<FinishedRow>> {
         let names: Names = parts.iter().map(Part::name).collect();
         match self.tables.finished.get(&names) {
             Some(row) => {
@@ -349,8 +371,7 @@ impl<'a> Masker<'a> {
             }
             None => {
                 self.put_all(parts);
-                (again || self.tables.finished.is_due(&names))
-                    .then(|| self.tables.finished.keep(names, parts, self.row))
+                self.tables.finished.is_due(&names).then(|| self.tables.finished.keep(names, parts, self.row))
             }
         }
     }
@@ -364,8 +385,7 @@ impl<'a> Masker<'a> {
     /// Puts parts into the row. What is only allowed may come in any order, so a row that can be copied comes first.
     fn put_all(&mut self, parts: &[Part]) {
         let allowed = parts.iter().take_while(|part| !matches!(part, Part::Forbid(_)));
-        let is_row = |part: &Part| matches!(part, Part::Inner(mask) if matches!(mask.inner, Inner::Dense(_)));
-        let row = allowed.enumerate().find(|(_, part)| is_row(part)).map(|(i, _)| i);
+        let row = allowed.enumerate().find(|(_, part)| part.is_row()).map(|(i, _)| i);
         if let Some(i) = row {
             self.put(&parts[i]);
         }

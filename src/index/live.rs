@@ -7,28 +7,21 @@
 //! * what follows a closing bracket is the same for all members and elements of the container that it closes: a guide
 //!   remembers it (an [`Answer`]) as long as it does not go back;
 //! * what follows a key that nobody knows is the same from token to token of the key;
-//! * what a tail spells of a member's value depends on the value's rules only: an index remembers it ([`Members`]), and
-//!   only what comes after the value is walked.
+//! * what a tail spells of a member's value depends on the value's rules only (see `members`), and only what comes after
+//!   the value is walked.
 
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 use super::after::AfterValue;
-use super::bounded::Store;
 use super::composition::TextRow;
 use super::describe::Levels;
 use super::mask::{MAX_DEPTH, Masker};
 use super::reached::add_alike;
-use super::submask::delimits;
 use super::tails::{Bits, is_blank};
 use crate::automaton::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, ObjectItem, Phase};
-use crate::automaton::lexeme::Kind as LexemeKind;
 use crate::automaton::repeat::Sorted;
 use crate::automaton::text::Sub;
 
-/// With more ends than this, or more tails behind one, what may follow a member's value is found once for all of them.
-const FEW_ENDS: usize = 2;
-const FEW_TAILS: u32 = 8;
 /// How many answers a guide has at hand.
 const ANSWERS: usize = 8;
 
@@ -85,44 +78,6 @@ pub struct Answer {
 
 /// Nodes of the tails' trie whose tokens are stepped whole.
 pub(super) type Open = SmallVec<[u32; 2]>;
-
-/// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same
-/// rules.
-struct Member {
-    /// Nodes that can be stepped while the value is open.
-    bits: Bits,
-    /// Nodes that end it, or where a number or word may end, and the rules that accept it then.
-    ends: Vec<(u32, Box<[u32]>)>,
-    /// Some of them are places where a number or word may end.
-    raw: bool,
-}
-
-/// The members that an index knows, by the rules of their values.
-#[derive(Default)]
-pub struct Members(Store<RuleSet, Arc<Member>, MEMBER_BYTES>);
-
-/// The rules that a value may follow.
-type RuleSet = SmallVec<[u32; 4]>;
-
-/// Bytes that one index holds on to, and what an entry takes, its tails on average.
-const MEMBER_BYTES: usize = 4_096 * ENTRY;
-const ENTRY: usize = 768;
-
-impl Members {
-    fn get(&self, rules: &RuleSet) -> Option<Arc<Member>> {
-        self.0.get(rules)
-    }
-
-    fn keep(&self, rules: RuleSet, member: Arc<Member>) -> Arc<Member> {
-        self.0.keep(rules, member.clone(), ENTRY);
-        member
-    }
-
-    /// Approximate bytes held.
-    pub fn memory_bytes(&self) -> usize {
-        self.0.memory_bytes()
-    }
-}
 
 /// What a guide has found about the frames that it stands on. It holds as long as the guide does not go back.
 #[derive(Clone, Default)]
@@ -186,7 +141,7 @@ impl Masker<'_> {
     }
 
     /// The tails that may follow `top`, and those that are left open; `object` as in [`live_below`](Self::live_below).
-    fn find_tails(&mut self, top: NodeId, object: NodeId) -> (Bits, Open) {
+    pub(super) fn find_tails(&mut self, top: NodeId, object: NodeId) -> (Bits, Open) {
         let (mut bits, mut open) = (self.no_tails(), Open::new());
         set(&mut bits, 0);
         let mark = self.frames.arena.mark();
@@ -222,7 +177,7 @@ impl Masker<'_> {
 
     /// Sets the bits of the nodes below `root` that can be stepped from `top`. Behind an unknown key of the object on
     /// `object`, further keys of that object are followed only where every key may stand; other places go to `open`.
-    fn live_below(&mut self, root: u32, top: NodeId, object: NodeId, bits: &mut Bits, open: &mut Open) {
+    pub(super) fn live_below(&mut self, root: u32, top: NodeId, object: NodeId, bits: &mut Bits, open: &mut Open) {
         let tables = self.tables;
         let tails = &tables.tails;
         let trie = &tails.trie;
@@ -318,115 +273,6 @@ impl Masker<'_> {
             path.push(next);
             i += 1;
         }
-    }
-
-    /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value.
-    /// False if that is not known for all members with the same rules.
-    fn live_below_colon(&mut self, node: u32, value: NodeId, object: NodeId, bits: &mut Bits, open: &mut Open) -> bool {
-        // Where an element around the member is watched, what was read of it matters in the member, too.
-        let settled = if self.frames.arena.unchecked { self.known.nodes } else { 0 };
-        if self.frames.is_watched_since(value, settled, false) {
-            return false;
-        }
-        let n = self.frames.arena.nodes[value as usize];
-        let rules = &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
-        let rules: RuleSet = rules.iter().map(|r| r.0).collect();
-        let members = self.members;
-        let member = members.get(&rules).unwrap_or_else(|| {
-            let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
-            let made = Arc::new(self.member(node, value));
-            self.frames.arena.unchecked = checked;
-            members.keep(rules, made)
-        });
-        // A number may become an element that is there before it ends.
-        if member.raw && self.frames.arena.unchecked {
-            return false;
-        }
-        bits.iter_mut().zip(&member.bits).for_each(|(b, m)| *b |= m);
-        let tails = &self.tables.tails;
-        let mut last: Option<(&[u32], NodeId)> = None;
-        let mut behind: Option<(Bits, Open)> = None;
-        for (end, tags) in &member.ends {
-            let after = match last {
-                Some((same, after)) if *same == **tags => after,
-                _ => {
-                    behind = None;
-                    self.frames.finish_by(n.parent, tags)
-                }
-            };
-            last = Some((tags, after));
-            if after == NONE {
-                continue;
-            }
-            set(bits, *end);
-            let shared = object == NONE && self.is_remembered(after);
-            let more = shared && tails.trie.end[*end as usize] - *end > FEW_TAILS;
-            let alike = tails.alike.get(end).filter(|_| more || member.ends.len() > FEW_ENDS);
-            let Some(alike) = alike else {
-                self.live_below(*end, after, object, bits, open);
-                continue;
-            };
-            // What may follow is the same behind every end, and found once.
-            let found = behind.get_or_insert_with(|| match shared {
-                true => self.live_tails_or_open(after),
-                false => self.find_tails(after, object),
-            });
-            add_alike(alike, found, bits, open);
-        }
-        true
-    }
-
-    /// What the tails below the colon `node` may spell of the member's value, and where they end it.
-    fn member(&mut self, node: u32, value: NodeId) -> Member {
-        let tables = self.tables;
-        let tails = &tables.tails;
-        let trie = &tails.trie;
-        let mut member = Member { bits: self.no_tails(), ends: Vec::new(), raw: false };
-        let inside = self.frames.arena.nodes[value as usize].parent;
-        let below = self.frames.arena.nodes[inside as usize].parent;
-        let mut path: SmallVec<[(u32, NodeId); 32]> = smallvec::smallvec![(node, value)];
-        let mut i = node + 1;
-        while i < trie.end[node as usize] {
-            path.truncate((trie.depth[i as usize] - trie.depth[node as usize]) as usize);
-            let (place, before) = path.last().copied().unwrap_or((node, value));
-            self.frames.arena.tags.clear();
-            let byte = trie.byte[i as usize];
-            let next = self.frames.step(before, byte);
-            let from = self.frames.arena.nodes[before as usize];
-            let stays = next != NONE && self.frames.arena.nodes[next as usize].kind == Kind::Scalar;
-            // A number or word ends in front of such a byte, also where the object refuses the byte.
-            if from.kind == Kind::Scalar && from.parent == inside && !stays && delimits(byte) && self.is_raw(&from) {
-                member.raw = true;
-                self.frames.arena.tags.clear();
-                self.frames.end_scalar(before);
-                let tags = &self.frames.arena.tags;
-                if !tags.is_empty() && member.ends.last().is_none_or(|last| last.0 != place) {
-                    member.ends.push((place, tags.as_slice().into()));
-                }
-                i = trie.end[i as usize];
-                continue;
-            }
-            if next == NONE {
-                i = trie.end[i as usize];
-                continue;
-            }
-            let to = self.frames.arena.nodes[next as usize];
-            if to.parent == below && to.kind == Kind::Object {
-                member.ends.push((i, self.frames.arena.tags.as_slice().into()));
-                i = trie.end[i as usize];
-                continue;
-            }
-            set(&mut member.bits, i);
-            path.push((i, next));
-            i += 1;
-        }
-        member
-    }
-
-    /// Whether a scalar may be a number or a word, which the next byte ends.
-    fn is_raw(&self, scalar: &Node) -> bool {
-        let items = &self.frames.arena.scalars[scalar.start as usize..(scalar.start + scalar.len) as usize];
-        items.iter().any(|i| self.frames.program.lexemes[i.lexeme as usize].kind() == LexemeKind::Raw)
     }
 
     /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use super::composition::Composition;
 use super::key::spells_itself;
-use super::live::{Known, Members};
+use super::live::Known;
+use super::members::Members;
 use super::memo::Memo;
 use super::submask::Cross;
 use super::tables::crossing::takes_all;

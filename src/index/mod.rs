@@ -34,6 +34,7 @@ mod language;
 pub mod live;
 pub mod marked;
 pub mod mask;
+pub mod members;
 pub(crate) mod memo;
 mod names;
 pub mod program;
@@ -87,7 +88,7 @@ pub(crate) struct Inner {
     pub costs: OnceLock<Costs>,
     pub memo: Memo,
     pub runs: runs::Runs,
-    pub members: live::Members,
+    pub members: members::Members,
     /// Warming up found nothing left to make.
     pub warm: AtomicBool,
     /// Set when everything was made ahead of time.

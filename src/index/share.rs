@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::bounded::Store;
 use super::common::COMMON_BYTES;
 use super::composition::Composition;
+use super::members::ScalarMembers;
 use super::submask::{Cross, Crossing};
 use super::tails::{Tails, plausible};
 
@@ -104,6 +105,7 @@ pub struct Shares {
     pub(super) kept: Store<Key, Option<Patch>, SHARED_BYTES>,
     /// Masks of places inside names.
     pub(super) names: Store<Box<[u8]>, Arc<Composition>, COMMON_BYTES>,
+    pub(super) members: ScalarMembers,
     made: AtomicU64,
 }
 

@@ -84,6 +84,8 @@ pub struct MaskedLexeme {
 
 /// Masks by state; lexemes that share their states share these.
 struct Masks {
+    /// No other has this number, now or later.
+    number: u64,
     /// Masks list crossing tokens: the lexeme is part of something. A whole pattern is not.
     crosses: bool,
     roots: AppendVec<Arc<SubMask>>,
@@ -447,9 +449,9 @@ impl MaskedLexeme {
         self.masks.most.fetch_max(bytes, Ordering::Relaxed);
     }
 
-    /// Names its masks while it lives: lexemes that share them have one name.
-    pub(super) fn masks_at(&self) -> usize {
-        Arc::as_ptr(&self.masks) as usize
+    /// Names its masks, for ever: lexemes that share them have one name.
+    pub(super) fn number(&self) -> u64 {
+        self.masks.number
     }
 
     /// The same over a copy of its states, with no masks yet.
@@ -464,7 +466,9 @@ impl MaskedLexeme {
     }
 
     fn masks(crosses: bool) -> Masks {
+        static LAST: AtomicU64 = AtomicU64::new(0);
         Masks {
+            number: LAST.fetch_add(1, Ordering::Relaxed),
             crosses,
             roots: AppendVec::default(),
             others: RwLock::default(),

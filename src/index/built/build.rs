@@ -233,7 +233,7 @@ fn fill_parts(
                 };
                 let bounds = (key != (INF, 0) && key != (0, 0)).then_some(l.kind());
                 let of = if key == (INF, 0) { l.mask_state(state) } else { state };
-                let of = (masked.masks_at(), of, key, bounds);
+                let of = (masked.number(), of, key, bounds);
                 if l.live_at(l.state(state), count) && known.insert(of) {
                     parts.push((rank, (masked, state, count)));
                     rank += 1;

@@ -232,6 +232,7 @@ impl Tables {
         self.crosses.0.clear();
         self.shares.kept.clear();
         self.shares.names.clear();
+        self.shares.members.0.clear();
         self.finished.rows.clear();
         self.sets.0.clear();
         self.holders.rows.clear();
@@ -254,6 +255,7 @@ impl Tables {
                 + (self.crosses.0.memory_bytes()
                     + self.shares.kept.memory_bytes()
                     + self.shares.names.memory_bytes()
+                    + self.shares.members.0.memory_bytes()
                     + self.finished.rows.memory_bytes()
                     + self.sets.0.memory_bytes()
                     + self.holders.rows.memory_bytes()) as u64,
