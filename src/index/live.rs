@@ -86,6 +86,8 @@ pub struct Known {
     pub(super) answers: Vec<Answer>,
     /// The numbers of the stacks below.
     pub(super) levels: Levels,
+    /// Room for a description.
+    pub(super) scratch: Vec<u8>,
     /// The string that was filled last.
     pub(super) text: Option<TextRow>,
     /// Lengths of the arena when the mask was begun: what lies below stays as it is.
@@ -185,6 +187,11 @@ impl Masker<'_> {
         let unchecked = self.frames.arena.unchecked;
         let mut path: SmallVec<[NodeId; 32]> = smallvec::smallvec![top];
         let mut i = root + 1;
+        if root == 0 && self.frames.has_room_for_blanks(top, tails.reach) {
+            let (blanks, first) = &tails.first_blanks;
+            bits.iter_mut().zip(blanks).for_each(|(b, blank)| *b |= blank);
+            i = *first;
+        }
         let end = trie.end[root as usize];
         while i < end {
             path.truncate((trie.depth[i as usize] - base) as usize);

@@ -35,16 +35,18 @@ const NAMES_BYTES: usize = 1 << 20;
 /// What an entry costs beside its parts: the table's slot and two allocations.
 pub(super) const OVERHEAD: usize = 128;
 
-/// Masks that the first table has room for.
+/// Entries that the first tables have room for: one that grows puts all of its keys in order anew.
 const FIRST_MASKS: usize = 56;
+const FIRST_TAILS: usize = 28;
+const FIRST_NAMES: usize = 14;
 
 /// See the module's story.
 #[derive(Default)]
 pub struct Memo {
     masks: Store<Box<[u8]>, Box<Composition>, MASKS_BYTES, FIRST_MASKS>,
     stacks: Store<Box<[u8]>, u64, STACKS_BYTES>,
-    tails: Store<Box<[u8]>, Box<(Bits, Open)>, TAILS_BYTES>,
-    names: Store<SpelledAt, Arc<Spelled>, NAMES_BYTES>,
+    tails: Store<Box<[u8]>, Box<(Bits, Open)>, TAILS_BYTES, FIRST_TAILS>,
+    names: Store<SpelledAt, Arc<Spelled>, NAMES_BYTES, FIRST_NAMES>,
     /// The last number of a stack.
     last: AtomicU64,
     views: Views,
@@ -106,7 +108,7 @@ impl Memo {
     }
 
     /// Remembers the tails that may follow what `key` describes.
-    pub(super) fn keep_tails(&self, key: Vec<u8>, found: &(Bits, Open)) {
+    pub(super) fn keep_tails(&self, key: &[u8], found: &(Bits, Open)) {
         let size = size_of_val(found) + key.len() + found.0.len() * 8 + found.1.len() * 4;
         self.tails.keep(key.into(), Box::new(found.clone()), size + OVERHEAD);
     }

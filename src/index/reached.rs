@@ -9,7 +9,7 @@
 use super::live::{Open, set};
 use super::mask::Masker;
 use super::tails::Bits;
-use crate::automaton::arena::{Kind, NONE, NodeId};
+use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 
 /// Items of a configuration beyond which a description costs more than it saves.
 const MOST_ITEMS: u32 = 16;
@@ -45,19 +45,24 @@ impl Masker<'_> {
         unnamed: bool,
         find: impl FnOnce(&mut Self) -> (Bits, Open),
     ) -> (Bits, Open) {
-        let Some(memo) = self.memo.filter(|_| self.is_remembered(top)) else { return find(self) };
+        let n = &self.frames.arena.nodes[top as usize];
+        // Where a value, key or element begins, and behind a name, no other mask asks.
+        let again = n.phase == Phase::After || unnamed;
+        let Some(memo) = self.memo.filter(|_| again && self.is_remembered(top)) else { return find(self) };
         let arena = &*self.frames.arena;
-        let mut key = Vec::with_capacity(256);
+        let mut key = std::mem::take(&mut self.known.scratch);
         let place = (self.frames.program, arena);
         if !memo.describe_place(place, self.tables, top, &mut self.known.levels, &mut key) {
+            self.known.scratch = key;
             return find(self);
         }
         key.push(unnamed as u8 | (arena.unchecked as u8) << 1);
-        if let Some(known) = memo.tails(&key) {
-            return known;
-        }
-        let found = find(self);
-        memo.keep_tails(key, &found);
-        found
+        let answer = memo.tails(&key).unwrap_or_else(|| {
+            let found = find(self);
+            memo.keep_tails(&key, &found);
+            found
+        });
+        self.known.scratch = key;
+        answer
     }
 }

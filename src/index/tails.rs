@@ -27,6 +27,8 @@ pub struct Tails {
     pub trie: Trie,
     /// Whether a node and all below it are whitespace.
     pub(super) blank: Box<[bool]>,
+    /// The bits of the root and of those that come right behind it, and the first node that is none of them.
+    pub(super) first_blanks: (Bits, u32),
     /// For closing brackets, and for nodes below a colon, where all nodes behind the end of a value there have one: the
     /// node that is spelled as the way from there on.
     pub(super) alike: FxHashMap<u32, Box<[(u32, u32)]>>,
@@ -188,7 +190,11 @@ impl Tails {
                 most = most.max(reach[i]);
             }
         }
-        let mut spaces: (Bits, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], 0);
+        let none: Bits = smallvec::smallvec![0; trie.len().div_ceil(64)];
+        let first = (1..trie.len()).find(|&node| !blank[node]).unwrap_or(trie.len());
+        let mut first_blanks = (none.clone(), first as u32);
+        (0..first).for_each(|node| first_blanks.0[node / 64] |= 1 << (node % 64));
+        let mut spaces = (none, 0);
         let mut node = 0;
         while node < trie.len() {
             let spelled = node == 0 || is_blank(trie.byte[node]);
@@ -225,6 +231,7 @@ impl Tails {
         Ok(Tails {
             trie,
             blank: blank.into(),
+            first_blanks,
             alike,
             reach: most,
             spaces,
