@@ -37,6 +37,7 @@ pub mod mask;
 pub mod members;
 pub(crate) mod memo;
 mod names;
+mod ordered;
 pub mod program;
 mod reached;
 pub mod report;

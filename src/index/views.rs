@@ -15,8 +15,8 @@
 //!   come.
 //!
 //! That is all there is to know where nothing but the names decides what may follow: in any order of keys, without an
-//! upper bound on their number, with the lower one met, without implications and witnesses. Other items of a
-//! configuration are described in full. Keys without a name are left out alike, where every key is of one class, and so
+//! upper bound on their number, with the lower one met, without implications and witnesses. Declared order has a room of
+//! its own (`ordered`); other items of a configuration are described in full. Keys without a name are left out alike, where every key is of one class, and so
 //! is what was read of a key that can become nothing but such a one.
 //!
 //! What is in view is found on use and kept: as bits for each shape, and as a short list for each place among its names.
@@ -242,13 +242,14 @@ impl Sight<'_> {
         self.texts().ends.contains(rest)
     }
 
-    /// Whether nothing but names decides how the item may go on.
+    /// Whether nothing but names decides how the item may go on, in any order.
     fn is_simple(&self, n: &Node, p: &ObjectProgram) -> bool {
-        self.program.any_order
-            && p.max == u64::MAX
-            && u64::from(n.count) >= p.min
-            && p.witnesses == 0
-            && p.implied.is_none()
+        self.program.any_order && self.is_plain(n, p)
+    }
+
+    /// Whether nothing but names and their order decides how the item may go on.
+    pub(super) fn is_plain(&self, n: &Node, p: &ObjectProgram) -> bool {
+        p.max == u64::MAX && u64::from(n.count) >= p.min && p.witnesses == 0 && p.implied.is_none()
     }
 
     /// Whether nothing was read of the open key but whole characters that stand for themselves or are decoded.
@@ -263,6 +264,9 @@ impl Sight<'_> {
         let bits = |at: u32| &arena.bits[at as usize..][..p.words];
         let (seen, need) = (bits(item.seen), bits(item.need));
         let in_key = n.phase == Phase::Key;
+        if self.is_ordered(n, p) && (!in_key || self.is_between_chars(n)) {
+            return self.ordered_item(arena, n, item, out);
+        }
         if !self.is_simple(n, p) || (in_key && !self.is_between_chars(n)) {
             out.push(0);
             [item.position, item.witnessed].iter().for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
@@ -410,13 +414,14 @@ impl Sight<'_> {
     }
 
     /// The names in view from a phase, those of an open key left aside.
-    fn of_shape(&self, shape: u32, phase: Phase) -> &[u64] {
+    pub(super) fn of_shape(&self, shape: u32, phase: Phase) -> &[u64] {
         let program = self.program;
         let shapes = self.views.shapes.get_or_init(|| program.objects.iter().map(|_| Default::default()).collect());
         let before = matches!(phase, Phase::First | Phase::BeforeKey);
         shapes[shape as usize][before as usize].get_or_init(|| {
             let p = &program.objects[shape as usize];
-            let open = is_open(p);
+            // In declared order no other key may come while a name is needed.
+            let open = is_open(p) && program.any_order;
             if before && !open {
                 return vec![u64::MAX; p.words].into();
             }
@@ -453,7 +458,7 @@ impl Sight<'_> {
 
     /// Shows `look` the names that a token goes on with to their end, from what was read of a key by an open item. They
     /// are lent, not cloned: threads that share an index would count references on one line of memory.
-    fn inside<T>(&self, item: &ObjectItem, look: impl FnOnce(&[u32]) -> T) -> T {
+    pub(super) fn inside<T>(&self, item: &ObjectItem, look: impl FnOnce(&[u32]) -> T) -> T {
         let place = (item.shape, item.name);
         if let Some(known) = self.views.inside.read().unwrap_or_else(|p| p.into_inner()).get(&place) {
             return look(known);

@@ -1,0 +1,188 @@
+//! Masks of objects in declared order, where places that no token tells apart share what is remembered of them: walks
+//! that skip different names, over tokens that spell as much of the next keys as any, against the twin that steps every
+//! token.
+
+mod support;
+
+use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions};
+use interlock::random::Rng;
+use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+use std::sync::Arc;
+use support::twin::{difference, tried_row};
+
+const NAMES: &[&str] = &["a", "ab", "abc", "b", "ba", "c", "", "é", "zz"];
+const VALUES: &[(&str, &str)] = &[
+    ("1", r#"{"type":"integer","minimum":0,"maximum":19}"#),
+    ("1", r#"{"enum":[1,true]}"#),
+    ("\"\"", r#"{"type":"string"}"#),
+    ("{}", r#"{"type":"object","properties":{"a":{"const":1},"b":{"const":1}},"additionalProperties":false}"#),
+    ("[]", r#"{"type":"array","items":{"type":"string"}}"#),
+];
+
+/// Every byte, and tokens that close keys and values and go on. Some vocabularies spell the beginnings of keys behind a
+/// comma, and some of those whole keys and the beginning of another one.
+fn vocabulary(behind: bool, chains: bool) -> Arc<Vocabulary> {
+    let mut tokens: Vec<Vec<u8>> = vec![Vec::new()];
+    tokens.extend((0..=255u8).map(|b| vec![b]));
+    let mut more = vec![
+        ",\"",
+        ", \"",
+        "\",\"",
+        "1,\"",
+        "1}",
+        "1},\"",
+        "{}",
+        "{},\"",
+        "{}}",
+        "[]",
+        "[],\"",
+        "\":",
+        "\":1",
+        "\":1,\"",
+        "\":1}",
+        "\":\"\",\"",
+        "\":{\"a",
+        "a\":",
+        "a\"",
+        "b\":1",
+        "c\":\"",
+        "bc\"",
+        "\"a\":",
+        "\"ab\":1",
+        "\"b\"",
+        "\"zz\":",
+        "{\"",
+        "{\"a\":",
+        "{\"c\":1",
+        "\\u0061\":",
+        "\\u0062",
+        "\"\\u0061b\":1",
+        "xy\":",
+        "\"x\":",
+        "}}",
+        "}},\"",
+        "]}",
+        ": ",
+        "  ",
+    ];
+    if behind {
+        more.extend([
+            ",\"ab",
+            ",\"b",
+            ",\"c\"",
+            ",\"z",
+            ",\"\\",
+            ",\"\\u00",
+            ",\"\"",
+            ",\"\":",
+            "\",\"a",
+            "\",\"b\"",
+            "1,\"b",
+            "1,\"ba\":",
+            "1},\"c",
+            "{},\"b",
+            "[],\"a",
+            "\":1,\"b",
+            "\":1,\"b\"",
+            "b\":1,\"c",
+            ",\"x\":",
+        ]);
+    }
+    if chains {
+        more.extend([",\"a\":1,\"", ",\"b\":1,\"c", "1,\"ab\":1,\"b\":"]);
+    }
+    tokens.extend(more.iter().map(|t| t.as_bytes().to_vec()));
+    let options = VocabularyOptions { eos_token_ids: vec![0], ..VocabularyOptions::default() };
+    Vocabulary::new(tokens, options).unwrap()
+}
+
+/// An object of some of the names, of which some are needed; most of them have equal values, so that places are alike.
+fn schema(rng: &mut Rng) -> (String, Vec<&'static str>, &'static str) {
+    let mut names: Vec<&str> = NAMES.to_vec();
+    for i in (1..names.len()).rev() {
+        names.swap(i, rng.below(i + 1));
+    }
+    names.truncate(3 + rng.below(5));
+    let (text, value) = VALUES[rng.below(VALUES.len())];
+    let other = |rng: &mut Rng| if rng.chance(20) { VALUES[rng.below(2)].1 } else { value };
+    let properties: Vec<String> = names.iter().map(|n| format!("{}:{}", quoted(n), other(rng))).collect();
+    let most = 10 + rng.below(40);
+    let required: Vec<String> = names.iter().filter(|_| rng.chance(most)).map(|n| quoted(n)).collect();
+    let others = match rng.below(4) {
+        0 => String::new(),
+        1 => ",\"additionalProperties\":{\"type\":\"integer\"}".to_owned(),
+        2 => ",\"patternProperties\":{\"^[xc]\":{\"const\":1}},\"additionalProperties\":false".to_owned(),
+        _ => ",\"additionalProperties\":false".to_owned(),
+    };
+    let (properties, required) = (properties.join(","), required.join(","));
+    let object = format!(r#"{{"type":"object","properties":{{{properties}}},"required":[{required}]{others}}}"#);
+    let source = if rng.chance(30) { format!(r#"{{"type":"array","items":{object}}}"#) } else { object };
+    (source, names, text)
+}
+
+/// A document of some of the names in their order, perhaps with others behind them, that may be refused somewhere.
+fn document(rng: &mut Rng, names: &[&str], text: &str, array: bool) -> String {
+    let object = |rng: &mut Rng| {
+        let skipped = 20 + 20 * rng.below(3);
+        let mut keys: Vec<&str> = names.iter().copied().filter(|_| !rng.chance(skipped)).collect();
+        for other in ["x", "xy", "c", "b"] {
+            keys.extend(rng.chance(15).then_some(other));
+        }
+        let value = |rng: &mut Rng| if rng.chance(15) { "1" } else { text };
+        let members: Vec<String> = keys.iter().map(|k| format!("{}:{}", quoted(k), value(rng))).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    match array {
+        true => format!("[{},{}]", object(rng), object(rng)),
+        false => object(rng),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}
+
+/// Many documents over one index, cut into tokens at random, so that places meet.
+fn walk(index: &Index, v: &Vocabulary, rng: &mut Rng, mut document: impl FnMut(&mut Rng) -> String) -> usize {
+    let mut row = vec![0; v.words()];
+    let mut compared = 0;
+    for _ in 0..25 {
+        let text = document(rng);
+        let mut rest = text.as_bytes();
+        let mut guide = index.guide(&GuideOptions::default()).unwrap();
+        loop {
+            row.fill(rng.bits() as u32);
+            assert!(guide.fill_mask(&mut row));
+            if let Some(d) = difference(v, &row, &tried_row(&guide)) {
+                panic!("after {:?}: {d}", &text[..text.len() - rest.len()]);
+            }
+            compared += 1;
+            let fits = |t: &u32| v.token_bytes(*t).is_some_and(|b| !b.is_empty() && rest.starts_with(b));
+            let tokens: Vec<u32> = guide.allowed_token_ids().into_iter().filter(fits).collect();
+            if tokens.is_empty() {
+                break;
+            }
+            let token = tokens[rng.below(tokens.len())];
+            assert!(guide.try_advance(token));
+            rest = &rest[v.token_bytes(token).map_or(0, <[u8]>::len)..];
+        }
+    }
+    compared
+}
+
+#[test]
+fn places_that_no_token_tells_apart_have_one_mask() {
+    let mut rng = Rng(33);
+    let mut compared = 0;
+    for case in 0..300 {
+        let v = vocabulary(case % 3 > 0, case % 3 > 1);
+        let spelling = rng.chance(50).then_some(ConstantSpelling::Plain);
+        let options = SchemaOptions { property_order: PropertyOrder::Schema, spelling, ..SchemaOptions::default() };
+        let (source, names, text) = schema(&mut rng);
+        let Ok(index) = Index::from_json_schema(&source, &v, &options, &Limits::default()) else { continue };
+        let mut one = |rng: &mut Rng| document(rng, &names, text, source.starts_with("{\"type\":\"array"));
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| walk(&index, &v, &mut rng, &mut one)));
+        compared += result.unwrap_or_else(|_| panic!("in {source}"));
+    }
+    assert!(compared > 50_000, "only {compared} masks");
+}
