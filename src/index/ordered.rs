@@ -22,6 +22,9 @@ use crate::automaton::program::ObjectProgram;
 
 type Bits = SmallVec<[u64; 4]>;
 
+/// Names that begin like an open key, gone ones among them, that are looked at.
+const LISTED: usize = 64;
+
 /// What may come next in declared order.
 struct Ahead {
     /// Names.
@@ -92,7 +95,7 @@ impl Sight<'_> {
         // Names that are gone are told where another key might be taken for them.
         let mut look = |ids: &[u32]| {
             let names = || ids.iter().copied().filter(|&i| open || may_come(i));
-            let count = names().take(few + 1).count();
+            let count = if ids.len() > LISTED { usize::MAX } else { names().take(few + 1).count() };
             if count > few {
                 return false;
             }
