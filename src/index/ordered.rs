@@ -14,50 +14,60 @@
 //! Only where nothing but the names decides what may follow: without an upper bound on the number of members, with the
 //! lower one met, without implications and witnesses.
 
-use smallvec::SmallVec;
-
 use super::views::{ITEMS, SPELLED, Sight};
 use crate::automaton::arena::{Arena, Node, ObjectItem, Phase};
 use crate::automaton::program::ObjectProgram;
 
-type Bits = SmallVec<[u64; 4]>;
-
-/// Names that begin like an open key, gone ones among them, that are looked at.
+/// Words of bits, and names that begin like an open key, beyond which the position is told.
+const WORDS: usize = 4;
 const LISTED: usize = 64;
 
 /// What may come next in declared order.
-struct Ahead {
-    /// Names.
-    names: Bits,
-    /// The end of the object, and keys without a name if there are any: nothing is needed any more.
-    end: bool,
+struct Ahead<'p> {
+    p: &'p ObjectProgram,
+    position: usize,
+    /// The first name that is needed: a word of the bits, and in it that one and all before it.
+    last: Option<(usize, u64)>,
 }
 
-impl Ahead {
+impl Ahead<'_> {
     /// From `position` on.
-    fn of(p: &ObjectProgram, position: usize) -> Ahead {
-        let behind = |bits: &[u64]| -> Bits {
-            let from = |w: usize| position.saturating_sub(w * 64);
-            bits.iter().enumerate().map(|(w, &b)| if from(w) < 64 { b >> from(w) << from(w) } else { 0 }).collect()
+    fn of(p: &ObjectProgram, position: usize) -> Ahead<'_> {
+        let missing = |w: usize| p.required[w] & from(position, w);
+        let word = (position / 64..p.words).find(|&w| missing(w) != 0);
+        Ahead { p, position, last: word.map(|w| (w, missing(w) ^ (missing(w) - 1))) }
+    }
+
+    /// Names, as a word of the bits.
+    fn names(&self, word: usize) -> u64 {
+        let most = match self.last {
+            Some((last, _)) if word > last => 0,
+            Some((last, most)) if word == last => most,
+            _ => u64::MAX,
         };
-        let (mut names, missing) = (behind(&p.possible), behind(&p.required));
-        if let Some(word) = missing.iter().position(|w| *w != 0) {
-            // The first one that is needed, and those before it.
-            names[word] &= missing[word] ^ (missing[word] - 1);
-            names[word + 1..].fill(0);
-        }
-        Ahead { names, end: missing.iter().all(|w| *w == 0) }
+        self.p.possible[word] & from(self.position, word) & most
+    }
+
+    /// The end of the object, and keys without a name if it has any: nothing is needed any more.
+    fn may_end(&self) -> bool {
+        self.last.is_none()
     }
 
     /// Writes what tokens tell of it, `view` being the names that they spell behind a comma: which of those may come, and
     /// whether any other one may.
     fn tell(&self, view: &[u64], out: &mut Vec<u8>) {
-        let unseen = self.names.iter().zip(view).any(|(names, view)| names & !view != 0);
-        out.push(self.end as u8 | (unseen as u8) << 1);
-        for (names, view) in self.names.iter().zip(view).filter(|(_, view)| **view != 0) {
-            out.extend_from_slice(&(names & view).to_le_bytes());
+        let unseen = view.iter().enumerate().any(|(w, view)| self.names(w) & !view != 0);
+        out.push(self.may_end() as u8 | (unseen as u8) << 1);
+        for (w, view) in view.iter().enumerate().filter(|(_, view)| **view != 0) {
+            out.extend_from_slice(&(self.names(w) & view).to_le_bytes());
         }
     }
+}
+
+/// The bits of a word that stand for names from `position` on.
+fn from(position: usize, word: usize) -> u64 {
+    let gone = position.saturating_sub(word * 64);
+    if gone < 64 { u64::MAX << gone } else { 0 }
 }
 
 impl Sight<'_> {
@@ -70,33 +80,36 @@ impl Sight<'_> {
     pub(super) fn ordered_item(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
         let p = &self.program.objects[item.shape as usize];
         out.push(1);
+        let by_position = p.words > WORDS || n.len > ITEMS || matches!(n.phase, Phase::First | Phase::BeforeKey);
         match n.phase {
-            Phase::First | Phase::BeforeKey => {
+            Phase::Key => {
+                out.push(item.others as u8);
+                if !by_position && self.ordered_key(arena, n, item, out) {
+                    return true;
+                }
+                let allowed = &arena.bits[item.allowed as usize..][..p.words];
+                // All that the position allows, or none where the key is not written plainly.
+                out.extend([u8::MAX, allowed.iter().any(|w| *w != 0) as u8]);
                 out.extend_from_slice(&item.position.to_le_bytes());
-                false
             }
-            Phase::Key => self.ordered_key(arena, n, item, out),
-            _ => {
-                Ahead::of(p, item.position as usize).tell(self.of_shape(item.shape, n.phase), out);
-                false
-            }
+            _ if by_position => out.extend_from_slice(&item.position.to_le_bytes()),
+            _ => Ahead::of(p, item.position as usize).tell(self.of_shape(item.shape, n.phase), out),
         }
+        false
     }
 
-    /// The same inside a key.
+    /// Writes the names that the key of an item may become. False, and nothing was written, if they are many.
     fn ordered_key(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
         let p = &self.program.objects[item.shape as usize];
         let allowed = &arena.bits[item.allowed as usize..][..p.words];
         let may_come = |i: u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
         let view = self.of_shape(item.shape, n.phase);
-        let open = item.others && p.others.iter().any(|c| c.keys.is_none());
-        out.push(item.others as u8);
-        let few = if n.len <= ITEMS { SPELLED } else { 0 };
         // Names that are gone are told where another key might be taken for them.
+        let open = item.others && p.others.iter().any(|c| c.keys.is_none());
         let mut look = |ids: &[u32]| {
             let names = || ids.iter().copied().filter(|&i| open || may_come(i));
-            let count = if ids.len() > LISTED { usize::MAX } else { names().take(few + 1).count() };
-            if count > few {
+            let count = if ids.len() > LISTED { usize::MAX } else { names().take(SPELLED + 1).count() };
+            if count > SPELLED {
                 return false;
             }
             out.push(count as u8);
@@ -114,16 +127,11 @@ impl Sight<'_> {
             }
             true
         };
-        let told = match item.name {
+        match item.name {
             u32::MAX => look(&[]),
             _ if open => self.inside(item, look),
             name => look(p.names.subtree_tokens(name)),
-        };
-        if !told {
-            out.push(u8::MAX);
-            allowed.iter().for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
         }
-        told
     }
 }
 

@@ -14,7 +14,7 @@ fn program(names: usize, required: u64) -> ObjectProgram {
         min: 0,
         max: u64::MAX,
         witnesses: 0,
-        witness_members: SmallVec::new(),
+        witness_members: smallvec::SmallVec::new(),
         spelled,
     }
 }
@@ -30,11 +30,11 @@ fn what_comes_next_ends_with_the_first_name_that_is_needed() {
             // Name 63 is not possible.
             let expected: Vec<usize> = (position..128).filter(|&i| i != 63 && i <= first.unwrap_or(128)).collect();
             assert_eq!(
-                (0..128).filter(|&i| ahead.names[i / 64] >> (i % 64) & 1 == 1).collect::<Vec<_>>(),
+                (0..128).filter(|&i| ahead.names(i / 64) >> (i % 64) & 1 == 1).collect::<Vec<_>>(),
                 expected,
                 "{required:x} from {position}"
             );
-            assert_eq!(ahead.end, first.is_none());
+            assert_eq!(ahead.may_end(), first.is_none());
         }
     }
 }

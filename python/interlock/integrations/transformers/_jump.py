@@ -88,7 +88,9 @@ def jump_forward(
     stats = JumpForwardStats() if stats is None else stats
     mask = model_kwargs.pop("attention_mask", None)
     model_kwargs.pop("position_ids", None)
-    cache = model_kwargs.pop("past_key_values", None)
+    # transformers 5.24 gave it another name.
+    cache_name = "cache" if "cache" in model_kwargs else "past_key_values"
+    cache = model_kwargs.pop(cache_name, None)
     use_cache = model_kwargs.pop("use_cache", True)
     model_kwargs.pop("logits_to_keep", None)
     others = sorted(k for k, v in model_kwargs.items() if v is not None)
@@ -157,8 +159,8 @@ def jump_forward(
         extra: dict[str, Any] = {"position_ids": place} if "position_ids" in accepted else {}
         if "logits_to_keep" in accepted:
             extra["logits_to_keep"] = 1
-        outputs = model(input_ids=feed, attention_mask=mask, past_key_values=cache, use_cache=True, **extra)
-        cache = outputs.past_key_values
+        outputs = model(input_ids=feed, attention_mask=mask, use_cache=True, **{cache_name: cache}, **extra)
+        cache = outputs[cache_name]
         stats.model_calls += 1
         logits = outputs.logits[:, -1].to(copy=True, dtype=torch.float32, device=device)
         masks.apply(Batch(rows), logits)
