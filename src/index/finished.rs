@@ -1,10 +1,10 @@
 //! Finished rows, shared by every index of a vocabulary.
 //!
 //! Most masks consist of a row of a lexeme state and one or two patches that many masks have: the inside of a string is
-//! any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So what
-//! an index or a guide remembers and is asked for again is kept as a row, under the names of its parts, and found by
-//! whoever puts the same parts together. So is what was put together for the third time, by whatever indexes: the places
-//! of a new schema are new, but most of what they are made of is not.
+//! any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So heavy
+//! parts (see `composition`) that were put together for the third time, by whatever indexes, are kept as a row, under the
+//! names of its parts, and found by whoever puts the same parts together: the places of a new schema are new, but most of
+//! what they are made of is not. A row for each place would be too many: they would lie in far memory.
 //!
 //! Names are addresses of parts; an entry holds on to its parts, so an address stands for one part as long as the entry
 //! is there.

@@ -8,7 +8,7 @@
 //!   names that some token spells behind a comma may be that one;
 //! * inside a key, the same for each name that it may become, with what is left of the name and the rule of its value,
 //!   where they are few;
-//! * before a key, the position.
+//! * before a key, and where names or alternatives are many, the position.
 //!
 //! Behind a key that a token spells whole, what follows is a matter of that key, wherever the order stood before.
 //! Only where nothing but the names decides what may follow: without an upper bound on the number of members, with the
