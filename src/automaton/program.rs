@@ -222,6 +222,12 @@ impl ObjectProgram {
     pub fn name(&self, index: u32) -> &str {
         &self.spelled[index as usize]
     }
+
+    /// What is left of the name of a property behind the place `at` among the names.
+    pub fn rest(&self, at: u32, index: u32) -> &[u8] {
+        let read = self.names.depth[at as usize] as usize;
+        self.name(index).as_bytes().get(read..).unwrap_or_default()
+    }
 }
 
 impl ArrayProgram {

@@ -9,11 +9,10 @@ use std::sync::Arc;
 use super::{Guide, Position};
 use crate::automaton::arena::Kind;
 use crate::automaton::config::Frames;
-use crate::index::composition::empty;
+use crate::index::composition::copy_inner;
 use crate::index::live::Known;
 use crate::index::mask::Masker;
 use crate::index::memo::Asked;
-use crate::index::submask::{Inner as Row, SubMask};
 use crate::index::tables::MaskedLexeme;
 use crate::index::{Engine, Inner};
 
@@ -30,16 +29,6 @@ pub(super) struct LastMask {
 
 /// Tokens since the last mask that are still followed through tables in the first step.
 const CATCH_UP: usize = 64;
-
-fn copy(mask: &SubMask, row: &mut [u32]) {
-    match &mask.inner {
-        Row::Dense(r) => row.copy_from_slice(r),
-        sparse => {
-            empty(row);
-            sparse.or_into(row);
-        }
-    }
-}
 
 /// What fills `row` with the mask of a configuration.
 fn masker<'a>(
@@ -160,7 +149,7 @@ impl Guide {
         match (&inner.engine, &mut self.position) {
             (Engine::Pattern(l), Position::Pattern(state)) if inner.live.is_none() => {
                 let mask = inner.tables.known_mask(l, *state, 0);
-                mask.map(|mask| copy(mask, row)).is_some()
+                mask.map(|mask| copy_inner(mask, row)).is_some()
             }
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;
@@ -184,7 +173,7 @@ impl Guide {
                     live.mask(&l.lexeme, &inner.vocabulary, *state).or_into(row);
                     return;
                 }
-                copy(&inner.tables.root_mask(&inner.vocabulary, l, *state), row);
+                copy_inner(&inner.tables.root_mask(&inner.vocabulary, l, *state), row);
             }
             (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;

@@ -46,12 +46,11 @@ impl Sight<'_> {
             if below.len() > BELOW {
                 return false;
             }
-            let read = p.names.depth[item.name as usize] as usize;
             for &i in below {
                 if allowed[i as usize / 64] >> (i % 64) & 1 == 0 {
                     continue;
                 }
-                let rest = p.name(i).as_bytes().get(read..).unwrap_or_default();
+                let rest = p.rest(item.name, i);
                 if rests.len() == SPELLED || self.ends_key(rest) {
                     return false;
                 }

@@ -32,6 +32,17 @@ pub fn empty(row: &mut [u32]) {
     }
 }
 
+/// Writes the inner tokens of a lexeme state to a row that holds anything.
+pub fn copy_inner(mask: &SubMask, row: &mut [u32]) {
+    match &mask.inner {
+        Inner::Dense(words) => row.copy_from_slice(words),
+        sparse => {
+            empty(row);
+            sparse.or_into(row);
+        }
+    }
+}
+
 /// With more tokens than this parts are worth a row of their own.
 const HEAVY: usize = 128;
 /// A part of no more tokens than this is put on top of a row: a row for each place would have to come from far memory.
@@ -110,7 +121,7 @@ impl TextRow {
 }
 
 /// What a mask is made of, in this order.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Composition {
     parts: SmallVec<[Part; 6]>,
     /// So many parts at the beginning are shared: other masks have them, under the same names.
@@ -325,13 +336,7 @@ impl<'a> Masker<'a> {
             self.write_base(&parts);
             return true;
         }
-        match &mask.inner {
-            Inner::Dense(row) => self.row.copy_from_slice(row),
-            inner => {
-                empty(self.row);
-                inner.or_into(self.row);
-            }
-        }
+        copy_inner(mask, self.row);
         apply(self.row, closing);
         true
     }
@@ -340,7 +345,9 @@ impl<'a> Masker<'a> {
     fn write(&mut self, composition: &Composition) {
         let (base, rest) = composition.parts.split_at(composition.base);
         self.fresh = true;
-        if !base.is_empty() {
+        if base.is_empty() {
+            self.put_all(rest);
+        } else {
             match composition.row.get().and_then(Weak::upgrade) {
                 Some(row) => self.copy(&row),
                 None => {
@@ -349,11 +356,7 @@ impl<'a> Masker<'a> {
                     }
                 }
             }
-        }
-        match base {
-            [] => self.put_all(rest),
-            // Rows stand in the base.
-            _ => rest.iter().for_each(|part| self.put(part)),
+            rest.iter().for_each(|part| self.put(part));
         }
         self.begin();
         for &t in &composition.tokens {

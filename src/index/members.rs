@@ -21,6 +21,7 @@ use crate::automaton::program::Blanks;
 /// With more ends than this, or more tails behind one, what may follow a member's value is found once for all of them.
 const FEW_ENDS: usize = 2;
 const FEW_TAILS: u32 = 8;
+
 /// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same
 /// rules.
 pub(super) struct Member {
@@ -74,12 +75,16 @@ fn describe_blanks(blanks: &Blanks, out: &mut SmallVec<[u64; 16]>) -> bool {
         out.push(most.into());
         return true;
     }
-    out.push(u64::MAX);
+    if blanks.next.len() > FEW_STATES {
+        return false;
+    }
+    // No bound is that large.
+    out.push(u64::MAX - blanks.next.len() as u64);
     for (next, &accepting) in blanks.next.iter().zip(&blanks.accepting) {
         out.push(next.iter().fold(0, |word, &to| word << 16 | u64::from(to)));
         out.push(accepting.into());
     }
-    blanks.next.len() <= FEW_STATES
+    true
 }
 
 impl Masker<'_> {

@@ -14,7 +14,7 @@
 //! Only where nothing but the names decides what may follow: without an upper bound on the number of members, with the
 //! lower one met, without implications and witnesses.
 
-use super::views::{ITEMS, SPELLED, Sight};
+use super::views::{ITEMS, SPELLED, Sight, is_open};
 use crate::automaton::arena::{Arena, Node, ObjectItem, Phase};
 use crate::automaton::program::ObjectProgram;
 
@@ -105,7 +105,7 @@ impl Sight<'_> {
         let may_come = |i: u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
         let view = self.of_shape(item.shape, n.phase);
         // Names that are gone are told where another key might be taken for them.
-        let open = item.others && p.others.iter().any(|c| c.keys.is_none());
+        let open = item.others && is_open(p);
         let mut look = |ids: &[u32]| {
             let names = || ids.iter().copied().filter(|&i| open || may_come(i));
             let count = if ids.len() > LISTED { usize::MAX } else { names().take(SPELLED + 1).count() };
@@ -114,8 +114,7 @@ impl Sight<'_> {
             }
             out.push(count as u8);
             for i in names() {
-                let read = p.names.depth[item.name as usize] as usize;
-                let rest = p.name(i).as_bytes().get(read..).unwrap_or_default();
+                let rest = p.rest(item.name, i);
                 out.push(may_come(i) as u8);
                 out.extend_from_slice(&(rest.len() as u32).to_le_bytes());
                 out.extend_from_slice(rest);

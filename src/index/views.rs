@@ -218,8 +218,7 @@ fn short(arena: &Arena, last: u32) -> Option<SmallVec<[u8; 64]>> {
 /// Writes what is left of a shape's name `i` behind the place `at` among the names, and what it leads to: so names with
 /// equal rules are told alike. The last of the `flags` says that tokens tell of the name behind a comma, too, by its number.
 fn tell(p: &ObjectProgram, at: u32, i: u32, flags: [bool; 4], out: &mut Rests) {
-    let read = p.names.depth[at as usize] as usize;
-    let rest = p.name(i).as_bytes().get(read..).unwrap_or_default();
+    let rest = p.rest(at, i);
     let rule = p.rules[i as usize].map_or(u32::MAX, |r| r.0);
     let number = if flags[3] { i } else { u32::MAX };
     out.push(flags.iter().fold(0, |all, &flag| all << 1 | flag as u8));
@@ -228,7 +227,7 @@ fn tell(p: &ObjectProgram, at: u32, i: u32, flags: [bool; 4], out: &mut Rests) {
 }
 
 /// Whether a shape allows every key beside those that it names.
-fn is_open(p: &ObjectProgram) -> bool {
+pub(super) fn is_open(p: &ObjectProgram) -> bool {
     p.others.iter().any(|c| c.keys.is_none())
 }
 
@@ -464,8 +463,7 @@ impl Sight<'_> {
             return look(known);
         }
         let p = &self.program.objects[item.shape as usize];
-        let read = p.names.depth[item.name as usize] as usize;
-        let told = |i: &u32| p.name(*i).as_bytes().get(read..).is_some_and(|rest| self.texts().ends.contains(rest));
+        let told = |i: &u32| self.ends_key(p.rest(item.name, *i));
         let found: Box<[u32]> = p.names.subtree_tokens(item.name).iter().copied().filter(told).collect();
         look(self.views.inside.write().unwrap_or_else(|p| p.into_inner()).entry(place).or_insert(found))
     }
