@@ -5,10 +5,10 @@
 //! the value's bytes. So it is worked out once, for every tail that the vocabulary has, and the crossing tokens of any
 //! lexeme look their tails up in it.
 
-use super::composition::Part;
+use super::cores::SplitPatch;
 use super::live::{Known, Open};
 use super::mask::Masker;
-use super::share::{Patch, allowed};
+use super::share::allowed;
 use super::submask::Cross;
 use super::tails::Bits;
 use crate::automaton::arena::{NONE, NodeId};
@@ -24,7 +24,7 @@ pub struct AfterValue {
     bits: Bits,
     open: Open,
     /// Crossing tokens that were asked for, and which of them are allowed.
-    closing: SmallVec<[(u64, Patch); 2]>,
+    closing: SmallVec<[(u64, SplitPatch); 2]>,
 }
 
 /// What may follow a value that is to begin, by rule: kept with the mask of its place, so that a guide for which that
@@ -37,7 +37,7 @@ const AFTER_VALUES: usize = 4;
 const CLOSING: usize = 8;
 
 impl AfterValue {
-    fn keep(&mut self, cross: &Cross, patch: &Patch) {
+    fn keep(&mut self, cross: &Cross, patch: &SplitPatch) {
         if self.closing.len() == CLOSING {
             self.closing.clear();
         }
@@ -56,7 +56,7 @@ impl Known {
 
     /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the tails
     /// whose tokens are to be stepped whole.
-    pub(super) fn closing(&self, parent: NodeId, tag: u32, cross: &Cross) -> Option<(Patch, Open)> {
+    pub(super) fn closing(&self, parent: NodeId, tag: u32, cross: &Cross) -> Option<(SplitPatch, Open)> {
         let after = self.values.iter().find(|a| (a.parent, a.tag) == (parent, tag))?;
         after.closing.iter().find(|c| c.0 == cross.id).map(|c| (c.1.clone(), after.open.clone()))
     }
@@ -65,7 +65,7 @@ impl Known {
 impl Masker<'_> {
     /// The crossing tokens that may end the value above `parent` by rule `tag`, if what follows it is known and they
     /// were put together before, by whomever. `None` as well where some are to be stepped whole.
-    pub(super) fn known_closing(&mut self, parent: NodeId, tag: u32, cross: &Cross) -> Option<Patch> {
+    pub(super) fn known_closing(&mut self, parent: NodeId, tag: u32, cross: &Cross) -> Option<SplitPatch> {
         let after = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag))?;
         if !after.open.is_empty() {
             return None;
@@ -92,7 +92,7 @@ impl Masker<'_> {
         if bounded.is_none()
             && let Some((patch, open)) = self.known.closing(parent, tag, cross)
         {
-            self.share(Part::Allow(patch));
+            self.allow_patch(patch);
             return Some(open);
         }
         let (bits, open) = self.after_value(parent, tag);
@@ -102,7 +102,7 @@ impl Masker<'_> {
                 if let Some(after) = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag)) {
                     after.keep(cross, &patch);
                 }
-                self.share(Part::Allow(patch));
+                self.allow_patch(patch);
                 true
             }
             Some(l) => {
@@ -122,7 +122,7 @@ impl Masker<'_> {
     pub(super) fn cross_by(&mut self, cross: &Cross, bits: &[u64]) -> bool {
         match self.tables.shares.patch(cross, &self.tables.tails, bits) {
             Some(patch) => {
-                self.share(Part::Allow(patch));
+                self.allow_patch(patch);
                 true
             }
             None => false,

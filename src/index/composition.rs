@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock, Weak};
 
 use super::after::Afters;
+use super::cores::SplitPatch;
 use super::finished::{FinishedRow, Names};
 use super::live::Open;
 use super::mask::Masker;
@@ -46,7 +47,7 @@ pub fn copy_inner(mask: &SubMask, row: &mut [u32]) {
 /// With more tokens than this parts are worth a row of their own.
 const HEAVY: usize = 128;
 /// A part of no more tokens than this is put on top of a row: a row for each place would have to come from far memory.
-const LIGHT: usize = 64;
+pub(super) const LIGHT: usize = 64;
 /// So many tokens may be put on top in all.
 const ON_TOP: usize = 8 * LIGHT;
 
@@ -111,7 +112,9 @@ pub struct TextRow {
     tag: u32,
     mask: Arc<SubMask>,
     /// The tokens that may close it.
-    closing: Patch,
+    closing: SplitPatch,
+    /// The row of the mask and what is heavy of these tokens, once it was found; it may be gone.
+    row: Option<Weak<FinishedRow>>,
 }
 
 impl TextRow {
@@ -324,20 +327,27 @@ impl<'a> Masker<'a> {
     fn known_text(&mut self, inside: &Inside<'_>) -> Option<TextRow> {
         let &Inside { parent, tag, mask } = inside;
         let closing = self.known_closing(parent, tag, mask.cross.as_ref()?)?;
-        Some(TextRow { parent, tag, mask: mask.clone(), closing })
+        Some(TextRow { parent, tag, mask: mask.clone(), closing, row: None })
     }
 
     /// Writes the row of the string that was filled last. False if there is none.
     fn write_text(&mut self) -> bool {
-        let Some(TextRow { mask, closing, .. }) = &self.known.text else { return false };
-        if closing.len() > LIGHT {
-            let parts = [Part::Inner(mask.clone()), Part::Allow(closing.clone())];
+        let Some(text) = &self.known.text else { return false };
+        if let Some(row) = text.row.as_ref().and_then(Weak::upgrade) {
+            self.row.copy_from_slice(row.row());
+        } else if let Some(core) = &text.closing.core {
+            let parts = [Part::Inner(text.mask.clone()), Part::Allow(core.clone())];
             self.fresh = true;
-            self.write_base(&parts);
-            return true;
+            let row = self.write_base(&parts).as_ref().map(Arc::downgrade);
+            if let Some(text) = &mut self.known.text {
+                text.row = row;
+            }
+        } else {
+            copy_inner(&text.mask, self.row);
         }
-        copy_inner(mask, self.row);
-        apply(self.row, closing);
+        if let Some(text) = &self.known.text {
+            apply(self.row, &text.closing.own);
+        }
         true
     }
 
@@ -430,6 +440,13 @@ impl<'a> Masker<'a> {
         match &mut self.composition {
             Some(composition) => composition.share(part),
             None => self.put(&part),
+        }
+    }
+
+    /// Allows crossing tokens.
+    pub(super) fn allow_patch(&mut self, patch: SplitPatch) {
+        for part in patch.core.into_iter().chain((!patch.own.is_empty()).then_some(patch.own)) {
+            self.share(Part::Allow(part));
         }
     }
 

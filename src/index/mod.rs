@@ -24,6 +24,7 @@ mod children;
 mod common;
 pub(crate) mod composition;
 mod constants;
+mod cores;
 mod crosses;
 mod describe;
 pub mod finished;

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::bounded::Store;
 use super::common::COMMON_BYTES;
 use super::composition::Composition;
+use super::cores::{Cores, SplitPatch};
 use super::members::ScalarMembers;
 use super::submask::{Cross, Crossing};
 use super::tails::{Tails, plausible};
@@ -102,7 +103,8 @@ impl Equivalent<Key> for Asked<'_> {
 #[derive(Default)]
 pub struct Shares {
     /// `None` where some tail of the crossing tokens is not among the vocabulary's.
-    pub(super) kept: Store<Key, Option<Patch>, SHARED_BYTES>,
+    pub(super) kept: Store<Key, Option<SplitPatch>, SHARED_BYTES>,
+    pub(super) cores: Cores,
     /// Masks of places inside names.
     pub(super) names: Store<Box<[u8]>, Arc<Composition>, COMMON_BYTES>,
     pub(super) members: ScalarMembers,
@@ -111,21 +113,21 @@ pub struct Shares {
 
 impl Shares {
     /// What [`patch`](Self::patch) made before.
-    pub fn known(&self, cross: &Cross, bits: &[u64]) -> Option<Patch> {
+    pub fn known(&self, cross: &Cross, bits: &[u64]) -> Option<SplitPatch> {
         self.kept.get(&Asked { cross: cross.id, bits })?
     }
 
     /// The crossing tokens that `bits` over `tails` allow, whatever their lengths. `None` if some tail of theirs is not
     /// among the vocabulary's, so that the bits do not tell.
-    pub fn patch(&self, cross: &Cross, tails: &Tails, bits: &[u64]) -> Option<Patch> {
+    pub fn patch(&self, cross: &Cross, tails: &Tails, bits: &[u64]) -> Option<SplitPatch> {
         let asked = Asked { cross: cross.id, bits };
         if let Some(known) = self.kept.get(&asked) {
             return known;
         }
         let mut tokens = Vec::new();
         let known = allowed(cross, tails, bits, |c| tokens.push(c.token));
-        let made = known.then(|| patch(tokens));
-        let bytes = OVERHEAD + bits.len() * 8 + made.as_ref().map_or(0, |p| p.len() * 8);
+        let made = known.then(|| self.cores.split(cross.id, patch(tokens)));
+        let bytes = OVERHEAD + bits.len() * 8 + made.as_ref().map_or(0, SplitPatch::own_bytes);
         self.made.fetch_add(1, Ordering::Relaxed);
         self.kept.keep(Key { cross: cross.id, bits: bits.into() }, made.clone(), bytes);
         made

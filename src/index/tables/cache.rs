@@ -231,6 +231,7 @@ impl Tables {
         *cache = Cache { clock: cache.clock, ..Cache::default() };
         self.crosses.0.clear();
         self.shares.kept.clear();
+        self.shares.cores.clear();
         self.shares.names.clear();
         self.shares.members.0.clear();
         self.finished.rows.clear();
