@@ -4,18 +4,34 @@
 //! trie of a quarter million nodes. Who looks for one byte at many nodes searches these lists instead, and so does a
 //! walk that leaves most children out.
 
+use rustc_hash::FxHashMap;
+
 use crate::vocab::Trie;
 
-/// See the module's story.
+/// See the module's story. What one look-up touches lies together: most of them are the first in that place for a while,
+/// and wait for memory.
 pub struct Children {
-    /// `of[start[n]..start[n + 1]]` are the children of node `n`, by ascending byte.
-    start: Box<[u32]>,
-    of: Box<[u32]>,
-    /// Their bytes.
+    /// One for each node, and one behind the last.
+    heads: Box<[Head]>,
+    /// `listed[start of n..start of n + 1]` are the children of node `n`, by ascending byte: the byte, and in the lower
+    /// [`STEPS`] bits how many nodes they come after `n`.
+    listed: Box<[u32]>,
+    /// Their bytes once more, for who looks at many.
     byte: Box<[u8]>,
-    /// What is among the bytes below a node: [`BELOW`], [`QUOTE`], [`BACKSLASH`].
-    marks: Box<[u8]>,
+    /// The children that come farther behind than `STEPS` bits can say, by node and byte.
+    far: FxHashMap<(u32, u8), u32>,
 }
+
+#[derive(Clone, Copy, Default)]
+struct Head {
+    start: u32,
+    /// What is among the bytes below a node: [`BELOW`], [`QUOTE`], [`BACKSLASH`].
+    marks: u8,
+}
+
+const STEPS: u32 = 24;
+/// Stands for a child that is kept in `far`.
+const FAR: u32 = (1 << STEPS) - 1;
 
 /// A quote, at once or later.
 const BELOW: u8 = 1;
@@ -27,57 +43,85 @@ const BACKSLASH: u8 = 4;
 impl Children {
     /// The children of every node of `trie`: three passes in the order of its nodes.
     pub fn of(trie: &Trie) -> Self {
+        Children::keeping_far(trie, FAR)
+    }
+
+    /// [`of`](Self::of), where children are far from so many nodes behind theirs on.
+    fn keeping_far(trie: &Trie, from: u32) -> Self {
         let n = trie.len();
         let (depths, bytes) = (&trie.depth[..], &trie.byte[..]);
         // How many children each node has, behind it; then where they begin.
-        let mut start = vec![0u32; n + 1];
+        let mut heads = vec![Head::default(); n + 1];
         let mut path: Vec<u32> = vec![0];
         for (node, &depth) in (0u32..).zip(depths).skip(1) {
             let depth = usize::from(depth);
-            start[path[depth - 1] as usize + 1] += 1;
+            heads[path[depth - 1] as usize + 1].start += 1;
             path.truncate(depth);
             path.push(node);
         }
         for node in 0..n {
-            start[node + 1] += start[node];
+            heads[node + 1].start += heads[node].start;
         }
-        let mut next = start.clone();
-        let mut of = vec![0u32; n - 1];
+        let mut next: Vec<u32> = heads.iter().map(|head| head.start).collect();
+        let mut listed = vec![0u32; n - 1];
         let mut byte = vec![0u8; n - 1];
+        let mut far = FxHashMap::default();
         path.truncate(1);
         for (node, (&depth, &b)) in (0u32..).zip(depths.iter().zip(bytes)).skip(1) {
             let depth = usize::from(depth);
-            let place = &mut next[path[depth - 1] as usize];
-            (of[*place as usize], byte[*place as usize]) = (node, b);
+            let parent = path[depth - 1];
+            let place = &mut next[parent as usize];
+            let steps = match node - parent {
+                steps if steps < from => steps,
+                _ => {
+                    far.insert((parent, b), node);
+                    FAR
+                }
+            };
+            (listed[*place as usize], byte[*place as usize]) = (u32::from(b) << STEPS | steps, b);
             *place += 1;
             path.truncate(depth);
             path.push(node);
         }
-        let mut marks = vec![0u8; n];
         // Of the children that were met already, by depth.
         let mut open = vec![0u8; usize::from(depths.iter().copied().max().unwrap_or(0)) + 2];
         for node in (0..n).rev() {
             let depth = usize::from(depths[node]);
             let below = std::mem::take(&mut open[depth + 1]);
-            marks[node] = below;
+            heads[node].marks = below;
             open[depth] |= match bytes[node] {
                 b'"' => BELOW | QUOTE,
                 b'\\' => BACKSLASH | below & BELOW,
                 _ => below & BELOW,
             };
         }
-        Children { start: start.into(), of: of.into(), byte: byte.into(), marks: marks.into() }
+        Children { heads: heads.into(), listed: listed.into(), byte: byte.into(), far }
+    }
+
+    /// Where the children of `node` are listed.
+    #[inline]
+    fn range(&self, node: u32) -> std::ops::Range<usize> {
+        self.heads[node as usize].start as usize..self.heads[node as usize + 1].start as usize
+    }
+
+    /// The child of `node` that is listed so.
+    #[inline]
+    fn listed(&self, node: u32, listed: u32) -> Option<u32> {
+        match listed & FAR {
+            FAR => self.far.get(&(node, (listed >> STEPS) as u8)).copied(),
+            steps => Some(node + steps),
+        }
     }
 
     /// Whether some token below `node` goes on with a quote, at once or later.
     pub fn is_quoted(&self, node: u32) -> bool {
-        self.marks[node as usize] & BELOW != 0
+        self.heads[node as usize].marks & BELOW != 0
     }
 
     /// The bytes that the children of `node` are under, ascending.
     #[inline]
     pub fn bytes(&self, node: u32) -> &[u8] {
-        &self.byte[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
+        &self.byte[self.range(node)]
     }
 
     /// The child of `node` under `byte`.
@@ -87,24 +131,28 @@ impl Children {
             b'\\' => BACKSLASH,
             _ => 0,
         };
-        if mark != 0 && self.marks[node as usize] & mark == 0 {
+        if mark != 0 && self.heads[node as usize].marks & mark == 0 {
             return None;
         }
-        let (from, to) = (self.start[node as usize] as usize, self.start[node as usize + 1] as usize);
-        let at = self.byte[from..to].binary_search(&byte).ok()?;
-        Some(self.of[from + at])
+        let listed = &self.listed[self.range(node)];
+        let at = listed.partition_point(|child| child >> STEPS < u32::from(byte));
+        let &child = listed.get(at).filter(|child| **child >> STEPS == u32::from(byte))?;
+        self.listed(node, child)
     }
 
     /// Where a walk in the trie's order goes on that leaves out the child of `node` under `byte`, and the children
     /// behind it as long as `leaves_out` says so of their bytes: at the next child, or at `past`, behind all of them.
     #[inline]
     pub fn next_but(&self, node: u32, byte: u8, past: u32, mut leaves_out: impl FnMut(u8) -> bool) -> u32 {
-        let (from, to) = (self.start[node as usize] as usize, self.start[node as usize + 1] as usize);
-        let bytes = &self.byte[from..to];
+        let range = self.range(node);
+        let bytes = &self.byte[range.clone()];
         let behind = bytes.partition_point(|&b| b <= byte);
         match bytes[behind..].iter().position(|&b| !leaves_out(b)) {
-            Some(at) => self.of[from + behind + at],
+            Some(at) => self.listed(node, self.listed[range.start + behind + at]).unwrap_or(past),
             None => past,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

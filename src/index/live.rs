@@ -202,9 +202,10 @@ impl Masker<'_> {
                 i = past;
                 continue;
             }
-            let n = self.frames.arena.nodes[before as usize];
-            if n.kind == Kind::Object && n.phase == Phase::Key {
-                let any = self.frames.takes_any_char(&n);
+            let n = &self.frames.arena.nodes[before as usize];
+            let (kind, phase, parent) = (n.kind, n.phase, n.parent);
+            if kind == Kind::Object && phase == Phase::Key {
+                let any = self.frames.takes_any_char(n);
                 let plain = is_plain(byte);
                 if any && plain && past == i + 1 {
                     set(bits, i);
@@ -228,20 +229,20 @@ impl Masker<'_> {
                     i += 1;
                     continue;
                 }
-                if plain && !any && n.sub == Sub::Plain && self.frames.begins_no_name(&n, byte) {
+                if plain && !any && n.sub == Sub::Plain && self.frames.begins_no_name(n, byte) {
                     i = past;
                     continue;
                 }
             }
             // A comma stands only where a key may follow.
-            if n.kind == Kind::Object && n.phase == Phase::BeforeKey && byte == b'"' && past == i + 1 {
-                if self.frames.gap_may_end(&n) {
+            if kind == Kind::Object && phase == Phase::BeforeKey && byte == b'"' && past == i + 1 {
+                if self.frames.gap_may_end(n) {
                     set(bits, i);
                 }
                 i = past;
                 continue;
             }
-            let next = if fits(&n, byte) { self.frames.step(before, byte) } else { NONE };
+            let next = if fits(n, byte) { self.frames.step(before, byte) } else { NONE };
             if next == NONE {
                 i = past;
                 continue;
@@ -251,7 +252,7 @@ impl Masker<'_> {
                 i = past;
                 continue;
             }
-            if byte == b':' && n.kind == Kind::Object && n.phase == Phase::BeforeColon && trie.depth[i as usize] == 1 {
+            if byte == b':' && kind == Kind::Object && phase == Phase::BeforeColon && trie.depth[i as usize] == 1 {
                 set(bits, i);
                 if self.live_below_colon(i, next, object, bits, open) {
                     i = past;
@@ -263,7 +264,7 @@ impl Masker<'_> {
                 && to.parent == object
                 && to.kind == Kind::Object
                 && to.phase == Phase::Key
-                && n.phase != Phase::Key
+                && phase != Phase::Key
                 && !self.frames.takes_any_char(&to)
             {
                 open.push(i);
@@ -272,7 +273,7 @@ impl Masker<'_> {
             }
             set(bits, i);
             // Behind the object there is no further key of it.
-            if closes(byte) && past > i + 1 && trie.depth[i as usize] == 1 && (object == NONE || n.parent == object) {
+            if closes(byte) && past > i + 1 && trie.depth[i as usize] == 1 && (object == NONE || parent == object) {
                 self.live_below_closed(i, next, bits, open);
                 i = past;
                 continue;
