@@ -61,7 +61,7 @@ fn a_split_patch_is_the_patch() {
             // Some of all.
             0 => (0..span).filter(|_| random.below(40) == 0).collect(),
             // Nearly all of a few families.
-            family => (0..12_000).step_by(20 + 3 * family as usize).filter(|_| random.below(500) != 0).collect(),
+            family => (0..12_000).step_by(20 + 3 * family).filter(|_| random.below(500) != 0).collect(),
         };
         let made = cores.split(random.below(3) as u64, of(tokens.iter().copied()));
         assert_eq!(joined(&made), tokens);
