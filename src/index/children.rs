@@ -4,8 +4,9 @@
 //! trie of a quarter million nodes. Who looks for one byte at many nodes searches these lists instead, and so does a
 //! walk that leaves most children out.
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
+use crate::hash::Seeded;
 use crate::vocab::Trie;
 
 /// See the module's story. What one look-up touches lies together: most of them are the first in that place for a while,
@@ -19,7 +20,7 @@ pub struct Children {
     /// Their bytes once more, for who looks at many.
     byte: Box<[u8]>,
     /// The children that come farther behind than `STEPS` bits can say, by node and byte.
-    far: FxHashMap<(u32, u8), u32>,
+    far: HashMap<(u32, u8), u32, Seeded>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -65,7 +66,7 @@ impl Children {
         let mut next: Vec<u32> = heads.iter().map(|head| head.start).collect();
         let mut listed = vec![0u32; n - 1];
         let mut byte = vec![0u8; n - 1];
-        let mut far = FxHashMap::default();
+        let mut far = HashMap::default();
         path.truncate(1);
         for (node, (&depth, &b)) in (0u32..).zip(depths.iter().zip(bytes)).skip(1) {
             let depth = usize::from(depth);
