@@ -32,7 +32,7 @@ pub struct SplitPatch {
 }
 
 impl SplitPatch {
-    /// Words of both parts that nobody else holds.
+    /// Bytes of what nobody else holds.
     pub fn own_bytes(&self) -> usize {
         size_of_val(&*self.own)
     }
