@@ -32,9 +32,9 @@ pub struct SplitPatch {
 }
 
 impl SplitPatch {
-    /// Bytes of what nobody else holds.
-    pub fn own_bytes(&self) -> usize {
-        size_of_val(&*self.own)
+    /// Bytes of both parts, as if nobody else held the core: a patch may be the last that does.
+    pub fn memory_bytes(&self) -> usize {
+        self.core.as_deref().map_or(0, size_of_val) + size_of_val(&*self.own)
     }
 }
 
@@ -101,20 +101,20 @@ impl Cores {
             *bytes = 0;
         }
         let cores = of.entry(cross).or_default();
-        let split = |core: &Patch| {
-            let own = beside(&patch, core)?;
-            Some(SplitPatch { core: Some(core.clone()), own: own.into() })
-        };
-        if let Some(split) = cores.iter().find_map(split) {
-            return split;
+        let whole = |core: &Patch| Some((core.clone(), beside(&patch, core)?));
+        if let Some((core, own)) = cores.iter().find_map(whole) {
+            return SplitPatch { core: Some(core), own: own.into() };
         }
+        let shrunk = cores.iter().enumerate().filter_map(|(i, core)| {
+            let core = common(&patch, core);
+            let fits = 2 * tokens(&core) >= tokens(&patch);
+            let own = fits.then(|| beside(&patch, &core)).flatten()?;
+            Some((i, core, own))
+        });
         // The core that loses least.
-        let shrunk = cores.iter().enumerate().map(|(i, core)| (i, common(&patch, core)));
-        let fits =
-            |shrunk: &(usize, Vec<_>)| 2 * tokens(&shrunk.1) >= tokens(&patch) && beside(&patch, &shrunk.1).is_some();
-        let (at, core): (usize, Patch) = match shrunk.filter(fits).max_by_key(|(_, core)| tokens(core)) {
-            Some((i, core)) => (i, core.into()),
-            None => (cores.len(), patch.clone()),
+        let (at, core, own): (usize, Patch, Patch) = match shrunk.max_by_key(|(_, core, _)| tokens(core)) {
+            Some((i, core, own)) => (i, core.into(), own.into()),
+            None => (cores.len(), patch, Patch::default()),
         };
         *bytes += size_of_val(&*core);
         match cores.get_mut(at) {
@@ -124,7 +124,7 @@ impl Cores {
         if cores.len() > MOST {
             cores.remove(0);
         }
-        split(&core).unwrap_or(SplitPatch { core: None, own: patch })
+        SplitPatch { core: Some(core), own }
     }
 
     /// Forgets all cores; patches that were split keep theirs.

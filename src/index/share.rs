@@ -127,7 +127,7 @@ impl Shares {
         let mut tokens = Vec::new();
         let known = allowed(cross, tails, bits, |c| tokens.push(c.token));
         let made = known.then(|| self.cores.split(cross.id, patch(tokens)));
-        let bytes = OVERHEAD + bits.len() * 8 + made.as_ref().map_or(0, SplitPatch::own_bytes);
+        let bytes = OVERHEAD + bits.len() * 8 + made.as_ref().map_or(0, SplitPatch::memory_bytes);
         self.made.fetch_add(1, Ordering::Relaxed);
         self.kept.keep(Key { cross: cross.id, bits: bits.into() }, made.clone(), bytes);
         made
