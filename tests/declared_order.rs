@@ -8,7 +8,7 @@ use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions
 use interlock::random::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
-use support::twin::{difference, tried_row};
+use support::walk::follow_compared;
 
 const NAMES: &[&str] = &["a", "ab", "abc", "b", "ba", "c", "", "é", "zz"];
 const VALUES: &[(&str, &str)] = &[
@@ -143,31 +143,12 @@ fn quoted(text: &str) -> String {
 }
 
 /// Many documents over one index, cut into tokens at random, so that places meet.
-fn walk(index: &Index, v: &Vocabulary, rng: &mut Rng, mut document: impl FnMut(&mut Rng) -> String) -> usize {
-    let mut row = vec![0; v.words()];
-    let mut compared = 0;
-    for _ in 0..25 {
+fn walk(index: &Index, rng: &mut Rng, what: &str, mut document: impl FnMut(&mut Rng) -> String) -> usize {
+    let mut one = || {
         let text = document(rng);
-        let mut rest = text.as_bytes();
-        let mut guide = index.guide(&GuideOptions::default()).unwrap();
-        loop {
-            row.fill(rng.bits() as u32);
-            assert!(guide.fill_mask(&mut row));
-            if let Some(d) = difference(v, &row, &tried_row(&guide)) {
-                panic!("after {:?}: {d}", &text[..text.len() - rest.len()]);
-            }
-            compared += 1;
-            let fits = |t: &u32| v.token_bytes(*t).is_some_and(|b| !b.is_empty() && rest.starts_with(b));
-            let tokens: Vec<u32> = guide.allowed_token_ids().into_iter().filter(fits).collect();
-            if tokens.is_empty() {
-                break;
-            }
-            let token = tokens[rng.below(tokens.len())];
-            assert!(guide.try_advance(token));
-            rest = &rest[v.token_bytes(token).map_or(0, <[u8]>::len)..];
-        }
-    }
-    compared
+        follow_compared(index.guide(&GuideOptions::default()).unwrap(), &text, rng, what)
+    };
+    (0..25).map(|_| one()).sum()
 }
 
 #[test]
@@ -180,9 +161,8 @@ fn places_that_no_token_tells_apart_have_one_mask() {
         let options = SchemaOptions { property_order: PropertyOrder::Schema, spelling, ..SchemaOptions::default() };
         let (source, names, text) = schema(&mut rng);
         let Ok(index) = Index::from_json_schema(&source, &v, &options, &Limits::default()) else { continue };
-        let mut one = |rng: &mut Rng| document(rng, &names, text, source.starts_with("{\"type\":\"array"));
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| walk(&index, &v, &mut rng, &mut one)));
-        compared += result.unwrap_or_else(|_| panic!("in {source}"));
+        let one = |rng: &mut Rng| document(rng, &names, text, source.starts_with("{\"type\":\"array"));
+        compared += walk(&index, &mut rng, &source, one);
     }
     assert!(compared > 50_000, "only {compared} masks");
 }

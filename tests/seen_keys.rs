@@ -11,7 +11,7 @@ use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions
 use interlock::random::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
-use support::twin::{difference, tried_row};
+use support::walk::follow_compared;
 
 /// Tokens that stay in a key or end it, separated by spaces; "_" is a space.
 const PIECES: &str = r#"a" ab ab" bc" na nam ame" me" name" "a "a" "ab "ab" "n "na "name" _"a _"a" _"name" "a": "ab":1 a":1
@@ -168,7 +168,6 @@ fn follow(v: &Arc<Vocabulary>, source: &Source, options: &SchemaOptions, seed: u
         Err(_) => return 0,
     };
     let mut rng = Rng(seed);
-    let mut row = vec![0; v.words()];
     let mut compared = 0;
     for _ in 0..16 {
         let mut text = String::new();
@@ -178,26 +177,8 @@ fn follow(v: &Arc<Vocabulary>, source: &Source, options: &SchemaOptions, seed: u
             text.push(',');
         }
         object(&mut rng, source, 0, &mut text);
-        let mut guide = index.guide(&GuideOptions::default()).unwrap();
-        let mut rest = text.as_bytes();
-        loop {
-            row.fill(rng.bits() as u32);
-            if !guide.fill_mask(&mut row) {
-                break;
-            }
-            if let Some(wrong) = difference(v, &row, &tried_row(&guide)) {
-                panic!("{}, {:?}, before {:?}: {wrong}", source.0, text, String::from_utf8_lossy(rest));
-            }
-            compared += 1;
-            let fits = |t: &u32| v.token_bytes(*t).is_some_and(|b| !b.is_empty() && rest.starts_with(b));
-            let next: Vec<u32> = guide.allowed_token_ids().into_iter().filter(fits).collect();
-            if next.is_empty() {
-                break;
-            }
-            let token = next[rng.below(next.len())];
-            assert!(guide.try_advance(token));
-            rest = &rest[v.token_bytes(token).unwrap().len()..];
-        }
+        let guide = index.guide(&GuideOptions::default()).unwrap();
+        compared += follow_compared(guide, &text, &mut rng, source.0);
     }
     compared
 }

@@ -3,6 +3,8 @@
 use interlock::random::Rng;
 use interlock::{Guide, Vocabulary};
 
+use super::twin::{difference, tried_row};
+
 /// How the next token of a walk is chosen.
 pub struct Walker {
     rng: Rng,
@@ -100,4 +102,28 @@ pub fn dead_end(guide: &Guide, allowed: &[u32], rng: &mut Rng, tries: usize) -> 
         }
     }
     None
+}
+
+/// Takes tokens of a text at random, as far as some go on with it, and compares every mask on the way with what each
+/// token does; `what` is being followed. How many masks that were.
+pub fn follow_compared(mut guide: Guide, text: &str, rng: &mut Rng, what: &str) -> usize {
+    let v = guide.index().vocabulary().clone();
+    let mut row = vec![0; v.words()];
+    let mut rest = text.as_bytes();
+    for compared in 1.. {
+        row.fill(rng.bits() as u32);
+        assert!(guide.fill_mask(&mut row));
+        if let Some(wrong) = difference(&v, &row, &tried_row(&guide)) {
+            panic!("{what}, {text:?}, before {:?}: {wrong}", String::from_utf8_lossy(rest));
+        }
+        let fits = |t: &u32| v.token_bytes(*t).is_some_and(|b| !b.is_empty() && rest.starts_with(b));
+        let tokens: Vec<u32> = guide.allowed_token_ids().into_iter().filter(fits).collect();
+        if tokens.is_empty() {
+            return compared;
+        }
+        let token = tokens[rng.below(tokens.len())];
+        assert!(guide.try_advance(token));
+        rest = &rest[v.token_bytes(token).unwrap().len()..];
+    }
+    unreachable!("a text has an end")
 }
