@@ -88,7 +88,8 @@ impl Index {
 
     fn pattern(pattern: &str, vocabulary: &Arc<Vocabulary>, options: &RegexOptions, limits: &Limits) -> Result<Index> {
         if pattern.len() > limits.max_source_bytes {
-            return Err(Error::limit("source bytes", limits.max_source_bytes as u64, pattern.len() as u64));
+            return Err(Error::limit("source bytes", limits.max_source_bytes as u64, pattern.len() as u64)
+                .of("max_source_bytes"));
         }
         let mut exprs = Exprs::new(limits.max_expr_nodes);
         let expr = lower_full(&mut exprs, pattern, options, limits)?;
@@ -102,7 +103,9 @@ impl Index {
     pub fn from_choices(choices: &[String], vocabulary: &Arc<Vocabulary>, limits: &Limits) -> Result<Index> {
         let total: usize = choices.iter().map(|c| c.len()).sum();
         if total > limits.max_source_bytes {
-            return Err(Error::limit("source bytes", limits.max_source_bytes as u64, total as u64));
+            return Err(
+                Error::limit("source bytes", limits.max_source_bytes as u64, total as u64).of("max_source_bytes")
+            );
         }
         let mut exprs = Exprs::new(limits.max_expr_nodes);
         let expr = exprs.choice(choices);

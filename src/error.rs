@@ -20,7 +20,7 @@ pub enum ErrorKind {
     Unsatisfiable,
     /// A grammar is not well formed.
     Grammar,
-    /// A limit on work (never on time) was exceeded while compiling.
+    /// A limit on work (never on time) was exceeded, by a compile or by a question about a language.
     Limit,
     /// A token budget is too small for any output.
     Budget,
@@ -80,6 +80,7 @@ struct Repr {
     message: String,
     place: Place,
     limit: Option<(u64, u64)>,
+    field: Option<&'static str>,
 }
 
 /// The core's result type.
@@ -88,7 +89,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// An error of `kind` with a message for people.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Repr { kind, message: message.into(), place: Place::Unknown, limit: None }))
+        Error(Box::new(Repr { kind, message: message.into(), place: Place::Unknown, limit: None, field: None }))
     }
 
     /// A limit named `name` of `limit` was exceeded by `value`.
@@ -96,6 +97,15 @@ impl Error {
         let mut e = Error::new(ErrorKind::Limit, format!("{name} exceeds its limit: {value} > {limit}"));
         e.0.limit = Some((limit, value));
         e
+    }
+
+    /// The same limit error, of a field of [`Limits`](crate::Limits) that a caller may set; the message names it. The
+    /// limit may be a multiple of the field.
+    #[must_use]
+    pub fn of(mut self, field: &'static str) -> Self {
+        self.0.message.push_str(&format!(" (Limits.{field})"));
+        self.0.field = Some(field);
+        self
     }
 
     /// A token budget of `max_tokens` is smaller than the `needed` tokens of a complete output.
@@ -142,9 +152,16 @@ impl Error {
         &self.0.place
     }
 
-    /// For a limit error: the limit and the value that exceeded it.
+    /// For a limit error: the limit and the value that exceeded it. For a budget error: `max_tokens`, and the tokens
+    /// that a complete output needs.
     pub fn limit_values(&self) -> Option<(u64, u64)> {
         self.0.limit
+    }
+
+    /// For a limit error: the field of [`Limits`](crate::Limits) that sets the limit. `None` for bounds that nobody may
+    /// set.
+    pub fn limit_field(&self) -> Option<&'static str> {
+        self.0.field
     }
 }
 

@@ -111,7 +111,7 @@ pub fn ask() -> Result<()> {
         (c.spent.get(), c.most.get())
     });
     if spent > most {
-        return Err(Error::limit("steps of the compile", most as u64, spent as u64));
+        return Err(Error::limit("steps of the compile", most as u64, spent as u64).of("max_compile_steps"));
     }
     // The watch may run work of its own.
     let watch = WATCH.with_borrow(|w| w.clone());

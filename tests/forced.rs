@@ -4,7 +4,7 @@
 mod support;
 
 use interlock::random::Rng;
-use interlock::vocab::{Model, Next, Recipe, SENTENCEPIECE, UNIGRAM};
+use interlock::vocab::{Model, ModelParts, Next, SENTENCEPIECE, UNIGRAM};
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
 
@@ -40,48 +40,48 @@ fn vocabulary(rng: &mut Rng) -> Arc<Vocabulary> {
     let added = rng.chance(30);
     let special_token_ids = if added { vec![n] } else { Vec::new() };
     let options = VocabularyOptions { eos_token_ids: vec![n + 1], special_token_ids, ..VocabularyOptions::default() };
-    let mut recipe = Recipe {
+    let mut parts = ModelParts {
         pattern: PATTERNS[rng.below(PATTERNS.len())].into(),
         whole: rng.chance(50),
         nfc: rng.chance(30),
         ids: (0..n).collect(),
         merges: if rng.chance(70) { Some(merges) } else { None },
         added: if added { vec![n] } else { Vec::new() },
-        ..Recipe::default()
+        ..ModelParts::default()
     };
     if rng.chance(25) {
-        characters(rng, &mut recipe, &tokens);
+        characters(rng, &mut parts, &tokens);
     } else if rng.chance(25) {
-        scores(rng, &mut recipe, &tokens);
+        scores(rng, &mut parts, &tokens);
     }
     let tokens = if added { tokens } else { [&tokens[..n as usize], &[Vec::new(), Vec::new()]].concat() };
-    Vocabulary::new(tokens, options).unwrap().with_model(&recipe)
+    Vocabulary::new(tokens, options).unwrap().with_model(&parts)
 }
 
-/// Makes the recipe one of characters: bytes that spell ASCII are pieces, and all are what other characters fall back
+/// Makes the parts one of characters: bytes that spell ASCII are pieces, and all are what other characters fall back
 /// to. Ranks are random, and some are equal.
-fn characters(rng: &mut Rng, recipe: &mut Recipe, tokens: &[Vec<u8>]) {
-    recipe.bytes = (0..256).collect();
-    recipe.ids.retain(|&id| id < 128 || id >= 256 && std::str::from_utf8(&tokens[id as usize]).is_ok());
-    recipe.ranks = recipe.ids.iter().map(|_| rng.below(20) as u32).collect();
-    (recipe.pattern, recipe.whole, recipe.nfc, recipe.merges) = (SENTENCEPIECE.into(), false, false, None);
+fn characters(rng: &mut Rng, parts: &mut ModelParts, tokens: &[Vec<u8>]) {
+    parts.bytes = (0..256).collect();
+    parts.ids.retain(|&id| id < 128 || id >= 256 && std::str::from_utf8(&tokens[id as usize]).is_ok());
+    parts.ranks = parts.ids.iter().map(|_| rng.below(20) as u32).collect();
+    (parts.pattern, parts.whole, parts.nfc, parts.merges) = (SENTENCEPIECE.into(), false, false, None);
 }
 
-/// Makes the recipe a unigram model of characters and texts, with random scores, some of which are equal.
-fn scores(rng: &mut Rng, recipe: &mut Recipe, tokens: &[Vec<u8>]) {
-    recipe.ids.retain(|&id| id < 128 || id >= 256 && std::str::from_utf8(&tokens[id as usize]).is_ok());
+/// Makes the parts a unigram model of characters and texts, with random scores, some of which are equal.
+fn scores(rng: &mut Rng, parts: &mut ModelParts, tokens: &[Vec<u8>]) {
+    parts.ids.retain(|&id| id < 128 || id >= 256 && std::str::from_utf8(&tokens[id as usize]).is_ok());
     let score = |rng: &mut Rng| -(rng.below(3_000) as f32 / 256.0);
-    recipe.ranks = recipe.ids.iter().map(|_| score(rng).to_bits()).collect();
-    (recipe.pattern, recipe.whole, recipe.nfc, recipe.merges) = (UNIGRAM.into(), false, false, None);
+    parts.ranks = parts.ids.iter().map(|_| score(rng).to_bits()).collect();
+    (parts.pattern, parts.whole, parts.nfc, parts.merges) = (UNIGRAM.into(), false, false, None);
 }
 
 /// Of all ways to spell a text by pieces the one of the highest score, with sums as sentencepiece makes them.
-fn best(v: &Vocabulary, recipe: &Recipe, text: &str) -> Vec<u32> {
+fn best(v: &Vocabulary, parts: &ModelParts, text: &str) -> Vec<u32> {
     let mut sums: Vec<Option<(f32, Vec<u32>)>> = vec![None; text.len() + 1];
     sums[0] = Some((0.0, Vec::new()));
     for from in 0..text.len() {
         let Some((sum, way)) = sums[from].clone() else { continue };
-        for (&id, &bits) in recipe.ids.iter().zip(&recipe.ranks) {
+        for (&id, &bits) in parts.ids.iter().zip(&parts.ranks) {
             let piece = v.token_bytes(id).unwrap();
             if !text.as_bytes()[from..].starts_with(piece) {
                 continue;
@@ -99,13 +99,13 @@ fn best(v: &Vocabulary, recipe: &Recipe, text: &str) -> Vec<u32> {
 /// The tokens of a whole text, with the added token taken out first.
 fn encode(v: &Vocabulary, model: &Model, text: &str) -> Vec<u32> {
     let mut out = Vec::new();
-    let added = model.recipe().added.first().copied();
+    let added = model.parts().added.first().copied();
     for (i, part) in
         if added.is_some() { text.split(":/").collect::<Vec<_>>() } else { vec![text] }.into_iter().enumerate()
     {
         out.extend(added.filter(|_| i > 0));
-        if model.recipe().pattern == UNIGRAM {
-            out.extend(best(v, model.recipe(), part));
+        if model.parts().pattern == UNIGRAM {
+            out.extend(best(v, model.parts(), part));
             continue;
         }
         let cut = model.pieces(part.as_bytes(), Next::Nothing);
@@ -134,7 +134,7 @@ fn language(rng: &mut Rng, model: &Model) -> Vec<String> {
         }
     }
     // Marks would be moved about by the normal form.
-    let unigram = model.recipe().pattern == UNIGRAM;
+    let unigram = model.parts().pattern == UNIGRAM;
     out.retain(|w| !(w.is_empty() || model.composes() && w.contains('ª') || unigram && !w.is_ascii()));
     out.sort();
     out.dedup();
@@ -166,7 +166,7 @@ fn what_all_outputs_have_in_common() {
                     assert!(
                         found.len() <= certain && found[..] == ids[at..at + found.len()],
                         "{found:?} after {read} bytes of {word:?}, out of {words:?} as {all:?}: {:?}",
-                        model.recipe()
+                        model.parts()
                     );
                     places += 1;
                     forced += usize::from(!found.is_empty());

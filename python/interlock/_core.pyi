@@ -25,6 +25,8 @@ class InterlockError(Exception):
     """The limit that was exceeded."""
     value: int | None
     """What exceeded the limit."""
+    field: str | None
+    """The field of `Limits` that sets the limit; ``None`` where nobody may set it."""
 
 class PatternError(InterlockError, ValueError):
     """A pattern is not well formed; `offset` says where."""
@@ -39,13 +41,15 @@ class UnsatisfiableError(InterlockError, ValueError):
     """The source accepts nothing that this vocabulary can spell."""
 
 class GrammarError(InterlockError, ValueError):
-    """A grammar is not well formed."""
+    """A grammar is not well formed. Reserved: nothing raises it yet."""
 
 class LimitError(InterlockError, ValueError):
-    """Compiling needs more work than a limit allows; `limit` and `value` say which."""
+    """A compile, or a question about a language, needs more work than a limit allows: `value` exceeds `limit`. `field`
+    names the field of `Limits` that sets it, or is None where nobody may.
+    """
 
 class BudgetError(InterlockError, ValueError):
-    """A token budget is too small for any output."""
+    """A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs."""
 
 class TokenRejected(InterlockError, ValueError):
     """A token is not allowed here; the guide is unchanged."""
@@ -73,7 +77,7 @@ class CancelToken:
     """A flag that ends what is being compiled or built, from another thread.
 
     Pass it as ``cancel`` and call its ``cancel()``: the work ends with ``CancelledError`` within a fraction of a
-    second, and nothing of it is left. Work that has ended does not care. A token stays cancelled.
+    second, and nothing of it is left. Cancelling has no effect on work that has ended. A token stays cancelled.
     """
 
     def __new__(cls) -> CancelToken: ...
@@ -90,7 +94,8 @@ class Vocabulary:
 
     ``tokens[i]`` are the bytes of token ``i``; ``b""`` means that it has no text. ``special_token_ids`` never spell
     text: no guide allows ``<|im_start|>`` inside a string that happens to permit these characters. ``size`` is the
-    width of the logits, padding included; by default as many as there are tokens.
+    width of the logits, padding included; by default as many as there are tokens. ``VocabularyError`` if there are no
+    tokens, no stop ids, an id outside the logits, or a token of more than 65,535 bytes.
 
     Immutable, shared freely between threads, and cheap to share between indexes.
     """
@@ -110,7 +115,8 @@ class Vocabulary:
         sentencepiece or mistral_common.
 
         ``eos_token_ids`` replaces the stop tokens that the tokenizer names. ``size`` is the width of the logits where
-        the model pads them.
+        the model pads them. ``VocabularyError`` if the tokenizer's tokens cannot be read, or nothing names a stop
+        token; ``UnsupportedError`` if a token has no bytes of its own in it.
         """
 
     @classmethod
@@ -119,6 +125,10 @@ class Vocabulary:
     ) -> Vocabulary:
         """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or
         GGUF.
+
+        Stop ids are ``eos_token_ids``, or those that the configuration beside the file or the file names.
+        ``VocabularyError`` if the file cannot be read or is malformed, or no stop id is found; ``UnsupportedError`` if
+        a token has no bytes of its own in its tokenizer. Some tenths of a second for 128,000 tokens.
         """
 
     @property
@@ -139,16 +149,22 @@ class Vocabulary:
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes that the tables occupy."""
+        """Bytes of this process's memory that the tables occupy; what is mapped does not count."""
 
     def token_bytes(self, id: SupportsIndex) -> bytes:
-        """The bytes of one token, of a special one too; ``b""`` for padding."""
+        """The bytes of one token, of a special one too; ``b""`` for padding. ``VocabularyError`` if the id is out of
+        range.
+        """
 
     def decode(self, ids: Iterable[SupportsIndex]) -> bytes:
-        """The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing."""
+        """The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing. ``VocabularyError``
+        if an id is out of range.
+        """
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write this vocabulary to a file that ``load`` maps: as a whole or not at all."""
+        """Write this vocabulary, and how its tokenizer encodes, to a file that ``load`` maps: as a whole or not at all.
+        ``ArtifactError`` if it cannot be written.
+        """
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Vocabulary:
@@ -176,51 +192,57 @@ class Limits:
     def __new__(cls, **fields: int) -> Limits: ...
     @property
     def max_source_bytes(self) -> int:
-        """Bytes of a source text."""
+        """Bytes of a source text; by default 16,777,216, which take about a second."""
 
     @property
     def max_depth(self) -> int:
-        """Nesting of groups in a pattern or of values in a schema."""
+        """Nesting of groups in a pattern or of values in a schema; by default 1,000."""
 
     @property
     def max_expr_nodes(self) -> int:
-        """Nodes of the expression arena."""
+        """Nodes of the expression arena; by default 1,500,000, which are about 100 MB."""
 
     @property
     def max_explored_states(self) -> int:
-        """States explored eagerly to decide which states are live."""
+        """States explored eagerly to decide which states are live; by default 30,000, of about 2 us each."""
 
     @property
     def max_token_states(self) -> int:
-        """States of a pattern explored where the vocabulary lacks tokens of single bytes."""
+        """States of a pattern explored where the vocabulary lacks tokens of single bytes; by default 200,000, of about
+        2 us each.
+        """
 
     @property
     def max_token_steps(self) -> int:
-        """Bytes of tokens stepped on the way."""
+        """Bytes of tokens stepped on the way; by default 50,000,000, which take about a second."""
 
     @property
     def max_flat_states(self) -> int:
-        """Configurations explored to flatten, search or compare indexes."""
+        """Configurations explored to flatten, search or compare indexes; by default 200,000, of about 5 us and 300
+        bytes each.
+        """
 
     @property
     def max_compile_steps(self) -> int:
-        """Steps of one compile in all."""
+        """Steps of one compile in all; by default 1,500,000, of about 1 us each."""
 
     @property
     def max_state_bytes(self) -> int:
-        """Bytes of states that one lexeme of an index holds before guides go on in a younger copy of it."""
+        """Bytes of states that one lexeme of an index holds before guides go on in a younger copy of it; by default
+        16,777,216, some 40,000 states. Exceeding it is no error.
+        """
 
     @property
     def max_alternatives(self) -> int:
-        """Alternatives of one rule."""
+        """Alternatives of one rule; by default 12,288."""
 
     @property
     def max_rules(self) -> int:
-        """Rules of one index."""
+        """Rules of one index; by default 100,000."""
 
     @property
     def max_algebra_steps(self) -> int:
-        """Steps of schema algebra in one compile."""
+        """Steps of schema algebra in one compile; by default 3,000,000."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -237,12 +259,12 @@ class ReportRow:
 
     @property
     def pointer(self) -> str:
-        """JSON Pointer of the schema that holds the keyword, or the offset in a pattern."""
+        """JSON Pointer of the schema that holds the keyword."""
 
     @property
     def keyword(self) -> str:
         """The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``,
-        ``spelling``, ``numbers``.
+        ``spelling``, ``numbers``. ``""`` where the vocabulary narrows the document.
         """
 
     @property
@@ -298,8 +320,13 @@ class Index:
     ) -> Index:
         """Compile a pattern. The whole output must match it, with the meaning of Python's ``re.fullmatch``.
 
-        ``pattern`` is a string or a compiled ``re.Pattern``, whose flags count too. ``flags`` is a string of the
-        letters ``i m s x a``. ``dialect`` is ``"python"`` or ``"ecma"``.
+        ``pattern`` is a string or a compiled ``re.Pattern``, whose flags count too. ``dialect`` is ``"python"`` or
+        ``"ecma"``. ``flags`` is a string of letters: of ``i m s x a u`` in Python's dialect, of ``d g i m s u y`` in
+        ECMA-262's.
+
+        ``PatternError`` if the pattern is not well formed, ``UnsupportedError`` if it means something that is no
+        regular language, ``UnsatisfiableError`` if it accepts nothing that the vocabulary can spell, ``LimitError`` if
+        it is too much work, ``ArgumentError`` for an unknown option.
         """
 
     @classmethod
@@ -328,6 +355,10 @@ class Index:
         ``enum`` and ``const``. ``"plain"`` is as ``json.dumps`` writes them, so that they are forced; ``"any"`` is
         every way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else
         ``"any"``.
+
+        ``SchemaError`` if the schema is not well formed, ``UnsupportedError`` for a keyword that cannot be enforced
+        exactly, ``UnsatisfiableError`` if nothing is valid, or nothing that the vocabulary can spell, ``LimitError`` if
+        it is too much work, ``ArgumentError`` for an unknown option. They name the place by its JSON Pointer.
         """
 
     @classmethod
@@ -338,7 +369,7 @@ class Index:
         limits: Limits | Mapping[str, int] | None = None,
         cancel: CancelToken | None = None,
     ) -> Index:
-        """Compile a list of strings, one of which must be the output."""
+        """Compile a list of strings, one of which must be the output. Errors are those of ``from_regex``."""
 
     def guide(
         self,
@@ -359,14 +390,18 @@ class Index:
     def language_size(self) -> int | float:
         """How many byte strings are accepted: an exact ``int``, or ``math.inf``.
 
-        ``LimitError`` if the index has more configurations than ``Limits.max_flat_states``, as with recursion.
+        Explores the index's configurations, some 5 us each, as all questions about the language do. ``LimitError`` if
+        it has more than ``Limits.max_flat_states``, as with recursion; ``UnsupportedError`` where the vocabulary
+        narrows the source.
         """
 
     def shortest_member(self) -> bytes:
-        """The shortest output, the least in byte order among those."""
+        """The shortest output, the least in byte order among those. Errors are those of ``language_size``."""
 
     def random_member(self, seed: int | None = None, max_bytes: int = 200) -> bytes:
-        """A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one."""
+        """A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one. ``UnsatisfiableError``
+        if there is none so short; otherwise errors are those of ``language_size``.
+        """
 
     def automaton(self, max_states: int = 500) -> Automaton:
         """The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states."""
@@ -396,9 +431,9 @@ class Index:
         with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
         up to 512 of those nearest to the starts are made, or 2 MiB, and ``is_complete`` stays false.
 
-        ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
-        called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index
-        stays as usable as it was; so does ``cancel``.
+        ``threads`` is how many to use, by default as many as the process may; the GIL is released. ``progress(done,
+        total)`` is called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and
+        the index stays as usable as it was; so does ``cancel``.
         """
 
     def warm_up(self, max_ms: float = 5.0, background: bool = False) -> int | None:
@@ -443,8 +478,8 @@ class Index:
         """Write this index to a file that ``load`` reads: its recipe and, if it was built, its tables.
 
         ``tables=True`` makes the tables if they are not there: complete ones for up to 4,096 configurations
-        (``Limits.max_flat_states`` may say fewer), else those of the first configurations. Tables beyond 16 MiB are
-        left out.
+        (``Limits.max_flat_states`` may say fewer), else those of the first configurations, as where complete ones would
+        take more than 16 MiB. ``ArtifactError`` if the file cannot be written.
         """
 
     @classmethod
@@ -463,7 +498,8 @@ class Index:
 
     @property
     def report(self) -> list[ReportRow]:
-        """One row per keyword and place, saying how exactly it is enforced."""
+        """A row for each keyword that is enforced otherwise than exactly, or that only annotates; empty for patterns.
+        """
 
     @property
     def num_states(self) -> int:
@@ -471,7 +507,9 @@ class Index:
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes that this index occupies, its vocabulary and what is shared between indexes excepted."""
+        """About how many bytes this index holds: its lexemes and their masks, which other indexes may share, included;
+        its vocabulary excepted.
+        """
 
     @property
     def fingerprint(self) -> str:
@@ -498,8 +536,10 @@ class Guide:
         """Write the mask of allowed tokens into one row of ``bits``: bit ``t & 31`` of word ``t >> 5`` is 1 for
         allowed.
 
-        ``bits`` is a C-contiguous ``int32`` NumPy array or torch CPU tensor. Words beyond the vocabulary become 0.
-        Returns False, with a row of all ones, when nothing is masked because the output has ended.
+        ``bits`` is a C-contiguous ``int32`` NumPy array or torch CPU tensor of shape ``[rows, words]``, or one row,
+        with at least ``ceil(size / 32)`` words. Words beyond the vocabulary become 0. ``ArgumentError`` for any other
+        array or row: then nothing is written. Returns False, with a row of all ones, when nothing is masked because the
+        output has ended.
         """
 
     def advance(self, id: SupportsIndex) -> None:
@@ -515,7 +555,9 @@ class Guide:
         """The length of the longest allowed prefix of ``ids``; the guide stays where it is."""
 
     def rollback(self, n: SupportsIndex) -> None:
-        """Undo the last ``n`` tokens, a stop token included."""
+        """Undo the last ``n`` tokens, a stop token included. ``ArgumentError``, and nothing is undone, if there are
+        fewer.
+        """
 
     def reset(self) -> None:
         """Go back to the start."""
@@ -554,7 +596,9 @@ class Guide:
         """The index that this guide walks."""
 
     def allowed_token_ids(self) -> npt.NDArray[np.int32]:
-        """The tokens that are allowed now, ascending, as an ``int32`` array."""
+        """The tokens that are allowed now, ascending, as an ``int32`` array; stop tokens included, and empty after one
+        was taken.
+        """
 
     def explain(self, id: SupportsIndex) -> str:
         """Why a token is refused, in words: the byte at fault, the place in the source, and what was allowed."""
@@ -566,8 +610,8 @@ class Guide:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
 
         Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
-        vocabulary whose tokenizer is not BPE of a known kind: byte-level with a known pattern, or sentencepiece.
-        ``context_ids`` of ``Index.guide`` decide how the output begins.
+        vocabulary whose tokenizer is of no known kind: byte-level BPE with a known pattern, sentencepiece BPE, or a
+        sentencepiece unigram model. ``context_ids`` of ``Index.guide`` decide how the output begins.
         """
 
     def forced_text(self) -> str:
@@ -587,7 +631,8 @@ class Guide:
         row: SupportsIndex = 0,
         parents: Iterable[SupportsIndex] | None = None,
     ) -> int:
-        """Write ``len(ids) + 1`` rows: the first is the mask here, row ``i + 1`` the mask after draft ``i``.
+        """Write ``len(ids) + 1`` rows of ``bits`` from ``row`` on: the first is the mask here, row ``i + 1`` after it
+        the mask after draft ``i``. ``bits`` is as for ``fill_bitmask``.
 
         ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
         draft are all ones; an id of -1 is padding. Returns how many drafts were accepted. The guide stays where it is.
@@ -609,8 +654,9 @@ def fill_bitmasks(
 ) -> bool:
     """Fill one row for each guide in one call, without the GIL and on several threads where that pays.
 
-    Row ``rows[i]`` of ``bits`` belongs to ``guides[i]``; without ``rows`` that is row ``i``. Returns whether any row
-    masks anything. Nothing is written if an argument is unsuitable, a row is named twice, or a guide is in use.
+    Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
+    is row ``i``. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row is
+    named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
     """
 
 def apply_bitmask_cpu(
@@ -635,8 +681,8 @@ def set_index_cache_bytes(n: int) -> None:
     """Bound the bytes of compiled indexes that every vocabulary keeps, to be found again by their source; 64 MiB unless
     this is called. With 0 nothing is kept, and every compile starts anew.
 
-    Kept is what came twice, and what was not asked for the longest leaves first. Indexes and guides that exist are not
-    touched.
+    An index is kept from its second compile on; the least recently used leaves first. Indexes and guides that exist are
+    not touched.
     """
 
 def get_index_cache_bytes() -> int:
@@ -645,11 +691,14 @@ def get_index_cache_bytes() -> int:
 def stats() -> dict[str, int]:
     """Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
 
-    ``compiles`` counts indexes that were made, ``compile_hits`` those that were found again by their source.
-    ``mask_hits`` and ``mask_misses`` count masks that an index remembered and those that it put together to remember;
-    ``mask_walks`` counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all
-    indexes. ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold, and
-    ``lexemes`` and ``cache_bytes`` the same of their parts; everything else only grows while the vocabularies live.
+    ``compiles`` counts indexes that were made, ``compile_hits`` those that were found again by their source,
+    ``refusals`` sources that ended in an error, ``guides`` guides that were started and ``masks`` rows that were
+    filled. ``lexeme_hits`` and ``lexeme_misses`` count strings, numbers and keys of a source that were found among
+    those of other indexes, and those that were made; ``evictions`` those that the cache let go. ``mask_hits`` and
+    ``mask_misses`` count masks that an index remembered and those that it put together to remember; ``mask_walks``
+    counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.
+    ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold, and ``lexemes`` and
+    ``cache_bytes`` the same of their parts; everything else only grows while the vocabularies live.
     """
 
 def clear_caches() -> None:
@@ -684,7 +733,7 @@ def _restore_vocabulary(
     special_token_ids: Sequence[int],
     size: int,
     fingerprint: bytes,
-    model: tuple[str, bool, bool, list[int], list[int] | None, list[int]] | None = None,
+    model: tuple[str, bool, bool, list[int], list[int] | None, list[int], list[int], list[int]] | None = None,
 ) -> Vocabulary:
     """Rebuild a pickled vocabulary; ``pickle`` calls it."""
 

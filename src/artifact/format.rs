@@ -35,7 +35,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pages::{ALIGN, Pages, Plain, Slice};
 
 /// The number of this format; a reader knows exactly one.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// The version of the library, as packs name it.
 pub const LIBRARY_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,4 +1,4 @@
-//! Vocabulary packs: the bytes of every token and the trie, read in place.
+//! Vocabulary packs: the bytes of every token, the trie, and how the tokenizer encodes, read in place.
 //!
 //! Opening one sorts nothing and builds nothing, and processes that map one file share its pages. Checksums are
 //! compared, and every number is checked to lead nowhere outside of what it numbers. That the trie holds the tokens and
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::format::{Kind, Pack, PackWriter};
 use crate::error::Result;
-use crate::vocab::{Parts, Trie, TrieParts, Vocabulary};
+use crate::vocab::{Parts, StoredModel, Trie, TrieParts, Vocabulary};
 
 const BYTES: &str = "token bytes";
 const STARTS: &str = "token starts";
@@ -21,10 +21,35 @@ const TRIE_ENDS: &str = "trie ends";
 const TRIE_DEPTHS: &str = "trie depths";
 const TRIE_STARTS: &str = "trie token starts";
 const TRIE_TOKENS: &str = "trie tokens";
+// Empty where it is not known how the tokenizer encodes.
+const MODEL_PATTERN: &str = "model pattern";
+const MODEL_FLAGS: &str = "model flags";
+const MODEL_IDS: &str = "model ids";
+const MODEL_RANKS: &str = "model ranks";
+const MODEL_BYTES: &str = "model bytes";
+const MODEL_MERGES: &str = "model merges";
+const MODEL_ADDED: &str = "model added ids";
 
 /// The sections of a vocabulary pack, in order.
-pub const SECTIONS: [&str; 10] =
-    [SIZE, BYTES, STARTS, EOS, SPECIAL, TRIE_BYTES, TRIE_ENDS, TRIE_DEPTHS, TRIE_STARTS, TRIE_TOKENS];
+pub const SECTIONS: [&str; 17] = [
+    SIZE,
+    BYTES,
+    STARTS,
+    EOS,
+    SPECIAL,
+    TRIE_BYTES,
+    TRIE_ENDS,
+    TRIE_DEPTHS,
+    TRIE_STARTS,
+    TRIE_TOKENS,
+    MODEL_PATTERN,
+    MODEL_FLAGS,
+    MODEL_IDS,
+    MODEL_RANKS,
+    MODEL_BYTES,
+    MODEL_MERGES,
+    MODEL_ADDED,
+];
 
 /// The pack of a vocabulary.
 pub fn pack(vocabulary: &Vocabulary) -> PackWriter {
@@ -41,6 +66,14 @@ pub fn pack(vocabulary: &Vocabulary) -> PackWriter {
     out.add(TRIE_DEPTHS, &trie.depth);
     out.add(TRIE_STARTS, &trie.tok_start);
     out.add(TRIE_TOKENS, &trie.toks);
+    let model = parts.model;
+    out.add(MODEL_PATTERN, &model.pattern);
+    out.add(MODEL_FLAGS, &model.flags);
+    out.add(MODEL_IDS, &model.ids);
+    out.add(MODEL_RANKS, &model.ranks);
+    out.add(MODEL_BYTES, &model.bytes);
+    out.add(MODEL_MERGES, &model.merges);
+    out.add(MODEL_ADDED, &model.added);
     out
 }
 
@@ -100,6 +133,15 @@ pub fn unpack(pack: &Pack) -> Result<Arc<Vocabulary>> {
         eos: pack.section::<u32>(EOS)?.to_vec(),
         special: pack.section::<u32>(SPECIAL)?.to_vec(),
         trie: Trie::from_parts(trie).map_err(damaged)?,
+        model: StoredModel {
+            pattern: pack.section(MODEL_PATTERN)?,
+            flags: pack.section(MODEL_FLAGS)?,
+            ids: pack.section(MODEL_IDS)?,
+            ranks: pack.section(MODEL_RANKS)?,
+            bytes: pack.section(MODEL_BYTES)?,
+            merges: pack.section(MODEL_MERGES)?,
+            added: pack.section(MODEL_ADDED)?,
+        },
     };
     Vocabulary::from_parts(parts, pack.vocabulary()).map_err(damaged)
 }

@@ -22,6 +22,7 @@ mod counting;
 pub mod describe;
 pub mod elements;
 pub mod endings;
+mod endless;
 pub mod ends;
 pub mod farthest;
 pub mod flat;

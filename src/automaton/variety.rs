@@ -4,11 +4,12 @@
 //! already. As long as an open element can become more values than the array has elements, one of them is new, whatever
 //! they are; only below that must the ways be tried one by one (`unused`). So what is computed here may be less than
 //! the truth and must never be more: of alternatives that may overlap only the largest counts, members of an object
-//! that do not depend on each other multiply, and whatever is not understood counts as one.
+//! that do not depend on each other multiply, and whatever is not understood counts as one. Rules whose values hold
+//! others of the same rule have values without end (`endless`).
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use super::arena::{Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use super::config::Frames;
@@ -25,7 +26,10 @@ const MAX_DEPTH: u32 = 48;
 
 /// Memo of [`Program::variety`].
 #[derive(Default)]
-pub struct Varieties(Mutex<FxHashMap<RuleId, u64>>);
+pub struct Varieties {
+    known: Mutex<FxHashMap<RuleId, u64>>,
+    endless: OnceLock<Vec<bool>>,
+}
 
 /// More of an amount, where [`u64::MAX`] stands for "without end".
 fn less(n: u64, taken: u64) -> u64 {
@@ -35,7 +39,7 @@ fn less(n: u64, taken: u64) -> u64 {
 impl Program {
     /// A lower bound of the number of different values of a rule, [`u64::MAX`] for more than any array can use up.
     pub fn variety(&self, rule: RuleId) -> u64 {
-        let mut memo = self.varieties.0.lock().unwrap_or_else(|p| p.into_inner());
+        let mut memo = self.varieties.known.lock().unwrap_or_else(|p| p.into_inner());
         self.rule_variety(&mut memo, rule, 0)
     }
 
@@ -43,10 +47,13 @@ impl Program {
         if let Some(&n) = memo.get(&rule) {
             return n;
         }
+        if self.varieties.endless.get_or_init(|| self.endless_rules())[rule.0 as usize] {
+            return u64::MAX;
+        }
         if depth > MAX_DEPTH {
             return 1;
         }
-        // A rule that contains itself counts as one value inside itself.
+        // Elsewhere a rule that contains itself counts as one value inside itself.
         memo.insert(rule, 1);
         let r = &self.rules[rule.0 as usize];
         let mut most = 1;

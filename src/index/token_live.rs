@@ -89,7 +89,8 @@ impl Graph<'_> {
                 }
             }
             if self.order.len() > max_states {
-                return Err(Error::limit("states explored by tokens", max_states as u64, self.order.len() as u64));
+                return Err(Error::limit("states explored by tokens", max_states as u64, self.order.len() as u64)
+                    .of("max_token_states"));
             }
             go_on()?;
             at += 1;
@@ -135,7 +136,8 @@ impl Graph<'_> {
         }
         ask()?;
         if self.steps > self.max_steps {
-            return Err(Error::limit("steps of tokens explored", self.max_steps as u64, self.steps as u64));
+            return Err(Error::limit("steps of tokens explored", self.max_steps as u64, self.steps as u64)
+                .of("max_token_steps"));
         }
         ends.sort_unstable();
         ends.dedup();

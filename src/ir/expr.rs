@@ -200,7 +200,9 @@ impl Exprs {
     /// too if whoever watches the work has stopped it.
     pub fn check(&self) -> Result<()> {
         if self.over {
-            return Err(Error::limit("expression nodes", self.max_nodes as u64, self.max_nodes as u64 + 1));
+            return Err(
+                Error::limit("expression nodes", self.max_nodes as u64, self.max_nodes as u64 + 1).of("max_expr_nodes")
+            );
         }
         go_on()
     }

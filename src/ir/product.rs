@@ -293,7 +293,8 @@ impl Products {
             });
             live.push(alive);
             if *spent + order.len() > limit {
-                return Err(Error::limit("explored states", limit as u64, (*spent + order.len()) as u64));
+                return Err(Error::limit("explored states", limit as u64, (*spent + order.len()) as u64)
+                    .of("max_explored_states"));
             }
             x.check()?;
             at += 1;
@@ -425,7 +426,9 @@ impl Exprs {
         }
         let looked = products.start.len() as u64;
         self.products = products;
-        found?.ok_or_else(|| Error::limit("explored states", limit as u64, looked.max(limit as u64 + 1)))
+        found?.ok_or_else(|| {
+            Error::limit("explored states", limit as u64, looked.max(limit as u64 + 1)).of("max_explored_states")
+        })
     }
 
     /// What explorations found out about an intersection or a complement.

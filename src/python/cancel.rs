@@ -21,7 +21,7 @@ const PERIOD: Duration = Duration::from_millis(30);
 /// A flag that ends what is being compiled or built, from another thread.
 ///
 /// Pass it as ``cancel`` and call its ``cancel()``: the work ends with ``CancelledError`` within a fraction of a
-/// second, and nothing of it is left. Work that has ended does not care. A token stays cancelled.
+/// second, and nothing of it is left. Cancelling has no effect on work that has ended. A token stays cancelled.
 #[pyclass(frozen, module = "interlock", name = "CancelToken")]
 pub struct PyCancelToken {
     flag: Arc<AtomicBool>,

@@ -7,7 +7,7 @@
 //! * `place`: the same in words, `""` where there is none;
 //! * `offset`: characters into a pattern, or bytes into a schema's text;
 //! * `pointer`, `keyword`: a JSON Pointer into a schema, and the keyword at fault;
-//! * `limit`, `value`: what was exceeded, and by what.
+//! * `limit`, `value`: what was exceeded, and by what; `field`: the field of `Limits` that sets the limit.
 
 use std::any::Any;
 
@@ -35,9 +35,18 @@ const KINDS: [(&str, ErrorKind, &str); 11] = [
     ("SchemaError", ErrorKind::Schema, "A schema is not well formed; `pointer` and `keyword` say where."),
     ("UnsupportedError", ErrorKind::Unsupported, "The source means something that cannot be enforced exactly."),
     ("UnsatisfiableError", ErrorKind::Unsatisfiable, "The source accepts nothing that this vocabulary can spell."),
-    ("GrammarError", ErrorKind::Grammar, "A grammar is not well formed."),
-    ("LimitError", ErrorKind::Limit, "Compiling needs more work than a limit allows; `limit` and `value` say which."),
-    ("BudgetError", ErrorKind::Budget, "A token budget is too small for any output."),
+    ("GrammarError", ErrorKind::Grammar, "A grammar is not well formed. Reserved: nothing raises it yet."),
+    (
+        "LimitError",
+        ErrorKind::Limit,
+        "A compile, or a question about a language, needs more work than a limit allows: `value` exceeds `limit`. \
+         `field` names the field of `Limits` that sets it, or is None where nobody may.",
+    ),
+    (
+        "BudgetError",
+        ErrorKind::Budget,
+        "A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs.",
+    ),
     ("TokenRejected", ErrorKind::TokenRejected, "A token is not allowed here; the guide is unchanged."),
     ("VocabularyError", ErrorKind::Vocabulary, "A vocabulary is not usable, or does not belong to this index."),
     ("ArtifactError", ErrorKind::Artifact, "A stored artifact cannot be used."),
@@ -52,7 +61,7 @@ impl Classes {
             space.set_item("__module__", "interlock")?;
             if name == "InterlockError" {
                 space.set_item("place", "")?;
-                for attribute in ["offset", "pointer", "keyword", "limit", "value"] {
+                for attribute in ["offset", "pointer", "keyword", "limit", "value", "field"] {
                     space.set_item(attribute, py.None())?;
                 }
             }
@@ -120,6 +129,9 @@ pub fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
         if let Some((limit, value)) = error.limit_values() {
             instance.setattr("limit", limit)?;
             instance.setattr("value", value)?;
+        }
+        if let Some(field) = error.limit_field() {
+            instance.setattr("field", field)?;
         }
         Ok(PyErr::from_value(instance))
     };

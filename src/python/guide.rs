@@ -144,8 +144,10 @@ fn convert<T>(py: Python<'_>, result: Result<T>) -> PyResult<T> {
 impl PyGuide {
     /// Write the mask of allowed tokens into one row of ``bits``: bit ``t & 31`` of word ``t >> 5`` is 1 for allowed.
     ///
-    /// ``bits`` is a C-contiguous ``int32`` NumPy array or torch CPU tensor. Words beyond the vocabulary become 0.
-    /// Returns False, with a row of all ones, when nothing is masked because the output has ended.
+    /// ``bits`` is a C-contiguous ``int32`` NumPy array or torch CPU tensor of shape ``[rows, words]``, or one row,
+    /// with at least ``ceil(size / 32)`` words. Words beyond the vocabulary become 0. ``ArgumentError`` for any other
+    /// array or row: then nothing is written. Returns False, with a row of all ones, when nothing is masked because the
+    /// output has ended.
     #[pyo3(signature = (bits, row=RowNumber(0)), text_signature = "($self, bits, row=0)")]
     fn fill_bitmask(&self, py: Python<'_>, bits: &Bound<'_, PyAny>, row: RowNumber) -> PyResult<bool> {
         let mut mask = MaskRows::<true>::new(bits)?;
@@ -180,7 +182,7 @@ impl PyGuide {
         self.with_detached(py, |slot| slot.guide.validate(&ids.0))
     }
 
-    /// Undo the last ``n`` tokens, a stop token included.
+    /// Undo the last ``n`` tokens, a stop token included. ``ArgumentError``, and nothing is undone, if there are fewer.
     fn rollback(&self, py: Python<'_>, n: RowNumber) -> PyResult<()> {
         let n = usize::try_from(n.0)
             .map_err(|_| super::errors::argument(py, format!("cannot roll back {} tokens", n.0)))?;
@@ -247,7 +249,8 @@ impl PyGuide {
         self.index.clone_ref(py)
     }
 
-    /// The tokens that are allowed now, ascending, as an ``int32`` array.
+    /// The tokens that are allowed now, ascending, as an ``int32`` array; stop tokens included, and empty after one was
+    /// taken.
     fn allowed_token_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
         let ids = self.with_detached(py, |slot| slot.guide.allowed_token_ids())?;
         // Ids lie below 2^24.
@@ -278,8 +281,8 @@ impl PyGuide {
     /// The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
     ///
     /// Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
-    /// vocabulary whose tokenizer is not BPE of a known kind: byte-level with a known pattern, or sentencepiece.
-    /// ``context_ids`` of ``Index.guide`` decide how the output begins.
+    /// vocabulary whose tokenizer is of no known kind: byte-level BPE with a known pattern, sentencepiece BPE, or a
+    /// sentencepiece unigram model. ``context_ids`` of ``Index.guide`` decide how the output begins.
     fn forced_tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
         self.with_detached(py, |slot| slot.guide.forced_tokens())
     }
@@ -293,7 +296,8 @@ impl PyGuide {
         convert(py, outcome)
     }
 
-    /// Write ``len(ids) + 1`` rows: the first is the mask here, row ``i + 1`` the mask after draft ``i``.
+    /// Write ``len(ids) + 1`` rows of ``bits`` from ``row`` on: the first is the mask here, row ``i + 1`` after it the
+    /// mask after draft ``i``. ``bits`` is as for ``fill_bitmask``.
     ///
     /// ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
     /// draft are all ones; an id of -1 is padding. Returns how many drafts were accepted. The guide stays where it is.

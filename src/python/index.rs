@@ -28,10 +28,10 @@ use crate::limits::Limits;
 #[pyclass(frozen, eq, hash, get_all, module = "interlock", name = "ReportRow")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct PyReportRow {
-    /// JSON Pointer of the schema that holds the keyword, or the offset in a pattern.
+    /// JSON Pointer of the schema that holds the keyword.
     pointer: String,
     /// The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``,
-    /// ``spelling``, ``numbers``.
+    /// ``spelling``, ``numbers``. ``""`` where the vocabulary narrows the document.
     keyword: String,
     /// How it is enforced.
     enforcement: &'static str,
@@ -148,8 +148,13 @@ fn compile(
 impl PyIndex {
     /// Compile a pattern. The whole output must match it, with the meaning of Python's ``re.fullmatch``.
     ///
-    /// ``pattern`` is a string or a compiled ``re.Pattern``, whose flags count too. ``flags`` is a string of the
-    /// letters ``i m s x a``. ``dialect`` is ``"python"`` or ``"ecma"``.
+    /// ``pattern`` is a string or a compiled ``re.Pattern``, whose flags count too. ``dialect`` is ``"python"`` or
+    /// ``"ecma"``. ``flags`` is a string of letters: of ``i m s x a u`` in Python's dialect, of ``d g i m s u y`` in
+    /// ECMA-262's.
+    ///
+    /// ``PatternError`` if the pattern is not well formed, ``UnsupportedError`` if it means something that is no
+    /// regular language, ``UnsatisfiableError`` if it accepts nothing that the vocabulary can spell, ``LimitError`` if
+    /// it is too much work, ``ArgumentError`` for an unknown option.
     #[classmethod]
     #[pyo3(signature = (pattern, vocabulary, dialect="python", flags="", limits=None, cancel=None))]
     fn from_regex(
@@ -182,6 +187,10 @@ impl PyIndex {
     /// ``enum`` and ``const``. ``"plain"`` is as ``json.dumps`` writes them, so that they are forced; ``"any"`` is
     /// every way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else
     /// ``"any"``.
+    ///
+    /// ``SchemaError`` if the schema is not well formed, ``UnsupportedError`` for a keyword that cannot be enforced
+    /// exactly, ``UnsatisfiableError`` if nothing is valid, or nothing that the vocabulary can spell, ``LimitError`` if
+    /// it is too much work, ``ArgumentError`` for an unknown option. They name the place by its JSON Pointer.
     #[classmethod]
     #[pyo3(signature = (schema, vocabulary, whitespace="flexible", property_order="schema", on_unsupported="error",
                         formats="assert", documents=None, limits=None, spelling=None, cancel=None))]
@@ -227,7 +236,7 @@ impl PyIndex {
         PyIndex::new(vocabulary, index, "from_json_schema", arguments)
     }
 
-    /// Compile a list of strings, one of which must be the output.
+    /// Compile a list of strings, one of which must be the output. Errors are those of ``from_regex``.
     #[classmethod]
     #[pyo3(signature = (choices, vocabulary, limits=None, cancel=None))]
     fn from_choices(
@@ -267,18 +276,21 @@ impl PyIndex {
 
     /// How many byte strings are accepted: an exact ``int``, or ``math.inf``.
     ///
-    /// ``LimitError`` if the index has more configurations than ``Limits.max_flat_states``, as with recursion.
+    /// Explores the index's configurations, some 5 us each, as all questions about the language do. ``LimitError`` if
+    /// it has more than ``Limits.max_flat_states``, as with recursion; ``UnsupportedError`` where the vocabulary
+    /// narrows the source.
     fn language_size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         language::size(py, &self.core(), self.max_flat_states(py)?)
     }
 
-    /// The shortest output, the least in byte order among those.
+    /// The shortest output, the least in byte order among those. Errors are those of ``language_size``.
     fn shortest_member<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let limit = self.max_flat_states(py)?;
         Ok(PyBytes::new(py, &interruptible(py, None, || self.core().shortest_member(limit))?))
     }
 
-    /// A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one.
+    /// A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one. ``UnsatisfiableError`` if
+    /// there is none so short; otherwise errors are those of ``language_size``.
     #[pyo3(signature = (seed=None, max_bytes=Count(200)), text_signature = "($self, seed=None, max_bytes=200)")]
     fn random_member<'py>(
         &self,
@@ -330,9 +342,9 @@ impl PyIndex {
     /// with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
     /// up to 512 of those nearest to the starts are made, or 2 MiB, and ``is_complete`` stays false.
     ///
-    /// ``threads`` is how many to use, by default all of the machine; the GIL is released. ``progress(done, total)`` is
-    /// called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and the index
-    /// stays as usable as it was; so does ``cancel``.
+    /// ``threads`` is how many to use, by default as many as the process may; the GIL is released. ``progress(done,
+    /// total)`` is called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and
+    /// the index stays as usable as it was; so does ``cancel``.
     #[pyo3(signature = (threads=None, progress=None, cancel=None))]
     fn build(
         &self,
@@ -405,8 +417,8 @@ impl PyIndex {
     /// Write this index to a file that ``load`` reads: its recipe and, if it was built, its tables.
     ///
     /// ``tables=True`` makes the tables if they are not there: complete ones for up to 4,096 configurations
-    /// (``Limits.max_flat_states`` may say fewer), else those of the first configurations. Tables beyond 16 MiB are
-    /// left out.
+    /// (``Limits.max_flat_states`` may say fewer), else those of the first configurations, as where complete ones would
+    /// take more than 16 MiB. ``ArtifactError`` if the file cannot be written.
     #[pyo3(signature = (path, tables=false))]
     fn save(&self, py: Python<'_>, path: PathBuf, tables: bool) -> PyResult<()> {
         let make = if tables { Some(self.max_flat_states(py)?) } else { None };
@@ -441,7 +453,7 @@ impl PyIndex {
         self.vocabulary.clone_ref(py)
     }
 
-    /// One row per keyword and place, saying how exactly it is enforced.
+    /// A row for each keyword that is enforced otherwise than exactly, or that only annotates; empty for patterns.
     #[getter]
     fn report(&self) -> Vec<PyReportRow> {
         self.core().report().iter().map(report_row).collect()
@@ -453,7 +465,8 @@ impl PyIndex {
         self.core().num_states()
     }
 
-    /// Bytes that this index occupies, its vocabulary and what is shared between indexes excepted.
+    /// About how many bytes this index holds: its lexemes and their masks, which other indexes may share, included; its
+    /// vocabulary excepted.
     #[getter]
     fn memory_bytes(&self) -> usize {
         self.core().memory_bytes()

@@ -71,8 +71,9 @@ fn run_all(mut jobs: &mut [Job<'_>], threads: usize) {
 
 /// Fill one row for each guide in one call, without the GIL and on several threads where that pays.
 ///
-/// Row ``rows[i]`` of ``bits`` belongs to ``guides[i]``; without ``rows`` that is row ``i``. Returns whether any row
-/// masks anything. Nothing is written if an argument is unsuitable, a row is named twice, or a guide is in use.
+/// Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
+/// is row ``i``. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row is
+/// named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
 #[pyfunction]
 #[pyo3(signature = (guides, bits, rows=None, threads=None))]
 pub fn fill_bitmasks(

@@ -14,7 +14,7 @@ use super::ids::Count;
 use crate::compile::cache::{CacheStats, CompileCache};
 use crate::index::tables::Tables;
 use crate::limits::INDEX_BYTES;
-use crate::vocab::{Recipe, Vocabulary};
+use crate::vocab::{ModelParts, Vocabulary};
 
 struct Known {
     fingerprint: [u8; 32],
@@ -41,14 +41,15 @@ pub fn count(counter: &AtomicU64, n: u64) {
     counter.fetch_add(n, Ordering::Relaxed);
 }
 
-/// A live vocabulary with this fingerprint and, if `model` is given, its model; so that a hundred unpickled indexes
+/// A live vocabulary with this fingerprint whose tokenizer encodes as `model` says, so that a hundred unpickled indexes
 /// share one.
-pub fn find(fingerprint: &[u8], model: Option<&Recipe>) -> Option<Arc<Vocabulary>> {
+pub fn find(fingerprint: &[u8], model: impl FnOnce() -> Option<ModelParts>) -> Option<Arc<Vocabulary>> {
     let known = KNOWN.try_lock().ok()?;
-    known.iter().filter(|k| k.fingerprint[..] == *fingerprint).find_map(|k| {
-        let vocabulary = k.vocabulary.upgrade()?;
-        (model.is_none() || vocabulary.model().map(|m| m.recipe()) == model).then_some(vocabulary)
-    })
+    let same = known.iter().filter(|k| k.fingerprint[..] == *fingerprint);
+    let mut same = same.filter_map(|k| k.vocabulary.upgrade()).peekable();
+    same.peek()?;
+    let model = model();
+    same.find(|vocabulary| vocabulary.model_parts() == model)
 }
 
 /// What is known of a vocabulary, which is from now on.
@@ -97,11 +98,14 @@ fn caches() -> Vec<Arc<CompileCache>> {
 
 /// Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
 ///
-/// ``compiles`` counts indexes that were made, ``compile_hits`` those that were found again by their source.
-/// ``mask_hits`` and ``mask_misses`` count masks that an index remembered and those that it put together to remember;
-/// ``mask_walks`` counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all
-/// indexes. ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold, and
-/// ``lexemes`` and ``cache_bytes`` the same of their parts; everything else only grows while the vocabularies live.
+/// ``compiles`` counts indexes that were made, ``compile_hits`` those that were found again by their source,
+/// ``refusals`` sources that ended in an error, ``guides`` guides that were started and ``masks`` rows that were
+/// filled. ``lexeme_hits`` and ``lexeme_misses`` count strings, numbers and keys of a source that were found among
+/// those of other indexes, and those that were made; ``evictions`` those that the cache let go. ``mask_hits`` and
+/// ``mask_misses`` count masks that an index remembered and those that it put together to remember; ``mask_walks``
+/// counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.
+/// ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold, and ``lexemes`` and
+/// ``cache_bytes`` the same of their parts; everything else only grows while the vocabularies live.
 #[pyfunction]
 pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let sums = detached(py, || {
@@ -155,8 +159,8 @@ pub fn clear_caches(py: Python<'_>) -> PyResult<()> {
 /// Bound the bytes of compiled indexes that every vocabulary keeps, to be found again by their source; 64 MiB unless
 /// this is called. With 0 nothing is kept, and every compile starts anew.
 ///
-/// Kept is what came twice, and what was not asked for the longest leaves first. Indexes and guides that exist are not
-/// touched.
+/// An index is kept from its second compile on; the least recently used leaves first. Indexes and guides that exist are
+/// not touched.
 #[pyfunction]
 #[pyo3(signature = (n), text_signature = "(n)")]
 pub fn set_index_cache_bytes(py: Python<'_>, n: Count) -> PyResult<()> {

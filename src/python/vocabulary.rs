@@ -11,14 +11,15 @@ use super::ids::{Count, TokenId, TokenIds};
 use super::registry;
 use crate::compile::cache::CompileCache;
 use crate::error::ErrorKind;
-use crate::vocab::load::{load_file, recipe_of_json, recipe_of_sentencepiece};
-use crate::vocab::{Recipe, Vocabulary, VocabularyOptions};
+use crate::vocab::load::{load_file, model_of_json, model_of_sentencepiece};
+use crate::vocab::{ModelParts, Vocabulary, VocabularyOptions};
 
 /// The bytes of every token, which ids end an output, and the width of the logits.
 ///
 /// ``tokens[i]`` are the bytes of token ``i``; ``b""`` means that it has no text. ``special_token_ids`` never spell
 /// text: no guide allows ``<|im_start|>`` inside a string that happens to permit these characters. ``size`` is the
-/// width of the logits, padding included; by default as many as there are tokens.
+/// width of the logits, padding included; by default as many as there are tokens. ``VocabularyError`` if there are no
+/// tokens, no stop ids, an id outside the logits, or a token of more than 65,535 bytes.
 ///
 /// Immutable, shared freely between threads, and cheap to share between indexes.
 #[pyclass(frozen, module = "interlock", name = "Vocabulary")]
@@ -40,7 +41,7 @@ impl PyVocabulary {
         eos_token_ids: TokenIds,
         special_token_ids: Option<TokenIds>,
         size: Option<usize>,
-        recipe: Option<Recipe>,
+        parts: Option<ModelParts>,
     ) -> PyResult<Self> {
         let tokens: Vec<&[u8]> = tokens.iter().map(|token| token.as_bytes()).collect();
         let options = VocabularyOptions {
@@ -48,7 +49,7 @@ impl PyVocabulary {
             special_token_ids: special_token_ids.map_or_else(Vec::new, |ids| ids.0),
             size,
         };
-        let core = detached(py, || prepared(tokens, options, recipe.as_ref()))?;
+        let core = detached(py, || prepared(tokens, options, parts.as_ref()))?;
         Ok(PyVocabulary::over(core))
     }
 }
@@ -57,11 +58,11 @@ impl PyVocabulary {
 fn prepared(
     tokens: Vec<&[u8]>,
     options: VocabularyOptions,
-    recipe: Option<&Recipe>,
+    parts: Option<&ModelParts>,
 ) -> crate::error::Result<Arc<Vocabulary>> {
     let mut core = Vocabulary::new(tokens, options)?;
-    if let Some(recipe) = recipe {
-        core = core.with_model(recipe);
+    if let Some(parts) = parts {
+        core = core.with_model(parts);
     }
     crate::compile::prepare(&core)?;
     crate::compile::rehearse(&core);
@@ -87,7 +88,8 @@ impl PyVocabulary {
     /// sentencepiece or mistral_common.
     ///
     /// ``eos_token_ids`` replaces the stop tokens that the tokenizer names. ``size`` is the width of the logits where
-    /// the model pads them.
+    /// the model pads them. ``VocabularyError`` if the tokenizer's tokens cannot be read, or nothing names a stop
+    /// token; ``UnsupportedError`` if a token has no bytes of its own in it.
     #[classmethod]
     #[pyo3(signature = (tokenizer, eos_token_ids=None, size=None))]
     fn from_tokenizer<'py>(
@@ -102,6 +104,10 @@ impl PyVocabulary {
     }
 
     /// The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or GGUF.
+    ///
+    /// Stop ids are ``eos_token_ids``, or those that the configuration beside the file or the file names.
+    /// ``VocabularyError`` if the file cannot be read or is malformed, or no stop id is found; ``UnsupportedError`` if
+    /// a token has no bytes of its own in its tokenizer. Some tenths of a second for 128,000 tokens.
     #[classmethod]
     #[pyo3(signature = (path, eos_token_ids=None, size=None))]
     fn from_file<'py>(
@@ -114,7 +120,8 @@ impl PyVocabulary {
         reader.call1((path, eos_token_ids, size.map(|n| n.0)))
     }
 
-    /// Write this vocabulary to a file that ``load`` maps: as a whole or not at all.
+    /// Write this vocabulary, and how its tokenizer encodes, to a file that ``load`` maps: as a whole or not at all.
+    /// ``ArtifactError`` if it cannot be written.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         detached(py, || crate::artifact::vocabulary::save(&self.core, &path))
     }
@@ -128,9 +135,8 @@ impl PyVocabulary {
         let core = detached(class.py(), || {
             let pack = crate::artifact::Pack::open(&path, crate::artifact::Kind::Vocabulary)?;
             // A vocabulary that this process has already keeps its caches; the file is checked all the same.
-            let found = registry::find(&pack.vocabulary(), None);
             let loaded = crate::artifact::vocabulary::unpack(&pack)?;
-            Ok(found.unwrap_or(loaded))
+            Ok(registry::find(&pack.vocabulary(), || loaded.model_parts()).unwrap_or(loaded))
         })?;
         Ok(PyVocabulary::over(core))
     }
@@ -158,19 +164,20 @@ impl PyVocabulary {
         self.core.special_token_ids().to_vec()
     }
 
-    /// 64 hexadecimal digits, equal for vocabularies that are interchangeable.
+    /// 64 hexadecimal digits, equal for vocabularies that make the same masks. How a tokenizer encodes is not part of it.
     #[getter]
     fn fingerprint(&self) -> String {
         hex(&self.core.fingerprint())
     }
 
-    /// Bytes that the tables occupy.
+    /// Bytes of this process's memory that the tables occupy; what is mapped does not count.
     #[getter]
     fn memory_bytes(&self) -> usize {
         self.core.memory_bytes()
     }
 
-    /// The bytes of one token, of a special one too; ``b""`` for padding.
+    /// The bytes of one token, of a special one too; ``b""`` for padding. ``VocabularyError`` if the id is out of
+    /// range.
     fn token_bytes<'py>(&self, py: Python<'py>, id: TokenId) -> PyResult<Bound<'py, PyBytes>> {
         if id.0 as usize >= self.core.size() {
             let message = format!("the token id is out of range: the size is {}", self.core.size());
@@ -179,7 +186,8 @@ impl PyVocabulary {
         Ok(PyBytes::new(py, self.core.token_bytes(id.0).unwrap_or_default()))
     }
 
-    /// The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing.
+    /// The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing. ``VocabularyError`` if
+    /// an id is out of range.
     fn decode<'py>(&self, py: Python<'py>, ids: TokenIds) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = detached(py, || self.core.decode(&ids.0))?;
         Ok(PyBytes::new(py, &bytes))
@@ -212,7 +220,7 @@ impl PyVocabulary {
             core.special_token_ids().to_vec(),
             core.size(),
             PyBytes::new(py, &core.fingerprint()),
-            core.model().map(|model| pack(model.recipe())),
+            core.model_parts().map(pack),
         );
         let restore = py.import("interlock._core")?.getattr("_restore_vocabulary")?;
         (restore, arguments).into_pyobject(py)
@@ -232,18 +240,18 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A recipe as Python values: pattern, flags (whole, normal form C), ids, merges one after the other, added ids, ranks,
+/// A model's parts as Python values: pattern, flags (whole, normal form C), ids, merges one after the other, added ids, ranks,
 /// tokens of bytes.
 type Packed = (String, bool, bool, Vec<u32>, Option<Vec<u32>>, Vec<u32>, Vec<u32>, Vec<u32>);
 
-fn pack(recipe: &Recipe) -> Packed {
-    let Recipe { pattern, whole, nfc, ids, merges, added, ranks, bytes } = recipe.clone();
+fn pack(parts: ModelParts) -> Packed {
+    let ModelParts { pattern, whole, nfc, ids, merges, added, ranks, bytes } = parts;
     (pattern, whole, nfc, ids, merges.map(|m| m.into_flattened()), added, ranks, bytes)
 }
 
-fn unpack((pattern, whole, nfc, ids, merges, added, ranks, bytes): Packed) -> Recipe {
+fn unpack((pattern, whole, nfc, ids, merges, added, ranks, bytes): Packed) -> ModelParts {
     let merges = merges.map(|m| m.as_chunks::<3>().0.to_vec());
-    Recipe { pattern, whole, nfc, ids, merges, added, ranks, bytes }
+    ModelParts { pattern, whole, nfc, ids, merges, added, ranks, bytes }
 }
 
 /// Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
@@ -266,16 +274,16 @@ pub fn _vocabulary_with_model(
     added: Option<Vec<u32>>,
     sentencepiece: Option<&[u8]>,
 ) -> PyResult<PyVocabulary> {
-    let recipe = match (document, pattern, ids) {
-        (Some(document), ..) => recipe_of_json(document.as_bytes()),
-        _ if sentencepiece.is_some() => sentencepiece.and_then(recipe_of_sentencepiece),
+    let parts = match (document, pattern, ids) {
+        (Some(document), ..) => model_of_json(document.as_bytes()),
+        _ if sentencepiece.is_some() => sentencepiece.and_then(model_of_sentencepiece),
         (None, Some(pattern), Some(ids)) => {
             let added = added.unwrap_or_default();
-            Some(Recipe { pattern, whole: true, ids, added, ..Recipe::default() })
+            Some(ModelParts { pattern, whole: true, ids, added, ..ModelParts::default() })
         }
         _ => None,
     };
-    PyVocabulary::make(py, tokens, eos_token_ids, Some(special_token_ids), size.map(|n| n.0), recipe)
+    PyVocabulary::make(py, tokens, eos_token_ids, Some(special_token_ids), size.map(|n| n.0), parts)
 }
 
 /// Rebuild a pickled vocabulary; ``pickle`` calls it.
@@ -293,7 +301,7 @@ pub fn _restore_vocabulary(
     model: Option<Packed>,
 ) -> PyResult<PyVocabulary> {
     let model = model.map(unpack);
-    if let Some(core) = registry::find(fingerprint, model.as_ref()) {
+    if let Some(core) = registry::find(fingerprint, || model.clone()) {
         return Ok(PyVocabulary::over(core));
     }
     let damaged = || of_kind(py, ErrorKind::Artifact, "the pickled vocabulary is damaged");

@@ -13,22 +13,24 @@
 //! * Several ids may have the same bytes, and ids may have none (`b""`: unused, or a gap in the numbering).
 //!
 //! A vocabulary is immutable and shared as `Arc<Vocabulary>` between threads. Two vocabularies with equal
-//! [`fingerprint`](Vocabulary::fingerprint) are interchangeable: stored artifacts name the fingerprint of the
-//! vocabulary that they were made for.
+//! [`fingerprint`](Vocabulary::fingerprint) make the same masks: stored artifacts name the fingerprint of the
+//! vocabulary that they were made for. How a tokenizer encodes is not part of it.
 
 pub mod load;
 pub mod model;
 mod pairs;
+mod parts;
 mod split;
 pub mod trie;
 mod unigram;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::Slice;
-pub use model::{Cut, Model, Next, Recipe, SENTENCEPIECE, UNIGRAM};
+pub use model::{Cut, Model, Next};
+pub use parts::{ModelParts, SENTENCEPIECE, StoredModel, UNIGRAM};
 pub use trie::{Trie, TrieParts};
 
 /// The widest logits, in ids: sixteen times the widest known vocabulary, and 512 KiB per mask row.
@@ -59,7 +61,9 @@ pub struct Vocabulary {
     fingerprint: [u8; 32],
     trie: Trie,
     extension: Extension,
-    model: Option<Arc<Model>>,
+    /// Made of `stored` when somebody asks, if it was not there from the start.
+    model: OnceLock<Option<Model>>,
+    stored: StoredModel,
 }
 
 /// What a vocabulary consists of, as artifacts store it.
@@ -77,6 +81,8 @@ pub struct Parts {
     pub special: Vec<u32>,
     /// The tokens that spell text.
     pub trie: Trie,
+    /// How the tokenizer encodes, where that is known.
+    pub model: StoredModel,
 }
 
 /// Whatever a later stage derives from a vocabulary and wants to live exactly as long.
@@ -168,14 +174,15 @@ impl Vocabulary {
             .filter(|&(token, id)| !token.is_empty() && !silent(id))
             .collect();
         let trie = Trie::build(&mut items)?;
-        let parts = Parts { size, bytes: bytes.into(), start: start.into(), eos, special, trie };
+        let model = StoredModel::default();
+        let parts = Parts { size, bytes: bytes.into(), start: start.into(), eos, special, trie, model };
         let fingerprint = fingerprint(&parts.bytes, &parts.start, &parts.eos, &parts.special, size);
         Ok(Vocabulary::of_parts(parts, max_token_len, fingerprint))
     }
 
     /// The parts fit together.
     fn of_parts(parts: Parts, max_token_len: usize, fingerprint: [u8; 32]) -> Arc<Vocabulary> {
-        let Parts { size, bytes, start, eos, special, trie } = parts;
+        let Parts { size, bytes, start, eos, special, trie, model: stored } = parts;
         static INSTANCES: AtomicU64 = AtomicU64::new(1);
         Arc::new(Vocabulary {
             id: INSTANCES.fetch_add(1, Ordering::Relaxed),
@@ -188,7 +195,8 @@ impl Vocabulary {
             fingerprint,
             trie,
             extension: Extension::default(),
-            model: None,
+            model: OnceLock::new(),
+            stored,
         })
     }
 
@@ -201,6 +209,10 @@ impl Vocabulary {
             eos: self.eos.clone(),
             special: self.special.clone(),
             trie: self.trie.clone(),
+            model: match self.model.get() {
+                Some(made) => made.as_ref().map_or_else(StoredModel::default, |made| StoredModel::of(made.parts())),
+                None => self.stored.clone(),
+            },
         }
     }
 
@@ -213,7 +225,7 @@ impl Vocabulary {
     /// # Cost
     /// One quick pass over the numbers.
     pub fn from_parts(parts: Parts, fingerprint: [u8; 32]) -> Result<Arc<Vocabulary>> {
-        let Parts { size, bytes, start, eos, special, trie } = &parts;
+        let Parts { size, bytes, start, eos, special, trie, model } = &parts;
         let bad = |what: &str| error(format!("the vocabulary's parts do not fit together: {what}"));
         let len = start.len().saturating_sub(1);
         // Differences of a list that goes down somewhere are large.
@@ -231,6 +243,9 @@ impl Vocabulary {
         }
         if trie.subtree_tokens(0).iter().fold(0, |most, &id| most.max(id)) as usize >= len {
             return Err(bad("the trie"));
+        }
+        if !model.fits(len) {
+            return Err(bad("the tokenizer's model"));
         }
         Ok(Vocabulary::of_parts(parts, longest, fingerprint))
     }
@@ -274,18 +289,30 @@ impl Vocabulary {
         Ok(())
     }
 
-    /// Gives the vocabulary the model that `recipe` makes, if it makes one and nobody else holds the vocabulary yet.
+    /// Gives the vocabulary the model that `parts` make, if they make one and nobody else holds the vocabulary yet.
     /// The fingerprint stays as it is.
-    pub fn with_model(mut self: Arc<Vocabulary>, recipe: &Recipe) -> Arc<Vocabulary> {
+    pub fn with_model(mut self: Arc<Vocabulary>, parts: &ModelParts) -> Arc<Vocabulary> {
         if let Some(vocabulary) = Arc::get_mut(&mut self) {
-            vocabulary.model = Model::new(vocabulary, recipe).map(Arc::new);
+            vocabulary.model = OnceLock::from(Model::new(vocabulary, parts));
         }
         self
     }
 
     /// The tokenizer's own way to spell a text, where it is known.
+    ///
+    /// # Cost
+    /// Nothing, but for the first call on a vocabulary that came from a pack: some tens of milliseconds for 128,000
+    /// tokens.
     pub fn model(&self) -> Option<&Model> {
-        self.model.as_deref()
+        self.model.get_or_init(|| Model::new(self, &self.stored.parts()?)).as_ref()
+    }
+
+    /// What [`model`](Vocabulary::model) is made of; makes none.
+    pub fn model_parts(&self) -> Option<ModelParts> {
+        match self.model.get() {
+            Some(made) => made.as_ref().map(|made| made.parts().clone()),
+            None => self.stored.parts(),
+        }
     }
 
     /// A slot for what later stages derive from this vocabulary.
@@ -386,7 +413,8 @@ impl Vocabulary {
             + self.start.memory_bytes()
             + 4 * (self.eos.capacity() + self.special.capacity())
             + self.trie.memory_bytes()
-            + self.model.as_ref().map_or(0, |model| model.memory_bytes())
+            + self.stored.memory_bytes()
+            + self.model.get().and_then(Option::as_ref).map_or(0, Model::memory_bytes)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tokenizer's own way to spell a text, as far as it is BPE.
+//! The tokenizer's own way to spell a text, where it is BPE or a unigram model of a known kind.
 //!
 //! A vocabulary may hold a [`Model`]: the merges, the pattern that cuts text into pieces, and the added tokens. It says
 //! which tokens the tokenizer makes of a text, and which of them stay whatever text follows. It takes no part
@@ -26,15 +26,9 @@ use rustc_hash::FxHashMap;
 
 use super::Vocabulary;
 use super::pairs::Pairs;
+use super::parts::{ModelParts, SENTENCEPIECE, UNIGRAM};
 use super::split::Splitter;
 use super::unigram::{self, Unigram};
-
-/// The "pattern" of sentencepiece models, which cut text by none.
-pub const SENTENCEPIECE: &str = "\u{2581}";
-
-/// The "pattern" of sentencepiece models that spell by scores: of each of [`Recipe::ids`], the bits of its score stand
-/// in [`Recipe::ranks`].
-pub const UNIGRAM: &str = "\u{2581}unigram";
 
 /// Stands for the token of a character that is none.
 const NO_TOKEN: u32 = u32::MAX;
@@ -78,29 +72,6 @@ pub struct Cut {
     pub known: bool,
 }
 
-/// What makes a model, in terms of a vocabulary's ids.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recipe {
-    /// The pattern that cuts text into pieces, of several steps one behind the other with a zero byte between them; or
-    /// [`SENTENCEPIECE`].
-    pub pattern: String,
-    /// Whether a piece that is a token is that token, whatever the merges would make of it.
-    pub whole: bool,
-    /// Whether text is brought into normal form C first.
-    pub nfc: bool,
-    /// The tokens that merging makes, added tokens excepted.
-    pub ids: Vec<u32>,
-    /// Of a unigram model: the bits of each score. Else, without `merges`: the rank of each of `ids`, the lowest merged
-    /// first; if there are none, an id is its own rank.
-    pub ranks: Vec<u32>,
-    /// Of sentencepiece models: the token of each byte, for characters that are no tokens; else nothing.
-    pub bytes: Vec<u32>,
-    /// Left, right and merged token, the lowest rank first.
-    pub merges: Option<Vec<[u32; 3]>>,
-    /// The added tokens, special ones included, whose content is what the vocabulary says that they spell.
-    pub added: Vec<u32>,
-}
-
 /// What cuts text into pieces.
 #[derive(Debug)]
 enum Cuts {
@@ -111,7 +82,7 @@ enum Cuts {
 /// See the module's story.
 #[derive(Debug)]
 pub struct Model {
-    recipe: Recipe,
+    parts: ModelParts,
     cuts: Cuts,
     /// Token and rank.
     by_bytes: FxHashMap<Box<[u8]>, (u32, u32)>,
@@ -123,37 +94,37 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model that `recipe` makes; `None` if its pattern is not known, it names an id without text, or two with the
+    /// The model that `parts` makes; `None` if its pattern is not known, it names an id without text, or two with the
     /// same.
-    pub(super) fn new(vocabulary: &Vocabulary, recipe: &Recipe) -> Option<Model> {
+    pub(super) fn new(vocabulary: &Vocabulary, parts: &ModelParts) -> Option<Model> {
         let text = |&id: &u32| vocabulary.token_bytes(id).filter(|bytes| !bytes.is_empty());
-        let ranked = recipe.ids.iter().enumerate();
-        let ranked = ranked.map(|(i, id)| Some((text(id)?.into(), (*id, *recipe.ranks.get(i).unwrap_or(id)))));
+        let ranked = parts.ids.iter().enumerate();
+        let ranked = ranked.map(|(i, id)| Some((text(id)?.into(), (*id, *parts.ranks.get(i).unwrap_or(id)))));
         let by_bytes: FxHashMap<Box<[u8]>, (u32, u32)> = ranked.collect::<Option<_>>()?;
-        let cuts = match recipe.pattern.as_str() {
+        let cuts = match parts.pattern.as_str() {
             SENTENCEPIECE | UNIGRAM => Cuts::Pairs(Pairs::of(by_bytes.keys().map(|text| &**text))),
             pattern => Cuts::Pattern(Box::new(Splitter::new(pattern)?)),
         };
         let scores = by_bytes.iter().map(|(bytes, &(_, bits))| (bytes.len(), f32::from_bits(bits)));
-        let unigram = if recipe.pattern == UNIGRAM { Some(Unigram::of(scores)?) } else { None };
-        let fallback = [0, 256].contains(&recipe.bytes.len()) && recipe.bytes.iter().all(|id| text(id).is_some());
-        if by_bytes.len() < recipe.ids.len() || !fallback {
+        let unigram = if parts.pattern == UNIGRAM { Some(Unigram::of(scores)?) } else { None };
+        let fallback = [0, 256].contains(&parts.bytes.len()) && parts.bytes.iter().all(|id| text(id).is_some());
+        if by_bytes.len() < parts.ids.len() || !fallback {
             return None;
         }
-        let merges = recipe.merges.iter().flatten().zip(0..);
+        let merges = parts.merges.iter().flatten().zip(0..);
         let mut by_pair = FxHashMap::default();
         for (&[left, right, merged], rank) in merges {
             by_pair.insert((left, right), (rank, merged));
         }
-        let added: Vec<Box<[u8]>> = recipe.added.iter().map(|id| Some(text(id)?.into())).collect::<Option<_>>()?;
+        let added: Vec<Box<[u8]>> = parts.added.iter().map(|id| Some(text(id)?.into())).collect::<Option<_>>()?;
         let mut begins = Box::new([false; 256]);
         added.iter().filter_map(|content| content.first()).for_each(|&byte| begins[usize::from(byte)] = true);
-        Some(Model { recipe: recipe.clone(), cuts, by_bytes, by_pair, unigram, added, begins })
+        Some(Model { parts: parts.clone(), cuts, by_bytes, by_pair, unigram, added, begins })
     }
 
     /// What made this model.
-    pub fn recipe(&self) -> &Recipe {
-        &self.recipe
+    pub fn parts(&self) -> &ModelParts {
+        &self.parts
     }
 
     /// Texts of more bytes are not known, counted from their start or from a special token on.
@@ -163,14 +134,14 @@ impl Model {
 
     /// Whether `id` is taken out of a text before it is cut into pieces, so that a fresh piece follows it.
     pub fn is_added(&self, id: u32) -> bool {
-        self.recipe.added.contains(&id)
+        self.parts.added.contains(&id)
     }
 
     /// Bytes that the tables occupy, about.
     pub fn memory_bytes(&self) -> usize {
-        let recipe = 4 * self.recipe.ids.len() + 12 * self.recipe.merges.as_ref().map_or(0, Vec::len);
+        let parts = 4 * self.parts.ids.len() + 12 * self.parts.merges.as_ref().map_or(0, Vec::len);
         let pairs = if let Cuts::Pairs(pairs) = &self.cuts { pairs.memory_bytes() } else { 0 };
-        recipe + pairs + self.by_bytes.keys().map(|k| k.len() + 32).sum::<usize>() + 20 * self.by_pair.capacity()
+        parts + pairs + self.by_bytes.keys().map(|k| k.len() + 32).sum::<usize>() + 20 * self.by_pair.capacity()
     }
 
     /// The certain pieces of `text`.
@@ -219,17 +190,17 @@ impl Model {
 
     /// Whether a piece that is a token is that token, whatever merging makes of it.
     pub fn takes_whole(&self) -> bool {
-        self.recipe.whole
+        self.parts.whole
     }
 
     /// Whether an ASCII character may become another one by what follows it, in the way that normal form C does.
     pub fn may_compose(&self, byte: u8) -> bool {
-        self.recipe.nfc && (byte.is_ascii_alphabetic() || matches!(byte, b'<' | b'=' | b'>'))
+        self.parts.nfc && (byte.is_ascii_alphabetic() || matches!(byte, b'<' | b'=' | b'>'))
     }
 
     /// Whether text is brought into normal form C.
     pub fn composes(&self) -> bool {
-        self.recipe.nfc
+        self.parts.nfc
     }
 
     /// How much of `text` is certain to be cut by the pattern alone, and whether that is a complete text.
@@ -244,7 +215,7 @@ impl Model {
             // What stands for a space would be taken for one.
             Cuts::Pairs(_) => valid.find(['\u{2581}', '\0']).unwrap_or(valid.len()),
         };
-        if self.recipe.nfc {
+        if self.parts.nfc {
             let stays = |c: char| COMPOSED.iter().any(|&(lo, hi)| (lo..=hi).contains(&c));
             end = end.min(valid.find(|c| !stays(c)).unwrap_or(end));
         }
@@ -254,7 +225,7 @@ impl Model {
         // An added token begins at a character, so this is one too; if it were not, nothing would be known.
         let known = valid.get(..end).unwrap_or_default();
         let all = known.len() == text.len();
-        let settled = all && next != Next::Any || !self.recipe.nfc;
+        let settled = all && next != Next::Any || !self.parts.nfc;
         let combines = |c: char| !c.is_ascii() || self.may_compose(c as u8);
         match known.chars().next_back().filter(|&c| combines(c)) {
             Some(last) if !settled => (known.get(..known.len() - last.len_utf8()).unwrap_or_default(), false),
@@ -274,7 +245,7 @@ impl Model {
     /// The tokens of a whole piece.
     pub fn piece(&self, piece: &[u8]) -> Option<Vec<u32>> {
         match self.by_bytes.get(piece) {
-            Some(&(id, _)) if self.recipe.whole => Some(vec![id]),
+            Some(&(id, _)) if self.parts.whole => Some(vec![id]),
             _ => self.merge(piece),
         }
     }
@@ -291,7 +262,7 @@ impl Model {
         let mut parts = self.units(piece)?;
         let joined = |parts: &[(usize, u32)], i: usize| {
             let (&(from, left), &(_, right)) = (parts.get(i)?, parts.get(i + 1)?);
-            if self.recipe.merges.is_some() {
+            if self.parts.merges.is_some() {
                 return self.by_pair.get(&(left, right)).copied();
             }
             let to = parts.get(i + 2).map_or(piece.len(), |p| p.0);
@@ -319,7 +290,7 @@ impl Model {
             match id {
                 NO_TOKEN => {
                     for &byte in piece.get(from..to)? {
-                        out.push(*self.recipe.bytes.get(usize::from(byte))?);
+                        out.push(*self.parts.bytes.get(usize::from(byte))?);
                     }
                 }
                 id => out.push(id),

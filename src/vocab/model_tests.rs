@@ -9,15 +9,20 @@ const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{
 const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 /// Bytes, then `ab`, `abc`, `bc` and an added `<x>`.
-fn vocabulary(change: impl FnOnce(&mut Recipe)) -> Arc<Vocabulary> {
+fn vocabulary(change: impl FnOnce(&mut ModelParts)) -> Arc<Vocabulary> {
     let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
     tokens.extend(["ab", "abc", "bc", "<x>", ""].map(|t| t.as_bytes().to_vec()));
     let options =
         VocabularyOptions { eos_token_ids: vec![260], special_token_ids: vec![259], ..VocabularyOptions::default() };
-    let mut recipe =
-        Recipe { pattern: LLAMA3.into(), whole: true, ids: (0..259).collect(), added: vec![259], ..Recipe::default() };
-    change(&mut recipe);
-    Vocabulary::new(tokens, options).unwrap().with_model(&recipe)
+    let mut parts = ModelParts {
+        pattern: LLAMA3.into(),
+        whole: true,
+        ids: (0..259).collect(),
+        added: vec![259],
+        ..ModelParts::default()
+    };
+    change(&mut parts);
+    Vocabulary::new(tokens, options).unwrap().with_model(&parts)
 }
 
 fn pieces(v: &Vocabulary, text: &str) -> Vec<usize> {

@@ -1,6 +1,7 @@
 """Docstrings are the same in the stubs and in the compiled module; `make stubs` compares everything else."""
 
 import ast
+import re
 from pathlib import Path
 
 import interlock
@@ -27,6 +28,15 @@ def test_docstrings_agree():
         assert there == " ".join(text.split()), name
         count += 1
     assert count > 60
+
+
+def test_limits_name_their_defaults():
+    limits = interlock.Limits()
+    fields = [name for name in vars(interlock.Limits) if name.startswith("max_")]
+    for name in fields:
+        said = re.search(r"by default ([\d,]+)", getattr(interlock.Limits, name).__doc__)
+        assert said is not None and int(said[1].replace(",", "")) == getattr(limits, name), name
+    assert len(fields) >= 12
 
 
 def test_everything_public_is_exported():

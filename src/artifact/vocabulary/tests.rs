@@ -1,9 +1,23 @@
 use super::*;
-use crate::vocab::VocabularyOptions;
+use crate::vocab::{ModelParts, Next, SENTENCEPIECE, VocabularyOptions};
 
 fn sample() -> Arc<Vocabulary> {
     let options = VocabularyOptions { eos_token_ids: vec![1, 8], special_token_ids: vec![4], size: Some(33) };
-    Vocabulary::new(["a", "<eos>", "", "ab", "<user>", "a", "\u{e9}", "abc"], options).unwrap()
+    let parts = ModelParts {
+        pattern: SENTENCEPIECE.into(),
+        ids: vec![0, 3, 6, 7],
+        ranks: vec![3, 2, 1, 0],
+        added: vec![4],
+        ..ModelParts::default()
+    };
+    let v = Vocabulary::new(["a", "<eos>", "", "ab", "<user>", "a", "\u{e9}", "abc"], options).unwrap();
+    v.with_model(&parts)
+}
+
+/// What the tokenizer makes of a text.
+fn encoded(v: &Vocabulary, text: &str) -> Option<(Vec<u32>, bool)> {
+    let model = v.model()?;
+    Some(model.encode(text.as_bytes(), &model.pieces(text.as_bytes(), Next::Nothing).ends))
 }
 
 #[test]
@@ -20,6 +34,12 @@ fn a_mapped_vocabulary_is_the_same() {
     assert_eq!((w.eos_token_ids(), w.special_token_ids()), (v.eos_token_ids(), v.special_token_ids()));
     assert_eq!(pack(&w).to_bytes(), pack(&v).to_bytes());
     assert!(w.memory_bytes() < v.memory_bytes());
+    assert_eq!(w.model_parts(), v.model_parts());
+    for text in ["a", "ab", "\u{e9}a", "abcab", "<user>a"] {
+        assert_eq!(encoded(&w, text), encoded(&v, text), "{text}");
+    }
+    assert!(encoded(&w, "a").is_some_and(|(ids, all)| all && ids.len() == 1));
+    assert_eq!(pack(&w).to_bytes(), pack(&v).to_bytes(), "a model that was made changes nothing");
 }
 
 fn bytes_differ(w: &Vocabulary, v: &Vocabulary) -> bool {
@@ -39,9 +59,7 @@ fn forged_numbers_are_refused_or_harmless() {
         let bytes = whole.section::<u8>(section).unwrap().to_vec();
         for (at, value) in (0..bytes.len()).flat_map(|at| [0u8, 1, 2, 200, 255].map(|value| (at, value))) {
             let mut forged = PackWriter::new(Kind::Vocabulary, v.fingerprint());
-            for name in
-                [SIZE, BYTES, STARTS, EOS, SPECIAL, TRIE_BYTES, TRIE_ENDS, TRIE_DEPTHS, TRIE_STARTS, TRIE_TOKENS]
-            {
+            for name in SECTIONS {
                 let mut bytes = whole.section::<u8>(name).unwrap().to_vec();
                 if name == section {
                     bytes[at] = value;
@@ -54,6 +72,8 @@ fn forged_numbers_are_refused_or_harmless() {
                     refused += 1;
                 }
                 Ok(w) => {
+                    let ids = encoded(&w, "a<user>abc").map_or_else(Vec::new, |(ids, _)| ids);
+                    assert!(ids.iter().all(|&id| w.token_bytes(id).is_some()));
                     for node in 0..w.trie().len() as u32 {
                         let below = w.trie().subtree_tokens(node).iter();
                         assert!(below.chain(w.trie().tokens(node)).all(|&t| w.token_bytes(t).is_some()));

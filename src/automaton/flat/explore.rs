@@ -355,12 +355,12 @@ impl<'a> Explorer<'a> {
             }
         };
         if self.at.len() > self.max_states {
-            return Err(Error::limit("flat states", self.max_states as u64, self.at.len() as u64));
+            return Err(Error::limit("flat states", self.max_states as u64, self.at.len() as u64).of("max_flat_states"));
         }
         for (bytes, each) in [(self.kept, KEPT), (self.looked_at, LOOKED_AT)] {
             let most = self.max_states.saturating_mul(each);
             if bytes > most {
-                return Err(Error::limit("bytes of flat states", most as u64, bytes as u64));
+                return Err(Error::limit("bytes of flat states", most as u64, bytes as u64).of("max_flat_states"));
             }
         }
         go_on()?;

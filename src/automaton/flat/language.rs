@@ -71,7 +71,9 @@ pub fn witness(first: Source<'_>, second: Source<'_>, wanted: Wanted, max_states
             }
         }
         if pairs.len() > max_states {
-            return Err(Error::limit("pairs of flat states", max_states as u64, pairs.len() as u64));
+            return Err(
+                Error::limit("pairs of flat states", max_states as u64, pairs.len() as u64).of("max_flat_states")
+            );
         }
         go_on()?;
         i += 1;

@@ -230,7 +230,7 @@ impl<T> Builder<T> {
     pub fn open(&mut self, offset: usize, data: T) -> Result<()> {
         if self.open.len() > self.max_depth {
             let (limit, depth) = (self.max_depth as u64, self.open.len() as u64);
-            return Err(Error::limit("nesting of groups", limit, depth).at_offset(offset));
+            return Err(Error::limit("nesting of groups", limit, depth).of("max_depth").at_offset(offset));
         }
         self.open.push(Open { alternatives: Vec::new(), items: Vec::new(), last: Last::None, offset, data });
         Ok(())

@@ -4,12 +4,14 @@
 //! error and Annex B of the specification has another without ambiguity, Annex B holds: `\-` and other escaped
 //! punctuation, a literal `{`, `}` or `]`, `[\w-x]`, quantified lookahead, octal escapes that begin with 0. Escaped
 //! letters without a meaning stay errors, because engines disagree on them (`\Z` is an anchor elsewhere).
-//! Backreferences are refused as not regular.
+//! Backreferences are refused as not regular, once the rest of the pattern was read: a pattern with bad syntax is no
+//! pattern, whatever else it has.
 
 use super::ast::{Assert, Ast, Builder, Greed, INF, Last, Node, NodeId, Words};
 use super::reader::{Reader, count_limit, unsupported};
 use super::unicode::{self, Fold};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::SeededMap;
 use crate::limits::Limits;
 
 /// The flags in force at one place.
@@ -51,6 +53,13 @@ pub(super) struct Parser {
     pub(super) r: Reader,
     pub(super) b: Builder<(Group, Flags)>,
     pub(super) flags: Flags,
+    /// Where the last capture of each name begins.
+    names: SeededMap<String, usize>,
+    /// For each group that is open, the pattern itself included, where it begins, and where the last bar stands in it or
+    /// in one around it. Places count from one.
+    open: Vec<(usize, usize)>,
+    /// The first backreference.
+    refused: Option<Error>,
 }
 
 /// Reads `flags` as a caller passes them. `d`, `g` and `y` say nothing about the language and `u` always holds.
@@ -71,7 +80,8 @@ pub(super) fn parse_flags(letters: &str) -> Result<Flags> {
 /// Parses a pattern.
 pub(super) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast, NodeId)> {
     let b = Builder::new(limits.max_depth, (Group::Plain, flags));
-    let mut p = Parser { r: Reader::new(pattern), b, flags };
+    let mut p =
+        Parser { r: Reader::new(pattern), b, flags, names: SeededMap::default(), open: vec![(0, 0)], refused: None };
     while let Some(c) = p.r.peek() {
         p.item(c)?;
     }
@@ -81,7 +91,7 @@ pub(super) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast
     let Some((root, ..)) = p.b.close() else {
         return Err(Error::new(ErrorKind::Internal, "the pattern has no outermost group"));
     };
-    Ok((p.b.ast, root))
+    p.refused.map_or(Ok((p.b.ast, root)), Err)
 }
 
 impl Parser {
@@ -89,7 +99,10 @@ impl Parser {
         let at = self.r.pos;
         self.r.pos += 1;
         match c {
-            '|' => self.b.bar(),
+            '|' => {
+                self.open.last_mut().into_iter().for_each(|(_, bar)| *bar = at + 1);
+                self.b.bar();
+            }
             '(' => self.open(at)?,
             ')' => self.close(at)?,
             '[' => {
@@ -149,6 +162,7 @@ impl Parser {
 
     fn open(&mut self, at: usize) -> Result<()> {
         let outer = self.flags;
+        self.open.push((at + 1, self.open.last().map_or(0, |(_, bar)| *bar)));
         if !self.r.eat('?') {
             return self.b.open(at, (Group::Plain, outer));
         }
@@ -161,7 +175,7 @@ impl Parser {
                     Group::Look { behind: true, negative: c == '!' }
                 }
                 _ => {
-                    self.name()?;
+                    self.named_capture(at)?;
                     Group::Plain
                 }
             },
@@ -176,15 +190,31 @@ impl Parser {
         self.b.open(at, (group, outer))
     }
 
-    /// A group name and its closing bracket. That names are distinct is not checked: the specification allows
-    /// repeated names in different alternatives, and names have no meaning without backreferences.
-    pub(super) fn name(&mut self) -> Result<()> {
+    /// The name of the capture that begins at `at`. Another one may have it in another alternative, so in a group that
+    /// was open before that one and has had a bar since. Where the last one of the name is in another alternative, so
+    /// are those before it.
+    fn named_capture(&mut self, at: usize) -> Result<()> {
+        let place = self.r.pos;
+        let name = self.name()?;
+        let apart = |last: &usize| {
+            let around = self.open.partition_point(|(begin, _)| begin < last);
+            self.open[..around].last().is_some_and(|(_, bar)| bar > last)
+        };
+        if self.names.get(&name).is_some_and(|last| !apart(last)) {
+            return Err(self.r.error(format!("another group has the name {name:?}"), place));
+        }
+        self.names.insert(name, at + 1);
+        Ok(())
+    }
+
+    /// A group name and its closing bracket.
+    pub(super) fn name(&mut self) -> Result<String> {
         let at = self.r.pos;
         let name = self.r.until('>').unwrap_or_default();
         let mut chars = name.chars();
         let good = chars.next().is_some_and(|c| "_$".contains(c) || c.is_alphabetic())
             && chars.all(|c| "_$\u{200C}\u{200D}".contains(c) || c.is_alphanumeric());
-        if good { Ok(()) } else { Err(self.r.error("invalid capture group name", at)) }
+        if good { Ok(name) } else { Err(self.r.error("invalid capture group name", at)) }
     }
 
     fn modifiers(&mut self, first: char, at: usize) -> Result<Flags> {
@@ -208,6 +238,7 @@ impl Parser {
             return Err(self.r.error("unmatched )", at));
         }
         let Some((n, offset, (group, outer))) = self.b.close() else { return Ok(()) };
+        self.open.pop();
         self.flags = outer;
         match group {
             Group::Plain => self.b.add(n, Last::Item),
@@ -220,8 +251,9 @@ impl Parser {
         Ok(())
     }
 
-    /// The refusal of a backreference.
-    pub(super) fn backreference(&self, at: usize) -> Error {
-        unsupported("a backreference", at)
+    /// A backreference, which is refused in the end.
+    pub(super) fn backreference(&mut self, at: usize) {
+        self.refused.get_or_insert_with(|| unsupported("a backreference", at));
+        self.b.node(Node::Empty, at, Last::Item);
     }
 }

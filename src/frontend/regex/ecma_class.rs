@@ -48,12 +48,13 @@ impl Parser {
             Some('b') => Some(Assert::Boundary(words)),
             Some('B') => Some(Assert::NotBoundary { words, never_empty: false }),
             Some(c @ '1'..='9') => {
-                return Err(self.numbered(c, at));
+                return self.numbered(c, at);
             }
             Some('k') if self.r.peek_at(1) == Some('<') => {
                 self.r.pos += 2;
                 self.name()?;
-                return Err(self.backreference(at));
+                self.backreference(at);
+                return Ok(());
             }
             _ => None,
         };
@@ -69,18 +70,19 @@ impl Parser {
         Ok(())
     }
 
-    fn numbered(&self, first: char, at: usize) -> crate::error::Error {
+    fn numbered(&mut self, first: char, at: usize) -> Result<()> {
         let mut n = first.to_digit(10).unwrap_or(0) as usize;
         let mut i = 1;
         while let Some(d) = self.r.peek_at(i).and_then(|c| c.to_digit(10)) {
             n = n.saturating_mul(10).saturating_add(d as usize);
             i += 1;
         }
-        if n <= self.r.count_captures() {
-            self.backreference(at)
-        } else {
-            self.r.error(format!("invalid group reference {n}"), at)
+        if n > self.r.count_captures() {
+            return Err(self.r.error(format!("invalid group reference {n}"), at));
         }
+        self.r.pos += i;
+        self.backreference(at);
+        Ok(())
     }
 
     /// Escapes that mean the same inside and outside of brackets.

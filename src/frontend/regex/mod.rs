@@ -88,7 +88,8 @@ pub fn lower_choices(x: &mut Exprs, choices: &[String]) -> ExprId {
 
 fn lower(x: &mut Exprs, pattern: &str, options: &RegexOptions, search: bool, limits: &Limits) -> Result<ExprId> {
     if pattern.len() > limits.max_source_bytes {
-        return Err(Error::limit("bytes of a pattern", limits.max_source_bytes as u64, pattern.len() as u64));
+        return Err(Error::limit("bytes of a pattern", limits.max_source_bytes as u64, pattern.len() as u64)
+            .of("max_source_bytes"));
     }
     let (tree, root) = match options.dialect {
         Dialect::Python => python::parse(pattern, python::parse_flags(&options.flags)?, limits)?,

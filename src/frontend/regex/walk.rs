@@ -227,11 +227,11 @@ impl Walk<'_> {
             self.x.check()?;
             let (most, now) = (self.limits.max_expr_nodes as u64, self.konts.len().max(self.memo.len()) as u64);
             if now > most {
-                return Err(Error::limit("steps around assertions", most, now));
+                return Err(Error::limit("steps around assertions", most, now).of("max_expr_nodes"));
             }
             let (most, now) = (self.limits.max_explored_states as u64, self.contexts.len() as u64);
             if now > most {
-                return Err(Error::limit("contexts of look-behind", most, now));
+                return Err(Error::limit("contexts of look-behind", most, now).of("max_explored_states"));
             }
         }
         Ok(self.memo.get(&root).copied().unwrap_or(Exprs::NEVER))

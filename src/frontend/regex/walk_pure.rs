@@ -175,7 +175,9 @@ impl Walk<'_> {
             edges.push(out);
             let most = self.limits.max_explored_states;
             if order.len() > most {
-                return Err(Error::limit("contexts of look-behind", most as u64, order.len() as u64));
+                return Err(
+                    Error::limit("contexts of look-behind", most as u64, order.len() as u64).of("max_explored_states")
+                );
             }
         }
         let mut rests: Vec<(ExprId, Vec<bool>)> = Vec::new();

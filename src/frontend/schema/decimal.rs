@@ -21,7 +21,7 @@ pub struct Decimal {
 }
 
 /// Exponents beyond this are refused, so that sums of exponents and lengths never overflow.
-const MAX_EXPONENT: i64 = 1 << 48;
+pub const MAX_EXPONENT: i64 = 1 << 48;
 
 /// Longest plain spelling that [`Decimal`]'s `Display` writes before it turns to an exponent.
 const MAX_PLAIN: i64 = 40;

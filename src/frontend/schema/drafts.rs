@@ -98,6 +98,8 @@ pub struct Dialect {
     pub validation: bool,
     /// `unevaluatedItems`, `unevaluatedProperties`.
     pub unevaluated: bool,
+    /// `format`.
+    pub format: bool,
     /// `format` asserts whatever the options say.
     pub format_assertion: bool,
 }
@@ -105,7 +107,7 @@ pub struct Dialect {
 impl Dialect {
     /// The draft with its standard vocabularies.
     pub const fn of(draft: Draft) -> Self {
-        Dialect { draft, applicator: true, validation: true, unevaluated: true, format_assertion: false }
+        Dialect { draft, applicator: true, validation: true, unevaluated: true, format: true, format_assertion: false }
     }
 
     /// Whether `keyword` means something.
@@ -117,6 +119,7 @@ impl Dialect {
                 Vocabulary::Applicator => self.applicator,
                 Vocabulary::Validation => self.validation,
                 Vocabulary::Unevaluated => self.unevaluated,
+                Vocabulary::Format => self.format,
             }
     }
 }
@@ -127,6 +130,7 @@ enum Vocabulary {
     Applicator,
     Validation,
     Unevaluated,
+    Format,
 }
 
 macro_rules! keywords {
@@ -231,8 +235,8 @@ keywords! {
     MaxProperties "maxProperties" ALL Validation Plain,
     Required "required" ALL Validation Plain,
     DependentRequired "dependentRequired" SINCE_2019 Validation Plain,
-    // Which vocabulary holds it differs; whether it asserts is decided where it is read.
-    Format "format" ALL Core Plain,
+    // Whether it asserts is decided where it is read.
+    Format "format" ALL Format Plain,
 }
 
 /// Formats that can be enforced.
@@ -297,7 +301,7 @@ pub fn custom_dialect(tape: &Tape<'_>) -> Result<Dialect> {
     let own = tape.get(NodeId::ROOT, "$schema").and_then(|n| tape.string(n)).and_then(Draft::of_uri);
     let mut dialect = Dialect::of(own.unwrap_or(Draft::Unstated));
     let Some(list) = tape.get(NodeId::ROOT, "$vocabulary") else { return Ok(dialect) };
-    (dialect.applicator, dialect.validation, dialect.unevaluated) = (false, false, false);
+    (dialect.applicator, dialect.validation, dialect.unevaluated, dialect.format) = (false, false, false, false);
     for (uri, value) in tape.members(list) {
         let required = *tape.kind(value) == Kind::Bool(true);
         let path = uri.strip_prefix("https://json-schema.org/draft/").unwrap_or_default();
@@ -308,10 +312,10 @@ pub fn custom_dialect(tape: &Tape<'_>) -> Result<Dialect> {
             "2020-12/vocab/applicator" => dialect.applicator = true,
             "2020-12/vocab/unevaluated" => dialect.unevaluated = true,
             "2019-09/vocab/validation" | "2020-12/vocab/validation" => dialect.validation = true,
-            "2019-09/vocab/format" => dialect.format_assertion = required,
-            "2020-12/vocab/format-assertion" => dialect.format_assertion = true,
-            "2020-12/vocab/format-annotation"
-            | "2019-09/vocab/meta-data"
+            "2019-09/vocab/format" => (dialect.format, dialect.format_assertion) = (true, required),
+            "2020-12/vocab/format-assertion" => (dialect.format, dialect.format_assertion) = (true, true),
+            "2020-12/vocab/format-annotation" => dialect.format = true,
+            "2019-09/vocab/meta-data"
             | "2020-12/vocab/meta-data"
             | "2019-09/vocab/content"
             | "2020-12/vocab/content" => {}

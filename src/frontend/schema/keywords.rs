@@ -1,6 +1,6 @@
 //! Values of keywords: numbers, counts, names and types, or an error that says what was expected.
 
-use super::decimal::Decimal;
+use super::decimal::{Decimal, MAX_EXPONENT};
 use super::model::Types;
 use super::text::{Kind, NodeId, Tape};
 use crate::error::{Error, ErrorKind, Result};
@@ -49,10 +49,26 @@ pub fn each_string<T>(tape: &Tape<'_>, node: NodeId, mut of: impl FnMut(&str) ->
     Ok(out)
 }
 
+/// Any value.
+pub fn value(tape: &Tape<'_>, node: NodeId) -> Result<Value> {
+    let far = |text: &&str| text.contains(['e', 'E']) && Decimal::parse(text).is_none();
+    match tape.numbers(node).find(far) {
+        Some(text) => Err(out_of_range(text)),
+        None => tape.to_value(node),
+    }
+}
+
 /// An array of any values.
 pub fn values(tape: &Tape<'_>, node: NodeId) -> Result<Vec<Value>> {
     let Kind::Array(_) = tape.kind(node) else { return expected("an array") };
-    tape.items(node).map(|i| tape.to_value(i)).collect()
+    tape.items(node).map(|i| value(tape, i)).collect()
+}
+
+/// The refusal of a number that is too far from one to be computed with.
+fn out_of_range(text: &str) -> Error {
+    let exponent = text.rsplit(['e', 'E']).next().unwrap_or_default();
+    let beyond = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(u64::MAX);
+    Error::limit("the exponent of a number", MAX_EXPONENT.unsigned_abs(), beyond)
 }
 
 /// A number of any precision.
@@ -60,7 +76,7 @@ pub fn number(tape: &Tape<'_>, node: NodeId) -> Result<Decimal> {
     let Kind::Number(text) = tape.kind(node) else { return expected("a number") };
     match Decimal::parse(text) {
         Some(d) => Ok(d),
-        None => Err(Error::new(ErrorKind::Schema, format!("the exponent of {text} is out of range"))),
+        None => Err(out_of_range(text)),
     }
 }
 
@@ -74,9 +90,10 @@ pub fn positive(tape: &Tape<'_>, node: NodeId) -> Result<Decimal> {
 /// string, array or object is that long, so the meaning is the same.
 pub fn count(tape: &Tape<'_>, node: NodeId) -> Result<u64> {
     let Kind::Number(text) = tape.kind(node) else { return expected("a whole number") };
-    let Some(d) = Decimal::parse(text).filter(|d| !d.negative && d.exponent >= 0) else {
+    let d = Decimal::parse(text).ok_or_else(|| out_of_range(text))?;
+    if d.negative || d.exponent < 0 {
         return expected("a whole number that is not negative");
-    };
+    }
     let mut n: u64 = 0;
     for digit in &d.digits {
         n = n.saturating_mul(10).saturating_add(u64::from(*digit));

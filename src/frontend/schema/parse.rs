@@ -121,7 +121,9 @@ impl<'t> Parser<'t> {
             }
         }
         if self.places.len() >= self.limits.max_rules {
-            return Err(Error::limit("schemas", self.limits.max_rules as u64, self.places.len() as u64 + 1));
+            return Err(
+                Error::limit("schemas", self.limits.max_rules as u64, self.places.len() as u64 + 1).of("max_rules")
+            );
         }
         go_on()?;
         self.places.push(Place { id: new, doc, node, resource, scope });
@@ -216,7 +218,9 @@ impl Object<'_, '_> {
             };
             if !self.dialect.has(keyword) {
                 if !SILENT.contains(&key) && keyword != Keyword::Defs {
-                    self.row(key, Enforcement::Ignored, format!("not a keyword of {}", draft.name()))?;
+                    let left_out = Dialect::of(draft).has(keyword);
+                    let whose = if left_out { "the metaschema's vocabularies" } else { draft.name() };
+                    self.row(key, Enforcement::Ignored, format!("not a keyword of {whose}"))?;
                 }
                 continue;
             }
@@ -287,7 +291,7 @@ impl Object<'_, '_> {
                 self.out.bare_integers = self.dialect.draft == Draft::D4;
             }
             Keyword::Enum => self.out.enumeration = Some(keywords::values(tape, value)?),
-            Keyword::Const => self.out.constant = Some(Box::new(tape.to_value(value)?)),
+            Keyword::Const => self.out.constant = Some(Box::new(keywords::value(tape, value)?)),
             Keyword::Minimum => self.out.minimum = Some(Box::new(keywords::number(tape, value)?)),
             Keyword::Maximum => self.out.maximum = Some(Box::new(keywords::number(tape, value)?)),
             Keyword::ExclusiveMinimum | Keyword::ExclusiveMaximum => self.exclusive(keyword, value)?,
@@ -350,7 +354,8 @@ impl Object<'_, '_> {
             self.out.items = Some(self.child(value, "items", Step::None)?);
             return Ok(());
         };
-        if self.dialect.draft == Draft::D2020 || tape.get(self.place.node, "prefixItems").is_some() {
+        let has_prefix = || tape.get(self.place.node, "prefixItems").is_some();
+        if self.dialect.draft == Draft::D2020 || (self.dialect.draft == Draft::Unstated && has_prefix()) {
             return Err(Error::new(ErrorKind::Schema, "a schema is expected; a list of schemas is `prefixItems` here"));
         }
         self.later.item_list = true;

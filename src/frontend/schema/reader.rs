@@ -86,7 +86,9 @@ impl<'t> Reader<'t> {
                 Some(first @ (b'{' | b'[')) => {
                     if open.len() >= self.max_depth {
                         let (limit, found) = (self.max_depth as u64, open.len() as u64 + 1);
-                        return Err(Error::limit("depth of schema", limit, found).at(Place::Byte(self.pos)));
+                        return Err(Error::limit("depth of schema", limit, found)
+                            .of("max_depth")
+                            .at(Place::Byte(self.pos)));
                     }
                     self.pos += 1;
                     let is_object = first == b'{';

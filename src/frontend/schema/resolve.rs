@@ -225,7 +225,7 @@ impl<'t> Documents<'t> {
         self.uri_bytes += uri.len();
         let limit = self.limits.max_source_bytes;
         if self.uri_bytes > limit {
-            return Err(Error::limit("bytes of URIs", limit as u64, self.uri_bytes as u64));
+            return Err(Error::limit("bytes of URIs", limit as u64, self.uri_bytes as u64).of("max_source_bytes"));
         }
         Ok(())
     }
@@ -458,5 +458,9 @@ fn in_document(uri: &str, e: &Error) -> Error {
 /// Bounds the memory for places: below one long key, every place repeats that key.
 pub fn check_pointers(bytes: usize, limits: &Limits) -> Result<()> {
     let limit = limits.max_source_bytes;
-    if bytes > limit { Err(Error::limit("bytes of JSON Pointers", limit as u64, bytes as u64)) } else { Ok(()) }
+    if bytes > limit {
+        Err(Error::limit("bytes of JSON Pointers", limit as u64, bytes as u64).of("max_source_bytes"))
+    } else {
+        Ok(())
+    }
 }

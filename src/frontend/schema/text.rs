@@ -75,7 +75,9 @@ impl<'t> Tape<'t> {
     pub fn read(text: &'t str, limits: &Limits) -> Result<Self> {
         let max_bytes = limits.max_source_bytes.min(u32::MAX as usize / 2);
         if text.len() > max_bytes {
-            return Err(Error::limit("bytes of schema text", max_bytes as u64, text.len() as u64));
+            return Err(
+                Error::limit("bytes of schema text", max_bytes as u64, text.len() as u64).of("max_source_bytes")
+            );
         }
         reader::read(text, limits.max_depth.min(DEPTH_CEILING))
     }
@@ -124,6 +126,14 @@ impl<'t> Tape<'t> {
                 next = self.end(id).0;
                 (key, id)
             })
+        })
+    }
+
+    /// The numbers at a node and below it, as they are written.
+    pub fn numbers(&self, node: NodeId) -> impl Iterator<Item = &str> + use<'_, 't> {
+        (node.0..self.end(node).0).filter_map(|i| match self.kind(NodeId(i)) {
+            Kind::Number(text) => Some(&**text),
+            _ => None,
         })
     }
 

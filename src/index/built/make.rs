@@ -53,7 +53,7 @@ pub fn complete(
     if let Engine::Document { program, .. } = &index.0.engine
         && let Some(least) = least_configurations(program, max_states)
     {
-        return Err(Error::limit("flat states", max_states as u64, least));
+        return Err(Error::limit("flat states", max_states as u64, least).of("max_flat_states"));
     }
     let ahead = Arc::new(Ahead::new(index));
     let _stop = Stop(&ahead);

@@ -4,14 +4,14 @@
 //! the forms that are known: no normaliser or NFC; patterns that split, then byte-level letters; merges without
 //! dropout, affixes or byte fallback; added tokens that take no spaces with them. Or, of the sentencepiece kind: spaces
 //! become `▁`, nothing splits, and characters that are no tokens fall back to bytes. Unigram models have to mark spaces
-//! in the same way, may split in front of them, and fall back to nothing. Otherwise there is no recipe.
+//! in the same way, may split in front of them, and fall back to nothing. Otherwise there is no model.
 
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
 use super::byte_level::bytes_of;
 use crate::vocab::split::GPT2;
-use crate::vocab::{Recipe, SENTENCEPIECE, UNIGRAM};
+use crate::vocab::{ModelParts, SENTENCEPIECE, UNIGRAM};
 
 fn kind(of: &Value) -> Option<&str> {
     of.get("type")?.as_str()
@@ -93,8 +93,8 @@ fn added_tokens(document: &Map<String, Value>) -> Option<(Vec<u32>, Vec<&str>)> 
     Some((added, contents))
 }
 
-/// The recipe of a unigram model. A piece with a `▁` inside is never met where the text is cut in front of each.
-fn unigram(document: &Map<String, Value>, model: &Value) -> Option<Recipe> {
+/// The parts of a unigram model. A piece with a `▁` inside is never met where the text is cut in front of each.
+fn unigram(document: &Map<String, Value>, model: &Value) -> Option<ModelParts> {
     let cut = marks_spaces(document)?;
     if !is_unset(model.get("byte_fallback")) {
         return None;
@@ -120,11 +120,11 @@ fn unigram(document: &Map<String, Value>, model: &Value) -> Option<Recipe> {
             ranks.push((score as f32).to_bits());
         }
     }
-    Some(Recipe { pattern: UNIGRAM.to_owned(), ids, ranks, added, ..Recipe::default() })
+    Some(ModelParts { pattern: UNIGRAM.to_owned(), ids, ranks, added, ..ModelParts::default() })
 }
 
-/// The recipe of a document; `None` if any part of it is not of a known form.
-pub(super) fn read(document: &Map<String, Value>) -> Option<Recipe> {
+/// The parts of a document's model; `None` if any part of it is not of a known form.
+pub(super) fn read(document: &Map<String, Value>) -> Option<ModelParts> {
     let model = document.get("model")?;
     if kind(model) == Some("Unigram") {
         return unigram(document, model);
@@ -165,7 +165,7 @@ pub(super) fn read(document: &Map<String, Value>) -> Option<Recipe> {
     by_text.retain(|text, id| !contents.contains(text) && !bytes.contains(id));
     let mut ids: Vec<u32> = by_text.into_values().collect();
     ids.sort_unstable();
-    Some(Recipe {
+    Some(ModelParts {
         pattern: if marked { SENTENCEPIECE.to_owned() } else { pattern(document.get("pre_tokenizer")?)? },
         whole: model.get("ignore_merges").and_then(Value::as_bool).unwrap_or(false),
         nfc: normalizer.is_some() && !marked,

@@ -42,7 +42,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{MAX_SIZE, Recipe, Vocabulary, VocabularyOptions};
+use super::{MAX_SIZE, ModelParts, Vocabulary, VocabularyOptions};
 use crate::error::{Error, ErrorKind, Result};
 use config::Config;
 
@@ -59,7 +59,7 @@ struct Table {
     /// The stop ids that the file itself declares.
     eos: Vec<u32>,
     /// How the tokenizer encodes, where that is known.
-    model: Option<Recipe>,
+    model: Option<ModelParts>,
 }
 
 impl Table {
@@ -143,9 +143,10 @@ impl Table {
         };
         let vocabulary = Vocabulary::new(&self.tokens, options)?;
         // Added tokens that only the configuration lists are taken out of text as well, in a way that it does not say.
-        let lists = |recipe: &Recipe| config.added.iter().all(|a| recipe.added.iter().any(|&id| u64::from(id) == a.id));
+        let lists =
+            |parts: &ModelParts| config.added.iter().all(|a| parts.added.iter().any(|&id| u64::from(id) == a.id));
         Ok(match self.model.filter(lists).as_ref() {
-            Some(recipe) => vocabulary.with_model(recipe),
+            Some(parts) => vocabulary.with_model(parts),
             None => vocabulary,
         })
     }
@@ -199,13 +200,13 @@ pub fn load_bytes(data: &[u8], eos: Option<Vec<u32>>, size: Option<usize>) -> Re
 }
 
 /// How the tokenizer of a `tokenizer.json` encodes, if it is byte-level BPE of a known kind.
-pub fn recipe_of_json(data: &[u8]) -> Option<Recipe> {
+pub fn model_of_json(data: &[u8]) -> Option<ModelParts> {
     merges::read(&json::object(data).ok()?)
 }
 
 /// How the tokenizer of a sentencepiece model encodes, where that is known.
-pub fn recipe_of_sentencepiece(data: &[u8]) -> Option<Recipe> {
-    sentencepiece::recipe(data)
+pub fn model_of_sentencepiece(data: &[u8]) -> Option<ModelParts> {
+    sentencepiece::model(data)
 }
 
 fn parse(data: &[u8]) -> Result<Table> {

@@ -2,13 +2,13 @@
 //!
 //! A model is one message. Field 1 repeats the pieces in order of id (1: text, 2: score, 3: type), field 2 is how the
 //! model was trained (it names the end piece), fields 3 and 5 are the normalizers for encoding and decoding. Scores
-//! say how a model encodes, see [`recipe`]. A space is written `▁` (U+2581) in every piece, and a piece of type byte is
+//! say how a model encodes, see [`model`]. A space is written `▁` (U+2581) in every piece, and a piece of type byte is
 //! `<0xNN>`.
 
 use super::decoder::fallback_byte;
 use super::{Table, malformed, unsupported};
 use crate::error::Result;
-use crate::vocab::{Recipe, SENTENCEPIECE, UNIGRAM};
+use crate::vocab::{ModelParts, SENTENCEPIECE, UNIGRAM};
 
 /// The field numbers of `sentencepiece_model.proto` that are read.
 mod field {
@@ -105,7 +105,7 @@ pub(super) fn recognises(data: &[u8]) -> bool {
 /// How a model encodes; `None` for what is neither BPE nor unigram, for one that rewrites text, and where pieces are
 /// unused. BPE joins the neighbours whose piece has the highest score; unigram looks for the highest sum. User-defined
 /// pieces are taken out of a text first.
-pub(super) fn recipe(data: &[u8]) -> Option<Recipe> {
+pub(super) fn model(data: &[u8]) -> Option<ModelParts> {
     let (mut pieces, mut bytes, mut added) = (Vec::new(), Vec::new(), Vec::new());
     let (mut algorithm, mut joins, mut marks, mut rewrites) = (1, true, true, false);
     let mut suffix = false;
@@ -155,7 +155,7 @@ pub(super) fn recipe(data: &[u8]) -> Option<Recipe> {
     }
     if algorithm == 1 {
         let (ranks, ids) = pieces.into_iter().map(|(score, id)| (score.to_bits(), id)).unzip();
-        return Some(Recipe { pattern: UNIGRAM.to_owned(), ids, ranks, added, ..Recipe::default() });
+        return Some(ModelParts { pattern: UNIGRAM.to_owned(), ids, ranks, added, ..ModelParts::default() });
     }
     if algorithm != 2 {
         return None;
@@ -168,12 +168,12 @@ pub(super) fn recipe(data: &[u8]) -> Option<Recipe> {
         ranks.push(rank);
     }
     let ids = pieces.into_iter().map(|p| p.1).collect();
-    Some(Recipe { pattern: SENTENCEPIECE.to_owned(), ids, ranks, bytes, added, ..Recipe::default() })
+    Some(ModelParts { pattern: SENTENCEPIECE.to_owned(), ids, ranks, bytes, added, ..ModelParts::default() })
 }
 
 /// Reads a model.
 pub(super) fn read(data: &[u8]) -> Result<Table> {
-    let mut table = Table { model: recipe(data), ..Table::default() };
+    let mut table = Table { model: model(data), ..Table::default() };
     let mut controls: Vec<(u32, &[u8])> = Vec::new();
     let mut end_piece: &[u8] = b"</s>";
     for part in Fields(data) {

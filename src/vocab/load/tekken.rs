@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::json::{list_field, object_field, str_field, u64_field};
 use super::{MAX_SIZE, Table, malformed};
 use crate::error::Result;
-use crate::vocab::Recipe;
+use crate::vocab::ModelParts;
 
 /// The special tokens of files that do not list theirs, in order of id.
 const EARLY_NAMES: [&str; 20] = [
@@ -93,7 +93,7 @@ pub(super) fn read(document: &Map<String, Value>) -> Result<Table> {
     }
     if let Some(pattern) = config.get("pattern").and_then(Value::as_str) {
         let ids = (special as u32..all as u32).collect();
-        table.model = Some(Recipe { pattern: pattern.to_owned(), whole: true, ids, ..Recipe::default() });
+        table.model = Some(ModelParts { pattern: pattern.to_owned(), whole: true, ids, ..ModelParts::default() });
     }
     Ok(table)
 }

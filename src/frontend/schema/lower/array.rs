@@ -365,7 +365,9 @@ fn ways(cx: &mut Context<'_, '_>, facts: &ArrayFacts, i: usize, dead: &mut Optio
         partial = next;
         if partial.len() > cx.limits.max_alternatives {
             let n = partial.len() as u64;
-            return Err(Error::limit("ways of one element", cx.limits.max_alternatives as u64, n));
+            return Err(
+                Error::limit("ways of one element", cx.limits.max_alternatives as u64, n).of("max_alternatives")
+            );
         }
     }
     let mut out: Vec<Element> = Vec::new();

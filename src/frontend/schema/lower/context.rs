@@ -175,7 +175,8 @@ impl<'m, 'a> Context<'m, 'a> {
                 "steps of schema algebra",
                 self.limits.max_algebra_steps as u64,
                 self.steps as u64,
-            ));
+            )
+            .of("max_algebra_steps"));
         }
         self.x.check()
     }
@@ -223,6 +224,7 @@ impl<'m, 'a> Context<'m, 'a> {
         if self.rows.is_empty() {
             return;
         }
+        let negates = self.nodes.model.schemas.iter().any(|s| matches!(&s.kind, SchemaKind::Keywords(k) if negates(k)));
         let mut by_node: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
         for (i, r) in self.rows.iter().enumerate() {
             by_node.entry(r.0).or_default().push(i);
@@ -232,8 +234,15 @@ impl<'m, 'a> Context<'m, 'a> {
             let Some(rows) = by_node.get(&self.nodes.of_schema(SchemaId(i as u32))) else { continue };
             for &(_, keyword, enforcement, ref reason) in rows.iter().map(|&r| &self.rows[r]) {
                 if has(k, keyword) {
-                    let (pointer, reason) = (self.nodes.model.pointer(SchemaId(i as u32)), reason.clone());
-                    self.report.push(ReportRow { pointer, keyword: keyword.to_string(), enforcement, reason });
+                    let mut add = |enforcement, reason: &str| {
+                        let pointer = self.nodes.model.pointer(SchemaId(i as u32));
+                        let (keyword, reason) = (keyword.to_string(), reason.to_string());
+                        self.report.push(ReportRow { pointer, keyword, enforcement, reason });
+                    };
+                    add(enforcement, reason);
+                    if enforcement == Enforcement::Wider && negates {
+                        add(Enforcement::Narrower, NEGATED);
+                    }
                 }
             }
         }
@@ -301,7 +310,9 @@ impl<'m, 'a> Context<'m, 'a> {
         }
         let id = RuleId(self.queue.len() as u32);
         if self.queue.len() >= self.limits.max_rules {
-            return Err(Error::limit("rules", self.limits.max_rules as u64, self.queue.len() as u64 + 1));
+            return Err(
+                Error::limit("rules", self.limits.max_rules as u64, self.queue.len() as u64 + 1).of("max_rules")
+            );
         }
         let key: Rc<[Lit]> = lits.as_slice().into();
         self.queue.push(key.clone());
@@ -314,6 +325,22 @@ impl<'m, 'a> Context<'m, 'a> {
         let l = lits.iter().find(|l| !l.negated).or(lits.first());
         l.map_or(self.nodes.model.root, |l| self.nodes.get(l.node).origin)
     }
+}
+
+/// What a row says beside that something is left out.
+const NEGATED: &str = "what is left out is left out under negations, alternatives that exclude each other and counts as \
+                       well, so that less may be accepted there";
+
+/// Whether a schema accepts less where a part of it accepts more: by a negation, or a count from above, or because what
+/// one keyword is for another one is not.
+fn negates(k: &Keywords) -> bool {
+    k.not.is_some()
+        || k.one_of.is_some()
+        || k.if_.is_some()
+        || k.max_contains.is_some()
+        || k.unevaluated_items.is_some()
+        || k.unevaluated_properties.is_some()
+        || !k.pattern_properties.is_empty()
 }
 
 /// Whether a schema has one of the keywords that rows speak of.

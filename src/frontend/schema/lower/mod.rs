@@ -122,7 +122,8 @@ fn draft(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Result<Draft> {
     }
     let n = rule.arrays.len() + rule.objects.len();
     if n > cx.limits.max_alternatives {
-        return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n as u64));
+        return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n as u64)
+            .of("max_alternatives"));
     }
     Ok(Draft { rule, scalars, origin: cx.origin(lits), dead })
 }

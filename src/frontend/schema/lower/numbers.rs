@@ -3,6 +3,8 @@
 //! Numbers stay symbolic ([`NumberSet`]) through the whole algebra; only what is left in the end becomes an
 //! expression, piece by piece and without intersection or complement.
 
+use smallvec::SmallVec;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -55,6 +57,7 @@ impl Numbers {
 impl Context<'_, '_> {
     pub fn own_numbers(&mut self, id: NodeId, types: Types, keywords: Option<&Keywords>) -> Result<Numbers> {
         let mut b = NumberBounds::default();
+        let mut bounds: SmallVec<[&'static str; 5]> = SmallVec::new();
         match (types.0 & Types::INTEGER.0 != 0, types.0 & Types::NUMBER.0 & !Types::INTEGER.0 != 0) {
             (true, true) => {}
             (true, false) => {
@@ -76,16 +79,16 @@ impl Context<'_, '_> {
                 tighten(&mut b.max, d, true, false);
             }
             b.multiple_of = k.multiple_of.as_deref().into_iter().cloned().collect();
-            for (bounded, keyword) in [
+            let stated = [
                 (k.minimum.is_some(), "minimum"),
                 (k.maximum.is_some(), "maximum"),
                 (k.exclusive_minimum.is_some(), "exclusiveMinimum"),
                 (k.exclusive_maximum.is_some(), "exclusiveMaximum"),
                 (k.multiple_of.is_some(), "multipleOf"),
-            ] {
-                if bounded {
-                    self.row(id, keyword, Enforcement::Narrower, "bounded numbers are written without exponent");
-                }
+            ];
+            bounds.extend(stated.iter().filter(|bound| bound.0).map(|bound| bound.1));
+            for &keyword in &bounds {
+                self.row(id, keyword, Enforcement::Narrower, "bounded numbers are written without exponent");
             }
         }
         if b == NumberBounds::default() {
@@ -97,7 +100,7 @@ impl Context<'_, '_> {
             true => Ok(true),
             false => Ok(self.piece_expr(&piece)? != Exprs::NEVER),
         });
-        let live = made.map_err(|e| self.place(e, id, "minimum"))?;
+        let live = made.map_err(|e| self.place(e, id, bounds.first().copied().unwrap_or("type")))?;
         let pieces = if live { vec![piece] } else { Vec::new() };
         Ok(Numbers::of(NumberSet { points: Vec::new(), pieces }))
     }

@@ -75,7 +75,9 @@ pub(super) fn object_shapes(
         }
         if work.len() + out.len() > cx.limits.max_alternatives {
             let n = (work.len() + out.len()) as u64;
-            return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n));
+            return Err(
+                Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n).of("max_alternatives")
+            );
         }
         others.push(e);
         work.push((facts, others));

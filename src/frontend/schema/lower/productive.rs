@@ -290,7 +290,9 @@ impl Productive<'_, '_, '_> {
             }
             let limit = self.cx.limits.max_explored_states.saturating_mul(8);
             if looked > limit {
-                return Err(Error::limit("counts of contains explored", limit as u64, looked as u64));
+                return Err(
+                    Error::limit("counts of contains explored", limit as u64, looked as u64).of("max_explored_states")
+                );
             }
             self.cx.work(0)?;
             if next.is_empty() {

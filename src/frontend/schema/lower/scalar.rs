@@ -308,7 +308,8 @@ impl Context<'_, '_> {
             }
         }
         if out.sets.len() > self.limits.max_alternatives {
-            return Err(Error::limit("sets of strings", self.limits.max_alternatives as u64, out.sets.len() as u64));
+            return Err(Error::limit("sets of strings", self.limits.max_alternatives as u64, out.sets.len() as u64)
+                .of("max_alternatives"));
         }
         Ok(out)
     }

@@ -141,7 +141,8 @@ pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Res
         }
         let n = out.len() + stack.len();
         if n > cx.limits.max_alternatives {
-            return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n as u64));
+            return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n as u64)
+                .of("max_alternatives"));
         }
     }
     Ok(out)
@@ -382,7 +383,8 @@ fn subsets<K: Kind>(cx: &mut Context<'_, '_>, v: &[NodeId], scope: Scope) -> Res
             }
         }
         if sets.len() > cx.limits.max_alternatives {
-            return Err(Error::limit("sets of branches", cx.limits.max_alternatives as u64, sets.len() as u64));
+            return Err(Error::limit("sets of branches", cx.limits.max_alternatives as u64, sets.len() as u64)
+                .of("max_alternatives"));
         }
         cx.work(sets.len())?;
     }

@@ -46,7 +46,9 @@ pub(super) fn has_length(x: &mut Exprs, text: ExprId, min: u32, max: u32, limit:
         while i < layer.len() {
             looked += 1;
             if looked > limit {
-                return Err(Error::limit("states explored for a length", limit as u64, looked as u64));
+                return Err(
+                    Error::limit("states explored for a length", limit as u64, looked as u64).of("max_explored_states")
+                );
             }
             if n >= min && x.nullable(layer[i]) {
                 return Ok(true);

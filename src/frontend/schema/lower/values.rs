@@ -38,7 +38,7 @@ impl<'m> Nodes<'m> {
         Some(match v {
             Value::Null => Scalar::Null,
             Value::Bool(b) => Scalar::Bool(*b),
-            // A number that cannot be read would be a bug of serde_json; zero digits keep it a number.
+            // The parser has refused what cannot be read: exponents that are out of range.
             Value::Number(n) => {
                 spend(NUMBER_STEPS);
                 let text = n.to_string();
