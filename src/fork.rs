@@ -19,20 +19,24 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How long who waits sleeps.
+/// Sleep of a waiting thread between two looks.
 const MOMENT: Duration = Duration::from_micros(20);
 /// How long a fork waits at most. Work that takes longer may wait for whoever forks.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// To be called before the process forks: waits until no other thread holds a lock that the child would find held for
-/// ever, for ten seconds at most, and lets none begin to work.
-pub fn before() {
+/// ever, for ten seconds at most, and lets none begin to work. Whether none holds one.
+pub fn before() -> bool {
     FORKS.fetch_add(1, Ordering::SeqCst);
     let own = usize::from(DEPTH.get() > 0);
     let began = Instant::now();
-    while WORKING.load(Ordering::SeqCst) > own && began.elapsed() < PATIENCE {
+    while WORKING.load(Ordering::SeqCst) > own {
+        if began.elapsed() > PATIENCE {
+            return false;
+        }
         std::thread::sleep(MOMENT);
     }
+    true
 }
 
 /// To be called in the parent afterwards.

@@ -1,7 +1,9 @@
-//! Every bound on work, in one place, with its default and the reason for it.
+//! The bounds on work that a caller may set, and the sizes of the caches, with their defaults and the reasons for them.
+//! Bounds of single algorithms stand beside these.
 //!
 //! Limits count work, never time, so that the same input gives the same answer on every machine. They belong to one
-//! compile: one request cannot spend another's budget. They fire while compiling, with the limit and the value.
+//! compile: one request cannot spend another's budget. They fire while compiling or answering a question about a
+//! language, with the limit, the value and the field; `max_state_bytes` never does.
 
 /// Bytes of lexemes and their masks that one vocabulary's cache holds on to, whoever compiled them. Indexes keep their
 /// own lexemes alive, so what is forgotten is only compiled again.

@@ -5,7 +5,7 @@ mod support;
 use std::hash::Hasher;
 use std::sync::Arc;
 
-use interlock::artifact::grammar::Grammar;
+use interlock::artifact::index::IndexPack;
 use interlock::artifact::{Kind, Pack};
 use interlock::error::{Error, ErrorKind};
 use interlock::frontend::regex::{Dialect, RegexOptions};
@@ -30,8 +30,8 @@ fn schema(source: &str, v: &Arc<Vocabulary>) -> Option<Index> {
 /// The index in a pack that was made of `index`.
 fn open(bytes: &[u8], index: &Index, make: fn(&str, &Arc<Vocabulary>) -> Option<Index>) -> Index {
     let v = index.vocabulary().clone();
-    let pack = Pack::from_bytes(bytes, Kind::Grammar).unwrap();
-    let Grammar { index: fingerprint, recipe, built, .. } = Grammar::unpack(&pack).unwrap();
+    let pack = Pack::from_bytes(bytes, Kind::Index).unwrap();
+    let IndexPack { index: fingerprint, recipe, built, .. } = IndexPack::unpack(&pack).unwrap();
     let (tables, text) = built.expect("a built index has tables");
     Index::stored(Stored {
         vocabulary: v.clone(),
@@ -89,7 +89,7 @@ fn built_and_lazy_masks_are_the_same() {
             assert!(index.is_complete());
             let walked: Vec<u64> = (0..4).map(|seed| walk(&index, seed)).collect();
             assert!(expected == walked, "{source}: {threads} threads");
-            let bytes = Grammar::of(&index, source.to_owned(), None).unwrap().pack().to_bytes();
+            let bytes = IndexPack::of(&index, source.to_owned(), None).unwrap().pack().to_bytes();
             let stored = open(&bytes, &index, make);
             let walked: Vec<u64> = (0..4).map(|seed| walk(&stored, seed)).collect();
             assert!(expected == walked, "{source}: stored");
@@ -113,7 +113,7 @@ fn guides_of_a_stored_index_agree_on_and_off_its_tables() {
     for source in ["{}", r#"{"enum": [{"a": [1, 2]}, "b"]}"#] {
         let index = schema(source, &vocabulary::small()).unwrap();
         index.build(None, 200_000, |_, _| Ok(())).unwrap();
-        let bytes = Grammar::of(&index, source.to_owned(), None).unwrap().pack().to_bytes();
+        let bytes = IndexPack::of(&index, source.to_owned(), None).unwrap().pack().to_bytes();
         let stored = open(&bytes, &index, schema);
         let mut seen: Vec<(Vec<u8>, Vec<u32>)> = Vec::new();
         for seed in 0..6 {

@@ -94,7 +94,6 @@ impl Judge {
 fn enforced(index: &Index, keyword: &str) -> &'static str {
     match index.report().iter().find(|r| r.keyword == keyword).map(|r| r.enforcement) {
         None => "exact",
-        Some(Enforcement::Exact) => "exact",
         Some(Enforcement::Narrower) => "narrower",
         Some(Enforcement::Annotation) => "annotation",
         Some(Enforcement::Ignored) => "ignored",

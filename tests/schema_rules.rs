@@ -127,6 +127,29 @@ fn what_cannot_be_stated_is_refused_or_wider() {
     assert!(report.iter().any(|r| r.enforcement == Enforcement::Wider && r.pointer == "/not"));
 }
 
+/// What is left out below a negation leaves fewer documents, which the report says as well.
+#[test]
+fn what_is_left_out_under_a_negation_is_narrower_too() {
+    let options = SchemaOptions { on_unsupported: OnUnsupported::Warn, ..annotate() };
+    let limits = Limits::default();
+    let said = |schema: Value| {
+        let (model, mut report) = parse_schema(&schema.to_string(), &options, &limits).unwrap();
+        let _ = lower(&model, &options, &limits, &mut report);
+        let left_out = report.into_iter().filter(|r| r.keyword == "pattern" || r.keyword == "patternProperties");
+        left_out.map(|r| r.enforcement).collect::<Vec<_>>()
+    };
+    let pattern = json!({"pattern": "^(a+)b\\1$"});
+    let both = [Enforcement::Wider, Enforcement::Narrower];
+    assert_eq!(said(json!({"type": "string", "allOf": [pattern]})), [Enforcement::Wider]);
+    assert_eq!(said(json!({"type": "string", "oneOf": [pattern, {"maxLength": 3}]})), both);
+    let strings = json!({"type": "string", "pattern": "^(a+)b\\1$"});
+    assert_eq!(said(json!({"type": ["string", "null"], "not": strings})), both);
+    assert_eq!(said(json!({"type": "array", "contains": pattern, "maxContains": 1})), both);
+    let keys =
+        json!({"patternProperties": {"^(a+)b\\1$": {"type": "null"}}, "additionalProperties": {"type": "integer"}});
+    assert_eq!(said(keys), both);
+}
+
 #[test]
 fn limits_fire_with_their_value() {
     let anys: Vec<Value> =

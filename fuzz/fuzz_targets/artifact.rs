@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use interlock::artifact::grammar::Grammar;
-use interlock::artifact::{Kind, Pack, PackWriter, grammar, vocabulary};
+use interlock::artifact::index::IndexPack;
+use interlock::artifact::{Kind, Pack, PackWriter, index, vocabulary};
 use interlock::frontend::regex::{Dialect, RegexOptions};
 use interlock::index::report;
 use interlock::index::stored::Stored;
@@ -27,13 +27,15 @@ static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
 
 static PACKS: LazyLock<[Pack; 2]> = LazyLock::new(|| {
     let index = compile("(ab|12){1,9}x[^c]*", &VOCABULARY).expect("the pattern compiles");
-    let made = Grammar::of(&index, "(ab|12){1,9}x[^c]*".to_owned(), Some(4_096)).expect("it has tables");
+    let made = IndexPack::of(&index, "(ab|12){1,9}x[^c]*".to_owned(), Some(4_096)).expect("it has tables");
     let open = |writer: PackWriter, kind| Pack::from_bytes(&writer.to_bytes(), kind).expect("the pack is sound");
-    [open(made.pack(), Kind::Grammar), open(vocabulary::pack(&VOCABULARY), Kind::Vocabulary)]
+    [open(made.pack(), Kind::Index), open(vocabulary::pack(&VOCABULARY), Kind::Vocabulary)]
 });
 
 fn use_index(pack: &Pack, moves: &[u8]) {
-    let Ok(Grammar { index, recipe, size, built: Some((tables, text)), .. }) = Grammar::unpack(pack) else { return };
+    let Ok(IndexPack { index, recipe, size, built: Some((tables, text)), .. }) = IndexPack::unpack(pack) else {
+        return;
+    };
     if size != VOCABULARY.size() {
         return;
     }
@@ -61,13 +63,12 @@ fn use_index(pack: &Pack, moves: &[u8]) {
 
 fuzz_target!(|input: (Vec<(u8, u16, u8)>, Vec<u8>)| {
     let (changes, moves) = input;
-    if let Ok(pack) = Pack::from_bytes(&moves, Kind::Grammar) {
+    if let Ok(pack) = Pack::from_bytes(&moves, Kind::Index) {
         use_index(&pack, &moves);
     }
-    for (pack, kind, names) in [
-        (&PACKS[0], Kind::Grammar, &grammar::SECTIONS[..]),
-        (&PACKS[1], Kind::Vocabulary, &vocabulary::SECTIONS[..]),
-    ] {
+    for (pack, kind, names) in
+        [(&PACKS[0], Kind::Index, &index::SECTIONS[..]), (&PACKS[1], Kind::Vocabulary, &vocabulary::SECTIONS[..])]
+    {
         let mut forged = PackWriter::new(kind, pack.vocabulary());
         for (number, name) in names.iter().enumerate() {
             let mut bytes = pack.section::<u8>(name).map(|s| s.to_vec()).unwrap_or_default();
@@ -83,7 +84,7 @@ fuzz_target!(|input: (Vec<(u8, u16, u8)>, Vec<u8>)| {
         }
         let Ok(forged) = Pack::from_bytes(&forged.to_bytes(), kind) else { continue };
         match kind {
-            Kind::Grammar => use_index(&forged, &moves),
+            Kind::Index => use_index(&forged, &moves),
             Kind::Vocabulary => {
                 if let Ok(v) = vocabulary::unpack(&forged) {
                     drop(v.check());

@@ -251,10 +251,10 @@ class Limits:
 
 @final
 class ReportRow:
-    """One row of a report: how a keyword at a place of the source is enforced.
+    """One row of a report: how a keyword at a place of the source is enforced, where that is not exactly.
 
-    ``enforcement`` is ``"exact"``, ``"narrower"`` (accepts less than the source), ``"annotation"`` or ``"ignored"``
-    (the source's own draft says so), or ``"wider"`` (accepts more; only with ``on_unsupported="warn"``).
+    ``enforcement`` is ``"narrower"`` (accepts less than the source), ``"annotation"`` or ``"ignored"`` (the source's
+    own draft says so), or ``"wider"`` (accepts more; only with ``on_unsupported="warn"``).
     """
 
     @property
@@ -268,12 +268,12 @@ class ReportRow:
         """
 
     @property
-    def enforcement(self) -> Literal["exact", "narrower", "annotation", "ignored", "wider"]:
+    def enforcement(self) -> Literal["narrower", "annotation", "ignored", "wider"]:
         """How it is enforced."""
 
     @property
     def reason(self) -> str:
-        """Why, where it is not exact."""
+        """Why."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -498,8 +498,7 @@ class Index:
 
     @property
     def report(self) -> list[ReportRow]:
-        """A row for each keyword that is enforced otherwise than exactly, or that only annotates; empty for patterns.
-        """
+        """A row for each keyword that is enforced otherwise than exactly, or that only annotates; empty for patterns."""
 
     @property
     def num_states(self) -> int:
@@ -752,7 +751,7 @@ def _verify_vocabulary(path: str | os.PathLike[str]) -> str:
     """Check a vocabulary pack from its first byte to its last, and that it is true. Its fingerprint."""
 
 def _verify_pack(path: str | os.PathLike[str]) -> tuple[str, str, str]:
-    """Check every section of a grammar pack. The fingerprints of its vocabulary and its index, and its recipe."""
+    """Check every section of an index pack. The fingerprints of its vocabulary and its index, and its recipe."""
 
 def _restore_limits(values: dict[str, int]) -> Limits:
     """Rebuild pickled limits; ``pickle`` calls it."""

@@ -55,7 +55,7 @@ pub enum Kind {
     /// A vocabulary.
     Vocabulary = 1,
     /// An index.
-    Grammar = 2,
+    Index = 2,
 }
 
 impl Kind {

@@ -2,7 +2,7 @@
 //!
 //! A *pack* is a file of one container format: a header that says what it is and for which vocabulary, a table of named
 //! sections, and the sections, each with a checksum. [`mod@format`] is the container, [`vocabulary`] packs hold the
-//! bytes of every token and the trie, ready to be read in place, and [`grammar`] packs hold what an index was made
+//! bytes of every token and the trie, ready to be read in place, and [`index`] packs hold what an index was made
 //! from.
 //!
 //! What a reader may rely on:
@@ -18,7 +18,7 @@
 //! A pack is read by the version of interlock that wrote it. Another version refuses it and names both.
 
 pub mod format;
-pub mod grammar;
+pub mod index;
 pub mod vocabulary;
 
 pub use format::{Kind, Pack, PackWriter};

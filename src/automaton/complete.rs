@@ -188,16 +188,10 @@ impl<'a, 'f> Completer<'a, 'f> {
 
     /// Writes the rest of a scalar, or nothing where that makes a value that a unique array has, for instance.
     fn end_with(&mut self, end: &[u8]) -> Option<()> {
-        let place = self.pen.place();
-        self.pen.take_all(end)?;
-        if self.pen.node().kind != Kind::Scalar {
-            return Some(());
-        }
-        let done = self.pen.end_scalar();
-        if done.is_none() {
-            self.pen.back(place);
-        }
-        done
+        self.pen.try_all(|pen| {
+            pen.take_all(end)?;
+            if pen.node().kind != Kind::Scalar { Some(()) } else { pen.end_scalar() }
+        })
     }
 
     /// Whether what is open lies in an array of unique elements.

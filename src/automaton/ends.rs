@@ -14,10 +14,15 @@ use super::complete::preferred;
 use super::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
 use crate::hash::SeededMap;
 
-/// Places that one search goes on from, beside those of a straight way.
+/// Places that one search goes on from, and that it finds, beside those of a straight way and their neighbours.
 const MAX_SEARCHED: u32 = 8_000;
+const MAX_FOUND: usize = 32_000;
 /// The longest way that is looked for, in bytes.
 const MAX_WAY: u32 = 1 << 18;
+/// Bytes of states beyond which a lexeme is searched in a copy, and beyond which that is thrown away: a multiple of 86,400
+/// has as many states, and each search finds thousands.
+const MAX_STATES: usize = 4 << 20;
+const MAX_COPIED: usize = 16 << 20;
 /// Members of a lexeme that are listed, and places that are looked at for them.
 pub(super) const MAX_MEMBERS: usize = 512;
 /// The same, where a few will most often do.
@@ -43,13 +48,15 @@ struct Known {
     members: SeededMap<(Place, usize), Ways>,
     /// Bytes that both take.
     taken: usize,
+    /// A copy of the lexeme to search in.
+    copy: Option<Arc<Lexeme>>,
 }
 
 impl Known {
     /// Makes room for an entry that takes so many bytes.
     fn take(&mut self, bytes: usize) {
         if self.taken > MAX_KNOWN {
-            *self = Known::default();
+            *self = Known { copy: self.copy.take(), ..Known::default() };
         }
         self.taken += ENTRY + bytes;
     }
@@ -79,7 +86,7 @@ pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[
     if let Some(known) = known(lexeme).ways.get(&place) {
         return known.clone();
     }
-    let found: Option<Arc<[u8]>> = search(lexeme, place).map(Arc::from);
+    let found: Option<Arc<[u8]>> = in_bounds(lexeme, place, search).map(Arc::from);
     let mut known = known(lexeme);
     known.take(found.as_ref().map_or(0, |way| way.len()));
     known.ways.insert(place, found.clone());
@@ -90,6 +97,21 @@ fn known(lexeme: &Lexeme) -> MutexGuard<'_, Known> {
     lexeme.ends().0.lock().unwrap_or_else(|p| p.into_inner())
 }
 
+/// Searches a lexeme from a place, or a copy of it.
+fn in_bounds<T>(lexeme: &Lexeme, place: Place, search: impl FnOnce(&Lexeme, Place) -> T) -> T {
+    if !lexeme.is_full(MAX_STATES) {
+        return search(lexeme, place);
+    }
+    let held = known(lexeme).copy.clone().filter(|copy| !copy.is_full(MAX_COPIED));
+    let copy = held.unwrap_or_else(|| {
+        let copy = Arc::new(lexeme.copied());
+        known(lexeme).copy = Some(copy.clone());
+        copy
+    });
+    let state = copy.adopt(lexeme, place.0);
+    search(&copy, (state, place.1))
+}
+
 /// Some ways from a state of a lexeme to its end, shortest first, and no more than `most`: as [`shortest_end`], which
 /// is among them.
 pub(super) fn shortest_members(lexeme: &Lexeme, state: StateId, count: u32, most: usize) -> Ways {
@@ -97,7 +119,7 @@ pub(super) fn shortest_members(lexeme: &Lexeme, state: StateId, count: u32, most
     if let Some(found) = known(lexeme).members.get(&(place, most)) {
         return found.clone();
     }
-    let found: Ways = search_members(lexeme, place, most).into();
+    let found: Ways = in_bounds(lexeme, place, |lexeme, place| search_members(lexeme, place, most)).into();
     let mut known = known(lexeme);
     known.take(found.iter().map(|text| ENTRY + text.len()).sum());
     known.members.insert((place, most), found.clone());
@@ -139,6 +161,10 @@ fn search_members(lexeme: &Lexeme, (state, count): Place, most: usize) -> Vec<Ar
 
 /// Finds a shortest way from a place.
 fn search(lexeme: &Lexeme, start: Place) -> Option<Vec<u8>> {
+    let least = lexeme.least_bytes(start.0, start.1);
+    if least > MAX_WAY {
+        return None;
+    }
     // Bytes of one class lead to one state: the first of each is enough.
     let classes = lexeme.byte_classes();
     let mut seen = [false; 256];
@@ -149,9 +175,13 @@ fn search(lexeme: &Lexeme, start: Place) -> Option<Vec<u8>> {
     let mut nearest: SeededMap<Place, u32> = SeededMap::from_iter([(start, 0)]);
     // The least whole way first, then the one that has come farther, then the older one.
     let mut open = BinaryHeap::from([(Reverse(0u32), 0u32, Reverse(0usize))]);
-    let mut left = MAX_SEARCHED + lexeme.least_bytes(start.0, start.1).min(MAX_WAY);
+    let mut left = MAX_SEARCHED + least;
+    let most = MAX_FOUND + bytes.len() * least as usize;
     while let Some((_, far, Reverse(at))) = open.pop() {
         left = left.checked_sub(1)?;
+        if steps.len() > most {
+            return None;
+        }
         let (state, count, ..) = steps[at];
         if nearest.get(&(state, lexeme.significant_count(count))).is_some_and(|&n| n < far) {
             continue;

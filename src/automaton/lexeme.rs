@@ -206,36 +206,13 @@ impl Lexeme {
         }
         let all_live = all_live || exprs.is_all_live(expr);
         exprs.forget_live();
-        // What is derived from now on is made on use, where nothing may fail.
+        // What is derived from now on is made on use, where nothing may fail: it is bounded by its bytes instead; see
+        // `copy`.
         exprs.lift_limit();
-        let mut borders = [false; 256];
-        borders[0] = true;
-        exprs.byte_borders(expr, &mut borders);
-        if kind != Kind::Raw {
-            for b in *b"\"\\/bfnrtu" {
-                borders[b as usize] = true;
-                borders[b as usize + 1] = true;
-            }
-            for b in (b'0'..=b'9' + 1).chain(b'A'..=b'G').chain(b'a'..=b'g') {
-                borders[b as usize] = true;
-            }
-            borders[0x20] = true;
-            borders[0x80] = true;
-            borders[0xC0] = true;
-        }
-        let mut classes = Box::new([0u8; 256]);
-        let mut class = 0u8;
-        for b in 0..256usize {
-            if b > 0 && borders[b] {
-                class += 1;
-            }
-            classes[b] = class;
-        }
+        let classes = byte_classes(&exprs, expr, kind);
         let bounded = matches!(kind, Kind::Text { min, max } if min > 0 || max < INF);
         let bounds = if bounded { growth(&exprs, &mut table, expr) } else { Growth::default() };
         table.keep_all();
-        // Nothing may fail from here on, so what is found later is bounded by its bytes instead; see `copy`.
-        exprs.lift_limit();
         let lexeme = Lexeme {
             kind,
             start: FIRST,
@@ -246,8 +223,8 @@ impl Lexeme {
             ends: Ends::default(),
             reach,
             shared: Arc::new(Shared {
+                class_count: usize::from(classes[255]) + 1,
                 classes,
-                class_count: class as usize + 1,
                 states: AppendVec::default(),
                 any_text,
                 boolean: exprs.is_boolean(expr),
@@ -459,4 +436,25 @@ impl Lexeme {
         }
         out
     }
+}
+/// The classes of bytes that act alike in every state of `expr`, as far as it can be told from its parts; inside a JSON
+/// string, those that its syntax tells apart as well.
+fn byte_classes(exprs: &Exprs, expr: ExprId, kind: Kind) -> Box<[u8; 256]> {
+    let mut borders = [false; 256];
+    exprs.byte_borders(expr, &mut borders);
+    if kind != Kind::Raw {
+        for b in *b"\"\\/bfnrtu" {
+            borders[b as usize] = true;
+            borders[b as usize + 1] = true;
+        }
+        let hex = (b'0'..=b'9' + 1).chain(b'A'..=b'G').chain(b'a'..=b'g');
+        hex.chain([0x20, 0x80, 0xC0]).for_each(|b| borders[b as usize] = true);
+    }
+    let mut classes = Box::new([0u8; 256]);
+    let mut class = 0u8;
+    for b in 1..256usize {
+        class += u8::from(borders[b]);
+        classes[b] = class;
+    }
+    classes
 }

@@ -64,14 +64,22 @@ impl<'a, 'f> Pen<'a, 'f> {
         Some(())
     }
 
-    /// Writes all of `bytes` or nothing.
-    pub fn take_all(&mut self, bytes: &[u8]) -> Option<()> {
-        let place = self.place();
-        let done = bytes.iter().try_for_each(|&b| self.take(b));
+    /// Does all of `work` or nothing. What was stepped for nothing is given back at once: among thousands of elements
+    /// that must differ, most of what is tried is refused. `work` only steps.
+    pub fn try_all(&mut self, work: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+        let (place, mark, trace) = (self.place(), self.frames.arena.mark(), self.frames.arena.trace);
+        let done = work(self);
         if done.is_none() {
             self.back(place);
+            self.frames.arena.truncate(&mark);
+            self.frames.arena.trace = trace;
         }
         done
+    }
+
+    /// Writes all of `bytes` or nothing.
+    pub fn take_all(&mut self, bytes: &[u8]) -> Option<()> {
+        self.try_all(|pen| bytes.iter().try_for_each(|&b| pen.take(b)))
     }
 
     /// Writes a text behind the quote that opened it, and the quote that closes it, or nothing.

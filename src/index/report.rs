@@ -3,8 +3,7 @@
 use crate::frontend::schema::{Enforcement, ReportRow};
 
 /// The letters of enforcements.
-const LETTERS: [(char, Enforcement); 5] = [
-    ('e', Enforcement::Exact),
+const LETTERS: [(char, Enforcement); 4] = [
     ('n', Enforcement::Narrower),
     ('a', Enforcement::Annotation),
     ('i', Enforcement::Ignored),

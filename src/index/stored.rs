@@ -1,6 +1,6 @@
-//! An index that came from a file: its tables answer at once, and its engine is made when something else is asked.
+//! An index that came from a file, or was built apart: its tables answer at once, and its engine is made when something else is asked.
 //!
-//! What a file holds (see `artifact::grammar`) is enough for masks and steps: [`Tables`], the report, the fingerprint.
+//! What a file holds (see `artifact::index`) is enough for masks and steps: [`Tables`], the report, the fingerprint.
 //! Everything that tables cannot answer (comparisons, explanations, budgets, forced tokens, and for tables that are
 //! only a beginning the way on) needs the compiled source. [`Stored`] makes it from the file's recipe the first time,
 //! for all its guides; it belongs to this process, the file stays as it is.

@@ -253,7 +253,7 @@ impl PyGuide {
     /// taken.
     fn allowed_token_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
         let ids = self.with_detached(py, |slot| slot.guide.allowed_token_ids())?;
-        // Ids lie below 2^24.
+        // Ids lie below `MAX_SIZE`, 2^22.
         Ok(PyArray1::from_iter(py, ids.into_iter().map(|id| id as i32)))
     }
 

@@ -21,10 +21,10 @@ use crate::guide::GuideOptions;
 use crate::index::Index;
 use crate::limits::Limits;
 
-/// One row of a report: how a keyword at a place of the source is enforced.
+/// One row of a report: how a keyword at a place of the source is enforced, where that is not exactly.
 ///
-/// ``enforcement`` is ``"exact"``, ``"narrower"`` (accepts less than the source), ``"annotation"`` or ``"ignored"``
-/// (the source's own draft says so), or ``"wider"`` (accepts more; only with ``on_unsupported="warn"``).
+/// ``enforcement`` is ``"narrower"`` (accepts less than the source), ``"annotation"`` or ``"ignored"`` (the source's
+/// own draft says so), or ``"wider"`` (accepts more; only with ``on_unsupported="warn"``).
 #[pyclass(frozen, eq, hash, get_all, module = "interlock", name = "ReportRow")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct PyReportRow {
@@ -35,7 +35,7 @@ pub struct PyReportRow {
     keyword: String,
     /// How it is enforced.
     enforcement: &'static str,
-    /// Why, where it is not exact.
+    /// Why.
     reason: String,
 }
 
@@ -49,7 +49,6 @@ impl PyReportRow {
 
 fn report_row(row: &ReportRow) -> PyReportRow {
     let enforcement = match row.enforcement {
-        Enforcement::Exact => "exact",
         Enforcement::Narrower => "narrower",
         Enforcement::Annotation => "annotation",
         Enforcement::Ignored => "ignored",

@@ -1,6 +1,6 @@
 //! Indexes in files.
 //!
-//! A file is a grammar pack (see `crate::artifact`) with a recipe (see `super::recipe`). Loading one that holds tables
+//! A file is an index pack (see `crate::artifact`) with a recipe (see `super::recipe`). Loading one that holds tables
 //! maps them; loading one that does not compiles the recipe again. `ArtifactError` says if version, vocabulary,
 //! checksum or the index that comes out differ.
 
@@ -15,7 +15,7 @@ use super::limits::{_restore_limits, PyLimits};
 use super::vocabulary::{PyVocabulary, hex};
 use super::{recipe, source};
 use crate::artifact::format::{FORMAT_VERSION, LIBRARY_VERSION};
-use crate::artifact::grammar::Grammar;
+use crate::artifact::index::IndexPack;
 use crate::artifact::{Kind, Pack};
 use crate::error::{ErrorKind, Result};
 use crate::index::stored::Stored;
@@ -45,7 +45,7 @@ pub fn recipe_of(method: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Strin
 /// Write an index of which `recipe` is the recipe, with tables if there are any or `make` says how many states they may
 /// have.
 pub fn save(py: Python<'_>, path: PathBuf, index: &Index, recipe: String, make: Option<usize>) -> PyResult<()> {
-    detached(py, move || Grammar::of(index, recipe, make)?.save(&path))
+    detached(py, move || IndexPack::of(index, recipe, make)?.save(&path))
 }
 
 /// The index in a file, and its recipe: its tables where the file holds some, else compiled again.
@@ -54,13 +54,13 @@ pub fn load(py: Python<'_>, path: &Path, vocabulary: &Arc<Vocabulary>) -> PyResu
 }
 
 fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
-    let pack = Pack::open(path, Kind::Grammar)?;
+    let pack = Pack::open(path, Kind::Index)?;
     let ours = vocabulary.fingerprint();
     if pack.vocabulary() != ours {
         let (theirs, ours) = (hex(&pack.vocabulary()), hex(&ours));
         return Err(pack.error(format_args!("is for the vocabulary {theirs}, not for {ours}")));
     }
-    let Grammar { index: fingerprint, recipe, size, built, .. } = Grammar::unpack(&pack)?;
+    let IndexPack { index: fingerprint, recipe, size, built, .. } = IndexPack::unpack(&pack)?;
     let Some((tables, report)) = built else {
         let index = recipe::compile(&recipe, vocabulary)?;
         if index.fingerprint() != fingerprint {
@@ -85,15 +85,15 @@ fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
     Ok((index, recipe))
 }
 
-/// Check every section of a grammar pack. The fingerprints of its vocabulary and its index, and its recipe.
+/// Check every section of an index pack. The fingerprints of its vocabulary and its index, and its recipe.
 #[pyfunction]
 pub fn _verify_pack(py: Python<'_>, path: PathBuf) -> PyResult<(String, String, String)> {
-    let grammar = detached(py, || {
-        let pack = Pack::open(&path, Kind::Grammar)?;
+    let pack = detached(py, || {
+        let pack = Pack::open(&path, Kind::Index)?;
         pack.verify()?;
-        Grammar::unpack(&pack)
+        IndexPack::unpack(&pack)
     })?;
-    Ok((hex(&grammar.vocabulary), hex(&grammar.index), grammar.recipe))
+    Ok((hex(&pack.vocabulary), hex(&pack.index), pack.recipe))
 }
 
 /// Check a vocabulary pack from its first byte to its last, and that it is true. Its fingerprint.

@@ -3,6 +3,8 @@
 import copy
 import json
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,33 @@ PERSON = r'\{"name":"me","age":-?[0-9]\}'
 
 def spell(vocabulary: interlock.Vocabulary, ids: list[int]) -> list[bytes]:
     return [vocabulary.token_bytes(i) for i in ids]
+
+
+def test_a_pack_holds_how_the_tokenizer_encodes(vocabulary: interlock.Vocabulary, tmp_path: Path) -> None:
+    forced = interlock.Index.from_regex(PERSON, vocabulary).guide().forced_tokens()
+    plain = interlock.Vocabulary(
+        [vocabulary.token_bytes(i) for i in range(len(vocabulary))],
+        vocabulary.eos_token_ids,
+        vocabulary.special_token_ids,
+        vocabulary.size,
+    )
+    vocabulary.save(tmp_path / "model.ilk")
+    plain.save(tmp_path / "plain.ilk")
+    assert plain == vocabulary and interlock.Index.from_regex(PERSON, plain).guide().forced_tokens() == []
+    # Whatever this process has, and in one that has nothing yet.
+    code = (
+        "import sys, interlock\n"
+        "v = interlock.Vocabulary.load(sys.argv[1])\n"
+        "print(interlock.Index.from_regex(sys.argv[2], v).guide().forced_tokens())"
+    )
+    for name, wanted in (("model", forced), ("plain", [])):
+        path = tmp_path / f"{name}.ilk"
+        loaded = interlock.Vocabulary.load(path)
+        assert interlock.Index.from_regex(PERSON, loaded).guide().forced_tokens() == wanted
+        again = pickle.loads(pickle.dumps(loaded))
+        assert interlock.Index.from_regex(PERSON, again).guide().forced_tokens() == wanted
+        done = subprocess.run([sys.executable, "-c", code, path, PERSON], capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout) == wanted
 
 
 def test_certain_tokens_of_a_run(vocabulary: interlock.Vocabulary) -> None:

@@ -23,8 +23,8 @@ fn vocabulary() -> &'static Arc<Vocabulary> {
     static VOCABULARY: OnceLock<Arc<Vocabulary>> = OnceLock::new();
     VOCABULARY.get_or_init(|| {
         let more = [
-            "true", "null", "\":", "\",", "\",\"", "{\"", "[[", "[]", "{}", "],", "}}", "\\u00", "00", ".5", "a\"", "\"a",
-            "ab", " {", "  ", ", ", "\"}", "\"]", "-1", "12",
+            "true", "null", "\":", "\",", "\",\"", "{\"", "[[", "[]", "{}", "],", "}}", "\\u00", "00", ".5", "a\"",
+            "\"a", "ab", " {", "  ", ", ", "\"}", "\"]", "-1", "12",
         ];
         let bytes = (0..=255u8).map(|b| vec![b]);
         let tokens: Vec<Vec<u8>> =
@@ -94,7 +94,9 @@ fuzz_target!(|input: &[u8]| {
     }
     let schema = generate::schema(&mut bytes, 4);
     match Index::from_json_schema(&schema.to_string(), vocabulary(), &options, &limits) {
-        Err(e) => assert!(!matches!(e.kind(), ErrorKind::Internal | ErrorKind::Schema | ErrorKind::Pattern), "{e}: {schema}"),
+        Err(e) => {
+            assert!(!matches!(e.kind(), ErrorKind::Internal | ErrorKind::Schema | ErrorKind::Pattern), "{e}: {schema}")
+        }
         Ok(index) => {
             // Masks that were made ahead have to be those that a walk would have made.
             if bytes.below(4) == 0 {
@@ -108,7 +110,10 @@ fuzz_target!(|input: &[u8]| {
                 let Some(text) = walk(&index, &mut bytes) else { continue };
                 let value: serde_json::Value = serde_json::from_slice(&text)
                     .unwrap_or_else(|e| panic!("{e}: {:?} of {schema}", String::from_utf8_lossy(&text)));
-                assert!(!validate::is_plain(&value) || validate::valid(&schema, &schema, &value), "{value} of {schema}");
+                assert!(
+                    !validate::is_plain(&value) || validate::valid(&schema, &schema, &value),
+                    "{value} of {schema}"
+                );
             }
         }
     }

@@ -44,7 +44,8 @@ pub fn is_plain(v: &Value) -> bool {
     match v {
         Value::Number(n) => {
             let text = n.to_string();
-            text.len() < 15 && n.as_f64().is_some_and(|x| x == 0.0 && !text.contains('e') || (1e-9..1e15).contains(&x.abs()))
+            text.len() < 15
+                && n.as_f64().is_some_and(|x| x == 0.0 && !text.contains('e') || (1e-9..1e15).contains(&x.abs()))
         }
         Value::Array(a) => a.iter().all(is_plain),
         Value::Object(o) => o.values().all(is_plain),

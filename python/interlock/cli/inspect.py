@@ -26,7 +26,6 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
     vocabularies.add_arguments(parser)
-    parser.add_argument("--all", action="store_true", help="show the rows of the report that are exact, too")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -71,10 +70,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("forced start", text_of(forced) if forced else "nothing"),
         ]
     )
-    shown = [r for r in rows if args.all or r.enforcement != "exact"]
-    people += ["", f"report: {len(rows)} rows, {len(rows) - sum(r.enforcement != 'exact' for r in rows)} exact"]
-    if shown:
-        cells = [(r.enforcement, r.pointer or "(root)", r.keyword, r.reason) for r in shown]
+    people += ["", f"report: {len(rows)} rows; what has none is enforced exactly"]
+    if rows:
+        cells = [(r.enforcement, r.pointer or "(root)", r.keyword, r.reason) for r in rows]
         people += table(cells, ("enforcement", "place", "keyword", "reason"))
     output.result(machine, people)
     return exits.OK

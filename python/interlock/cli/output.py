@@ -151,7 +151,7 @@ def byte_ranges(allowed: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def byte_set(allowed: Iterable[int]) -> str:
-    """A set of bytes as ranges: ``"-", 0-9, a-f``; digits and letters of one kind are joined, other bytes by three."""
+    """A set of bytes as ranges, ``- 0-9 a-f``: three or more neighbours are one range."""
     parts = []
     for low, high in byte_ranges(allowed):
         if high - low >= 2:

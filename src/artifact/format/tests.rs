@@ -1,7 +1,7 @@
 use super::*;
 
 fn sample() -> PackWriter {
-    let mut w = PackWriter::new(Kind::Grammar, [7; 32]);
+    let mut w = PackWriter::new(Kind::Index, [7; 32]);
     w.add("bytes", b"some bytes");
     w.add("none", &[0u32; 0]);
     w.add("numbers", &[1u32, 2, 3]);
@@ -12,7 +12,7 @@ fn sample() -> PackWriter {
 fn sections_come_back() {
     let bytes = sample().to_bytes();
     assert_eq!(bytes.len() % ALIGN, 0);
-    let pack = Pack::from_bytes(&bytes, Kind::Grammar).unwrap();
+    let pack = Pack::from_bytes(&bytes, Kind::Index).unwrap();
     assert_eq!(pack.sections().collect::<Vec<_>>(), [("bytes", 10), ("none", 0), ("numbers", 12)]);
     assert_eq!(pack.section::<u8>("bytes").unwrap()[..], *b"some bytes");
     assert_eq!(pack.section::<u32>("numbers").unwrap()[..], [1, 2, 3]);
@@ -26,7 +26,7 @@ fn sections_come_back() {
 #[test]
 fn every_flipped_bit_and_every_cut_is_noticed() {
     let whole = sample().to_bytes();
-    let opens = |bytes: &[u8]| Pack::from_bytes(bytes, Kind::Grammar).and_then(|pack| pack.verify());
+    let opens = |bytes: &[u8]| Pack::from_bytes(bytes, Kind::Index).and_then(|pack| pack.verify());
     opens(&whole).unwrap();
     for i in 0..whole.len() {
         for bit in 0..8 {
@@ -47,15 +47,15 @@ fn errors_say_what_differs() {
         bytes[at] = byte;
         Pack::from_bytes(&bytes, kind).map(|_| ()).unwrap_err().to_string()
     };
-    assert!(said(0, b'x', Kind::Grammar).contains("not an artifact"));
-    assert!(said(8, 9, Kind::Grammar).contains("format version 9"));
-    assert!(said(32, b'7', Kind::Grammar).contains("made by version \"7"));
+    assert!(said(0, b'x', Kind::Index).contains("not an artifact"));
+    assert!(said(8, 9, Kind::Index).contains("format version 9"));
+    assert!(said(32, b'7', Kind::Index).contains("made by version \"7"));
     assert!(said(0, 0x89, Kind::Vocabulary).contains("holds an index, not a vocabulary"));
-    assert!(said(70, 0, Kind::Grammar).contains("header's checksum"));
+    assert!(said(70, 0, Kind::Index).contains("header's checksum"));
     let pack = |at: usize| {
         let mut bytes = whole.clone();
         bytes[at] ^= 1;
-        Pack::from_bytes(&bytes, Kind::Grammar).unwrap()
+        Pack::from_bytes(&bytes, Kind::Index).unwrap()
     };
     // A section that nobody asks for is not looked at.
     let first = HEADER + 3 * ENTRY;
@@ -79,7 +79,7 @@ fn a_forged_table_leads_nowhere() {
             let sum = checksum(&[&bytes[..SUM_AT], &bytes[HEADER..end]]);
             bytes[SUM_AT..HEADER].copy_from_slice(&sum);
             // A shorter length within the same padding is a section that ends earlier; everything else is refused.
-            if let Ok(pack) = Pack::from_bytes(&bytes, Kind::Grammar) {
+            if let Ok(pack) = Pack::from_bytes(&bytes, Kind::Index) {
                 assert!(at == HEADER + 40 || at == HEADER + 104, "byte {at} = {value}");
                 assert!(pack.sections().all(|(name, len)| pack.section::<u8>(name).unwrap().len() == len));
             }
@@ -99,6 +99,6 @@ fn a_failed_write_leaves_nothing() {
     let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["taken", "x"]);
-    Pack::open(&folder.join("x"), Kind::Grammar).unwrap().verify().unwrap();
+    Pack::open(&folder.join("x"), Kind::Index).unwrap().verify().unwrap();
     fs::remove_dir_all(folder).unwrap();
 }

@@ -1,15 +1,13 @@
-//! The enforcement report: one row per keyword and place, saying how exactly it is enforced; and one row at the root
-//! for each option that accepts less than the specification.
+//! The enforcement report: a row for each keyword and place that is enforced otherwise than exactly, or only annotates;
+//! and one row at the root for each option that accepts less than the specification.
 
 use super::number::{FRACTION_DIGITS, WHOLE_DIGITS};
 use super::options::{PropertyOrder, SchemaOptions, Whitespace};
 use crate::ir::Rules;
 
-/// How a keyword is enforced.
+/// How a keyword is enforced, where that is not exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Enforcement {
-    /// Exactly what the source says.
-    Exact,
     /// Accepts less than the source says.
     Narrower,
     /// The source's own draft says that it asserts nothing.
@@ -29,7 +27,7 @@ pub struct ReportRow {
     pub keyword: String,
     /// How it is enforced.
     pub enforcement: Enforcement,
-    /// Why, where it is not exact.
+    /// Why.
     pub reason: String,
 }
 

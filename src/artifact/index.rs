@@ -1,4 +1,4 @@
-//! Grammar packs: what an index is made from, and its tables.
+//! Index packs: what an index is made from, and its tables.
 //!
 //! A pack names the vocabulary that the index is over and the index's fingerprint, and carries the *recipe*, the text
 //! from which the index is compiled again: which kind of source, the source, its options, limits and documents. The
@@ -34,7 +34,7 @@ const MASK_START: &str = "mask starts";
 const MASK_GAPS: &str = "mask gaps";
 const MASK_ROWS: &str = "mask rows";
 
-/// The sections of a grammar pack with tables, in order; without them it has the first two.
+/// The sections of an index pack with tables, in order; without them it has the first two.
 pub const SECTIONS: [&str; 14] = [
     INDEX,
     RECIPE,
@@ -57,8 +57,8 @@ const BEGINNING: usize = 48;
 /// Bytes of tables that a pack holds at most: an index whose tables are larger is compiled when it is loaded.
 const MAX_TABLE_BYTES: usize = 16 << 20;
 
-/// What a grammar pack says.
-pub struct Grammar {
+/// What an index pack says.
+pub struct IndexPack {
     /// The fingerprint of the vocabulary.
     pub vocabulary: [u8; 32],
     /// The fingerprint of the index that the recipe makes.
@@ -71,7 +71,7 @@ pub struct Grammar {
     pub built: Option<(Tables, String)>,
 }
 
-impl Grammar {
+impl IndexPack {
     /// What a pack of `index` says, of which `recipe` is the recipe. It has tables if the index was built or came with
     /// some from a file, or if `make` says to make them now: of an index of at most so many configurations (4,096 in
     /// any case) complete ones.
@@ -81,7 +81,7 @@ impl Grammar {
     ///
     /// # Cost
     /// Nothing for tables that exist; else, on the calling thread, that of a build without parts.
-    pub fn of(index: &Index, recipe: String, make: Option<usize>) -> Result<Grammar> {
+    pub fn of(index: &Index, recipe: String, make: Option<usize>) -> Result<IndexPack> {
         let vocabulary = index.vocabulary();
         let within = |made: Result<Tables>| match made {
             Ok(tables) => Ok(Some(tables).filter(|t| t.bytes() <= MAX_TABLE_BYTES)),
@@ -101,7 +101,7 @@ impl Grammar {
             tables = within(built::beginning(index, BEGINNING, MAX_TABLE_BYTES))?;
         }
         let built = tables.map(|tables| (tables, report::write(index.report())));
-        Ok(Grammar {
+        Ok(IndexPack {
             vocabulary: vocabulary.fingerprint(),
             index: index.fingerprint(),
             recipe,
@@ -112,7 +112,7 @@ impl Grammar {
 
     /// The pack.
     pub fn pack(&self) -> PackWriter {
-        let mut out = PackWriter::new(Kind::Grammar, self.vocabulary);
+        let mut out = PackWriter::new(Kind::Index, self.vocabulary);
         out.add(INDEX, &self.index);
         out.add(RECIPE, self.recipe.as_bytes());
         if let Some((tables, report)) = &self.built {
@@ -144,19 +144,19 @@ impl Grammar {
     /// What a file says. Every section is checked.
     ///
     /// # Errors
-    /// `Artifact` if it is not a grammar pack of this version, or is damaged.
+    /// `Artifact` if it is not an index pack of this version, or is damaged.
     ///
     /// # Cost
     /// One pass over the file, in place.
-    pub fn load(path: &Path) -> Result<Grammar> {
-        Grammar::unpack(&Pack::open(path, Kind::Grammar)?)
+    pub fn load(path: &Path) -> Result<IndexPack> {
+        IndexPack::unpack(&Pack::open(path, Kind::Index)?)
     }
 
     /// What a pack says.
     ///
     /// # Errors
     /// `Artifact` if it is damaged.
-    pub fn unpack(pack: &Pack) -> Result<Grammar> {
+    pub fn unpack(pack: &Pack) -> Result<IndexPack> {
         let text = |name: &str| {
             let text = String::from_utf8(pack.section::<u8>(name)?.to_vec());
             text.map_err(|_| pack.error(format_args!("is damaged: section {name:?} is not text")))
@@ -188,7 +188,7 @@ impl Grammar {
         } else {
             None
         };
-        Ok(Grammar { vocabulary: pack.vocabulary(), index, recipe, size, built })
+        Ok(IndexPack { vocabulary: pack.vocabulary(), index, recipe, size, built })
     }
 }
 

@@ -24,15 +24,15 @@ fn schema(text: &str, vocabulary: &Arc<Vocabulary>) -> Result<Index> {
 
 fn packed(text: &str) -> Vec<u8> {
     let index = schema(text, &vocabulary()).unwrap();
-    let made = Grammar::of(&index, text.to_owned(), Some(10_000)).unwrap().pack().to_bytes();
-    assert!(Grammar::of(&index, text.to_owned(), None).unwrap().built.is_none());
+    let made = IndexPack::of(&index, text.to_owned(), Some(10_000)).unwrap().pack().to_bytes();
+    assert!(IndexPack::of(&index, text.to_owned(), None).unwrap().built.is_none());
     index.build(Some(2), 10_000, |_, _| Ok(())).unwrap();
-    assert!(Grammar::of(&index, text.to_owned(), None).unwrap().pack().to_bytes() == made);
+    assert!(IndexPack::of(&index, text.to_owned(), None).unwrap().pack().to_bytes() == made);
     made
 }
 
 fn open(bytes: &[u8], v: &Arc<Vocabulary>) -> Result<Index> {
-    let Grammar { index, recipe, size, built, .. } = Grammar::unpack(&Pack::from_bytes(bytes, Kind::Grammar)?)?;
+    let IndexPack { index, recipe, size, built, .. } = IndexPack::unpack(&Pack::from_bytes(bytes, Kind::Index)?)?;
     let (tables, text) = built.ok_or_else(|| Error::new(ErrorKind::Artifact, "no tables"))?;
     if size != v.size() {
         return Err(Error::new(ErrorKind::Artifact, "another size"));
@@ -76,13 +76,13 @@ fn damage_is_found_when_a_pack_is_opened() {
 #[test]
 fn forged_numbers_are_refused_or_harmless() {
     let v = vocabulary();
-    let whole = Pack::from_bytes(&packed(FLAT), Kind::Grammar).unwrap();
+    let whole = Pack::from_bytes(&packed(FLAT), Kind::Index).unwrap();
     let (mut refused, mut lost) = (0, 0);
     for section in SECTIONS {
         let step = whole.section::<u8>(section).unwrap().len() / 150 + 1;
         for at in (0..whole.section::<u8>(section).unwrap().len()).step_by(step) {
             for value in [0u8, 1, 200, 255] {
-                let mut forged = PackWriter::new(Kind::Grammar, v.fingerprint());
+                let mut forged = PackWriter::new(Kind::Index, v.fingerprint());
                 for name in SECTIONS {
                     let mut bytes = whole.section::<u8>(name).unwrap().to_vec();
                     if name == section {
