@@ -28,7 +28,7 @@ def test_internal_errors_are_ordinary_exceptions():
 def test_attributes_are_always_there():
     error = interlock.TokenRejected("x")
     assert error.place == ""
-    assert [error.offset, error.pointer, error.keyword, error.limit, error.value] == [None] * 5
+    assert [error.offset, error.pointer, error.keyword, error.limit, error.value, error.field] == [None] * 6
 
 
 def test_pattern_error(byte_vocabulary):
@@ -51,6 +51,7 @@ def test_limit_error(byte_vocabulary):
         with pytest.raises(interlock.LimitError) as caught:
             interlock.Index.from_json_schema(text, byte_vocabulary, limits=limits)
         assert caught.value.limit == 50 and caught.value.value == len(text)
+        assert caught.value.field == "max_source_bytes" and "Limits.max_source_bytes" in str(caught.value)
 
 
 def test_unsatisfiable(byte_vocabulary):
