@@ -145,7 +145,9 @@ class Vocabulary:
 
     @property
     def fingerprint(self) -> str:
-        """64 hexadecimal digits, equal for vocabularies that are interchangeable."""
+        """64 hexadecimal digits, equal for vocabularies that make the same masks. How a tokenizer encodes is not part of
+        it.
+        """
 
     @property
     def memory_bytes(self) -> int:

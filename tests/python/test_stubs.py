@@ -34,7 +34,7 @@ def test_limits_name_their_defaults():
     limits = interlock.Limits()
     fields = [name for name in vars(interlock.Limits) if name.startswith("max_")]
     for name in fields:
-        said = re.search(r"by default ([\d,]+)", getattr(interlock.Limits, name).__doc__)
+        said = re.search(r"by\s+default\s+([\d,]*\d)", getattr(interlock.Limits, name).__doc__)
         assert said is not None and int(said[1].replace(",", "")) == getattr(limits, name), name
     assert len(fields) >= 12
 
