@@ -145,8 +145,8 @@ class Vocabulary:
 
     @property
     def fingerprint(self) -> str:
-        """64 hexadecimal digits, equal for vocabularies that make the same masks. How a tokenizer encodes is not part of
-        it.
+        """64 hexadecimal digits, equal for vocabularies that make the same masks. How a tokenizer encodes is not part
+        of it.
         """
 
     @property
@@ -500,7 +500,9 @@ class Index:
 
     @property
     def report(self) -> list[ReportRow]:
-        """A row for each keyword that is enforced otherwise than exactly, or that only annotates; empty for patterns."""
+        """A row for each keyword that is enforced otherwise than exactly, or that only annotates; empty for
+        patterns.
+        """
 
     @property
     def num_states(self) -> int:
