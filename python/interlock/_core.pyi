@@ -766,5 +766,6 @@ def _restore_guide(
     stop_token_ids: Sequence[int] | None,
     max_tokens: int | None,
     context_ids: Sequence[int] | None = None,
+    built: bool = False,
 ) -> Guide:
     """Rebuild a pickled guide; ``pickle`` calls it."""

@@ -149,11 +149,20 @@ impl PackWriter {
 const _: () = assert!(LIBRARY_VERSION.len() <= NAME);
 
 /// Writes a file under another name in the same folder, syncs it, renames it, and syncs the folder. Whatever fails,
-/// the old file stays and the other name is removed.
+/// the old file stays and the other name is removed. Of a link the file that it leads to is replaced.
 ///
 /// # Errors
-/// `Artifact` with the reason of the operating system: no space, no permission, no such folder.
+/// `Artifact` with the reason of the operating system: no space, no permission, no such folder; or if the path is one of
+/// a folder, a device or a pipe, which a file must not take the place of.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let there = match fs::metadata(path) {
+        Ok(there) if !there.is_file() => {
+            return Err(artifact(format!("cannot write {}: it is no regular file", path.display())));
+        }
+        Ok(_) => fs::canonicalize(path).ok(),
+        Err(_) => None,
+    };
+    let path = there.as_deref().unwrap_or(path);
     // Threads of one process may write the same path at once, each under a name of its own.
     static WRITES: AtomicU64 = AtomicU64::new(0);
     let number = WRITES.fetch_add(1, Ordering::Relaxed);

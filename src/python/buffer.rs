@@ -249,6 +249,15 @@ impl<'py> LogitRows<'py> {
         self.layout.columns
     }
 
+    /// Refuse rows that lie in each other's memory: what is written to one would change another.
+    pub fn check_rows_apart(&self) -> PyResult<()> {
+        let row = self.layout.columns * self.kind.size();
+        if self.layout.rows > 1 && self.layout.stride.unsigned_abs() < row {
+            return Err(argument(self.array.py(), "rows of logits share memory"));
+        }
+        Ok(())
+    }
+
     /// Refuse a mask that lies in the memory of the logits.
     pub fn check_apart(&self, bits: &MaskRows<'_, false>) -> PyResult<()> {
         let (from, to) = self.layout.extent(self.kind.size());

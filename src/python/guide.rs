@@ -336,14 +336,16 @@ impl PyGuide {
         let tokens = self.with(py, |guide| guide.tokens())?;
         let GuideOptions { stop_token_ids, max_tokens, context_ids } = self.options.clone();
         let restore = py.import("interlock._core")?.getattr("_restore_guide")?;
-        let arguments = (self.index.clone_ref(py), tokens, stop_token_ids, max_tokens, context_ids);
+        // What complete tables say of a budget is exact, and more than an index without them promises.
+        let built = max_tokens.is_some() && self.index.get().core().built().is_some();
+        let arguments = (self.index.clone_ref(py), tokens, stop_token_ids, max_tokens, context_ids, built);
         (restore, arguments).into_pyobject(py)
     }
 }
 
 /// Rebuild a pickled guide; ``pickle`` calls it.
 #[pyfunction]
-#[pyo3(signature = (index, tokens, stop_token_ids, max_tokens, context_ids=None))]
+#[pyo3(signature = (index, tokens, stop_token_ids, max_tokens, context_ids=None, built=false))]
 pub fn _restore_guide(
     py: Python<'_>,
     index: &Bound<'_, PyIndex>,
@@ -351,7 +353,11 @@ pub fn _restore_guide(
     stop_token_ids: Option<Vec<u32>>,
     max_tokens: Option<usize>,
     context_ids: Option<Vec<u32>>,
+    built: bool,
 ) -> PyResult<PyGuide> {
+    if built && index.get().core().built().is_none() {
+        index.call_method1("build", (1,))?;
+    }
     let guide = PyGuide::start(index, GuideOptions { stop_token_ids, max_tokens, context_ids })?;
     let taken = guide.with_detached(py, |slot| slot.guide.advance_many(&tokens))?;
     if taken != tokens.len() {

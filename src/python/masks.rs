@@ -167,7 +167,10 @@ pub fn apply_bitmask_cpu(
     bfloat16: bool,
     source: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
+    // Python code of the caller's may run here, so it does before memory is looked at.
+    let rows = rows.map(row_numbers).transpose()?;
     let mut logits = LogitRows::new(logits, bfloat16)?;
+    logits.check_rows_apart()?;
     let mut source = source.map(|s| LogitRows::new(s, bfloat16)).transpose()?;
     if let Some(source) = &source {
         logits.check_source(source)?;
@@ -175,8 +178,7 @@ pub fn apply_bitmask_cpu(
     let mask = MaskRows::<false>::new(bits)?;
     logits.check_apart(&mask)?;
     let numbers: Vec<usize> = match rows {
-        Some(rows) => {
-            let numbers = row_numbers(rows)?;
+        Some(numbers) => {
             if numbers.len() != mask.rows() {
                 return Err(argument(py, format!("{} rows, but bits has {}", numbers.len(), mask.rows())));
             }

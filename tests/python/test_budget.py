@@ -279,3 +279,14 @@ def test_the_mask_near_the_end_is_what_advance_takes(llama3, source):
             guide.advance(rng.choice(allowed))
             if guide.is_terminated:
                 break
+
+
+def test_ends_that_are_far_are_not_searched_for(byte_vocabulary):
+    """A multiple has as many states as its divisor, and long strings as many as characters."""
+    multiple = interlock.Index.from_json_schema({"type": "integer", "multipleOf": 10**30 + 1}, byte_vocabulary)
+    guide = multiple.guide(max_tokens=40)
+    assert guide.min_tokens_to_finish() == 1 and ord("0") in guide.allowed_token_ids()
+    for least in (2**18 + 1, 1_000_000):
+        long = interlock.Index.from_json_schema({"type": "string", "minLength": least}, byte_vocabulary)
+        with pytest.raises(interlock.UnsupportedError):
+            long.guide().min_tokens_to_finish()

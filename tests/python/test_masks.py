@@ -279,3 +279,28 @@ class TestTorch:
         for logits in (torch.zeros(1, 8, dtype=torch.int64), torch.zeros(2, 8), torch.zeros(8, 1).t()[:, ::2]):
             with pytest.raises(interlock.ArgumentError):
                 apply_bitmask(logits, bits)
+
+
+def test_rows_that_share_memory_are_refused(byte_vocabulary):
+    bits = interlock.allocate_bitmask(2, byte_vocabulary)
+    bits[:] = 0
+    whole = np.zeros((3, 300), np.float32)
+    for strides in ((0, 4), (4 * 100, 4), (-4 * 100, 4)):
+        logits = np.lib.stride_tricks.as_strided(whole[1], (2, byte_vocabulary.size), strides)
+        with pytest.raises(interlock.ArgumentError, match="share memory"):
+            interlock.apply_bitmask(logits, bits)
+    assert not whole.any()
+    interlock.apply_bitmask(whole[::2, : byte_vocabulary.size], bits)
+    assert np.isneginf(whole[::2, : byte_vocabulary.size]).all() and not whole[1].any()
+
+
+def test_code_of_the_caller_runs_before_memory_is_looked_at(byte_vocabulary):
+    logits = np.zeros((4_000, byte_vocabulary.size), np.float32)
+
+    class Shrinks:
+        def __index__(self):
+            logits.resize((0, byte_vocabulary.size), refcheck=False)
+            return 3_999
+
+    with pytest.raises(interlock.ArgumentError, match="rows"):
+        interlock.apply_bitmask(logits, interlock.allocate_bitmask(1, byte_vocabulary), [Shrinks()])

@@ -302,3 +302,20 @@ def test_urls_that_cannot_be_used(byte_vocabulary, tmp_path):
     store = Store((tmp_path / "file").as_uri(), cache=tmp_path / "cache")
     with pytest.raises(interlock.ArtifactError, match="cannot"):
         store.put(interlock.Index.from_choices(["a"], byte_vocabulary))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_only_files_are_replaced(byte_vocabulary, tmp_path):
+    index = interlock.Index.from_regex("a+", byte_vocabulary)
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", tmp_path):
+        for saved in (index, byte_vocabulary):
+            with pytest.raises(interlock.ArtifactError, match="no regular file"):
+                saved.save(place)
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "target").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("target")
+    index.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    loaded = interlock.Index.load(tmp_path / "target", byte_vocabulary)
+    assert loaded.fingerprint == index.fingerprint

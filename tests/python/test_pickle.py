@@ -64,6 +64,19 @@ def test_guide(byte_vocabulary):
     assert again.allowed_token_ids().tolist() == [298, 299]
 
 
+def test_a_budget_stays_exact(byte_vocabulary):
+    tokens = [byte_vocabulary.token_bytes(i) for i in range(len(byte_vocabulary))]
+    vocabulary = interlock.Vocabulary([*tokens, b"ab"], byte_vocabulary.eos_token_ids)
+    index = interlock.Index.from_regex("[ab]{2}", vocabulary)
+    index.build()
+    guide = index.guide(max_tokens=1)
+    guide.advance(len(tokens))
+    again = pickle.loads(pickle.dumps(guide))
+    assert again.tokens == guide.tokens and again.is_accepting
+    again.reset()
+    assert again.allowed_token_ids().tolist() == [len(tokens)]
+
+
 def test_guides_share_their_index(byte_vocabulary):
     index = interlock.Index.from_choices(["yes", "no"], byte_vocabulary)
     first, second = pickle.loads(pickle.dumps([index.guide(), index.guide()]))

@@ -25,11 +25,16 @@ def read(path: str) -> bytes:
 def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:
     """Let ``fill`` write a file beside ``path`` and rename it into place once it is whole.
 
-    A reader sees the old file or the new one. On any failure the old file, if there is one, is untouched.
+    A reader sees the old file or the new one. On any failure the old file, if there is one, is untouched. Of a link the
+    file that it leads to is replaced; a device or a pipe is not.
     """
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(21, "is a folder, not a file", str(target))
+    if target.exists():
+        if not target.is_file():
+            raise OSError(22, "is no regular file", str(target))
+        target = target.resolve()
     if not target.parent.is_dir():
         raise FileNotFoundError(2, "no such folder", str(target.parent))
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
