@@ -92,7 +92,7 @@ impl StoredModel {
         (self.flags.len() == 3 || self.flags.is_empty() && empty)
             && self.flags.iter().all(|&flag| flag <= 1)
             && std::str::from_utf8(&self.pattern).is_ok()
-            && self.merges.len() % 3 == 0
+            && self.merges.len().is_multiple_of(3)
             && (self.merges.is_empty() || self.flags[2] == 1)
             && [0, self.ids.len()].contains(&self.ranks.len())
             && tokens.iter().all(|ids| ids.iter().fold(0, |most, &id| most.max(id)) as usize <= len.saturating_sub(1))
