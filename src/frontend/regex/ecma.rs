@@ -55,9 +55,11 @@ pub(super) struct Parser {
     pub(super) flags: Flags,
     /// Where the last capture of each name begins.
     names: SeededMap<String, usize>,
-    /// For each group that is open, the pattern itself included, where it begins, and where the last bar stands in it or
-    /// in one around it. Places count from one.
+    /// For each group that is open, the pattern itself included, where it begins, and where the last bar stands in it
+    /// or in one around it. Places count from one.
     open: Vec<(usize, usize)>,
+    /// How many captures there are, once a backreference asked.
+    pub(super) captures: Option<usize>,
     /// The first backreference.
     refused: Option<Error>,
 }
@@ -80,8 +82,8 @@ pub(super) fn parse_flags(letters: &str) -> Result<Flags> {
 /// Parses a pattern.
 pub(super) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast, NodeId)> {
     let b = Builder::new(limits.max_depth, (Group::Plain, flags));
-    let mut p =
-        Parser { r: Reader::new(pattern), b, flags, names: SeededMap::default(), open: vec![(0, 0)], refused: None };
+    let (names, open) = (SeededMap::default(), vec![(0, 0)]);
+    let mut p = Parser { r: Reader::new(pattern), b, flags, names, open, captures: None, refused: None };
     while let Some(c) = p.r.peek() {
         p.item(c)?;
     }

@@ -77,7 +77,7 @@ impl Parser {
             n = n.saturating_mul(10).saturating_add(d as usize);
             i += 1;
         }
-        if n > self.r.count_captures() {
+        if n > *self.captures.get_or_insert_with(|| self.r.count_captures()) {
             return Err(self.r.error(format!("invalid group reference {n}"), at));
         }
         self.r.pos += i;
