@@ -19,8 +19,8 @@ const MAX_SEARCHED: u32 = 8_000;
 const MAX_FOUND: usize = 32_000;
 /// The longest way that is looked for, in bytes.
 const MAX_WAY: u32 = 1 << 18;
-/// Bytes of states beyond which a lexeme is searched in a copy, and beyond which that is thrown away: a multiple of 86,400
-/// has as many states, and each search finds thousands.
+/// Bytes of states beyond which a lexeme is searched in a copy, and beyond which that is thrown away: a multiple of
+/// 86,400 has as many states, and each search finds thousands.
 const MAX_STATES: usize = 4 << 20;
 const MAX_COPIED: usize = 16 << 20;
 /// Members of a lexeme that are listed, and places that are looked at for them.
@@ -97,6 +97,14 @@ fn known(lexeme: &Lexeme) -> MutexGuard<'_, Known> {
     lexeme.ends().0.lock().unwrap_or_else(|p| p.into_inner())
 }
 
+impl Lexeme {
+    /// [`memory_bytes`](Lexeme::memory_bytes), and those of the copy that is searched for ends: all that goes with it.
+    pub fn held_bytes(&self) -> usize {
+        let copy = known(self).copy.as_ref().map_or(0, |copy| copy.memory_bytes());
+        self.memory_bytes() + copy
+    }
+}
+
 /// Searches a lexeme from a place, or a copy of it.
 fn in_bounds<T>(lexeme: &Lexeme, place: Place, search: impl FnOnce(&Lexeme, Place) -> T) -> T {
     if !lexeme.is_full(MAX_STATES) {
@@ -119,7 +127,11 @@ pub(super) fn shortest_members(lexeme: &Lexeme, state: StateId, count: u32, most
     if let Some(found) = known(lexeme).members.get(&(place, most)) {
         return found.clone();
     }
-    let found: Ways = in_bounds(lexeme, place, |lexeme, place| search_members(lexeme, place, most)).into();
+    let mut found = in_bounds(lexeme, place, |lexeme, place| search_members(lexeme, place, most));
+    if found.is_empty() {
+        found.extend(shortest_end(lexeme, state, count));
+    }
+    let found: Ways = found.into();
     let mut known = known(lexeme);
     known.take(found.iter().map(|text| ENTRY + text.len()).sum());
     known.members.insert((place, most), found.clone());
@@ -152,9 +164,6 @@ fn search_members(lexeme: &Lexeme, (state, count): Place, most: usize) -> Vec<Ar
                 queue.push_back((next, n, [text.as_slice(), &[b]].concat()));
             }
         }
-    }
-    if out.is_empty() {
-        out.extend(shortest_end(lexeme, state, count));
     }
     out
 }

@@ -431,7 +431,7 @@ impl Masks {
 impl MaskedLexeme {
     /// Approximate bytes held by states and masks.
     pub fn memory_bytes(&self) -> usize {
-        self.masks.bytes.load(Ordering::Relaxed) + self.lexeme.memory_bytes()
+        self.masks.bytes.load(Ordering::Relaxed) + self.lexeme.held_bytes()
     }
 
     /// The same text with other bounds on its length, sharing states and masks. `None` if no member is as long.
