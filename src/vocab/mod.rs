@@ -200,7 +200,7 @@ impl Vocabulary {
         })
     }
 
-    /// What an artifact stores; cheap where it is mapped, a copy where not.
+    /// What an artifact stores; cheap where it is mapped, a copy where not, and of the model.
     pub fn parts(&self) -> Parts {
         Parts {
             size: self.size,
@@ -209,10 +209,7 @@ impl Vocabulary {
             eos: self.eos.clone(),
             special: self.special.clone(),
             trie: self.trie.clone(),
-            model: match self.model.get() {
-                Some(made) => made.as_ref().map_or_else(StoredModel::default, |made| StoredModel::of(made.parts())),
-                None => self.stored.clone(),
-            },
+            model: self.model_parts().map_or_else(StoredModel::default, StoredModel::of),
         }
     }
 

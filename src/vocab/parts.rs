@@ -1,16 +1,16 @@
 //! What a tokenizer's model is made of.
 //!
 //! Loaders read it from a tokenizer's files, packs and pickles carry it. In a pack it is numbers that are mapped like
-//! the rest: a [`Model`](super::Model) takes some tens of milliseconds to make, so one is made of them when somebody asks
-//! what its tokenizer encodes, and not before.
+//! the rest: a [`Model`](super::Model) takes some tens of milliseconds to make, so one is made of them when somebody
+//! asks what its tokenizer encodes, and not before.
 
 use crate::pages::Slice;
 
 /// The "pattern" of sentencepiece models, which cut text by none.
 pub const SENTENCEPIECE: &str = "\u{2581}";
 
-/// The "pattern" of sentencepiece models that spell by scores: of each of [`ModelParts::ids`], the bits of its score stand
-/// in [`ModelParts::ranks`].
+/// The "pattern" of sentencepiece models that spell by scores: of each of [`ModelParts::ids`], the bits of its score
+/// stand in [`ModelParts::ranks`].
 pub const UNIGRAM: &str = "\u{2581}unigram";
 
 /// What makes a model, in terms of a vocabulary's ids.
@@ -57,8 +57,8 @@ pub struct StoredModel {
 
 impl StoredModel {
     /// The numbers of a model.
-    pub fn of(parts: &ModelParts) -> Self {
-        let ModelParts { pattern, whole, nfc, ids, ranks, bytes, merges, added } = parts.clone();
+    pub fn of(parts: ModelParts) -> Self {
+        let ModelParts { pattern, whole, nfc, ids, ranks, bytes, merges, added } = parts;
         StoredModel {
             pattern: pattern.into_bytes().into(),
             flags: [whole, nfc, merges.is_some()].map(u32::from).to_vec().into(),

@@ -224,7 +224,8 @@ impl<'m, 'a> Context<'m, 'a> {
         if self.rows.is_empty() {
             return;
         }
-        let negates = self.nodes.model.schemas.iter().any(|s| matches!(&s.kind, SchemaKind::Keywords(k) if negates(k)));
+        let negates = self.rows.iter().any(|row| row.2 == Enforcement::Wider)
+            && self.nodes.model.schemas.iter().any(|s| matches!(&s.kind, SchemaKind::Keywords(k) if negates(k)));
         let mut by_node: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
         for (i, r) in self.rows.iter().enumerate() {
             by_node.entry(r.0).or_default().push(i);
@@ -328,8 +329,8 @@ impl<'m, 'a> Context<'m, 'a> {
 }
 
 /// What a row says beside that something is left out.
-const NEGATED: &str = "what is left out is left out under negations, alternatives that exclude each other and counts as \
-                       well, so that less may be accepted there";
+const NEGATED: &str = "what is left out is left out under negations, alternatives that exclude each other and counts \
+                       as well, so that less may be accepted there";
 
 /// Whether a schema accepts less where a part of it accepts more: by a negation, or a count from above, or because what
 /// one keyword is for another one is not.
