@@ -152,8 +152,8 @@ const _: () = assert!(LIBRARY_VERSION.len() <= NAME);
 /// the old file stays and the other name is removed. Of a link the file that it leads to is replaced.
 ///
 /// # Errors
-/// `Artifact` with the reason of the operating system: no space, no permission, no such folder; or if the path is one of
-/// a folder, a device or a pipe, which a file must not take the place of.
+/// `Artifact` with the reason of the operating system: no space, no permission, no such folder; or if the path is one
+/// of a folder, a device or a pipe, which a file must not take the place of.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let there = match fs::metadata(path) {
         Ok(there) if !there.is_file() => {

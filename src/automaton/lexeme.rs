@@ -437,6 +437,7 @@ impl Lexeme {
         out
     }
 }
+
 /// The classes of bytes that act alike in every state of `expr`, as far as it can be told from its parts; inside a JSON
 /// string, those that its syntax tells apart as well.
 fn byte_classes(exprs: &Exprs, expr: ExprId, kind: Kind) -> Box<[u8; 256]> {

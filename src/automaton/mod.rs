@@ -9,8 +9,8 @@
 //!   a stack of frames over it, each a set of items that run side by side. JSON is visibly pushdown: `{ [` push and
 //!   `} ]` pop for all items at once, so one stack serves every alternative. Nodes and items live in an [`arena`];
 //!   what objects, arrays of counted and of unique elements, strings and constants ask of a step stands in a file each.
-//! * What is written ahead of a model: the nearest ends ([`complete`]), likely documents ([`likely`]), budgets' distances
-//!   ([`farthest`], [`least`]).
+//! * What is written ahead of a model: the nearest ends ([`complete`]), likely documents ([`likely`]), budgets'
+//!   distances ([`farthest`], [`least`]).
 
 pub mod agreeing;
 pub mod append;

@@ -1,4 +1,5 @@
-//! An index that came from a file, or was built apart: its tables answer at once, and its engine is made when something else is asked.
+//! An index that came from a file, or was built apart: its tables answer at once, and its engine is made when something
+//! else is asked.
 //!
 //! What a file holds (see `artifact::index`) is enough for masks and steps: [`Tables`], the report, the fingerprint.
 //! Everything that tables cannot answer (comparisons, explanations, budgets, forced tokens, and for tables that are

@@ -164,7 +164,8 @@ impl PyVocabulary {
         self.core.special_token_ids().to_vec()
     }
 
-    /// 64 hexadecimal digits, equal for vocabularies that make the same masks. How a tokenizer encodes is not part of it.
+    /// 64 hexadecimal digits, equal for vocabularies that make the same masks. How a tokenizer encodes is not part of
+    /// it.
     #[getter]
     fn fingerprint(&self) -> String {
         hex(&self.core.fingerprint())
@@ -240,8 +241,8 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A model's parts as Python values: pattern, flags (whole, normal form C), ids, merges one after the other, added ids, ranks,
-/// tokens of bytes.
+/// A model's parts as Python values: pattern, flags (whole, normal form C), ids, merges one after the other, added ids,
+/// ranks, tokens of bytes.
 type Packed = (String, bool, bool, Vec<u32>, Option<Vec<u32>>, Vec<u32>, Vec<u32>, Vec<u32>);
 
 fn pack(parts: ModelParts) -> Packed {

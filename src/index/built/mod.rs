@@ -6,8 +6,8 @@
 //! * A *beginning*, for an index with recursion or too many configurations: those nearest to the start. A byte that
 //!   leads beyond them leads [`OUTSIDE`], where somebody else has to go on.
 //!
-//! Tokens are stepped byte by byte, which costs a look-up for each. Classes of tokens that act alike in every state need a
-//! table as wide as the vocabulary and are derived only when asked for ([`classes`]).
+//! Tokens are stepped byte by byte, which costs a look-up for each. Classes of tokens that act alike in every state need
+//! a table as wide as the vocabulary and are derived only when asked for ([`classes`]).
 //! [`Tables::new`] checks every number once, so no look-up in tables that came from a file can go wrong afterwards.
 
 mod ahead;
