@@ -107,6 +107,12 @@ impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> Store<K, V, MOST, F
         self.bytes.store(0, Ordering::Relaxed);
     }
 
+    /// How many entries are found.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.table.read().unwrap_or_else(|p| p.into_inner()).found.len()
+    }
+
     /// Bytes that are held and found, as far as who kept them has counted.
     pub fn memory_bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)

@@ -14,7 +14,7 @@ use crate::automaton::arena::{Kind, NONE, NodeId, Phase};
 use crate::automaton::lexeme::{CLOSED, Lexeme};
 use crate::automaton::program::Program;
 use crate::automaton::room::Room;
-use crate::automaton::text::{Move, Sub, is_plain, pending, plain_pending, step};
+use crate::automaton::text::Sub;
 
 impl Masker<'_> {
     /// Inside a key.
@@ -208,80 +208,6 @@ impl Masker<'_> {
         }
     }
 
-    /// The tokens from the backslash `child` on that go on with a name below `named`, behind `path`. Most escapes spell
-    /// nothing that a name goes on with, which is seen without a step. False, and nothing was done, where names go on
-    /// with more than ASCII.
-    pub(super) fn escaped_below(
-        &mut self,
-        ground: Ground<'_>,
-        child: u32,
-        top: NodeId,
-        named: &Named,
-        allowed: &Bits,
-        path: &mut Path,
-    ) -> bool {
-        let program = self.frames.program;
-        let names = &program.objects[named.shape as usize].names;
-        let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
-        let mut next = NextAscii(0);
-        for c in names.children(named.name) {
-            let byte = names.byte[c as usize];
-            if !byte.is_ascii() || program.has_unique {
-                return false;
-            }
-            next.0 |= u128::from(names.subtree_tokens(c).iter().any(live)) << byte;
-        }
-        self.escape(ground, (child, b'\\'), top, Sub::Plain, next, path);
-        true
-    }
-
-    /// The tokens from `node` on, to which `byte` leads inside an escape, that spell one of `next`.
-    fn escape(
-        &mut self,
-        ground: Ground<'_>,
-        (node, byte): (u32, u8),
-        top: NodeId,
-        before: Sub,
-        next: NextAscii,
-        path: &mut Path,
-    ) {
-        let plain = self.frames.program.plain_names;
-        let to = step(before, byte);
-        if plain && !is_plain(before, byte, &to) {
-            return;
-        }
-        path.push(byte);
-        match to {
-            Move::To(sub) => {
-                let pending = if plain { plain_pending(sub) } else { pending(sub) };
-                if pending.iter().any(|&(lo, hi)| next.has(lo, hi)) {
-                    self.emit(ground, node);
-                    if sub == Sub::Escape {
-                        // Few of the many tokens with a backslash go on like that.
-                        for byte in *b"\"/\\bfnrtu" {
-                            let spells = match step(sub, byte) {
-                                Move::Byte(b) => next.has(b.into(), b.into()),
-                                _ => true,
-                            };
-                            if spells && let Some(child) = self.child(ground, node, byte) {
-                                self.escape(ground, (child, byte), top, sub, next, path);
-                            }
-                        }
-                    } else {
-                        let trie = self.trie(ground);
-                        for child in trie.children(node) {
-                            self.escape(ground, (child, trie.byte[child as usize]), top, sub, next, path);
-                        }
-                    }
-                }
-            }
-            Move::Byte(b) if next.has(b.into(), b.into()) => self.close_name(ground, node, top, path),
-            Move::Char(c) if next.has(c.into(), c.into()) => self.close_name(ground, node, top, path),
-            Move::Byte(_) | Move::Char(_) | Move::Dead | Move::Close => {}
-        }
-        path.pop();
-    }
-
     /// The configuration after several bytes, or [`NONE`].
     pub(super) fn step_all(&mut self, top: NodeId, bytes: &[u8]) -> NodeId {
         let plain = bytes.iter().position(|&b| !spells_itself(b)).unwrap_or(bytes.len());
@@ -440,18 +366,6 @@ impl FirstBytes {
     /// Whether a text begins with one of them, or is empty.
     fn may_begin(&self, text: &[u8]) -> bool {
         text.first().is_none_or(|&byte| self.0[byte as usize / 64] >> (byte % 64) & 1 == 1)
-    }
-}
-
-/// ASCII characters that names go on with, as a set of bits.
-#[derive(Clone, Copy)]
-struct NextAscii(u128);
-
-impl NextAscii {
-    /// Whether one of them lies between `lo` and `hi`, inclusive.
-    fn has(self, lo: u32, hi: u32) -> bool {
-        let hi = hi.min(127);
-        lo <= hi && self.0 >> lo & (u128::MAX >> (127 - (hi - lo))) != 0
     }
 }
 

@@ -131,26 +131,25 @@ impl<'a> Masker<'a> {
 
     /// Allows the tokens that end at a node.
     pub(super) fn emit(&mut self, ground: Ground<'_>, node: u32) {
-        match ground {
-            Ground::Whole(w) => {
-                let tables = self.tables;
-                for &t in tables.trie(self.vocabulary, w).tokens(node) {
-                    self.set(t);
-                }
-            }
+        let trie = self.trie(ground);
+        trie.tokens(node).iter().for_each(|&item| self.emit_one(ground, item));
+    }
+
+    /// Allows one of what the trie has at a node: a token, or a token that crosses.
+    pub(super) fn emit_one(&mut self, ground: Ground<'_>, item: u32) {
+        let token = match ground {
+            Ground::Whole(_) => item,
             Ground::Tail { cross, lexeme, count, origin, from } => {
-                for &i in cross.tails.tokens(node) {
-                    let c = cross.crossings[i as usize];
-                    if lexeme.is_some_and(|l| !l.may_close(count.saturating_add(c.chars))) {
-                        continue;
-                    }
-                    if self.exact && origin != NONE && !self.allows(origin, self.rest_of(c.token, from)) {
-                        continue;
-                    }
-                    self.set(c.token);
+                let c = cross.crossings[item as usize];
+                let closes = lexeme.is_none_or(|l| l.may_close(count.saturating_add(c.chars)));
+                let exact = self.exact && origin != NONE;
+                if !closes || (exact && !self.allows(origin, self.rest_of(c.token, from))) {
+                    return;
                 }
+                c.token
             }
-        }
+        };
+        self.set(token);
     }
 
     /// The bytes of a token below a trie node.

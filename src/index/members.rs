@@ -2,8 +2,8 @@
 //!
 //! A token that closes a key goes on with the colon and the beginning of a value, or all of it. What it may spell of the
 //! value depends on the rules that the value follows and on nothing around it, so an index remembers that by the rules,
-//! and only what comes after the value is walked. Rules of scalars are the same wherever their lexemes are: what tails
-//! spell of a string or number is found once for all indexes of a vocabulary.
+//! and only what comes after the value is walked. Most rules are alike as far as tails can tell (see `profile`): what
+//! they spell of a string, of any value or a list of names is found once for all indexes of a vocabulary.
 
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -16,7 +16,6 @@ use super::submask::delimits;
 use super::tails::Bits;
 use crate::automaton::arena::{Kind, NONE, Node, NodeId};
 use crate::automaton::lexeme::Kind as LexemeKind;
-use crate::automaton::program::Blanks;
 
 /// With more ends than this, or more tails behind one, what may follow a member's value is found once for all of them.
 const FEW_ENDS: usize = 2;
@@ -24,6 +23,7 @@ const FEW_TAILS: u32 = 8;
 
 /// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same
 /// rules.
+#[derive(PartialEq)]
 pub(super) struct Member {
     /// Nodes that can be stepped while the value is open.
     bits: Bits,
@@ -60,32 +60,12 @@ impl Members {
     }
 }
 
-/// The same for scalars, by their lexemes and the whitespace in front of them.
+/// The same for all indexes, by the profiles of the rules.
 #[derive(Default)]
-pub(super) struct ScalarMembers(pub(super) Store<Box<[u64]>, Arc<Member>, SHARED_BYTES>);
+pub(super) struct SharedMembers(pub(super) Store<Box<[u64]>, Arc<Member>, SHARED_BYTES>);
 
 /// Bytes that one vocabulary holds on to.
 const SHARED_BYTES: usize = 1_024 * ENTRY;
-/// Whitespace of more states than this is not told apart.
-const FEW_STATES: usize = 4;
-
-/// Writes what tells `blanks` from other whitespace. False if that is too much.
-fn describe_blanks(blanks: &Blanks, out: &mut SmallVec<[u64; 16]>) -> bool {
-    if let Some(most) = blanks.most {
-        out.push(most.into());
-        return true;
-    }
-    if blanks.next.len() > FEW_STATES {
-        return false;
-    }
-    // No bound is that large.
-    out.push(u64::MAX - blanks.next.len() as u64);
-    for (next, &accepting) in blanks.next.iter().zip(&blanks.accepting) {
-        out.push(next.iter().fold(0, |word, &to| word << 16 | u64::from(to)));
-        out.push(accepting.into());
-    }
-    true
-}
 
 impl Masker<'_> {
     /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value.
@@ -108,7 +88,7 @@ impl Masker<'_> {
         let rules: RuleSet = rules.iter().map(|r| r.0).collect();
         let members = self.members;
         let member = members.get(&rules).unwrap_or_else(|| {
-            let member = self.scalar_member(node, value).unwrap_or_else(|| {
+            let member = self.shared_member(node, value).unwrap_or_else(|| {
                 let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
                 let made = Arc::new(self.member(node, value));
                 self.frames.arena.unchecked = checked;
@@ -154,39 +134,18 @@ impl Masker<'_> {
         true
     }
 
-    /// [`member`](Self::member), if no rule of the value is one of a container, as it was found for whatever index.
-    fn scalar_member(&mut self, node: u32, value: NodeId) -> Option<Arc<Member>> {
+    /// [`member`](Self::member), if its rules have a profile, as it was found for whatever index.
+    fn shared_member(&mut self, node: u32, value: NodeId) -> Option<Arc<Member>> {
         let n = self.frames.arena.nodes[value as usize];
-        let program = self.frames.program;
-        if program.has_unique {
-            return None;
-        }
-        let mut key: SmallVec<[u64; 16]> = SmallVec::new();
-        if !describe_blanks(&program.gaps[n.gap as usize], &mut key) {
-            return None;
-        }
-        for rule in &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize] {
-            let rule = &program.rules[rule.0 as usize];
-            if !(rule.arrays.is_empty() && rule.objects.is_empty()) {
-                return None;
-            }
-            key.push(rule.lexemes.len() as u64);
-            for &lexeme in &rule.lexemes {
-                let masked = &self.lexemes[lexeme as usize];
-                let bounds = match masked.lexeme.kind() {
-                    LexemeKind::Raw => 0,
-                    LexemeKind::Constant => 1,
-                    LexemeKind::Text { min, max } => !(u64::from(min) << 32 | u64::from(max)),
-                };
-                key.extend([masked.number(), bounds]);
-            }
-        }
+        let profile = self.profile(n.gap, &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize])?;
         let shared = &self.tables.shares.members.0;
-        Some(shared.get(key.as_slice()).unwrap_or_else(|| {
+        let Some(found) = shared.get(profile.as_slice()) else {
             let made = Arc::new(self.member(node, value));
-            shared.keep(key.as_slice().into(), made.clone(), ENTRY);
-            made
-        }))
+            shared.keep(profile.as_slice().into(), made.clone(), ENTRY);
+            return Some(made);
+        };
+        debug_assert!(*found == self.member(node, value), "rules of one profile differ");
+        Some(found)
     }
 
     /// What the tails below the colon `node` may spell of the member's value, and where they end it.

@@ -2,12 +2,13 @@
 //!
 //! In a key that can become nothing but a name, the tries of names and vocabulary are walked side by side: tokens that
 //! stay in a name are allowed if it may still come, and only what follows a quote or a backslash is stepped. Where the
-//! two tries agree does not depend on the keys that the object has, so the places are listed once for each place among
-//! the names of a shape, and a mask goes through the list.
+//! two tries agree does not depend on the keys that the object has, so the tokens and places are listed once for each
+//! place among the names of a shape, and a mask goes through the list.
 
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+use super::escapes::EscapedAt;
 use super::key::{Bits, Named, Path, spells_itself};
 use super::mask::{Ground, Masker};
 use super::tables::Walked;
@@ -23,18 +24,19 @@ pub type Place = (u32, u32);
 /// See the module's story.
 #[derive(Default)]
 pub struct Spelled {
-    /// Where tokens end inside of names.
+    /// Where among the names what ends, of what the vocabulary's trie has at its nodes: tokens, mostly.
     pub inside: Vec<Place>,
     /// Behind the quote of a name.
     pub ends: Vec<Place>,
     /// Behind a backslash in a name.
-    pub escapes: Vec<Place>,
+    pub escapes: Vec<EscapedAt>,
 }
 
 impl Spelled {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        (self.inside.len() + self.ends.len() + self.escapes.len()) * size_of::<Place>() + size_of::<Spelled>()
+        let places = (self.inside.len() + self.ends.len()) * size_of::<Place>();
+        places + self.escapes.len() * size_of::<EscapedAt>() + size_of::<Spelled>()
     }
 }
 
@@ -71,12 +73,12 @@ impl Masker<'_> {
             }
         };
         let mut last = (u32::MAX, false);
-        for &(name, at) in &spelled.inside {
+        for &(name, item) in &spelled.inside {
             if last.0 != name {
                 last = (name, names.subtree_tokens(name).iter().any(live));
             }
             if last.1 {
-                self.emit(ground, at);
+                self.emit_one(ground, item);
             }
         }
         let once = |closed: &mut Option<&mut Vec<u32>>, child: u32| {
@@ -93,15 +95,14 @@ impl Masker<'_> {
                 self.close_name(ground, child, top, &path);
             }
         }
-        for &(name, child) in &spelled.escapes {
-            if name != named.name && !names.subtree_tokens(name).iter().any(live) {
+        for at in &spelled.escapes {
+            if at.name != named.name && !names.subtree_tokens(at.name).iter().any(live) {
                 continue;
             }
-            let mut path = self.path_to(named, name);
-            let here = Named { name, ..*named };
-            if !self.escaped_below(ground, child, top, &here, &allowed, &mut path) && once(&mut closed, child) {
+            let mut path = self.path_to(named, at.name);
+            if !self.escaped_below(ground, at, top, named, &allowed, &path) && once(&mut closed, at.child) {
                 path.push(b'\\');
-                self.close_name(ground, child, top, &path);
+                self.close_name(ground, at.child, top, &path);
             }
         }
     }
@@ -134,16 +135,16 @@ impl Masker<'_> {
                     at = names.end[at as usize];
                     continue;
                 };
-                if !trie.tokens(child).is_empty() {
-                    found.inside.push((at, child));
-                }
+                found.inside.extend(trie.tokens(child).iter().map(|&item| (at, item)));
                 nodes.push(child);
             }
             let here = nodes.last().copied().unwrap_or(node);
             if !names.tokens(at).is_empty() {
                 found.ends.extend(self.child(ground, here, b'"').map(|child| (at, child)));
             }
-            found.escapes.extend(self.child(ground, here, b'\\').map(|child| (at, child)));
+            if let Some(child) = self.child(ground, here, b'\\') {
+                found.escapes.extend(self.escaped_at(ground, child, names, at));
+            }
             at += 1;
         }
         found

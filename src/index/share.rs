@@ -16,7 +16,7 @@ use super::bounded::Store;
 use super::common::COMMON_BYTES;
 use super::composition::Composition;
 use super::cores::{Cores, SplitPatch};
-use super::members::ScalarMembers;
+use super::members::SharedMembers;
 use super::submask::{Cross, Crossing};
 use super::tails::{Tails, plausible};
 
@@ -107,7 +107,7 @@ pub struct Shares {
     pub(super) cores: Cores,
     /// Masks of places inside names.
     pub(super) names: Store<Box<[u8]>, Arc<Composition>, COMMON_BYTES>,
-    pub(super) members: ScalarMembers,
+    pub(super) members: SharedMembers,
     made: AtomicU64,
 }
 

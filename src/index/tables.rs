@@ -20,6 +20,7 @@ pub use cache::TableStats;
 
 use super::children::Children;
 use super::crosses::Crosses;
+use super::escapes::AllEscapes;
 use super::finished::Finished;
 use super::holders::Holders;
 use super::inner::needs::Needs;
@@ -146,6 +147,8 @@ pub struct Tables {
     pub marked: OnceLock<Marked>,
     /// What tokens spell between values.
     pub tails: Tails,
+    /// Tokens inside escapes.
+    pub(super) escapes: AllEscapes,
     /// Crossing tokens that walks found.
     crosses: Crosses,
     /// Finished parts of masks.
@@ -228,6 +231,7 @@ impl Tables {
             sets: sets::Sets::default(),
             marked: OnceLock::new(),
             tails: Tails::of(vocabulary)?,
+            escapes: AllEscapes::default(),
             crosses: Crosses::default(),
             shares: Shares::default(),
             finished: Finished::default(),

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+use super::profile::Insight;
 use super::share::{Patch, patch};
 use super::submask::{Cross, Crossing};
 use super::views::KeyTexts;
@@ -44,6 +45,8 @@ pub struct Tails {
     pub quoted: Patch,
     /// What tokens spell of keys.
     pub(super) keys: KeyTexts,
+    /// How far those behind a colon go into a value.
+    pub(super) insight: Insight,
 }
 
 pub(super) fn is_blank(b: u8) -> bool {
@@ -229,6 +232,7 @@ impl Tails {
             Cross::of(&mut items, crossings, Vec::new())
         };
         Ok(Tails {
+            insight: Insight::of(&trie),
             trie,
             blank: blank.into(),
             first_blanks,
