@@ -115,7 +115,7 @@ impl Masker<'_> {
         next.is_none_or(|next| next & any != 0).then_some(EscapedAt { name, child, next, escapes })
     }
 
-    /// Allows the tokens behind a backslash that go on with one of the names that may come, behind `path`. False, and
+    /// Allows the tokens behind a backslash that go on with one of the names below `named` that may come. False, and
     /// nothing was done, where these are to be stepped.
     pub(super) fn escaped_below(
         &mut self,
@@ -124,7 +124,6 @@ impl Masker<'_> {
         top: NodeId,
         named: &Named,
         allowed: &Bits,
-        path: &Path,
     ) -> bool {
         let program = self.frames.program;
         let Some(next) = at.next.filter(|_| !program.has_unique) else { return false };
@@ -150,7 +149,7 @@ impl Masker<'_> {
         }
         for (node, char, spelled) in &at.escapes.complete {
             if next >> char & 1 == 1 {
-                let mut path = path.clone();
+                let mut path = self.path_to(named, at.name);
                 path.extend_from_slice(spelled);
                 self.close_name(ground, *node, top, &path);
             }

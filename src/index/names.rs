@@ -99,8 +99,8 @@ impl Masker<'_> {
             if at.name != named.name && !names.subtree_tokens(at.name).iter().any(live) {
                 continue;
             }
-            let mut path = self.path_to(named, at.name);
-            if !self.escaped_below(ground, at, top, named, &allowed, &path) && once(&mut closed, at.child) {
+            if !self.escaped_below(ground, at, top, named, &allowed) && once(&mut closed, at.child) {
+                let mut path = self.path_to(named, at.name);
                 path.push(b'\\');
                 self.close_name(ground, at.child, top, &path);
             }
@@ -108,7 +108,7 @@ impl Masker<'_> {
     }
 
     /// The bytes from a place among the names of a shape to `name` below it.
-    fn path_to(&self, named: &Named, name: u32) -> Path {
+    pub(super) fn path_to(&self, named: &Named, name: u32) -> Path {
         let shape = &self.frames.program.objects[named.shape as usize];
         let [from, to] = [named.name, name].map(|n| shape.names.depth[n as usize] as usize);
         let some = shape.names.subtree_tokens(name).first();

@@ -133,6 +133,8 @@ pub struct Tables {
     pub any_text: Arc<MaskedLexeme>,
     /// Any text that is the whole output.
     any_raw: Arc<MaskedLexeme>,
+    /// The mask behind a text that can only be closed.
+    ended: OnceLock<Arc<SubMask>>,
     /// A length, and the tokens that are longer: at most a few thousand.
     pub(super) long: (u32, Trie),
     /// What lies below the nodes of the vocabulary's trie.
@@ -224,6 +226,7 @@ impl Tables {
             single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
+            ended: OnceLock::new(),
             long: (long.0, Trie::build(&mut long.1)?),
             subtrees: Subtrees::of(trie),
             by_length: sets::ByLength::of(vocabulary, long.0),
@@ -312,6 +315,11 @@ impl Tables {
             && let Some(m) = masks.other(&key)
         {
             return m;
+        }
+        // The ends of all texts have the same mask, and no patch or row of their own.
+        if masks.crosses && lexeme.lexeme.only_closes(state) {
+            let made = self.ended.get_or_init(|| Arc::new(self.root(vocabulary, lexeme, state, None)));
+            return self.keep(masks, key, true, made.clone());
         }
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
         let made = Arc::new(self.root(vocabulary, lexeme, state, None));

@@ -35,6 +35,13 @@ impl Lexeme {
 }
 
 impl Lexeme {
+    /// Whether a string has been read to the end of the only text that it may still be: all that may follow is the
+    /// closing quote.
+    pub fn only_closes(&self, id: StateId) -> bool {
+        let listed = self.kind != Kind::Raw && !self.bounded && id > CLOSED;
+        listed && (self.state(id).expr, self.state(id).sub) == (Exprs::EPS, Sub::Plain)
+    }
+
     /// How many texts an escape that was begun can still lead to, where the lexeme lists its texts.
     pub fn num_spelled(&self, id: StateId) -> Option<u64> {
         let (list, (expr, sub)) = self.list(id).filter(|(_, place)| !matches!(place.1, Sub::Open | Sub::Plain))?;

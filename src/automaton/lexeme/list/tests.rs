@@ -66,3 +66,23 @@ fn escapes_are_counted_by_what_they_may_become() {
     }
     assert!(counted > 50);
 }
+
+#[test]
+fn a_text_that_is_read_to_its_only_end_can_only_be_closed() {
+    let mut exprs = Exprs::new(1 << 16);
+    let expr = exprs.choice(TEXTS);
+    let reach = Reach { digits: 8, word: 8, any: 8 };
+    for kind in [Kind::Text { min: 0, max: INF }, Kind::Constant] {
+        let l = Lexeme::compile(&exprs, expr, kind, reach, &Limits::default()).expect("small").expect("not empty");
+        let closes = |text: &str| l.only_closes(text.bytes().fold(l.start(), |s, b| l.next(s, b)));
+        for whole in ["\"abc", "\"b", "\"a/", "\"a\\\"b\\\\", "\"a\\n"] {
+            assert!(closes(whole), "{whole}");
+        }
+        for other in ["", "\"", "\"a", "\"ab", "\"a\\", "\"abc\"", "\"z"] {
+            assert!(!closes(other), "{other}");
+        }
+    }
+    let bounded = Kind::Text { min: 2, max: 3 };
+    let l = Lexeme::compile(&exprs, expr, bounded, reach, &Limits::default()).expect("small").expect("not empty");
+    assert!(!l.only_closes("\"abc".bytes().fold(l.start(), |s, b| l.next(s, b))));
+}
