@@ -21,12 +21,16 @@ pub struct Children {
     byte: Box<[u8]>,
     /// The children that come farther behind than `STEPS` bits can say, by node and byte.
     far: HashMap<(u32, u8), u32, Seeded>,
+    /// Those of the root, which has the most, by byte; [`NO_CHILD`] is none.
+    root: Box<[u32; 256]>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Head {
     start: u32,
-    /// What is among the bytes below a node: [`BELOW`], [`QUOTE`], [`BACKSLASH`].
+    /// What ends at the node: the only item, as long as [`ONE`] says so.
+    item: u32,
+    /// What is among the bytes below a node, and what ends there: [`BELOW`], [`QUOTE`], [`BACKSLASH`], [`ONE`], [`MANY`].
     marks: u8,
 }
 
@@ -40,6 +44,12 @@ const BELOW: u8 = 1;
 const QUOTE: u8 = 2;
 /// A backslash at once.
 const BACKSLASH: u8 = 4;
+/// One item ends here.
+const ONE: u8 = 8;
+/// Several do.
+const MANY: u8 = 16;
+/// No child of the root.
+const NO_CHILD: u32 = u32::MAX;
 
 impl Children {
     /// The children of every node of `trie`: three passes in the order of its nodes.
@@ -89,14 +99,34 @@ impl Children {
         for node in (0..n).rev() {
             let depth = usize::from(depths[node]);
             let below = std::mem::take(&mut open[depth + 1]);
-            heads[node].marks = below;
+            heads[node].marks = match trie.tokens(node as u32) {
+                [] => below,
+                &[item] => {
+                    heads[node].item = item;
+                    below | ONE
+                }
+                _ => below | MANY,
+            };
             open[depth] |= match bytes[node] {
                 b'"' => BELOW | QUOTE,
                 b'\\' => BACKSLASH | below & BELOW,
                 _ => below & BELOW,
             };
         }
-        Children { heads: heads.into(), listed: listed.into(), byte: byte.into(), far }
+        let mut root = Box::new([NO_CHILD; 256]);
+        trie.children(0).for_each(|child| root[usize::from(bytes[child as usize])] = child);
+        Children { heads: heads.into(), listed: listed.into(), byte: byte.into(), far, root }
+    }
+
+    /// What ends at a node of `trie`, which these are the children of.
+    #[inline]
+    pub fn tokens<'a>(&'a self, trie: &'a Trie, node: u32) -> &'a [u32] {
+        let head = &self.heads[node as usize];
+        match head.marks & (ONE | MANY) {
+            0 => &[],
+            ONE => std::slice::from_ref(&head.item),
+            _ => trie.tokens(node),
+        }
     }
 
     /// Where the children of `node` are listed.
@@ -127,6 +157,9 @@ impl Children {
 
     /// The child of `node` under `byte`.
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
+        if node == 0 {
+            return Some(self.root[usize::from(byte)]).filter(|&child| child != NO_CHILD);
+        }
         let mark = match byte {
             b'"' => QUOTE,
             b'\\' => BACKSLASH,

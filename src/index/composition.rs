@@ -150,6 +150,11 @@ impl Composition {
         &self.tokens
     }
 
+    /// Makes room for so many single tokens at once.
+    pub fn expect(&mut self, tokens: usize) {
+        self.tokens.reserve(tokens);
+    }
+
     /// Adds a part that other masks have, too.
     pub fn share(&mut self, part: Part) {
         self.shared += (self.shared == self.parts.len()) as usize;

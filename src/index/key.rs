@@ -227,7 +227,7 @@ impl Masker<'_> {
 
     pub(super) fn child(&self, ground: Ground<'_>, node: u32, byte: u8) -> Option<u32> {
         match ground {
-            Ground::Whole(w) => self.tables.child(self.vocabulary, w, node, byte),
+            Ground::Whole(w) => self.tables.child(w, node, byte),
             Ground::Tail { cross, .. } => cross.tails.child(node, byte),
         }
     }

@@ -72,6 +72,9 @@ impl Masker<'_> {
                 Arc::new(self.spelled(ground, node, names, named.name, comes))
             }
         };
+        if let Some(composition) = &mut self.composition {
+            composition.expect(spelled.inside.len());
+        }
         let mut last = (u32::MAX, false);
         for &(name, item) in &spelled.inside {
             if last.0 != name {
@@ -135,7 +138,11 @@ impl Masker<'_> {
                     at = names.end[at as usize];
                     continue;
                 };
-                found.inside.extend(trie.tokens(child).iter().map(|&item| (at, item)));
+                let items = match ground {
+                    Ground::Whole(walked) => self.tables.tokens(self.vocabulary, walked, child),
+                    Ground::Tail { .. } => trie.tokens(child),
+                };
+                found.inside.extend(items.iter().map(|&item| (at, item)));
                 nodes.push(child);
             }
             let here = nodes.last().copied().unwrap_or(node);

@@ -133,10 +133,10 @@ pub(super) fn walk_list(
             continue;
         };
         if at != node {
-            found.inner.extend(trie.tokens(at).iter().map(|&t| (t, chars)));
+            found.inner.extend(children.tokens(trie, at).iter().map(|&t| (t, chars)));
         }
         let (ends, edges) = list.at(expr)?;
-        if trie.end[at as usize] == at + 1 {
+        if children.bytes(at).is_empty() {
             continue;
         }
         let first = ways.len();

@@ -16,7 +16,7 @@ impl<'a, U: Fn(u32) -> bool> Speller<'a, U> {
 
     /// The child of a node of the vocabulary's trie.
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
-        self.inner.tables.child(&self.inner.vocabulary, Walked::Tokens, node, byte)
+        self.inner.tables.child(Walked::Tokens, node, byte)
     }
 
     /// The lowest id of a token that ends at a node of the vocabulary's trie.

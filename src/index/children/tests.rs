@@ -22,6 +22,7 @@ fn children_are_those_of_the_trie() {
             assert_eq!(children.bytes(node), bytes);
             let quoted = (node + 1..trie.end[node as usize]).any(|below| trie.byte[below as usize] == b'"');
             assert_eq!(children.is_quoted(node), quoted);
+            assert_eq!(children.tokens(&trie, node), trie.tokens(node));
             for byte in 0..=255 {
                 assert_eq!(children.child(node, byte), trie.child(node, byte), "{node} {byte}");
                 let next = all.iter().copied().find(|&c| trie.byte[c as usize] > byte && trie.byte[c as usize] != b'b');

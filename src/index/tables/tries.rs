@@ -28,19 +28,24 @@ impl Tables {
 
     /// The trie of a [`Walked`] with the children of its nodes.
     pub(super) fn with_children<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked) -> (&'a Trie, &'a Children) {
-        let children = match walked {
-            Walked::Tokens => &self.children,
-            Walked::Quoted => &self.quoted_children,
-            Walked::WhitespaceTails => &self.blank_children,
-        };
-        (self.trie(vocabulary, walked), children)
+        (self.trie(vocabulary, walked), self.children_of(walked))
     }
 
     /// The child of a node of the trie of a [`Walked`].
-    pub fn child(&self, vocabulary: &Vocabulary, walked: Walked, node: u32, byte: u8) -> Option<u32> {
+    pub fn child(&self, walked: Walked, node: u32, byte: u8) -> Option<u32> {
+        self.children_of(walked).child(node, byte)
+    }
+
+    /// What ends at a node of the trie of a [`Walked`].
+    pub fn tokens<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked, node: u32) -> &'a [u32] {
+        self.children_of(walked).tokens(self.trie(vocabulary, walked), node)
+    }
+
+    fn children_of(&self, walked: Walked) -> &Children {
         match walked {
-            Walked::Tokens => self.children.child(node, byte),
-            Walked::Quoted | Walked::WhitespaceTails => self.trie(vocabulary, walked).child(node, byte),
+            Walked::Tokens => &self.children,
+            Walked::Quoted => &self.quoted_children,
+            Walked::WhitespaceTails => &self.blank_children,
         }
     }
 
