@@ -296,6 +296,33 @@ def test_the_reader_goes_away(folder):
     assert done.returncode in (0, 141) and done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("inspect order.json >&-", 4, "the standard output is closed"),
+        ("inspect order.json --json >&-", 4, "the standard output is closed"),
+        ("inspect order.json > /dev/full", 4, "the standard output: No space left on device"),
+        ("inspect order.json --json > /dev/full", 4, "the standard output: No space left on device"),
+        ("--help > /dev/full", 4, "the standard output: No space left on device"),
+        ("--version >&-", 4, "the standard output is closed"),
+        ("inspect absent.json --json > /dev/full", 4, "absent.json: No such file or directory"),
+        ("nothing --json > /dev/full", 4, "the standard output: No space left on device"),
+        ("check order.json - <&-", 4, "the standard input is closed"),
+        ("check order.json bad.json 2>&-", 1, ""),
+        ("inspect absent.json 2>&-", 4, ""),
+        ("inspect absent.json >&- 2>&-", 4, ""),
+    ],
+)
+def test_streams_that_are_closed_or_full(folder, command, code, said):
+    if "/dev/full" in command and not Path("/dev/full").exists():
+        pytest.skip("there is no device that is always full")
+    line = f"{shlex.join(COMMAND)} {command}"
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert said in done.stderr and "Exception" not in done.stderr
+    assert (said == "") == (done.stderr == "")
+
+
 def test_pointers():
     for prefix, pointer in (
         (b"", ""),

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import interlock
-from interlock.cli import exits, files
+from interlock.cli import exits, files, streams
 from interlock.cli.output import Output, printable
 
 COMMANDS = ("compile", "precompute", "verify", "inspect", "check", "sample", "diff", "draw", "vocab", "bench")
@@ -41,10 +41,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         if "--json" in sys.argv:
-            sys.stdout.write(json.dumps({"error": {"type": "UsageError", "message": message}}) + "\n")
+            streams.write(json.dumps({"error": {"type": "UsageError", "message": message}}) + "\n")
         else:
             sys.stderr.write(f"interlock: {printable(message)}\n  try: {self.prog} --help\n")
-        sys.stdout.flush()
         sys.exit(exits.USAGE)
 
 
@@ -68,7 +67,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. For the main thread; it may end the process."""
-    args = parser().parse_args(argv)
+    streams.open_missing()
+    try:
+        args = _arguments(argv)
+    except (OSError, streams.OutputError) as error:
+        return fail(error, Output(json=False))
     output = Output(args.json, args.quiet)
     outcome: list[int] = []
 
@@ -90,6 +93,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     return outcome[0]
 
 
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments, unless a text was asked for or they make no sense: then the process ends."""
+    try:
+        return parser().parse_args(argv)
+    except SystemExit:
+        # The text may not have been written yet.
+        streams.write("")
+        raise
+
+
 def _terminate(*_: Any) -> NoReturn:
     raise exits.Terminated("ended by SIGTERM")
 
@@ -98,13 +111,18 @@ def fail(error: BaseException, output: Output) -> int:
     """Say what went wrong and return the exit code."""
     code = exits.code_of(error)
     if isinstance(error, BrokenPipeError):
-        # Python flushes the standard output again at exit; that must not fail a second time.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.discard()
         return exits.PIPE
+    if isinstance(error, streams.OutputError):
+        streams.discard()
     if isinstance(error, (KeyboardInterrupt, exits.Terminated)):
         sys.stderr.write("interlock: interrupted\n")
-    elif output.json:
-        output.result({"error": exits.describe(error)}, [])
+    elif output.json and not isinstance(error, streams.OutputError):
+        try:
+            output.result({"error": exits.describe(error)}, [])
+        except (BrokenPipeError, streams.OutputError):
+            streams.discard()
+            return fail(error, Output(json=False))
     else:
         sys.stderr.write("\n".join(printable(line) for line in exits.sentence(error).split("\n")) + "\n")
     sys.stderr.flush()

@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from interlock.cli import streams
+
 CONTROL = {0x09: r"\t", 0x0A: r"\n", 0x0D: r"\r", 0x22: '"', 0x5C: r"\\"}
 
 
@@ -26,11 +28,9 @@ class Output:
     def result(self, machine: dict[str, Any], people: Iterable[str]) -> None:
         """The result of the command, in the form that was asked for."""
         if self.json:
-            sys.stdout.write(json.dumps(machine, ensure_ascii=True, sort_keys=False, allow_nan=False) + "\n")
+            streams.write(json.dumps(machine, ensure_ascii=True, sort_keys=False, allow_nan=False) + "\n")
         else:
-            for line in people:
-                sys.stdout.write(printable(line) + "\n")
-        sys.stdout.flush()
+            streams.write("".join(printable(line) + "\n" for line in people))
 
     def remark(self, line: str) -> None:
         """A line beside the result, for people."""

@@ -1,0 +1,71 @@
+"""The standard streams as the caller left them: closed, full, or with nobody at the other end.
+
+Python has ``None`` for a stream that was closed before the process began, and writes what is left of the standard
+output once more when the process ends, where nobody catches what goes wrong. Here a closed stream is a file that says
+so, and what the standard output does not take is found before the end.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from typing import NoReturn, cast
+
+from interlock.cli.exits import InputError
+
+
+class OutputError(InputError):
+    """The standard output takes nothing, or no more."""
+
+
+class _Closed(io.TextIOBase):
+    """A stream that was closed before the process began."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def _refuse(self) -> NoReturn:
+        raise OSError(errno.EBADF, f"the standard {self._name} is closed")
+
+    @property
+    def buffer(self) -> NoReturn:
+        """As bytes."""
+        self._refuse()
+
+    def read(self, size: int | None = -1) -> NoReturn:
+        """Everything."""
+        self._refuse()
+
+    def write(self, text: str) -> NoReturn:
+        """``text``."""
+        self._refuse()
+
+
+def open_missing() -> None:
+    """Put something in the place of each stream that is closed. What is said on the standard error is lost then."""
+    if sys.stdin is None:
+        sys.stdin = cast(io.TextIOWrapper, _Closed("input"))
+    if sys.stdout is None:
+        sys.stdout = cast(io.TextIOWrapper, _Closed("output"))
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
+
+
+def write(text: str) -> None:
+    """Write to the standard output, all of it. ``OutputError`` if that fails, ``BrokenPipeError`` if nobody reads."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(reason if "standard output" in reason else f"the standard output: {reason}") from error
+
+
+def discard() -> None:
+    """Forget what the standard output did not take, so that the end of the process does not try again."""
+    if not isinstance(sys.stdout, _Closed):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
