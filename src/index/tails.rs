@@ -136,6 +136,59 @@ fn string_end(bytes: &[u8]) -> Option<Option<usize>> {
     }
 }
 
+/// Whether each node and all below it are whitespace, and the most whitespace at the end of a tail.
+fn blanks(trie: &Trie) -> (Box<[bool]>, u32) {
+    let mut blank = vec![false; trie.len()];
+    let mut reach = vec![0u32; trie.len()];
+    let mut most = 0;
+    for node in (1..trie.len() as u32).rev() {
+        let i = node as usize;
+        blank[i] = is_blank(trie.byte[i]) && trie.children(node).all(|c| blank[c as usize]);
+        if blank[i] {
+            reach[i] = 1 + trie.children(node).map(|c| reach[c as usize]).max().unwrap_or(0);
+            most = most.max(reach[i]);
+        }
+    }
+    (blank.into(), most)
+}
+
+/// The tails of nothing but whitespace, and the longest of these.
+fn spaces(trie: &Trie) -> (Bits, u32) {
+    let mut spaces: (Bits, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], 0);
+    let mut node = 0;
+    while node < trie.len() {
+        let spelled = node == 0 || is_blank(trie.byte[node]);
+        if spelled {
+            spaces.0[node / 64] |= 1 << (node % 64);
+            spaces.1 = spaces.1.max(u32::from(trie.depth[node]));
+        }
+        node = if spelled { node + 1 } else { trie.end[node] as usize };
+    }
+    spaces
+}
+
+/// For nodes that may end a value, the nodes behind the end and those that spell the same from the root on.
+fn alike(trie: &Trie) -> FxHashMap<u32, Box<[(u32, u32)]>> {
+    let mut alike = FxHashMap::default();
+    let below_colon = trie.child(0, b':').map_or(0..0, |colon| colon + 1..trie.end[colon as usize]);
+    let closing = [b'}', b']'].into_iter().filter_map(|byte| trie.child(0, byte));
+    for node in below_colon.chain(closing) {
+        let mut nodes = vec![0];
+        let base = trie.depth[node as usize];
+        let behind = trie.children(node).filter(|&c| super::submask::delimits(trie.byte[c as usize]));
+        let found = behind.flat_map(|c| c..trie.end[c as usize]).map(|below| {
+            nodes.truncate((trie.depth[below as usize] - base) as usize);
+            let same = nodes.last().and_then(|&n| trie.child(n, trie.byte[below as usize]))?;
+            nodes.push(same);
+            Some((below, same))
+        });
+        if let Some(found) = found.collect() {
+            alike.insert(node, found);
+        }
+    }
+    alike
+}
+
 impl Tails {
     /// The tails of a vocabulary: one pass over its trie, and over the tokens that have some.
     pub fn of(vocabulary: &Vocabulary) -> Result<Tails> {
@@ -182,50 +235,10 @@ impl Tails {
         }
         let keys = KeyTexts::of(all.iter().map(|t| t.0), quoting.into_iter());
         let trie = Trie::build(&mut all)?;
-        let mut blank = vec![false; trie.len()];
-        let mut reach = vec![0u32; trie.len()];
-        let mut most = 0;
-        for node in (1..trie.len() as u32).rev() {
-            let i = node as usize;
-            blank[i] = is_blank(trie.byte[i]) && trie.children(node).all(|c| blank[c as usize]);
-            if blank[i] {
-                reach[i] = 1 + trie.children(node).map(|c| reach[c as usize]).max().unwrap_or(0);
-                most = most.max(reach[i]);
-            }
-        }
-        let none: Bits = smallvec::smallvec![0; trie.len().div_ceil(64)];
+        let (blank, reach) = blanks(&trie);
         let first = (1..trie.len()).find(|&node| !blank[node]).unwrap_or(trie.len());
-        let mut first_blanks = (none.clone(), first as u32);
+        let mut first_blanks: (Bits, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], first as u32);
         (0..first).for_each(|node| first_blanks.0[node / 64] |= 1 << (node % 64));
-        let mut spaces = (none, 0);
-        let mut node = 0;
-        while node < trie.len() {
-            let spelled = node == 0 || is_blank(trie.byte[node]);
-            if spelled {
-                spaces.0[node / 64] |= 1 << (node % 64);
-                spaces.1 = spaces.1.max(u32::from(trie.depth[node]));
-            }
-            node = if spelled { node + 1 } else { trie.end[node] as usize };
-        }
-        let mut alike = FxHashMap::default();
-        {
-            let below_colon = trie.child(0, b':').map_or(0..0, |colon| colon + 1..trie.end[colon as usize]);
-            let closing = [b'}', b']'].into_iter().filter_map(|byte| trie.child(0, byte));
-            for node in below_colon.chain(closing) {
-                let mut nodes = vec![0];
-                let base = trie.depth[node as usize];
-                let behind = trie.children(node).filter(|&c| super::submask::delimits(trie.byte[c as usize]));
-                let found = behind.flat_map(|c| c..trie.end[c as usize]).map(|below| {
-                    nodes.truncate((trie.depth[below as usize] - base) as usize);
-                    let same = nodes.last().and_then(|&n| trie.child(n, trie.byte[below as usize]))?;
-                    nodes.push(same);
-                    Some((below, same))
-                });
-                if let Some(found) = found.collect() {
-                    alike.insert(node, found);
-                }
-            }
-        }
         let cross = |tokens: Vec<(&[u8], u32)>| {
             let crossings: Box<[Crossing]> = tokens.iter().map(|t| Crossing { token: t.1, chars: 0 }).collect();
             let mut items: Vec<(&[u8], u32)> = tokens.iter().zip(0..).map(|(t, i)| (t.0, i)).collect();
@@ -233,12 +246,12 @@ impl Tails {
         };
         Ok(Tails {
             insight: Insight::of(&trie),
+            spaces: spaces(&trie),
+            alike: alike(&trie),
             trie,
-            blank: blank.into(),
+            blank,
             first_blanks,
-            alike,
-            reach: most,
-            spaces,
+            reach,
             behind: cross(behind),
             closing: cross(closing),
             quoted: patch(quoted),
