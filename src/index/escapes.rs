@@ -163,8 +163,10 @@ mod tests {
     use super::*;
     use crate::vocab::sample::{bytes_and, ended};
 
+    type Texts<T> = Vec<(String, T)>;
+
     /// The tokens behind a backslash at the start and what they may become, and what is complete.
-    fn escapes(more: &[&str], plain: bool) -> (Vec<(String, Ascii)>, Vec<(String, u8)>) {
+    fn escapes(more: &[&str], plain: bool) -> (Texts<Ascii>, Texts<u8>) {
         let v = ended(bytes_and(more));
         let found = Escapes::of(v.trie(), v.trie().child(0, b'\\').unwrap(), plain);
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
