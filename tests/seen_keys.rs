@@ -43,6 +43,16 @@ type Source = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const SOURCES: &[Source] = &[
     (
+        r##"{"patternProperties":{"^(n.*|ab|xy?)$":{}},"additionalProperties":false}"##,
+        &["ab", "x", "xy", "na", "name", "n"],
+        &["1", "null", "@"],
+    ),
+    (
+        r##"{"propertyNames":{"maxLength":4},"required":["a"]}"##,
+        &["a", "ab", "name", "b", "x", "xy"],
+        &["1", "null", "@"],
+    ),
+    (
         r##"{"properties":{"a":{"type":"integer"},"ab":{},"b":{"$ref":"#"},"name":{"type":["integer","null"]}}}"##,
         &["a", "ab", "b", "name", "x", "xy", "na", ""],
         &["1", "null", "@", "\"x\""],

@@ -12,6 +12,7 @@
 mod alike;
 mod copy;
 mod derive;
+mod lasting;
 mod list;
 mod register;
 mod texts;
@@ -101,6 +102,8 @@ struct Builder {
     unbounded: FxHashMap<(u32, bool), SaturateTable>,
     /// What [`Lexeme::unbounded`] found about ends.
     ends_soon: FxHashMap<StateId, bool>,
+    /// What [`Lexeme::lasts`] found.
+    lasting: FxHashMap<StateId, bool>,
     free: FreeTable,
     beyond: BeyondTable,
     sizes: super::size::SizeTable,
@@ -120,6 +123,7 @@ impl Builder {
             around: Default::default(),
             unbounded: Default::default(),
             ends_soon: Default::default(),
+            lasting: Default::default(),
             free: FreeTable::default(),
             beyond: BeyondTable::default(),
             sizes: Default::default(),

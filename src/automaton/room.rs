@@ -3,7 +3,7 @@
 //! No object has a key twice, so a class with an end may run out of keys: "three letters" does after 17,576, and what
 //! begins with `ab` after 26. Such a key is refused where no other can come of it, which is the business of who reads
 //! it. Where a class has more keys than the object can use up, only beginnings of keys that the object has may have
-//! run out.
+//! run out: `^(a.*|bc)$` has no end, and behind `b` there is one key.
 
 use super::arena::{Node, NodeId, ObjectItem};
 use super::config::Frames;
@@ -50,9 +50,11 @@ impl Frames<'_> {
 
     /// How many keys are left of a class, as seen from `state` inside a key of `node`.
     pub fn room_of(&self, node: &Node, p: &ObjectProgram, class: &ClassProgram, state: StateId) -> Room {
-        let Some(keys) = class.keys.as_ref().filter(|keys| keys.residual_size(state) != u64::MAX) else {
+        let Some(keys) = &class.keys else { return Room::Endless };
+        // What has no key yet has used up none.
+        if keys.residual_size(state) == u64::MAX && (node.seen == u32::MAX || keys.lasts(state)) {
             return Room::Endless;
-        };
+        }
         let enough = p.min.saturating_add(node.count.into()).saturating_add(SPARE);
         if keys.residual_size(keys.start()) > enough { Room::Ample } else { Room::Scarce }
     }
