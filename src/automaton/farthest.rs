@@ -25,8 +25,7 @@ pub fn farthest(lexeme: &Lexeme) -> Option<u64> {
         return Some(u64::from(chars) * BYTES_OF_CHAR + BYTES_OF_ESCAPE);
     }
     let raw = lexeme.kind() == Kind::Raw;
-    let classes = lexeme.byte_classes();
-    let bytes: Vec<u8> = (0..=255u8).filter(|&b| b == 0 || classes[b as usize] != classes[b as usize - 1]).collect();
+    let bytes = lexeme.bytes_of_classes();
     let key =
         |state: StateId, count: u32| (state, if lexeme.is_bounded() { lexeme.significant_count(count) } else { 0 });
     let mut places = vec![key(lexeme.start(), 0)];

@@ -282,6 +282,12 @@ impl Lexeme {
         &self.shared.classes
     }
 
+    /// Bytes of all classes, ascending: the first of each run of bytes that are alike.
+    pub fn bytes_of_classes(&self) -> Vec<u8> {
+        let classes = self.byte_classes();
+        (0..=255u8).filter(|&b| b == 0 || classes[b as usize] != classes[b as usize - 1]).collect()
+    }
+
     /// The start state.
     pub fn start(&self) -> StateId {
         self.start

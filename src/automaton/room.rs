@@ -25,7 +25,7 @@ pub enum Room {
 }
 
 impl Room {
-    /// Whether each key counts; `all` says that it does wherever there is an end.
+    /// Whether each key counts; `all` says that it does wherever some may run out.
     pub fn is_scarce(self, all: bool) -> bool {
         self == Room::Scarce || (all && self == Room::Ample)
     }
@@ -79,7 +79,7 @@ impl Frames<'_> {
     }
 
     /// The key node with only those classes that have few keys left, and no named keys; none without such classes.
-    /// With `all`, every class that has an end counts as one.
+    /// With `all`, every class of which some may run out counts as one.
     pub fn few_keys_only(&mut self, top: NodeId, all: bool) -> NodeId {
         let node = self.arena.nodes[top as usize];
         let program = self.program;

@@ -16,10 +16,7 @@ impl Lexeme {
         if let Some(&known) = self.lock().lasting.get(&id) {
             return known;
         }
-        // One byte of each class.
-        let mut bytes: Vec<u8> = (0..=255).collect();
-        bytes.sort_by_key(|&b| self.byte_classes()[usize::from(b)]);
-        bytes.dedup_by_key(|&mut b| self.byte_classes()[usize::from(b)]);
+        let bytes = self.bytes_of_classes();
         let mut met = vec![id];
         let mut at = 0;
         // A finite language that is seen to its ends has states from which it counts few texts.

@@ -279,8 +279,7 @@ fn make(inner: &Inner, &(masked, state, count): &Part<'_>) -> usize {
 /// The states of a lexeme, in the order in which they are reached, up to so many of them and until its states take so
 /// many bytes; and whether these are all. Never so many that guides would take the lexeme to be full.
 fn explore(l: &Lexeme, most: usize, most_bytes: usize) -> Result<(Vec<StateId>, bool)> {
-    let classes = l.byte_classes();
-    let bytes: Vec<u8> = (0..=255u8).filter(|&b| b == 0 || classes[b as usize] != classes[b as usize - 1]).collect();
+    let bytes = l.bytes_of_classes();
     let mut states = vec![l.start()];
     let mut seen = FxHashSet::from_iter([l.start()]);
     let mut at = 0;
