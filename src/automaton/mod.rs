@@ -36,7 +36,7 @@ pub mod least;
 pub mod lengths;
 pub mod lexeme;
 pub mod likely;
-mod object;
+pub(crate) mod object;
 mod object_key;
 mod parts;
 mod pen;

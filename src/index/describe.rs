@@ -8,7 +8,7 @@
 //!
 //! Registers that no token can tell apart are written alike: lengths of strings away from their bounds, counts of
 //! arrays and objects that no bound, position or `contains` is left to look at, lexeme states that share their
-//! masks, and keys of objects (see `views`).
+//! masks, keys of objects (see `views`), and shapes of objects (see `alike`).
 
 use super::views::{Sight, Unnamed};
 use crate::automaton::arena::{Arena, Kind, NONE, Node, NodeId, Phase, ScalarItem, Seen};
@@ -21,6 +21,9 @@ use crate::ir::INF;
 const KEY_BYTES: u32 = 512;
 /// Keys of one object that are given numbers at once.
 const KEYS: usize = 1_024;
+
+/// In the place of a stack's number: no token can tell.
+const HIDDEN: u64 = u64::MAX;
 
 /// The numbers of stacks and chains of keys that a guide stands on.
 #[derive(Clone, Default)]
@@ -72,7 +75,8 @@ pub fn describe(
     out: &mut Vec<u8>,
 ) -> bool {
     let Some(n) = arena.nodes.get(top as usize) else { return false };
-    let Some(below) = stack((sight, arena), n.parent, numbers, levels, out) else { return false };
+    let hidden = sight.hides_stack(n).then_some(HIDDEN);
+    let Some(below) = hidden.or_else(|| stack((sight, arena), n.parent, numbers, levels, out)) else { return false };
     content((sight, arena), n, below, numbers, levels, out)
 }
 
@@ -224,8 +228,11 @@ fn content(
             word(out, if met { u32::MAX } else { n.count });
             let mut unknown = true;
             for i in items {
-                words(out, [i.tag, i.shape, i.child]);
-                unknown &= sight.item(arena, n, i, out);
+                words(out, [i.tag, i.child]);
+                unknown &= sight.shapeless_item(arena, n, i, out).unwrap_or_else(|| {
+                    word(out, i.shape);
+                    sight.item(arena, n, i, out)
+                });
             }
             let hidden = sight.hides_seen(arena, n, &mut levels.told);
             let seen = if hidden { Some(0) } else { keys(arena, n.seen, numbers, levels) };

@@ -17,6 +17,7 @@
 //! where a vocabulary lacks tokens of single bytes. `younger` bounds what is found on use.
 
 pub mod after;
+mod alike;
 mod arms;
 mod bounded;
 pub mod built;

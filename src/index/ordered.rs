@@ -8,7 +8,8 @@
 //!   names that some token spells behind a comma may be that one;
 //! * inside a key, the same for each name that it may become, with what is left of the name and the rule of its value,
 //!   where they are few;
-//! * before a key, and where names or alternatives are many, the position.
+//! * before a key, where any other key may come as well, which of the names that a token spells whole may be that one;
+//! * before a key where only names may come, and where names or alternatives are many, the position.
 //!
 //! Behind a key that a token spells whole, what follows is a matter of that key, wherever the order stood before.
 //! Only where nothing but the names decides what may follow: without an upper bound on the number of members, with the
@@ -23,7 +24,7 @@ const WORDS: usize = 4;
 const LISTED: usize = 64;
 
 /// What may come next in declared order.
-struct Ahead<'p> {
+pub(super) struct Ahead<'p> {
     p: &'p ObjectProgram,
     position: usize,
     /// The first name that is needed: a word of the bits, and in it that one and all before it.
@@ -32,7 +33,7 @@ struct Ahead<'p> {
 
 impl Ahead<'_> {
     /// From `position` on.
-    fn of(p: &ObjectProgram, position: usize) -> Ahead<'_> {
+    pub(super) fn of(p: &ObjectProgram, position: usize) -> Ahead<'_> {
         let missing = |w: usize| p.required[w] & from(position, w);
         let word = (position / 64..p.words).find(|&w| missing(w) != 0);
         Ahead { p, position, last: word.map(|w| (w, missing(w) ^ (missing(w) - 1))) }
@@ -48,15 +49,25 @@ impl Ahead<'_> {
         self.p.possible[word] & from(self.position, word) & most
     }
 
+    /// Whether there are any.
+    pub(super) fn is_any(&self) -> bool {
+        (0..self.p.words).any(|word| self.names(word) != 0)
+    }
+
     /// The end of the object, and keys without a name if it has any: nothing is needed any more.
     fn may_end(&self) -> bool {
         self.last.is_none()
     }
 
-    /// Writes what tokens tell of it, `view` being the names that they spell behind a comma: which of those may come, and
-    /// whether any other one may.
+    /// Whether any key may come but the names that are gone.
+    fn is_open(&self) -> bool {
+        self.may_end() && is_open(self.p)
+    }
+
+    /// Writes what tokens tell of it, `view` being the names that they spell: which of those may come, and, where only
+    /// names may, whether any other one does.
     fn tell(&self, view: &[u64], out: &mut Vec<u8>) {
-        let unseen = view.iter().enumerate().any(|(w, view)| self.names(w) & !view != 0);
+        let unseen = !self.is_open() && view.iter().enumerate().any(|(w, view)| self.names(w) & !view != 0);
         out.push(self.may_end() as u8 | (unseen as u8) << 1);
         for (w, view) in view.iter().enumerate().filter(|(_, view)| **view != 0) {
             out.extend_from_slice(&(self.names(w) & view).to_le_bytes());
@@ -80,7 +91,9 @@ impl Sight<'_> {
     pub(super) fn ordered_item(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
         let p = &self.program.objects[item.shape as usize];
         out.push(1);
-        let by_position = p.words > WORDS || n.len > ITEMS || matches!(n.phase, Phase::First | Phase::BeforeKey);
+        let ahead = Ahead::of(p, item.position as usize);
+        let before = matches!(n.phase, Phase::First | Phase::BeforeKey);
+        let by_position = p.words > WORDS || n.len > ITEMS || (before && !ahead.is_open());
         match n.phase {
             Phase::Key => {
                 out.push(item.others as u8);
@@ -93,7 +106,7 @@ impl Sight<'_> {
                 out.extend_from_slice(&item.position.to_le_bytes());
             }
             _ if by_position => out.extend_from_slice(&item.position.to_le_bytes()),
-            _ => Ahead::of(p, item.position as usize).tell(self.of_shape(item.shape, n.phase), out),
+            _ => ahead.tell(self.of_shape(item.shape, n.phase, ahead.is_open()), out),
         }
         false
     }
@@ -103,7 +116,6 @@ impl Sight<'_> {
         let p = &self.program.objects[item.shape as usize];
         let allowed = &arena.bits[item.allowed as usize..][..p.words];
         let may_come = |i: u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
-        let view = self.of_shape(item.shape, n.phase);
         // Names that are gone are told where another key might be taken for them.
         let open = item.others && is_open(p);
         let mut look = |ids: &[u32]| {
@@ -121,7 +133,8 @@ impl Sight<'_> {
                 if may_come(i) && self.ends_key(rest) {
                     let rule = p.rules[i as usize].map_or(u32::MAX, |r| r.0);
                     out.extend_from_slice(&rule.to_le_bytes());
-                    Ahead::of(p, i as usize + 1).tell(view, out);
+                    let ahead = Ahead::of(p, i as usize + 1);
+                    ahead.tell(self.of_shape(item.shape, n.phase, ahead.is_open()), out);
                 }
             }
             true

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::mask::Masker;
 use super::tails::is_blank;
 use crate::automaton::lexeme::Kind as LexemeKind;
-use crate::automaton::program::{ArrayProgram, Blanks, ObjectProgram, RuleProgram};
+use crate::automaton::program::{ArrayProgram, Blanks, ObjectProgram, Program, RuleProgram};
 use crate::ir::RuleId;
 use crate::vocab::Trie;
 
@@ -53,14 +53,17 @@ impl Insight {
     }
 }
 
+/// Looks at rules as tails do; `lexeme` says what two lexemes have in common that are not told apart.
+struct Look<'a, F: Fn(u32) -> [u64; 2]> {
+    program: &'a Program,
+    insight: Insight,
+    lexeme: F,
+}
+
 impl Masker<'_> {
     /// The profile of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
     pub(super) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<Profile> {
         let program = self.frames.program;
-        // What elements that differ may become is a matter of the elements before.
-        if program.has_unique {
-            return None;
-        }
         let scalar = |rule: &RuleProgram| rule.arrays.is_empty() && rule.objects.is_empty();
         let mut out = Profile::new();
         if rules.iter().all(|rule| scalar(&program.rules[rule.0 as usize])) {
@@ -70,25 +73,45 @@ impl Masker<'_> {
             out.push(1 + u64::from(gap));
             program.gaps.iter().try_for_each(|gap| blanks(gap, &mut out))?;
         }
-        rules.iter().try_for_each(|&rule| self.rule(rule, self.tables.tails.insight.brackets, &mut out))?;
-        Some(out)
-    }
-
-    /// What can be told of a rule by tails that open so many more `brackets`.
-    fn rule(&self, rule: RuleId, brackets: u32, out: &mut Profile) -> Option<()> {
-        let program = self.frames.program;
-        let rule = &program.rules[rule.0 as usize];
-        let seen = |shapes: &[u32]| if brackets > 0 { shapes.len() as u64 } else { 0 };
-        out.push(rule.lexemes.len() as u64 | seen(&rule.arrays) << 20 | seen(&rule.objects) << 40);
-        for &lexeme in &rule.lexemes {
+        let lexeme = |lexeme: u32| {
             let masked = &self.lexemes[lexeme as usize];
             let bounds = match masked.lexeme.kind() {
                 LexemeKind::Raw => 0,
                 LexemeKind::Constant => 1,
                 LexemeKind::Text { min, max } => !(u64::from(min) << 32 | u64::from(max)),
             };
-            out.extend([masked.number(), bounds]);
+            [masked.number(), bounds]
+        };
+        let look = Look { program, insight: self.tables.tails.insight, lexeme };
+        look.rules(rules, &mut out)?;
+        Some(out)
+    }
+}
+
+/// The profile of a value that may follow `rule`, among those of one program.
+pub(super) fn profile_within(program: &Program, insight: Insight, rule: RuleId) -> Option<Profile> {
+    let mut out = Profile::new();
+    let look = Look { program, insight, lexeme: |lexeme| [lexeme.into(), 0] };
+    look.rules(&[rule], &mut out)?;
+    Some(out)
+}
+
+impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
+    fn rules(&self, rules: &[RuleId], out: &mut Profile) -> Option<()> {
+        // What elements that differ may become is a matter of the elements before.
+        if self.program.has_unique {
+            return None;
         }
+        rules.iter().try_for_each(|&rule| self.rule(rule, self.insight.brackets, out))
+    }
+
+    /// What can be told of a rule by tails that open so many more `brackets`.
+    fn rule(&self, rule: RuleId, brackets: u32, out: &mut Profile) -> Option<()> {
+        let program = self.program;
+        let rule = &program.rules[rule.0 as usize];
+        let seen = |shapes: &[u32]| if brackets > 0 { shapes.len() as u64 } else { 0 };
+        out.push(rule.lexemes.len() as u64 | seen(&rule.arrays) << 20 | seen(&rule.objects) << 40);
+        rule.lexemes.iter().for_each(|&lexeme| out.extend((self.lexeme)(lexeme)));
         if brackets > 0 {
             for &shape in &rule.arrays {
                 self.array(&program.arrays[shape as usize], brackets - 1, out)?;
@@ -111,7 +134,7 @@ impl Masker<'_> {
     /// Whether an object of the shape may be empty, and whether it may have a key.
     fn object(&self, p: &ObjectProgram) -> Option<u64> {
         let simple = p.witnesses == 0 && p.implied.is_none() && p.min <= 1;
-        if !simple || self.tables.tails.insight.keys {
+        if !simple || self.insight.keys {
             return None;
         }
         let empty = p.min == 0 && p.required.iter().all(|w| *w == 0);

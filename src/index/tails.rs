@@ -121,7 +121,7 @@ pub fn plausible(tail: &[u8]) -> bool {
 }
 
 /// Where a string ends, just behind its quote: `None` if its bytes are no JSON, `Some(None)` if it has no end.
-fn string_end(bytes: &[u8]) -> Option<Option<usize>> {
+pub(super) fn string_end(bytes: &[u8]) -> Option<Option<usize>> {
     let mut i = 0;
     loop {
         match bytes.get(i..)? {

@@ -24,6 +24,7 @@
 use smallvec::SmallVec;
 use std::sync::{OnceLock, RwLock};
 
+use super::alike::{RuleNumbers, ends_object_behind_key};
 use super::key::spells_itself;
 use super::tables::Tables;
 use super::tails::is_blank;
@@ -90,6 +91,8 @@ pub struct KeyTexts {
     behind_comma: Box<[KeyText]>,
     /// Some token ends a key and spells another one of the same object.
     pub two_keys: bool,
+    /// Some token ends a key and its object.
+    pub(super) ends_object: bool,
     /// What tokens spell from inside of a key on to its end, as it decodes.
     ends: SeededSet<Box<[u8]>>,
     /// What they spell from the quote of a key on to its end.
@@ -102,6 +105,7 @@ impl KeyTexts {
         let mut texts = KeyTexts::default();
         let mut found = Vec::new();
         for tail in tails {
+            texts.ends_object |= ends_object_behind_key(tail);
             for (at, _) in tail.iter().enumerate().filter(|(_, b)| **b == b'"') {
                 let before = tail[..at].trim_ascii_end();
                 if before.last() != Some(&b',') {
@@ -119,6 +123,8 @@ impl KeyTexts {
         found.dedup();
         texts.behind_comma = found.into();
         for token in tokens {
+            let mut quotes = token.iter().enumerate().filter(|(_, b)| **b == b'"');
+            texts.ends_object |= quotes.any(|(at, _)| ends_object_behind_key(&token[at + 1..]));
             texts.ends.extend(spelled(token));
             let quoted = token.iter().position(|b| !is_blank(*b)).filter(|&at| token[at] == b'"');
             texts.whole.extend(quoted.and_then(|at| spelled(&token[at + 1..])));
@@ -156,20 +162,23 @@ fn spelled(bytes: &[u8]) -> Option<Box<[u8]>> {
     read.map(|_| text.into())
 }
 
-/// A shape's names in view: from inside or behind a member, and before a key.
-type OfShape = [OnceLock<Box<[u64]>>; 2];
+/// A shape's names in view: from inside or behind a member, and before a key; where only names may stand, and where
+/// any other key may.
+type OfShape = [[OnceLock<Box<[u64]>>; 2]; 2];
 /// The names in view at places among the names of shapes.
 type AtPlaces = SeededMap<(u32, u32), Box<[u32]>>;
 
 /// What is in view, as far as it was found.
 #[derive(Default)]
 pub struct Views {
-    /// For each shape: from inside or behind a member, and before a key.
+    /// For each shape.
     shapes: OnceLock<Box<[OfShape]>>,
     /// For each shape, whether its classes of keys have no end.
     endless: OnceLock<Box<[bool]>>,
     /// By shape and place among its names: inside a key, where any key may stand.
     inside: RwLock<AtPlaces>,
+    /// What can be told of rules.
+    pub(super) rules: RuleNumbers,
 }
 
 /// What tokens can tell of the keys without a name that an object has, up to one of them.
@@ -277,7 +286,7 @@ impl Sight<'_> {
             return false;
         }
         let open = is_open(p);
-        let shape = self.of_shape(item.shape, n.phase);
+        let shape = self.of_shape(item.shape, n.phase, open);
         let (mut named, mut told, mut rests, mut more) = (false, open, Rests::new(), Bits::new());
         if in_key && item.name != u32::MAX {
             more.extend_from_slice(shape);
@@ -323,7 +332,7 @@ impl Sight<'_> {
         let simple = items.iter().all(|i| {
             // Classes of few keys may run out.
             let left = any(i) || (behind && self.is_endless(i.shape));
-            left && self.is_simple(n, &self.program.objects[i.shape as usize])
+            left && self.is_plain(n, &self.program.objects[i.shape as usize])
         });
         simple
             && (n.phase != Phase::Key || self.is_between_chars(n))
@@ -412,15 +421,14 @@ impl Sight<'_> {
         Some(view)
     }
 
-    /// The names in view from a phase, those of an open key left aside.
-    pub(super) fn of_shape(&self, shape: u32, phase: Phase) -> &[u64] {
+    /// The names in view from a phase, those of an open key left aside; `open` says that any other key may stand in the
+    /// place of a name.
+    pub(super) fn of_shape(&self, shape: u32, phase: Phase, open: bool) -> &[u64] {
         let program = self.program;
         let shapes = self.views.shapes.get_or_init(|| program.objects.iter().map(|_| Default::default()).collect());
         let before = matches!(phase, Phase::First | Phase::BeforeKey);
-        shapes[shape as usize][before as usize].get_or_init(|| {
+        shapes[shape as usize][before as usize][open as usize].get_or_init(|| {
             let p = &program.objects[shape as usize];
-            // In declared order no other key may come while a name is needed.
-            let open = is_open(p) && program.any_order;
             if before && !open {
                 return vec![u64::MAX; p.words].into();
             }
@@ -473,9 +481,13 @@ impl Views {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
         let shapes = self.shapes.get().map_or(0, |s| s.len() * size_of_val(&s[..1.min(s.len())]));
-        let bits = self.shapes.get().into_iter().flatten().flatten().filter_map(|v| v.get()).map(|v| v.len() * 8);
+        let bits =
+            self.shapes.get().into_iter().flatten().flatten().flatten().filter_map(|v| v.get()).map(|v| v.len() * 8);
         let inside = self.inside.read().unwrap_or_else(|p| p.into_inner());
-        shapes + bits.sum::<usize>() + inside.values().map(|ids| 48 + ids.len() * 4).sum::<usize>()
+        self.rules.memory_bytes()
+            + shapes
+            + bits.sum::<usize>()
+            + inside.values().map(|ids| 48 + ids.len() * 4).sum::<usize>()
     }
 }
 
