@@ -16,7 +16,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{OnceLock, RwLock};
 
-use super::ordered::Ahead;
+use super::ordered::{Ahead, WORDS};
 use super::profile::{Insight, Profile, profile_within};
 use super::tails::{plausible, string_end};
 use super::views::{ITEMS, SPELLED, Sight};
@@ -120,7 +120,8 @@ impl Sight<'_> {
     /// [`item`](Self::item) without its shape. `None`, and nothing was written, where its shape may matter.
     pub(super) fn shapeless_item(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> Option<bool> {
         let p = &self.program.objects[item.shape as usize];
-        if n.len > ITEMS || !self.is_plain(n, p) {
+        // In declared order the position tells more about many names, without a look at each of them.
+        if n.len > ITEMS || (p.words > WORDS && !self.program.any_order) || !self.is_plain(n, p) {
             return None;
         }
         let bits = |at: u32| &arena.bits[at as usize..][..p.words];

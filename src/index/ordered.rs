@@ -20,7 +20,7 @@ use crate::automaton::arena::{Arena, Node, ObjectItem, Phase};
 use crate::automaton::program::ObjectProgram;
 
 /// Words of bits, and names that begin like an open key, beyond which the position is told.
-const WORDS: usize = 4;
+pub(super) const WORDS: usize = 4;
 const LISTED: usize = 64;
 
 /// What may come next in declared order.
