@@ -1,6 +1,6 @@
 """Memory of many schemas in one process, interlock beside llguidance and XGrammar.
 
-    python benches/memory.py FOLDER [--count 600] [--engines interlock,llguidance]
+    python benches/memory.py FOLDER [--count 600] [--engines "interlock;llguidance"]
 
 FOLDER holds JSON files with a `schema` and `tests` with their `data`, as MaskBench has them. Each engine has a process
 of its own, which compiles the schemas one after the other, follows the first two valid documents of each under its
@@ -76,6 +76,9 @@ def main() -> None:
     files = chosen(given.folder, given.count)
     spawn = multiprocessing.get_context("spawn")
     rows = []
+    unknown = [name for name in given.engines.split(";") if name not in engines.ENGINES]
+    if unknown:
+        parser.error(f"no engine {unknown[0]!r}: there are {', '.join(map(repr, engines.ENGINES))}")
     for name in given.engines.split(";"):
         if not engines.installed(name):
             print(f"{name} is not installed", file=sys.stderr)
