@@ -76,10 +76,11 @@ def main() -> None:
     files = chosen(given.folder, given.count)
     spawn = multiprocessing.get_context("spawn")
     rows = []
-    unknown = [name for name in given.engines.split(";") if name not in engines.ENGINES]
+    names = given.engines.split(";")
+    unknown = [name for name in names if name not in engines.ENGINES]
     if unknown:
         parser.error(f"no engine {unknown[0]!r}: there are {', '.join(map(repr, engines.ENGINES))}")
-    for name in given.engines.split(";"):
+    for name in names:
         if not engines.installed(name):
             print(f"{name} is not installed", file=sys.stderr)
             continue

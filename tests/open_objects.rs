@@ -60,8 +60,13 @@ fn shape(rng: &mut Rng, depth: usize) -> Shape {
         let (rule, values) = match rng.chance(40) && depth > 0 {
             true => {
                 let inner = shape(rng, depth - 1);
-                let values = (0..3).map(|_| document(rng, &inner)).collect();
-                (inner.source, values)
+                let mut one = || document(rng, &inner);
+                let values: Vec<String> = (0..3).map(|_| one()).collect();
+                let several: Vec<String> = (0..2).map(|_| format!("[{},{}]", one(), one())).collect();
+                match rng.chance(30) {
+                    true => (format!(r#"{{"type":"array","uniqueItems":true,"items":{}}}"#, inner.source), several),
+                    false => (inner.source, values),
+                }
             }
             false => {
                 let (rule, value) = VALUES[rng.below(VALUES.len())];

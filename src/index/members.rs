@@ -78,6 +78,10 @@ impl Masker<'_> {
         bits: &mut Bits,
         open: &mut Open,
     ) -> bool {
+        // An element that the array has is told by all that was read of it, and members leave out what their values spell.
+        if self.unique && !self.frames.arena.unchecked {
+            return false;
+        }
         // Where an element around the member is watched, what was read of it matters in the member, too.
         let settled = if self.frames.arena.unchecked { self.known.nodes } else { 0 };
         if self.frames.is_watched_since(value, settled, false) {
