@@ -17,6 +17,7 @@ use crate::frontend::schema::{
     standard,
 };
 use crate::guide::GuideOptions;
+use crate::index::early;
 use crate::index::program::{Layout, compile};
 use crate::index::tables::{MaskedLexeme, Role, Tables};
 use crate::index::token_live::{Explored, TokenLive};
@@ -83,7 +84,11 @@ impl Index {
         options: &RegexOptions,
         limits: &Limits,
     ) -> Result<Index> {
-        limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits))
+        let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits))?;
+        if let (Engine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
+            early::of_pattern(&index.0.tables, vocabulary, lexeme)?;
+        }
+        Ok(index)
     }
 
     fn pattern(pattern: &str, vocabulary: &Arc<Vocabulary>, options: &RegexOptions, limits: &Limits) -> Result<Index> {
@@ -141,7 +146,11 @@ impl Index {
         options: &SchemaOptions,
         limits: &Limits,
     ) -> Result<Index> {
-        limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits))
+        let index = limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits))?;
+        if let Engine::Document { lexemes, .. } = &index.0.engine {
+            early::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
+        }
+        Ok(index)
     }
 
     fn schema(text: &str, vocabulary: &Arc<Vocabulary>, options: &SchemaOptions, limits: &Limits) -> Result<Index> {

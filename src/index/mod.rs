@@ -28,6 +28,7 @@ mod constants;
 mod cores;
 mod crosses;
 mod describe;
+pub(crate) mod early;
 mod escapes;
 pub mod finished;
 mod holders;

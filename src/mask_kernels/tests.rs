@@ -27,10 +27,24 @@ fn words(n: usize, seed: u64) -> Vec<u32> {
         .collect()
 }
 
+/// Long and short runs of empty and full words between others.
+fn clustered(n: usize, seed: u64) -> Vec<u32> {
+    let mut rng = Rng(seed);
+    let mut out = Vec::new();
+    while out.len() < n {
+        let word = [0, u32::MAX, !1, rng.bits() as u32][rng.below(4)];
+        let longest = [2, 9, 20][rng.below(3)];
+        let run = 1 + rng.below(longest);
+        out.extend((0..run.min(n - out.len())).map(|_| word));
+    }
+    out
+}
+
 #[test]
 fn agrees_with_the_definition_at_every_width() {
-    for columns in [0, 1, 31, 32, 33, 63, 64, 65, 100, 320, 331] {
-        for count in [0, 1, 2, 3, 10, 11, 12] {
+    let kinds = [words, clustered];
+    for columns in [0, 1, 31, 32, 33, 63, 64, 65, 100, 320, 331, 2048, 3001] {
+        for (count, words) in [0, 1, 2, 3, 10, 11, 12, 64, 94].into_iter().flat_map(|n| kinds.map(|k| (n, k))) {
             let mask = words(count, columns as u64 + 7);
             let original: Vec<f32> = (0..columns).map(|t| t as f32 - 50.0).collect();
             let mut expected = original.clone();

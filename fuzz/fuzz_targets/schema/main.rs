@@ -19,24 +19,52 @@ const TOKENS: usize = 48;
 /// Steps that warming up makes ahead of the walks.
 const WARM: usize = 2_000;
 
-fn vocabulary() -> &'static Arc<Vocabulary> {
-    static VOCABULARY: OnceLock<Arc<Vocabulary>> = OnceLock::new();
-    VOCABULARY.get_or_init(|| {
-        let more = [
-            "true", "null", "\":", "\",", "\",\"", "{\"", "[[", "[]", "{}", "],", "}}", "\\u00", "00", ".5", "a\"",
-            "\"a", "ab", " {", "  ", ", ", "\"}", "\"]", "-1", "12", "\":{", "\":{}", "\": [\"", "\":[[", "\":[],",
-            "\":[{\"",
-        ];
+/// Tokens beside all bytes, as they are in most vocabularies: none ends an object behind a key.
+const USUAL: &[&str] = &[
+    "true", "null", "\":", "\",", "\",\"", "{\"", "[[", "[]", "{}", "],", "}}", "\\u00", "00", ".5", "a\"", "\"a",
+    "ab", " {", "  ", ", ", "\"}", "\"]", "-1", "12", "\":{", "\":{}", "\": [\"", "\":[[", "\":[],", "\":[{\"",
+];
+/// Tokens of keys with their values, of several members, and of what ends the object or the element behind them.
+const MEMBERS: &[&str] = &[
+    "\":1}",
+    "\":{}}",
+    "\":{}},",
+    "\":\"\"}",
+    "\":[]}]",
+    "a\":1}",
+    "\"a\":",
+    "\"b\":1",
+    "{\"a\":",
+    ",\"a",
+    ",\"b\":",
+    "1,\"a\":1",
+    "1,\"b\":1}",
+    "},{\"",
+    "},{\"a\":1}",
+    "1},",
+    "1]",
+    ",\"a\":1}",
+    "\":1,\"",
+    "b\":[]}",
+    "\":1}]",
+    "{\"b\":1},",
+    "\",\"a\"]",
+];
+
+/// The vocabulary of usual tokens, or the one that has the members' tokens as well.
+fn vocabulary(members: bool) -> &'static Arc<Vocabulary> {
+    static VOCABULARIES: [OnceLock<Arc<Vocabulary>>; 2] = [const { OnceLock::new() }; 2];
+    VOCABULARIES[usize::from(members)].get_or_init(|| {
         let bytes = (0..=255u8).map(|b| vec![b]);
-        let tokens: Vec<Vec<u8>> =
-            bytes.chain(more.iter().map(|t| t.as_bytes().to_vec())).chain([Vec::new()]).collect();
+        let more = USUAL.iter().chain(if members { MEMBERS } else { &[] });
+        let tokens: Vec<Vec<u8>> = bytes.chain(more.map(|t| t.as_bytes().to_vec())).chain([Vec::new()]).collect();
         let eos_token_ids = vec![tokens.len() as u32 - 1];
         Vocabulary::new(&tokens, VocabularyOptions { eos_token_ids, ..Default::default() }).expect("single bytes")
     })
 }
 
 fn walk(index: &Index, bytes: &mut Bytes<'_>) -> Option<Vec<u8>> {
-    let vocabulary = vocabulary();
+    let vocabulary = index.vocabulary();
     let mut guide = index.guide(&GuideOptions::default()).expect("a guide");
     let mut row = vec![0u32; vocabulary.words()];
     for step in 0..TOKENS {
@@ -84,17 +112,18 @@ fuzz_target!(|input: &[u8]| {
         whitespace: [Whitespace::Flexible, Whitespace::Compact, Whitespace::Spaced][bytes.below(3)].clone(),
         ..SchemaOptions::default()
     };
+    let vocabulary = vocabulary(bytes.below(2) == 1);
     // Now and then the bytes are the text itself.
     if bytes.below(8) == 0 {
         if let Ok(text) = std::str::from_utf8(bytes.rest())
-            && let Ok(index) = Index::from_json_schema(text, vocabulary(), &options, &limits)
+            && let Ok(index) = Index::from_json_schema(text, vocabulary, &options, &limits)
         {
             walk(&index, &mut Bytes::new(input));
         }
         return;
     }
     let schema = generate::schema(&mut bytes, 4);
-    match Index::from_json_schema(&schema.to_string(), vocabulary(), &options, &limits) {
+    match Index::from_json_schema(&schema.to_string(), vocabulary, &options, &limits) {
         Err(e) => {
             assert!(!matches!(e.kind(), ErrorKind::Internal | ErrorKind::Schema | ErrorKind::Pattern), "{e}: {schema}")
         }
