@@ -182,16 +182,23 @@ fn masked<T: Lane>(lanes: &mut [T], source: Option<&[T]>, words: &[u32], neg_inf
 
 /// Up to so many forbidden tokens of a word that stands alone are written one by one, without reading the others.
 const FEW: u32 = 4;
-/// Equal words of all zeros or all ones, one after the other, that end a run of other words.
+/// Words of all zeros or all ones, one after the other, that end a run of other words.
 const GAP: usize = 3;
 
 /// How many words from the first on, which has zeros and ones, are best masked lane by lane: branches that tell short
 /// runs apart cost more than that.
 #[inline(always)]
 fn mixed_length(words: &[u32]) -> usize {
+    let is_even = |word: u32| word == 0 || word == u32::MAX;
+    // Nearly always alone in a mask that allows most tokens: one branch, whatever follows.
+    if let Some([_, next @ ..]) = words.first_chunk::<{ GAP + 1 }>()
+        && next.iter().fold(true, |all, &word| all & is_even(word))
+    {
+        return 1;
+    }
     let mut len = 1;
     for (&word, at) in words.iter().zip(1..) {
-        len = if word != 0 && word != u32::MAX { at } else { len };
+        len = if is_even(word) { len } else { at };
         if at - len == GAP {
             break;
         }
