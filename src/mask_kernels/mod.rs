@@ -6,8 +6,9 @@
 //! nothing extra.
 //!
 //! Runs of words of all ones are skipped without touching the logits (the mask after the end of an output is all ones),
-//! runs of words of all zeros are a plain fill, and a word with few zeros that stands alone costs a store for each.
-//! Everything else is a select per lane that the compiler vectorises, on memory that is asked for ahead. The same kernel masks a row in place or copies it on the way.
+//! runs of words of all zeros are a plain fill, and a word with few zeros among them costs a store for each. Everything
+//! else is a select per lane that the compiler vectorises, on memory that is asked for ahead. The same kernel masks a
+//! row in place or copies it on the way.
 
 /// A floating-point format of logits, as far as masking needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -169,10 +170,14 @@ fn masked<T: Lane>(lanes: &mut [T], source: Option<&[T]>, words: &[u32], neg_inf
         match (word, words) {
             (0, _) => chunk.fill(neg_infinity),
             (u32::MAX, _) => {}
-            (_, [_]) => match <&mut [T; 32]>::try_from(&mut *chunk) {
-                Ok(full) if word.count_zeros() > FEW => select(full, word, neg_infinity),
-                _ => forbid(chunk, word, neg_infinity),
-            },
+            (_, words) if words.len() < LONG => {
+                for (lanes, &word) in chunk.chunks_mut(32).zip(words) {
+                    match <&mut [T; 32]>::try_from(&mut *lanes) {
+                        Ok(full) if word.count_zeros() > FEW => select(full, word, neg_infinity),
+                        _ => forbid(lanes, word, neg_infinity),
+                    }
+                }
+            }
             _ => mixed(chunk, words, neg_infinity),
         }
         at += run;
@@ -180,13 +185,16 @@ fn masked<T: Lane>(lanes: &mut [T], source: Option<&[T]>, words: &[u32], neg_inf
     lanes[covered..].fill(neg_infinity);
 }
 
-/// Up to so many forbidden tokens of a word that stands alone are written one by one, without reading the others.
+/// Up to so many forbidden tokens of a word are written one by one, without reading the others, where runs are short.
 const FEW: u32 = 4;
 /// Words of all zeros or all ones, one after the other, that end a run of other words.
 const GAP: usize = 3;
+/// In shorter runs words with few zeros cost a store for each: they stand in masks that allow most tokens, of which little
+/// memory is touched.
+const LONG: usize = 5;
 
-/// How many words from the first on, which has zeros and ones, are best masked lane by lane: branches that tell short
-/// runs apart cost more than that.
+/// How many words from the first on, which has zeros and ones, are masked together. In long runs branches that tell
+/// words apart would cost more than to pass all lanes.
 #[inline(always)]
 fn mixed_length(words: &[u32]) -> usize {
     let is_even = |word: u32| word == 0 || word == u32::MAX;
