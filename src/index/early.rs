@@ -42,7 +42,7 @@ const SCHEMA_BYTES: usize = 4096;
 /// # Errors
 /// What the watch of the compile says.
 pub fn of_pattern(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme) -> Result<()> {
-    make(tables, vocabulary, lexeme, &PATTERN).map(drop)
+    if lexeme.takes_early() { make(tables, vocabulary, lexeme, &PATTERN).map(drop) } else { Ok(()) }
 }
 
 /// The same for the strings of a schema of so many bytes.
@@ -59,11 +59,13 @@ pub fn of_schema(
         return Ok(());
     }
     let mut left = SCHEMA_MASKS;
-    for lexeme in lexemes.iter().filter(|lexeme| is_open_string(&lexeme.lexeme)) {
+    for lexeme in lexemes {
         if left == 0 {
             break;
         }
-        left -= make(tables, vocabulary, lexeme, &Bounds { masks: STRING.masks.min(left), ..STRING })?;
+        if lexeme.takes_early() && is_open_string(&lexeme.lexeme) {
+            left -= make(tables, vocabulary, lexeme, &Bounds { masks: STRING.masks.min(left), ..STRING })?;
+        }
     }
     Ok(())
 }
@@ -87,7 +89,7 @@ struct Met {
     follows: Vec<(StateId, u32)>,
 }
 
-/// Makes masks of states near the start; how many.
+/// Makes masks of states near the start, unless they are known; how many.
 fn make(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bounds: &Bounds) -> Result<usize> {
     /// Tokens that begin with a byte to a rich state, from which on a mask takes long.
     const MANY_TOKENS: u32 = 400;
@@ -98,10 +100,7 @@ fn make(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bounds:
         m.is_rich || before() >= MANY_TOKENS
     };
     let mut made = 0;
-    for m in met.iter().filter(is_long) {
-        if made == bounds.masks {
-            break;
-        }
+    for m in met.iter().filter(is_long).take(bounds.masks) {
         if tables.known_mask(lexeme, m.state, m.count).is_none() {
             ask()?;
             // A stop in the middle would leave states that are not what they should be.

@@ -13,7 +13,7 @@
 //! [`live`] says which of them can follow, `reached` remembers it, and [`share`] keeps what all indexes make of the
 //! answer, `cores` what many of these have in common. `composition` is what a mask is made of and writes it, `memo` remembers that by what `describe` says of a
 //! configuration (and `views` of its keys), [`finished`] keeps whole rows, `runs` forced bytes; `bounded` is where such
-//! things are kept. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends
+//! things are kept, and `early` makes some masks while a source is compiled. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends
 //! where a vocabulary lacks tokens of single bytes. `younger` bounds what is found on use.
 
 pub mod after;

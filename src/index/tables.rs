@@ -13,7 +13,7 @@ mod survey;
 mod tries;
 
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 pub use cache::TableStats;
@@ -87,6 +87,8 @@ pub struct MaskedLexeme {
 struct Masks {
     /// No other has this number, now or later.
     number: u64,
+    /// What a compile makes before it is asked for was made.
+    early: AtomicBool,
     /// Masks list crossing tokens: the lexeme is part of something. A whole pattern is not.
     crosses: bool,
     roots: AppendVec<Arc<SubMask>>,
@@ -466,6 +468,12 @@ impl MaskedLexeme {
         self.masks.number
     }
 
+    /// Whether this is the first time that somebody asks, of all lexemes that share its masks: who is told so makes
+    /// what is made when a source is compiled.
+    pub(super) fn takes_early(&self) -> bool {
+        !self.masks.early.load(Ordering::Relaxed) && !self.masks.early.swap(true, Ordering::Relaxed)
+    }
+
     /// The same over a copy of its states, with no masks yet.
     pub(super) fn over(&self, lexeme: Arc<Lexeme>) -> Self {
         let masks = MaskedLexeme::masks(self.masks.crosses);
@@ -481,6 +489,7 @@ impl MaskedLexeme {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Masks {
             number: LAST.fetch_add(1, Ordering::Relaxed),
+            early: AtomicBool::new(false),
             crosses,
             roots: AppendVec::default(),
             others: RwLock::default(),
