@@ -4,8 +4,8 @@
 //! lead on from, over a set of characters that nobody asked for yet, and of states just before these. A server compiles
 //! beside the other requests but fills masks while a whole batch waits, so these are better made before. The states
 //! near a lexeme's start are looked at, nearest first, and the masks are made that take long by the look of it, within
-//! fixed bounds on both: most patterns have a few. What is made is what a guide would have made, kept where it would be
-//! kept, so nothing is answered differently.
+//! fixed bounds on both and on the memory that it takes: most patterns have a few. What is made is what a guide would
+//! have made, kept where it would be kept, so nothing is answered differently.
 //!
 //! Of a schema, only strings with a pattern or a format have such masks. Few are made, and none where the source is
 //! long, which takes its time without them, or where an intersection makes a single mask take milliseconds.
@@ -93,6 +93,9 @@ struct Met {
 fn make(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bounds: &Bounds) -> Result<usize> {
     /// Tokens that begin with a byte to a rich state, from which on a mask takes long.
     const MANY_TOKENS: u32 = 400;
+    /// Bytes of new states, after which no further mask is made: of so many states a request meets few.
+    const MOST_BYTES: usize = 1 << 20;
+    let held = lexeme.lexeme.memory_bytes();
     let met = look_around(tables, &lexeme.lexeme, bounds.states)?;
     let rich: FxHashSet<StateId> = met.iter().filter(|m| m.is_rich).map(|m| m.state).collect();
     let is_long = |m: &&Met| {
@@ -101,6 +104,9 @@ fn make(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bounds:
     };
     let mut made = 0;
     for m in met.iter().filter(is_long).take(bounds.masks) {
+        if lexeme.lexeme.memory_bytes().saturating_sub(held) > MOST_BYTES {
+            break;
+        }
         if tables.known_mask(lexeme, m.state, m.count).is_none() {
             ask()?;
             // A stop in the middle would leave states that are not what they should be.

@@ -11,10 +11,11 @@
 //! `seen` for keys, `constants` for constants that are read side by side, `arms` for alternatives with the same names and
 //! [`after`] for what follows values and `unused` for unique elements. [`tails`] are what tokens spell between values,
 //! [`live`] says which of them can follow, `reached` remembers it, and [`share`] keeps what all indexes make of the
-//! answer, `cores` what many of these have in common. `composition` is what a mask is made of and writes it, `memo` remembers that by what `describe` says of a
-//! configuration (and `views` of its keys), [`finished`] keeps whole rows, `runs` forced bytes; `bounded` is where such
-//! things are kept, and `early` makes some masks while a source is compiled. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends
-//! where a vocabulary lacks tokens of single bytes. `younger` bounds what is found on use.
+//! answer, `cores` what many of these have in common. `composition` is what a mask is made of and writes it, `memo`
+//! remembers that by what `describe` says of a configuration (and `views` of its keys), [`finished`] keeps whole rows,
+//! `runs` forced bytes; `bounded` is where such things are kept, and `early` makes some masks while a source is
+//! compiled. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks
+//! tokens of single bytes. `younger` bounds what is found on use.
 
 pub mod after;
 mod alike;

@@ -189,8 +189,8 @@ fn masked<T: Lane>(lanes: &mut [T], source: Option<&[T]>, words: &[u32], neg_inf
 const FEW: u32 = 4;
 /// Words of all zeros or all ones, one after the other, that end a run of other words.
 const GAP: usize = 3;
-/// In shorter runs words with few zeros cost a store for each: they stand in masks that allow most tokens, of which little
-/// memory is touched.
+/// In shorter runs words with few zeros cost a store for each: they stand in masks that allow most tokens, of which
+/// little memory is touched.
 const LONG: usize = 5;
 
 /// How many words from the first on, which has zeros and ones, are masked together. In long runs branches that tell

@@ -76,6 +76,15 @@ fn what_is_looked_at_and_made_is_bounded() {
 }
 
 #[test]
+fn states_without_end_take_bounded_memory() {
+    let v = vocabulary();
+    let index = pattern(r"(?:\w{1,60}[.:]){1,60}(?:[a-z]{1,60}x){1,60}", &v);
+    let held = lexeme(&index).lexeme.memory_bytes();
+    // One mask more than the bound, which may take 4 MiB itself.
+    assert!(held < 6 << 20, "{held} bytes");
+}
+
+#[test]
 fn strings_of_short_schemas_only() {
     let v = vocabulary();
     prepare(&v).expect("tables");
