@@ -73,7 +73,7 @@ pub fn rehearse(vocabulary: &Arc<Vocabulary>) {
 }
 
 impl Index {
-    /// Every text that `pattern` matches as a whole.
+    /// Every text that `pattern` matches as a whole. Masks near its start that would take long are made as well.
     ///
     /// # Errors
     /// `Pattern` for bad syntax and `Unsupported` for what is not regular, both with the offset; `Unsatisfiable` if
@@ -135,7 +135,8 @@ impl Index {
         Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source.to_owned(), limits))
     }
 
-    /// Every document that a JSON Schema accepts, written as the options say.
+    /// Every document that a JSON Schema accepts, written as the options say. Of short schemas a few masks of strings
+    /// that would take long are made as well.
     ///
     /// # Errors
     /// `Schema` for what is not a schema, `Unsupported` for a keyword that cannot be enforced, `Unsatisfiable` if no
