@@ -94,7 +94,7 @@ fn make(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bounds:
     /// Tokens that begin with a byte to a rich state, from which on a mask takes long.
     const MANY_TOKENS: u32 = 400;
     /// Bytes of new states, after which no further mask is made: of so many states a request meets few.
-    const MOST_BYTES: usize = 1 << 20;
+    const MOST_BYTES: usize = 2 << 20;
     let held = lexeme.lexeme.memory_bytes();
     let met = look_around(tables, &lexeme.lexeme, bounds.states)?;
     let rich: FxHashSet<StateId> = met.iter().filter(|m| m.is_rich).map(|m| m.state).collect();
