@@ -330,7 +330,7 @@ class Index:
         regular language, ``UnsatisfiableError`` if it accepts nothing that the vocabulary can spell, ``LimitError`` if
         it is too much work, ``ArgumentError`` for an unknown option.
 
-        Masks near the pattern's start that would take long are made as well, sixteen at most: some tens of microseconds
+        Masks near the pattern's start that would take long are made as well, ten at most: some tens of microseconds
         for most patterns, milliseconds for few.
         """
 

@@ -29,7 +29,7 @@ struct Bounds {
 }
 
 /// Of a whole pattern.
-const PATTERN: Bounds = Bounds { states: 64, masks: 16 };
+const PATTERN: Bounds = Bounds { states: 64, masks: 10 };
 /// Of one string of a schema.
 const STRING: Bounds = Bounds { states: 12, masks: 2 };
 /// Masks of all strings of a schema.

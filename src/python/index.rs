@@ -155,7 +155,7 @@ impl PyIndex {
     /// regular language, ``UnsatisfiableError`` if it accepts nothing that the vocabulary can spell, ``LimitError`` if
     /// it is too much work, ``ArgumentError`` for an unknown option.
     ///
-    /// Masks near the pattern's start that would take long are made as well, sixteen at most: some tens of microseconds
+    /// Masks near the pattern's start that would take long are made as well, ten at most: some tens of microseconds
     /// for most patterns, milliseconds for few.
     #[classmethod]
     #[pyo3(signature = (pattern, vocabulary, dialect="python", flags="", limits=None, cancel=None))]
