@@ -18,15 +18,19 @@ A tokenizer whose decoder looks across tokens (WordPiece, for one) has no bytes 
 from __future__ import annotations
 
 import json
+import operator
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 if TYPE_CHECKING:
     from interlock import Vocabulary
 
 __all__ = ["from_file", "from_tokenizer", "vocabulary_from_tokenizer"]
+
+_WIDEST = 1 << 22
+"""The widest logits that the core has."""
 
 
 @dataclass
@@ -41,7 +45,7 @@ class _Table:
 
 
 def from_tokenizer(
-    tokenizer: Any, eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
+    tokenizer: Any, eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None, size: int | None = None
 ) -> Vocabulary:
     """The vocabulary of a tokenizer object.
 
@@ -62,8 +66,11 @@ def from_tokenizer(
         if not eos:
             raise _error(f"{_name(tokenizer)} names no stop token: give eos_token_ids, the ids that end an output")
     else:
-        eos = [eos_token_ids] if isinstance(eos_token_ids, int) else list(eos_token_ids)
-    reach = max([*table.tokens, *table.special, *eos], default=-1) + 1
+        eos = _ids(eos_token_ids)
+    listed = max([*table.tokens, *table.special], default=-1)
+    _check_width(listed + 1)
+    # A stop id that is beyond every vocabulary is refused by the core, and makes no list of that length.
+    reach = max([listed, *(i for i in eos if i < _WIDEST)]) + 1
     tokens = [table.tokens.get(i, b"") for i in range(reach)]
     return _core._vocabulary_with_model(tokens, eos, sorted(table.special), size, **table.model)
 
@@ -72,7 +79,9 @@ vocabulary_from_tokenizer = from_tokenizer
 
 
 def from_file(
-    path: str | os.PathLike[str], eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
+    path: str | os.PathLike[str],
+    eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    size: int | None = None,
 ) -> Vocabulary:
     """The vocabulary of a tokenizer file: ``tokenizer.json``, ``tekken.json``, tiktoken's format, a sentencepiece
     model or a GGUF file. The format is recognised by what the file holds.
@@ -83,8 +92,21 @@ def from_file(
     """
     from interlock import _core
 
-    eos = [eos_token_ids] if isinstance(eos_token_ids, int) else eos_token_ids
-    return _core._load_vocabulary(os.fspath(path), None if eos is None else list(eos), size)
+    eos = None if eos_token_ids is None else _ids(eos_token_ids)
+    return _core._load_vocabulary(os.fspath(path), eos, size)
+
+
+def _ids(given: Any) -> list[int]:
+    """One id or several, also as NumPy and torch have them."""
+    try:
+        return [operator.index(given)]
+    except TypeError:
+        return [operator.index(i) for i in given]
+
+
+def _check_width(width: int) -> None:
+    if width > _WIDEST:
+        raise _error(f"token id {width - 1} is larger than the widest that is supported, {_WIDEST}")
 
 
 def _error(message: str) -> Exception:
@@ -259,6 +281,7 @@ def _read_slow(tokenizer: Any) -> _Table:
     model, alphabet = getattr(tokenizer, "sp_model", None), getattr(tokenizer, "byte_decoder", None)
     spell: Callable[[Any], bytes]
     if model is not None:
+        _check_sentencepiece(model.serialized_model_proto())
 
         def spell(piece: str) -> bytes:
             # Models with a numbering of their own keep the pieces, so it is the piece that is looked up.
@@ -279,7 +302,9 @@ def _read_slow(tokenizer: Any) -> _Table:
         raise _error(f"{_name(tokenizer)} has no table of bytes that is recognised: use its fast version")
     added = tokenizer.added_tokens_decoder
     table = _Table()
-    for i in range(max(len(tokenizer), max(added, default=-1) + 1)):
+    width = max(len(tokenizer), max(added, default=-1) + 1)
+    _check_width(width)
+    for i in range(width):
         if i in added:
             table.tokens[i] = added[i].content.encode()
             if added[i].special:
@@ -294,6 +319,7 @@ def _read_slow(tokenizer: Any) -> _Table:
 
 def _read_tiktoken(encoding: Any) -> _Table:
     table = _Table()
+    _check_width(encoding.n_vocab)
     table.special = {encoding.encode_single_token(text) for text in encoding.special_tokens_set}
     for i in range(encoding.n_vocab):
         try:
@@ -310,7 +336,8 @@ def _read_tiktoken(encoding: Any) -> _Table:
 
 
 def _read_sentencepiece(model: Any) -> _Table:
-    table = _Table()
+    table = _Table(model={"sentencepiece": model.serialized_model_proto()})
+    _check_sentencepiece(table.model["sentencepiece"])
     for i in range(model.get_piece_size()):
         piece = model.id_to_piece(i)
         if model.is_control(i) or model.is_unknown(i):
@@ -322,8 +349,49 @@ def _read_sentencepiece(model: Any) -> _Table:
             table.tokens[i] = piece.replace("▁", " ").encode()
     if model.eos_id() >= 0:
         table.eos = [model.eos_id()]
-    table.model = {"sentencepiece": model.serialized_model_proto()}
     return table
+
+
+_ACROSS = {(2, 24): "writes spaces after words", (5, 2): "rewrites text after decoding"}
+"""What the core refuses of a model, by field of the model and field of that: the training's treat_whitespace_as_suffix
+and the denormalizer's character map."""
+
+
+def _check_sentencepiece(data: bytes) -> None:
+    """``UnsupportedError`` for a model that does more to its pieces than write spaces.
+
+    The processor does not say so, only its serialized form does. The core reads that form too, of files alone.
+    """
+    for part, content in _fields(data):
+        if part in (2, 5) and isinstance(content, bytes):
+            for name, value in _fields(content):
+                if value and (part, name) in _ACROSS:
+                    raise _unsupported(f"the sentencepiece model {_ACROSS[part, name]}")
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Number and value of each field of a message in the format of protocol buffers."""
+    at = 0
+
+    def number() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+
+    while at < len(data):
+        tag = number()
+        if tag & 7 == 0:
+            yield tag >> 3, number()
+        else:
+            length = {1: 8, 5: 4}.get(tag & 7) or number()
+            yield tag >> 3, data[at : at + length]
+            at += length
 
 
 def _read_tekken(tokenizer: Any) -> _Table:

@@ -1,6 +1,7 @@
 """The command line, run as a subprocess: normal use, ``--json``, bad input, exit codes, interruption."""
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -13,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 import interlock
+from interlock.cli import files
 from interlock.cli.check import pointer_at
 from interlock.cli.graph import bytewise, characters, counted, jumps, label
 from interlock.cli.layout import layered
@@ -95,6 +97,40 @@ def test_wrong_arguments(folder):
         assert word in machine(folder, *args, code=2)["error"]["message"]
     assert "missing.json" in machine(folder, "inspect", "missing.json", code=4)["error"]["message"]
     assert machine(folder, "inspect", "wrapped.json", "--schema-key", "x", code=4)["error"]["type"] == "InputError"
+
+
+def test_inputs_that_are_not_supported(folder):
+    """They are inputs, not sources: no option of compiling makes them usable."""
+    words = {"model": {"type": "WordPiece", "vocab": {"a": 0}}, "decoder": {"type": "WordPiece", "prefix": "##"}}
+    (folder / "tokenizer.json").write_text(json.dumps(words))
+    for args, word in (
+        (["check", "order.json", "good.json", "-t", "tokenizer.json", "--eos", "1"], "WordPiece"),
+        (["vocab", "tokenizer.json", "--eos", "1"], "WordPiece"),
+        (["verify", "nowhere://store"], "nowhere://store"),
+        (["precompute", "order.json", "-t", "bytes", "-o", "nowhere://store"], "nowhere://store"),
+    ):
+        error = machine(folder, *args, code=4)["error"]
+        assert error["type"] == "InputError" and word in error["message"] and "remedy" not in error
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        (r'{"type": "string", "pattern": "^\\p{L}{2}$"}', "bad escape"),
+        ('{"const": 1' + "0" * 4400 + "}", "4300 digits"),
+        ('{"$ref": "#n", "dependencies": {"x": {"$anchor": "n", "type": "null"}}}', "NoSuchAnchor"),
+        ('{"$ref": "http://a.test/", "dependencies": {"x": {"$id": "http://a.test/", "const": 1}}}', "Unresolvable"),
+    ],
+)
+def test_samples_that_jsonschema_cannot_judge(folder, schema, why):
+    pytest.importorskip("jsonschema")
+    (folder / "schema.json").write_text(schema)
+    done = run(folder, "sample", "schema.json", "-n", "2", "--json")
+    assert "2 of 2 not judged by jsonschema" in done.stderr and why in done.stderr
+    samples = json.loads(done.stdout)["samples"]
+    assert [(sample["confirmed"], sample["judged"]) for sample in samples] == [(True, False)] * 2
+    judged = machine(folder, "sample", "order.json")["samples"][0]
+    assert judged["confirmed"] and judged["judged"]
 
 
 def test_inspect_sample_vocab_bench(folder):
@@ -290,6 +326,20 @@ def test_interrupted(folder, number, code):
     assert sorted(folder.iterdir()) == before
 
 
+def test_what_an_interrupted_command_was_writing_is_removed(tmp_path):
+    left = []
+
+    def fill(partial):
+        # Native code renames such a file to the name that it was given.
+        partial.with_name(f"{partial.name}.{os.getpid()}.0.tmp").write_bytes(b"half")
+        files.interrupted()
+        left.extend(tmp_path.iterdir())
+        partial.write_bytes(b"whole")
+
+    files.write(tmp_path / "a[1].index", fill)
+    assert left == [] and [path.name for path in tmp_path.iterdir()] == ["a[1].index"]
+
+
 def test_the_reader_goes_away(folder):
     script = shlex.join([*COMMAND, "sample", "order.json", "-n", "500"]) + " | head -n 1; exit ${PIPESTATUS[0]}"
     done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=60)
@@ -311,6 +361,12 @@ def test_the_reader_goes_away(folder):
         ("check order.json bad.json 2>&-", 1, ""),
         ("inspect absent.json 2>&-", 4, ""),
         ("inspect absent.json >&- 2>&-", 4, ""),
+        ("inspect absent.json 2> /dev/full", 4, ""),
+        ("inspect absent.json > /dev/full 2>&1", 4, ""),
+        ("inspect 'pattern:a(b' 2> /dev/full", 3, ""),
+        ("inspect --nothing 2> /dev/full", 2, ""),
+        ("inspect absent.json 2>&1 | true; exit ${PIPESTATUS[0]}", 4, ""),
+        ("inspect --nothing 2>&1 | true; exit ${PIPESTATUS[0]}", 2, ""),
     ],
 )
 def test_streams_that_are_closed_or_full(folder, command, code, said):
@@ -321,6 +377,13 @@ def test_streams_that_are_closed_or_full(folder, command, code, said):
     assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
     assert said in done.stderr and "Exception" not in done.stderr
     assert (said == "") == (done.stderr == "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_remark_that_cannot_be_said_changes_nothing(folder):
+    line = f"{shlex.join(COMMAND)} sample pattern:a --most 0 --json 2> /dev/full"
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, json.loads(done.stdout)["not_confirmed"]) == (1, 1)
 
 
 def test_pointers():

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import interlock
+from interlock.cli import pool
+from interlock.cli.worker import Task
 
 COMMAND = [sys.executable, "-m", "interlock.cli"]
 COUNT = 150
@@ -135,6 +137,17 @@ def test_interrupted(folder, number, code):
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
     assert not list(folder.glob("store/**/*.tmp"))
     assert run(folder, "verify", "store")["problems"] == []
+
+
+def test_workers_that_do_not_end_are_waited_for_together(monkeypatch):
+    monkeypatch.setattr(pool, "PATIENCE", 0.5)
+    busy = pool.Pool(Task("store", "vocabulary", {}), 8)
+    workers = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) for _ in range(8)]
+    busy.processes.update(workers)
+    began = time.monotonic()
+    busy.close()
+    assert time.monotonic() - began < 3.0
+    assert all(worker.returncode is not None for worker in workers)
 
 
 def test_shards_jsonl_and_two_at_once(folder):

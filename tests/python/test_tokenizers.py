@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import base64
 import importlib.util
+import io
 import os
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 interlock = pytest.importorskip("interlock")
@@ -94,6 +97,41 @@ def test_tokenizer_without_a_stop_token() -> None:
     assert interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=[3]).size == 4
 
 
+def test_stop_ids() -> None:
+    """Integers of NumPy are taken, and one that no vocabulary has is refused before a list of that length is made."""
+    from interlock.tokenizers import _WIDEST
+
+    tokenizers = pytest.importorskip("tokenizers")
+    bare = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, []))
+    bare.decoder = tokenizers.decoders.ByteLevel()
+    for given in (np.int64(2), np.array(2), [np.int32(2)], np.array([2]), (2, 2)):
+        assert interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=given).eos_token_ids == [2]
+    for given in (_WIDEST, 2**32 - 1, np.uint64(2**64 - 1), 2**80, -1, [0, -(2**80)]):
+        with pytest.raises(interlock.VocabularyError, match="out of range"):
+            interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=given)
+    for given in (2.0, "2", [None]):
+        with pytest.raises(TypeError):
+            interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=given)
+    assert interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=0, size=_WIDEST).size == _WIDEST
+    with pytest.raises(interlock.VocabularyError, match=str(_WIDEST)):
+        interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=0, size=_WIDEST + 1)
+
+
+def test_stop_ids_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "qwen.tiktoken"
+    path.write_bytes(b"".join(base64.b64encode(bytes([i])) + b" %d\n" % i for i in range(256)))
+    for given in (np.int64(256), np.array([256]), [256]):
+        assert interlock.Vocabulary.from_file(path, eos_token_ids=given).eos_token_ids == [256]
+
+
+def test_listed_ids_that_no_vocabulary_has() -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([i]): i for i in range(256)}
+    far = tiktoken.Encoding(name="x", pat_str=".", mergeable_ranks=ranks, special_tokens={"<|endoftext|>": 2**32 - 2})
+    with pytest.raises(interlock.VocabularyError, match="larger than the widest"):
+        interlock.Vocabulary.from_tokenizer(far)
+
+
 def test_decoders_that_look_across_tokens_are_refused() -> None:
     tokenizers = pytest.importorskip("tokenizers")
     words = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0, "##b": 1}, unk_token="a"))
@@ -155,6 +193,37 @@ def test_sentencepiece(name: str) -> None:
     assert v.eos_token_ids == [model.eos_id()]
     decodes(v, model.decode, model.encode("a b"))
     same(v, interlock.Vocabulary.from_tokenizer(model))
+
+
+@pytest.mark.parametrize("what", ["after words", "after decoding"])
+def test_sentencepiece_models_that_do_more_than_write_spaces(what: str, tmp_path: Path) -> None:
+    from interlock.tokenizers import _read_slow
+
+    sentencepiece = pytest.importorskip("sentencepiece")
+    rules = tmp_path / "rules.tsv"
+    rules.write_text("61\t62\n")
+    options = {
+        "after words": {"treat_whitespace_as_suffix": True},
+        "after decoding": {"denormalization_rule_tsv": rules},
+    }
+    made = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the river of the city", "a small river"] * 20),
+        model_writer=made,
+        vocab_size=30,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        **options[what],
+    )
+    path = tmp_path / "tokenizer.model"
+    path.write_bytes(made.getvalue())
+    model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    with pytest.raises(interlock.UnsupportedError, match=what):
+        interlock.Vocabulary.from_file(path)
+    with pytest.raises(interlock.UnsupportedError, match=what):
+        interlock.Vocabulary.from_tokenizer(model)
+    with pytest.raises(interlock.UnsupportedError, match=what):
+        _read_slow(SimpleNamespace(sp_model=model, convert_ids_to_tokens=model.id_to_piece))
 
 
 def test_mistral_wrappers() -> None:

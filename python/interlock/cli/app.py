@@ -1,7 +1,7 @@
 """The parser, and the one place where an exception becomes a message and an exit code.
 
-The command runs in a thread of its own: native code does not look for signals, so the main thread waits for them and
-can end the process at once, however long a compile takes. Files are written whole or not at all (``files``).
+The command runs in a thread of its own. Python handles signals in the main thread alone, which waits for them and can
+end the process at once, however long a compile takes. Files are written whole or not at all (``files``).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Parser(argparse.ArgumentParser):
         if "--json" in sys.argv:
             streams.write(json.dumps({"error": {"type": "UsageError", "message": message}}) + "\n")
         else:
-            sys.stderr.write(f"interlock: {printable(message)}\n  try: {self.prog} --help\n")
+            streams.say(f"interlock: {printable(message)}\n  try: {self.prog} --help\n")
         sys.exit(exits.USAGE)
 
 
@@ -73,13 +73,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, streams.OutputError) as error:
         return fail(error, Output(json=False))
     output = Output(args.json, args.quiet)
-    outcome: list[int] = []
+    # Stays if a failure cannot even be said.
+    outcome = exits.BUG
 
     def work() -> None:
+        nonlocal outcome
         try:
-            outcome.append(args.run(args, output))
+            outcome = args.run(args, output)
         except BaseException as error:  # whatever it is, it becomes a message and an exit code
-            outcome.append(fail(error, output))
+            outcome = fail(error, output)
 
     thread = threading.Thread(target=work, daemon=True)
     signal.signal(signal.SIGTERM, _terminate)
@@ -90,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         files.interrupted()
         code = fail(error, output)
         os._exit(code)
-    return outcome[0]
+    return outcome
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -116,7 +118,7 @@ def fail(error: BaseException, output: Output) -> int:
     if isinstance(error, streams.OutputError):
         streams.discard()
     if isinstance(error, (KeyboardInterrupt, exits.Terminated)):
-        sys.stderr.write("interlock: interrupted\n")
+        streams.say("interlock: interrupted\n")
     elif output.json and not isinstance(error, streams.OutputError):
         try:
             output.result({"error": exits.describe(error)}, [])
@@ -124,6 +126,5 @@ def fail(error: BaseException, output: Output) -> int:
             streams.discard()
             return fail(error, Output(json=False))
     else:
-        sys.stderr.write("\n".join(printable(line) for line in exits.sentence(error).split("\n")) + "\n")
-    sys.stderr.flush()
+        streams.say("\n".join(printable(line) for line in exits.sentence(error).split("\n")) + "\n")
     return code

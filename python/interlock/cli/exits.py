@@ -6,8 +6,10 @@ never shown; a bug is an ``InternalError`` or an exception that nobody expected,
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import interlock
@@ -51,6 +53,15 @@ class InputError(Exception):
 
 class Terminated(BaseException):
     """SIGTERM arrived. Like ``KeyboardInterrupt`` it passes through handlers of ordinary errors."""
+
+
+@contextlib.contextmanager
+def around_source() -> Iterator[None]:
+    """What is not supported in here is an input (a tokenizer file, the URL of a store) and not the source."""
+    try:
+        yield
+    except interlock.UnsupportedError as error:
+        raise InputError(str(error)) from error
 
 
 def code_of(error: BaseException) -> int:

@@ -6,6 +6,7 @@ thread is in native code, and then no ``finally`` block runs before the process 
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 import threading
@@ -69,5 +70,7 @@ def interrupted() -> None:
     for call in calls:
         call()
     with _lock:
-        for path in _unfinished:
-            path.unlink(missing_ok=True)
+        for partial in _unfinished:
+            # Native code writes beside what it is told to write, and renames that in its turn.
+            for path in (*partial.parent.glob(glob.escape(partial.name) + ".*.tmp"), partial):
+                path.unlink(missing_ok=True)

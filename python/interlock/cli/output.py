@@ -35,8 +35,7 @@ class Output:
     def remark(self, line: str) -> None:
         """A line beside the result, for people."""
         if not self.quiet:
-            sys.stderr.write(printable(line) + "\n")
-            sys.stderr.flush()
+            streams.say(printable(line) + "\n")
 
 
 class Progress:
@@ -61,8 +60,7 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         if self.drawn:
-            sys.stderr.write("\r" + " " * self.drawn + "\r")
-            sys.stderr.flush()
+            streams.say("\r" + " " * self.drawn + "\r")
 
     def show(self, done: int, note: str = "") -> None:
         """Say that ``done`` of the total are finished."""
@@ -80,8 +78,7 @@ class Progress:
             line += f", {clock((now - self.began) / fresh * (self.total - done))} left"
         line += f", {note}" if note else ""
         line = printable(line)[: _columns() - 1]
-        sys.stderr.write("\r" + line.ljust(self.drawn))
-        sys.stderr.flush()
+        streams.say("\r" + line.ljust(self.drawn))
         self.drawn = len(line)
 
 

@@ -12,6 +12,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -22,7 +23,7 @@ from interlock.cli.worker import Item, Task
 STARTS = 5
 """How often a worker may end before it is ready; more than that is no accident."""
 PATIENCE = 1.0
-"""Seconds that an interrupted run gives its workers to finish what they are writing."""
+"""Seconds that an interrupted run gives its workers together to finish what they are writing."""
 
 
 class Pool:
@@ -72,12 +73,14 @@ class Pool:
                     process.stdin.close()
             except OSError:  # It has died.
                 continue
+        deadline = time.monotonic() + PATIENCE
         for process in processes:
             try:
-                process.wait(PATIENCE)
+                process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait()
+        for process in processes:
+            process.wait()
 
     def _serve(self, source: Iterator[Item]) -> None:
         process = None

@@ -68,7 +68,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         sources.options_of(args, kind)
     items = found(args.sources)[number - 1 :: count]
     vocabulary = vocabularies.read(args)
-    store = interlock.Store(args.out)
+    with exits.around_source():
+        store = interlock.Store(args.out)
     name = "report.jsonl" if count == 1 else f"report-{number}-of-{count}.jsonl"
     report = Path(args.report) if args.report else store.path / name
     old = earlier(report)

@@ -4,7 +4,8 @@
   interlock sample order.json -n 5 -t tokenizer.json
 
 Each one is walked once more, byte by byte, through an index of its own; a schema's documents are also judged by the
-package jsonschema where that is installed. Exit code 1: a sample was not confirmed, or did not come to its end.
+package jsonschema where that is installed and takes the schema. Exit code 1: a sample was not confirmed, or did not
+come to its end.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import argparse
 import json
 import random
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from interlock.cli import exits, sources, vocabularies
@@ -38,6 +41,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     walker = source.compile(vocabularies.byte_vocabulary()).guide()
     judge = _validator(source)
     samples: list[dict[str, Any]] = []
+    failures: list[str] = []
     with Progress("sampling", args.count, output) as bar:
         for number in range(args.count):
             guide = index.guide()
@@ -46,26 +50,41 @@ def run(args: argparse.Namespace, output: Output) -> int:
             walker.reset()
             confirmed = ended and walker.advance_many(list(data)) == len(data) and walker.is_accepting
             text = data.decode("utf-8", "backslashreplace")
-            samples.append(
-                {"text": text, "tokens": guide.num_tokens, "ended": ended, "confirmed": confirmed and judge(text)}
-            )
+            judged: bool | None = None
+            if confirmed:
+                try:
+                    judged = judge(text)
+                except Exception as error:  # It reads patterns as Python does, and gives up on some of them.
+                    failures.append(f"{type(error).__name__}: {error}")
+            sample = {"text": text, "tokens": guide.num_tokens, "ended": ended}
+            samples.append(sample | {"confirmed": confirmed and judged is not False, "judged": judged is not None})
             bar.show(number + 1)
     bad = sum(not sample["confirmed"] for sample in samples)
     people = [s["text"] if s["text"].isprintable() else text_of(s["text"].encode()) for s in samples if s["ended"]]
     if bad:
         output.remark(f"{bad} of {len(samples)} not confirmed or not at their end after {args.most} tokens (--most)")
+    if failures:
+        output.remark(f"{len(failures)} of {len(samples)} not judged by jsonschema, {failures[0]}")
     output.result({"samples": samples, "not_confirmed": bad}, people)
     return exits.NO if bad else exits.OK
 
 
-def _validator(source: sources.Source) -> Callable[[str], bool]:
-    """A second opinion: jsonschema's, where it is installed and applies."""
+def _validator(source: sources.Source) -> Callable[[str], bool | None]:
+    """A second opinion: jsonschema's, where it is installed and applies; ``None`` is no opinion."""
     if source.kind != "json_schema" or source.options.get("documents"):
-        return lambda text: True
+        return lambda text: None
     try:
         import jsonschema
+
+        # With a registry of its own, it does not look for what a reference names on the net.
+        registry = import_module("referencing").Registry()
     except ImportError:
-        return lambda text: True
-    schema = json.loads(source.text)
-    judge = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(schema)
-    return lambda text: bool(judge.is_valid(json.loads(text)))
+        return lambda text: None
+
+    @cache
+    def validator() -> Any:
+        schema = json.loads(source.text)
+        kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+        return kind(schema, registry=registry)
+
+    return lambda text: bool(validator().is_valid(json.loads(text)))

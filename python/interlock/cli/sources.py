@@ -85,7 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
         "--document", action="append", default=[], metavar="URI=FILE", help="a schema that $ref may reach (repeatable)"
     )
     group.add_argument("--dialect", choices=["python", "ecma"], default="python", help="of a pattern")
-    group.add_argument("--flags", default="", help="of a pattern, of the letters i m s x a")
+    group.add_argument(
+        "--flags", default="", help="of a pattern, letters: of imsxau in Python's dialect, of dgimsuy in ECMA's"
+    )
     group.add_argument(
         "--limit", action="append", default=[], metavar="NAME=N", help="raise or lower a limit (repeatable)"
     )

@@ -1,17 +1,19 @@
 """The standard streams as the caller left them: closed, full, or with nobody at the other end.
 
 Python has ``None`` for a stream that was closed before the process began, and writes what is left of the standard
-output once more when the process ends, where nobody catches what goes wrong. Here a closed stream is a file that says
-so, and what the standard output does not take is found before the end.
+output and error once more when the process ends, where nobody catches what goes wrong. Here a closed stream is a file
+that says so, what the standard output does not take is found before the end, and what the standard error does not take
+is forgotten: the exit code says what happened.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
 import sys
-from typing import NoReturn, cast
+from typing import NoReturn, TextIO, cast
 
 from interlock.cli.exits import InputError
 
@@ -68,4 +70,18 @@ def write(text: str) -> None:
 def discard() -> None:
     """Forget what the standard output did not take, so that the end of the process does not try again."""
     if not isinstance(sys.stdout, _Closed):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _lead_nowhere(sys.stdout)
+
+
+def say(text: str) -> None:
+    """Write to the standard error. What that does not take is lost; it is no failure of its own."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):
+            _lead_nowhere(sys.stderr)
+
+
+def _lead_nowhere(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -25,7 +25,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Check and report."""
     if "://" not in args.store and not Path(args.store).is_dir():
         raise exits.InputError(f"{args.store} is no folder")
-    store = interlock.Store(args.store)
+    with exits.around_source():
+        store = interlock.Store(args.store)
     problems = store.verify()
     entries = store.entries()
     total = sum(entry.bytes for entry in entries)

@@ -10,7 +10,7 @@ import argparse
 from functools import cache
 
 import interlock
-from interlock.cli.exits import UsageError
+from interlock.cli.exits import UsageError, around_source
 
 BYTES = "bytes"
 """The name of the built-in vocabulary."""
@@ -68,7 +68,8 @@ def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
         if ids is not None or size is not None:
             raise UsageError("a vocabulary pack says its stop tokens and its width itself: leave out --eos and --size")
         return interlock.Vocabulary.load(path)
-    return interlock.Vocabulary.from_file(path, eos_token_ids=ids, size=size)
+    with around_source():
+        return interlock.Vocabulary.from_file(path, eos_token_ids=ids, size=size)
 
 
 def is_pack(path: str) -> bool:
