@@ -46,7 +46,7 @@ $(TORCH)/.ready: pyproject.toml
 
 test-torch: develop $(TORCH)/.ready
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py
 
 # The stubs say what the compiled module has, and the package passes the type checker.
 stubs: develop

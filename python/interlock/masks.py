@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,6 +21,9 @@ __all__ = ["allocate_bitmask", "apply_bitmask"]
 
 # Bytes of a line of the cache.
 _LINE = 64
+
+# Devices and dtypes for which the kernel failed in this process.
+_without_kernel: set[tuple[Any, Any]] = set()
 
 
 def allocate_bitmask(batch: int, v_or_size: Vocabulary | int) -> npt.NDArray[np.int32]:
@@ -91,6 +95,8 @@ def _apply_torch_device(torch: Any, logits: Any, bits: Any, rows: list[int] | No
         raise ArgumentError(f"bits must be int32, not {words.dtype}")
     if not logits.dtype.is_floating_point:
         raise ArgumentError(f"logits must be floating-point numbers, not {logits.dtype}")
+    if logits.element_size() == 1 and logits.dtype != torch.float8_e5m2:
+        raise ArgumentError(f"{logits.dtype} has no minus infinity")
     if logits.dim() not in (1, 2) or words.dim() not in (1, 2):
         raise ArgumentError("logits and bits must have one or two dimensions")
     values = logits.detach()
@@ -102,17 +108,49 @@ def _apply_torch_device(torch: Any, logits: Any, bits: Any, rows: list[int] | No
         raise ArgumentError(f"rows must lie below {len(values)}")
     if len(words) == 0 or values.shape[1] == 0:
         return
-    words = words.to(values.device, non_blocking=True)
-    where = None if rows is None else torch.tensor(rows, dtype=torch.int64).to(values.device, non_blocking=True)
-    if values.device.type == "cuda" and values.stride(1) == 1:
-        try:
-            from interlock import _triton
-        except ImportError:
-            pass
-        else:
-            _triton.apply(values, words.contiguous(), where)
-            return
-    _apply_torch_operations(torch, values, words, where)
+    if any(size > 1 and stride == 0 for size, stride in zip(values.shape, values.stride(), strict=True)):
+        raise ArgumentError("rows of logits share memory")
+    words = _moved(words, values.device)
+    where = None if rows is None else _moved(torch.tensor(rows, dtype=torch.int64), values.device)
+    # Where a logit is one byte, the conversion that Triton uses may make a finite number of minus infinity.
+    usual = values.device.type == "cuda" and values.stride(1) == 1 and values.element_size() > 1
+    if not (usual and _apply_kernel(torch, values, words, where)):
+        _apply_torch_operations(torch, values, words, where)
+
+
+def _moved(source: Any, device: Any) -> Any:
+    """``source`` on ``device``.
+
+    The caller may write the next mask into its memory as soon as this returns. So only a copy that has read all of it
+    by then may go on alone, which is what CUDA does from memory that is not pinned.
+    """
+    return source.to(device, non_blocking=device.type == "cuda" and not source.is_pinned())
+
+
+def _apply_kernel(torch: Any, values: Any, words: Any, rows: Any | None) -> bool:
+    """Mask with the Triton kernel; whether that was possible.
+
+    Triton may be there and not work: it needs a C compiler, and knows some GPUs only. What failed is not tried again,
+    but for want of memory, which torch operations would not have either.
+    """
+    kind = (values.device, values.dtype)
+    if kind in _without_kernel:
+        return False
+    try:
+        from interlock import _triton
+
+        # Triton launches on the current device, which need not be that of the logits.
+        with torch.cuda.device(values.device):
+            _triton.apply(values, words.contiguous(), rows)
+    except Exception as error:
+        if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)) or "out of memory" in str(error):
+            raise
+        _without_kernel.add(kind)
+        if not (isinstance(error, ModuleNotFoundError) and error.name == "triton"):
+            message = f"no Triton kernel masks {values.dtype} on {values.device}, torch operations do: {error!r}"
+            warnings.warn(message, RuntimeWarning, stacklevel=4)
+        return False
+    return True
 
 
 def _apply_torch_operations(torch: Any, values: Any, words: Any, rows: Any | None) -> None:
@@ -123,7 +161,11 @@ def _apply_torch_operations(torch: Any, values: Any, words: Any, rows: Any | Non
     if forbidden.shape[1] < columns:
         beyond = torch.ones(len(words), columns - forbidden.shape[1], dtype=torch.bool, device=values.device)
         forbidden = torch.cat([forbidden, beyond], dim=1)
+    # Nothing fills numbers of one byte but as bytes; this is minus infinity as float8_e5m2.
+    fill: float = float("-inf")
+    if values.element_size() == 1:
+        values, fill = values.view(torch.uint8), 0xFC
     if rows is None:
-        values.masked_fill_(forbidden, float("-inf"))
+        values.masked_fill_(forbidden, fill)
     else:
-        values.index_copy_(0, rows, values.index_select(0, rows).masked_fill_(forbidden, float("-inf")))
+        values.index_copy_(0, rows, values.index_select(0, rows).masked_fill_(forbidden, fill))

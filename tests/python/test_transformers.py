@@ -171,39 +171,6 @@ def test_scores_are_not_touched(vocabulary):
     assert out[0].isfinite().nonzero().flatten().tolist() == [ord("a")]
 
 
-def drive(processor, prompt, tokens):
-    """The masks along a row, as sets."""
-    ids, allowed = list(prompt), []
-    for token in [*tokens, None]:
-        out = processor(torch.tensor([ids]), torch.zeros(1, WIDTH))
-        allowed.append(set(out[0].isfinite().nonzero().flatten().tolist()))
-        ids.append(token)
-    return allowed
-
-
-def test_trigger(vocabulary):
-    index = interlock.Index.from_regex("x", vocabulary)
-    allowed = drive(GuideLogitsProcessor(index, trigger="=>"), b"p", b"a=b=>x")
-    assert all(len(a) == WIDTH for a in allowed[:5])
-    assert allowed[5] == {ord("x")} and allowed[6] == {EOS, EOT}
-    by_ids = Triggered({(7, 8): index, "!": interlock.Index.from_regex("y", vocabulary)}, required=True)
-    assert EOS not in drive(GuideLogitsProcessor(by_ids), b"p", b"")[0]
-    assert drive(GuideLogitsProcessor(by_ids), b"p", [7, 8])[2] == {ord("x")}
-    assert drive(GuideLogitsProcessor(by_ids), b"p", b"!")[1] == {ord("y")}
-
-
-def test_trigger_ends_with_a_token():
-    tokens = [bytes([i]) for i in range(256)] + [b'>{"', b">>", b"=>", b"a=>b", b""]
-    v = interlock.Vocabulary(tokens, eos_token_ids=[260])
-    index = interlock.Index.from_regex(r'\{"k"\}', v)
-    processor = GuideLogitsProcessor(index, trigger="=>")
-    ids, size = [[65, ord("=")]], 261
-    out = processor(torch.tensor([[65]]), torch.zeros(1, size))
-    assert out[0].isneginf().nonzero().flatten().tolist() == [259]
-    out = processor(torch.tensor(ids), torch.zeros(1, size))
-    assert out[0].isneginf().nonzero().flatten().tolist() == [256, 257, 259]
-
-
 @pytest.mark.parametrize("prompts", [PROMPTS[:1], PROMPTS], ids=len)
 def test_jump_forward_is_greedy_search(model, vocabulary, prompts):
     patterns, indexes = mixed(vocabulary, len(prompts))
@@ -409,3 +376,38 @@ def test_a_budget_too_small_for_what_a_trigger_leads_to(vocabulary):
     index = interlock.Index.from_regex("[0-9]{9}", vocabulary)
     with pytest.raises(interlock.BudgetError):
         GuideLogitsProcessor(index, trigger="=>", max_tokens=8)(torch.tensor([[1]]), torch.zeros(1, WIDTH))
+
+
+@pytest.mark.parametrize("stop", [WIDTH, -1, 2**40])
+def test_stop_ids_that_the_vocabulary_lacks_are_refused(model, vocabulary, stop):
+    index = interlock.Index.from_regex("x", vocabulary)
+    required = Triggered({"=>": index}, required=True)
+    for constraint in (index, required, [None, required]):
+        with pytest.raises(interlock.ArgumentError, match=f"stop token id {stop} "):
+            GuideLogitsProcessor(constraint, stop_token_ids=[EOS, stop])
+    calls = []
+    hook = model.register_forward_pre_hook(lambda *_: calls.append(1))
+    for loop in (jump_forward, forced_drafts):
+        options = {"custom_generate": loop, "constraints": required, "eos_token_id": [EOS, stop], "max_new_tokens": 3}
+        with pytest.raises(interlock.ArgumentError, match=f"stop token id {stop} "):
+            model.generate(torch.tensor([[65]]), **options)
+    hook.remove()
+    assert calls == []
+    # One that the output needs, or none at all, is refused before the trigger comes, too.
+    for unsuitable in ([ord("x")], []):
+        with pytest.raises(interlock.ArgumentError, match="stop"):
+            GuideLogitsProcessor(required, stop_token_ids=unsuitable)(torch.tensor([[1]]), torch.zeros(1, WIDTH))
+
+
+def test_rows_keep_the_prompt_in_front_of_them(vocabulary):
+    """Generated again from the start, rows of one constraint have had the same text so far, which is none."""
+    index = interlock.Index.from_regex("[ab]{9}", vocabulary)
+    processor = GuideLogitsProcessor(index, canonical=True)
+    prompts, scores = torch.tensor([[1], [2], [2]]), torch.zeros(3, WIDTH)
+    once = torch.cat([prompts, torch.tensor([[97], [97], [97]])], dim=1)
+    twice = torch.cat([once, torch.tensor([[97], [97], [98]])], dim=1)
+    for ids in (prompts, once, twice, prompts, once, twice, once):
+        processor(ids, scores)
+        rows = processor._batch.rows()
+        assert [row.context for row in rows] == [[1], [2], [2]]
+        assert [row.tokens for row in rows] == ids[:, 1:].tolist()

@@ -10,6 +10,7 @@ was asked about already; any other call begins a new one. So the object may be u
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -19,29 +20,40 @@ from transformers import LogitsProcessor
 from interlock import ArgumentError, Index, TokenRejected
 from interlock.integrations.transformers._batch import Batch
 from interlock.integrations.transformers._masks import Masks
-from interlock.integrations.transformers._row import Constraint, Row, Triggered, warm_up
+from interlock.integrations.transformers._row import Constraint, Row, check_stops, warm_up
+from interlock.integrations.transformers._triggers import Triggered
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
 
 
-def constraints_of(
-    constraints: Constraint | Sequence[Constraint], rows: int, trigger: str | Sequence[int] | None
-) -> list[Constraint]:
-    """One constraint a row: a single one is everybody's, of a list each is repeated for the beams of its prompt."""
+def _given(constraints: Constraint | Sequence[Constraint], trigger: str | Sequence[int] | None) -> list[Constraint]:
+    """The constraints of all prompts, or the one that they share, behind their trigger."""
     if constraints is None or isinstance(constraints, (Index, Triggered)):
         given: list[Constraint] = [constraints]
     else:
         given = list(constraints)
-    if not given or rows % len(given):
-        raise ArgumentError(f"{len(given)} constraints do not fit {rows} rows")
     for constraint in given:
         if constraint is not None and not isinstance(constraint, (Index, Triggered)):
             raise ArgumentError(f"a constraint is an Index, a Triggered or None, not {type(constraint).__name__}")
     if trigger is not None:
         key = trigger if isinstance(trigger, str) else tuple(trigger)
         given = [Triggered({key: c}) if isinstance(c, Index) else c for c in given]
+    return given
+
+
+def _each(given: list[Constraint], rows: int) -> list[Constraint]:
+    """One constraint a row: a single one is everybody's, of a list each is repeated for the beams of its prompt."""
+    if not given or rows % len(given):
+        raise ArgumentError(f"{len(given)} constraints do not fit {rows} rows")
     each = rows // len(given)
     return [constraint for constraint in given for _ in range(each)]
+
+
+def constraints_of(
+    constraints: Constraint | Sequence[Constraint], rows: int, trigger: str | Sequence[int] | None
+) -> list[Constraint]:
+    """The constraint of each row, behind its trigger."""
+    return _each(_given(constraints, trigger), rows)
 
 
 def _texts(ids: torch.Tensor) -> list[bytes]:
@@ -79,19 +91,21 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         in_place: bool = False,
         canonical: bool = False,
     ) -> None:
-        self._constraints = constraints
-        self._trigger = trigger
+        self._constraints = _given(constraints, trigger)
         self._max_tokens = max_tokens
-        self._stop = None if stop_token_ids is None else list(stop_token_ids)
+        self._stop = None if stop_token_ids is None else [operator.index(token) for token in stop_token_ids]
+        for constraint in self._constraints:
+            check_stops(constraint, self._stop or ())
         self._in_place = in_place
         self._canonical = canonical
         self.reset()
-        warm_up(constraints if isinstance(constraints, Sequence) else [constraints])
+        warm_up(self._constraints)
 
     def reset(self) -> None:
         """Forget the last generation."""
         self._batch = Batch([])
         self._prompt: torch.Tensor | None = None
+        self._prompts: list[bytes] = []
         self._seen: torch.Tensor | None = None
         self._masks = Masks(self._canonical)
 
@@ -112,10 +126,10 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
             raise
 
     def _begin(self, ids: torch.Tensor) -> None:
-        self._prompt = ids.clone()
+        self._prompt, self._prompts = ids.clone(), _texts(ids)
         made: list[Row] = []
         prompts: list[list[int]] = ids.tolist() if self._canonical else [[]] * len(ids)
-        for constraint, prompt in zip(constraints_of(self._constraints, len(ids), self._trigger), prompts, strict=True):
+        for constraint, prompt in zip(_each(self._constraints, len(ids)), prompts, strict=True):
             made.append(Row(constraint, self._max_tokens, self._stop, prompt))
         self._batch = Batch(made)
 
@@ -149,10 +163,12 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
                 return False
             wanted = _texts(ids[:, start : start + length])
             had = [np.asarray(row.tokens[:length], dtype=np.int64).tobytes() for row in kept]
-        known: dict[tuple[int, bytes], int] = {}
-        for j, (row, text) in enumerate(zip(kept, had, strict=True)):
-            known.setdefault((id(row.constraint), text), j)
-        parents = [known.get((id(row.constraint), text)) for row, text in zip(kept, wanted, strict=True)]
+        # Rows of other prompts may have the same text, but another context in front of it.
+        known: dict[tuple[int, bytes, bytes], int] = {}
+        for j, (row, prompt, text) in enumerate(zip(kept, self._prompts, had, strict=True)):
+            known.setdefault((id(row.constraint), prompt, text), j)
+        keys = [(id(row.constraint), p, text) for row, p, text in zip(kept, self._prompts, wanted, strict=True)]
+        parents = [known.get(key) for key in keys]
         # Forks first: whoever takes the row itself moves it.
         taken: set[int] = set()
         rows: list[Row] = []

@@ -4,93 +4,17 @@ A row is *free* (no mask), *guided*, *over* (a stop token was taken) or *refused
 forbids, which beam search does where fewer tokens are allowed than there are beams). All of it follows from the list
 of tokens and the guide's own history, so a row can go back to any earlier length.
 
-A *trigger* is text or a run of token ids. Text before it is free; from its end on an index holds. A text trigger always
-ends where a token ends: a token that would run past the end of the trigger is masked, since its rest would belong to
-the index, and a guide takes whole tokens only.
+Where a constraint begins with free text, ``_triggers`` says where that ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from interlock import ArgumentError, Guide, Index
+from interlock.integrations.transformers._triggers import Triggered
 
-__all__ = ["Constraint", "Row", "Triggered", "warm_up"]
-
-
-class Triggered:
-    """Free text until one of ``triggers`` was generated, then the index that belongs to it.
-
-    A trigger is a string or a tuple of token ids; where several end at once, the first that is listed counts. With
-    ``required`` a stop token is masked until a trigger was generated. All indexes must have one vocabulary.
-    """
-
-    def __init__(self, triggers: Mapping[str | tuple[int, ...], Index], required: bool = False) -> None:
-        if not triggers:
-            raise ArgumentError("triggers must not be empty")
-        self.vocabulary = next(iter(triggers.values())).vocabulary
-        self.required = required
-        self._texts: list[tuple[bytes, Index]] = []
-        self._ids: list[tuple[tuple[int, ...], Index]] = []
-        self.indexes = list(triggers.values())
-        for trigger, index in triggers.items():
-            if not trigger:
-                raise ArgumentError("a trigger must not be empty")
-            if index.vocabulary != self.vocabulary:
-                raise ArgumentError("the indexes of several triggers must have one vocabulary")
-            if isinstance(trigger, str):
-                self._texts.append((trigger.encode(), index))
-            else:
-                self._ids.append((tuple(trigger), index))
-        self._reach = max((len(text) for text, _ in self._texts), default=1) - 1
-        self._long: list[tuple[int, bytes]] | None = None
-
-    def _tail(self, tokens: list[int]) -> bytes:
-        """The last bytes of the text, as many as may belong to an unfinished trigger."""
-        parts: list[bytes] = []
-        length = 0
-        for token in reversed(tokens):
-            if length >= self._reach:
-                break
-            parts.append(self.vocabulary.decode([token]))
-            length += len(parts[-1])
-        joined = b"".join(reversed(parts))
-        return joined[max(0, len(joined) - self._reach) :]
-
-    def fired(self, tokens: list[int]) -> Index | None:
-        """The index whose trigger ends with the last of ``tokens``."""
-        for ids, index in self._ids:
-            if tuple(tokens[-len(ids) :]) == ids:
-                return index
-        if self._texts and tokens:
-            text = self._tail(tokens[:-1]) + self.vocabulary.decode(tokens[-1:])
-            for trigger, index in self._texts:
-                if text.endswith(trigger):
-                    return index
-        return None
-
-    def blocked(self, tokens: list[int]) -> list[int]:
-        """The tokens that would complete a text trigger and run past its end."""
-        if not self._texts:
-            return []
-        if self._long is None:
-            # Only a token that holds the end of a trigger, and something after it, can do that.
-            ends = [text[k:] for text, _ in self._texts for k in range(len(text))]
-            starts = tuple(set(ends))
-            whole = [text for text, _ in self._texts]
-            spelt = ((i, self.vocabulary.decode([i])) for i in range(len(self.vocabulary)))
-            self._long = [(i, b) for i, b in spelt if b.startswith(starts) or any(text in b for text in whole)]
-        tail = self._tail(tokens)
-        return [i for i, spelling in self._long if self._passes(tail, spelling)]
-
-    def _passes(self, tail: bytes, spelling: bytes) -> bool:
-        text = tail + spelling
-        for trigger, _ in self._texts:
-            at = text.find(trigger, max(0, len(tail) - len(trigger) + 1))
-            if 0 <= at and at + len(trigger) < len(text):
-                return True
-        return False
-
+__all__ = ["Constraint", "Row", "check_stops", "warm_up"]
 
 Constraint = Index | Triggered | None
 
@@ -101,6 +25,16 @@ def warm_up(constraints: Iterable[object]) -> None:
         for index in constraint.indexes if isinstance(constraint, Triggered) else [constraint]:
             if isinstance(index, Index):
                 index.warm_up(background=True)
+
+
+def check_stops(constraint: Constraint, stop: Iterable[int]) -> None:
+    """``ArgumentError`` for a stop id that no mask has a bit for."""
+    if constraint is None:
+        return
+    size = constraint.vocabulary.size
+    for token in stop:
+        if not 0 <= token < size:
+            raise ArgumentError(f"stop token id {token} is out of range: the vocabulary's size is {size}")
 
 
 class Row:
@@ -114,6 +48,7 @@ class Row:
         self.guide: Guide | None = None
         self.context = list(context)
         self._max_tokens, self._stop_given = max_tokens, stop
+        check_stops(constraint, stop or ())
         vocabulary = None if constraint is None else constraint.vocabulary
         # Words of the row's mask, and the least width of the logits.
         self.words = 0 if vocabulary is None else (vocabulary.size + 31) // 32
@@ -124,8 +59,8 @@ class Row:
         self._free_end: int | None = None
         if isinstance(constraint, Index):
             self.guide = self._new_guide(constraint)
-        elif constraint is not None and max_tokens is not None:
-            # A budget that is too small is an error now, not when the trigger comes.
+        elif constraint is not None and (max_tokens is not None or stop is not None):
+            # A budget that is too small, or an unsuitable stop token, is an error now, not when the trigger comes.
             for index in constraint.indexes:
                 self._new_guide(index)
 
@@ -215,6 +150,8 @@ class Row:
         if isinstance(self.constraint, Triggered):
             forbidden = self.constraint.blocked(self.tokens)
             if self.constraint.required:
-                forbidden = sorted({*forbidden, *self.stop})
+                # A stop token may be what the trigger ends with.
+                fired = self.constraint.fired
+                forbidden = sorted({*forbidden, *(t for t in self.stop if fired([*self.tokens, t]) is None)})
             return (False, forbidden) if forbidden else None
         return None
