@@ -1,12 +1,13 @@
 """Memory of many schemas in one process, interlock beside llguidance and XGrammar.
 
-    python benches/memory.py FOLDER [--count 600] [--engines "interlock;llguidance"]
+    python benches/memory.py FOLDER [--count 600] [--engines "interlock;llguidance"] [--without NAMES]
 
 FOLDER holds JSON files with a `schema` and `tests` with their `data`, as MaskBench has them. Each engine has a process
 of its own, which compiles the schemas one after the other, follows the first two valid documents of each under its
 masks, and keeps all that it compiled. Printed are the bytes that the process grew by with a schema, documents included;
 the bytes that the engine says a compiled schema holds; and the whole process at the end, the vocabulary's share apart.
 An allocator hands out again what was freed, so the growth of a single schema may be nothing; the mean has no such gaps.
+NAMES is a text of file names to leave out, one in a line: schemas on which an engine takes minutes or all memory.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ from page import percentile, table
 ENGINES = ("interlock", "interlock, any order", "llguidance", "xgrammar")
 
 
-def chosen(folder: Path, count: int) -> list[Path]:
-    """So many files, always the same ones."""
+def chosen(folder: Path, count: int, without: set[str]) -> list[Path]:
+    """So many files, always the same ones but for those to leave out."""
     files = sorted(folder.glob("*.json"))
-    return sorted(random.Random(1).sample(files, min(count, len(files))))
+    taken = sorted(random.Random(1).sample(files, min(count, len(files))))
+    return [file for file in taken if file.name not in without]
 
 
 def keep_all(name: str, files: list[Path], out: Any) -> None:
@@ -72,8 +74,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--count", type=int, default=600, help="schemas to take from the folder")
     parser.add_argument("--engines", default=";".join(ENGINES), help="names, with semicolons between")
+    parser.add_argument("--without", type=Path, metavar="NAMES", help="a file with names of schemas to leave out")
     given = parser.parse_args()
-    files = chosen(given.folder, given.count)
+    files = chosen(given.folder, given.count, set(given.without.read_text().splitlines()) if given.without else set())
     spawn = multiprocessing.get_context("spawn")
     rows = []
     names = given.engines.split(";")

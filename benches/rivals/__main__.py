@@ -36,6 +36,7 @@ def measure(quick: bool) -> dict[str, Any]:
     import calls
     import scaling
     import side
+    import threads
 
     names = [name for name in engines.ENGINES if engines.installed(name)]
     missing = [name for name in engines.ENGINES if name not in names]
@@ -43,6 +44,7 @@ def measure(quick: bool) -> dict[str, Any]:
     batches, seconds = ((1, 32), 0.02) if quick else (apply.BATCHES, 0.08)
     sections = {
         "calls": lambda: list(calls.lines()),
+        "threads": lambda: list(threads.growth()),
         "side": lambda: side.measure(names, quick),
         "scaling": lambda: scaling.measure(names, quick),
         "kernels": lambda: [asdict(line) for line in apply.all_lines(batches, ("numpy", "torch"), seconds)],

@@ -41,6 +41,10 @@ keys, compact runs of whitespace and the tokenizer's own cuts; models may do oth
 MEMORY = """One process that meets all sources one after the other and keeps them. Sources that take an engine over a
 quarter of a second are not among them."""
 
+THREADS = """How many times as many masks several Python threads fill over one index as one thread that makes the same
+calls, each for guides of its own (`benches/threads.py`). *Known* masks were asked for before: few of them take less
+time than handing on the GIL, which is kept for these. Masks *made anew* are those that nobody asked for before."""
+
 FOUND = """Made by `python benches/rivals --found FOLDER`, as [the page of the corpus](benchmarks.md) is, whose method
 and bias it shares: times are microseconds, the least of three processes for each position, and `nothing` is what the
 loop and the machine cost."""
@@ -226,6 +230,15 @@ def kernels(rows: list[dict[str, Any]]) -> list[str]:
     return table(["logits and mask", *names], cells)
 
 
+def threads(rows: list[tuple[int, str, float]]) -> list[str]:
+    """Several threads beside one."""
+    numbers = sorted({number for number, _, _ in rows})
+    by: dict[str, list[str]] = {}
+    for _, kind, times in sorted(rows, key=lambda row: row[0]):
+        by.setdefault(kind, []).append(f"{times:.2f}")
+    return table(["masks", *(f"{n} threads" for n in numbers)], [[kind, *cells] for kind, cells in by.items()])
+
+
 def found(results: dict[str, Any]) -> str:
     """The page about what a folder brought."""
     side = results["side"]
@@ -281,6 +294,7 @@ def page(results: dict[str, Any]) -> str:
         "",
     ]
     calls = [[f"`{statement}`", title, f"{ns:,.0f}"] for title, statement, ns in results["calls"]]
-    out += [*table(["statement", "vocabulary", "ns"], calls), "## Memory", ""]
+    out += [*table(["statement", "vocabulary", "ns"], calls), "## Several threads", "", THREADS, ""]
+    out += [*threads(results["threads"]), "## Memory", ""]
     out += [MEMORY, "", *memory(side)]
     return "\n".join(out).rstrip() + "\n"

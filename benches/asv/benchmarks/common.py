@@ -59,6 +59,12 @@ def compile(name):
     return interlock.Index.from_json_schema(sources()[name][0], vocabulary())
 
 
+def forget():
+    """Let every compile start anew, where the package keeps what it compiled. Masks of strings are still shared."""
+    if hasattr(interlock, "set_index_cache_bytes"):
+        interlock.set_index_cache_bytes(0)
+
+
 def walk(guide, tokens, bits):
     """Mask and token for every token; every mask has the token, and the end is one."""
     for token in tokens:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import interlock
 
-from .common import NAMES, compile, sources, variant, vocabulary
+from .common import NAMES, compile, forget, sources, variant, vocabulary
 
 PATTERN = r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T[0-2]\d:[0-5]\d"
 
@@ -18,9 +18,9 @@ class Compile:
     param_names = ("schema",)
 
     def setup(self, name):
-        self.bits = interlock.allocate_bitmask(1, vocabulary())
         self.numbers = itertools.count()
-        self.fingerprint = compile(name).fingerprint
+        self.index = compile(name)
+        self.fingerprint = self.index.fingerprint
 
     def time_compile_again(self, name):
         assert compile(name).fingerprint == self.fingerprint
@@ -29,8 +29,19 @@ class Compile:
         index = interlock.Index.from_json_schema(variant(name, next(self.numbers)), vocabulary())
         assert index.fingerprint != self.fingerprint
 
+
+class FirstMask:
+    """Compile, guide and mask of a schema whose index was let go of."""
+
+    params = NAMES
+    param_names = ("schema",)
+
+    def setup(self, name):
+        forget()
+        self.bits = interlock.allocate_bitmask(1, vocabulary())
+        assert compile(name).guide().fill_bitmask(self.bits)
+
     def time_first_mask(self, name):
-        """Compile, guide and mask."""
         assert compile(name).guide().fill_bitmask(self.bits)
 
 
@@ -38,8 +49,7 @@ class Pattern:
     """One pattern: compiled, and built."""
 
     def setup(self):
-        if hasattr(interlock, "set_index_cache_bytes"):
-            interlock.set_index_cache_bytes(0)
+        forget()
         self.unbuilt = interlock.Index.from_regex(PATTERN, vocabulary())
 
     def time_compile(self):
