@@ -2,8 +2,9 @@
 //! Bounds of single algorithms stand beside these.
 //!
 //! Limits count work, never time, so that the same input gives the same answer on every machine. They belong to one
-//! compile: one request cannot spend another's budget. They fire while compiling or answering a question about a
-//! language, with the limit, the value and the field; `max_state_bytes` never does.
+//! compile: one request cannot spend another's budget. What is found in a cache costs nothing, whoever made it. They
+//! fire while compiling or answering a question about a language, with the limit, the value and the field;
+//! `max_state_bytes` never does.
 
 /// Bytes of lexemes and their masks that one vocabulary's cache holds on to, whoever compiled them. Indexes keep their
 /// own lexemes alive, so what is forgotten is only compiled again.

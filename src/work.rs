@@ -9,6 +9,9 @@
 //! The same questions bound one compile as a whole: other limits bound one search, and a source may ask for thousands
 //! of searches that each stay within theirs. Steps that take longer than others [`spend`] more.
 //!
+//! What a watch or a report of progress runs in turn, handlers of signals above all, is no part of the work: it is run
+//! [`unwatched`].
+//!
 //! A watch that has ended the work once must go on saying so: what fails for one reason in the middle of a compile is
 //! sometimes tried in another way.
 
@@ -79,10 +82,22 @@ pub fn watched<T>(watch: Watch, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Runs `work` without a watch: for what is made once and kept, which a stop must not leave failed.
+/// Runs `work`, which ends early with the error of `watch`, or of the watch that it has already.
+pub fn also_watched<T>(watch: Watch, work: impl FnOnce() -> T) -> T {
+    let Some(before) = WATCH.with_borrow(|w| w.clone()) else { return watched(watch, work) };
+    watched(Arc::new(move || before().and_then(|()| watch())), work)
+}
+
+/// Runs `work` without a watch: for what is made once and kept, which a stop must not leave failed, and for what is no
+/// part of the work.
 pub fn unwatched<T>(work: impl FnOnce() -> T) -> T {
     let _before = Before(WATCH.replace(None));
     limited(usize::MAX, work)
+}
+
+/// Whether somebody watches the work.
+pub fn is_watched() -> bool {
+    WATCH.with_borrow(Option::is_some)
 }
 
 /// Whether the work may go on. Called once for each step that a limit counts.

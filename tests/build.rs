@@ -12,6 +12,7 @@ use interlock::frontend::regex::{Dialect, RegexOptions};
 use interlock::frontend::schema::SchemaOptions;
 use interlock::index::report;
 use interlock::index::stored::Stored;
+use interlock::work::{Watch, ask, watched};
 use interlock::{GuideOptions, Index, Limits, Vocabulary};
 use support::patterns::PATTERNS;
 use support::schemas::{HINTS, SCHEMAS};
@@ -223,4 +224,48 @@ fn an_index_of_tables_alone_answers_as_the_one_it_was_built_from() {
         }
         assert!(built.build_apart(Some(1), 200_000, Box::new(|| unreachable!()), |_, _| Ok(())).unwrap().is_none());
     }
+}
+
+/// An index of complete tables, whose source is compiled again for what they cannot answer, after a look at the watch.
+fn built_apart() -> Index {
+    let vocabulary = vocabulary::small();
+    let over = vocabulary.clone();
+    let remake = move || ask().map(|()| pattern("(ab|abc)*1{0,3}", &over).unwrap());
+    let lazy = pattern("(ab|abc)*1{0,3}", &vocabulary).unwrap();
+    lazy.build_apart(Some(1), 200_000, Box::new(remake), |_, _| Ok(())).unwrap().unwrap()
+}
+
+#[test]
+fn a_stop_while_the_source_is_compiled_again_is_of_one_caller() {
+    let index = built_apart();
+    let stop: Watch = Arc::new(|| Err(Error::new(ErrorKind::Cancelled, "stop")));
+    let stopped = watched(stop, || index.compiled());
+    assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert!(index.compiled().is_ok());
+    let mut guide = index.guide(&GuideOptions::default()).unwrap();
+    assert!(guide.explain(u32::from(b'x')).contains("refused") && guide.failure().is_none());
+}
+
+#[test]
+fn nobody_waits_for_a_watched_compile_of_the_source() {
+    let index = built_apart();
+    let (asks, asked) = std::sync::mpsc::channel();
+    let (ends, ended) = std::sync::mpsc::channel();
+    let other = index.clone();
+    // As of one who asks for the GIL while another thread holds it.
+    let watched_one = std::thread::spawn(move || {
+        let ended = std::sync::Mutex::new(ended);
+        let wait: Watch = Arc::new(move || {
+            let _ = asks.send(());
+            match ended.lock().unwrap().recv_timeout(std::time::Duration::from_secs(60)) {
+                Ok(()) | Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => Ok(()),
+                Err(_) => Err(Error::new(ErrorKind::Internal, "the other thread waits for this one")),
+            }
+        });
+        watched(wait, || other.compiled())
+    });
+    asked.recv().unwrap();
+    assert!(index.compiled().is_ok());
+    drop(ends);
+    assert!(watched_one.join().unwrap().is_ok());
 }

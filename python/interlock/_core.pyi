@@ -109,7 +109,7 @@ class Vocabulary:
     ) -> Vocabulary: ...
     @classmethod
     def from_tokenizer(
-        cls, tokenizer: Any, eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
+        cls, tokenizer: Any, eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None, size: int | None = None
     ) -> Vocabulary:
         """The vocabulary of a tokenizer: transformers (fast or slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
         sentencepiece or mistral_common.
@@ -121,7 +121,7 @@ class Vocabulary:
 
     @classmethod
     def from_file(
-        cls, path: str | os.PathLike[str], eos_token_ids: int | Iterable[int] | None = None, size: int | None = None
+        cls, path: str | os.PathLike[str], eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None, size: int | None = None
     ) -> Vocabulary:
         """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or
         GGUF.
@@ -185,10 +185,11 @@ class Vocabulary:
 
 @final
 class Limits:
-    """Bounds on the work of one compile, each a number of things and never a time.
+    """Bounds on the work of one compile, each a number of things and never a time. What is found in a cache, because a
+    compile before has made it, is no work.
 
     Every field has a default; name those that differ: ``Limits(max_depth=50)``. Functions that take ``limits`` accept
-    a dict with the same keys too.
+    a mapping with the same keys too.
     """
 
     def __new__(cls, **fields: int) -> Limits: ...
@@ -364,6 +365,9 @@ class Index:
         ``SchemaError`` if the schema is not well formed, ``UnsupportedError`` for a keyword that cannot be enforced
         exactly, ``UnsatisfiableError`` if nothing is valid, or nothing that the vocabulary can spell, ``LimitError`` if
         it is too much work, ``ArgumentError`` for an unknown option. They name the place by its JSON Pointer.
+
+        Of a schema of at most 4 KiB, up to four masks of strings with a pattern or format are made as well, once for a
+        vocabulary.
         """
 
     @classmethod
@@ -434,7 +438,8 @@ class Index:
         An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
         keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled
         with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
-        up to 512 of those nearest to the starts are made, or 2 MiB, and ``is_complete`` stays false.
+        up to 512 of those nearest to the starts are made, or 2 MiB (4 MiB if only these run out), and
+        ``is_complete`` stays false.
 
         ``threads`` is how many to use, by default as many as the process may; the GIL is released. ``progress(done,
         total)`` is called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and
@@ -593,8 +598,8 @@ class Guide:
 
     @property
     def state(self) -> bytes:
-        """The state as a hashable value: equal for guides of one index that allow the same continuations from here
-        on.
+        """The state as a hashable value. Guides of one index in equal states allow the same continuations, as far as
+        these do not depend on ``max_tokens`` and ``stop_token_ids``, which are not part of it.
         """
 
     @property
@@ -658,7 +663,8 @@ def advance_each(guides: Sequence[Guide], ids: Iterable[SupportsIndex]) -> bytes
 def fill_bitmasks(
     guides: Sequence[Guide], bits: Any, rows: Iterable[SupportsIndex] | None = None, threads: int | None = None
 ) -> bool:
-    """Fill one row for each guide in one call, without the GIL and on several threads where that pays.
+    """Fill one row for each guide in one call: on several threads where that pays, and without the GIL unless the masks
+    are few and known.
 
     Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
     is row ``i``. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row is

@@ -463,7 +463,8 @@ impl Guide {
         out
     }
 
-    /// What the guide's future depends on, as bytes: equal within one index exactly when two positions are the same.
+    /// The position as bytes, equal within one index exactly when two positions are the same: all that the guide's future
+    /// depends on, but for its budget and its stop tokens.
     pub fn state_key(&self) -> Vec<u8> {
         let mut out = vec![self.terminated as u8];
         // Guides of one index must agree, whether they are still on its tables or not.

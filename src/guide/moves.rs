@@ -70,6 +70,11 @@ impl Guide {
         self.moves.push(Move { since: self.history.len(), before, mark, from });
     }
 
+    /// Whether going back may take many tokens again.
+    pub fn may_return_long(&self) -> bool {
+        self.moves.len() > 1
+    }
+
     /// Goes back to where `keep` tokens had been taken: the history beyond is forgotten, the position is what it was.
     pub(super) fn return_to(&mut self, keep: usize) {
         let Some((before, mark)) = self.history.place(keep) else { return };

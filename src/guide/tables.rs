@@ -11,6 +11,7 @@
 use super::{Guide, Position};
 use crate::error::{Error, ErrorKind};
 use crate::index::built::{DEAD, OUTSIDE, Tables};
+use crate::work::unwatched;
 
 /// Where a token leads on the tables.
 pub(super) enum Next {
@@ -29,6 +30,15 @@ impl Guide {
             Position::Lost(error) => Some(error),
             _ => None,
         }
+    }
+
+    /// Whether a token may take long to step by: the source may have to be compiled first, many tokens be taken again,
+    /// or a plan of the budget be made.
+    pub fn may_step_long(&self) -> bool {
+        /// Tokens that are taken again in less than a millisecond.
+        const FEW_TOKENS: usize = 1 << 10;
+        let Some((tables, _)) = self.on_tables() else { return self.budget.is_some() };
+        !tables.is_complete() && (self.root.engine().is_none() || self.history.len() > FEW_TOKENS)
     }
 
     /// The tables that masks are copied from.
@@ -91,7 +101,8 @@ impl Guide {
             Position::Lost(_) => return false,
             Position::Tables(_) => {}
         }
-        if let Err(error) = self.index.compiled() {
+        // Nothing stops a guide on its way from one position to the next.
+        if let Err(error) = unwatched(|| self.index.compiled()) {
             self.lose(error);
             return false;
         }

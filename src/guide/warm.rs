@@ -8,14 +8,18 @@
 
 pub mod background;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use smallvec::SmallVec;
 
 use super::{Guide, Position};
 use crate::automaton::config::Frames;
 use crate::automaton::likely::{Layout, Style, Taken, Writer, likely_text};
+use crate::error::{Error, ErrorKind};
 use crate::index::{Engine, Index};
+use crate::work::also_watched;
 
 /// Bytes of one document.
 const MOST_BYTES: usize = 16 << 10;
@@ -38,10 +42,19 @@ fn style(number: usize) -> Style {
 }
 
 impl Index {
+    /// Compiles the source of an index whose file holds a beginning of its tables, unless that takes longer than
+    /// `until`; whether [`warm_up`](Self::warm_up) has nothing left to compile.
+    pub fn compile_until(&self, until: Option<Instant>) -> bool {
+        let is_late = move || until.is_some_and(|until| Instant::now() >= until);
+        let late = move || if is_late() { Err(Error::new(ErrorKind::Cancelled, "the time is over")) } else { Ok(()) };
+        self.built().is_some() || also_watched(Arc::new(late), || self.compiled()).is_ok()
+    }
+
     /// Makes masks that requests are likely to need, as long as `go_on` says so, which is asked before each token and
-    /// each choice in a document; how many were made. An index of complete tables has nothing to make, nor has one that was warmed up to the end before.
+    /// each choice in a document; how many were made. An index of complete tables has nothing to make, nor has one that
+    /// was warmed up to the end before. One whose file holds a beginning of the tables is compiled first.
     pub fn warm_up(&self, mut go_on: impl FnMut() -> bool) -> usize {
-        if self.built().is_some() || self.stored_tables().is_some() || self.0.warm.load(Ordering::Relaxed) {
+        if self.built().is_some() || self.compiled().is_err() || self.0.warm.load(Ordering::Relaxed) {
             return 0;
         }
         let Ok(mut guide) = self.guide(&Default::default()) else { return 0 };
@@ -56,6 +69,7 @@ impl Index {
                 return made;
             }
             guide.reset();
+            guide.go_to_engine();
             let text = guide.likely(&mut taken, style(number), &mut go_on);
             let new = guide.rehearse(&text, &mut row, &mut go_on);
             idle = if new == 0 { idle + 1 } else { 0 };
@@ -83,7 +97,7 @@ impl Guide {
         let mut rest = text;
         // A full lexeme has no room for what requests do not ask for.
         while !self.is_full() && go_on() {
-            made += usize::from(self.make_mask(row));
+            made += usize::from(self.table_state().is_none() && self.make_mask(row));
             let Some(len) = self.advance_longest(rest) else { break };
             rest = &rest[len..];
         }

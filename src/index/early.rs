@@ -42,7 +42,10 @@ const SCHEMA_BYTES: usize = 4096;
 /// # Errors
 /// What the watch of the compile says.
 pub fn of_pattern(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme) -> Result<()> {
-    if lexeme.takes_early() { make(tables, vocabulary, lexeme, &PATTERN).map(drop) } else { Ok(()) }
+    if !lexeme.takes_early() {
+        return Ok(());
+    }
+    make(tables, vocabulary, lexeme, &PATTERN).map(drop).inspect_err(|_| lexeme.returns_early())
 }
 
 /// The same for the strings of a schema of so many bytes.
@@ -64,7 +67,8 @@ pub fn of_schema(
             break;
         }
         if lexeme.takes_early() && is_open_string(&lexeme.lexeme) {
-            left -= make(tables, vocabulary, lexeme, &Bounds { masks: STRING.masks.min(left), ..STRING })?;
+            let made = make(tables, vocabulary, lexeme, &Bounds { masks: STRING.masks.min(left), ..STRING });
+            left -= made.inspect_err(|_| lexeme.returns_early())?;
         }
     }
     Ok(())

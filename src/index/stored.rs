@@ -18,6 +18,7 @@ use super::{Index, Inner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::schema::{Enforcement, ReportRow};
 use crate::vocab::Vocabulary;
+use crate::work::{ask, is_watched, unwatched};
 
 /// Makes an index again.
 pub type Remake = Box<dyn Fn() -> Result<Index> + Send + Sync>;
@@ -70,17 +71,24 @@ impl Deref for Shared {
 
 impl Mapped {
     fn engine(&self) -> Result<&Arc<Inner>> {
-        let make = || {
-            let damaged = |what: String| Err(Error::new(ErrorKind::Artifact, format!("the stored index {what}")));
-            match (self.stored.remake)() {
-                Err(e) => damaged(format!("cannot be compiled again: {e}")),
-                Ok(index) => match index.0 {
-                    Shared::Compiled(inner) if inner.fingerprint() == self.stored.fingerprint => Ok(inner),
-                    _ => damaged("is damaged: its recipe makes another index".to_owned()),
-                },
-            }
-        };
-        self.engine.get_or_init(make).as_ref().map_err(Error::clone)
+        if self.engine.get().is_none() && is_watched() {
+            // Not in the cell: a stop is of this caller alone, and nobody may wait for whom the watch waits for.
+            let made = self.make();
+            ask()?;
+            return self.engine.get_or_init(|| made).as_ref().map_err(Error::clone);
+        }
+        self.engine.get_or_init(|| unwatched(|| self.make())).as_ref().map_err(Error::clone)
+    }
+
+    fn make(&self) -> Result<Arc<Inner>> {
+        let damaged = |what: String| Err(Error::new(ErrorKind::Artifact, format!("the stored index {what}")));
+        match (self.stored.remake)() {
+            Err(e) => damaged(format!("cannot be compiled again: {e}")),
+            Ok(index) => match index.0 {
+                Shared::Compiled(inner) if inner.fingerprint() == self.stored.fingerprint => Ok(inner),
+                _ => damaged("is damaged: its recipe makes another index".to_owned()),
+            },
+        }
     }
 }
 
@@ -110,10 +118,10 @@ impl Index {
     /// Makes sure that the engine is there. Does nothing unless the index came from a file.
     ///
     /// # Errors
-    /// `Artifact` if the file's recipe does not make the index that the file names.
+    /// `Artifact` if the file's recipe does not make the index that the file names, and what the watch of the work says.
     ///
     /// # Cost
-    /// The first time, that of compiling the source.
+    /// The first time, that of compiling the source; of callers that are watched each compiles, if they come at once.
     pub fn compiled(&self) -> Result<()> {
         match &self.0 {
             Shared::Compiled(_) => Ok(()),
@@ -122,7 +130,7 @@ impl Index {
     }
 
     /// The engine, if it was made.
-    pub(super) fn engine(&self) -> Option<&Inner> {
+    pub(crate) fn engine(&self) -> Option<&Inner> {
         match &self.0 {
             Shared::Compiled(inner) => Some(inner),
             Shared::Mapped(mapped) => mapped.engine.get().and_then(|e| e.as_deref().ok()),

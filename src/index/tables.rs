@@ -474,6 +474,11 @@ impl MaskedLexeme {
         !self.masks.early.load(Ordering::Relaxed) && !self.masks.early.swap(true, Ordering::Relaxed)
     }
 
+    /// Who was told so was stopped: the next one makes it.
+    pub(super) fn returns_early(&self) {
+        self.masks.early.store(false, Ordering::Relaxed);
+    }
+
     /// The same over a copy of its states, with no masks yet.
     pub(super) fn over(&self, lexeme: Arc<Lexeme>) -> Self {
         let masks = MaskedLexeme::masks(self.masks.crosses);

@@ -103,6 +103,15 @@ impl Graph<'_> {
         spread(&self.parents, work, &mut self.live);
     }
 
+    fn check_steps(&self) -> Result<()> {
+        ask()?;
+        if self.steps > self.max_steps {
+            return Err(Error::limit("steps of tokens explored", self.max_steps as u64, self.steps as u64)
+                .of("max_token_steps"));
+        }
+        Ok(())
+    }
+
     /// Whether a token leads from `from` to a live state; where none does, the states that tokens lead to are
     /// remembered as its successors.
     fn walk(&mut self, from: u32) -> Result<bool> {
@@ -126,7 +135,7 @@ impl Graph<'_> {
                 // Every byte of a token was followed above.
                 let end = self.index.get(&to).copied().unwrap_or(from);
                 if self.live[end as usize] {
-                    return Ok(true);
+                    return self.check_steps().map(|()| true);
                 }
                 if end != from && ends.last() != Some(&end) {
                     ends.push(end);
@@ -134,11 +143,7 @@ impl Graph<'_> {
             }
             node += 1;
         }
-        ask()?;
-        if self.steps > self.max_steps {
-            return Err(Error::limit("steps of tokens explored", self.max_steps as u64, self.steps as u64)
-                .of("max_token_steps"));
-        }
+        self.check_steps()?;
         ends.sort_unstable();
         ends.dedup();
         for end in ends {

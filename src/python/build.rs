@@ -9,6 +9,7 @@ use super::cancel::{PyCancelToken, interruptible};
 use crate::error::{Error, ErrorKind};
 use crate::index::Index;
 use crate::index::stored::Remake;
+use crate::work::{ask, unwatched};
 
 /// `Index.build`: an index of complete tables, compiled by `remake` again when more is asked of it, or `None` if
 /// `index` was filled in place.
@@ -24,10 +25,13 @@ pub fn build(
     let mut raised = None;
     let outcome = interruptible(py, cancel, || {
         index.build_apart(threads, max_states, remake, |done, total| {
-            let told = Python::attach(|py| {
+            let tell = |py: Python<'_>| {
                 py.check_signals()?;
                 progress.map_or(Ok(()), |f| f.call1(py, (done, total)).map(drop))
-            });
+            };
+            // A token that was cancelled, the last time in `progress` itself perhaps.
+            ask()?;
+            let told = unwatched(|| Python::attach(tell));
             told.map_err(|error| {
                 raised = Some(error);
                 Error::new(ErrorKind::Internal, "the build was stopped")

@@ -5,15 +5,16 @@
 //! the GIL is taken for a moment and signals are handled. What a handler raises, `KeyboardInterrupt` above all, ends
 //! the work and is raised again. Python handles signals in the main thread only; elsewhere nothing is raised here.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
 use super::errors::detached;
 use crate::error::{Error, ErrorKind, Result};
-use crate::work::{Watch, watched};
+use crate::work::{Watch, unwatched, watched};
 
 /// How often signals are looked at.
 const PERIOD: Duration = Duration::from_millis(30);
@@ -61,21 +62,25 @@ pub fn interruptible<T: Send>(
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
     let flag = cancel.map(|token| token.get().flag.clone());
-    let raised: Arc<Mutex<Option<PyErr>>> = Arc::default();
+    let raised: Arc<OnceLock<PyErr>> = Arc::default();
     let told = raised.clone();
     let outcome = detached(py, move || {
-        let last = Mutex::new(Instant::now());
+        let last = Cell::new(Instant::now());
+        #[allow(clippy::arc_with_non_send_sync)] // Watches do not leave their thread.
         let watch: Watch = Arc::new(move || {
             if flag.as_ref().is_some_and(|f| f.load(Ordering::Relaxed)) {
                 return Err(stopped());
             }
-            let mut last = last.lock().unwrap_or_else(|p| p.into_inner());
-            let mut told = told.lock().unwrap_or_else(|p| p.into_inner());
-            if told.is_none() && last.elapsed() >= PERIOD {
-                *told = Python::attach(|py| py.check_signals()).err();
-                *last = Instant::now();
+            // No lock is held while handlers run, which may use this package themselves.
+            let is_due = told.get().is_none() && last.get().elapsed() >= PERIOD;
+            if is_due && let Err(error) = unwatched(|| Python::attach(|py| py.check_signals())) {
+                // Nobody else tells, so that it is empty.
+                let _ = told.set(error);
             }
-            if told.is_some() { Err(stopped()) } else { Ok(()) }
+            if is_due {
+                last.set(Instant::now());
+            }
+            if told.get().is_some() { Err(stopped()) } else { Ok(()) }
         });
         watched(watch, || {
             // A token that was cancelled before ends even the shortest work.
@@ -83,8 +88,8 @@ pub fn interruptible<T: Send>(
             work()
         })
     });
-    match raised.lock().unwrap_or_else(|p| p.into_inner()).take() {
-        Some(error) => Err(error),
+    match raised.get() {
+        Some(error) => Err(error.clone_ref(py)),
         None => outcome,
     }
 }

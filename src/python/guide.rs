@@ -26,9 +26,24 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Fill one row that is wide enough.
-    pub fn fill(&mut self, row: &mut [u32]) -> bool {
-        self.guide.fill_mask(row)
+    /// Step the guide: with the GIL held, which takes less than releasing it, unless the step may take long.
+    #[inline]
+    pub(super) fn step<T: Send>(&mut self, py: Python<'_>, work: impl FnOnce(&mut Guide) -> T + Send) -> PyResult<T> {
+        if self.guide.may_step_long() {
+            return self.detached(py, |slot| work(&mut slot.guide));
+        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut self.guide)));
+        self.settle(py, outcome)
+    }
+
+    /// Run `work` on the guide without the GIL.
+    pub(super) fn detached<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Slot) -> T + Send,
+    ) -> PyResult<T> {
+        let outcome = without_gil(py, || work(self));
+        self.settle(py, outcome)
     }
 
     /// What work on the guide answered, unless it panicked or found the index's file damaged.
@@ -116,6 +131,7 @@ impl PyGuide {
     #[inline]
     fn fill_row(&self, py: Python<'_>, words: &mut [u32]) -> PyResult<bool> {
         let mut slot = self.lock(py)?;
+        registry::count(&registry::MASKS, 1);
         let inner = &mut *slot;
         let known = catch_unwind(AssertUnwindSafe(|| inner.guide.fill_known_mask(words)));
         let outcome = match known {
@@ -128,10 +144,7 @@ impl PyGuide {
 
     /// Run `work` on the guide without the GIL.
     fn with_detached<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Slot) -> T + Send) -> PyResult<T> {
-        let mut slot = self.lock(py)?;
-        let inner = &mut *slot;
-        let outcome = without_gil(py, || work(inner));
-        slot.settle(py, outcome)
+        self.lock(py)?.detached(py, work)
     }
 }
 
@@ -153,23 +166,25 @@ impl PyGuide {
         let mut mask = MaskRows::<true>::new(bits)?;
         mask.check_width(self.words)?;
         let words = mask.row_mut(row.0)?;
-        registry::count(&registry::MASKS, 1);
         self.fill_row(py, words)
     }
 
     /// Take one token. Raises ``TokenRejected``, and changes nothing, if it is not allowed.
     fn advance(&self, py: Python<'_>, id: TokenId) -> PyResult<()> {
-        let refused = self.with(py, |guide| if guide.try_advance(id.0) { None } else { Some(guide.explain(id.0)) })?;
-        match refused {
-            None => Ok(()),
-            Some(_) if id.0 == NO_TOKEN => Err(of_kind(py, ErrorKind::TokenRejected, "no token has this id")),
-            Some(reason) => Err(of_kind(py, ErrorKind::TokenRejected, reason)),
+        let mut slot = self.lock(py)?;
+        if slot.step(py, |guide| guide.try_advance(id.0))? {
+            return Ok(());
         }
+        if id.0 == NO_TOKEN {
+            return Err(of_kind(py, ErrorKind::TokenRejected, "no token has this id"));
+        }
+        let reason = slot.detached(py, |slot| slot.guide.explain(id.0))?;
+        Err(of_kind(py, ErrorKind::TokenRejected, reason))
     }
 
     /// Take one token if it is allowed; return whether it was.
     fn try_advance(&self, py: Python<'_>, id: TokenId) -> PyResult<bool> {
-        self.with(py, |guide| guide.try_advance(id.0))
+        self.lock(py)?.step(py, |guide| guide.try_advance(id.0))
     }
 
     /// Take the longest allowed prefix of ``ids`` and return its length, which is what ``rollback`` would undo.
@@ -186,7 +201,11 @@ impl PyGuide {
     fn rollback(&self, py: Python<'_>, n: RowNumber) -> PyResult<()> {
         let n = usize::try_from(n.0)
             .map_err(|_| super::errors::argument(py, format!("cannot roll back {} tokens", n.0)))?;
-        let outcome = self.with(py, |guide| guide.rollback(n))?;
+        let mut slot = self.lock(py)?;
+        let outcome = match slot.guide.may_return_long() {
+            true => slot.detached(py, |slot| slot.guide.rollback(n))?,
+            false => slot.step(py, |guide| guide.rollback(n))?,
+        };
         convert(py, outcome)
     }
 
@@ -215,7 +234,12 @@ impl PyGuide {
     /// Whether only a stop token can follow.
     #[getter]
     fn must_stop(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, Guide::must_stop)
+        let mut slot = self.lock(py)?;
+        // Most places are none where the output may end. Elsewhere a mask may have to be made.
+        if !slot.step(py, Guide::is_accepting)? {
+            return Ok(false);
+        }
+        slot.detached(py, |slot| slot.guide.must_stop())
     }
 
     /// Whether a stop token was taken.
@@ -236,10 +260,11 @@ impl PyGuide {
         self.with(py, |guide| guide.tokens())
     }
 
-    /// The state as a hashable value: equal for guides of one index that allow the same continuations from here on.
+    /// The state as a hashable value. Guides of one index in equal states allow the same continuations, as far as these
+    /// do not depend on ``max_tokens`` and ``stop_token_ids``, which are not part of it.
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let key = self.with(py, |guide| guide.state_key())?;
+        let key = self.with_detached(py, |slot| slot.guide.state_key())?;
         Ok(state_bytes(py, self.index.get(), &key))
     }
 
@@ -316,6 +341,7 @@ impl PyGuide {
         mask.check_width(self.words)?;
         let rows = mask.span_mut(row.0, ids.len() + 1)?;
         let outcome = self.with_detached(py, |slot| slot.guide.fill_draft_masks(&ids, parents.as_deref(), rows))?;
+        registry::count(&registry::MASKS, ids.len() as u64 + 1);
         convert(py, outcome)
     }
 

@@ -193,6 +193,9 @@ impl PyIndex {
     /// ``SchemaError`` if the schema is not well formed, ``UnsupportedError`` for a keyword that cannot be enforced
     /// exactly, ``UnsatisfiableError`` if nothing is valid, or nothing that the vocabulary can spell, ``LimitError`` if
     /// it is too much work, ``ArgumentError`` for an unknown option. They name the place by its JSON Pointer.
+    ///
+    /// Of a schema of at most 4 KiB, up to four masks of strings with a pattern or format are made as well, once for a
+    /// vocabulary.
     #[classmethod]
     #[pyo3(signature = (schema, vocabulary, whitespace="flexible", property_order="schema", on_unsupported="error",
                         formats="assert", documents=None, limits=None, spelling=None, cancel=None))]
@@ -342,7 +345,8 @@ impl PyIndex {
     /// An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
     /// keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled
     /// with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
-    /// up to 512 of those nearest to the starts are made, or 2 MiB, and ``is_complete`` stays false.
+    /// up to 512 of those nearest to the starts are made, or 2 MiB (4 MiB if only these run out), and
+    /// ``is_complete`` stays false.
     ///
     /// ``threads`` is how many to use, by default as many as the process may; the GIL is released. ``progress(done,
     /// total)`` is called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and

@@ -2,15 +2,16 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyTuple};
 
 use super::ids::Count;
 use crate::limits::Limits;
 
-/// Bounds on the work of one compile, each a number of things and never a time.
+/// Bounds on the work of one compile, each a number of things and never a time. What is found in a cache, because a
+/// compile before has made it, is no work.
 ///
 /// Every field has a default; name those that differ: ``Limits(max_depth=50)``. Functions that take ``limits`` accept
-/// a dict with the same keys too.
+/// a mapping with the same keys too.
 #[pyclass(frozen, eq, hash, module = "interlock", name = "Limits")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PyLimits {
@@ -30,13 +31,17 @@ fn from_dict(values: &Bound<'_, PyDict>) -> PyResult<Limits> {
     Ok(limits)
 }
 
-/// What a `limits` argument says: `Limits`, a dict, or `None` for the defaults.
+/// What a `limits` argument says: `Limits`, a mapping, or `None` for the defaults.
 pub fn from_argument(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
     match argument {
         None => Ok(Limits::default()),
         Some(value) => match value.cast::<PyLimits>() {
             Ok(limits) => Ok(limits.get().core),
-            Err(_) => from_dict(value.cast::<PyDict>()?),
+            Err(_) => {
+                let values = PyDict::new(value.py());
+                values.update(value.cast::<PyMapping>()?)?;
+                from_dict(&values)
+            }
         },
     }
 }

@@ -12,33 +12,63 @@ use super::errors::{argument, busy, detached, internal, panic_message};
 use super::guide::{PyGuide, Slot};
 use super::ids::{Count, TokenIds, row_numbers};
 use super::{pool, registry};
+use crate::guide::Guide;
 use crate::mask_kernels::{apply_row, copy_row};
 
-/// One row to fill. `panic` receives what a panic said, so that one bug costs one guide and not the batch's others.
+/// One row to fill.
 struct Job<'a> {
     slot: &'a mut Slot,
     row: &'a mut [u32],
-    masked: bool,
-    panic: Option<String>,
+    stage: Stage,
+}
+
+/// How far a row has come.
+enum Stage {
+    Waiting,
+    /// The guide's answer: whether anything is masked.
+    Filled(bool),
+    /// What a panic said, so that one bug costs one guide and not the batch's others.
+    Panicked(String),
 }
 
 impl Job<'_> {
+    /// Fill the row, if its mask is known.
+    fn look(&mut self) {
+        self.attempt(|guide, row| guide.fill_known_mask(row).map_or(Stage::Waiting, Stage::Filled));
+    }
+
+    /// Fill the row, unless that was done or tried. What another row of the batch has made meanwhile is known now.
     fn run(&mut self) {
-        let Job { slot, row, .. } = self;
-        match catch_unwind(AssertUnwindSafe(|| slot.fill(row))) {
-            Ok(masked) => self.masked = masked,
-            Err(panic) => {
-                self.slot.broken = true;
-                self.panic = Some(panic_message(&*panic));
-            }
+        if matches!(self.stage, Stage::Waiting) {
+            self.attempt(|guide, row| Stage::Filled(guide.fill_mask(row)));
         }
+    }
+
+    fn attempt(&mut self, fill: impl FnOnce(&mut Guide, &mut [u32]) -> Stage) {
+        let Job { slot, row, .. } = self;
+        self.stage = catch_unwind(AssertUnwindSafe(|| fill(&mut slot.guide, row))).unwrap_or_else(|panic| {
+            self.slot.broken = true;
+            Stage::Panicked(panic_message(&*panic))
+        });
     }
 }
 
+/// Batches of at most this many guides are looked for with the GIL held: known masks of so few take less time than
+/// another thread needs to wake up and take the GIL, so releasing it would only make the threads wait for each other.
+const FEW: usize = 12;
 /// Work that is left below this is done by the calling thread: waking another costs about as much.
 const WORTH_SHARING: Duration = Duration::from_micros(150);
 /// Jobs between two looks at the clock, and taken by a thread at once.
 const CHUNK: usize = 4;
+
+/// Fill the rows whose masks are known, if the batch is small; whether all were.
+fn look_at_few(jobs: &mut [Job<'_>]) -> bool {
+    if jobs.len() > FEW {
+        return false;
+    }
+    jobs.iter_mut().for_each(Job::look);
+    !jobs.iter().any(|job| matches!(job.stage, Stage::Waiting))
+}
 
 /// Run all jobs; on up to `threads` threads where that pays. Rows do not depend on each other, so who fills which
 /// changes nothing but the time.
@@ -69,7 +99,8 @@ fn run_all(mut jobs: &mut [Job<'_>], threads: usize) {
     pool::with_helpers(helpers, work);
 }
 
-/// Fill one row for each guide in one call, without the GIL and on several threads where that pays.
+/// Fill one row for each guide in one call: on several threads where that pays, and without the GIL unless the masks
+/// are few and known.
 ///
 /// Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
 /// is row ``i``. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row is
@@ -83,11 +114,12 @@ pub fn fill_bitmasks(
     rows: Option<&Bound<'_, PyAny>>,
     threads: Option<Count>,
 ) -> PyResult<bool> {
-    let mut mask = MaskRows::<true>::new(bits)?;
+    // Python code of the caller's may run here, so it does before memory is looked at.
     let numbers = match rows {
         Some(rows) => row_numbers(rows)?,
         None => (0..guides.len() as i64).collect(),
     };
+    let mut mask = MaskRows::<true>::new(bits)?;
     if numbers.len() != guides.len() {
         return Err(argument(py, format!("{} guides, but {} rows", guides.len(), numbers.len())));
     }
@@ -109,19 +141,25 @@ pub fn fill_bitmasks(
     let mut jobs: Vec<Job<'_>> = slots
         .iter_mut()
         .zip(mask.rows_mut(&numbers)?)
-        .map(|(slot, row)| Job { slot, row, masked: false, panic: None })
+        .map(|(slot, row)| Job { slot, row, stage: Stage::Waiting })
         .collect();
     registry::count(&registry::MASKS, jobs.len() as u64);
     let threads = threads.unwrap_or_else(pool::num_threads);
-    detached(py, || {
-        run_all(&mut jobs, threads);
-        Ok(())
-    })?;
-    if let Some(panic) = jobs.iter_mut().find_map(|job| job.panic.take()) {
-        return Err(internal(py, &panic));
+    if !look_at_few(&mut jobs) {
+        detached(py, || {
+            run_all(&mut jobs, threads);
+            Ok(())
+        })?;
+    }
+    let mut masked = false;
+    for job in &jobs {
+        match &job.stage {
+            Stage::Panicked(panic) => return Err(internal(py, panic)),
+            stage => masked |= matches!(stage, Stage::Filled(true)),
+        }
     }
     jobs.iter().try_for_each(|job| job.slot.sound(py))?;
-    Ok(jobs.iter().any(|job| job.masked))
+    Ok(masked)
 }
 
 /// Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
@@ -144,11 +182,8 @@ pub fn advance_each(py: Python<'_>, guides: Vec<Bound<'_, PyGuide>>, ids: TokenI
     }
     let mut answers = Vec::with_capacity(slots.len());
     for (slot, &id) in slots.iter_mut().zip(&ids.0) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| match slot.guide.try_advance(id) {
-            true => 1 + u8::from(slot.guide.is_terminated()),
-            false => 0,
-        }));
-        answers.push(slot.settle(py, outcome)?);
+        let taken = slot.step(py, |guide| guide.try_advance(id))?;
+        answers.push(u8::from(taken) + u8::from(taken && slot.guide.is_terminated()));
     }
     Ok(answers)
 }

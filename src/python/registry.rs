@@ -1,10 +1,10 @@
 //! What this process has: its vocabularies, whose caches `stats` sums up and `clear_caches` empties, and counters.
 //!
-//! Vocabularies are held weakly. The lock is only tried, never waited for: after a fork it could be held by a thread
-//! that no longer exists, and nothing that depends on it is needed for a right answer.
+//! Vocabularies are held weakly. The lock is held for moments, and only waited for that long: after a fork it could be
+//! held by a thread that no longer exists, and nothing that depends on it is needed for a right answer.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError, Weak};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -41,15 +41,33 @@ pub fn count(counter: &AtomicU64, n: u64) {
     counter.fetch_add(n, Ordering::Relaxed);
 }
 
+/// What is known, unless a thread held it that a forked child does not have.
+fn known() -> Option<MutexGuard<'static, Vec<Known>>> {
+    /// Looks at the lock.
+    const TRIES: usize = 1_000;
+    (0..TRIES).find_map(|_| match KNOWN.try_lock() {
+        Ok(known) => Some(known),
+        Err(TryLockError::Poisoned(known)) => Some(known.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            std::thread::yield_now();
+            None
+        }
+    })
+}
+
 /// A live vocabulary with this fingerprint whose tokenizer encodes as `model` says, so that a hundred unpickled indexes
 /// share one.
 pub fn find(fingerprint: &[u8], model: impl FnOnce() -> Option<ModelParts>) -> Option<Arc<Vocabulary>> {
-    let known = KNOWN.try_lock().ok()?;
+    let known = known()?;
     let same = known.iter().filter(|k| k.fingerprint[..] == *fingerprint);
-    let mut same = same.filter_map(|k| k.vocabulary.upgrade()).peekable();
-    same.peek()?;
+    let same: Vec<_> = same.filter_map(|k| k.vocabulary.upgrade()).collect();
+    // Comparing models takes long, and so may letting go of a vocabulary.
+    drop(known);
+    if same.is_empty() {
+        return None;
+    }
     let model = model();
-    same.find(|vocabulary| vocabulary.model_parts() == model)
+    same.into_iter().find(|vocabulary| vocabulary.model_parts() == model)
 }
 
 /// What is known of a vocabulary, which is from now on.
@@ -67,7 +85,7 @@ fn entry<'a>(known: &'a mut Vec<Known>, vocabulary: &Arc<Vocabulary>) -> &'a mut
 /// Remember a vocabulary. The cache of its indexes, one for all who hand it to Python.
 pub fn remember(vocabulary: &Arc<Vocabulary>) -> Arc<CompileCache> {
     let fresh = || Arc::new(CompileCache::new(MOST.load(Ordering::Relaxed)));
-    let Ok(mut known) = KNOWN.try_lock() else { return fresh() };
+    let Some(mut known) = known() else { return fresh() };
     let known = entry(&mut known, vocabulary);
     let compiled = known.compiled.upgrade().unwrap_or_else(fresh);
     known.compiled = Arc::downgrade(&compiled);
@@ -77,14 +95,14 @@ pub fn remember(vocabulary: &Arc<Vocabulary>) -> Arc<CompileCache> {
 /// Count a compile that succeeded or not, and that its vocabulary has tables.
 pub fn compiled(vocabulary: &Arc<Vocabulary>, succeeded: bool) {
     count(if succeeded { &COMPILES } else { &REFUSALS }, 1);
-    if let Ok(mut known) = KNOWN.try_lock() {
+    if let Some(mut known) = known() {
         entry(&mut known, vocabulary).used = true;
     }
 }
 
 /// The tables of all vocabularies that have been compiled for.
 fn tables() -> Vec<Arc<Tables>> {
-    let Ok(known) = KNOWN.try_lock() else { return Vec::new() };
+    let Some(known) = known() else { return Vec::new() };
     let used: Vec<_> = known.iter().filter(|k| k.used).filter_map(|k| k.vocabulary.upgrade()).collect();
     drop(known);
     used.iter().filter_map(|vocabulary| Tables::of(vocabulary).ok()).collect()
@@ -92,7 +110,7 @@ fn tables() -> Vec<Arc<Tables>> {
 
 /// The indexes of all vocabularies.
 fn caches() -> Vec<Arc<CompileCache>> {
-    let Ok(known) = KNOWN.try_lock() else { return Vec::new() };
+    let Some(known) = known() else { return Vec::new() };
     known.iter().filter_map(|k| k.compiled.upgrade()).collect()
 }
 

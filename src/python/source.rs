@@ -1,9 +1,9 @@
 //! What callers hand over as a source, turned into text for the core: patterns with their flags, schemas in any of
 //! the forms that Python programs keep them in.
 
-use pyo3::exceptions::{PyRecursionError, PyTypeError};
+use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyMapping, PyString};
 
 use super::errors::of_kind;
 use crate::error::{Error, ErrorKind};
@@ -82,11 +82,20 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
     if source.is_instance_of::<PyDict>() || source.is_instance_of::<PyBool>() {
         return dump(source);
     }
-    for method in ["model_json_schema", "json_schema"] {
-        if let Ok(method) = source.getattr(method)
+    for name in ["model_json_schema", "json_schema"] {
+        if let Ok(method) = source.getattr(name)
             && method.is_callable()
         {
-            return dump(&method.call0()?);
+            return match method.call0() {
+                Ok(made) => dump(&made),
+                // Not every model has a schema. Ctrl-C is no `Exception`.
+                Err(e) if e.is_instance_of::<PyException>(py) => {
+                    let error = of_kind(py, ErrorKind::Schema, format!("{name}() of the model failed: {e}"));
+                    error.set_cause(py, Some(e));
+                    Err(error)
+                }
+                Err(e) => Err(e),
+            };
         }
     }
     let name = source.get_type().name()?;
@@ -111,8 +120,12 @@ fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
 /// URI and JSON text of every document, in the order of the mapping.
 pub fn documents(mapping: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let Some(mapping) = mapping else { return Ok(Vec::new()) };
-    let items = mapping.call_method0("items")?;
-    items
+    let Ok(mapping) = mapping.cast::<PyMapping>() else {
+        let name = mapping.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("documents must map URIs to schemas, and {name} is no mapping")));
+    };
+    mapping
+        .items()?
         .try_iter()?
         .map(|item| {
             let (uri, document): (String, Bound<'_, PyAny>) = item?.extract()?;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
+use super::cancel::interruptible;
 use super::errors::{detached, of_kind};
 use super::limits::{_restore_limits, PyLimits};
 use super::vocabulary::{PyVocabulary, hex};
@@ -45,12 +46,12 @@ pub fn recipe_of(method: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Strin
 /// Write an index of which `recipe` is the recipe, with tables if there are any or `make` says how many states they may
 /// have.
 pub fn save(py: Python<'_>, path: PathBuf, index: &Index, recipe: String, make: Option<usize>) -> PyResult<()> {
-    detached(py, move || IndexPack::of(index, recipe, make)?.save(&path))
+    interruptible(py, None, move || IndexPack::of(index, recipe, make)?.save(&path))
 }
 
 /// The index in a file, and its recipe: its tables where the file holds some, else compiled again.
 pub fn load(py: Python<'_>, path: &Path, vocabulary: &Arc<Vocabulary>) -> PyResult<(Index, String)> {
-    detached(py, || open(path, vocabulary))
+    interruptible(py, None, || open(path, vocabulary))
 }
 
 fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {

@@ -22,6 +22,9 @@ pub fn warm_up(py: Python<'_>, index: &Index, max_ms: f64, background: bool) -> 
         return Ok(None);
     }
     let made = interruptible(py, None, || {
+        if !index.compile_until(until) {
+            return crate::work::ask().map(|()| 0);
+        }
         let mut asked = Ok(());
         let made = index.warm_up(|| {
             asked = crate::work::ask();

@@ -1,5 +1,6 @@
 """Long work ends when it is told to: by Ctrl-C in the main thread, or by a token from another one."""
 
+import contextlib
 import signal
 import threading
 
@@ -102,3 +103,43 @@ def test_a_cancelled_token_lets_nothing_begin(byte_vocabulary):
     ]:
         with pytest.raises(interlock.CancelledError):
             make()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the platform has no timers of signals")
+def test_a_handler_may_compile_and_load(byte_vocabulary, tmp_path):
+    schema = {"properties": {f"p{i}": {"type": "string", "maxLength": i} for i in range(20)}}
+    interlock.Index.from_json_schema(schema, byte_vocabulary).save(tmp_path / "pack")
+    handled = []
+
+    def handler(number, frame):
+        handled.append(interlock.Index.load(tmp_path / "pack", byte_vocabulary).guide().validate(b"{}"))
+        if len(handled) == 3:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            interlock.Index.from_regex(HARD, byte_vocabulary, limits=NO_LIMITS)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert handled[:3] == [2, 2, 2]
+    works(byte_vocabulary)
+
+
+def test_progress_is_no_part_of_the_build(byte_vocabulary):
+    built = interlock.Index.from_regex("(ab|abc)*1{0,3}", byte_vocabulary)
+    built.build()
+    guide, token, reasons = built.guide(), interlock.CancelToken(), []
+
+    def progress(done, total):
+        token.cancel()
+        # Compiles the source of the other index again.
+        reasons.append(guide.explain(ord("x")))
+
+    # Work that has ended is not cancelled.
+    with contextlib.suppress(interlock.CancelledError):
+        interlock.Index.from_regex("[a-z]{1,3000}", byte_vocabulary).build(progress=progress, cancel=token)
+    assert reasons and all("refused" in reason for reason in reasons)
+    assert guide.try_advance(ord("a"))

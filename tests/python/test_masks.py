@@ -1,10 +1,16 @@
 """Bitmasks: allocation, which arrays are accepted, and their application to logits."""
 
+import contextlib
+import sys
+import types
+import warnings
+
 import numpy as np
 import pytest
 
 import interlock
-from interlock import allocate_bitmask, apply_bitmask
+from interlock import allocate_bitmask, apply_bitmask, masks
+from interlock._core import advance_each
 
 EOS = 256
 
@@ -129,6 +135,42 @@ def test_batch_agrees_with_single_fills(byte_vocabulary, threads):
     shuffled = allocate_bitmask(200, byte_vocabulary)
     interlock.fill_bitmasks(guides, shuffled, rows=rows, threads=threads)
     assert (shuffled[rows] == expected).all()
+
+
+FEW = {"type": "object", "properties": {"name": {"type": "string"}, "of": {"$ref": "#"}}, "additionalProperties": False}
+
+
+@pytest.mark.usefixtures("compiled_anew")
+@pytest.mark.parametrize("size", [1, 8, 12, 13])
+def test_few_guides_at_one_place_make_one_mask(byte_vocabulary, size):
+    index = interlock.Index.from_json_schema(FEW, byte_vocabulary)
+    guides = [index.guide() for _ in range(size)]
+    bits = allocate_bitmask(size, byte_vocabulary)
+    for token in b'{"of":{':
+        assert advance_each(guides, [token] * size) == b"\x01" * size
+        before = interlock.stats()
+        assert interlock.fill_bitmasks(guides, bits, threads=1)
+        after = interlock.stats()
+        assert after["mask_misses"] - before["mask_misses"] <= 1
+        assert after["masks"] - before["masks"] == size
+        assert (bits == bits[0]).all()
+
+
+def test_few_guides_of_all_kinds_agree_with_single_fills(byte_vocabulary):
+    schema = interlock.Index.from_json_schema(FEW, byte_vocabulary)
+    ended = interlock.Index.from_choices(["a"], byte_vocabulary).guide()
+    ended.advance_many([ord("a"), EOS])
+    tight = schema.guide(max_tokens=30)
+    new, known = schema.guide(), schema.guide()
+    new.advance_many(list(b'{"name":"a\\u00'))
+    pattern = interlock.Index.from_regex("[a-f]{2,70}x", byte_vocabulary).guide()
+    guides = [ended, tight, new, known, pattern]
+    known.fill_bitmask(allocate_bitmask(1, byte_vocabulary))
+    got, expected = (allocate_bitmask(len(guides), byte_vocabulary) for _ in range(2))
+    assert interlock.fill_bitmasks(guides, got) is True
+    for i, guide in enumerate(guides):
+        guide.fill_bitmask(expected, i)
+    assert (got == expected).all() and (got[0] == -1).all()
 
 
 def test_batch_returns_whether_anything_is_masked(byte_vocabulary):
@@ -279,6 +321,91 @@ class TestTorch:
         for logits in (torch.zeros(1, 8, dtype=torch.int64), torch.zeros(2, 8), torch.zeros(8, 1).t()[:, ::2]):
             with pytest.raises(interlock.ArgumentError):
                 apply_bitmask(logits, bits)
+
+    @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e5m2"])
+    @pytest.mark.parametrize("rows", [None, [2, 0]])
+    def test_devices(self, torch, dtype, rows):
+        """What logits on a device go through, with those of this one."""
+        bits = np.random.default_rng(4).integers(-(2**31), 2**31, (2, 2), dtype=np.int32)
+        ones = torch.ones(2 if rows is None else 4, 70)
+        expected = torch.from_numpy(slow_apply(ones.numpy(), bits, rows))
+        logits = ones.to(getattr(torch, dtype))
+        masks._apply_torch_device(torch, logits, bits, rows)
+        assert (logits.float() == expected).all()
+        line = torch.ones(64).to(logits.dtype)
+        masks._apply_torch_device(torch, line, bits[0], None)
+        assert (line.float().isfinite().numpy() == unpack(bits[0], 64)).all()
+
+    def test_devices_refuse(self, torch):
+        bits = np.zeros((3, 2), np.int32)
+        for shared in (torch.zeros(1, 64).expand(3, 64), torch.zeros(3, 1).expand(3, 64)):
+            with pytest.raises(interlock.ArgumentError, match="share memory"):
+                masks._apply_torch_device(torch, shared, bits, None)
+            assert not shared.any()
+        masks._apply_torch_device(torch, torch.zeros(1, 64).expand(1, 64), bits[:1], None)
+        with pytest.raises(interlock.ArgumentError, match="no minus infinity"):
+            masks._apply_torch_device(torch, torch.zeros(3, 64).to(torch.float8_e4m3fn), bits, None)
+
+    def test_memory_of_the_caller_is_read_before_it_is_given_back(self, torch):
+        class Source:
+            def __init__(self, pinned):
+                self.is_pinned = lambda: pinned
+
+            def to(self, device, non_blocking):
+                return non_blocking
+
+        cuda, other = torch.device("cuda", 1), torch.device("mps")
+        assert masks._moved(Source(False), cuda) is True
+        assert masks._moved(Source(True), cuda) is False
+        assert masks._moved(Source(False), other) is masks._moved(Source(True), other) is False
+
+    @pytest.fixture
+    def kernel(self, torch, monkeypatch):
+        """A module in the place of the kernel's, in which ``launches`` are the current devices of its calls."""
+        module, current = types.ModuleType("interlock._triton"), [None]
+        module.launches, module.error = [], None
+
+        @contextlib.contextmanager
+        def device(which):
+            current.append(which)
+            yield
+            current.pop()
+
+        def apply(values, words, rows):
+            module.launches.append(current[-1])
+            if module.error is not None:
+                raise module.error
+
+        module.apply = apply
+        monkeypatch.setattr(torch.cuda, "device", device)
+        monkeypatch.setattr(masks, "_without_kernel", set())
+        monkeypatch.setitem(sys.modules, "interlock._triton", module)
+        monkeypatch.setattr(interlock, "_triton", module, raising=False)
+        return module
+
+    def test_kernel_is_launched_on_the_device_of_the_logits(self, torch, kernel):
+        logits, words = torch.zeros(2, 64), torch.zeros(2, 2, dtype=torch.int32)
+        assert masks._apply_kernel(torch, logits, words, None)
+        assert kernel.launches == [logits.device]
+
+    def test_kernel_that_fails_is_not_tried_again(self, torch, kernel):
+        logits, words = torch.zeros(2, 64), torch.zeros(2, 2, dtype=torch.int32)
+        for error in (torch.cuda.OutOfMemoryError("full"), RuntimeError("CUDA error: out of memory"), MemoryError()):
+            kernel.error = error
+            with pytest.raises(type(error)):
+                masks._apply_kernel(torch, logits, words, None)
+        kernel.error = RuntimeError("no C compiler")
+        with pytest.warns(RuntimeWarning, match=r"torch.float32 on cpu.*no C compiler"):
+            assert not masks._apply_kernel(torch, logits, words, None)
+        assert len(kernel.launches) == 4
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert not masks._apply_kernel(torch, logits, words, None)
+        assert len(kernel.launches) == 4
+        kernel.error = None
+        assert masks._apply_kernel(torch, logits.half(), words, None)
+        kernel.error = ModuleNotFoundError("no Triton", name="triton")
+        assert not masks._apply_kernel(torch, logits.bfloat16(), words, None)
 
 
 def test_rows_that_share_memory_are_refused(byte_vocabulary):

@@ -47,6 +47,20 @@ def test_complete_tables_are_warm(word_vocabulary, tmp_path):
     assert interlock.Index.load(tmp_path / "pack", word_vocabulary).warm_up() == 0
 
 
+def test_a_stored_beginning_is_warmed_up(word_vocabulary, tmp_path):
+    store = interlock.Store(tmp_path)
+    tree = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "of": {"type": "array", "items": {"$ref": "#"}}},
+    }
+    first = store.get_or_compile("json_schema", tree, word_vocabulary)
+    again = store.get(store.key_of("json_schema", tree, word_vocabulary), word_vocabulary)
+    assert not again.is_complete
+    text = b'{"name":"a","of":[{"name":"a","of":[{"name":"a","of":['
+    assert again.warm_up(max_ms=60_000) > 0 and again.warm_up() == 0
+    assert (masks_along(again, text) == masks_along(first, text)).all()
+
+
 def test_in_the_background(word_vocabulary):
     many = [index(word_vocabulary, str(i)) for i in range(40)]
     assert [one.warm_up(max_ms=60_000, background=True) for one in many] == [None] * len(many)

@@ -82,7 +82,9 @@ fn work() {
                 until.is_none_or(|until| Instant::now() < until)
             };
             // A panic in here is a fault of the core, which whoever asks for the same mask is told of.
-            _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| index.warm_up(go_on)));
+            _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                if index.compile_until(until) { index.warm_up(go_on) } else { 0 }
+            }));
         }
     }
 }
