@@ -109,7 +109,10 @@ class Vocabulary:
     ) -> Vocabulary: ...
     @classmethod
     def from_tokenizer(
-        cls, tokenizer: Any, eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None, size: int | None = None
+        cls,
+        tokenizer: Any,
+        eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        size: int | None = None,
     ) -> Vocabulary:
         """The vocabulary of a tokenizer: transformers (fast or slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
         sentencepiece or mistral_common.
@@ -121,7 +124,10 @@ class Vocabulary:
 
     @classmethod
     def from_file(
-        cls, path: str | os.PathLike[str], eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None, size: int | None = None
+        cls,
+        path: str | os.PathLike[str],
+        eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        size: int | None = None,
     ) -> Vocabulary:
         """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or
         GGUF.

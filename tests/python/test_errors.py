@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from types import MappingProxyType
 
 import pytest
 
@@ -209,3 +210,25 @@ class TestSources:
             interlock.Index.from_choices("yes", byte_vocabulary)
         with pytest.raises(TypeError):
             interlock.Index.from_choices([b"yes"], byte_vocabulary)
+
+
+def test_mappings_of_any_kind(byte_vocabulary):
+    limits, documents = MappingProxyType({"max_depth": 3}), MappingProxyType({"http://x/y": {"type": "null"}})
+    schema = {"$ref": "http://x/y"}
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary, documents=documents, limits=limits)
+    assert index.guide().validate(list(b"null")) == 4
+    with pytest.raises(interlock.LimitError):
+        interlock.Index.from_regex("((((a))))", byte_vocabulary, limits=limits)
+    with pytest.raises(TypeError, match="documents"):
+        interlock.Index.from_json_schema(schema, byte_vocabulary, documents=["http://x/y"])
+
+
+def test_a_model_without_a_schema(byte_vocabulary):
+    class Model:
+        @classmethod
+        def model_json_schema(cls):
+            raise RuntimeError("no schema for a callable")
+
+    with pytest.raises(interlock.SchemaError, match="no schema for a callable") as raised:
+        interlock.Index.from_json_schema(Model, byte_vocabulary)
+    assert isinstance(raised.value.__cause__, RuntimeError)
