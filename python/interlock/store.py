@@ -7,7 +7,7 @@ same question has the same key everywhere, and nothing that is asked later can c
 * *Reading* takes no lock. A pack appears by renaming and is whole from the first moment. Packs hold tables, so an index
   that comes from the store is mapped, not compiled (see ``Index.load``).
 * *Compiling* happens once. Threads that ask for one key wait for the first of them; processes wait at a lock of the
-  operating system, one for each key, which ends with the process that holds it, so no lock is ever stale.
+  operating system, one for each key, which ends with the process that holds it (see ``interlock.locks``).
 * *Eviction* removes the packs that were used longest ago. Whoever has a removed pack open keeps it.
 
 The packs lie in folders named by the first two digits of their keys, so that thousands of them do not share a folder.
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import hashlib
 import json
 import os
@@ -28,13 +29,13 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from interlock import _core
-from interlock._core import ArgumentError, ArtifactError, Index, Limits, Vocabulary
+from interlock import _core, locks
+from interlock._core import ArgumentError, ArtifactError, CancelledError, CancelToken, Index, Limits, Vocabulary
 from interlock.remote import Remote
 
 __all__ = ["Entry", "Store"]
@@ -88,53 +89,17 @@ def _recipe(kind: str, source: Any, options: Mapping[str, Any]) -> str:
     return json.dumps([f"from_{kind}", [*arguments, limits, *after]])
 
 
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with this process at the latest, and remove its file afterwards."""
+def _outcome(flight: Future[Index], cancel: CancelToken | None) -> BaseException | None:
+    """How ``flight`` ends, ``None`` if well. ``CancelledError`` if ``cancel`` ends the wait."""
     while True:
-        with path.open("a+b") as file, _held(file):
-            # Whoever held the lock before has removed the file: a lock on it says nothing about a newer one.
-            try:
-                same = os.path.samestat(os.fstat(file.fileno()), path.stat())
-            except FileNotFoundError:
-                same = False
-            if not same:
-                continue
-            try:
-                yield
-            finally:
-                # Others may hold it open, which some systems do not forgive; then it stays, and is used again.
-                with contextlib.suppress(OSError):
-                    path.unlink()
-            return
+        locks.stop_if(cancel)
+        with contextlib.suppress(TimeoutError):
+            return flight.exception(None if cancel is None else locks.POLL_SECONDS)
 
 
-@contextlib.contextmanager
-def _held(file: IO[bytes]) -> Iterator[None]:
-    if os.name == "nt":
-        import msvcrt
-
-        file.seek(0)
-        while True:
-            try:
-                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined,unused-ignore]
-                break
-            except OSError:  # It gives up after ten seconds.
-                continue
-        try:
-            yield
-        finally:
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            # Closing would not do: a process forked meanwhile shares the open file.
-            fcntl.flock(file, fcntl.LOCK_UN)
+def _within(folder: Path) -> list[Path]:
+    """The packs of a folder; what ``glob`` finds would leave out that it may not look."""
+    return sorted(folder / name for name in os.listdir(folder) if name.endswith(SUFFIX))
 
 
 def _problems(vocabularies: Iterable[Path], packs: Iterable[Path]) -> list[str]:
@@ -162,7 +127,7 @@ _STORES: weakref.WeakSet[Store] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    """Whoever compiled, or held a lock, is not in the child."""
+    """Whoever compiled is not in the child."""
     for store in list(_STORES):
         store._flights, store._mutex = {}, threading.Lock()
 
@@ -246,16 +211,21 @@ class Store:
     def _name(self, file: Path) -> str:
         return file.relative_to(self.path).as_posix()
 
+    def _is_here(self, file: Path) -> bool:
+        # A folder that may not be searched is no missing file.
+        with self._failures("read"):
+            return file.is_file()
+
     def _local(self, file: Path) -> bool:
         """Whether ``file`` is here now, brought from the remote if it was only there."""
-        if file.is_file():
+        if self._is_here(file):
             return True
         return self._remote is not None and self._remote.download(self._name(file), file)
 
-    def _lock(self, name: str) -> contextlib.AbstractContextManager[None]:
+    def _lock(self, name: str, cancel: CancelToken | None = None) -> contextlib.AbstractContextManager[None]:
         folder = self.path / "locks"
         folder.mkdir(exist_ok=True)
-        return _locked(folder / name)
+        return locks.locked(folder / name, cancel)
 
     def key_of(self, kind: str, source: Any, vocabulary: Vocabulary, **options: Any) -> str:
         """The key of an index, which need not exist. ``kind`` is ``"regex"``, ``"json_schema"`` or ``"choices"``;
@@ -264,15 +234,16 @@ class Store:
 
     def __contains__(self, key: str) -> bool:
         file = self._file(key)
-        return file.is_file() or (self._remote is not None and self._remote.size_of(self._name(file)) is not None)
+        return self._is_here(file) or (self._remote is not None and self._remote.size_of(self._name(file)) is not None)
 
     def size_of(self, key: str) -> int | None:
         """The size of the pack under ``key`` in bytes, or ``None`` if there is none."""
         file = self._file(key)
-        try:
-            return file.stat().st_size
-        except FileNotFoundError:
-            return None if self._remote is None else self._remote.size_of(self._name(file))
+        with self._failures("read"):
+            try:
+                return file.stat().st_size
+            except FileNotFoundError:
+                return None if self._remote is None else self._remote.size_of(self._name(file))
 
     def add_vocabulary(self, vocabulary: Vocabulary) -> Path:
         """Keep ``vocabulary`` beside the indexes, for processes that map it; the file, which ``Vocabulary.load`` reads.
@@ -299,12 +270,16 @@ class Store:
             return None
         try:
             index = Index.load(file, vocabulary)
+            if _core._store_key(index._recipe(), vocabulary.fingerprint) != key:
+                raise ArtifactError(f"{file} is damaged: its recipe has another key")
         except ArtifactError:
-            if not file.is_file():  # Evicted between the two.
+            if not self._is_here(file):  # Evicted between the two.
                 return None
+            if self._remote is not None:
+                # It may have been cut short on the way: the next one asks the remote again.
+                with contextlib.suppress(OSError):
+                    file.unlink()
             raise
-        if _core._store_key(index._recipe(), vocabulary.fingerprint) != key:
-            raise ArtifactError(f"{file} is damaged: its recipe has another key")
         # A store that may only be read is used all the same.
         with contextlib.suppress(OSError):
             os.utime(file)
@@ -324,37 +299,43 @@ class Store:
                 self._evict(key, self.max_bytes)
         return key
 
-    def get_or_compile(self, kind: str, source: Any, vocabulary: Vocabulary, **options: Any) -> Index:
+    def get_or_compile(
+        self, kind: str, source: Any, vocabulary: Vocabulary, *, cancel: CancelToken | None = None, **options: Any
+    ) -> Index:
         """The index for these arguments (see ``key_of``), from the store, or compiled and added.
 
         Of all threads and processes that ask at once, one compiles. A pack that is damaged is replaced. Sources that
         cannot be compiled raise what ``Index.from_...`` raises, in every thread that waited, and leave nothing.
+
+        ``cancel`` ends this call alone, with ``CancelledError``, while it compiles or waits: if others wait for what it
+        compiles, one of them begins anew. What is compiled is added in any case.
         """
         key = self.key_of(kind, source, vocabulary, **options)
         while True:
+            locks.stop_if(cancel)
             with self._mutex:
                 flight = self._flights.get(key)
                 leads = flight is None
                 if flight is None:
                     flight = self._flights[key] = Future()
             if leads:
-                return self._lead(flight, key, kind, source, vocabulary, options)
-            error = flight.exception()
+                make = functools.partial(getattr(Index, f"from_{kind}"), source, vocabulary, cancel=cancel, **options)
+                return self._lead(flight, key, vocabulary, make, cancel)
+            error = _outcome(flight, cancel)
             if error is None:
                 return flight.result()
-            if isinstance(error, Exception):
+            if isinstance(error, Exception) and not isinstance(error, CancelledError):
                 # Equal, and this thread's own: a traceback belongs to one thread.
                 raise copy.copy(error)
-            # The one who compiled was interrupted, which is not about this thread.
+            # The one who compiled was interrupted or cancelled, which is not about this thread.
 
     def _lead(
         self,
         flight: Future[Index],
         key: str,
-        kind: str,
-        source: Any,
         vocabulary: Vocabulary,
-        options: Mapping[str, Any],
+        make: Callable[[], Index],
+        cancel: CancelToken | None,
     ) -> Index:
         """Compile for everybody who waits for ``flight``."""
         try:
@@ -362,10 +343,10 @@ class Store:
             if index is None:
                 with contextlib.ExitStack() as stack:
                     with self._failures("lock"):
-                        stack.enter_context(self._lock(key))
+                        stack.enter_context(self._lock(key, cancel))
                     index = self._find(key, vocabulary)
                     if index is None:
-                        index = getattr(Index, f"from_{kind}")(source, vocabulary, **options)
+                        index = make()
                         self.put(index)
                         with self._mutex:
                             self.compiled += 1
@@ -391,20 +372,19 @@ class Store:
         with self._failures("list"):
             for folder in sorted(self.path.iterdir()):
                 if len(folder.name) == 2 and folder.is_dir():
-                    names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX))
-                    yield from (folder / name for name in names)
+                    yield from _within(folder)
 
     def entries(self) -> list[Entry]:
         """All packs, by key.
 
         Cost: one look at each file's size and time; of a remote, one listing, and ``used`` is when a pack was written.
         """
-        if self._remote is not None:
-            names = [(file, file.name.rpartition("/")[2].removesuffix(SUFFIX)) for file in self._remote.listed()]
-            return [
-                Entry(key, file.bytes, file.modified) for file, key in names if file.name == f"{key[:2]}/{key}{SUFFIX}"
-            ]
-        return self._here()
+        with self._failures("list"):
+            return self._here() if self._remote is None else self._there(self._remote)
+
+    def _there(self, remote: Remote) -> list[Entry]:
+        names = [(file, file.name.rpartition("/")[2].removesuffix(SUFFIX)) for file in remote.listed()]
+        return [Entry(key, file.bytes, file.modified) for file, key in names if file.name == f"{key[:2]}/{key}{SUFFIX}"]
 
     def _here(self) -> list[Entry]:
         found = []
@@ -421,13 +401,22 @@ class Store:
     def verify(self) -> list[str]:
         """Check every pack from its first byte to its last, and that it lies under its own key. One line for each
         problem; an empty list for a store that is sound. Nothing is changed."""
-        if self._remote is None:
-            return _problems(sorted((self.path / VOCABULARIES).glob("*" + SUFFIX)), self._packs())
+        with self._failures("read"):
+            return self._problems_here() if self._remote is None else self._problems_there(self._remote)
+
+    def _problems_here(self) -> list[str]:
+        try:
+            vocabularies = _within(self.path / VOCABULARIES)
+        except FileNotFoundError:
+            vocabularies = []
+        return _problems(vocabularies, self._packs())
+
+    def _problems_there(self, remote: Remote) -> list[str]:
         problems = []
         with tempfile.TemporaryDirectory() as folder:
-            for file in self._remote.listed():
+            for file in remote.listed():
                 copied = Path(folder) / file.name.rpartition("/")[2]
-                if not file.name.endswith(SUFFIX) or not self._remote.download(file.name, copied):
+                if not file.name.endswith(SUFFIX) or not remote.download(file.name, copied):
                     continue
                 is_vocabulary = file.name.startswith(VOCABULARIES + "/")
                 found = _problems([copied] if is_vocabulary else [], [] if is_vocabulary else [copied])

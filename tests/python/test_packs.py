@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -223,40 +224,93 @@ def test_folders_that_cannot_be_used(byte_vocabulary, tmp_path):
         Store(tmp_path / "file")
 
 
+def by_another_user(program, tmp_path, mode):
+    """What a program prints about a store that it may only read, whose folders have this mode."""
+    program = f"""
+import os, sys, interlock
+if os.getuid() == 0:
+    os.setuid(65534)  # The superuser may do everything.
+v = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256], size=300)
+store = interlock.Store(sys.argv[1])
+print("ready", flush=True)
+{program}"""
+    wanted = {tmp_path: 0o555, tmp_path / "store": 0o555} | {path: mode for path in tmp_path.glob("store/*")}
+    outer = [
+        path for path in tmp_path.parents if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o55 != 0o55
+    ]
+    modes = {path: path.stat().st_mode for path in [*wanted, *outer]}
+    try:
+        for path, after in wanted.items():
+            path.chmod(after)
+        for path in outer:
+            path.chmod(modes[path] | 0o55)
+        other = subprocess.run([sys.executable, "-c", program, tmp_path / "store"], capture_output=True, text=True)
+    finally:
+        for path, before in modes.items():
+            path.chmod(before)
+    lines = other.stdout.splitlines()
+    if not lines:
+        pytest.skip(f"another user cannot run this: {other.stderr[-200:]}")
+    assert other.returncode == 0, other.stderr
+    return lines[1:]
+
+
 def test_a_folder_that_may_only_be_read(byte_vocabulary, tmp_path):
     store = Store(tmp_path / "store")
     index = store.get_or_compile("choices", ["a"], byte_vocabulary)
     program = """
-import os, sys, interlock
-if os.getuid() == 0:
-    os.setuid(65534)  # The superuser may write everywhere.
-v = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256], size=300)
-store = interlock.Store(sys.argv[1])
 print(store.get_or_compile("choices", ["a"], v).fingerprint)
 try:
     store.get_or_compile("choices", ["b"], v)
 except interlock.ArtifactError as error:
     print(error)
 """
-    folders = [tmp_path, *tmp_path.glob("store"), *tmp_path.glob("store/*")]
-    outer = [
-        path for path in tmp_path.parents if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o55 != 0o55
-    ]
-    modes = {path: path.stat().st_mode for path in [*folders, *outer]}
-    try:
-        for path in folders:
-            path.chmod(0o555)
-        for path in outer:
-            path.chmod(modes[path] | 0o55)
-        other = subprocess.run([sys.executable, "-c", program, tmp_path / "store"], capture_output=True, text=True)
-    finally:
-        for path, mode in modes.items():
-            path.chmod(mode)
-    lines = other.stdout.splitlines()
-    if not lines and other.returncode:
-        pytest.skip(f"another user cannot run this: {other.stderr[-200:]}")
+    lines = by_another_user(program, tmp_path, 0o555)
     assert lines[0] == index.fingerprint and "cannot lock the store" in lines[1] and "ermission" in lines[1]
     assert store.verify() == [] and len(store.entries()) == 1
+
+
+def test_folders_that_may_not_be_searched(byte_vocabulary, tmp_path):
+    store = Store(tmp_path / "store")
+    store.get_or_compile("choices", ["a"], byte_vocabulary)
+    store.add_vocabulary(byte_vocabulary)
+    program = """
+key = store.key_of("choices", ["a"], v)
+for ask in [
+    lambda: key in store,
+    lambda: store.size_of(key),
+    lambda: store.get(key, v),
+    lambda: store.get_or_compile("choices", ["a"], v),
+    lambda: store.add_vocabulary(v),
+    lambda: store.put(interlock.Index.from_choices(["a"], v)),
+    store.entries,
+    store.total_bytes,
+    store.verify,
+]:
+    try:
+        print("none", ask())
+    except interlock.InterlockError as error:
+        print(type(error).__name__, error)
+"""
+    lines = by_another_user(program, tmp_path, 0)
+    assert len(lines) == 9 and all(line.startswith("ArtifactError") and "ermission" in line for line in lines)
+
+
+@pytest.mark.parametrize("method", ["is_file", "exists", "stat"])
+def test_looks_that_are_refused(byte_vocabulary, tmp_path, monkeypatch, method):
+    store = Store(tmp_path)
+    key = store.put(interlock.Index.from_choices(["a"], byte_vocabulary))
+    (file,) = tmp_path.glob("??/*.ilk")
+    file.write_bytes(b"damaged")
+
+    def refused(self, *rest, **options):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, method, refused)
+    asked = {"is_file": [lambda: key in store, lambda: store.get(key, byte_vocabulary)], "exists": [store.verify]}
+    for ask in asked.get(method, [lambda: store.size_of(key), store.entries]):
+        with pytest.raises(interlock.ArtifactError, match="Permission denied"):
+            ask()
 
 
 @pytest.mark.parametrize("protocol", ["memory", "file"])
