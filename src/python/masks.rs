@@ -55,7 +55,8 @@ impl Job<'_> {
 
 /// Batches of at most this many guides are looked for with the GIL held: known masks of so few take less time than
 /// another thread needs to wake up and take the GIL, so releasing it would only make the threads wait for each other.
-const FEW: usize = 12;
+/// Measured with 2 to 8 threads on two cores (`benches/threads.py`): from four guides on releasing it pays.
+const FEW: usize = 3;
 /// Work that is left below this is done by the calling thread: waking another costs about as much.
 const WORTH_SHARING: Duration = Duration::from_micros(150);
 /// Jobs between two looks at the clock, and taken by a thread at once.
