@@ -86,7 +86,7 @@ impl Index {
     ) -> Result<Index> {
         let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits))?;
         if let (Engine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
-            early::of_pattern(&index.0.tables, vocabulary, lexeme)?;
+            early::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
         }
         Ok(index)
     }

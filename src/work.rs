@@ -115,6 +115,24 @@ pub fn go_on() -> Result<()> {
     if left > 1 { Ok(()) } else { ask() }
 }
 
+/// The same after work that took as long as `steps` steps.
+///
+/// # Errors
+/// As [`go_on`].
+#[inline]
+pub fn go_on_after(steps: usize) -> Result<()> {
+    spend(steps);
+    if steps < STEPS as usize { go_on() } else { ask() }
+}
+
+/// Whether the work must end, for what cannot fail itself and belongs to a step that is counted. Who is told so leaves
+/// what it makes unfinished, and whoever counts the step learns why.
+#[inline]
+pub fn must_end() -> bool {
+    let left = COUNTERS.with(|c| c.left.replace(c.left.get().wrapping_sub(1)));
+    left <= 1 && ask().is_err()
+}
+
 /// The same for a step that takes long itself.
 ///
 /// # Errors

@@ -42,6 +42,40 @@ fn patterns_answer_or_refuse() {
     }
 }
 
+/// States that are unions of as many parts as the pattern has are derived when it is compiled, where that may fail. What
+/// is compiled has its first masks soon.
+#[test]
+fn patterns_whose_states_are_large_are_refused() {
+    let v = vocabulary::small();
+    let limits = Limits { max_expr_nodes: 200_000, max_compile_steps: 50_000, ..Limits::default() };
+    let nested = |n: usize| "(?:".repeat(n) + "a" + &"{1,9}b?)".repeat(n);
+    let rows = [
+        ("a?b?".repeat(3_000), Dialect::Python, false),
+        ("a*b*".repeat(3_000), Dialect::Python, false),
+        ("(?:a|bc)?(?:b|cd)?".repeat(3_000), Dialect::Ecma, false),
+        (nested(900), Dialect::Python, false),
+        ("a?b?".repeat(100), Dialect::Python, true),
+        ("(?:a?b?){3000}".into(), Dialect::Python, true),
+        (nested(4), Dialect::Python, true),
+        ("word|".repeat(10_000), Dialect::Ecma, true),
+        (r"\w+@\w+\.".repeat(300), Dialect::Python, true),
+    ];
+    for (p, dialect, answers) in rows {
+        let name: String = p.chars().take(40).collect();
+        let options = RegexOptions { dialect, flags: String::new() };
+        match Index::from_regex(&p, &v, &options, &limits) {
+            Err(e) => {
+                assert!(!answers, "{name} is refused: {e}");
+                assert!(e.kind() == ErrorKind::Limit && e.limit_field().is_some(), "{name}: {e}");
+            }
+            Ok(index) => {
+                assert!(answers, "{name} is compiled");
+                assert!(!index.guide(&GuideOptions::default()).unwrap().allowed_token_ids().is_empty(), "{name}");
+            }
+        }
+    }
+}
+
 #[test]
 fn ten_thousand_choices() {
     let list: Vec<String> = (0..10_000).map(|i: u32| format!("item-{:x}", i.wrapping_mul(2_654_435_761))).collect();

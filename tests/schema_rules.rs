@@ -49,6 +49,27 @@ fn run(text: &str) -> (usize, Vec<String>) {
     (judged, refused)
 }
 
+/// Bounds of lengths are found however deep a pattern nests: of long texts none were, and nothing was left of these.
+#[test]
+fn lengths_of_long_patterns() {
+    let text = "a".repeat(300);
+    for (pattern, bounds, valid) in [
+        (format!("^{text}$"), json!({"minLength": 1}), true),
+        (format!("^{text}$"), json!({"minLength": 300, "maxLength": 300}), true),
+        (format!("^{text}$"), json!({"minLength": 301}), false),
+        (format!("^{text}$"), json!({"maxLength": 299}), false),
+        (format!("^{}b{}$", "(?:".repeat(300), "a)+".repeat(300)), json!({"minLength": 1}), true),
+    ] {
+        let mut schema = bounds.clone();
+        schema["type"] = json!("string");
+        schema["pattern"] = json!(pattern);
+        match rules(&schema, &annotate()) {
+            Ok(_) => assert!(valid, "{bounds}"),
+            Err(e) => assert!(!valid && e.kind() == ErrorKind::Unsatisfiable, "{bounds}: {e}"),
+        }
+    }
+}
+
 #[test]
 fn official_cases() {
     let (judged, refused) = run(include_str!("data/schema_official.json"));

@@ -170,6 +170,29 @@ pub struct Lexeme {
     reach: Reach,
 }
 
+/// Derives the first states of a large expression while that may still fail: its states may be unions of as many parts
+/// as it has, and then each takes as long as a whole compile. Whoever asks for a mask must not find that out.
+fn try_out(exprs: &mut Exprs, expr: ExprId) -> Result<()> {
+    /// Nodes from which on an expression is large.
+    const LARGE: usize = 512;
+    const STATES: usize = 16;
+    if exprs.own_len() < LARGE {
+        return Ok(());
+    }
+    let mut order = vec![expr];
+    let mut at = 0;
+    while let Some(&e) = order.get(at) {
+        for edge in exprs.row(e).iter() {
+            if order.len() < STATES && !order.contains(&edge.to) {
+                order.push(edge.to);
+            }
+        }
+        exprs.check()?;
+        at += 1;
+    }
+    Ok(())
+}
+
 impl Lexeme {
     /// Compiles `expr` of `source`. Fails where liveness takes more than the limits to decide, and returns `None` if
     /// the lexeme accepts nothing.
@@ -210,6 +233,7 @@ impl Lexeme {
         }
         let all_live = all_live || exprs.is_all_live(expr);
         exprs.forget_live();
+        try_out(&mut exprs, expr)?;
         // What is derived from now on is made on use, where nothing may fail: it is bounded by its bytes instead; see
         // `copy`.
         exprs.lift_limit();

@@ -36,6 +36,9 @@ impl Reach {
     }
 }
 
+/// How deep operators are rewritten.
+const DEEP: u32 = 128;
+
 /// Memo of [`saturate`].
 pub type SaturateTable = FxHashMap<ExprId, ExprId>;
 
@@ -46,7 +49,7 @@ pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprI
         let limit = reach.of(x, body).max(1);
         (min.min(limit + 1), if max > limit { INF } else { max })
     };
-    rewrite(x, memo, &counts, Some(reach.digits), e)
+    rewrite(x, memo, &counts, Some(reach.digits), DEEP, e)
 }
 
 /// An intersection, or a union of such, with every count beyond `limit` made unbounded in the parts that are neither
@@ -55,7 +58,7 @@ pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprI
 pub fn saturate_parts(x: &mut Exprs, memo: &mut SaturateTable, limit: u32, e: ExprId) -> ExprId {
     let counts = |_: &Exprs, _, min: u32, max| (min.min(limit + 1), if max > limit { INF } else { max });
     let of = |x: &mut Exprs, memo: &mut SaturateTable, parts: &[ExprId]| -> Vec<ExprId> {
-        parts.iter().map(|&p| if x.is_boolean(p) { p } else { rewrite(x, memo, &counts, None, p) }).collect()
+        parts.iter().map(|&p| if x.is_boolean(p) { p } else { rewrite(x, memo, &counts, None, DEEP, p) }).collect()
     };
     match x.get(e).clone() {
         Expr::And(parts) => {
@@ -81,20 +84,28 @@ pub fn saturate_parts(x: &mut Exprs, memo: &mut SaturateTable, limit: u32, e: Ex
 pub fn cut(x: &mut Exprs, memo: &mut SaturateTable, most: u32, e: ExprId) -> ExprId {
     let counts =
         |_: &Exprs, _, min: u32, max: u32| (min, if max == INF { INF } else { max.min(min.saturating_add(most)) });
-    rewrite(x, memo, &counts, None, e)
+    rewrite(x, memo, &counts, None, DEEP, e)
 }
 
 /// What becomes of the counts of a repetition, given its body and them.
 type Counts<'a> = dyn Fn(&Exprs, ExprId, u32, u32) -> (u32, u32) + 'a;
 
 /// `e` with the counts of its repetitions rewritten, and runs of digits saturated for tokens of `digits` digits.
-fn rewrite(x: &mut Exprs, memo: &mut SaturateTable, counts: &Counts<'_>, digits: Option<u32>, e: ExprId) -> ExprId {
-    if x.is_boolean(e) {
+fn rewrite(
+    x: &mut Exprs,
+    memo: &mut SaturateTable,
+    counts: &Counts<'_>,
+    digits: Option<u32>,
+    depth: u32,
+    e: ExprId,
+) -> ExprId {
+    // Each count may be rewritten or not, so what lies deeper than a stack should hold stays as it is.
+    if x.is_boolean(e) || depth == 0 {
         return e;
     }
     // Only the head of an expression can hold a started counter, but fresh ones further back count as well; the
-    // rewrite follows the operators, whose nesting is bounded by the source's, and leaves tries alone. What stands
-    // behind the head is mostly known from the state before.
+    // rewrite follows the operators, and leaves tries alone. What stands behind the head is mostly known from the state
+    // before.
     let mut spine = Vec::new();
     let mut head = e;
     let mut out = loop {
@@ -102,7 +113,7 @@ fn rewrite(x: &mut Exprs, memo: &mut SaturateTable, counts: &Counts<'_>, digits:
             break known;
         }
         let Expr::Cat(a, b) = *x.get(head) else {
-            let made = rewrite_one(x, memo, counts, digits, head);
+            let made = rewrite_one(x, memo, counts, digits, depth, head);
             memo.insert(head, made);
             break made;
         };
@@ -110,7 +121,7 @@ fn rewrite(x: &mut Exprs, memo: &mut SaturateTable, counts: &Counts<'_>, digits:
         head = b;
     };
     for (whole, a) in spine.into_iter().rev() {
-        let a = rewrite_one(x, memo, counts, digits, a);
+        let a = rewrite_one(x, memo, counts, digits, depth, a);
         out = x.cat(a, out);
         memo.insert(whole, out);
     }
@@ -118,15 +129,22 @@ fn rewrite(x: &mut Exprs, memo: &mut SaturateTable, counts: &Counts<'_>, digits:
 }
 
 /// [`rewrite`] for what is no concatenation.
-fn rewrite_one(x: &mut Exprs, memo: &mut SaturateTable, counts: &Counts<'_>, digits: Option<u32>, e: ExprId) -> ExprId {
+fn rewrite_one(
+    x: &mut Exprs,
+    memo: &mut SaturateTable,
+    counts: &Counts<'_>,
+    digits: Option<u32>,
+    depth: u32,
+    e: ExprId,
+) -> ExprId {
     match x.get(e).clone() {
         Expr::Alt(v) => {
-            let v: Vec<ExprId> = v.iter().map(|&p| rewrite(x, memo, counts, digits, p)).collect();
+            let v: Vec<ExprId> = v.iter().map(|&p| rewrite(x, memo, counts, digits, depth - 1, p)).collect();
             x.alt(&v)
         }
         Expr::Rep { body, min, max } => {
             let (min, max) = counts(x, body, min, max);
-            let inner = rewrite(x, memo, counts, digits, body);
+            let inner = rewrite(x, memo, counts, digits, depth - 1, body);
             x.rep(inner, min, max)
         }
         Expr::Multiple(m) => digits.map_or(e, |d| x.multiple(m.saturated(d))),

@@ -7,8 +7,9 @@
 //! fixed bounds on both and on the memory that it takes: most patterns have a few. What is made is what a guide would
 //! have made, kept where it would be kept, so nothing is answered differently.
 //!
-//! Of a schema, only strings with a pattern or a format have such masks. Few are made, and none where the source is
-//! long, which takes its time without them, or where an intersection makes a single mask take milliseconds.
+//! None are made of a long source, which takes its time without them, and a single state of which may take as long as
+//! a compile. Of a schema, only strings with a pattern or a format have such masks. Few are made, and none where an
+//! intersection makes a single mask take milliseconds.
 
 use std::sync::Arc;
 
@@ -34,15 +35,15 @@ const PATTERN: Bounds = Bounds { states: 64, masks: 10 };
 const STRING: Bounds = Bounds { states: 12, masks: 2 };
 /// Masks of all strings of a schema.
 const SCHEMA_MASKS: usize = 4;
-/// Bytes of a schema beyond which none are made.
-const SCHEMA_BYTES: usize = 4096;
+/// Bytes of a source beyond which none are made.
+const SOURCE_BYTES: usize = 4096;
 
 /// Makes the masks of a whole pattern that are likely to be asked for and take long.
 ///
 /// # Errors
 /// What the watch of the compile says.
-pub fn of_pattern(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme) -> Result<()> {
-    if !lexeme.takes_early() {
+pub fn of_pattern(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, source_bytes: usize) -> Result<()> {
+    if source_bytes > SOURCE_BYTES || !lexeme.takes_early() {
         return Ok(());
     }
     make(tables, vocabulary, lexeme, &PATTERN).map(drop).inspect_err(|_| lexeme.returns_early())
@@ -58,7 +59,7 @@ pub fn of_schema(
     lexemes: &[Arc<MaskedLexeme>],
     source_bytes: usize,
 ) -> Result<()> {
-    if source_bytes > SCHEMA_BYTES {
+    if source_bytes > SOURCE_BYTES {
         return Ok(());
     }
     let mut left = SCHEMA_MASKS;

@@ -26,7 +26,7 @@ use super::product::Products;
 use super::rows::Rows;
 use crate::error::{Error, Result};
 use crate::hash::SeededMap;
-use crate::work::go_on;
+use crate::work::{ask, go_on, spend};
 
 /// Names an expression of one arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,6 +121,8 @@ pub struct Exprs {
     pub(super) searches: bool,
     pub(super) max_nodes: usize,
     pub(super) over: bool,
+    /// How many rows are being made, each for another one.
+    pub(super) row_depth: u32,
 }
 
 impl Exprs {
@@ -148,6 +150,7 @@ impl Exprs {
             searches: false,
             max_nodes: max_nodes.max(16),
             over: false,
+            row_depth: 0,
         }
     }
 
@@ -200,6 +203,8 @@ impl Exprs {
     /// too if whoever watches the work has stopped it.
     pub fn check(&self) -> Result<()> {
         if self.over {
+            // The end of the compile makes an arena over as well.
+            ask()?;
             return Err(
                 Error::limit("expression nodes", self.max_nodes as u64, self.max_nodes as u64 + 1).of("max_expr_nodes")
             );
@@ -343,6 +348,8 @@ impl Exprs {
     /// Any one of `strings`, as a trie with shared prefixes and suffixes. Cost: linear in their total length after
     /// sorting.
     pub fn choice<S: AsRef<[u8]>>(&mut self, strings: &[S]) -> ExprId {
+        /// Strings that are sorted in the time of one step.
+        const STRINGS_PER_STEP: usize = 8;
         /// A trie node on the path of the current string; it closes when the next string leaves its prefix.
         #[derive(Default)]
         struct Open {
@@ -351,15 +358,23 @@ impl Exprs {
             edges: SmallVec<[Edge; 2]>,
         }
         let mut sorted: Vec<&[u8]> = strings.iter().map(|s| s.as_ref()).collect();
+        spend(sorted.len() / STRINGS_PER_STEP);
         sorted.sort_unstable();
         sorted.dedup();
         if sorted.is_empty() {
             return Self::NEVER;
         }
+        // Every byte of one string is a node: what is left of it has a length of its own. And the path holds all of one.
+        if sorted.iter().any(|s| s.len() > self.max_nodes.saturating_add(self.below)) {
+            self.over = true;
+        }
         let mut path = vec![Open::default()];
         let mut previous: &[u8] = &[];
         // The empty string at the end closes every node but the root.
         for s in sorted.into_iter().map(Some).chain([None]) {
+            if self.over {
+                return Self::NEVER;
+            }
             let common = s.map_or(0, |s| previous.iter().zip(s).take_while(|(a, b)| a == b).count());
             while path.len() > common + 1 {
                 let Some(node) = path.pop() else { break };
@@ -391,6 +406,10 @@ impl Exprs {
     /// accepts the empty string must be known beforehand. Every path from a name back to itself must read at least
     /// one byte, and no row of an expression that begins with the name may be asked for before the definition.
     pub fn fix(&mut self, nullable: bool) -> (u32, ExprId) {
+        if self.over {
+            // Nothing that is built now has a meaning, so a name would only take memory.
+            return (u32::MAX, Self::NEVER);
+        }
         let n = self.fixes.len() as u32;
         self.fixes.push((nullable, None));
         (n, self.intern(Expr::Fix(n)))

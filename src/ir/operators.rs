@@ -2,16 +2,31 @@
 //!
 //! Each brings its result to normal form, so that equal derivatives mostly are one expression: unions and intersections
 //! are flat, sorted and free of duplicates, concatenations nest to the right, and counted copies of one body join.
+//!
+//! Flat operators may have as many operands as the arena has nodes, and each that is built on another one copies them. So
+//! their operands count as work, beside the nodes.
 
 use smallvec::SmallVec;
 
 use super::expr::{Expr, ExprId, Exprs, INF};
+use crate::work::spend;
+
+/// Operands that are brought to normal form in the time of one step. Of a few steps none is counted: that would take
+/// longer than they do.
+const PARTS_PER_STEP: usize = 16;
 
 /// Operands in the making.
 type Parts = SmallVec<[ExprId; 16]>;
 
 /// Body, tail, fewest and most copies, and the whole expression.
 type Counted = (ExprId, ExprId, u32, u32, ExprId);
+
+#[inline]
+fn count_parts(parts: usize) {
+    if parts >= 4 * PARTS_PER_STEP {
+        spend(parts / PARTS_PER_STEP);
+    }
+}
 
 impl Exprs {
     /// `a` followed by `b`.
@@ -32,6 +47,7 @@ impl Exprs {
             spine.push(x);
             head = y;
         }
+        count_parts(spine.len());
         let mut out = self.cat_one(head, b);
         for &x in spine.iter().rev() {
             out = self.cat_one(x, out);
@@ -114,6 +130,7 @@ impl Exprs {
                 _ => v.push(p),
             }
         }
+        count_parts(v.len());
         v.sort_unstable();
         v.dedup();
         if v.contains(&Self::ALL) {
@@ -192,13 +209,16 @@ impl Exprs {
         const MOST: (usize, u32) = (8, 6);
         let mut reps: SmallVec<[Counted; 8]> = v.iter().filter_map(|&e| self.counted(e)).collect();
         reps.sort_unstable();
+        let mut gone: SmallVec<[ExprId; 8]> = SmallVec::new();
         for alike in reps.chunk_by(|a, b| a.0 == b.0).filter(|alike| (2..=MOST.0).contains(&alike.len())) {
-            for &(.., small) in alike {
-                // Alternatives differ, so that no two include each other by their structure.
-                if alike.iter().any(|&(.., big)| big != small && self.includes(big, small, MOST.1)) {
-                    v.retain(|e| *e != small);
-                }
-            }
+            // Alternatives differ, so that no two include each other by their structure.
+            let is_included =
+                |small: ExprId| alike.iter().any(|&(.., big)| big != small && self.includes(big, small, MOST.1));
+            gone.extend(alike.iter().map(|&(.., small)| small).filter(|&small| is_included(small)));
+        }
+        if !gone.is_empty() {
+            gone.sort_unstable();
+            v.retain(|e| gone.binary_search(e).is_err());
         }
     }
 
@@ -247,6 +267,7 @@ impl Exprs {
                 _ => v.push(p),
             }
         }
+        count_parts(v.len());
         v.sort_unstable();
         v.dedup();
         if v.contains(&Self::NEVER) {

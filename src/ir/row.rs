@@ -3,6 +3,11 @@
 //! `row(e)` lists, for disjoint byte ranges, what must follow after one byte of the range: the partial derivative of
 //! `e` by every byte at once. Working on ranges instead of single bytes makes one new state cost a few merges instead
 //! of 256 derivations. Rows are memoized for the life of the arena.
+//!
+//! The row of an expression is made of those of its first parts, and these may lie as deep as the arena has nodes: a
+//! repetition of parts that may be empty is a chain of them. So beyond some depth a stack of our own takes the place of
+//! recursion. One row may take as long as a compile may, where a union of many parts leads to as many unions. While the
+//! arena is a compile's, rows look whether it must end; then the arena counts as over its limit.
 
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -10,7 +15,13 @@ use std::sync::Arc;
 use super::expr::{Edge, Expr, ExprId, Exprs};
 use super::pieces::{Parts, split_at_borders};
 use crate::error::{Error, Result};
-use crate::work::{spend, unwatched};
+use crate::work::{must_end, spend, unwatched};
+
+/// How deep rows recurse. Few lie deeper, and so many take a small part of a stack of 2 MB.
+const DEEP: u32 = 64;
+
+/// Rows of the parts of a sequence that are merged in the time of one step.
+const ROWS_PER_STEP: usize = 8;
 
 /// Pieces before one that are compared with it, where many lead to one place. To make an expression takes as long as
 /// some dozens of comparisons.
@@ -22,6 +33,73 @@ impl Exprs {
         if let Some(r) = self.known_row(e) {
             return r;
         }
+        if self.over {
+            return Arc::new([]);
+        }
+        if self.row_depth == DEEP {
+            return self.deep_row(e);
+        }
+        self.row_depth += 1;
+        let row = self.new_row(e);
+        self.row_depth -= 1;
+        row
+    }
+
+    /// The row of an expression that lies deep in others: those that it is made of first, none of them in another.
+    fn deep_row(&mut self, e: ExprId) -> Arc<[Edge]> {
+        let mut stack = vec![e];
+        while let Some(&last) = stack.last()
+            && !self.over
+        {
+            let waiting = stack.len();
+            if self.found_row(last).is_none() {
+                self.push_first_parts(last, &mut stack);
+                if stack.len() > waiting {
+                    continue;
+                }
+                self.new_row(last);
+            }
+            stack.pop();
+        }
+        self.known_row(e).unwrap_or_else(|| Arc::new([]))
+    }
+
+    /// The expressions without a row that the row of `e` is made of, the first one last.
+    fn push_first_parts(&self, e: ExprId, stack: &mut Vec<ExprId>) {
+        let from = stack.len();
+        match self.get(e) {
+            Expr::Cat(..) => {
+                let mut rest = e;
+                while let Expr::Cat(a, b) = *self.get(rest) {
+                    stack.push(a);
+                    rest = b;
+                    if !self.nullable(a) || self.found_row(b).is_some() {
+                        break;
+                    }
+                    if !matches!(self.get(b), Expr::Cat(..)) {
+                        stack.push(b);
+                    }
+                }
+            }
+            Expr::Alt(parts) | Expr::And(parts) => stack.extend_from_slice(parts),
+            Expr::Not(inner) | Expr::Rep { body: inner, .. } => stack.push(*inner),
+            Expr::Fix(n) => stack.extend(self.definition(*n)),
+            Expr::Never | Expr::Eps | Expr::Step { .. } | Expr::Multiple(_) => {}
+        }
+        // A name without a definition has no row, and is not waited for.
+        let is_open = |e: ExprId| matches!(*self.get(e), Expr::Fix(n) if self.definition(n).is_none());
+        let mut kept = from;
+        for i in from..stack.len() {
+            if self.found_row(stack[i]).is_none() && !is_open(stack[i]) {
+                stack[kept] = stack[i];
+                kept += 1;
+            }
+        }
+        stack.truncate(kept);
+        stack[from..].reverse();
+    }
+
+    fn new_row(&mut self, e: ExprId) -> Arc<[Edge]> {
         let mut parts = 1;
         let row: Arc<[Edge]> = match *self.get(e) {
             Expr::Never | Expr::Eps => Arc::new([]),
@@ -61,6 +139,9 @@ impl Exprs {
         // Each part's row is split by those of the others.
         spend(row.len().max(4) * parts / 8);
         self.rows.insert(e, self.below(), row.clone());
+        if self.max_nodes != usize::MAX && must_end() {
+            self.over = true;
+        }
         row
     }
 
@@ -143,6 +224,7 @@ impl Exprs {
                 }
             }
         }
+        spend(rows.len() / ROWS_PER_STEP);
         self.merge_rows(&rows)
     }
 
@@ -367,3 +449,6 @@ fn join(mut edges: Vec<Edge>) -> Vec<Edge> {
     edges.truncate(kept);
     edges
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,15 +8,20 @@
 //!
 //! Assertions also ask about the code point that follows. Whatever may follow falls into eight classes, a bit each.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::ast::{Assert, Ast, Node, NodeId, Words};
 use super::reader::unsupported;
-use super::set::CharSet;
+use super::set::{CharSet, Union};
 use super::unicode;
 use crate::error::{Error, Result};
 use crate::hash::SeededMap;
 use crate::ir::{ExprId, Exprs};
+use crate::limits::Limits;
+use crate::work::{go_on_after, unwatched};
+
+/// Nodes, borders or words of bits that are looked at in the time of one step.
+const SETS_PER_STEP: usize = 16;
 
 /// A set of classes of what may follow.
 pub(super) type Next = u8;
@@ -48,11 +53,11 @@ fn word_classes(words: Words) -> Next {
     }
 }
 
-fn word_set(words: Words) -> CharSet {
+fn word_set(words: Words) -> Arc<CharSet> {
     match words {
-        Words::Ascii => (*unicode::ascii_word()).clone(),
-        Words::EcmaFolded => (*unicode::ecma_word_folded()).clone(),
-        Words::Python => (*unicode::python_word()).clone(),
+        Words::Ascii => unicode::ascii_word(),
+        Words::EcmaFolded => unicode::ecma_word_folded(),
+        Words::Python => unicode::python_word(),
     }
 }
 
@@ -62,7 +67,7 @@ pub(super) fn first_chars(next: Next) -> CharSet {
     let mut ranges = Vec::new();
     for (bit, cell) in [LINE, WORD_ASCII, WORD_FOLDED, WORD_PYTHON, OTHER].into_iter().zip(&CELLS) {
         if next & bit != 0 {
-            ranges.extend_from_slice(cell.get_or_init(|| class_chars(bit)).ranges());
+            ranges.extend_from_slice(cell.get_or_init(|| unwatched(|| class_chars(bit))).ranges());
         }
     }
     CharSet::new(ranges)
@@ -72,7 +77,7 @@ fn class_chars(class: Next) -> CharSet {
     let line = unicode::ecma_line();
     match class {
         LINE => line.intersect(&CharSet::single(10).complement()),
-        WORD_ASCII => word_set(Words::Ascii),
+        WORD_ASCII => (*word_set(Words::Ascii)).clone(),
         WORD_FOLDED => word_set(Words::EcmaFolded).intersect(&word_set(Words::Ascii).complement()),
         WORD_PYTHON => word_set(Words::Python).intersect(&word_set(Words::EcmaFolded).complement()),
         OTHER => word_set(Words::Python).union(&line).complement(),
@@ -111,7 +116,7 @@ pub(super) struct Behind {
 
 impl Behind {
     /// Collects the trackers of all assertions of a tree.
-    pub fn new(ast: &Ast) -> Result<Self> {
+    pub fn new(ast: &Ast, limits: &Limits) -> Result<Self> {
         let mut b =
             Behind { trackers: Vec::new(), by_question: SeededMap::default(), masks: Vec::new(), kinds: Vec::new() };
         for n in 0..ast.len() as NodeId {
@@ -149,7 +154,7 @@ impl Behind {
             };
             b.masks.push(mask);
         }
-        b.kinds = b.kinds_of(ast);
+        b.kinds = b.kinds_of(ast, limits)?;
         Ok(b)
     }
 
@@ -181,7 +186,7 @@ impl Behind {
         let e = match t.question {
             Question::Empty => Exprs::EPS,
             Question::AfterLine { ecma } => {
-                let set = if ecma { (*unicode::ecma_line()).clone() } else { CharSet::single(10) };
+                let set = if ecma { unicode::ecma_line() } else { Arc::new(CharSet::single(10)) };
                 let e = ending_in(x, &set);
                 x.alt(&[Exprs::EPS, e])
             }
@@ -257,59 +262,101 @@ impl Behind {
     }
 
     /// Splits all code points by which of the sets that trackers mention they belong to.
-    fn kinds_of(&self, ast: &Ast) -> Vec<(CharSet, char)> {
-        let mut sets: Vec<CharSet> = Vec::new();
-        for t in &self.trackers {
-            match t.question {
-                Question::Empty => {}
-                Question::AfterLine { ecma: true } => sets.push((*unicode::ecma_line()).clone()),
-                Question::AfterLine { ecma: false } => sets.push(CharSet::single(10)),
-                Question::AfterWord(w) => sets.push(word_set(w)),
-                Question::Behind(n, class) => {
-                    if class != ANYTHING {
-                        sets.push(CharSet::single(10));
-                        sets.push(first_chars(class));
-                    }
-                    let mut stack = vec![n];
-                    while let Some(n) = stack.pop() {
-                        match ast.get(n) {
-                            Node::Text(s) => sets.extend(s.chars().map(|c| CharSet::single(c as u32))),
-                            Node::Class(set) => sets.push((**set).clone()),
-                            Node::Cat(v) | Node::Alt(v) => stack.extend_from_slice(v),
-                            Node::Rep { body, .. } | Node::Atomic(body) | Node::Look { body, .. } => stack.push(*body),
-                            Node::Empty | Node::Assert(_) => {}
-                        }
-                    }
-                }
-            }
-        }
-        sets.sort_unstable_by(|a, b| a.ranges().cmp(b.ranges()));
-        sets.dedup();
+    fn kinds_of(&self, ast: &Ast, limits: &Limits) -> Result<Vec<(CharSet, char)>> {
+        /// Stands for the code points that are named one by one.
+        const ALONE: u32 = u32::MAX;
+        let (sets, alone) = self.mentioned(ast)?;
+        let most = limits.max_explored_states;
+        let within = |kinds: usize| match kinds > most {
+            true => Err(Error::limit("kinds of code points in look-behind", most as u64, kinds as u64)
+                .of("max_explored_states")),
+            false => Ok(()),
+        };
+        within(alone.count())?;
         // Sweep over the borders; the sets that are open between two borders say which kind it is.
         let mut borders: Vec<(u32, u32)> = Vec::new();
         for (i, s) in sets.iter().enumerate() {
             borders.extend(s.ranges().iter().flat_map(|r| [(r.0, i as u32), (r.1 + 1, i as u32)]));
         }
+        let each = alone.ranges().iter().flat_map(|&(lo, hi)| lo..=hi);
+        borders.extend(each.flat_map(|c| [(c, ALONE), (c + 1, ALONE)]));
+        go_on_after(borders.len() / SETS_PER_STEP)?;
         borders.sort_unstable();
         let mut open = vec![0u64; sets.len().div_ceil(64)];
         let mut by_open: SeededMap<Vec<u64>, usize> = SeededMap::default();
         let mut kinds: Vec<Vec<(u32, u32)>> = Vec::new();
         let (mut lo, mut i) = (0u32, 0);
         while lo <= 0x10_FFFF {
-            while let Some(&(at, s)) = borders.get(i).filter(|b| b.0 <= lo) {
-                debug_assert!(at <= lo);
-                open[s as usize / 64] ^= 1 << (s % 64);
+            while let Some(&(_, s)) = borders.get(i).filter(|b| b.0 <= lo) {
+                if s != ALONE {
+                    open[s as usize / 64] ^= 1 << (s % 64);
+                }
                 i += 1;
             }
             let next = borders.get(i).map_or(0x11_0000, |b| b.0);
-            let fresh = kinds.len();
-            let k = *by_open.entry(open.clone()).or_insert(fresh);
-            if k == fresh {
-                kinds.push(Vec::new());
+            go_on_after(open.len() / SETS_PER_STEP)?;
+            if alone.contains(lo) {
+                kinds.push(vec![(lo, lo)]);
+            } else if let Some(&k) = by_open.get(&open) {
+                kinds[k].push((lo, next - 1));
+            } else {
+                by_open.insert(open.clone(), kinds.len());
+                kinds.push(vec![(lo, next - 1)]);
+                let (words, most) = (by_open.len() * open.len(), limits.max_expr_nodes);
+                if words > most {
+                    let e = Error::limit("sets of code points in look-behind", most as u64, words as u64);
+                    return Err(e.of("max_expr_nodes"));
+                }
             }
-            kinds[k].push((lo, next - 1));
+            within(kinds.len())?;
             lo = next;
         }
-        kinds.into_iter().map(CharSet::new).filter_map(|s| s.first_scalar().map(|c| (s, c))).collect()
+        Ok(kinds.into_iter().map(CharSet::new).filter_map(|s| s.first_scalar().map(|c| (s, c))).collect())
+    }
+
+    /// The sets that trackers mention, and the code points that they name one by one: each of these is a kind, whatever
+    /// the sets are.
+    fn mentioned(&self, ast: &Ast) -> Result<(Vec<Arc<CharSet>>, CharSet)> {
+        let mut sets: Vec<Arc<CharSet>> = Vec::new();
+        let mut alone = Union::default();
+        // Look-behind lies within look-behind, and one may be asked for several classes of what follows.
+        let mut seen = vec![false; ast.len()];
+        let mut stack = Vec::new();
+        for t in &self.trackers {
+            match t.question {
+                Question::Empty => {}
+                Question::AfterLine { ecma: true } => sets.push(unicode::ecma_line()),
+                Question::AfterLine { ecma: false } => alone.push(10, 10),
+                Question::AfterWord(w) => sets.push(word_set(w)),
+                Question::Behind(n, class) => {
+                    if class != ANYTHING {
+                        alone.push(10, 10);
+                        sets.push(Arc::new(first_chars(class)));
+                    }
+                    stack.push(n);
+                }
+            }
+            let mut visited = 0;
+            while let Some(n) = stack.pop() {
+                if std::mem::replace(&mut seen[n as usize], true) {
+                    continue;
+                }
+                visited += 1;
+                match ast.get(n) {
+                    Node::Text(s) => s.chars().for_each(|c| alone.push(c as u32, c as u32)),
+                    Node::Class(set) => sets.push(set.clone()),
+                    Node::Cat(v) | Node::Alt(v) => stack.extend_from_slice(v),
+                    Node::Rep { body, .. } | Node::Atomic(body) | Node::Look { body, .. } => stack.push(*body),
+                    Node::Empty | Node::Assert(_) => {}
+                }
+            }
+            go_on_after(visited / SETS_PER_STEP)?;
+        }
+        // Most are one set, that is one place in memory.
+        sets.sort_unstable_by_key(Arc::as_ptr);
+        sets.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        sets.sort_unstable_by(|a, b| a.ranges().cmp(b.ranges()));
+        sets.dedup();
+        Ok((sets, alone.finish()))
     }
 }

@@ -7,9 +7,10 @@
 //! Backreferences are refused as not regular, once the rest of the pattern was read: a pattern with bad syntax is no
 //! pattern, whatever else it has.
 
-use super::ast::{Assert, Ast, Builder, Greed, INF, Last, Node, NodeId, Words};
+use super::ast::{Assert, Ast, INF, Node, NodeId, Words};
+use super::builder::{Builder, Greed, Last};
 use super::reader::{Reader, count_limit, unsupported};
-use super::unicode::{self, Fold};
+use super::unicode::{self, Fold, Properties};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hash::SeededMap;
 use crate::limits::Limits;
@@ -62,6 +63,7 @@ pub(super) struct Parser {
     pub(super) captures: Option<usize>,
     /// The first backreference.
     refused: Option<Error>,
+    pub(super) properties: Properties,
 }
 
 /// Reads `flags` as a caller passes them. `d`, `g` and `y` say nothing about the language and `u` always holds.
@@ -81,11 +83,12 @@ pub(super) fn parse_flags(letters: &str) -> Result<Flags> {
 
 /// Parses a pattern.
 pub(super) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast, NodeId)> {
-    let b = Builder::new(limits.max_depth, (Group::Plain, flags));
-    let (names, open) = (SeededMap::default(), vec![(0, 0)]);
-    let mut p = Parser { r: Reader::new(pattern), b, flags, names, open, captures: None, refused: None };
+    let b = Builder::new(limits, (Group::Plain, flags));
+    let (names, open, properties) = (SeededMap::default(), vec![(0, 0)], Properties::default());
+    let mut p = Parser { r: Reader::new(pattern), b, flags, names, open, captures: None, refused: None, properties };
     while let Some(c) = p.r.peek() {
         p.item(c)?;
+        p.b.go_on(p.r.pos)?;
     }
     if p.b.depth() > 0 {
         return Err(p.r.error("unterminated group", p.b.opened_at()));

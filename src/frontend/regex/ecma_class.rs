@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::ast::{Assert, Last, Node, Words};
+use super::ast::{Assert, Node, Words};
+use super::builder::Last;
 use super::ecma::Parser;
-use super::set::CharSet;
+use super::set::{CharSet, Union};
 use super::unicode;
 use crate::error::Result;
 
@@ -99,7 +100,7 @@ impl Parser {
             'W' => return Ok(Piece::Set(unicode::not(&word()))),
             's' => return Ok(Piece::Set(unicode::ecma_space())),
             'S' => return Ok(Piece::Set(unicode::not(&unicode::ecma_space()))),
-            'p' | 'P' => return self.property(c == 'P', at).map(|s| Piece::Set(Arc::new(s))),
+            'p' | 'P' => return self.property(c == 'P', at).map(Piece::Set),
             'f' => 12,
             'n' => 10,
             'r' => 13,
@@ -144,23 +145,23 @@ impl Parser {
         Some(high)
     }
 
-    fn property(&mut self, negative: bool, at: usize) -> Result<CharSet> {
+    fn property(&mut self, negative: bool, at: usize) -> Result<Arc<CharSet>> {
         let name = if self.r.eat('{') { self.r.until('}') } else { None };
         let Some(name) = name else { return Err(self.r.error("invalid property escape", at)) };
+        let fold = self.flags.fold();
+        let mut property = |name: &str| self.properties.get(name, negative, fold);
         let set = match name.split_once('=') {
-            Some(("General_Category" | "gc", value)) if listed(CATEGORIES, value) => unicode::property(value),
-            Some(("Script" | "sc", value)) => unicode::property(&format!("sc={value}")),
-            Some(("Script_Extensions" | "scx", value)) => unicode::property(&format!("scx={value}")),
-            None if listed(CATEGORIES, &name) => unicode::property(&name),
-            None if listed(BINARY, &name) => match unicode::property(&name) {
+            Some(("General_Category" | "gc", value)) if listed(CATEGORIES, value) => property(value)?,
+            Some(("Script" | "sc", value)) => property(&format!("sc={value}"))?,
+            Some(("Script_Extensions" | "scx", value)) => property(&format!("scx={value}"))?,
+            None if listed(CATEGORIES, &name) => property(&name)?,
+            None if listed(BINARY, &name) => match property(&name)? {
                 None => return Err(super::reader::unsupported(&format!("the property {name}"), at)),
                 set => set,
             },
             _ => None,
         };
-        let Some(set) = set else { return Err(self.r.error(format!("unknown Unicode property {name:?}"), at)) };
-        let set = if negative { set.complement() } else { set };
-        Ok(unicode::close(&set, self.flags.fold()))
+        set.ok_or_else(|| self.r.error(format!("unknown Unicode property {name:?}"), at))
     }
 
     fn class_escape(&mut self, at: usize) -> Result<Piece> {
@@ -186,27 +187,28 @@ impl Parser {
     /// A class; the opening bracket is read already.
     pub(super) fn class(&mut self, at: usize) -> Result<Arc<CharSet>> {
         let negative = self.r.eat('^');
-        let mut v: Vec<(u32, u32)> = Vec::new();
+        let mut v = Union::default();
         let mut only: Option<Arc<CharSet>> = None;
         let mut sets = 0;
         loop {
             let start = self.r.pos;
+            self.b.go_on(start)?;
             let Some(one) = self.class_item(at)? else { break };
             if self.r.peek() == Some('-') && self.r.peek_at(1).is_some_and(|c| c != ']') {
                 self.r.pos += 1;
                 let Some(two) = self.class_item(at)? else { break };
                 match (one, two) {
-                    (Piece::Char(lo), Piece::Char(hi)) if lo <= hi => v.push((lo, hi)),
+                    (Piece::Char(lo), Piece::Char(hi)) if lo <= hi => v.push(lo, hi),
                     (Piece::Char(_), Piece::Char(_)) => {
                         return Err(self.r.error("range out of order in character class", start));
                     }
                     // Annex B: with a set on either side the hyphen is itself.
                     (a, b) => {
-                        v.push(('-' as u32, '-' as u32));
+                        v.push('-' as u32, '-' as u32);
                         for p in [a, b] {
                             match p {
-                                Piece::Char(c) => v.push((c, c)),
-                                Piece::Set(s) => v.extend_from_slice(s.ranges()),
+                                Piece::Char(c) => v.push(c, c),
+                                Piece::Set(s) => v.add(&s),
                             }
                         }
                         sets = 2;
@@ -215,13 +217,13 @@ impl Parser {
                 continue;
             }
             match one {
-                Piece::Char(c) => v.push((c, c)),
+                Piece::Char(c) => v.push(c, c),
                 Piece::Set(s) => {
                     sets += 1;
                     if v.is_empty() && only.is_none() {
                         only = Some(s);
                     } else {
-                        v.extend_from_slice(s.ranges());
+                        v.add(&s);
                     }
                 }
             }
@@ -230,9 +232,9 @@ impl Parser {
             if v.is_empty() && sets == 1 {
                 return Ok(if negative { unicode::not(&s) } else { s });
             }
-            v.extend_from_slice(s.ranges());
+            v.add(&s);
         }
-        let set = unicode::close(&CharSet::new(v), self.flags.fold());
+        let set = unicode::close(v.finish(), self.flags.fold())?;
         Ok(Arc::new(if negative { set.complement() } else { set }))
     }
 }

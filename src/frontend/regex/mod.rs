@@ -20,6 +20,7 @@
 mod ast;
 mod atomic;
 mod behind;
+mod builder;
 mod ecma;
 mod ecma_class;
 mod peek;
@@ -32,6 +33,8 @@ mod unicode;
 mod walk;
 mod walk_pure;
 
+#[cfg(test)]
+mod bounds_tests;
 #[cfg(test)]
 mod tests;
 
@@ -95,8 +98,7 @@ fn lower(x: &mut Exprs, pattern: &str, options: &RegexOptions, search: bool, lim
         Dialect::Python => python::parse(pattern, python::parse_flags(&options.flags)?, limits)?,
         Dialect::Ecma => ecma::parse(pattern, ecma::parse_flags(&options.flags)?, limits)?,
     };
-    let pure = pure::Pure::new(x, &tree);
-    x.check()?;
+    let pure = pure::Pure::new(x, &tree)?;
     if tree.facts(root).atomic {
         atomic::check(x, &tree, &pure, root, search, limits)?;
     }

@@ -1,9 +1,16 @@
 //! Constraints on the code point that follows.
 
+use rustc_hash::FxHashMap;
+
 use super::ast::{Node, NodeId};
 use super::behind::{ANYTHING, END, FINAL_NEWLINE, NEWLINE, Next, first_chars};
-use super::walk::{Key, Kont, Walk};
+use super::walk::{Key, Kont, PARTS_PER_STEP, Walk};
+use crate::error::Result;
 use crate::ir::{Edge, ExprId, Exprs};
+use crate::work::spend;
+
+/// Edges of two rows that are met in the time of one step.
+const EDGES_PER_STEP: usize = 64;
 
 impl Walk<'_> {
     /// All byte strings that begin with one of the classes of `next`, where what follows them is of class `outer`
@@ -51,6 +58,7 @@ impl Walk<'_> {
             return self.x.and(&[peek, rest]);
         }
         let (left, right) = (self.x.row(peek), self.x.row(rest));
+        spend((left.len() + right.len()) / EDGES_PER_STEP);
         let mut edges = Vec::new();
         let (mut i, mut j) = (0, 0);
         while i < left.len() && j < right.len() {
@@ -67,37 +75,69 @@ impl Walk<'_> {
     }
 
     /// Whether the continuation in this context accepts the empty text: no assertion may fail, nothing may be read.
-    pub(super) fn accepts_end(&mut self, key: Key) -> bool {
+    pub(super) fn accepts_end(&mut self, key: Key) -> Result<bool> {
         let context = self.contexts[key.1 as usize].clone();
         let outer = self.facts(key.0).outer;
-        let mut empty: Vec<bool> = Vec::with_capacity(self.ast.len());
-        for n in 0..self.ast.len() as NodeId {
-            let of = |n: NodeId| empty.get(n as usize).copied().unwrap_or(false);
+        let empty = |w: &Self, n: NodeId| w.accepts_empty(n, &context.trackers, outer);
+        let mut k = key.0;
+        for passed in 1.. {
+            if passed % PARTS_PER_STEP == 0 {
+                self.check()?;
+            }
+            k = match self.konts[k as usize].0 {
+                Kont::Accept | Kont::Text | Kont::All | Kont::Prefix(_) => return Ok(true),
+                Kont::Node(n, rest) if empty(self, n)? => rest,
+                Kont::Loop { body, min, rest, .. } if min == 0 || empty(self, body)? => rest,
+                Kont::Back { number, rest, .. } if context.idle & (1 << number) == 0 => rest,
+                _ => return Ok(false),
+            };
+        }
+        Ok(false)
+    }
+
+    /// The same for a node, where nothing is to come.
+    fn accepts_empty(&self, root: NodeId, trackers: &[ExprId], outer: Next) -> Result<bool> {
+        // Only assertions need to be asked here, and what stands around them.
+        let known = |n: NodeId| Some(self.ast.facts(n)).filter(|f| f.pure || !f.nullable).map(|f| f.nullable);
+        if let Some(e) = known(root) {
+            return Ok(e);
+        }
+        // What is below the root, found parents first and answered children first.
+        let mut order = vec![root];
+        let mut i = 0;
+        while let Some(&n) = order.get(i) {
+            match self.ast.get(n) {
+                _ if known(n).is_some() => {}
+                Node::Cat(parts) | Node::Alt(parts) => order.extend_from_slice(parts),
+                Node::Rep { body, .. } | Node::Atomic(body) | Node::Look { body, behind: false, .. } => {
+                    order.push(*body)
+                }
+                _ => {}
+            }
+            i += 1;
+            if i % PARTS_PER_STEP == 0 {
+                self.check()?;
+            }
+        }
+        order.sort_unstable();
+        let mut empty: FxHashMap<NodeId, bool> = FxHashMap::default();
+        for n in order {
+            let of = |n: &NodeId| empty.get(n).copied().unwrap_or(false);
             let e = match self.ast.get(n) {
+                _ if known(n).is_some() => self.ast.facts(n).nullable,
                 Node::Empty => true,
-                Node::Text(s) => s.is_empty(),
-                Node::Class(_) => false,
-                Node::Cat(v) => v.iter().all(|&n| of(n)),
-                Node::Alt(v) => v.iter().any(|&n| of(n)),
-                Node::Rep { body, min, .. } => *min == 0 || of(*body),
-                Node::Atomic(body) => of(*body),
-                Node::Look { body, behind: false, negative } => of(*body) != *negative,
+                Node::Text(_) | Node::Class(_) => false,
+                Node::Cat(v) => v.iter().all(of),
+                Node::Alt(v) => v.iter().any(of),
+                Node::Rep { body, min, .. } => *min == 0 || of(body),
+                Node::Atomic(body) => of(body),
+                Node::Look { body, behind: false, negative } => of(body) != *negative,
                 Node::Look { behind: true, .. } | Node::Assert(_) => {
-                    self.behind.allowed(self.x, &self.ast, n, &context.trackers) & outer != 0
+                    self.behind.allowed(self.x, &self.ast, n, trackers) & outer != 0
                 }
             };
-            empty.push(e);
+            empty.insert(n, e);
         }
-        let of = |n: NodeId| empty.get(n as usize).copied().unwrap_or(false);
-        let mut k = key.0;
-        loop {
-            k = match self.konts[k as usize].0 {
-                Kont::Accept | Kont::Text | Kont::All | Kont::Prefix(_) => return true,
-                Kont::Node(n, rest) if of(n) => rest,
-                Kont::Loop { body, min, rest, .. } if min == 0 || of(body) => rest,
-                Kont::Back { number, rest, .. } if context.idle & (1 << number) == 0 => rest,
-                _ => return false,
-            };
-        }
+        Ok(empty.get(&root).copied().unwrap_or(false))
     }
 }

@@ -10,7 +10,12 @@ use rustc_hash::FxHashMap;
 
 use super::ast::{Ast, Node, NodeId};
 use super::set::CharSet;
+use crate::error::Result;
 use crate::ir::{ExprId, Exprs};
+use crate::work::spend;
+
+/// Nodes, or parts of a node, that are lowered in the time of one step.
+const PARTS_PER_STEP: usize = 16;
 
 /// Expressions of pure nodes, by node; `NEVER` where a node is not pure.
 pub(super) struct Pure {
@@ -20,18 +25,25 @@ pub(super) struct Pure {
 
 impl Pure {
     /// Lowers every pure node of `ast`.
-    pub fn new(x: &mut Exprs, ast: &Ast) -> Self {
+    ///
+    /// # Errors
+    /// Those of [`Exprs::check`].
+    pub fn new(x: &mut Exprs, ast: &Ast) -> Result<Self> {
         let mut p = Pure { exprs: Vec::with_capacity(ast.len()), classes: FxHashMap::default() };
-        p.extend(x, ast);
-        p
+        p.extend(x, ast)?;
+        Ok(p)
     }
 
     /// Lowers the nodes that were added to `ast` since the last call.
-    pub fn extend(&mut self, x: &mut Exprs, ast: &Ast) {
+    pub fn extend(&mut self, x: &mut Exprs, ast: &Ast) -> Result<()> {
         for n in self.exprs.len() as NodeId..ast.len() as NodeId {
+            if n % PARTS_PER_STEP as NodeId == 0 {
+                x.check()?;
+            }
             let e = if ast.facts(n).pure { self.lower(x, ast, n) } else { Exprs::NEVER };
             self.exprs.push(e);
         }
+        x.check()
     }
 
     /// The expression of a pure node.
@@ -39,7 +51,8 @@ impl Pure {
         self.exprs[n as usize]
     }
 
-    fn class(&mut self, x: &mut Exprs, set: &Arc<CharSet>) -> ExprId {
+    /// One code point of a set. Whoever asks keeps the set.
+    pub fn class(&mut self, x: &mut Exprs, set: &Arc<CharSet>) -> ExprId {
         let key = Arc::as_ptr(set);
         if let Some(&e) = self.classes.get(&key) {
             return e;
@@ -50,6 +63,9 @@ impl Pure {
     }
 
     fn lower(&mut self, x: &mut Exprs, ast: &Ast, n: NodeId) -> ExprId {
+        if let Node::Cat(parts) | Node::Alt(parts) = ast.get(n) {
+            spend(parts.len() / PARTS_PER_STEP);
+        }
         match ast.get(n) {
             Node::Text(s) => x.literal(s.as_bytes()),
             Node::Class(set) => self.class(x, set),
@@ -79,7 +95,10 @@ impl Pure {
     }
 
     /// The texts of pure node `root` whose last code point is in `set`; no empty text.
-    pub fn ending_in(&self, x: &mut Exprs, ast: &Ast, root: NodeId, set: &CharSet) -> ExprId {
+    ///
+    /// # Errors
+    /// Those of [`Exprs::check`].
+    pub fn ending_in(&self, x: &mut Exprs, ast: &Ast, root: NodeId, set: &CharSet) -> Result<ExprId> {
         // Nodes below the root whose answer is needed, found parents first and answered children first.
         let mut order = vec![root];
         let mut i = 0;
@@ -101,6 +120,7 @@ impl Pure {
         }
         order.sort_unstable();
         order.dedup();
+        spend(order.len() / PARTS_PER_STEP);
         let mut done: FxHashMap<NodeId, ExprId> = FxHashMap::default();
         for n in order {
             let of = |n: &NodeId| done.get(n).copied().unwrap_or(Exprs::NEVER);
@@ -118,6 +138,8 @@ impl Pure {
                     for (i, p) in parts.iter().enumerate().rev() {
                         let end = of(p);
                         if end != Exprs::NEVER {
+                            spend(i / PARTS_PER_STEP);
+                            x.check()?;
                             let e = parts[..i].iter().rev().fold(end, |tail, &p| x.cat(self.of(p), tail));
                             ends.push(e);
                         }
@@ -142,6 +164,6 @@ impl Pure {
             };
             done.insert(n, e);
         }
-        done.get(&root).copied().unwrap_or(Exprs::NEVER)
+        Ok(done.get(&root).copied().unwrap_or(Exprs::NEVER))
     }
 }

@@ -4,10 +4,12 @@
 //! flags may stand. Accepted although CPython refuses it: `\p{…}`. Refused although CPython
 //! accepts them: backreferences and conditionals (not regular), `\N{…}` (no name table).
 
-use super::ast::{Assert, Ast, Builder, Greed, INF, Last, Node, NodeId, Words};
+use super::ast::{Assert, Ast, INF, Node, NodeId, Words};
+use super::builder::{Builder, Greed, Last};
 use super::reader::{Reader, count_limit, unsupported};
-use super::unicode::{self, Fold};
+use super::unicode::{self, Fold, Properties};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::SeededSet;
 use crate::limits::Limits;
 
 /// The flags in force at one place.
@@ -64,7 +66,8 @@ pub(super) struct Parser {
     pub(super) b: Builder<(Group, Flags)>,
     pub(super) flags: Flags,
     pub(super) groups: u32,
-    names: Vec<String>,
+    names: SeededSet<String>,
+    pub(super) properties: Properties,
 }
 
 /// Reads `flags` as a caller passes them.
@@ -84,10 +87,12 @@ pub(super) fn parse_flags(letters: &str) -> Result<Flags> {
 
 /// Parses a pattern.
 pub(super) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast, NodeId)> {
-    let b = Builder::new(limits.max_depth, (Group::Plain, flags));
-    let mut p = Parser { r: Reader::new(pattern), b, flags, groups: 0, names: Vec::new() };
+    let b = Builder::new(limits, (Group::Plain, flags));
+    let (names, properties) = (SeededSet::default(), Properties::default());
+    let mut p = Parser { r: Reader::new(pattern), b, flags, groups: 0, names, properties };
     while let Some(c) = p.r.peek() {
         p.item(c)?;
+        p.b.go_on(p.r.pos)?;
     }
     if p.b.depth() > 0 {
         return Err(p.r.error("missing ), unterminated subpattern", p.b.opened_at()));
@@ -220,7 +225,7 @@ impl Parser {
             if self.names.contains(&name) {
                 return Err(self.r.error(format!("redefinition of group name {name:?}"), at));
             }
-            self.names.push(name);
+            self.names.insert(name);
             self.groups += 1;
             return self.b.open(at, (Group::Capture, self.flags));
         }
@@ -277,8 +282,11 @@ impl Parser {
                     return Err(self.r.error("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", at));
                 }
                 'a' | 'i' | 'm' | 's' | 'u' | 'x' => {
+                    // A letter may stand there any number of times.
                     let list = if on { &mut added } else { &mut removed };
-                    list.push(c);
+                    if !list.contains(c) {
+                        list.push(c);
+                    }
                     flags.set(c, on);
                     if added.contains('a') && added.contains('u') {
                         return Err(self.r.error("bad inline flags: flags 'a', 'u' and 'L' are incompatible", at));

@@ -8,11 +8,12 @@
 
 use std::sync::Arc;
 
-use super::ast::{Assert, Last, Node};
+use super::ast::{Assert, Node};
+use super::builder::Last;
 use super::python::Parser;
 use super::reader::unsupported;
-use super::set::CharSet;
-use super::unicode;
+use super::set::{CharSet, Union};
+use super::unicode::{self, Fold};
 use crate::error::Result;
 
 /// What an escape or one item of a class stands for.
@@ -20,8 +21,8 @@ enum Piece {
     Char(u32),
     /// A set that case folding leaves alone.
     Set(Arc<CharSet>),
-    /// A set by property, which case folding widens.
-    Property(CharSet),
+    /// A set by property, which case folding has widened where it stands alone.
+    Property(Arc<CharSet>),
 }
 
 impl Parser {
@@ -43,13 +44,9 @@ impl Parser {
         if c.is_ascii_digit() && c != '0' {
             return self.numbered(at);
         }
-        match self.common_escape(at)? {
+        match self.common_escape(at, self.flags.fold())? {
             Piece::Char(c) => self.b.literal(c, self.flags.fold(), at),
-            Piece::Set(s) => self.b.set(s, at),
-            Piece::Property(s) => {
-                let s = unicode::close(&s, self.flags.fold());
-                self.b.set(Arc::new(s), at);
-            }
+            Piece::Set(s) | Piece::Property(s) => self.b.set(s, at),
         }
         Ok(())
     }
@@ -73,8 +70,8 @@ impl Parser {
         Err(self.r.error(format!("invalid group reference {group}"), at + 1))
     }
 
-    /// Escapes that mean the same inside and outside of brackets.
-    fn common_escape(&mut self, at: usize) -> Result<Piece> {
+    /// Escapes that mean the same inside and outside of brackets, but for `fold`: what properties are widened by.
+    fn common_escape(&mut self, at: usize, fold: Fold) -> Result<Piece> {
         let Some(c) = self.r.next() else { return Err(self.r.error("bad escape (end of pattern)", at)) };
         let ascii = self.flags.ascii;
         let digit = || if ascii { unicode::ascii_digit() } else { unicode::python_digit() };
@@ -87,7 +84,7 @@ impl Parser {
             'W' => return Ok(Piece::Set(unicode::not(&word()))),
             's' => return Ok(Piece::Set(space())),
             'S' => return Ok(Piece::Set(unicode::not(&space()))),
-            'p' | 'P' => return self.property(c == 'P', at),
+            'p' | 'P' => return self.property(c == 'P', fold, at),
             'N' => return Err(unsupported("a code point by name (\\N)", at)),
             'a' => 7,
             'f' => 12,
@@ -113,16 +110,16 @@ impl Parser {
         Ok(Piece::Char(c))
     }
 
-    fn property(&mut self, negative: bool, at: usize) -> Result<Piece> {
+    fn property(&mut self, negative: bool, fold: Fold, at: usize) -> Result<Piece> {
         let name = match self.r.next() {
             Some('{') => self.r.until('}').ok_or_else(|| self.r.error("unterminated property name", at))?,
             Some(c) => c.to_string(),
             None => return Err(self.r.error("bad escape \\p", at)),
         };
-        let Some(set) = unicode::property(&name) else {
-            return Err(self.r.error(format!("unknown Unicode property {name:?}"), at));
-        };
-        Ok(Piece::Property(if negative { set.complement() } else { set }))
+        match self.properties.get(&name, negative, fold)? {
+            Some(set) => Ok(Piece::Property(set)),
+            None => Err(self.r.error(format!("unknown Unicode property {name:?}"), at)),
+        }
     }
 
     fn class_escape(&mut self, at: usize) -> Result<Piece> {
@@ -138,7 +135,8 @@ impl Parser {
                 }
                 Ok(Piece::Char(v))
             }
-            _ => self.common_escape(at),
+            // A class folds all that it holds at once.
+            _ => self.common_escape(at, Fold::None),
         }
     }
 
@@ -146,13 +144,13 @@ impl Parser {
     pub(super) fn class(&mut self, at: usize) -> Result<Arc<CharSet>> {
         let unterminated = |p: &Self| p.r.error("unterminated character set", at);
         let negative = self.r.eat('^');
-        let mut folded: Vec<(u32, u32)> = Vec::new();
-        let mut exact: Vec<(u32, u32)> = Vec::new();
+        let (mut folded, mut exact) = (Union::default(), Union::default());
         let mut sets = 0;
         let mut only: Option<Arc<CharSet>> = None;
         let mut first = true;
         loop {
             let start = self.r.pos;
+            self.b.go_on(start)?;
             let Some(c) = self.r.next() else { return Err(unterminated(self)) };
             if c == ']' && !first {
                 break;
@@ -166,20 +164,20 @@ impl Parser {
                 if d != ']' {
                     let two = if d == '\\' { self.class_escape(here)? } else { Piece::Char(d as u32) };
                     match (one, two) {
-                        (Piece::Char(lo), Piece::Char(hi)) if lo <= hi => folded.push((lo, hi)),
+                        (Piece::Char(lo), Piece::Char(hi)) if lo <= hi => folded.push(lo, hi),
                         _ => return Err(self.r.error("bad character range", start)),
                     }
                     continue;
                 }
-                folded.push(('-' as u32, '-' as u32));
+                folded.push('-' as u32, '-' as u32);
                 self.r.pos = here;
             }
             match one {
-                Piece::Char(c) => folded.push((c, c)),
-                Piece::Property(s) => folded.extend_from_slice(s.ranges()),
+                Piece::Char(c) => folded.push(c, c),
+                Piece::Property(s) => folded.add(&s),
                 Piece::Set(s) => {
                     sets += 1;
-                    exact.extend_from_slice(s.ranges());
+                    exact.add(&s);
                     only = Some(s);
                 }
             }
@@ -187,9 +185,9 @@ impl Parser {
         if let (true, 1, Some(s)) = (folded.is_empty(), sets, only) {
             return Ok(if negative { unicode::not(&s) } else { s });
         }
-        let mut set = unicode::close(&CharSet::new(folded), self.flags.fold());
+        let mut set = unicode::close(folded.finish(), self.flags.fold())?;
         if sets > 0 {
-            set = set.union(&CharSet::new(exact));
+            set = set.union(&exact.finish());
         }
         Ok(Arc::new(if negative { set.complement() } else { set }))
     }

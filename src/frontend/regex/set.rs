@@ -2,9 +2,16 @@
 //!
 //! A set is a sorted list of disjoint ranges that do not touch. It may hold surrogates, because both dialects can
 //! name them; they vanish when a set becomes an expression, since UTF-8 text contains none.
+//!
+//! A set of thousands of ranges takes longer than a step of a compile, so what makes one counts its ranges.
+
+use crate::work::spend;
 
 /// The last code point.
 const LAST: u32 = 0x10_FFFF;
+
+/// Ranges that are put in order in the time of one step.
+const RANGES_PER_STEP: usize = 64;
 
 /// A set of code points.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -15,6 +22,9 @@ impl CharSet {
     pub fn new(mut ranges: Vec<(u32, u32)>) -> Self {
         let sorted = ranges.windows(2).all(|w| w[0].1 < u32::MAX && w[0].1 + 1 < w[1].0);
         if !sorted {
+            if ranges.len() >= RANGES_PER_STEP {
+                spend(ranges.len() / RANGES_PER_STEP);
+            }
             ranges.sort_unstable();
             let mut out: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
             for (lo, hi) in ranges {
@@ -26,6 +36,11 @@ impl CharSet {
             ranges = out;
         }
         CharSet(ranges)
+    }
+
+    /// How many code points there are.
+    pub fn count(&self) -> usize {
+        self.0.iter().map(|&(lo, hi)| (hi - lo) as usize + 1).sum()
     }
 
     /// One code point.
@@ -75,6 +90,9 @@ impl CharSet {
     /// What both sets hold.
     pub fn intersect(&self, other: &Self) -> Self {
         let (a, b) = (&self.0, &other.0);
+        if a.len() + b.len() >= 4 * RANGES_PER_STEP {
+            spend((a.len() + b.len()) / (4 * RANGES_PER_STEP));
+        }
         let (mut i, mut j) = (0, 0);
         let mut out = Vec::new();
         while i < a.len() && j < b.len() {
@@ -116,5 +134,58 @@ impl CharSet {
             [(a, b)] if a == b => char::from_u32(a),
             _ => None,
         }
+    }
+}
+
+/// A set in the making: ranges in any order, which are merged before they take more than a few times the memory of the
+/// set that they make. What repeats itself is no larger than what does not.
+#[derive(Default)]
+pub(super) struct Union {
+    ranges: Vec<(u32, u32)>,
+    /// Ranges that were left when they were merged last.
+    merged: usize,
+}
+
+impl Union {
+    /// Ranges that are kept unmerged: more than classes that people write have.
+    const UNMERGED: usize = 4_096;
+
+    /// Adds a range.
+    pub fn push(&mut self, lo: u32, hi: u32) {
+        self.ranges.push((lo, hi));
+        self.bound();
+    }
+
+    /// Adds a set.
+    pub fn add(&mut self, set: &CharSet) {
+        self.ranges.extend_from_slice(set.ranges());
+        self.bound();
+    }
+
+    /// Ranges that are held at the moment.
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.ranges.capacity()
+    }
+
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    fn bound(&mut self) {
+        if self.ranges.len() > 2 * self.merged + Self::UNMERGED {
+            self.ranges = CharSet::new(std::mem::take(&mut self.ranges)).0;
+            self.merged = self.ranges.len();
+        }
+    }
+
+    /// The set of all that was added.
+    pub fn finish(self) -> CharSet {
+        let mut set = CharSet::new(self.ranges);
+        if set.0.capacity() > 64 {
+            set.0.shrink_to_fit();
+        }
+        set
     }
 }

@@ -13,9 +13,12 @@ use std::sync::{Arc, OnceLock};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 use super::set::CharSet;
+use crate::error::Result;
+use crate::hash::SeededMap;
+use crate::work::{go_on_after, unwatched};
 
 /// How letters that differ only in case are identified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fold {
     /// Not at all.
     None,
@@ -28,11 +31,12 @@ pub(super) enum Fold {
 }
 
 fn cached(cell: &'static OnceLock<Arc<CharSet>>, make: impl FnOnce() -> CharSet) -> Arc<CharSet> {
-    cell.get_or_init(|| Arc::new(make())).clone()
+    // Whoever asks first pays no more than others, so that what a compile counts does not depend on those before.
+    cell.get_or_init(|| Arc::new(unwatched(make))).clone()
 }
 
 /// The set of a Unicode property as regex-syntax spells it, such as `Lu`, `Greek` or `scx=Greek`; names match loosely.
-pub(super) fn property(name: &str) -> Option<CharSet> {
+fn property(name: &str) -> Option<CharSet> {
     let clean = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_=- ".contains(c));
     if !clean {
         return None;
@@ -55,6 +59,34 @@ pub(super) fn property(name: &str) -> Option<CharSet> {
             Some(CharSet::single(c as u32))
         }
         _ => None,
+    }
+}
+
+/// Properties that a pattern names, each made once: the tables are in a form that takes some microseconds to read.
+#[derive(Default)]
+pub(super) struct Properties(SeededMap<(String, bool, Fold), Arc<CharSet>>);
+
+impl Properties {
+    /// Names that are remembered. Names match loosely, so there are any number of them for one property.
+    const MOST: usize = 64;
+
+    /// The code points that have the property, or those that have not, and what they fold to; `None` if nobody knows the
+    /// name.
+    pub fn get(&mut self, name: &str, negative: bool, fold: Fold) -> Result<Option<Arc<CharSet>>> {
+        /// Ranges of a table that are read in the time of one step.
+        const RANGES: usize = 64;
+        let key = (name.to_owned(), negative, fold);
+        if let Some(known) = self.0.get(&key) {
+            return Ok(Some(known.clone()));
+        }
+        let Some(set) = property(name) else { return Ok(None) };
+        go_on_after(4 + set.ranges().len() / RANGES)?;
+        let set = if negative { set.complement() } else { set };
+        let set = Arc::new(close(set, fold)?);
+        if self.0.len() < Self::MOST {
+            self.0.insert(key, set.clone());
+        }
+        Ok(Some(set))
     }
 }
 
@@ -156,7 +188,19 @@ pub(super) fn ecma_dot() -> Arc<CharSet> {
 }
 
 /// Everything that equals a member of `set` up to case.
-pub(super) fn close(set: &CharSet, fold: Fold) -> CharSet {
+pub(super) fn close(set: CharSet, fold: Fold) -> Result<CharSet> {
+    /// Code points that are looked up in the time of one step, whether they have a case or not.
+    const CHARS: usize = 64;
+    match fold {
+        Fold::None => return Ok(set),
+        Fold::Ascii => {}
+        Fold::Ecma | Fold::Python => go_on_after(set.count() / CHARS)?,
+    }
+    Ok(closed(&set, fold))
+}
+
+/// The same for a set of few code points.
+pub(super) fn closed(set: &CharSet, fold: Fold) -> CharSet {
     match fold {
         Fold::None => set.clone(),
         Fold::Ascii => {
@@ -192,7 +236,7 @@ fn close_simple(set: &CharSet) -> CharSet {
         && hi < 0x80
         && !matches!(lo | 0x20, 0x6B | 0x73)
     {
-        return close(set, Fold::Ascii);
+        return closed(set, Fold::Ascii);
     }
     let mut class = ClassUnicode::new(set.scalars().iter().map(|&(a, b)| ClassUnicodeRange::new(a, b)));
     class.case_fold_simple();

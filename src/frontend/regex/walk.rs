@@ -9,9 +9,11 @@
 //! per context, or copies where they are bounded. An iteration that consumes nothing may be dropped, since it only
 //! adds assertions at the same place; so every cycle reads at least one byte.
 //!
-//! Expressions are computed on a stack of our own: a continuation as long as the pattern costs no machine stack.
+//! Expressions are computed on a stack of our own: a continuation as long as the pattern costs no machine stack. One step
+//! may look at all parts of a node or at all contexts there are, so what is counted are these, not only steps.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -25,9 +27,14 @@ use crate::hash::SeededMap;
 use crate::ir::{ExprId, Exprs};
 use crate::limits::Limits;
 
+/// Parts of a node that are looked at in the time of one step.
+pub(super) const PARTS_PER_STEP: usize = 8;
+
 pub(super) type KontId = u32;
 pub(super) type ContextId = u32;
 pub(super) type Key = (KontId, ContextId);
+/// Contexts, and the code points that lead to each.
+pub(super) type Split = Rc<[(ContextId, Arc<CharSet>)]>;
 
 /// What is still to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +89,9 @@ pub(super) struct Walk<'a> {
     /// Names of loops that are being computed, and whether they were used.
     pub(super) names: SeededMap<Key, (u32, ExprId, bool)>,
     /// Where a pure node in front of a continuation leads; see `split`.
-    pub(super) splits: SeededMap<Key, Rc<[(ContextId, CharSet)]>>,
+    pub(super) splits: SeededMap<Key, Split>,
+    /// Kinds of code points together, by their numbers.
+    pub(super) together: SeededMap<Box<[u32]>, Arc<CharSet>>,
     pub(super) peeks: SeededMap<(Next, Next), ExprId>,
     pub(super) wanted: Vec<Key>,
 }
@@ -98,8 +107,8 @@ pub(super) fn lower(
 ) -> Result<ExprId> {
     let any = ast.push(Node::Class(unicode::any()), 0);
     let any_text = ast.push(Node::Rep { body: any, min: 0, max: INF }, 0);
-    pure.extend(x, &ast);
-    let behind = Behind::new(&ast)?;
+    pure.extend(x, &ast)?;
+    let behind = Behind::new(&ast, limits)?;
     let mut w = Walk {
         x,
         limits,
@@ -114,6 +123,7 @@ pub(super) fn lower(
         memo: SeededMap::default(),
         names: SeededMap::default(),
         splits: SeededMap::default(),
+        together: SeededMap::default(),
         peeks: SeededMap::default(),
         wanted: Vec::new(),
     };
@@ -224,17 +234,30 @@ impl Walk<'_> {
             } else {
                 stack.extend(self.wanted.iter().rev());
             }
-            self.x.check()?;
-            let (most, now) = (self.limits.max_expr_nodes as u64, self.konts.len().max(self.memo.len()) as u64);
-            if now > most {
-                return Err(Error::limit("steps around assertions", most, now).of("max_expr_nodes"));
-            }
-            let (most, now) = (self.limits.max_explored_states as u64, self.contexts.len() as u64);
-            if now > most {
-                return Err(Error::limit("contexts of look-behind", most, now).of("max_explored_states"));
-            }
+            self.check()?;
         }
         Ok(self.memo.get(&root).copied().unwrap_or(Exprs::NEVER))
+    }
+
+    /// Whether the walk may go on. Asked for each step, and inside of those that may take long.
+    ///
+    /// # Errors
+    /// Those of [`Exprs::check`]; `Limit` for too many continuations or contexts.
+    pub(super) fn check(&self) -> Result<()> {
+        let (most, now) = (self.limits.max_expr_nodes as u64, self.konts.len().max(self.memo.len()) as u64);
+        if now > most {
+            return Err(Error::limit("steps around assertions", most, now).of("max_expr_nodes"));
+        }
+        let (most, now) = (self.limits.max_explored_states as u64, self.contexts.len() as u64);
+        if now > most {
+            return Err(Error::limit("contexts of look-behind", most, now).of("max_explored_states"));
+        }
+        self.x.check()
+    }
+
+    /// The same for a few of many parts. Fewer than that belong to the step that looks at them.
+    fn check_parts(&self, parts: &[NodeId]) -> Result<()> {
+        if parts.len() < PARTS_PER_STEP { Ok(()) } else { self.check() }
     }
 
     /// The expression of `k` in a context, if it is known; else it is put on the list of what is wanted.
@@ -271,17 +294,19 @@ impl Walk<'_> {
                     self.get(k, &trackers, idle)
                 }
             }
-            Kont::Loop { body, min, max, rest } => self.loop_step(key, body, (min, max), rest, &trackers, idle),
+            Kont::Loop { body, min, max, rest } => {
+                return self.loop_step(key, body, (min, max), rest, &trackers, idle);
+            }
             Kont::Node(n, rest) => {
                 if self.ast.facts(n).pure {
                     return self.pure_step(key, n, rest, &trackers, idle);
                 }
                 match self.ast.get(n).clone() {
                     Node::Cat(parts) => {
-                        let k = parts.iter().rev().fold(rest, |k, &p| self.kont(Kont::Node(p, k)));
+                        let k = self.in_turn(&parts, rest)?;
                         self.get(k, &trackers, idle)
                     }
-                    Node::Alt(parts) => self.any_of(&parts, rest, &trackers, idle),
+                    Node::Alt(parts) => return self.any_of(&parts, rest, &trackers, idle),
                     Node::Atomic(body) => {
                         let k = self.kont(Kont::Node(body, rest));
                         self.get(k, &trackers, idle)
@@ -313,13 +338,33 @@ impl Walk<'_> {
         })
     }
 
-    pub(super) fn any_of(&mut self, parts: &[NodeId], rest: KontId, trackers: &[ExprId], idle: u64) -> Option<ExprId> {
-        let mut known = Vec::with_capacity(parts.len());
-        for &p in parts {
-            let k = self.kont(Kont::Node(p, rest));
-            known.extend(self.get(k, trackers, idle));
+    /// All of `parts` in turn, and then the rest.
+    pub(super) fn in_turn(&mut self, parts: &[NodeId], rest: KontId) -> Result<KontId> {
+        let mut k = rest;
+        for parts in parts.rchunks(PARTS_PER_STEP) {
+            self.check_parts(parts)?;
+            k = parts.iter().rev().fold(k, |k, &p| self.kont(Kont::Node(p, k)));
         }
-        if self.wanted.is_empty() { Some(self.x.alt(&known)) } else { None }
+        Ok(k)
+    }
+
+    /// Any one of `parts`, and then the rest.
+    pub(super) fn any_of(
+        &mut self,
+        parts: &[NodeId],
+        rest: KontId,
+        trackers: &[ExprId],
+        idle: u64,
+    ) -> Result<Option<ExprId>> {
+        let mut known = Vec::with_capacity(parts.len());
+        for parts in parts.chunks(PARTS_PER_STEP) {
+            self.check_parts(parts)?;
+            for &p in parts {
+                let k = self.kont(Kont::Node(p, rest));
+                known.extend(self.get(k, trackers, idle));
+            }
+        }
+        Ok(if self.wanted.is_empty() { Some(self.x.alt(&known)) } else { None })
     }
 
     fn loop_step(
@@ -330,9 +375,9 @@ impl Walk<'_> {
         rest: KontId,
         trackers: &[ExprId],
         idle: u64,
-    ) -> Option<ExprId> {
+    ) -> Result<Option<ExprId>> {
         if max == 0 {
-            return self.get(rest, trackers, idle);
+            return Ok(self.get(rest, trackers, idle));
         }
         if min > 0 || max < INF {
             let max = if max == INF { INF } else { max - 1 };
@@ -340,13 +385,13 @@ impl Walk<'_> {
             let again = self.kont(Kont::Node(body, more));
             let again = self.get(again, trackers, idle);
             if min > 0 {
-                return again;
+                return Ok(again);
             }
             let rest = self.get(rest, trackers, idle);
-            return Some(self.x.alt(&[again?, rest?]));
+            return Ok(self.either(again, rest));
         }
         if !self.names.contains_key(&key) {
-            let nullable = self.accepts_end(key);
+            let nullable = self.accepts_end(key)?;
             let (n, name) = self.x.fix(nullable);
             self.names.insert(key, (n, name, false));
         }
@@ -355,6 +400,10 @@ impl Walk<'_> {
         let again = self.kont(Kont::Node(body, back));
         let again = self.get(again, trackers, idle | 1 << number);
         let rest = self.get(rest, trackers, idle);
+        Ok(self.either(again, rest))
+    }
+
+    fn either(&mut self, again: Option<ExprId>, rest: Option<ExprId>) -> Option<ExprId> {
         Some(self.x.alt(&[again?, rest?]))
     }
 }

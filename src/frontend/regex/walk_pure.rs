@@ -5,15 +5,19 @@
 //! unrolled. Else the contexts form an automaton, and the repetition is intersected with the texts that lead from
 //! here to each context.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::ast::{Node, NodeId};
-use super::set::CharSet;
-use super::walk::{ContextId, Key, Kont, KontId, Walk};
-use crate::error::{Error, Result};
+use super::set::{CharSet, Union};
+use super::walk::{ContextId, Key, Kont, KontId, PARTS_PER_STEP, Split, Walk};
+use crate::error::Result;
 use crate::ir::{ExprId, Exprs};
+use crate::work::spend;
+
+/// Trackers that are moved over a code point in the time of one step.
+const DERIVED_PER_STEP: usize = 128;
 
 impl Walk<'_> {
     /// The expression of pure node `n` and then `rest`, or `None` if something is wanted first.
@@ -41,14 +45,17 @@ impl Walk<'_> {
             }
             let unmoved = self.get(rest, trackers, idle);
             let (Some(moved), Some(unmoved)) = (moved, unmoved) else { return Ok(None) };
-            let some = self.pure.ending_in(self.x, &self.ast, n, &CharSet::full());
+            let some = self.pure.ending_in(self.x, &self.ast, n, &CharSet::full())?;
             let some = self.x.cat(some, moved);
             return Ok(Some(self.x.alt(&[some, unmoved])));
         }
         match self.ast.get(n).clone() {
             Node::Text(s) => {
                 let mut now = trackers.to_vec();
-                for c in s.chars() {
+                for (i, c) in s.chars().enumerate() {
+                    if i % PARTS_PER_STEP == PARTS_PER_STEP - 1 {
+                        self.check_derived(trackers)?;
+                    }
                     self.read(&mut now, c, f.need);
                 }
                 Ok(self.get(rest, &now, 0).map(|r| self.join(n, e, r)))
@@ -56,10 +63,10 @@ impl Walk<'_> {
             Node::Class(_) => self.split_step(key, n, rest, trackers, idle),
             _ if self.behind.short(f.need) => self.split_step(key, n, rest, trackers, idle),
             Node::Cat(parts) => {
-                let k = parts.iter().rev().fold(rest, |k, &p| self.kont(Kont::Node(p, k)));
+                let k = self.in_turn(&parts, rest)?;
                 Ok(self.get(k, trackers, idle))
             }
-            Node::Alt(parts) => Ok(self.any_of(&parts, rest, trackers, idle)),
+            Node::Alt(parts) => self.any_of(&parts, rest, trackers, idle),
             Node::Atomic(body) => {
                 let k = self.kont(Kont::Node(body, rest));
                 Ok(self.get(k, trackers, idle))
@@ -88,21 +95,46 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether the walk may go on, after it moved these trackers over some code points.
+    fn check_derived(&self, trackers: &[ExprId]) -> Result<()> {
+        spend(trackers.len() * PARTS_PER_STEP / DERIVED_PER_STEP);
+        self.check()
+    }
+
     /// The contexts for `rest` after one code point, with the code points that lead to each.
-    fn successors(&mut self, trackers: &[ExprId], rest: KontId) -> Vec<(ContextId, CharSet)> {
+    fn successors(&mut self, trackers: &[ExprId], rest: KontId) -> Result<Vec<(ContextId, Arc<CharSet>)>> {
         let need = self.facts(rest).need;
-        let mut out: Vec<(ContextId, Vec<(u32, u32)>)> = Vec::new();
+        let mut out: Vec<(ContextId, Vec<u32>)> = Vec::new();
+        let mut places: FxHashMap<ContextId, usize> = FxHashMap::default();
         for i in 0..self.behind.kinds().len() {
-            let Some((set, c)) = self.behind.kinds().get(i).cloned() else { break };
+            if i % PARTS_PER_STEP == PARTS_PER_STEP - 1 {
+                self.check_derived(trackers)?;
+            }
+            let Some(&(_, c)) = self.behind.kinds().get(i) else { break };
             let mut now = trackers.to_vec();
             self.read(&mut now, c, need);
             let to = self.context(&now, 0, rest);
-            match out.iter_mut().find(|o| o.0 == to) {
-                Some(o) => o.1.extend_from_slice(set.ranges()),
-                None => out.push((to, set.ranges().to_vec())),
+            let place = *places.entry(to).or_insert(out.len());
+            if place == out.len() {
+                out.push((to, Vec::new()));
             }
+            out[place].1.push(i as u32);
         }
-        out.into_iter().map(|(c, v)| (c, CharSet::new(v))).collect()
+        Ok(out.into_iter().map(|(to, kinds)| (to, self.together(&kinds))).collect())
+    }
+
+    /// The code points of these kinds. Many contexts tell the same ones apart.
+    fn together(&mut self, kinds: &[u32]) -> Arc<CharSet> {
+        if let Some(known) = self.together.get(kinds) {
+            return known.clone();
+        }
+        let mut set = Union::default();
+        for &i in kinds {
+            set.add(&self.behind.kinds()[i as usize].0);
+        }
+        let set = Arc::new(set.finish());
+        self.together.insert(kinds.into(), set.clone());
+        set
     }
 
     /// Splits by the last code point: exact for one code point, and where trackers depend on one only.
@@ -117,11 +149,17 @@ impl Walk<'_> {
         let split = match self.splits.get(&key) {
             Some(s) => s.clone(),
             None => {
-                let mut s = self.successors(trackers, rest);
+                let mut s = self.successors(trackers, rest)?;
                 if s.len() > 1 {
-                    s.retain(|(_, set)| self.pure.ending_in(self.x, &self.ast, n, set) != Exprs::NEVER);
+                    let mut left = Vec::with_capacity(s.len());
+                    for (c, set) in s {
+                        if self.pure.ending_in(self.x, &self.ast, n, &set)? != Exprs::NEVER {
+                            left.push((c, set));
+                        }
+                    }
+                    s = left;
                 }
-                let s: Rc<[(ContextId, CharSet)]> = s.into();
+                let s: Split = s.into();
                 self.splits.insert(key, s.clone());
                 s
             }
@@ -130,13 +168,15 @@ impl Walk<'_> {
         let empty = self.x.nullable(e);
         let unmoved = if empty { self.get(rest, trackers, idle) } else { Some(Exprs::NEVER) };
         // One part per distinct rest.
-        let mut parts: Vec<(ExprId, CharSet)> = Vec::new();
+        let mut parts: Vec<(ExprId, Vec<Arc<CharSet>>)> = Vec::new();
+        let mut places: FxHashMap<ExprId, usize> = FxHashMap::default();
         for (c, set) in split.iter() {
             let Some(r) = self.get_key((rest, *c)) else { continue };
-            match parts.iter_mut().find(|p| p.0 == r) {
-                Some(p) => p.1 = p.1.union(set),
-                None => parts.push((r, set.clone())),
+            let place = *places.entry(r).or_insert(parts.len());
+            if place == parts.len() {
+                parts.push((r, Vec::new()));
             }
+            parts[place].1.push(set.clone());
         }
         let (true, Some(unmoved)) = (self.wanted.is_empty(), unmoved) else { return Ok(None) };
         if let [(r, _)] = parts[..]
@@ -145,8 +185,10 @@ impl Walk<'_> {
             return Ok(Some(self.join(n, e, r)));
         }
         let mut all = vec![unmoved];
-        for (r, set) in parts {
-            let piece = self.pure.ending_in(self.x, &self.ast, n, &set);
+        for (r, sets) in parts {
+            let mut set = Union::default();
+            sets.iter().for_each(|s| set.add(s));
+            let piece = self.pure.ending_in(self.x, &self.ast, n, &set.finish())?;
             all.push(self.x.cat(piece, r));
         }
         Ok(Some(self.x.alt(&all)))
@@ -160,50 +202,47 @@ impl Walk<'_> {
         let mut order = vec![start];
         let mut index: FxHashMap<ContextId, usize> = FxHashMap::default();
         index.insert(start, 0);
-        let mut edges: Vec<Vec<(usize, CharSet)>> = Vec::new();
+        // From each context, where code points lead and which they are.
+        let mut edges: Vec<Vec<(usize, ExprId)>> = Vec::new();
         while let Some(&c) = order.get(edges.len()) {
             let now = self.contexts[c as usize].trackers.clone();
             let mut out = Vec::new();
-            for (to, set) in self.successors(&now, rest) {
+            for (to, set) in self.successors(&now, rest)? {
                 let fresh = order.len();
                 let i = *index.entry(to).or_insert(fresh);
                 if i == fresh {
                     order.push(to);
                 }
-                out.push((i, set));
+                out.push((i, self.pure.class(self.x, &set)));
             }
             edges.push(out);
-            let most = self.limits.max_explored_states;
-            if order.len() > most {
-                return Err(
-                    Error::limit("contexts of look-behind", most as u64, order.len() as u64).of("max_explored_states")
-                );
-            }
+            self.check()?;
         }
-        let mut rests: Vec<(ExprId, Vec<bool>)> = Vec::new();
         let mut entered = vec![false; order.len()];
         edges.iter().flatten().for_each(|e| entered[e.0] = true);
+        // One part per distinct rest, with the contexts that lead to it.
+        let mut rests: Vec<(ExprId, Vec<usize>)> = Vec::new();
+        let mut places: FxHashMap<ExprId, usize> = FxHashMap::default();
         for (i, &c) in order.iter().enumerate().filter(|(i, _)| entered[*i]) {
             let Some(r) = self.get_key((rest, c)) else { continue };
-            let new = rests.len();
-            let at = rests.iter().position(|p| p.0 == r).unwrap_or(new);
-            if at == new {
-                rests.push((r, vec![false; order.len()]));
+            let place = *places.entry(r).or_insert(rests.len());
+            if place == rests.len() {
+                rests.push((r, Vec::new()));
             }
-            rests[at].1[i] = true;
+            rests[place].1.push(i);
         }
         let (true, Some(unmoved)) = (self.wanted.is_empty(), unmoved) else { return Ok(None) };
+        let all_entered = entered.iter().filter(|e| **e).count();
+        let some = self.pure.ending_in(self.x, &self.ast, n, &CharSet::full())?;
         let mut all = vec![unmoved];
         for (r, targets) in rests {
             if r == Exprs::NEVER {
                 continue;
             }
-            let everything = targets.iter().zip(&entered).all(|(t, e)| t == e);
-            let some = self.pure.ending_in(self.x, &self.ast, n, &CharSet::full());
-            let piece = if everything {
+            let piece = if targets.len() == all_entered {
                 some
             } else {
-                let paths = self.paths(&edges, &targets);
+                let paths = self.paths(&edges, &targets)?;
                 let any = self.x.any_text();
                 // Paths read at least one code point already.
                 if e == any { paths } else { self.x.and(&[some, paths]) }
@@ -214,22 +253,22 @@ impl Walk<'_> {
     }
 
     /// The texts of one code point or more that lead from the first context of `edges` to a target.
-    fn paths(&mut self, edges: &[Vec<(usize, CharSet)>], targets: &[bool]) -> ExprId {
-        let names: Vec<(u32, ExprId)> = targets.iter().map(|&t| self.x.fix(t)).collect();
+    fn paths(&mut self, edges: &[Vec<(usize, ExprId)>], targets: &[usize]) -> Result<ExprId> {
+        let mut is_target = vec![false; edges.len()];
+        targets.iter().for_each(|&t| is_target[t] = true);
+        let names: Vec<(u32, ExprId)> = is_target.iter().map(|&t| self.x.fix(t)).collect();
         let mut first = Exprs::NEVER;
         for (i, out) in edges.iter().enumerate() {
-            let mut parts = Vec::with_capacity(out.len() + 1);
-            for (to, set) in out {
-                let c = self.x.class(&set.scalars());
-                parts.push(self.x.cat(c, names[*to].1));
-            }
+            spend(out.len() / PARTS_PER_STEP);
+            self.check()?;
+            let parts: Vec<ExprId> = out.iter().map(|&(to, c)| self.x.cat(c, names[to].1)).collect();
             let some = self.x.alt(&parts);
-            let whole = if targets[i] { self.x.alt(&[Exprs::EPS, some]) } else { some };
+            let whole = if is_target[i] { self.x.alt(&[Exprs::EPS, some]) } else { some };
             self.x.define(names[i].0, whole);
             if i == 0 {
                 first = some;
             }
         }
-        first
+        Ok(first)
     }
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{PATTERN, SCHEMA_BYTES, is_open_string, look_around, make};
+use super::{PATTERN, SOURCE_BYTES, is_open_string, look_around, make};
 use crate::automaton::lexeme::{CLOSED, Kind, StateId};
 use crate::compile::prepare;
 use crate::error::{Error, ErrorKind};
@@ -91,7 +91,7 @@ fn strings_of_short_schemas_only() {
     let with = |pattern: &str, title: &str| {
         format!(r#"{{"title": "{title}", "properties": {{"a": {{"type": "string", "pattern": "{pattern}"}}}}}}"#)
     };
-    for (text, known) in [(with("^[a-z.]+-", ""), true), (with("^[a-y.]+-", &"t".repeat(SCHEMA_BYTES)), false)] {
+    for (text, known) in [(with("^[a-z.]+-", ""), true), (with("^[a-y.]+-", &"t".repeat(SOURCE_BYTES)), false)] {
         let index = schema(&text, &v);
         let strings = open_strings(&index);
         assert_eq!(strings.len(), 1);

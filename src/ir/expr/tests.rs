@@ -18,3 +18,20 @@ fn an_arena_on_a_base_finds_what_the_base_holds() {
     assert!(small.check().is_err());
     assert!(Exprs::on(&Arc::new(x), 1_000).len() < base.len());
 }
+
+#[test]
+fn what_is_over_its_limit_takes_no_more_memory() {
+    let mut x = Exprs::new(100);
+    // The path of a trie holds all of a string.
+    assert_eq!(x.choice(&["b".to_owned(), "a".repeat(1_000)]), Exprs::NEVER);
+    assert!(x.is_over() && x.own_len() < 10, "{}", x.own_len());
+    let names = x.fixes.len();
+    for _ in 0..100 {
+        let (number, name) = x.fix(false);
+        x.define(number, name);
+    }
+    assert_eq!(x.fixes.len(), names);
+    let mut y = Exprs::new(100);
+    let text = y.choice(&["a".repeat(90)]);
+    assert!(y.check().is_ok() && y.accepts(text, "a".repeat(90).as_bytes()));
+}

@@ -1,5 +1,6 @@
 use super::*;
 use crate::random::Rng;
+use crate::work::{limited, spent};
 
 /// All strings over `ab-` of up to `most` letters.
 fn strings(most: usize) -> Vec<Vec<u8>> {
@@ -64,4 +65,42 @@ fn counts_within_counts_have_few_alternatives() {
         let alternatives = if let Expr::Alt(parts) = x.get(at) { parts.len() } else { 1 };
         assert!(alternatives <= 4, "{alternatives} after {n}");
     }
+}
+
+/// Each of these unions holds all that the one before holds, and another one.
+#[test]
+fn operands_count_as_work() {
+    let mut x = Exprs::new(1 << 20);
+    let parts: Vec<ExprId> = (0..2_000u32)
+        .map(|i| {
+            let text = x.literal(&i.to_be_bytes());
+            x.star(text)
+        })
+        .collect();
+    let steps = |x: &mut Exprs, n: usize| {
+        limited(usize::MAX, || {
+            parts[..n].iter().fold(Exprs::NEVER, |all, &p| x.alt(&[all, p]));
+            parts[..n].iter().fold(Exprs::ALL, |all, &p| x.and(&[all, p]));
+            spent()
+        })
+    };
+    let (few, many) = (steps(&mut x, 500), steps(&mut x, 2_000));
+    assert!(few > 10_000 && many > 14 * few, "{few} and {many}");
+    assert_eq!(steps(&mut x, 50), 0);
+}
+
+/// Many pairs of alternatives of which one includes the other.
+#[test]
+fn what_is_included_is_dropped_everywhere() {
+    let mut x = Exprs::new(1 << 20);
+    let c = x.literal(b"c");
+    let tail = x.opt(c);
+    let (mut big, mut all) = (Vec::new(), Vec::new());
+    for i in 0..5_000u32 {
+        let body = x.literal(&i.to_be_bytes());
+        let three = x.rep(body, 1, 3);
+        big.push(x.cat(three, tail));
+        all.extend([big[i as usize], x.rep(body, 1, 2)]);
+    }
+    assert_eq!(x.alt(&all), x.alt(&big));
 }

@@ -24,12 +24,14 @@ pub(super) fn has_length(x: &mut Exprs, text: ExprId, min: u32, max: u32, limit:
         return x.is_inhabited(text, limit);
     }
     if !x.is_boolean(text) {
-        let (lo, hi) = bounds(x, text, &mut FxHashMap::default(), 200);
-        if lo > max || hi < min {
+        let (lo, hi) = bounds(x, text);
+        // Where structure does not tell, the layers do.
+        let known = lo <= hi;
+        if known && (lo > max || hi < min) {
             return Ok(false);
         }
         // Both ends of the interval are the length of some text.
-        if (min <= lo && lo <= max) || (hi != INF && min <= hi && hi <= max) {
+        if known && ((min <= lo && lo <= max) || (hi != INF && min <= hi && hi <= max)) {
             return Ok(true);
         }
     }
@@ -84,62 +86,53 @@ pub(super) fn has_length(x: &mut Exprs, text: ExprId, min: u32, max: u32, limit:
     }
 }
 
-/// Fewest and most code points of an expression without intersection and complement; both ends are reached.
-fn bounds(x: &Exprs, e: ExprId, memo: &mut FxHashMap<ExprId, (u32, u32)>, depth: u32) -> (u32, u32) {
-    if let Some(&b) = memo.get(&e) {
-        return b;
-    }
-    if depth == 0 {
-        // An interval that decides nothing.
-        return (INF, 0);
-    }
+/// Fewest and most code points of an expression without intersection and complement; both ends are reached. More than
+/// most where structure does not tell.
+fn bounds(x: &Exprs, e: ExprId) -> (u32, u32) {
+    const UNKNOWN: (u32, u32) = (INF, 0);
     let unknown = |b: (u32, u32)| b.0 > b.1;
     let add = |a: u32, b: u32| if a == INF || b == INF { INF } else { a.saturating_add(b) };
-    let join = |out: &mut Option<(u32, u32)>, b: (u32, u32)| {
-        *out = Some(match *out {
-            None => b,
-            Some(o) if unknown(o) || unknown(b) => (INF, 0),
-            Some(o) => (o.0.min(b.0), o.1.max(b.1)),
-        });
+    let join = |out: Option<(u32, u32)>, b: (u32, u32)| match out {
+        None => Some(b),
+        Some(o) if unknown(o) || unknown(b) => Some(UNKNOWN),
+        Some(o) => Some((o.0.min(b.0), o.1.max(b.1))),
     };
-    let mut out = None;
-    match x.get(e) {
-        Expr::Eps => out = Some((0, 0)),
-        Expr::Step { nullable, edges } => {
-            if *nullable {
-                join(&mut out, (0, 0));
+    let mut known: FxHashMap<ExprId, (u32, u32)> = FxHashMap::default();
+    // Children come before their parents, so nesting takes no stack.
+    for n in x.reachable(e) {
+        let of = |e: ExprId| known.get(&e).copied().unwrap_or(UNKNOWN);
+        let out = match x.get(n) {
+            Expr::Eps => Some((0, 0)),
+            Expr::Step { nullable, edges } => {
+                let end = nullable.then_some((0, 0));
+                edges.iter().fold(end, |out, edge| {
+                    let b = of(edge.to);
+                    let inside = edge.lo >= CONTINUATION.0 && edge.hi <= CONTINUATION.1;
+                    let one = u32::from(!inside);
+                    join(out, if unknown(b) { b } else { (add(b.0, one), add(b.1, one)) })
+                })
             }
-            for edge in edges.iter() {
-                let b = bounds(x, edge.to, memo, depth - 1);
-                let inside = edge.lo >= CONTINUATION.0 && edge.hi <= CONTINUATION.1;
-                let one = u32::from(!inside);
-                join(&mut out, if unknown(b) { b } else { (add(b.0, one), add(b.1, one)) });
+            Expr::Cat(a, b) => {
+                let (a, b) = (of(*a), of(*b));
+                Some(if unknown(a) || unknown(b) { UNKNOWN } else { (add(a.0, b.0), add(a.1, b.1)) })
             }
-        }
-        Expr::Cat(a, b) => {
-            let (a, b) = (bounds(x, *a, memo, depth - 1), bounds(x, *b, memo, depth - 1));
-            out = Some(if unknown(a) || unknown(b) { (INF, 0) } else { (add(a.0, b.0), add(a.1, b.1)) });
-        }
-        Expr::Alt(v) => v.iter().for_each(|&p| {
-            let b = bounds(x, p, memo, depth - 1);
-            join(&mut out, b);
-        }),
-        Expr::Rep { body, min, max } => {
-            let b = bounds(x, *body, memo, depth - 1);
-            let most = if b.1 == 0 {
-                0
-            } else if *max == INF || b.1 == INF {
-                INF
-            } else {
-                b.1.checked_mul(*max).unwrap_or(INF)
-            };
-            out = Some(if unknown(b) { b } else { (b.0.saturating_mul(*min), most) });
-        }
-        Expr::Never | Expr::And(_) | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => out = Some((INF, 0)),
+            Expr::Alt(v) => v.iter().fold(None, |out, &p| join(out, of(p))),
+            Expr::Rep { body, min, max } => {
+                let b = of(*body);
+                let most = if b.1 == 0 {
+                    0
+                } else if *max == INF || b.1 == INF {
+                    INF
+                } else {
+                    b.1.checked_mul(*max).unwrap_or(INF)
+                };
+                Some(if unknown(b) { b } else { (b.0.saturating_mul(*min), most) })
+            }
+            Expr::Never | Expr::And(_) | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => None,
+        };
+        known.insert(n, out.unwrap_or(UNKNOWN));
     }
-    let out = out.unwrap_or((INF, 0));
-    memo.insert(e, out);
-    out
+    known.get(&e).copied().unwrap_or(UNKNOWN)
 }
 
 /// The texts that `e` accepts, of which there must be few: see [`count`].
