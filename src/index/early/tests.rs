@@ -84,6 +84,17 @@ fn states_without_end_take_bounded_memory() {
     assert!(held < 7 << 20, "{held} bytes");
 }
 
+/// A state of a long pattern may take as long as a compile.
+#[test]
+fn masks_of_short_patterns_only() {
+    let v = vocabulary();
+    for (body, length, known) in [("[a-w.]+-", SOURCE_BYTES - 20, true), ("[a-v.]+-", SOURCE_BYTES, false)] {
+        let index = pattern(&format!("{body}(?#{})", "t".repeat(length)), &v);
+        let l = lexeme(&index);
+        assert_eq!(is_known(&index, l, l.lexeme.start(), 0), known, "{length} bytes");
+    }
+}
+
 #[test]
 fn strings_of_short_schemas_only() {
     let v = vocabulary();
