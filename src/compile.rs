@@ -73,7 +73,8 @@ pub fn rehearse(vocabulary: &Arc<Vocabulary>) {
 }
 
 impl Index {
-    /// Every text that `pattern` matches as a whole. Masks near its start that would take long are made as well.
+    /// Every text that `pattern` matches as a whole. Of a short one, masks near its start that would take long are made
+    /// as well.
     ///
     /// # Errors
     /// `Pattern` for bad syntax and `Unsupported` for what is not regular, both with the offset; `Unsatisfiable` if

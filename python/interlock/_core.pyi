@@ -205,11 +205,13 @@ class Limits:
 
     @property
     def max_depth(self) -> int:
-        """Nesting of groups in a pattern or of values in a schema; by default 1,000."""
+        """Nesting of groups in a pattern or of values in a schema; by default 1,000. No more than 10,000 of groups and
+        2,000 of values, whatever it is.
+        """
 
     @property
     def max_expr_nodes(self) -> int:
-        """Nodes of the expression arena; by default 1,500,000, which are about 100 MB."""
+        """Nodes of the expression arena, and of a pattern before; by default 1,500,000, which are about 100 MB."""
 
     @property
     def max_explored_states(self) -> int:
@@ -337,8 +339,8 @@ class Index:
         regular language, ``UnsatisfiableError`` if it accepts nothing that the vocabulary can spell, ``LimitError`` if
         it is too much work, ``ArgumentError`` for an unknown option.
 
-        Masks near the pattern's start that would take long are made as well, ten at most: some tens of microseconds
-        for most patterns, milliseconds for few.
+        Of a pattern of at most 4 KiB, masks near its start that would take long are made as well, ten at most: some
+        tens of microseconds for most patterns, milliseconds for few.
         """
 
     @classmethod

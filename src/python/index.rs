@@ -155,8 +155,8 @@ impl PyIndex {
     /// regular language, ``UnsatisfiableError`` if it accepts nothing that the vocabulary can spell, ``LimitError`` if
     /// it is too much work, ``ArgumentError`` for an unknown option.
     ///
-    /// Masks near the pattern's start that would take long are made as well, ten at most: some tens of microseconds
-    /// for most patterns, milliseconds for few.
+    /// Of a pattern of at most 4 KiB, masks near its start that would take long are made as well, ten at most: some
+    /// tens of microseconds for most patterns, milliseconds for few.
     #[classmethod]
     #[pyo3(signature = (pattern, vocabulary, dialect="python", flags="", limits=None, cancel=None))]
     fn from_regex(
