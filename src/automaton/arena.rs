@@ -6,6 +6,7 @@
 //! nodes that did not change them. Everything is an index into plain vectors; a node is a few words.
 
 use super::agreeing::Agreeing;
+use super::apart::Apart;
 use super::elements::Elements;
 use super::lexeme::StateId;
 use super::program::Gap;
@@ -181,9 +182,8 @@ pub struct Arena {
     pub agreeing: Agreeing,
     /// Set while what was read of an element is not known: uniqueness is checked only in arrays that are opened then.
     pub unchecked: bool,
-    /// Arrays of unique elements whose open element differs from all others, however it goes on. It holds as long as
-    /// its owner does not go back.
-    pub apart: smallvec::SmallVec<[NodeId; 4]>,
+    /// Arrays of unique elements whose open element differs from all others, however it goes on.
+    pub apart: Apart,
     /// The trace before the byte that is being stepped.
     pub trace: u32,
     /// While ways to end an element of an array are tried: that array. Only arrays inside the element are asked whether
@@ -236,7 +236,7 @@ impl Arena {
     pub fn truncate(&mut self, mark: &Mark) {
         let m = &mark.0;
         self.nodes.truncate(m[0] as usize);
-        self.apart.retain(|a| *a < m[0]);
+        self.apart.truncate(m[0]);
         self.rules.truncate(m[1] as usize);
         self.scalars.truncate(m[2] as usize);
         self.arrays.truncate(m[3] as usize);
@@ -335,6 +335,7 @@ impl Arena {
             + self.keys.capacity() * size_of::<KeyByte>()
             + self.elements.memory_bytes()
             + self.agreeing.memory_bytes()
+            + self.apart.memory_bytes()
             + self.ordered.memory_bytes()
     }
 }

@@ -13,6 +13,7 @@
 //!   distances ([`farthest`], [`least`]).
 
 pub mod agreeing;
+pub mod apart;
 pub mod append;
 pub mod arena;
 pub mod beyond;

@@ -78,7 +78,7 @@ impl Rests {
 }
 
 /// The strings among the elements of an array, ascending, for who asks again and again. It holds as long as its owner
-/// does not go back.
+/// does not go back to before one of them.
 #[derive(Clone)]
 pub struct Sorted {
     /// The array's last element, as [`Node::seen`].
@@ -88,6 +88,13 @@ pub struct Sorted {
     raw: bool,
     /// A lexeme that accepts all of the texts.
     lexeme: Option<u32>,
+}
+
+impl Sorted {
+    /// Whether all elements that were looked at are among the first `len`.
+    pub fn is_among(&self, len: usize) -> bool {
+        (self.last as usize) < len
+    }
 }
 
 /// Where a text ends that is read beside a canonical one.
@@ -109,7 +116,7 @@ impl Frames<'_> {
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
             let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
-            if open && !self.arena.apart.contains(&at) {
+            if open && !self.arena.apart.has(at) {
                 arrays.push(at);
             }
             at = n.parent;
@@ -122,7 +129,7 @@ impl Frames<'_> {
         {
             // Before it begins, an element may still become anything.
             if found.range.is_empty() && found.sub != Sub::Open {
-                self.arena.apart.push(array);
+                self.arena.apart.note(array, top);
             }
             return found;
         }
@@ -130,7 +137,7 @@ impl Frames<'_> {
         arrays.retain(|array| {
             let any = self.repeats_of(top, *array, &mut out) > 0;
             if !any && keep {
-                self.arena.apart.push(*array);
+                self.arena.apart.note(*array, top);
             }
             any
         });
@@ -470,7 +477,7 @@ impl Frames<'_> {
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize).filter(|_| at >= settled) {
             let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.count > 0;
-            if open && !n.spelled && !self.arena.apart.contains(&at) {
+            if open && !n.spelled && !self.arena.apart.has(at) {
                 let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
                 let watched = items.iter().any(|i| self.program.arrays[i.shape as usize].watched);
                 if watched && !(asked && at != top && self.exceeds(at, self.variety(top, at))) {

@@ -190,7 +190,7 @@ impl Frames<'_> {
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
             let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
-            if open && !self.is_unchecked(n) && !self.arena.apart.contains(&at) {
+            if open && !self.is_unchecked(n) && !self.arena.apart.has(at) {
                 let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
                 if items.iter().any(|i| self.program.arrays[i.shape as usize].watched) {
                     out.push(at);

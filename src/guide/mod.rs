@@ -362,13 +362,12 @@ impl Guide {
     }
 
     fn go_back_to(&mut self, before: u32, mark: &Mark) {
-        self.last.known.clear();
         self.run = None;
         match &mut self.position {
             Position::Pattern(s) => *s = before,
             Position::Document { arena, top } => {
                 arena.truncate(mark);
-                arena.apart.clear();
+                self.last.known.go_back(arena);
                 *top = before;
             }
             // States of tables have 16 bits.

@@ -109,6 +109,14 @@ impl Known {
         self.sorted = None;
     }
 
+    /// Forgets what does not hold where a guide went back to.
+    pub fn go_back(&mut self, arena: &Arena) {
+        // An array has the elements that it had as long as none of them is gone.
+        let sorted = self.sorted.take().filter(|sorted| sorted.is_among(arena.elements.len()));
+        self.clear();
+        self.sorted = sorted;
+    }
+
     /// What was found before, if that is at hand.
     fn answer(&self, below: u32, unnamed: bool, unchecked: bool, content: Option<&Content>) -> Option<&Answer> {
         let asked = (below, unnamed, unchecked, content?);
