@@ -110,8 +110,8 @@ enum End<'t> {
 impl Frames<'_> {
     /// How the bytes after `top` may lead to an element that its array has, for every array of unique elements with one
     /// open. With `keep`, where `top` is where a guide stands, arrays whose elements differ from all others are noted.
-    /// `sorted` is what was found before.
-    pub fn repeats(&mut self, top: NodeId, keep: bool, sorted: &mut Option<Sorted>) -> Repeats {
+    /// `sorted` is what was found before, and is added to where it lasts: of elements among the first `settled`.
+    pub fn repeats(&mut self, top: NodeId, keep: bool, settled: u32, sorted: &mut Option<Sorted>) -> Repeats {
         let mut arrays: SmallVec<[NodeId; 2]> = SmallVec::new();
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
@@ -124,11 +124,11 @@ impl Frames<'_> {
         let node = self.arena.nodes[top as usize];
         if let [array] = *arrays
             && array == node.parent
-            && keep
+            && (keep || self.arena.nodes[array as usize].seen < settled)
             && let Some(found) = self.repeats_of_strings(top, array, sorted)
         {
             // Before it begins, an element may still become anything.
-            if found.range.is_empty() && found.sub != Sub::Open {
+            if keep && found.range.is_empty() && found.sub != Sub::Open {
                 self.arena.apart.note(array, top);
             }
             return found;

@@ -231,7 +231,7 @@ impl<'a> Masker<'a> {
     fn fill_at(&mut self, top: NodeId) {
         if self.unique && self.frames.program.has_watched {
             // What differs from all other elements need not be watched.
-            self.frames.repeats(top, true, &mut self.known.sorted);
+            self.frames.repeats(top, true, self.known.elements, &mut self.known.sorted);
         }
         self.fill(top);
     }

@@ -30,7 +30,8 @@ impl Masker<'_> {
         if !self.unique {
             return part(self);
         }
-        let repeats = self.frames.repeats(top, top < self.known.nodes, &mut self.known.sorted);
+        let known = &mut *self.known;
+        let repeats = self.frames.repeats(top, top < known.nodes, known.elements, &mut known.sorted);
         let outer = (self.exact, self.repeated_raw);
         (self.exact, self.repeated_raw) = (self.exact || repeats.unknown, repeats.raw);
         part(self);
