@@ -54,18 +54,18 @@ impl Lexeme {
         Some(texts.fold(0, u64::saturating_add))
     }
 
-    /// Whether `rest` is a text that may follow a state which lists its texts, in whatever spelling.
+    /// Whether `rest` is a text that may follow a state, in whatever spelling, where [`num_spelled`](Self::num_spelled)
+    /// counts its texts.
     pub fn spells(&self, id: StateId, rest: &[u8]) -> bool {
-        let Some((list, (mut expr, sub))) = self.list(id) else { return false };
+        let Some((list, (expr, sub))) = self.list(id) else { return false };
         if !matches!(sub, Sub::Open | Sub::Plain) && !rest.first().is_some_and(|&b| list.is_pending(sub, b)) {
             return false;
         }
-        for &byte in rest {
-            let Some((_, edges)) = list.at(expr) else { return false };
-            let Some(edge) = edges.iter().find(|e| (e.lo..=e.hi).contains(&byte)) else { return false };
-            expr = edge.to;
-        }
-        list.at(expr).is_some_and(|at| at.0)
+        drop(list);
+        // Only what comes next is listed for certain.
+        let mut b = self.lock();
+        let end = rest.iter().fold(expr, |expr, &byte| b.exprs.derive(expr, byte));
+        b.exprs.nullable(end)
     }
 }
 

@@ -86,3 +86,16 @@ fn a_text_that_is_read_to_its_only_end_can_only_be_closed() {
     let l = Lexeme::compile(&exprs, expr, bounded, reach, &Limits::default()).expect("small").expect("not empty");
     assert!(!l.only_closes("\"abc".bytes().fold(l.start(), |s, b| l.next(s, b))));
 }
+
+#[test]
+fn what_follows_a_listed_character_need_not_be_listed() {
+    let mut exprs = Exprs::new(1 << 16);
+    let expr = exprs.choice(&["aé", "ab", "a", "0"]);
+    let reach = Reach { digits: 8, word: 8, any: 8 };
+    let kind = Kind::Text { min: 0, max: INF };
+    let l = Lexeme::compile(&exprs, expr, kind, reach, &Limits::default()).expect("small").expect("not empty");
+    let begun = "\"\\u006".bytes().fold(l.start(), |s, b| l.next(s, b));
+    assert_eq!(l.num_spelled(begun), Some(3));
+    let spelled = |text: &str| l.spells(begun, text.as_bytes());
+    assert_eq!(["aé", "ab", "a", "0", "é", "abc"].map(spelled), [true, true, true, false, false, false]);
+}
