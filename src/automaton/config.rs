@@ -143,7 +143,7 @@ impl<'a> Frames<'a> {
             }
         }
         if program.has_unique {
-            self.keep_unused(node.parent, start, 0, byte);
+            self.keep_unused(node.parent, None, start, 0, byte);
         }
         let len = self.arena.scalars.len() as u32 - start;
         let seen = set.filter(|_| byte == b'"').map_or(NO_SET, |(number, _)| number);
@@ -212,7 +212,7 @@ impl<'a> Frames<'a> {
             return Some(if closed.is_empty() { NONE } else { self.finish(node.parent, &closed, Some(byte)) });
         }
         if self.program.has_unique {
-            self.keep_unused(node.parent, start, count, byte);
+            self.keep_unused(node.parent, Some(&node), start, count, byte);
         }
         let len = self.arena.scalars.len() as u32 - start;
         if len > 0 || seen != NO_SET {

@@ -4,13 +4,18 @@
 //! by going back, or that is only tried, shares the beginning of its list with others. Comparing a value with all of
 //! them takes as long as the array, for each way to end each token of a mask, so the list that is asked most is
 //! *indexed*: by a table of all elements from one of them on back to the first. The elements after that one are
-//! compared one by one, and when they are more than a few they join the table.
+//! compared one by one, and when they are more than a few they join the table. How many begin alike is asked as well,
+//! and found in the same way ([`in_order`]).
+
+mod in_order;
 
 use std::hash::Hasher;
 
 use hashbrown::HashTable;
 
 use crate::hash::seeded;
+pub use in_order::GoesOn;
+use in_order::Order;
 
 /// Elements that are compared one by one.
 const NEAR: usize = 16;
@@ -23,17 +28,27 @@ pub struct Element {
     /// Its canonical text.
     pub value: Box<[u8]>,
     hash: u64,
+    /// Whether it belongs to the lexeme that was asked about last.
+    belongs: Option<(u32, bool)>,
 }
 
 impl Element {
     /// An element behind `before`.
     pub fn new(before: u32, value: Box<[u8]>) -> Self {
         let hash = hash(&value);
-        Element { before, value, hash }
+        Element { before, value, hash, belongs: None }
     }
 
     fn is(&self, hash: u64, value: &[u8]) -> bool {
         self.hash == hash && *self.value == *value
+    }
+
+    /// Whether it is a string of a lexeme, which `accepts` says of a value.
+    fn belongs(&mut self, lexeme: u32, accepts: impl Fn(&[u8]) -> bool) -> bool {
+        let known = self.belongs.filter(|known| known.0 == lexeme);
+        known
+            .unwrap_or_else(|| *self.belongs.insert((lexeme, self.value.starts_with(b"\"\"") && accepts(&self.value))))
+            .1
     }
 }
 
@@ -44,11 +59,12 @@ pub struct Elements {
     /// The elements from `indexed` on, by their values; none where that is `u32::MAX`.
     table: HashTable<u32>,
     indexed: u32,
+    orders: Vec<Order>,
 }
 
 impl Default for Elements {
     fn default() -> Self {
-        Elements { list: Vec::new(), table: HashTable::new(), indexed: u32::MAX }
+        Elements { list: Vec::new(), table: HashTable::new(), indexed: u32::MAX, orders: Vec::new() }
     }
 }
 
@@ -63,6 +79,7 @@ impl Elements {
         self.list.capacity() * size_of::<Element>()
             + self.list.iter().map(|e| e.value.len()).sum::<usize>()
             + self.table.allocation_size()
+            + self.orders.iter().map(Order::memory_bytes).sum::<usize>()
     }
 
     /// An element by its number; `None` for `u32::MAX`, which stands before the first one of an array.
@@ -92,6 +109,7 @@ impl Elements {
                 self.table.clear();
                 self.indexed = u32::MAX;
             }
+            self.orders.retain(|order| order.is_among(len));
         }
     }
 

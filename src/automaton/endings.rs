@@ -1,11 +1,12 @@
 //! How a scalar may end: how many values are left, and which.
 //!
 //! An element of an array of unique elements must have a way to go on that the array does not have yet. Mostly there are
-//! more ways than elements, which is counted; where few are left they are listed and compared. Counts are lower bounds
-//! for numbers, which have several spellings of a value, and exact for strings up to more than any array uses up.
+//! more ways than elements, which is counted. Counts are lower bounds for numbers, which have several spellings of a
+//! value; where few are left they are listed and compared. For strings counts are exact up to more than any array uses
+//! up, so what is left is compared with how many elements begin alike, however long the strings are.
 
 use std::hash::Hash;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use super::program::Program;
@@ -18,6 +19,9 @@ const MANY: u64 = 4_096;
 /// No number has more spellings: zero, with either sign, with and without a fraction.
 pub const SPELLINGS: u64 = 66;
 
+/// Numbers of texts, by a lexeme, a state and a count of code points.
+type Counts = SeededMap<(u32, u32, u32), u64>;
+
 type List = Arc<[Box<[u8]>]>;
 type Texts = Option<List>;
 
@@ -29,17 +33,17 @@ pub struct Ending {
     pub rest: Box<[u8]>,
 }
 
-/// Values that are remembered, in all lists; all are made again when there are more.
-const MOST_VALUES: usize = 1 << 18;
-
-/// Lists of values, by a lexeme and the bytes that were read of it, and how many values they have.
-type Values = (SeededMap<(u32, Box<[u8]>), Arc<[Ending]>>, usize);
-
 /// The same for strings, which are spelled in one way.
 const MANY_TEXTS: u64 = 512;
 
-/// Lists that are remembered; all are made again when there are more.
-const MOST_LISTS: usize = 1 << 12;
+/// Bytes of lists that are remembered, of texts and of values; all are made again when there are more.
+const LISTS_BYTES: usize = 16 << 20;
+/// What a list and each of its texts takes beside the bytes of the texts.
+const ENTRY: usize = 128;
+const OVERHEAD: usize = 32;
+
+/// Numbers that are remembered; all are found again when there are more.
+const MOST_NUMBERS: usize = 1 << 12;
 const MOST_COUNTS: usize = 1 << 18;
 
 /// More ways to end than any array uses up are not counted. An array has fewer than 2^32 elements.
@@ -57,14 +61,55 @@ const ROOMY: u32 = 48;
 /// Memo: for a lexeme, a state and a count of code points, the byte strings that end it; and how many there are.
 #[derive(Default)]
 pub struct Endings {
-    texts: Mutex<SeededMap<(u32, u32, u32), List>>,
-    counts: Mutex<SeededMap<(u32, u32, u32, bool), u64>>,
+    texts: Lists<(u32, u32, u32), List>,
+    counts: Mutex<Counts>,
     /// For a number or word and its state, how many byte strings end it at least after any one token, and how many
     /// decimals.
     least: Mutex<SeededMap<(u32, u32), (u64, u64)>>,
     /// For a number and its state, how many decimals end it at least.
     decimals: Mutex<SeededMap<(u32, u32), u64>>,
-    values: Mutex<Values>,
+    /// By a lexeme and the bytes that were read of it.
+    values: Values,
+}
+
+type Values = Lists<(u32, Box<[u8]>), Arc<[Ending]>>;
+
+/// Lists that are remembered, and how many bytes they take.
+struct Lists<K, V>(Mutex<(SeededMap<K, V>, usize)>);
+
+impl<K, V> Default for Lists<K, V> {
+    fn default() -> Self {
+        Lists(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> Lists<K, V> {
+    /// What is remembered under a key, or `make` makes, with the bytes of it; another thread may make it as well.
+    fn get_or(&self, key: K, make: impl FnOnce() -> (V, usize)) -> V {
+        let lock = || self.0.lock().unwrap_or_else(|p| p.into_inner());
+        if let Some(known) = lock().0.get(&key) {
+            return known.clone();
+        }
+        let (made, bytes) = make();
+        let mut memo = lock();
+        if memo.1 + bytes > LISTS_BYTES {
+            *memo = Default::default();
+        }
+        memo.1 += bytes;
+        memo.0.insert(key, made.clone());
+        made
+    }
+}
+
+impl Endings {
+    /// The numbers of texts that are known, with room for more.
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        let mut counts = self.counts.lock().unwrap_or_else(|p| p.into_inner());
+        if counts.len() > MOST_COUNTS {
+            counts.clear();
+        }
+        counts
+    }
 }
 
 impl Program {
@@ -77,41 +122,41 @@ impl Program {
                 return None;
             }
             let list = || shortest_spellings(members(l, state, u64::MAX).unwrap_or_default());
-            return Some(remembered(&self.endings.texts, (lexeme, state, 0), list));
+            return Some(self.listed((lexeme, state, 0), list));
         }
         let count = if l.is_bounded() { count } else { 0 };
         if self.num_texts(lexeme, state, count) > MANY_TEXTS.max(u64::from(used) + 1) {
             return None;
         }
-        Some(remembered(&self.endings.texts, (lexeme, state, count), || texts(l, state, count)))
+        Some(self.listed((lexeme, state, count), || texts(l, state, count)))
+    }
+
+    fn listed(&self, place: (u32, u32, u32), make: impl FnOnce() -> List) -> List {
+        self.endings.texts.get_or(place, || {
+            let made = make();
+            let bytes = made.iter().map(|text| text.len() + OVERHEAD).sum::<usize>() + ENTRY;
+            (made, bytes)
+        })
     }
 
     /// The values that a lexeme may become which has read `before`, without blanks in front of it, and stands in `state`
     /// after `count` code points, each once; `None` as [`endings`](Self::endings).
     pub fn values(&self, lexeme: u32, state: u32, count: u32, used: u32, before: &[u8]) -> Option<Arc<[Ending]>> {
         let texts = self.endings(lexeme, state, count, used)?;
-        let lock = || self.endings.values.lock().unwrap_or_else(|p| p.into_inner());
-        let key = (lexeme, Box::from(before));
-        if let Some(known) = lock().0.get(&key) {
-            return Some(known.clone());
-        }
-        let mut known: SeededSet<Box<[u8]>> = SeededSet::default();
-        let mut all = Vec::new();
-        for rest in &*texts {
-            let whole = [before, rest].concat();
-            let value = canonical(&whole).unwrap_or_else(|| whole.into());
-            if known.insert(value.clone()) {
-                all.push(Ending { value, rest: rest.clone() });
+        Some(self.endings.values.get_or((lexeme, Box::from(before)), || {
+            let mut known: SeededSet<Box<[u8]>> = SeededSet::default();
+            let mut all = Vec::new();
+            for rest in &*texts {
+                let whole = [before, rest].concat();
+                let value = canonical(&whole).unwrap_or_else(|| whole.into());
+                if known.insert(value.clone()) {
+                    all.push(Ending { value, rest: rest.clone() });
+                }
             }
-        }
-        let all: Arc<[Ending]> = all.into();
-        let mut memo = lock();
-        if memo.1 + all.len() > MOST_VALUES || memo.0.len() > MOST_LISTS {
-            *memo = Values::default();
-        }
-        memo.1 += all.len();
-        memo.0.insert(key, all.clone());
-        Some(all)
+            let size = |ending: &Ending| ending.value.len() + ending.rest.len() + 2 * OVERHEAD;
+            let bytes = all.iter().map(size).sum::<usize>() + before.len() + ENTRY;
+            (all.into(), bytes)
+        }))
     }
 
     /// Whether so many values end a lexeme from a state that `used` others are not all of them. False where that is not
@@ -158,25 +203,51 @@ impl Program {
     }
 
     /// How many texts end a text lexeme; `u64::MAX` where that is more than any array can use up.
-    fn num_texts(&self, lexeme: u32, state: u32, count: u32) -> u64 {
+    pub(super) fn num_texts(&self, lexeme: u32, state: u32, count: u32) -> u64 {
         let l = &self.lexemes[lexeme as usize];
-        if let Some(n) = l.num_texts(state).or_else(|| l.num_spelled(state)) {
+        if let Some(n) = l.num_texts(state) {
             return n;
+        }
+        let source = l.state(state);
+        if l.is_open(source) {
+            return self.num_texts(lexeme, l.next(state, b'"'), count);
+        }
+        if !source.is_plain() {
+            return self.num_escaped(lexeme, state, count);
         }
         // One more character of any text is more than many.
         if (l.is_any_text() && l.room(count) > 0) || (l.room(count) > ROOMY && l.residual_size(state) == u64::MAX) {
             return u64::MAX;
         }
-        let mut counts = self.endings.counts.lock().unwrap_or_else(|p| p.into_inner());
-        if counts.len() > MOST_COUNTS {
-            counts.clear();
+        let mut counts = self.endings.counts();
+        count_texts(l, lexeme, (state, count), &mut counts, 0)
+    }
+
+    /// The same in an escape, by the characters that it may become.
+    fn num_escaped(&self, lexeme: u32, state: u32, count: u32) -> u64 {
+        let place = (lexeme, state, count);
+        if let Some(&known) = self.endings.counts().get(&place) {
+            return known;
         }
-        let begun = !l.state(state).is_plain();
-        match count_texts(l, lexeme, (state, count, begun), &mut counts, 0) {
-            // An escape that was begun may go on to one text in two ways.
-            n if begun && n != u64::MAX && state != l.start() => n / 2,
-            n => n,
-        }
+        let l = &self.lexemes[lexeme as usize];
+        // The character was counted where the escape began.
+        let ways = l.after_escape(state).into_iter().filter(|way| l.live_at(l.state(way.0), count));
+        let n =
+            ways.map(|(to, ways)| self.num_texts(lexeme, to, count).saturating_mul(ways)).fold(0, u64::saturating_add);
+        let n = if n >= ENOUGH { u64::MAX } else { n };
+        self.endings.counts().insert(place, n);
+        n
+    }
+
+    /// How many byte strings end a number or word from a state, or how many texts a string. `None` for more than any
+    /// array uses up.
+    pub(super) fn num_ends(&self, lexeme: u32, state: u32, count: u32) -> Option<u64> {
+        let l = &self.lexemes[lexeme as usize];
+        let n = match l.kind() {
+            LexemeKind::Raw => l.residual_size(state),
+            _ => self.num_texts(lexeme, state, if l.is_bounded() { count } else { 0 }),
+        };
+        Some(n).filter(|n| *n != u64::MAX)
     }
 
     /// How many different values end a lexeme at least where [`endings`](Self::endings) does not list them.
@@ -200,7 +271,7 @@ fn remembered<K: Eq + Hash, V: Clone>(memo: &Mutex<SeededMap<K, V>>, key: K, mak
     }
     let made = make();
     let mut memo = lock();
-    if memo.len() > MOST_LISTS {
+    if memo.len() > MOST_NUMBERS {
         memo.clear();
     }
     memo.insert(key, made.clone());
@@ -257,24 +328,23 @@ fn shortest_spellings(texts: Arc<[Box<[u8]>]>) -> Arc<[Box<[u8]>]> {
 /// one way: without escapes for what needs none. An escape that was begun before is ended in every way that spells
 /// something else: `begun` says that it was.
 pub(super) fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8, u32, u32)> {
-    let (source, classes) = (l.state(state), l.byte_classes());
-    let (mut class, mut to) = (classes[0], l.next_from(state, source, 0));
+    let source = l.state(state);
     let mut out = Vec::new();
-    for b in 0..=255u8 {
-        if classes[b as usize] != class {
-            (class, to) = (classes[b as usize], l.next_from(state, source, b));
-        }
+    for (first, last) in l.byte_runs() {
+        let to = l.next_from(state, source, first);
         if to == DEAD {
             continue;
         }
-        let next = count.saturating_add(l.starts_char(source, b) as u32);
-        let live = match to {
-            CLOSED => l.may_close(count),
-            _ if !l.spells_once(source, b, begun) => false,
-            _ => l.live_at(l.state(to), next),
-        };
-        if live {
-            out.push((b, to, next));
+        for b in first..=last {
+            let next = count.saturating_add(l.starts_char(source, b) as u32);
+            let live = match to {
+                CLOSED => l.may_close(count),
+                _ if !l.spells_once(source, b, begun) => false,
+                _ => l.live_at(l.state(to), next),
+            };
+            if live {
+                out.push((b, to, next));
+            }
         }
     }
     out
@@ -282,51 +352,45 @@ pub(super) fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8
 
 /// How many texts complete a text lexeme, `u64::MAX` where that is [`ENOUGH`] or there are too many to follow. The ways
 /// of the last few characters are enough, so states and lengths that are many are hardly ever all looked at.
-fn count_texts(
-    l: &Lexeme,
-    id: u32,
-    (state, count, begun): (u32, u32, bool),
-    memo: &mut SeededMap<(u32, u32, u32, bool), u64>,
-    depth: u32,
-) -> u64 {
+fn count_texts(l: &Lexeme, id: u32, (state, count): (u32, u32), memo: &mut Counts, depth: u32) -> u64 {
     if let Some(n) = l.num_texts(state) {
         return n;
     }
-    if let Some(&n) = memo.get(&(id, state, count, begun)) {
+    if let Some(&n) = memo.get(&(id, state, count)) {
         return n;
     }
     if depth > 4 * ROOMY + 64 {
         return u64::MAX;
     }
     // A loop without a bound comes back here before it is known.
-    memo.insert((id, state, count, begun), if l.is_bounded() { 0 } else { u64::MAX });
-    let mut n = 0u64;
-    for (_, to, next) in onward(l, state, count, begun) {
-        n = n.saturating_add(match to {
-            CLOSED => 1,
-            _ => count_texts(l, id, (to, next, begun && !l.state(to).is_plain()), memo, depth + 1),
-        });
+    memo.insert((id, state, count), if l.is_bounded() { 0 } else { u64::MAX });
+    let mut n = u64::from(l.state(state).accepting && l.may_close(count));
+    for (to, bytes, begins) in l.ways(state) {
+        let next = count.saturating_add(begins.into());
+        if l.live_at(l.state(to), next) {
+            n = n.saturating_add(count_texts(l, id, (to, next), memo, depth + 1).saturating_mul(bytes));
+        }
         if n >= ENOUGH {
             n = u64::MAX;
             break;
         }
     }
-    memo.insert((id, state, count, begun), n);
+    memo.insert((id, state, count), n);
     n
 }
 
-/// All of those texts.
-fn texts(l: &Lexeme, state: u32, count: u32) -> Arc<[Box<[u8]>]> {
+/// All texts that complete a text lexeme. They share one path: with a copy at every character, a long text would take
+/// its square.
+fn texts(l: &Lexeme, state: u32, count: u32) -> List {
     let mut out: Vec<Box<[u8]>> = Vec::new();
-    let mut stack = vec![(state, count, !l.state(state).is_plain(), Vec::new())];
-    while let Some((s, n, begun, text)) = stack.pop() {
+    let mut path = Vec::new();
+    let mut stack = vec![(state, count, !l.state(state).is_plain(), 0, 0)];
+    while let Some((s, n, begun, depth, byte)) = stack.pop() {
+        go_to(&mut path, depth, byte);
         for (b, to, next) in onward(l, s, n, begun) {
-            let mut t: Vec<u8> = text.clone();
-            t.push(b);
-            if to == CLOSED {
-                out.push(t.into_boxed_slice());
-            } else {
-                stack.push((to, next, begun && !l.state(to).is_plain(), t));
+            match to {
+                CLOSED => out.push([path.as_slice(), &[b]].concat().into()),
+                _ => stack.push((to, next, begun && !l.state(to).is_plain(), depth + 1, b)),
             }
         }
     }
@@ -339,25 +403,30 @@ pub fn members(l: &Lexeme, state: u32, most: u64) -> Texts {
         return None;
     }
     let mut out: Vec<Box<[u8]>> = Vec::new();
-    let mut stack = vec![(state, Vec::new())];
-    while let Some((s, text)) = stack.pop() {
-        if l.state(s).accepting {
-            out.push(text.clone().into_boxed_slice());
+    let mut path = Vec::new();
+    let mut stack = vec![(state, 0, 0)];
+    while let Some((s, depth, byte)) = stack.pop() {
+        go_to(&mut path, depth, byte);
+        let state = l.state(s);
+        if state.accepting {
+            out.push(path.as_slice().into());
         }
-        let (state, classes) = (l.state(s), l.byte_classes());
-        let (mut class, mut to) = (classes[0], l.next_from(s, state, 0));
-        for b in 0..=255u8 {
-            if classes[b as usize] != class {
-                (class, to) = (classes[b as usize], l.next_from(s, state, b));
-            }
+        for (first, last) in l.byte_runs() {
+            let to = l.next_from(s, state, first);
             if to > CLOSED {
-                let mut t = text.clone();
-                t.push(b);
-                stack.push((to, t));
+                stack.extend((first..=last).map(|b| (to, depth + 1, b)));
             }
         }
     }
     Some(out.into())
+}
+
+/// Makes a path one of `depth` bytes that ends with `byte`: of a way that branches off where the path had one less.
+fn go_to(path: &mut Vec<u8>, depth: usize, byte: u8) {
+    if let Some(before) = depth.checked_sub(1) {
+        path.truncate(before);
+        path.push(byte);
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 
 mod alike;
 mod copy;
+mod decoded;
 mod derive;
 mod lasting;
 mod list;
@@ -154,6 +155,8 @@ struct Shared {
     read_bytes: OnceLock<ByteSet>,
     /// See [`Lexeme::is_text`].
     is_text: OnceLock<bool>,
+    /// See [`Lexeme::byte_runs`].
+    runs: OnceLock<Box<[(u8, u8)]>>,
 }
 
 /// See the module's story.
@@ -262,6 +265,7 @@ impl Lexeme {
                 least: AtomicUsize::new(0),
                 read_bytes: OnceLock::new(),
                 is_text: OnceLock::new(),
+                runs: OnceLock::new(),
             }),
         };
         {
@@ -310,6 +314,16 @@ impl Lexeme {
     pub fn bytes_of_classes(&self) -> Vec<u8> {
         let classes = self.byte_classes();
         (0..=255u8).filter(|&b| b == 0 || classes[b as usize] != classes[b as usize - 1]).collect()
+    }
+
+    /// The first and last byte of each class, ascending.
+    pub(super) fn byte_runs(&self) -> impl Iterator<Item = (u8, u8)> {
+        let runs = self.shared.runs.get_or_init(|| {
+            let first = self.bytes_of_classes();
+            let last = first.iter().skip(1).map(|b| b - 1).chain([255]);
+            first.iter().copied().zip(last).collect()
+        });
+        runs.iter().copied()
     }
 
     /// The start state.

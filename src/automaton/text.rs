@@ -219,3 +219,30 @@ pub fn after_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<ExprId> {
     out.dedup();
     out
 }
+
+/// The same with the number of code points that lead to each.
+pub fn ways_by_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<(ExprId, u64)> {
+    let (Some(a), Some(b)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
+    let mut out: Vec<(ExprId, u64)> = Vec::new();
+    let add = |to: ExprId, ways: u64, all: &mut Vec<(ExprId, u64)>| match all.iter_mut().find(|known| known.0 == to) {
+        Some(known) => known.1 += ways,
+        None => all.push((to, ways)),
+    };
+    for seq in regex_syntax::utf8::Utf8Sequences::new(a, b) {
+        let mut front = vec![(e, 1)];
+        for r in seq.as_slice() {
+            let mut next = Vec::new();
+            for &(e, ways) in &front {
+                for edge in x.row(e).iter() {
+                    let (first, last) = (edge.lo.max(r.start), edge.hi.min(r.end));
+                    if first <= last && x.finds_live(edge.to) {
+                        add(edge.to, ways * (u64::from(last - first) + 1), &mut next);
+                    }
+                }
+            }
+            front = next;
+        }
+        front.into_iter().for_each(|(to, ways)| add(to, ways, &mut out));
+    }
+    out
+}

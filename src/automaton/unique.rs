@@ -4,20 +4,21 @@
 //! to a canonical text (numbers by value, strings by what they decode to, objects without order) and compared with the
 //! elements before it: a repetition is refused at its last byte. For that refusal never to be a dead end, an open
 //! element must always have an unused way to go on. Containers have one where they can grow (others are the
-//! business of `variety`); scalars have one unless few members are left, and then those are listed and compared.
+//! business of `variety`); scalars have one unless few members are left, and then those are counted, or listed and
+//! compared.
 
 use super::arena::{KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::elements::Element;
 use super::endings::{Ending, is_decimal};
-use super::lexeme::{CLOSED, DEAD};
+use super::lexeme::{Kind as LexemeKind, StateId};
 use super::program::Gap;
 use super::text::{Sub, decode};
-pub use crate::frontend::schema::decimal::canonical::canonical;
+pub use crate::frontend::schema::decimal::canonical::{canonical, escape};
 use crate::ir::RuleId;
 
-/// Fewer texts than this are looked for among the elements, not the elements among them.
-const FEW_TEXTS: u64 = 64;
+/// No character has a longer escape in canonical text.
+const ESCAPE: usize = 6;
 
 impl Frames<'_> {
     /// Whether `node` lies inside an element whose bytes are recorded.
@@ -149,22 +150,25 @@ impl Frames<'_> {
             return true;
         }
         r.lexemes.iter().any(|&l| {
-            let start = program.lexemes[l as usize].start();
+            let lexeme = &program.lexemes[l as usize];
+            let start = lexeme.start();
             program.has_many_endings(l, start, 0, array.count, true)
-                || program.values(l, start, 0, array.count, b"").is_none_or(|all| self.lacks_one(array, &all))
+                || match lexeme.kind() {
+                    LexemeKind::Raw => self.lacks_value(array, (l, start), b""),
+                    _ => program.num_texts(l, start, 0) > self.num_used(array, (l, start), b""),
+                }
         })
     }
 
     /// Drops, from the scalar items that were just made, those that can only become an element that the array above
-    /// has already.
-    pub(super) fn keep_unused(&mut self, parent: NodeId, start: u32, count: u32, byte: u8) {
+    /// has already. `before` is the scalar that the byte was read in, or none where it begins one.
+    pub(super) fn keep_unused(&mut self, parent: NodeId, before: Option<&Node>, start: u32, count: u32, byte: u8) {
         let array = self.arena.nodes[parent as usize];
         if array.kind != Kind::Array || array.key == u32::MAX || array.seen == u32::MAX || self.is_unchecked(&array) {
             return;
         }
-        let mut prefix = self.arena.bytes_since(self.arena.trace, array.key);
-        prefix.push(byte);
-        let decimal = is_decimal(&prefix);
+        // Elements may be long, and hardly any byte asks what was read of one.
+        let mut read: Option<Vec<u8>> = None;
         let mut kept = start as usize;
         for i in start as usize..self.arena.scalars.len() {
             let item = self.arena.scalars[i];
@@ -172,8 +176,16 @@ impl Frames<'_> {
             let items = &self.arena.arrays[array.start as usize..(array.start + array.len) as usize];
             let free = items.iter().filter(waits).any(|i| !self.program.arrays[i.shape as usize].unique);
             let keep = free
-                || self.program.has_many_endings(item.lexeme, item.state, count, array.count, decimal)
-                || self.has_unused_end(&array, &item, count, &prefix);
+                || self.program.has_many_endings(item.lexeme, item.state, count, array.count, false)
+                || before.is_some_and(|before| self.ends_as_before(before, &item, count))
+                || {
+                    let read = read.get_or_insert_with(|| {
+                        let mut read = self.arena.bytes_since(self.arena.trace, array.key);
+                        read.push(byte);
+                        read
+                    });
+                    self.has_unused_end(&array, &item, count, read.trim_ascii_start())
+                };
             if keep {
                 self.arena.scalars[kept] = item;
                 kept += 1;
@@ -182,51 +194,58 @@ impl Frames<'_> {
         self.arena.scalars.truncate(kept);
     }
 
-    /// Whether some way to end an item, which stands behind `prefix`, is an element that the array does not have.
-    fn has_unused_end(&mut self, array: &Node, item: &ScalarItem, count: u32, prefix: &[u8]) -> bool {
+    /// Whether as much ends an item as ended it in the scalar `before` a byte: then nothing was decided by the byte,
+    /// and what was left there is left here. So the bytes of a long constant that lie between two choices cost nothing.
+    pub(super) fn ends_as_before(&self, before: &Node, item: &ScalarItem, count: u32) -> bool {
+        let items = &self.arena.scalars[before.start as usize..(before.start + before.len) as usize];
+        let from = items.iter().find(|i| (i.tag, i.lexeme) == (item.tag, item.lexeme));
+        let ends = |state: StateId, count: u32| self.program.num_ends(item.lexeme, state, count);
+        from.is_some_and(|from| ends(item.state, count).is_some_and(|n| ends(from.state, before.count) == Some(n)))
+    }
+
+    /// Whether some way to end an item, which stands behind `read`, is an element that the array does not have.
+    fn has_unused_end(&mut self, array: &Node, item: &ScalarItem, count: u32, read: &[u8]) -> bool {
         let program = self.program;
-        let l = &program.lexemes[item.lexeme as usize];
-        if let Some(n) = l.num_texts(item.state).filter(|_| !prefix.contains(&b'\\')) {
-            if n < FEW_TEXTS && n < u64::from(array.count) {
-                let values = program.values(item.lexeme, item.state, count, array.count, prefix.trim_ascii_start());
-                return values.is_none_or(|all| self.lacks_one(array, &all));
+        let place = (item.lexeme, item.state);
+        match program.lexemes[item.lexeme as usize].kind() {
+            LexemeKind::Raw => {
+                let many = || program.has_many_endings(item.lexeme, item.state, count, array.count, true);
+                is_decimal(read) && many() || self.lacks_value(array, place, read)
             }
-            // Elements are different texts, each written once: those that end the item are counted.
-            let ends = |rest: &[u8]| {
-                let end = rest.iter().fold(item.state, |s, &b| if s > CLOSED { l.next(s, b) } else { DEAD });
-                end == CLOSED
-            };
-            let prefix = prefix.trim_ascii_start();
-            let mut used = 0;
-            let mut e = array.seen;
-            while let Some(element) = self.arena.elements.get(e) {
-                let text = element.value.strip_prefix(b"\"").and_then(|text| text.strip_prefix(prefix));
-                used += u64::from(text.is_some_and(ends));
-                e = element.before;
-            }
-            return n > used;
+            // Elements are different texts, so those that end the item are counted.
+            _ => match program.num_ends(item.lexeme, item.state, count) {
+                Some(n) => n > self.num_used(array, place, read),
+                None => true,
+            },
         }
-        if let Some(n) = l.num_spelled(item.state) {
-            if n > u64::from(array.count) {
-                return true;
-            }
-            // The same behind an escape, by what the elements decode to.
-            let spelled = |text: &[u8]| decode(Sub::Plain, text.get(1..).unwrap_or_default().iter().copied()).0;
-            let prefix = spelled(prefix.trim_ascii_start());
-            let ends = |text: &[u8]| text.strip_prefix(&*prefix).is_some_and(|rest| l.spells(item.state, rest));
-            let mut used = 0;
-            let mut e = array.seen;
-            while let Some(element) = self.arena.elements.get(e) {
-                used += u64::from(match &*element.value {
-                    [b'"', b'"', text @ .., b'"'] if !text.contains(&b'\\') => ends(text),
-                    [b'"', text @ ..] => ends(&spelled(text)),
-                    _ => false,
-                });
-                e = element.before;
-            }
-            return n > used;
-        }
-        let values = program.values(item.lexeme, item.state, count, array.count, prefix.trim_ascii_start());
+    }
+
+    /// Whether the array has fewer than all of the values that a number or word may become behind `read`.
+    fn lacks_value(&mut self, array: &Node, (lexeme, state): (u32, StateId), read: &[u8]) -> bool {
+        let values = self.program.values(lexeme, state, 0, array.count, read);
         values.is_none_or(|all| self.lacks_one(array, &all))
     }
+
+    /// How many elements of the array a string may become behind `read`.
+    fn num_used(&mut self, array: &Node, (lexeme, state): (u32, StateId), read: &[u8]) -> u64 {
+        let l = &self.program.lexemes[lexeme as usize];
+        let (text, sub, _) = decode(Sub::Plain, read.iter().skip(1).copied());
+        let mut beginning = b"\"\"".to_vec();
+        escape(&text, &mut beginning);
+        let accepts = |value: &[u8]| l.accepts(&value[1..]);
+        let elements = &mut self.arena.elements;
+        if sub == Sub::Plain {
+            return elements.num_beginning(array.seen, lexeme, &beginning, accepts, None);
+        }
+        // In the middle of an escape, those of which the next character may be the escaped one.
+        let goes_on = |rest: &[u8]| next_char(rest).is_some_and(|c| l.may_spell(state, c));
+        elements.num_beginning(array.seen, lexeme, &beginning, accepts, Some(&goes_on))
+    }
+}
+
+/// The first character of what is left of a canonical string.
+fn next_char(rest: &[u8]) -> Option<char> {
+    let text = decode(Sub::Plain, rest.iter().take(ESCAPE).copied()).0;
+    let len = 1 + text.iter().skip(1).take_while(|b| **b & 0xC0 == 0x80).count();
+    std::str::from_utf8(text.get(..len)?).ok()?.chars().next()
 }

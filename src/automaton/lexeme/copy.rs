@@ -68,6 +68,7 @@ impl Lexeme {
             least: AtomicUsize::new(0),
             read_bytes: self.shared.read_bytes.clone(),
             is_text: self.shared.is_text.clone(),
+            runs: self.shared.runs.clone(),
         };
         let copy = self.over(Arc::new(shared));
         let sub = if self.kind == Kind::Raw { Sub::Plain } else { Sub::Open };

@@ -1,9 +1,23 @@
-//! The texts of a lexeme that is a list of them, as constants are.
+//! Whole texts of a lexeme: whether one of them belongs to it, and all of a list, as constants are.
 
-use super::{Kind, Lexeme};
+use super::{CLOSED, Kind, Lexeme};
 use crate::ir::{Expr, Exprs};
 
 impl Lexeme {
+    /// Whether a string, with its quotes, belongs to the lexeme, within the bounds on its length.
+    pub fn accepts(&self, quoted: &[u8]) -> bool {
+        let (mut at, mut count) = (self.start(), 0u32);
+        for &byte in quoted {
+            if at <= CLOSED {
+                return false;
+            }
+            let state = self.state(at);
+            at = self.next_from(at, state, byte);
+            count += u32::from(at != CLOSED && self.starts_char(state, byte));
+        }
+        at == CLOSED && self.may_close(count)
+    }
+
     /// All texts of a string without bounds on its length, as they decode, if its expression lists them: a trie of
     /// single bytes, not more than `most` of them on all ways together. `None` for any other.
     pub fn texts(&self, most: usize) -> Option<Vec<Box<[u8]>>> {

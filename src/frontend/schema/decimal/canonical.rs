@@ -13,6 +13,30 @@ pub fn canonical(text: &[u8]) -> Option<Box<[u8]>> {
     Some(out.into_boxed_slice())
 }
 
+/// Adds the beginning of a decoded text, which may end inside a character, as the canonical text of a string writes it
+/// behind its quotes.
+pub fn escape(text: &[u8], out: &mut Vec<u8>) {
+    for &byte in text {
+        let short = match byte {
+            b'"' | b'\\' => byte,
+            8 => b'b',
+            9 => b't',
+            10 => b'n',
+            12 => b'f',
+            13 => b'r',
+            0..0x20 => {
+                out.extend(format!("\\u{byte:04x}").bytes());
+                continue;
+            }
+            _ => {
+                out.push(byte);
+                continue;
+            }
+        };
+        out.extend([b'\\', short]);
+    }
+}
+
 /// Whether what begins with `read`, as a number does, may become the number whose canonical text is `known`. Exponents
 /// may be anything, so what is read of the digits has to agree: from the first that is not zero on, and with the sign.
 pub fn may_become(read: &[u8], known: &[u8]) -> bool {

@@ -85,3 +85,15 @@ fn display_reads_back() {
         assert_eq!(d(shown), d(text));
     }
 }
+
+#[test]
+fn beginnings_of_texts_are_escaped_as_whole_ones_are() {
+    use super::canonical::{canonical, escape};
+    let text: String = (0..0x120u32).filter_map(char::from_u32).chain(['"', '\\', '/', '\u{1F600}']).collect();
+    let whole = canonical(&serde_json::to_vec(&text).unwrap()).unwrap();
+    for end in 0..=text.len() {
+        let mut begun = b"\"\"".to_vec();
+        escape(&text.as_bytes()[..end], &mut begun);
+        assert!(whole.starts_with(&begun), "{end}");
+    }
+}
