@@ -184,6 +184,11 @@ pub struct Arena {
     pub unchecked: bool,
     /// Arrays of unique elements whose open element differs from all others, however it goes on.
     pub apart: Apart,
+    /// Nodes, ascending, behind which ways to an element that its array does not have were looked for in vain, but not
+    /// all of them.
+    pub guessed: Vec<NodeId>,
+    /// How often that was so.
+    pub guesses: u64,
     /// The trace before the byte that is being stepped.
     pub trace: u32,
     /// While ways to end an element of an array are tried: that array. Only arrays inside the element are asked whether
@@ -237,6 +242,9 @@ impl Arena {
         let m = &mark.0;
         self.nodes.truncate(m[0] as usize);
         self.apart.truncate(m[0]);
+        while self.guessed.last().is_some_and(|top| *top >= m[0]) {
+            self.guessed.pop();
+        }
         self.rules.truncate(m[1] as usize);
         self.scalars.truncate(m[2] as usize);
         self.arrays.truncate(m[3] as usize);
@@ -336,6 +344,7 @@ impl Arena {
             + self.elements.memory_bytes()
             + self.agreeing.memory_bytes()
             + self.apart.memory_bytes()
+            + self.guessed.capacity() * 4
             + self.ordered.memory_bytes()
     }
 }

@@ -77,7 +77,7 @@ impl<'a> Frames<'a> {
         };
         if next != NONE && self.program.has_unique {
             self.record(next, byte);
-            if !self.stays_live(next) {
+            if !self.stays_live(top, next) {
                 return NONE;
             }
         }
@@ -222,7 +222,7 @@ impl<'a> Frames<'a> {
     }
 
     /// Whether a scalar is a number or a word: the items of a node are either all strings or all not.
-    fn is_raw(&self, node: &Node) -> bool {
+    pub(super) fn is_raw(&self, node: &Node) -> bool {
         let first = self.arena.scalars[node.start as usize..][..node.len as usize].first();
         first.is_some_and(|item| self.program.lexemes[item.lexeme as usize].kind() == LexemeKind::Raw)
     }

@@ -46,6 +46,7 @@ mod prospects;
 pub mod repeat;
 pub mod room;
 pub mod saturate;
+mod scarce;
 mod seen_keys;
 pub mod size;
 pub mod steps;

@@ -50,34 +50,59 @@ struct Place {
 }
 
 impl Frames<'_> {
-    /// Whether the configuration `top` can still be completed as far as unique elements go.
+    /// Whether the configuration `top` can still be completed as far as unique elements go. `before` is the one that a
+    /// byte led from, or [`NONE`].
     #[inline]
-    pub fn stays_live(&mut self, top: NodeId) -> bool {
-        !self.program.has_watched || self.can_differ(top)
+    pub fn stays_live(&mut self, before: NodeId, top: NodeId) -> bool {
+        !self.program.has_watched || self.can_differ(before, top)
     }
 
     /// Whether every element that is open at `top` in an array of unique elements can become one that its array does
     /// not have. `top` is as it was made by a step.
-    fn can_differ(&mut self, top: NodeId) -> bool {
-        let arrays = self.watched_arrays(top);
+    fn can_differ(&mut self, before: NodeId, top: NodeId) -> bool {
+        let scarce = self.scarce(top);
+        // It could before the byte, so it can where the byte decided nothing.
+        if scarce.is_empty()
+            || (self.decides_nothing(before, top) && self.arena.guessed.binary_search(&before).is_err())
+        {
+            return true;
+        }
         let asked = self.arena.searching;
-        arrays.into_iter().filter(|&a| a > asked).all(|a| {
-            let variety = self.variety(top, a);
+        scarce.into_iter().all(|(array, variety)| {
             let may_be_new = |repeats: u64| repeats == 0 || variety > repeats;
-            self.exceeds(a, variety) || may_be_new(self.may_repeat(top, a)) || {
+            may_be_new(self.may_repeat(top, array)) || {
                 let mark = self.arena.mark();
-                let trace = self.arena.trace;
-                self.arena.searching = a;
-                let found = self.finds_unused(top, a);
+                let (trace, guesses) = (self.arena.trace, self.arena.guesses);
+                self.arena.searching = array;
+                let found = self.finds_unused(top, array);
                 self.arena.searching = asked;
                 self.arena.trace = trace;
                 self.arena.truncate(&mark);
-                found
+                // What was found may rest on what was not found inside the element.
+                if found.is_none() || self.arena.guesses != guesses {
+                    self.arena.guesses += 1;
+                    self.arena.guessed.push(top);
+                }
+                found.unwrap_or(true)
             }
         })
     }
 
-    fn finds_unused(&mut self, top: NodeId, array: NodeId) -> bool {
+    /// Whether the scalar `top` can become as much as the scalar `before` that a byte led from: the same values then.
+    fn decides_nothing(&self, before: NodeId, top: NodeId) -> bool {
+        let (Some(before), node) = (self.arena.nodes.get(before as usize), &self.arena.nodes[top as usize]) else {
+            return false;
+        };
+        let scalars = (before.kind, node.kind) == (Kind::Scalar, Kind::Scalar) && before.parent == node.parent;
+        let items = |n: &Node| &self.arena.scalars[n.start as usize..(n.start + n.len) as usize];
+        scalars
+            && before.len == node.len
+            && items(node).iter().all(|item| self.ends_as_before(before, item, node.count))
+    }
+
+    /// Whether the element of `array` that is open at `top` can become one that the array does not have; `None` where
+    /// that takes too long to find out.
+    fn finds_unused(&mut self, top: NodeId, array: NodeId) -> Option<bool> {
         let open = self.arena.nodes[array as usize];
         let mut search = Search { array, is_partial: false };
         let mut objects = 0;
@@ -97,16 +122,16 @@ impl Frames<'_> {
             let (from, mut last) = (place.top, place.last.clone());
             steps += next.bytes.len() as u32 + 1;
             if steps > MAX_STEPS {
-                return true;
+                return None;
             }
             let Some(to) = self.take(from, &next) else { continue };
             let node = self.arena.nodes[to as usize];
             // The element is over where its array has one more.
             if node.kind == Kind::Array && node.parent == open.parent && node.count > open.count {
-                return true;
+                return Some(true);
             }
             if self.exceeds(array, self.variety(to, array)) {
-                return true;
+                return Some(true);
             }
             match (node.kind, node.phase, next.key) {
                 (Kind::Object, Phase::First, _) if next.bytes.ends_with(b"{") => last.push(None),
@@ -122,7 +147,7 @@ impl Frames<'_> {
             let moves = self.moves(&mut search, to, &last);
             places.push(Place { top: to, moves, last });
         }
-        search.is_partial
+        (!search.is_partial).then_some(false)
     }
 
     /// Steps a move.

@@ -9,17 +9,15 @@
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use super::arena::{Kind, NONE, Node, NodeId, ObjectItem, Phase};
+use super::arena::{Node, ObjectItem, Phase};
 use super::config::Frames;
 use super::lexeme::{CLOSED, Kind as LexemeKind, StateId};
 use super::program::{ClassProgram, ObjectProgram, Program};
 use super::text::Sub;
 use crate::ir::{Element, RuleId};
-
-/// Numbers of values by the index of the rule among those of a value.
-type ByTag = SmallVec<[u64; 8]>;
 
 /// Rules that nest deeper count as one value.
 const MAX_DEPTH: u32 = 48;
@@ -28,19 +26,29 @@ const MAX_DEPTH: u32 = 48;
 #[derive(Default)]
 pub struct Varieties {
     known: Mutex<FxHashMap<RuleId, u64>>,
+    /// The same without a lock, by rule; zero until it was asked for. An object asks for each of its members.
+    asked: OnceLock<Box<[AtomicU64]>>,
     endless: OnceLock<Vec<bool>>,
 }
 
 /// More of an amount, where [`u64::MAX`] stands for "without end".
-fn less(n: u64, taken: u64) -> u64 {
+pub(super) fn less(n: u64, taken: u64) -> u64 {
     if n == u64::MAX { n } else { n.saturating_sub(taken) }
 }
 
 impl Program {
     /// A lower bound of the number of different values of a rule, [`u64::MAX`] for more than any array can use up.
     pub fn variety(&self, rule: RuleId) -> u64 {
-        let mut memo = self.varieties.known.lock().unwrap_or_else(|p| p.into_inner());
-        self.rule_variety(&mut memo, rule, 0)
+        let asked = self.varieties.asked.get_or_init(|| self.rules.iter().map(|_| AtomicU64::new(0)).collect());
+        match asked[rule.0 as usize].load(Ordering::Relaxed) {
+            0 => {
+                let mut memo = self.varieties.known.lock().unwrap_or_else(|p| p.into_inner());
+                let n = self.rule_variety(&mut memo, rule, 0);
+                asked[rule.0 as usize].store(n, Ordering::Relaxed);
+                n
+            }
+            n => n,
+        }
     }
 
     fn rule_variety(&self, memo: &mut FxHashMap<RuleId, u64>, rule: RuleId, depth: u32) -> u64 {
@@ -87,7 +95,7 @@ impl Program {
     }
 
     /// The different values that end a scalar from a state; `before` is what a number or word has read.
-    fn ends_variety(&self, lexeme: u32, state: StateId, count: u32, before: &[u8]) -> u64 {
+    pub(super) fn ends_variety(&self, lexeme: u32, state: StateId, count: u32, before: &[u8]) -> u64 {
         if let Some(n) = self.lexemes[lexeme as usize].num_texts(state) {
             return n;
         }
@@ -183,142 +191,8 @@ fn grows(shape: &super::program::ArrayProgram, len: u64) -> bool {
 }
 
 impl Frames<'_> {
-    /// Whether some element of a watched array that is open above `top` or at it may turn out to be one that its array
-    /// has: the arrays, innermost first.
-    pub(super) fn watched_arrays(&self, top: NodeId) -> SmallVec<[NodeId; 4]> {
-        let mut out = SmallVec::new();
-        let mut at = top;
-        while let Some(n) = self.arena.nodes.get(at as usize) {
-            let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
-            if open && !self.is_unchecked(n) && !self.arena.apart.has(at) {
-                let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
-                if items.iter().any(|i| self.program.arrays[i.shape as usize].watched) {
-                    out.push(at);
-                }
-            }
-            at = n.parent;
-        }
-        out
-    }
-
-    /// The most elements that any array on the stack with unique elements has.
-    pub fn most_elements(&self, top: NodeId) -> u32 {
-        let mut most = 0;
-        let mut at = top;
-        while let Some(n) = self.arena.nodes.get(at as usize) {
-            if n.kind == Kind::Array && n.key != u32::MAX {
-                most = most.max(n.count);
-            }
-            at = n.parent;
-        }
-        most
-    }
-
-    /// Whether every element around the key that is open at `top` can differ from the others of its array whatever the
-    /// key is: some other member may be anything. False where that is not certain.
-    pub fn key_leaves_enough(&self, top: NodeId) -> bool {
-        let node = self.arena.nodes[top as usize];
-        let mut counts = ByTag::new();
-        for i in &self.arena.objects[node.start as usize..(node.start + node.len) as usize] {
-            let p = &self.program.objects[i.shape as usize];
-            let bit = |bits: &[u64], k: usize| bits[k / 64] >> (k % 64) & 1 == 1;
-            let seen = &self.arena.bits[i.seen as usize..i.seen as usize + p.words];
-            let endless = |k: &usize| {
-                let rule = p.rules[*k].filter(|_| bit(&p.possible, *k) && !bit(seen, *k));
-                rule.is_some_and(|r| self.program.variety(r) == u64::MAX)
-            };
-            let free = self.program.any_order && p.max == u64::MAX && p.implied.is_none();
-            let others = p.max == u64::MAX && p.others.iter().any(|c| c.keys.is_none());
-            let enough = others || (free && (0..p.rules.len()).filter(endless).nth(1).is_some());
-            raise(&mut counts, i.tag, if enough { u64::MAX } else { 1 });
-        }
-        self.watched_arrays(top).iter().all(|&a| self.exceeds(a, self.variety_above(node.parent, counts.clone(), a)))
-    }
-
-    /// Whether so many values are more than the array has elements.
-    pub(super) fn exceeds(&self, array: NodeId, variety: u64) -> bool {
-        variety == u64::MAX || variety > u64::from(self.arena.nodes[array as usize].count)
-    }
-
-    /// A lower bound of the number of different values that the element of `array` which is open at `top` may become.
-    pub(super) fn variety(&self, top: NodeId, array: NodeId) -> u64 {
-        let node = self.arena.nodes[top as usize];
-        if top == array {
-            return 0;
-        }
-        let mut counts = ByTag::new();
-        let items = node.start as usize..(node.start + node.len) as usize;
-        match node.kind {
-            Kind::Value => {
-                for (tag, rule) in (0..).zip(&self.arena.rules[items]) {
-                    raise(&mut counts, tag, self.program.variety(*rule));
-                }
-            }
-            Kind::Scalar => {
-                let before = self.word_before(&node);
-                for i in &self.arena.scalars[items] {
-                    raise(&mut counts, i.tag, self.program.ends_variety(i.lexeme, i.state, node.count, &before));
-                }
-            }
-            Kind::Object => {
-                for i in &self.arena.objects[items] {
-                    raise(&mut counts, i.tag, self.object_variety(&node, i));
-                }
-            }
-            Kind::Array => {
-                for i in &self.arena.arrays[items] {
-                    raise(&mut counts, i.tag, self.array_variety(&node, i.shape));
-                }
-            }
-            Kind::Root | Kind::Done => return 0,
-        }
-        self.variety_above(node.parent, counts, array)
-    }
-
-    /// The same of what is open above `parent`, where what rule `i` accepts there may become `counts[i]` values.
-    fn variety_above(&self, parent: NodeId, mut counts: ByTag, array: NodeId) -> u64 {
-        let mut at = parent;
-        while at != NONE {
-            let node = self.arena.nodes[at as usize];
-            let mut next = ByTag::new();
-            let items = node.start as usize..(node.start + node.len) as usize;
-            let inner = |child: u32| counts.get(child as usize).copied().unwrap_or(0);
-            match node.kind {
-                Kind::Array => {
-                    let arrays = &self.arena.arrays[items];
-                    if at == array {
-                        let unique = arrays.iter().filter(|i| self.program.arrays[i.shape as usize].unique);
-                        let most = unique.map(|i| inner(i.child)).max().unwrap_or(0);
-                        // Elsewhere the element may be one that the array has.
-                        let free =
-                            arrays.iter().any(|i| !self.program.arrays[i.shape as usize].unique && inner(i.child) > 0);
-                        return if free { u64::MAX } else { most };
-                    }
-                    for i in arrays {
-                        let unique = self.program.arrays[i.shape as usize].unique;
-                        let used = if unique { u64::from(node.count) } else { 0 };
-                        let n = less(inner(i.child), used);
-                        let rest = if n == 0 { 0 } else { self.array_variety(&node, i.shape) };
-                        raise(&mut next, i.tag, n.saturating_mul(rest));
-                    }
-                }
-                Kind::Object => {
-                    for i in &self.arena.objects[items] {
-                        let n = inner(i.child);
-                        let rest = if n == 0 { 0 } else { self.object_variety(&node, i) };
-                        raise(&mut next, i.tag, n.saturating_mul(rest));
-                    }
-                }
-                _ => return 0,
-            }
-            counts = next;
-            at = node.parent;
-        }
-        0
-    }
-
     /// The ways in which the rest of an array may differ.
-    fn array_variety(&self, node: &Node, shape: u32) -> u64 {
+    pub(super) fn array_variety(&self, node: &Node, shape: u32) -> u64 {
         let shape = &self.program.arrays[shape as usize];
         let begun = u64::from(node.count) + u64::from(node.phase == Phase::Inside);
         let endless = || shape.rest.iter().any(|w| self.program.variety(w.rule) == u64::MAX);
@@ -334,7 +208,7 @@ impl Frames<'_> {
     }
 
     /// The ways in which the rest of an object may differ.
-    fn object_variety(&self, node: &Node, item: &ObjectItem) -> u64 {
+    pub(super) fn object_variety(&self, node: &Node, item: &ObjectItem) -> u64 {
         let p = &self.program.objects[item.shape as usize];
         let bits = |at: u32| &self.arena.bits[at as usize..at as usize + p.words];
         let (seen, need) = (bits(item.seen), bits(item.need));
@@ -411,10 +285,10 @@ impl Frames<'_> {
         most
     }
 
-    /// What a number or word at the top has read.
+    /// What a number or word at the top has read; of a string nothing.
     pub(super) fn word_before(&self, node: &Node) -> Vec<u8> {
         let mut out = Vec::new();
-        let mut k = node.trace;
+        let mut k = if self.is_raw(node) { node.trace } else { u32::MAX };
         while let Some(b) = self.arena.keys.get(k as usize) {
             if !b.byte.is_ascii_alphanumeric() && !matches!(b.byte, b'+' | b'-' | b'.') {
                 break;
@@ -425,13 +299,4 @@ impl Frames<'_> {
         out.reverse();
         out
     }
-}
-
-/// Sets the number of a tag, unless it has a larger one.
-fn raise(counts: &mut ByTag, tag: u32, n: u64) {
-    let at = tag as usize;
-    if counts.len() <= at {
-        counts.resize(at + 1, 0);
-    }
-    counts[at] = counts[at].max(n);
 }

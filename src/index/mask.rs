@@ -431,7 +431,7 @@ impl<'a> Masker<'a> {
             let mark = self.frames.arena.mark();
             let after = self.frames.end_scalar(top);
             self.begin();
-            if after != NONE && self.frames.stays_live(after) {
+            if after != NONE && self.frames.stays_live(NONE, after) {
                 self.visit(Ground::Whole(walked), node, after);
             }
             self.frames.arena.truncate(&mark);
