@@ -16,7 +16,7 @@ use super::arena::{Node, ObjectItem, Phase};
 use super::config::Frames;
 use super::lexeme::{CLOSED, Kind as LexemeKind, StateId};
 use super::program::{ClassProgram, ObjectProgram, Program};
-use super::text::Sub;
+use super::text::{Sub, pending, plain_pending};
 use crate::ir::{Element, RuleId};
 
 /// Rules that nest deeper count as one value.
@@ -259,9 +259,13 @@ impl Frames<'_> {
         }
         if item.name != u32::MAX {
             let allowed = &self.arena.bits[item.allowed as usize..item.allowed as usize + p.words];
+            let escaped = self.escaped_in_name(node);
             for &i in p.names.subtree_tokens(item.name) {
                 let (word, bit) = (i as usize / 64, 1u64 << (i % 64));
                 let (true, Some(rule)) = (allowed[word] & bit != 0, p.rules[i as usize]) else { continue };
+                if !escaped(p.name(i)) {
+                    continue;
+                }
                 let mut seen: SmallVec<[u64; 4]> = at.seen.into();
                 let mut need: SmallVec<[u64; 4]> = at.need.into();
                 seen[word] |= bit;
@@ -283,6 +287,18 @@ impl Frames<'_> {
             }
         }
         most
+    }
+
+    /// Whether a name may go on with the escape that was begun in the key `node`, if one was.
+    fn escaped_in_name(&self, node: &Node) -> impl Fn(&str) -> bool {
+        let ranges = if self.program.plain_names { plain_pending(node.sub) } else { pending(node.sub) };
+        let read = if node.sub == Sub::Plain { 0 } else { self.key_bytes(node.key).len() };
+        let sub = node.sub;
+        move |name| {
+            let next = name.get(read..).and_then(|rest| rest.chars().next());
+            let spelled = |c: char| ranges.iter().any(|&(lo, hi)| (lo..=hi).contains(&c.into()));
+            sub == Sub::Plain || next.is_some_and(spelled)
+        }
     }
 
     /// What a number or word at the top has read; of a string nothing.
