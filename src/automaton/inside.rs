@@ -4,7 +4,7 @@
 //! among names, and nothing else. A token's run of such bytes makes one node instead of a node per byte. The result is
 //! what [`Frames::step`] makes byte by byte, but for the nodes in between, which nobody asks for.
 
-use super::arena::{Kind, NONE, Node, NodeId, Phase, ScalarItem};
+use super::arena::{KeyByte, Kind, NONE, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::constants::NO_SET;
 use super::lexeme::{CLOSED, Kind as LexemeKind};
@@ -24,6 +24,25 @@ impl Frames<'_> {
             Kind::Object if node.phase == Phase::Key && node.sub == Sub::Plain => self.step_inside_key(node, bytes),
             _ => None,
         }
+    }
+
+    /// The same inside elements that must differ, where none of the bytes can lead to one that its array has: in a
+    /// string that is no element itself, and while nobody asks what the elements around it may become.
+    pub(super) fn step_inside_traced(&mut self, top: NodeId, bytes: &[u8]) -> Option<(NodeId, usize)> {
+        let node = self.arena.nodes[top as usize];
+        let one = node.kind == Kind::Scalar && node.len == 1 && node.seen == NO_SET;
+        if !one || self.has_elements(node.parent) || self.may_be_watched(top) {
+            return None;
+        }
+        let (next, read) = self.step_inside_text(node, bytes)?;
+        if self.is_traced(next) {
+            for &byte in &bytes[..read] {
+                let before = self.arena.nodes[next as usize].trace;
+                self.arena.keys.push(KeyByte { before, byte });
+                self.arena.nodes[next as usize].trace = self.arena.keys.len() as u32 - 1;
+            }
+        }
+        Some((next, read))
     }
 
     fn step_inside_text(&mut self, node: Node, bytes: &[u8]) -> Option<(NodeId, usize)> {

@@ -152,9 +152,10 @@ impl Frames<'_> {
 
     /// Steps a move.
     fn take(&mut self, from: NodeId, next: &Move) -> Option<NodeId> {
-        let mut at = from;
-        for &b in &next.bytes {
-            at = self.step(at, b);
+        let (mut at, mut rest) = (from, next.bytes.as_slice());
+        while let Some((&byte, after)) = rest.split_first() {
+            let inside = if after.is_empty() { None } else { self.step_inside_traced(at, rest) };
+            (at, rest) = inside.map_or_else(|| (self.step(at, byte), after), |(to, read)| (to, &rest[read..]));
             if at == NONE {
                 return None;
             }
