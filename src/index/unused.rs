@@ -7,6 +7,7 @@
 //! are few tokens, are stepped wherever they can lead to a repetition. What tokens spell behind the element is left
 //! open where uniqueness may refuse it (see `live`), and stepped too.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::live::Open;
@@ -39,8 +40,11 @@ impl Masker<'_> {
         if !repeats.range.is_empty() {
             let n = self.frames.arena.nodes[top as usize];
             let counted = *repeats.arrays == [n.parent] && self.frames.all_differ(n.parent);
-            let inner =
-                self.may_run_out(top).then(|| Inside { items: self.items(top), counted, lexeme: repeats.lexeme });
+            let inner = self.may_run_out(top).then(|| {
+                let items = self.items(top);
+                let belong = vec![Vec::new(); items.len()];
+                Inside { items, belong, counted, lexeme: repeats.lexeme }
+            });
             // Whoever closes such an element repeats one.
             let refused = counted && matches!(n.kind, Kind::Value | Kind::Scalar);
             self.take_repetitions((walked, node), top, &repeats, inner, refused);
@@ -90,7 +94,7 @@ impl Masker<'_> {
         from: (Walked, u32),
         top: NodeId,
         repeats: &Repeats,
-        inner: Option<Inside>,
+        mut inner: Option<Inside>,
         closing: bool,
     ) {
         let (walked, node) = from;
@@ -105,18 +109,21 @@ impl Masker<'_> {
             byte: 0,
             items: inner.as_ref().map_or_else(Items::new, |i| i.items.clone()),
         };
-        let mut places = vec![(start, &repeats.texts[repeats.range.clone()])];
-        while let Some((at, rests)) = places.pop() {
+        let texts = &repeats.texts[repeats.range.clone()];
+        let mut places = vec![(start, 0..texts.len())];
+        while let Some((at, range)) = places.pop() {
+            let rests = &texts[range.clone()];
             if at.depth > 0 {
                 path.truncate(at.depth - 1);
                 path.push(at.byte);
-                let refused = inner.as_ref().is_some_and(|i| {
+                let refused = inner.as_mut().is_some_and(|i| {
                     // With more ways to end than there are repetitions, one of them is new.
                     let is_new = |i: &(u32, u32, u32)| {
                         i.1 > CLOSED && self.frames.program.has_many_endings(i.0, i.1, i.2, rests.len() as u32, false)
                     };
-                    let used_up = |s: &Self| s.is_used_up(&at, rests, i.lexeme).filter(|_| i.counted);
-                    !at.items.iter().any(is_new) && used_up(self).unwrap_or_else(|| !self.allows(top, &path))
+                    let used_up =
+                        |s: &Self, i: &mut Inside| s.is_used_up(&at, texts, range.clone(), i).filter(|_| i.counted);
+                    !at.items.iter().any(is_new) && used_up(self, i).unwrap_or_else(|| !self.allows(top, &path))
                 });
                 if refused {
                     // No byte of what comes below matters any more.
@@ -129,13 +136,17 @@ impl Masker<'_> {
             }
             for byte in next_bytes(at.sub, at.read, rests) {
                 let Some(child) = self.child(ground, at.node, byte) else { continue };
+                let begin = |bytes: &[u8]| {
+                    let found = beginning(rests, at.read, bytes);
+                    range.start + found.start..range.start + found.end
+                };
                 let (to, rests) = match step(at.sub, byte) {
-                    Move::To(sub) => ((at.read, sub), rests),
-                    Move::Byte(b) => ((at.read + 1, Sub::Plain), beginning(rests, at.read, &[b])),
+                    Move::To(sub) => ((at.read, sub), range.clone()),
+                    Move::Byte(b) => ((at.read + 1, Sub::Plain), begin(&[b])),
                     Move::Char(c) => {
                         let mut utf8 = [0; 4];
                         let c = c.encode_utf8(&mut utf8).as_bytes();
-                        ((at.read + c.len(), Sub::Plain), beginning(rests, at.read, c))
+                        ((at.read + c.len(), Sub::Plain), begin(c))
                     }
                     Move::Close if closing => {
                         self.clear_below(ground, child);
@@ -167,27 +178,33 @@ impl Masker<'_> {
         }
     }
 
-    /// Whether the rests are all that a string can still become, by the number of its ends. `None` where they are not
-    /// counted. `accepts` is a lexeme that accepts all of them.
-    fn is_used_up(&self, at: &Place, rests: &[Box<[u8]>], accepts: Option<u32>) -> Option<bool> {
-        for &(lexeme, state, _) in at.items.iter().filter(|i| i.1 > CLOSED) {
+    /// Whether the rests, those of `texts` in `range`, are all that a string can still become, by the number of its
+    /// ends. `None` where they are not counted.
+    fn is_used_up(&self, at: &Place, texts: &[Box<[u8]>], range: Range<usize>, inside: &mut Inside) -> Option<bool> {
+        let Inside { belong, lexeme: accepts, .. } = inside;
+        for (&(lexeme, state, _), belong) in at.items.iter().zip(belong).filter(|i| i.0.1 > CLOSED) {
             let l = &self.frames.program.lexemes[lexeme as usize];
             let plain = l.num_texts(state);
-            let texts = plain.or_else(|| l.num_spelled(state))?;
-            let mut used = rests.len() as u64;
+            let left = plain.or_else(|| l.num_spelled(state))?;
+            let mut used = range.len() as u64;
             if plain.is_none() {
                 // Not all of them go on with what the escape may become.
                 let spelled = |rest: &[u8]| rest.get(at.read..).is_some_and(|text| l.spells(state, text));
-                used = rests.iter().filter(|rest| spelled(rest)).count() as u64;
-            } else if accepts != Some(lexeme) {
+                used = texts[range.clone()].iter().filter(|rest| spelled(rest)).count() as u64;
+            } else if *accepts != Some(lexeme) {
                 used = 0;
-                for rest in rests {
-                    let text = std::str::from_utf8(rest.get(at.read..)?).ok()?;
-                    let spelled = serde_json::to_vec(text).ok()?;
-                    used += u64::from(spelled[1..].iter().fold(state, |s, &b| l.next(s, b)) == CLOSED);
+                belong.resize(texts.len(), None);
+                for (rest, belongs) in texts[range.clone()].iter().zip(&mut belong[range.clone()]) {
+                    // It belongs to the lexeme, or does not, wherever on the way to it that is asked.
+                    if belongs.is_none() {
+                        let text = std::str::from_utf8(rest.get(at.read..)?).ok()?;
+                        let spelled = serde_json::to_vec(text).ok()?;
+                        *belongs = Some(spelled[1..].iter().fold(state, |s, &b| l.next(s, b)) == CLOSED);
+                    }
+                    used += u64::from(*belongs == Some(true));
                 }
             }
-            if texts > used {
+            if left > used {
                 return Some(false);
             }
         }
@@ -357,6 +374,8 @@ type Items = smallvec::SmallVec<[(u32, u32, u32); 2]>;
 /// The string that may run out of ends inside.
 struct Inside {
     items: Items,
+    /// For each of these, which of the repetitions it accepts, as far as that was asked.
+    belong: Vec<Vec<Option<bool>>>,
     /// All repetitions are elements of the array that it is an element of itself.
     counted: bool,
     /// A lexeme that accepts all of them.
@@ -377,12 +396,12 @@ struct Place {
     items: Items,
 }
 
-/// Those of `rests` that go on with `bytes` from `read` on. They agree on what comes before.
-fn beginning<'r>(rests: &'r [Box<[u8]>], read: usize, bytes: &[u8]) -> &'r [Box<[u8]>] {
+/// Which of `rests` go on with `bytes` from `read` on. They agree on what comes before.
+fn beginning(rests: &[Box<[u8]>], read: usize, bytes: &[u8]) -> Range<usize> {
     let next = |r: &[u8]| r.get(read..).map_or(&[][..], |t| &t[..t.len().min(bytes.len())]).cmp(bytes);
     let from = rests.partition_point(|r| next(r).is_lt());
     let len = rests[from..].partition_point(|r| next(r).is_eq());
-    &rests[from..from + len]
+    from..from + len
 }
 
 /// The bytes that may go on with one of `rests` from `read` on: plainly or by an escape.
