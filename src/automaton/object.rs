@@ -15,7 +15,7 @@
 use super::arena::{Kind, NONE, Node, NodeId, ObjectItem, Phase};
 use super::config::Frames;
 use super::lexeme::CLOSED;
-use super::program::{Gap, ObjectProgram};
+use super::program::{ClassProgram, Gap, ObjectProgram};
 use crate::ir::RuleId;
 use smallvec::SmallVec;
 
@@ -128,6 +128,14 @@ impl Frames<'_> {
         left
     }
 
+    /// No fewer are left, by the number of keys alone. No key is of two classes, but where they bring witnesses.
+    fn least_others_left(&self, node: &Node, p: &ObjectProgram) -> u64 {
+        let size = |class: &ClassProgram| class.keys.as_ref().map_or(u64::MAX, |k| k.residual_size(k.start()));
+        let classes = if p.witnesses == 0 { 1 } else { p.others.len() as u64 };
+        let used = u64::from(node.count).saturating_mul(classes);
+        p.others.iter().map(size).fold(0, u64::saturating_add).saturating_sub(used)
+    }
+
     /// Whether there is one more.
     fn has_others_left(&self, node: &Node, p: &ObjectProgram) -> bool {
         p.others.iter().any(|class| {
@@ -189,9 +197,12 @@ impl Frames<'_> {
         }
         if p.min > count + 1 {
             // After this key, enough others must be left to reach the minimum.
-            let others_left = self.others_left(node, p);
+            let open: Bits = p.possible.iter().zip(seen).map(|(p, s)| p & !s).collect();
+            let names = if any_order { open.iter().map(|w| w.count_ones() as u64).sum::<u64>() } else { 0 };
+            // Most objects are far from that, which takes no look at each of their keys.
+            let plenty = (count + names).saturating_add(self.least_others_left(node, p)) >= p.min;
+            let others_left = if plenty { u64::MAX } else { self.others_left(node, p) };
             if others_left != u64::MAX {
-                let open: Bits = p.possible.iter().zip(seen).map(|(p, s)| p & !s).collect();
                 for i in ones(&allowed.clone()) {
                     let mut rest = open.clone();
                     rest[i / 64] &= !(1 << (i % 64));
@@ -203,8 +214,7 @@ impl Frames<'_> {
                         allowed[i / 64] &= !(1 << (i % 64));
                     }
                 }
-                let left = if any_order { open.iter().map(|w| w.count_ones() as u64).sum::<u64>() } else { 0 };
-                others &= count + left + others_left >= p.min;
+                others &= count + names + others_left >= p.min;
             }
         }
         if others {
