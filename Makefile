@@ -63,7 +63,7 @@ guard:
 guard-update:
 	$(PYTHON) benches/guard.py --update
 
-lint: $(VENV)/.ready
+lint: $(VENV)/.ready docs
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 	cargo fmt --check

@@ -5,7 +5,7 @@
 //! them takes as long as the array, for each way to end each token of a mask, so the list that is asked most is
 //! *indexed*: by a table of all elements from one of them on back to the first. The elements after that one are
 //! compared one by one, and when they are more than a few they join the table. How many begin alike is asked as well,
-//! and found in the same way ([`in_order`]).
+//! and found in the same way (`elements/in_order.rs`).
 
 mod in_order;
 
