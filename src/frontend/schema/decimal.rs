@@ -110,6 +110,18 @@ impl Decimal {
         if self.is_zero() { 0 } else { self.exponent + self.digits.len() as i64 }
     }
 
+    /// The digits before the point, at least one, and those behind it, as ASCII. As long as the digits and the exponent
+    /// together: for a value whose exponent is known to be small.
+    pub fn plain_digits(&self) -> (Vec<u8>, Vec<u8>) {
+        let zeros = |n: i64| std::iter::repeat_n(b'0', usize::try_from(n).unwrap_or(0));
+        let ascii = |digits: &[u8]| digits.iter().map(|d| b'0' + d).collect::<Vec<u8>>();
+        let before = usize::try_from(self.places()).unwrap_or(0).min(self.digits.len());
+        let (mut whole, behind) = (ascii(&self.digits[..before]), ascii(&self.digits[before..]));
+        whole.extend(zeros(if whole.is_empty() { 1 } else { self.exponent }));
+        let fraction = if behind.is_empty() { behind } else { zeros(-self.places()).chain(behind).collect() };
+        (whole, fraction)
+    }
+
     /// The value as a whole number of 64 bits, if it is one.
     pub fn to_u64(&self) -> Option<u64> {
         if self.negative || !self.is_integer() || self.places() > 20 {
@@ -214,18 +226,14 @@ impl fmt::Display for Decimal {
         }
         let put = |f: &mut fmt::Formatter<'_>, digits: &[u8]| digits.iter().try_for_each(|d| write!(f, "{d}"));
         let places = self.places();
-        if self.exponent >= 0 && places <= MAX_PLAIN {
-            put(f, &self.digits)?;
-            put(f, &vec![0; self.exponent as usize])
-        } else if places > 0 && self.exponent < 0 {
-            let (whole, fraction) = self.digits.split_at((places as usize).min(self.digits.len()));
-            put(f, whole)?;
-            f.write_str(".")?;
-            put(f, fraction)
-        } else if places <= 0 && places > -MAX_PLAIN {
-            f.write_str("0.")?;
-            put(f, &vec![0; -places as usize])?;
-            put(f, &self.digits)
+        let whole_or_mixed = if self.exponent >= 0 { places <= MAX_PLAIN } else { places > -MAX_PLAIN };
+        if whole_or_mixed {
+            let (whole, fraction) = self.plain_digits();
+            f.write_str(&String::from_utf8_lossy(&whole))?;
+            if !fraction.is_empty() {
+                write!(f, ".{}", String::from_utf8_lossy(&fraction))?;
+            }
+            Ok(())
         } else {
             let (whole, fraction) = self.digits.split_at(1);
             put(f, whole)?;

@@ -161,26 +161,46 @@ fn on_grid(x: &mut Exprs, b: &NumberBounds, required: Option<(u128, u32)>, fines
     Ok(x.alt(&parts))
 }
 
-/// Every plain decimal whose value is `d`: trailing zeros of a fraction are free up to [`FRACTION_DIGITS`]. Where `d`
-/// is at least `10^15` or below `10^-4`, also the spellings with an exponent and one digit before the point, as
-/// serialisers write them (`1e+100`, `1E100`, `1e-07`).
-///
-/// # Errors
-/// None for a value that can be spelled either way; the result type is that of [`number`].
-pub fn constant(x: &mut Exprs, d: &Decimal) -> Result<ExprId> {
+/// Every plain decimal whose value is `d`, unless that takes more than 400 zeros that are not among its digits:
+/// trailing zeros of a fraction are free up to [`FRACTION_DIGITS`]. Where `d` is at least `10^15` or below `10^-4`, also
+/// the spellings with an exponent and one digit before the point, as serialisers write them (`1e+100`, `1E100`, `1e-07`).
+/// A value as large or small as that is never without a spelling.
+pub fn constant(x: &mut Exprs, d: &Decimal) -> ExprId {
     let mut parts = Vec::new();
-    let limit = i64::from(BOUND_DIGITS);
-    if d.places() <= limit && d.exponent >= -limit {
-        let bound = Some((d.clone(), false));
-        let scale = (-d.exponent).max(0) as u16;
-        let b = NumberBounds { min: bound.clone(), max: bound, ..NumberBounds::default() };
-        parts.push(signed(x, &b, &free_divisor(scale)?)?);
+    let zeros = i64::from(BOUND_DIGITS);
+    if d.exponent <= zeros && d.places() >= -zeros {
+        parts.push(plain(x, d));
     }
     let exponent = d.places().saturating_sub(1);
     if !d.is_zero() && !(-4..15).contains(&exponent) {
         parts.push(scientific(x, d, exponent));
     }
-    Ok(x.alt(&parts))
+    x.alt(&parts)
+}
+
+/// The digits of `d` without exponent, and as many zeros behind the point as [`FRACTION_DIGITS`] leaves.
+fn plain(x: &mut Exprs, d: &Decimal) -> ExprId {
+    let (whole, fraction) = d.plain_digits();
+    let zero = x.literal(b"0");
+    let free = u32::from(FRACTION_DIGITS).saturating_sub(u32::try_from(fraction.len()).unwrap_or(u32::MAX));
+    let end = if fraction.is_empty() {
+        let zeros = x.rep(zero, 1, free);
+        let pointed = x.literal_then(b".", zeros);
+        x.opt(pointed)
+    } else {
+        let zeros = x.rep(zero, 0, free);
+        x.literal_then(&[b".", fraction.as_slice()].concat(), zeros)
+    };
+    let magnitude = x.literal_then(&whole, end);
+    let minus = x.literal(b"-");
+    match (d.negative, d.is_zero()) {
+        (true, _) => x.cat(minus, magnitude),
+        (false, true) => {
+            let sign = x.opt(minus);
+            x.cat(sign, magnitude)
+        }
+        (false, false) => magnitude,
+    }
 }
 
 fn too_long(digits: i64) -> Error {

@@ -133,7 +133,7 @@ impl Context<'_, '_> {
             }
         }
         if p.spelling == Spelling::Any {
-            return number::constant(&mut self.x, &p.value);
+            return Ok(number::constant(&mut self.x, &p.value));
         }
         let bound = Some((p.value.clone(), false));
         let b = NumberBounds { min: bound.clone(), max: bound, spelling: p.spelling, ..NumberBounds::default() };
