@@ -11,6 +11,7 @@ use super::cancel::{PyCancelToken, interruptible};
 use super::errors::of_kind;
 use super::guide::PyGuide;
 use super::ids::{Count, TokenIds};
+use super::source::OptionText;
 use super::vocabulary::{PyVocabulary, hex};
 use super::{build, language, limits, recipe, registry, source, store, warm};
 use crate::compile::source::Source;
@@ -158,17 +159,18 @@ impl PyIndex {
     /// Of a pattern of at most 4 KiB, masks near its start that would take long are made as well, ten at most: some
     /// tens of microseconds for most patterns, milliseconds for few.
     #[classmethod]
-    #[pyo3(signature = (pattern, vocabulary, dialect="python", flags="", limits=None, cancel=None))]
+    #[pyo3(signature = (pattern, vocabulary, dialect=OptionText("python"), flags=OptionText(""), limits=None, cancel=None),
+           text_signature = "(pattern, vocabulary, dialect='python', flags='', limits=None, cancel=None)")]
     fn from_regex(
         class: &Bound<'_, PyType>,
         pattern: &Bound<'_, PyAny>,
         vocabulary: &Bound<'_, PyVocabulary>,
-        dialect: &str,
-        flags: &str,
+        dialect: OptionText<'_>,
+        flags: OptionText<'_>,
         limits: Option<&Bound<'_, PyAny>>,
         cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<PyIndex> {
-        let py = class.py();
+        let (py, dialect, flags) = (class.py(), dialect.0, flags.0);
         let (text, letters) = source::pattern(pattern, flags)?;
         let options = RegexOptions { dialect: choose(py, "dialect", dialect, &recipe::DIALECTS)?, flags: letters };
         let limits = limits::from_argument(limits)?;
@@ -197,24 +199,30 @@ impl PyIndex {
     /// Of a schema of at most 4 KiB, up to four masks of strings with a pattern or format are made as well, once for a
     /// vocabulary.
     #[classmethod]
-    #[pyo3(signature = (schema, vocabulary, whitespace="flexible", property_order="schema", on_unsupported="error",
-                        formats="assert", documents=None, limits=None, spelling=None, cancel=None))]
+    #[pyo3(signature = (schema, vocabulary, whitespace=OptionText("flexible"), property_order=OptionText("schema"),
+                        on_unsupported=OptionText("error"), formats=OptionText("assert"), documents=None, limits=None,
+                        spelling=None, cancel=None),
+           text_signature = "(schema, vocabulary, whitespace='flexible', property_order='schema', \
+                             on_unsupported='error', formats='assert', documents=None, limits=None, spelling=None, \
+                             cancel=None)")]
     #[allow(clippy::too_many_arguments)]
     fn from_json_schema(
         class: &Bound<'_, PyType>,
         schema: &Bound<'_, PyAny>,
         vocabulary: &Bound<'_, PyVocabulary>,
-        whitespace: &str,
-        property_order: &str,
-        on_unsupported: &str,
-        formats: &str,
+        whitespace: OptionText<'_>,
+        property_order: OptionText<'_>,
+        on_unsupported: OptionText<'_>,
+        formats: OptionText<'_>,
         documents: Option<&Bound<'_, PyAny>>,
         limits: Option<&Bound<'_, PyAny>>,
-        spelling: Option<&str>,
+        spelling: Option<OptionText<'_>>,
         cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<PyIndex> {
         let py = class.py();
         let text = source::schema(schema)?;
+        let (whitespace, property_order) = (whitespace.0, property_order.0);
+        let (on_unsupported, formats, spelling) = (on_unsupported.0, formats.0, spelling.map(|text| text.0));
         let options = SchemaOptions {
             whitespace: recipe::whitespace(whitespace),
             property_order: choose(py, "property_order", property_order, &recipe::ORDERS)?,

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyTuple};
 
 use super::ids::Count;
+use super::source::OptionText;
 use crate::limits::Limits;
 
 /// Bounds on the work of one compile, each a number of things and never a time. What is found in a cache, because a
@@ -21,8 +22,8 @@ pub struct PyLimits {
 fn from_dict(values: &Bound<'_, PyDict>) -> PyResult<Limits> {
     let mut limits = Limits::default();
     for (key, value) in values.iter() {
-        let key: String = key.extract()?;
-        let Some((_, field)) = fields(&mut limits).into_iter().find(|(name, _)| *name == key) else {
+        let OptionText(key) = key.extract()?;
+        let Some((_, field)) = fields(&mut limits).into_iter().find(|&(name, _)| name == key) else {
             let known: Vec<_> = fields(&mut limits).into_iter().map(|(name, _)| name).collect();
             return Err(PyTypeError::new_err(format!("no limit is named {key:?}; there are {}", known.join(", "))));
         };

@@ -1,11 +1,11 @@
 //! What callers hand over as a source, turned into text for the core: patterns with their flags, schemas in any of
 //! the forms that Python programs keep them in.
 
-use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError};
+use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyMapping, PyString};
 
-use super::errors::of_kind;
+use super::errors::{argument, of_kind};
 use crate::error::{Error, ErrorKind};
 
 /// `re.Pattern.flags`, by the letters that `flags=` takes.
@@ -43,11 +43,33 @@ pub fn pattern(source: &Bound<'_, PyAny>, flags: &str) -> PyResult<(String, Stri
     Ok((utf8(text, ErrorKind::Pattern, "the pattern")?, letters.into_iter().collect()))
 }
 
+/// The text of an option. PyO3's own `&str` raises `UnicodeEncodeError` for a lone surrogate, which is no
+/// `InterlockError`.
+#[derive(Clone, Copy)]
+pub struct OptionText<'a>(pub &'a str);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for OptionText<'a> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        object.extract::<&str>().map(OptionText).map_err(|e| {
+            match e.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
+                true => argument(object.py(), lone_surrogate(&format!("the option {:?}", *object))),
+                false => e,
+            }
+        })
+    }
+}
+
+fn lone_surrogate(what: &str) -> String {
+    format!("{what} holds a lone surrogate, which is not text")
+}
+
 /// UTF-8 text, or an error of `kind`: Python strings may hold lone surrogates.
 fn utf8(text: &Bound<'_, PyString>, kind: ErrorKind, what: &str) -> PyResult<String> {
     match text.to_cow() {
         Ok(text) => Ok(text.into_owned()),
-        Err(_) => Err(of_kind(text.py(), kind, format!("{what} holds a lone surrogate, which is not text"))),
+        Err(_) => Err(of_kind(text.py(), kind, lone_surrogate(what))),
     }
 }
 

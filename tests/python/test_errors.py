@@ -165,6 +165,15 @@ class TestSources:
         with pytest.raises(interlock.SchemaError):
             interlock.Index.from_json_schema({"const": "\ud800"}, byte_vocabulary)
 
+    @pytest.mark.parametrize("option", ["whitespace", "property_order", "on_unsupported", "formats", "spelling"])
+    def test_lone_surrogates_in_options(self, byte_vocabulary, option):
+        with pytest.raises(interlock.ArgumentError, match="ud800"):
+            interlock.Index.from_json_schema(True, byte_vocabulary, **{option: "\ud800"})
+        with pytest.raises(interlock.ArgumentError, match="ud800"):
+            interlock.Index.from_regex("a", byte_vocabulary, **{"dialect": "\ud800"})
+        with pytest.raises(interlock.ArgumentError, match="ud800"):
+            interlock.Index.from_regex("a", byte_vocabulary, limits={"\ud800": 1})
+
     def test_schema_forms_agree(self, byte_vocabulary):
         forms = ['{"const": 1}', b'{"const": 1}', {"const": 1}]
         prints = {interlock.Index.from_json_schema(form, byte_vocabulary).fingerprint for form in forms}
