@@ -1,4 +1,4 @@
-"""The native part of interlock; import it through the package."""
+"""The native part of interlock. Import it through the package, which leaves out what only its own modules call."""
 
 import os
 import re
@@ -691,7 +691,8 @@ def apply_bitmask_cpu(
 def set_num_threads(n: int | None) -> None:
     """How many threads batch calls may use in this process; ``None`` goes back to the default.
 
-    The default is ``INTERLOCK_NUM_THREADS`` where that is set, and otherwise what the process may use.
+    The default is ``INTERLOCK_NUM_THREADS`` where that is a number from 1 to 1024, and otherwise what the process may
+    use. Importing interlock warns where the variable holds anything else.
     """
 
 def get_num_threads() -> int:

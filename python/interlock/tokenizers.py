@@ -6,8 +6,9 @@ interlock works with whichever of them is installed.
 What a token spells:
 
 * **Special** tokens never spell text: those that the tokenizer marks so, the unknown token, and stop tokens.
-* **Added tokens that are not special** spell what the tokenizer's own decoder makes of their content: the content
-  letter for letter, but for characters that this decoder rewrites (such as ``▁``).
+* **Added tokens that are not special** spell what the tokenizer's own decoder makes of the text that it lists for them:
+  their content letter for letter, but for what this decoder rewrites (``▁``, or all that is not ASCII where letters
+  stand for bytes) and for what versions of the tokenizers library that normalise this text change.
 * **All others** have the bytes of the tokenizer's table or, where it lists letters that stand for bytes, the bytes
   that its decoder makes of them. Some decoders drop the space before the first token of a text; an output continues
   a prompt, so the bytes are those that the token has after another token.
@@ -165,7 +166,8 @@ def _read_tokenizers(tokenizer: Any) -> _Table:
             continue
         if added["special"]:
             table.special.add(i)
-        table.tokens[i] = content.encode() if added["special"] else decode(content)
+        # From version 0.23 on, the library's text of a token that is looked for in normalised text is normalised too.
+        table.tokens[i] = content.encode() if added["special"] else decode(tokenizer.id_to_token(i))
     unknown = model.get("unk_id")
     if model.get("unk_token") is not None:
         unknown = tokenizer.token_to_id(model["unk_token"])

@@ -19,6 +19,9 @@ use super::registry;
 use crate::error::{ErrorKind, Result};
 use crate::guide::{Guide, GuideOptions};
 
+/// What is said of an integer that is negative or too large for a token id.
+const NOT_AN_ID: &str = "no token has this id";
+
 /// A guide, and whether a panic left it in doubt.
 pub struct Slot {
     pub(super) guide: Guide,
@@ -176,7 +179,7 @@ impl PyGuide {
             return Ok(());
         }
         if id.0 == NO_TOKEN {
-            return Err(of_kind(py, ErrorKind::TokenRejected, "no token has this id"));
+            return Err(of_kind(py, ErrorKind::TokenRejected, NOT_AN_ID));
         }
         let reason = slot.detached(py, |slot| slot.guide.explain(id.0))?;
         Err(of_kind(py, ErrorKind::TokenRejected, reason))
@@ -189,12 +192,12 @@ impl PyGuide {
 
     /// Take the longest allowed prefix of ``ids`` and return its length, which is what ``rollback`` would undo.
     fn advance_many(&self, py: Python<'_>, ids: TokenIds) -> PyResult<usize> {
-        self.with_detached(py, |slot| slot.guide.advance_many(&ids.0))
+        self.with_detached(py, |slot| slot.guide.advance_many(&ids.ids))
     }
 
     /// The length of the longest allowed prefix of ``ids``; the guide stays where it is.
     fn validate(&self, py: Python<'_>, ids: TokenIds) -> PyResult<usize> {
-        self.with_detached(py, |slot| slot.guide.validate(&ids.0))
+        self.with_detached(py, |slot| slot.guide.validate(&ids.ids))
     }
 
     /// Undo the last ``n`` tokens, a stop token included. ``ArgumentError``, and nothing is undone, if there are fewer.
@@ -284,7 +287,10 @@ impl PyGuide {
 
     /// Why a token is refused, in words: the byte at fault, the place in the source, and what was allowed.
     fn explain(&self, py: Python<'_>, id: TokenId) -> PyResult<String> {
-        self.with_detached(py, |slot| slot.guide.explain(id.0))
+        match id.0 {
+            NO_TOKEN => Ok(NOT_AN_ID.to_owned()),
+            id => self.with_detached(py, |slot| slot.guide.explain(id)),
+        }
     }
 
     /// The bytes that must come next, whatever tokens spell them. They may end inside a character.

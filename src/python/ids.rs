@@ -7,7 +7,8 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 
-use super::errors::argument;
+use super::errors::{argument, of_kind};
+use crate::error::ErrorKind;
 
 /// Stands for every integer that cannot be a token id.
 pub const NO_TOKEN: u32 = u32::MAX;
@@ -15,7 +16,10 @@ pub const NO_TOKEN: u32 = u32::MAX;
 fn integer(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     object.extract::<i64>().or_else(|e| {
         // Beyond 64 bits: still an integer, and out of every range that is asked about here.
-        if e.is_instance_of::<PyOverflowError>(object.py()) { Ok(i64::MIN) } else { Err(e) }
+        if !e.is_instance_of::<PyOverflowError>(object.py()) {
+            return Err(e);
+        }
+        Ok(if object.lt(0)? { i64::MIN } else { i64::MAX })
     })
 }
 
@@ -80,13 +84,30 @@ fn integers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
 }
 
 /// A sequence of token ids.
-pub struct TokenIds(pub Vec<u32>);
+pub struct TokenIds {
+    /// The ids, [`NO_TOKEN`] for what cannot be one.
+    pub ids: Vec<u32>,
+    /// The first integer that cannot be one.
+    stranger: Option<i64>,
+}
+
+impl TokenIds {
+    /// The ids, where each has to be one; else an error of `kind` that names the integer as it was given.
+    pub fn known(self, py: Python<'_>, kind: ErrorKind, what: &str) -> PyResult<Vec<u32>> {
+        match self.stranger {
+            None => Ok(self.ids),
+            Some(n) => Err(of_kind(py, kind, format!("{what} {n} is out of range"))),
+        }
+    }
+}
 
 impl<'py> FromPyObject<'_, 'py> for TokenIds {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(TokenIds(integers(&object)?.into_iter().map(token).collect()))
+        let given = integers(&object)?;
+        let stranger = given.iter().copied().find(|&n| token(n) == NO_TOKEN);
+        Ok(TokenIds { ids: given.into_iter().map(token).collect(), stranger })
     }
 }
 

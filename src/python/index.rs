@@ -283,7 +283,9 @@ impl PyIndex {
         context_ids: Option<TokenIds>,
     ) -> PyResult<PyGuide> {
         let max_tokens = max_tokens.map(|n| n.0);
-        let (stop_token_ids, context_ids) = (stop_token_ids.map(|ids| ids.0), context_ids.map(|ids| ids.0));
+        let stop = |ids: TokenIds| ids.known(slf.py(), ErrorKind::Argument, "stop token id");
+        let stop_token_ids = stop_token_ids.map(stop).transpose()?;
+        let context_ids = context_ids.map(|ids| ids.ids);
         PyGuide::start(slf, GuideOptions { stop_token_ids, max_tokens, context_ids })
     }
 

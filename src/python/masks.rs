@@ -169,8 +169,8 @@ pub fn fill_bitmasks(
 /// ended with it. Nothing is taken if there are not as many ids as guides, or a guide is in use.
 #[pyfunction]
 pub fn advance_each(py: Python<'_>, guides: Vec<Bound<'_, PyGuide>>, ids: TokenIds) -> PyResult<Vec<u8>> {
-    if ids.0.len() != guides.len() {
-        return Err(argument(py, format!("{} guides, but {} ids", guides.len(), ids.0.len())));
+    if ids.ids.len() != guides.len() {
+        return Err(argument(py, format!("{} guides, but {} ids", guides.len(), ids.ids.len())));
     }
     let mut slots = Vec::with_capacity(guides.len());
     for (i, guide) in guides.iter().enumerate() {
@@ -182,7 +182,7 @@ pub fn advance_each(py: Python<'_>, guides: Vec<Bound<'_, PyGuide>>, ids: TokenI
         slots.push(slot);
     }
     let mut answers = Vec::with_capacity(slots.len());
-    for (slot, &id) in slots.iter_mut().zip(&ids.0) {
+    for (slot, &id) in slots.iter_mut().zip(&ids.ids) {
         let taken = slot.step(py, |guide| guide.try_advance(id))?;
         answers.push(u8::from(taken) + u8::from(taken && slot.guide.is_terminated()));
     }
@@ -256,7 +256,8 @@ pub fn apply_bitmask_cpu(
 
 /// How many threads batch calls may use in this process; ``None`` goes back to the default.
 ///
-/// The default is ``INTERLOCK_NUM_THREADS`` where that is set, and otherwise what the process may use.
+/// The default is ``INTERLOCK_NUM_THREADS`` where that is a number from 1 to 1024, and otherwise what the process may
+/// use. Importing interlock warns where the variable holds anything else.
 #[pyfunction]
 #[pyo3(signature = (n))]
 pub fn set_num_threads(py: Python<'_>, n: Option<Count>) -> PyResult<()> {

@@ -27,9 +27,12 @@ mod store;
 mod vocabulary;
 mod warm;
 
+use std::ffi::CString;
+
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 
-/// The native part of interlock; import it through the package.
+/// The native part of interlock. Import it through the package, which leaves out what only its own modules call.
 #[pymodule(name = "_core", gil_used = false)]
 mod core_module {
     use super::*;
@@ -57,6 +60,11 @@ mod core_module {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::allocator::keep_free_pages();
         super::fork::watch_forks(module.py())?;
+        if let Err(text) = super::pool::asked() {
+            let (name, most) = (super::pool::THREADS_VARIABLE, super::pool::MAX_THREADS);
+            let message = CString::new(format!("{name} is ignored: {text:?} is no number from 1 to {most}"))?;
+            PyErr::warn(module.py(), &module.py().get_type::<PyRuntimeWarning>(), &message, 1)?;
+        }
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         super::errors::register(module)
     }

@@ -12,6 +12,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 /// More threads than any batch can use.
 pub const MAX_THREADS: usize = 1024;
 
+/// The environment's variable for the number of threads.
+pub const THREADS_VARIABLE: &str = "INTERLOCK_NUM_THREADS";
+
 /// What `set_num_threads` said; 0 is "use the default".
 static CHOSEN: AtomicUsize = AtomicUsize::new(0);
 
@@ -23,14 +26,23 @@ pub fn set_num_threads(n: Option<usize>) {
     CHOSEN.store(n.unwrap_or(0), Ordering::Relaxed);
 }
 
+/// What the environment asks for, if it does.
+///
+/// # Errors
+/// What it says, where that is no number of threads.
+pub fn asked() -> Result<Option<usize>, String> {
+    let Some(text) = std::env::var_os(THREADS_VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let number = text.to_str().and_then(|text| text.trim().parse().ok()).filter(|n| (1..=MAX_THREADS).contains(n));
+    number.map(Some).ok_or_else(|| text.to_string_lossy().into_owned())
+}
+
 /// How many threads to use, the calling one included.
 pub fn num_threads() -> usize {
     static DEFAULT: OnceLock<usize> = OnceLock::new();
     match CHOSEN.load(Ordering::Relaxed) {
         0 => *DEFAULT.get_or_init(|| {
-            let asked = std::env::var("INTERLOCK_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok());
             let allowed = || std::thread::available_parallelism().map_or(1, usize::from);
-            asked.filter(|n| (1..=MAX_THREADS).contains(n)).unwrap_or_else(allowed)
+            asked().ok().flatten().unwrap_or_else(allowed)
         }),
         n => n,
     }

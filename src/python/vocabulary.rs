@@ -45,8 +45,11 @@ impl PyVocabulary {
     ) -> PyResult<Self> {
         let tokens: Vec<&[u8]> = tokens.iter().map(|token| token.as_bytes()).collect();
         let options = VocabularyOptions {
-            eos_token_ids: eos_token_ids.0,
-            special_token_ids: special_token_ids.map_or_else(Vec::new, |ids| ids.0),
+            eos_token_ids: eos_token_ids.known(py, ErrorKind::Vocabulary, "stop token id")?,
+            special_token_ids: match special_token_ids {
+                None => Vec::new(),
+                Some(ids) => ids.known(py, ErrorKind::Vocabulary, "special token id")?,
+            },
             size,
         };
         let core = detached(py, || prepared(tokens, options, parts.as_ref()))?;
@@ -190,7 +193,8 @@ impl PyVocabulary {
     /// The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing. ``VocabularyError`` if
     /// an id is out of range.
     fn decode<'py>(&self, py: Python<'py>, ids: TokenIds) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = detached(py, || self.core.decode(&ids.0))?;
+        let ids = ids.known(py, ErrorKind::Vocabulary, "token id")?;
+        let bytes = detached(py, || self.core.decode(&ids))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -334,8 +338,10 @@ pub fn _load_vocabulary(
     eos_token_ids: Option<TokenIds>,
     size: Option<Count>,
 ) -> PyResult<PyVocabulary> {
+    let stop = |ids: TokenIds| ids.known(py, ErrorKind::Vocabulary, "stop token id");
+    let eos_token_ids = eos_token_ids.map(stop).transpose()?;
     let core = detached(py, || {
-        let core = load_file(&path, eos_token_ids.map(|ids| ids.0), size.map(|n| n.0))?;
+        let core = load_file(&path, eos_token_ids, size.map(|n| n.0))?;
         crate::compile::prepare(&core)?;
         crate::compile::rehearse(&core);
         Ok(core)

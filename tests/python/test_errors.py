@@ -165,6 +165,26 @@ class TestSources:
         with pytest.raises(interlock.SchemaError):
             interlock.Index.from_json_schema({"const": "\ud800"}, byte_vocabulary)
 
+    def test_numbers_that_are_no_ids_are_named(self, byte_vocabulary):
+        index = interlock.Index.from_regex("a*", byte_vocabulary)
+        guide = index.guide()
+        tokens = [b"a", b""]
+        for n, said in [(-1, "-1"), (2**32, str(2**32)), (2**70, str(2**63 - 1))]:
+            for error, call in [
+                (interlock.VocabularyError, lambda n=n: interlock.Vocabulary(tokens, [n])),
+                (interlock.VocabularyError, lambda n=n: interlock.Vocabulary(tokens, [1], special_token_ids=[n])),
+                (interlock.VocabularyError, lambda n=n: byte_vocabulary.decode([97, n])),
+                (interlock.ArgumentError, lambda n=n: index.guide(stop_token_ids=[n])),
+            ]:
+                with pytest.raises(error, match=f"id {said} is out of range"):
+                    call()
+            assert guide.explain(n) == "no token has this id"
+            assert guide.validate([97, n]) == guide.advance_many([97, n]) == 1
+        with pytest.raises(interlock.ArgumentError, match=f"row {2**63 - 1} is out of range"):
+            guide.fill_bitmask(interlock.allocate_bitmask(1, byte_vocabulary), 2**70)
+        with pytest.raises(interlock.ArgumentError, match="roll back -"):
+            guide.rollback(-(2**70))
+
     @pytest.mark.parametrize("option", ["whitespace", "property_order", "on_unsupported", "formats", "spelling"])
     def test_lone_surrogates_in_options(self, byte_vocabulary, option):
         with pytest.raises(interlock.ArgumentError, match="ud800"):

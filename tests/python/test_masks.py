@@ -294,6 +294,9 @@ class TestTorch:
         for unsuitable in (bits.long(), bits.t(), bits[:, :9], bits.to("meta")):
             with pytest.raises(interlock.ArgumentError):
                 guide.fill_bitmask(unsuitable)
+        for device in ("cpu", "meta"):
+            with pytest.raises(interlock.ArgumentError, match="meta"):
+                apply_bitmask(torch.zeros(2, 320, device=device), bits.to("meta"))
 
     @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
     @pytest.mark.parametrize("rows", [None, [2, 0]])

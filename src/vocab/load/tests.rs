@@ -57,6 +57,43 @@ fn metaspace_with_byte_fallback() {
 }
 
 #[test]
+fn added_tokens_whose_content_is_normalized() {
+    let file = |normalizer: serde_json::Value, content: &str, normalized: bool| {
+        let added = json!([{"id": 1, "content": content, "special": false, "normalized": normalized}]);
+        let model = json!({"type": "BPE", "vocab": {"a": 0}, "merges": []});
+        json!({"added_tokens": added, "decoder": {"type": "ByteLevel"}, "model": model, "normalizer": normalizer})
+            .to_string()
+            .into_bytes()
+    };
+    let replace = |pattern: serde_json::Value| json!({"type": "Replace", "pattern": pattern, "content": "▁"});
+    let of = |kind: &str| json!({"type": kind});
+    for (normalizer, content, kept) in [
+        (json!(null), "É x", true),
+        (json!({"type": "Sequence", "normalizers": []}), "É x", true),
+        (of("NFC"), "a <B>", true),
+        (of("NFD"), "é", false),
+        (of("Lowercase"), "<think>", true),
+        (of("Lowercase"), "<Think>", false),
+        (json!({"type": "Prepend", "prepend": "▁"}), "x", false),
+        (replace(json!({"String": " "})), "x", true),
+        (replace(json!({"String": " "})), "x y", false),
+        (replace(json!({"Regex": " {2,}"})), "x", false),
+        (json!({"type": "Sequence", "normalizers": [of("NFC"), of("Lowercase")]}), "X", false),
+        (of("Strip"), " x", false),
+        (of("ByteLevel"), "<x>", true),
+        (of("ByteLevel"), "x y", false),
+        (of("BertNormalizer"), "x", false),
+    ] {
+        assert!(load_bytes(&file(normalizer.clone(), content, false), Some(vec![0]), None).is_ok(), "{normalizer}");
+        let data = file(normalizer.clone(), content, true);
+        match kept {
+            true => assert!(load_bytes(&data, Some(vec![0]), None).is_ok(), "{normalizer} {content}"),
+            false => fails(&data, ErrorKind::Unsupported, "is normalized"),
+        }
+    }
+}
+
+#[test]
 fn unigram_pieces_are_numbered_by_place() {
     let model = json!({"type": "Unigram", "unk_id": 1, "vocab": [["</s>", 0], ["<unk>", 0], ["▁a", -1.5], ["b", -2]]});
     let decoder = json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"});
