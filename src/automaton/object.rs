@@ -203,13 +203,10 @@ impl Frames<'_> {
             let plenty = (count + names).saturating_add(self.least_others_left(node, p)) >= p.min;
             let others_left = if plenty { u64::MAX } else { self.others_left(node, p) };
             if others_left != u64::MAX {
+                let named = if any_order { Vec::new() } else { names_after(&open, seen, p.implied.as_deref()) };
                 for i in ones(&allowed.clone()) {
-                    let mut rest = open.clone();
-                    rest[i / 64] &= !(1 << (i % 64));
-                    if !any_order {
-                        clear_below(&mut rest, i + 1);
-                    }
-                    let left = rest.iter().map(|w| w.count_ones() as u64).sum::<u64>();
+                    // In any order all other names may follow, `i` not.
+                    let left = named.get(i).copied().unwrap_or(names.saturating_sub(1));
                     if count + 1 + left + others_left < p.min {
                         allowed[i / 64] &= !(1 << (i % 64));
                     }
@@ -302,6 +299,29 @@ impl Frames<'_> {
         }
         self.arena.objects.push(item);
     }
+}
+
+/// In declared order, how many names of `open`, those that are possible and not `seen`, can follow each name: those
+/// behind it that imply nothing in front of it which the object has not. All of these may come, as what they imply is
+/// among them. Linear in the names and what they imply.
+fn names_after(open: &[u64], seen: &[u64], implied: Option<&[Vec<u64>]>) -> Vec<u64> {
+    // A name `j` follows each `i < j` that leaves no name in front of it which `j` implies; first what begins or ends
+    // at each place, then the sums.
+    let mut counts = vec![0i64; open.len() * 64 + 1];
+    for j in ones(open).filter(|&j| j > 0) {
+        let missing = implied.and_then(|implied| {
+            let missing: Bits = implied[j].iter().zip(seen).map(|(m, s)| m & !s).collect();
+            lowest(&missing)
+        });
+        counts[0] += 1;
+        counts[missing.map_or(j, |k| j.min(k + 1))] -= 1;
+    }
+    let mut sum = 0;
+    let summed = counts.into_iter().map(|n| {
+        sum += n;
+        sum as u64
+    });
+    summed.collect()
 }
 
 fn lowest(bits: &[u64]) -> Option<usize> {

@@ -356,13 +356,6 @@ impl Builder<'_> {
             for i in (0..n).filter(|&i| bit(&direct, i)) {
                 required.iter_mut().zip(&implied[i]).for_each(|(r, m)| *r |= m);
             }
-            let cyclic = (0..n).any(|i| (0..n).any(|j| i != j && bit(&implied[i], j) && bit(&implied[j], i)));
-            if cyclic && o.others.is_empty() && (o.min > 0 || o.max.is_some()) {
-                return Err(Error::new(
-                    ErrorKind::Unsupported,
-                    "properties that require each other cannot be combined with a bound on the number of properties",
-                ));
-            }
         }
         if required.iter().zip(&possible).any(|(r, p)| r & !p != 0) {
             return Ok(None);
@@ -378,6 +371,19 @@ impl Builder<'_> {
             if let (Some(keys), Some(text)) = (keys, text) {
                 others.push(ClassProgram { keys: Some(keys.lexeme.clone()), text, rule: c.rule, matches: c.matches });
             }
+        }
+        // Where names come together or not at all, some numbers of members cannot be had. Keys without a name and without
+        // end fill every gap; of a few, those that there are may be used up.
+        let is_endless =
+            |class: &ClassProgram| class.keys.as_ref().is_none_or(|k| k.residual_size(k.start()) == u64::MAX);
+        let cyclic = implied.as_ref().is_some_and(|implied| {
+            (0..n).any(|i| (0..n).any(|j| i != j && bit(&implied[i], j) && bit(&implied[j], i)))
+        });
+        if cyclic && (o.min > 0 || o.max.is_some()) && !others.iter().any(is_endless) {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "properties that require each other cannot be combined with a bound on the number of properties",
+            ));
         }
         if o.witnesses >> MAX_WITNESSES != 0 || o.witnesses & (o.witnesses + 1) != 0 {
             return Err(Error::limit(

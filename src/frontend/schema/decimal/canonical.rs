@@ -1,16 +1,65 @@
 //! One text for all spellings of a JSON value: numbers by value, strings by what they decode to, objects without order.
+//!
+//! The text that is read comes from documents, so it may nest without end: nothing here recurses. Values are read into a
+//! list, children before their parents, and written from the last one on.
 
-use serde_json::Value;
+mod tree;
+
 use smallvec::SmallVec;
 
 use super::Decimal;
+use tree::Tree;
 
-/// JSON text to a text that equal values share; `None` if it is not JSON.
+/// JSON text to a text that equal values share; `None` if it is not JSON. Linear in the text, but for the sorting of keys.
 pub fn canonical(text: &[u8]) -> Option<Box<[u8]>> {
-    let value: Value = serde_json::from_slice(text).ok()?;
+    let text = &text[blanks(text)..];
+    let text = &text[..text.len() - text.iter().rev().take_while(|b| is_blank(**b)).count()];
     let mut out = Vec::new();
-    write(&value, &mut out)?;
+    if matches!(text.first(), Some(b'[' | b'{')) {
+        Tree::read(text)?.write(&mut out);
+    } else {
+        scalar(text, &mut out)?;
+    }
     Some(out.into_boxed_slice())
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// How many bytes of whitespace `text` begins with.
+fn blanks(text: &[u8]) -> usize {
+    text.iter().take_while(|b| is_blank(**b)).count()
+}
+
+/// Adds the canonical text of a value that is neither array nor object; `None` if `text` is no such value.
+fn scalar(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    match text {
+        b"null" | b"true" | b"false" => out.extend(text),
+        [b'"', ..] => {
+            out.push(b'"');
+            quote(&decoded(text)?, out);
+        }
+        _ => {
+            let d = Decimal::parse(std::str::from_utf8(text).ok()?)?;
+            out.push(if d.negative { b'-' } else { b'+' });
+            out.extend(d.digits.iter().map(|d| b'0' + d));
+            out.extend(format!("e{}", d.exponent).bytes());
+        }
+    }
+    Some(())
+}
+
+/// What a JSON string, with its quotes, stands for.
+fn decoded(string: &[u8]) -> Option<String> {
+    serde_json::from_slice(string).ok()
+}
+
+/// Adds a string in quotes.
+fn quote(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    escape(text.as_bytes(), out);
+    out.push(b'"');
 }
 
 /// Adds the beginning of a decoded text, which may end inside a character, as the canonical text of a string writes it
@@ -47,42 +96,4 @@ pub fn may_become(read: &[u8], known: &[u8]) -> bool {
     // Zero has neither digits nor a sign.
     (own.is_empty() || read.starts_with(b"-") == known.starts_with(b"-"))
         && significant.all(|(i, digit)| own.get(i).map_or(digit == b'0' && !own.is_empty(), |own| *own == digit))
-}
-
-fn write(v: &Value, out: &mut Vec<u8>) -> Option<()> {
-    match v {
-        Value::Null => out.extend(b"null"),
-        Value::Bool(b) => out.extend(if *b { b"true".as_slice() } else { b"false" }),
-        Value::Number(n) => {
-            let d = Decimal::parse(&n.to_string())?;
-            out.push(if d.negative { b'-' } else { b'+' });
-            out.extend(d.digits.iter().map(|d| b'0' + d));
-            out.extend(format!("e{}", d.exponent).bytes());
-        }
-        Value::String(s) => {
-            out.push(b'"');
-            out.extend(serde_json::to_vec(s).ok()?);
-        }
-        Value::Array(a) => {
-            out.push(b'[');
-            for v in a {
-                write(v, out)?;
-                out.push(b',');
-            }
-            out.push(b']');
-        }
-        Value::Object(o) => {
-            let mut keys: Vec<&String> = o.keys().collect();
-            keys.sort_unstable();
-            out.push(b'{');
-            for k in keys {
-                out.extend(serde_json::to_vec(k).ok()?);
-                out.push(b':');
-                write(&o[k], out)?;
-                out.push(b',');
-            }
-            out.push(b'}');
-        }
-    }
-    Some(())
 }
