@@ -225,12 +225,15 @@ fn damaged_tables_are_refused() {
         let set = MaskSet { base: base.to_vec().into(), start, ..Default::default() };
         assert_eq!(set.fits(300), sound);
     }
-    let drops: [fn(&mut Parts); 5] = [
+    let drops: [fn(&mut Parts); 7] = [
         |p| p.rows.class = p.rows.class[1..].to_vec().into(),
         |p| p.masks.rows = p.masks.rows[1..].to_vec().into(),
         |p| p.accepting = Vec::new().into(),
         |p| p.mask_of = p.mask_of.iter().map(|_| 60_000).collect(),
         |p| p.byte_classes = p.byte_classes[1..].to_vec().into(),
+        // Classes that no byte has, and classes in another order.
+        |p| p.byte_classes = vec![1; 256].into(),
+        |p| p.byte_classes = p.byte_classes.iter().map(|&class| if class < 2 { 1 - class } else { class }).collect(),
     ];
     for drop in drops {
         let mut broken = p.clone();
