@@ -388,6 +388,23 @@ fn built_tables_remember_what_was_read() {
     }
 }
 
+/// The bound on states is one on all lexemes, and what others leave is for the last.
+#[test]
+fn parts_of_one_lexeme_take_all_the_states_that_there_are() {
+    let pattern = |n: usize| index(&format!("a{{{n}}}"));
+    let string = |n: usize| document(&format!(r#"{{"type": "string", "pattern": "^a{{{n}}}$"}}"#));
+    for (index, complete) in [
+        (pattern(6_200), true),
+        (pattern(12_200), true),
+        (pattern(12_300), false),
+        (string(1_500), true),
+        (string(3_000), false),
+    ] {
+        index.build(Some(1), 200_000, |_, _| Ok(())).unwrap();
+        assert_eq!((index.is_complete(), index.built().is_none()), (complete, true));
+    }
+}
+
 /// What an explorer says of a class without a step for each is what steps say of each byte.
 #[test]
 fn bytes_that_are_read_alike_lead_where_each_leads_alone() {
