@@ -44,7 +44,9 @@ pub struct Limits {
     /// Bytes of tokens stepped by those walks. 50 million take about a second.
     pub max_token_steps: usize,
     /// Configurations explored to flatten an index, to search its language or to compare it with another; pairs of them
-    /// where two are compared. One costs about 5 us and 300 bytes.
+    /// where two are compared. One costs about 5 us and 300 bytes. They are told apart by a description that grows with
+    /// nesting, so its bytes are bounded as well: 400 are kept for each configuration that this allows, and 4,000 are
+    /// looked at.
     pub max_flat_states: usize,
     /// Steps of one compile in all: values read, states explored, rows merged, lexemes made, steps of algebra. A step
     /// costs about 1 us.

@@ -3,7 +3,7 @@
 //! A table that is built in this process is a vector; the same table in an artifact is a range of a file that many
 //! processes map. [`Slice`] is both, and reads like a slice in either case: pointer and length are at hand, no branch
 //! says which it is. [`Pages`] is the memory behind mapped slices: a file mapped read-only, or bytes held in memory
-//! with the same alignment.
+//! with the same alignment. [`open_file`] is how files of others are opened, mapped or read.
 //!
 //! All unsafe code of the core's storage stands in this file. It rests on three facts:
 //!
@@ -18,7 +18,7 @@
 //!
 //! Files are little-endian. On a big-endian machine a slice of mapped pages is a converted copy.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,6 +56,24 @@ macro_rules! plain {
 
 plain!(u8, u16, u32, u64);
 
+/// Opens a regular file to be read. For anything else it is an error at once: a pipe that nobody writes to would hold
+/// its reader for good, out of reach of a signal's handler in Python, and a device may have no end. The file that was
+/// opened is the one that is asked, so nothing can take its place in between.
+///
+/// # Errors
+/// Those of the operating system, and that it is no regular file.
+pub fn open_file(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    Ok(file)
+}
+
 /// A block of held bytes.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
@@ -73,9 +91,9 @@ impl Pages {
     /// Maps a file read-only.
     ///
     /// # Errors
-    /// Those of opening and mapping it.
+    /// Those of opening and mapping it; see [`open_file`].
     pub fn map(path: &Path) -> std::io::Result<Arc<Pages>> {
-        let file = File::open(path)?;
+        let file = open_file(path)?;
         if file.metadata()?.len() == 0 {
             return Ok(Pages::hold(&[]));
         }

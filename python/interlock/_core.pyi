@@ -230,7 +230,8 @@ class Limits:
     @property
     def max_flat_states(self) -> int:
         """Configurations explored to flatten, search or compare indexes; by default 200,000, of about 5 us and 300
-        bytes each.
+        bytes each. Their descriptions are bounded as well: 400 bytes kept and 4,000 looked at for each that this
+        allows.
         """
 
     @property

@@ -21,10 +21,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import errno
 import functools
 import hashlib
 import json
 import os
+import stat
 import tempfile
 import threading
 import time
@@ -97,6 +99,18 @@ def _outcome(flight: Future[Index], cancel: CancelToken | None) -> BaseException
             return flight.exception(None if cancel is None else locks.POLL_SECONDS)
 
 
+def _status(file: Path) -> os.stat_result | None:
+    """What the system says of a pack, or ``None`` if there is none. What has the name of one and is no file is none: a
+    folder, a pipe, a link that leads nowhere. A folder that may not be searched is no missing file."""
+    try:
+        status = file.stat()
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return None
+        raise
+    return status if stat.S_ISREG(status.st_mode) else None
+
+
 def _within(folder: Path) -> list[Path]:
     """The packs of a folder; what ``glob`` finds would leave out that it may not look."""
     return sorted(folder / name for name in os.listdir(folder) if name.endswith(SUFFIX))
@@ -114,7 +128,8 @@ def _problems(vocabularies: Iterable[Path], packs: Iterable[Path]) -> list[str]:
         try:
             vocabulary, _, recipe = _core._verify_pack(file)
         except ArtifactError as error:
-            if file.exists():
+            with contextlib.suppress(FileNotFoundError):  # Evicted meanwhile.
+                file.lstat()
                 problems.append(str(error))
             continue
         if _core._store_key(recipe, vocabulary) + SUFFIX != file.name:
@@ -212,9 +227,8 @@ class Store:
         return file.relative_to(self.path).as_posix()
 
     def _is_here(self, file: Path) -> bool:
-        # A folder that may not be searched is no missing file.
         with self._failures("read"):
-            return file.is_file()
+            return _status(file) is not None
 
     def _local(self, file: Path) -> bool:
         """Whether ``file`` is here now, brought from the remote if it was only there."""
@@ -240,10 +254,10 @@ class Store:
         """The size of the pack under ``key`` in bytes, or ``None`` if there is none."""
         file = self._file(key)
         with self._failures("read"):
-            try:
-                return file.stat().st_size
-            except FileNotFoundError:
-                return None if self._remote is None else self._remote.size_of(self._name(file))
+            status = _status(file)
+        if status is None:
+            return None if self._remote is None else self._remote.size_of(self._name(file))
+        return status.st_size
 
     def add_vocabulary(self, vocabulary: Vocabulary) -> Path:
         """Keep ``vocabulary`` beside the indexes, for processes that map it; the file, which ``Vocabulary.load`` reads.
@@ -304,8 +318,10 @@ class Store:
     ) -> Index:
         """The index for these arguments (see ``key_of``), from the store, or compiled and added.
 
-        Of all threads and processes that ask at once, one compiles. A pack that is damaged is replaced. Sources that
-        cannot be compiled raise what ``Index.from_...`` raises, in every thread that waited, and leave nothing.
+        Of all threads and processes that ask at once, one compiles. A pack that is damaged is replaced, and so is a
+        link that leads nowhere; a folder or a pipe in its place is an ``ArtifactError`` before anything is compiled.
+        Sources that cannot be compiled raise what ``Index.from_...`` raises, in every thread that waited, and leave
+        nothing.
 
         ``cancel`` ends this call alone, with ``CancelledError``, while it compiles or waits: if others wait for what it
         compiles, one of them begins anew. What is compiled is added in any case.
@@ -346,6 +362,7 @@ class Store:
                         stack.enter_context(self._lock(key, cancel))
                     index = self._find(key, vocabulary)
                     if index is None:
+                        self._check_place(self._file(key))
                         index = make()
                         self.put(index)
                         with self._mutex:
@@ -368,6 +385,14 @@ class Store:
         except ArtifactError:  # Damaged: it is compiled again and replaced.
             return None
 
+    def _check_place(self, file: Path) -> None:
+        """Fail where something that is no pack has the place of one, and would only be found once that is written."""
+        with self._failures("write"):
+            if file.exists() and not file.is_file():
+                raise ArtifactError(f"cannot write {file}: it is no regular file")
+            if os.path.lexists(file.parent) and not file.parent.is_dir():
+                raise ArtifactError(f"cannot write {file}: {file.parent} is no folder")
+
     def _packs(self) -> Iterator[Path]:
         with self._failures("list"):
             for folder in sorted(self.path.iterdir()):
@@ -389,8 +414,8 @@ class Store:
     def _here(self) -> list[Entry]:
         found = []
         for file in self._packs():
-            with contextlib.suppress(FileNotFoundError):  # Evicted meanwhile.
-                status = file.stat()
+            status = _status(file)
+            if status is not None:  # Else it was evicted meanwhile, or is no file.
                 found.append(Entry(file.name.removesuffix(SUFFIX), status.st_size, status.st_mtime))
         return found
 

@@ -17,7 +17,8 @@
 //! | 128 | 64 each | table: name (32, padded with zeros), offset (8), length (8), checksum (16) |
 //!
 //! Sections follow in the order of the table without gaps, each padded with zeros to 64 bytes; its checksum covers the
-//! padding too. So no byte of a file is unused, and a file says the same only if it is the same.
+//! padding too. A reader refuses bytes other than zeros where nothing is said, and sections that packs of its kind do not
+//! have. So no byte of a file is unused, and two files say the same numbers and texts only if they are the same.
 //!
 //! Checksums are XXH3 with 128 bits: they guard against damage, not against forgers, and XXH3 reads a section several
 //! times faster than BLAKE3, which counts where an index should be ready within 100 microseconds. What identifies
@@ -25,6 +26,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -45,6 +47,8 @@ const MAGIC: [u8; 8] = *b"\x89ilk\r\n\x1a\n";
 const HEADER: usize = 128;
 const ENTRY: usize = 64;
 const NAME: usize = 32;
+/// Where nothing is said.
+const ZERO: [Range<usize>; 2] = [28..32, 96..SUM_AT];
 const SUM_AT: usize = 112;
 /// More sections than any pack has; bounds the table of a forged file.
 const MAX_SECTIONS: usize = 4_096;
@@ -216,6 +220,10 @@ fn size(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u64::from_le_bytes(number(bytes, at)?)).ok()
 }
 
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
+}
+
 /// Text padded with zeros.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
@@ -282,6 +290,9 @@ impl Pack {
         if checksum(&[&bytes[..SUM_AT], table]) != sum {
             return Err(damaged());
         }
+        if ZERO.into_iter().any(|range| !is_zero(&bytes[range])) {
+            return Err(says("is damaged: its header is not zero where nothing is said".to_owned()));
+        }
         let misplaced = || says("is damaged: its sections are not one after the other".to_owned());
         let mut end = HEADER + table.len();
         let mut sections = Vec::with_capacity(count);
@@ -332,10 +343,27 @@ impl Pack {
         }
         // The range was checked when the pack was opened.
         let whole = padded(section.len).and_then(|len| self.pages.bytes().get(section.offset..section.offset + len));
-        if whole.is_none_or(|bytes| checksum(&[bytes]) != section.sum) {
+        let Some(bytes) = whole.filter(|bytes| checksum(&[bytes]) == section.sum) else {
             return Err(self.error(format_args!("is damaged: the checksum of section {:?} differs", section.name)));
+        };
+        if !is_zero(&bytes[section.len..]) {
+            return Err(self.error(format_args!("is damaged: the padding of section {:?} is not zero", section.name)));
         }
         section.checked.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Checks that the sections are these, in this order.
+    ///
+    /// # Errors
+    /// `Artifact` if one is missing, misplaced or unknown.
+    pub fn expect(&self, names: &[&str]) -> Result<()> {
+        if let Some(missing) = names.iter().find(|name| !self.has(name)) {
+            return Err(self.error(format_args!("has no section {missing:?}")));
+        }
+        if !self.sections.iter().map(|s| s.name.as_str()).eq(names.iter().copied()) {
+            return Err(self.error("is damaged: it has other sections than packs of its kind"));
+        }
         Ok(())
     }
 
@@ -354,6 +382,18 @@ impl Pack {
         self.check(section)?;
         Slice::of_pages(&self.pages, section.offset..section.offset + section.len)
             .ok_or_else(|| self.error(format_args!("is damaged: section {name:?} has an odd length")))
+    }
+
+    /// The only number of a section.
+    ///
+    /// # Errors
+    /// Those of [`section`](Self::section), and if there are more or fewer.
+    pub fn number(&self, name: &str) -> Result<usize> {
+        match self.section::<u64>(name)?[..] {
+            [one] => usize::try_from(one).ok(),
+            _ => None,
+        }
+        .ok_or_else(|| self.error(format_args!("is damaged: section {name:?} is not one number")))
     }
 
     /// Checks every section.

@@ -157,6 +157,7 @@ impl IndexPack {
     /// # Errors
     /// `Artifact` if it is damaged.
     pub fn unpack(pack: &Pack) -> Result<IndexPack> {
+        pack.expect(if pack.has(REPORT) { &SECTIONS } else { &SECTIONS[..2] })?;
         let text = |name: &str| {
             let text = String::from_utf8(pack.section::<u8>(name)?.to_vec());
             text.map_err(|_| pack.error(format_args!("is damaged: section {name:?} is not text")))
@@ -166,7 +167,7 @@ impl IndexPack {
         let recipe = text(RECIPE)?;
         let mut size = 0;
         let built = if pack.has(REPORT) {
-            size = pack.section::<u64>(SIZE)?.first().and_then(|&n| usize::try_from(n).ok()).unwrap_or_default();
+            size = pack.number(SIZE)?;
             if size > MAX_SIZE {
                 return Err(pack.error("is damaged: its tables are for a vocabulary that is too large"));
             }

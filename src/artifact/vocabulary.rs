@@ -117,6 +117,7 @@ pub fn verify(path: &Path) -> Result<[u8; 32]> {
 /// # Errors
 /// `Artifact` if the pack is damaged.
 pub fn unpack(pack: &Pack) -> Result<Arc<Vocabulary>> {
+    pack.expect(&SECTIONS)?;
     let damaged = |e: crate::Error| pack.error(format_args!("is damaged: {}", e.message()));
     let trie = TrieParts {
         byte: pack.section(TRIE_BYTES)?,
@@ -125,9 +126,8 @@ pub fn unpack(pack: &Pack) -> Result<Arc<Vocabulary>> {
         tok_start: pack.section(TRIE_STARTS)?,
         toks: pack.section(TRIE_TOKENS)?,
     };
-    let size = pack.section::<u64>(SIZE)?.first().and_then(|&n| usize::try_from(n).ok()).unwrap_or_default();
     let parts = Parts {
-        size,
+        size: pack.number(SIZE)?,
         bytes: pack.section(BYTES)?,
         start: pack.section(STARTS)?,
         eos: pack.section::<u32>(EOS)?.to_vec(),

@@ -17,11 +17,12 @@
 
 use std::sync::Arc;
 
-/// Remainders are below this, so that a remainder times ten never overflows.
-const MODULUS_LIMIT: u128 = 1 << 120;
+/// Most bits of a modulus, so that a remainder times ten never overflows.
+pub const MODULUS_BITS: u32 = 120;
+const MODULUS_LIMIT: u128 = 1 << MODULUS_BITS;
 
 /// Most exceptions of one divisor, which bounds the search for the next multiple: a few hundred steps.
-const MAX_EXCEPTIONS: usize = 24;
+pub const MAX_EXCEPTIONS: usize = 24;
 
 /// What values must be a multiple of, what they must not be a multiple of, and how they are written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -35,6 +35,28 @@ fn mapped_numbers_outlive_their_file() {
     assert_eq!((slice.memory_bytes(), &slice[..]), (0, &numbers[..]));
 }
 
+/// A pipe that nobody writes to is refused, not waited for.
+#[cfg(unix)]
+#[test]
+#[cfg_attr(miri, ignore = "the interpreter starts no programs")]
+fn only_regular_files_are_opened() {
+    let folder = std::env::temp_dir().join(format!("interlock-pipes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (pipe, file) = (folder.join("pipe"), folder.join("file"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::fs::write(&file, b"text").unwrap();
+    std::os::unix::fs::symlink("file", folder.join("link")).unwrap();
+    for (path, opens) in
+        [(&pipe, false), (&folder, false), (&"/dev/null".into(), false), (&file, true), (&folder.join("link"), true)]
+    {
+        for opened in [open_file(path).map(|_| ()), Pages::map(path).map(|_| ())] {
+            let said = opened.map_err(|e| e.to_string());
+            assert_eq!(said, if opens { Ok(()) } else { Err("it is no regular file".to_owned()) });
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn ranges_outside_or_of_parts_are_refused() {
     let pages = Pages::hold(&[1; 100]);

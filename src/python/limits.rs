@@ -120,7 +120,7 @@ limits! {
     /// Bytes of tokens stepped on the way; by default 50,000,000, which take about a second.
     max_token_steps,
     /// Configurations explored to flatten, search or compare indexes; by default 200,000, of about 5 us and 300 bytes
-    /// each.
+    /// each. Their descriptions are bounded as well: 400 bytes kept and 4,000 looked at for each that this allows.
     max_flat_states,
     /// Steps of one compile in all; by default 1,500,000, of about 1 us each.
     max_compile_steps,

@@ -296,7 +296,7 @@ for ask in [
     assert len(lines) == 9 and all(line.startswith("ArtifactError") and "ermission" in line for line in lines)
 
 
-@pytest.mark.parametrize("method", ["is_file", "exists", "stat"])
+@pytest.mark.parametrize("method", ["stat", "lstat"])
 def test_looks_that_are_refused(byte_vocabulary, tmp_path, monkeypatch, method):
     store = Store(tmp_path)
     key = store.put(interlock.Index.from_choices(["a"], byte_vocabulary))
@@ -307,8 +307,8 @@ def test_looks_that_are_refused(byte_vocabulary, tmp_path, monkeypatch, method):
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr(Path, method, refused)
-    asked = {"is_file": [lambda: key in store, lambda: store.get(key, byte_vocabulary)], "exists": [store.verify]}
-    for ask in asked.get(method, [lambda: store.size_of(key), store.entries]):
+    looks = [lambda: key in store, lambda: store.get(key, byte_vocabulary), lambda: store.size_of(key), store.entries]
+    for ask in looks if method == "stat" else [store.verify]:
         with pytest.raises(interlock.ArtifactError, match="Permission denied"):
             ask()
 
@@ -373,3 +373,84 @@ def test_only_files_are_replaced(byte_vocabulary, tmp_path):
     assert (tmp_path / "link").is_symlink()
     loaded = interlock.Index.load(tmp_path / "target", byte_vocabulary)
     assert loaded.fingerprint == index.fingerprint
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_only_files_are_read(byte_vocabulary, tmp_path):
+    """In a process of its own, which a pipe without a writer would hold for good."""
+    byte_vocabulary.save(tmp_path / "vocabulary")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "model").mkdir()
+    os.mkfifo(tmp_path / "model" / "generation_config.json")
+    (tmp_path / "model" / "ranks").write_bytes(b"YQ== 0\nYg== 1\n")
+    (tmp_path / "store" / "vocabularies").mkdir(parents=True)
+    os.mkfifo(tmp_path / "store" / "vocabularies" / ("0" * 64 + ".ilk"))
+    program = """
+import os, sys
+import interlock
+from interlock.cli.vocabularies import is_pack
+
+os.chdir(sys.argv[1])
+vocabulary = interlock.Vocabulary.load("vocabulary")
+reads = [
+    lambda path: interlock.Vocabulary.load(path),
+    lambda path: interlock.Index.load(path, vocabulary),
+    lambda path: interlock.Vocabulary.from_file(path, eos_token_ids=[0]),
+]
+for path in ("pipe", ".", "/dev/null"):
+    assert not is_pack(path)
+    for read in reads:
+        try:
+            read(path)
+        except interlock.InterlockError as error:
+            assert "no regular file" in str(error), error
+            print(type(error).__name__)
+try:
+    interlock.Vocabulary.from_file("model/ranks")
+except interlock.VocabularyError as error:
+    print(error)
+print(interlock.Store("store").verify())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, timeout=60, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert lines[:9] == ["ArtifactError", "ArtifactError", "VocabularyError"] * 3
+    assert "generation_config.json beside it: it is no regular file" in lines[9]
+    assert lines[10].count("no regular file") == 1 and len(lines) == 11
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_no_file_is_no_pack(byte_vocabulary, tmp_path, monkeypatch):
+    sound = Store(tmp_path / "store").put(interlock.Index.from_choices(["sound"], byte_vocabulary))
+    store = Store(tmp_path / "store", max_bytes=1 << 30)
+    vocabulary, places = byte_vocabulary, {}
+    for name, make in {
+        "circle": lambda place: place.symlink_to(place.name),
+        "nowhere": lambda place: place.symlink_to("missing"),
+        "folder": lambda place: place.mkdir(),
+        "pipe": os.mkfifo,
+    }.items():
+        key = store.key_of("choices", [name], vocabulary)
+        places[name] = store.path / key[:2] / f"{key}.ilk"
+        places[name].parent.mkdir(exist_ok=True)
+        make(places[name])
+        assert key not in store and store.get(key, vocabulary) is None and store.size_of(key) is None
+    assert [entry.key for entry in store.entries()] == [sound] and store.total_bytes() == store.size_of(sound)
+    problems = store.verify()
+    assert len(problems) == 4 and all(any(str(place) in line for line in problems) for place in places.values())
+    monkeypatch.setattr(interlock.Index, "from_choices", lambda *_, **__: pytest.fail("compiled"))
+    for name in ("folder", "pipe"):
+        with pytest.raises(interlock.ArtifactError, match="no regular file"):
+            store.get_or_compile("choices", [name], vocabulary)
+    key = store.key_of("choices", ["x"], vocabulary)
+    (store.path / key[:2]).write_bytes(b"")
+    assert store.get(key, vocabulary) is None and store.size_of(key) is None
+    with pytest.raises(interlock.ArtifactError, match="no folder"):
+        store.get_or_compile("choices", ["x"], vocabulary)
+    monkeypatch.undo()
+    for name in ("circle", "nowhere"):
+        made = store.get_or_compile("choices", [name], vocabulary)
+        again = store.get(store.key_of("choices", [name], vocabulary), vocabulary)
+        assert made.shortest_member() == again.shortest_member() == name.encode() and not places[name].is_symlink()
+    assert len(store.verify()) == 2 and len(store.entries()) == 3

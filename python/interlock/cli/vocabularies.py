@@ -7,6 +7,7 @@ byte each, and token 256, which ends an output. Commands whose result is for one
 from __future__ import annotations
 
 import argparse
+import os
 from functools import cache
 
 import interlock
@@ -73,6 +74,8 @@ def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
 
 
 def is_pack(path: str) -> bool:
-    """Whether a file begins as packs do."""
+    """Whether a file begins as packs do. What is no regular file is none, and nobody waits at a pipe to find out."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        return False
     with open(path, "rb") as file:
         return file.read(len(MAGIC)) == MAGIC

@@ -78,13 +78,64 @@ fn a_forged_table_leads_nowhere() {
             let end = (HEADER + ENTRY * small(&bytes, 24).unwrap_or(0) as usize).min(table);
             let sum = checksum(&[&bytes[..SUM_AT], &bytes[HEADER..end]]);
             bytes[SUM_AT..HEADER].copy_from_slice(&sum);
-            // A shorter length within the same padding is a section that ends earlier; everything else is refused.
+            // A longer length within the same padding is a section with zeros at its end; everything else is refused.
             if let Ok(pack) = Pack::from_bytes(&bytes, Kind::Index) {
                 assert!(at == HEADER + 40 || at == HEADER + 104, "byte {at} = {value}");
-                assert!(pack.sections().all(|(name, len)| pack.section::<u8>(name).unwrap().len() == len));
+                assert_eq!(pack.verify().is_ok(), value > whole[at], "byte {at} = {value}");
+                let mut read = pack.sections().filter_map(|(name, len)| Some((pack.section::<u8>(name).ok()?, len)));
+                assert!(read.all(|(bytes, len)| bytes.len() == len));
             }
         }
     }
+}
+
+/// No byte is left over in which two packs that say the same could differ, whatever checksums say.
+#[test]
+fn what_says_nothing_is_zero() {
+    let whole = sample().to_bytes();
+    let table = HEADER + 3 * ENTRY;
+    let first = table..table + ALIGN;
+    let forged = |at: usize| {
+        let mut bytes = whole.clone();
+        bytes[at] = 1;
+        let sum = checksum(&[&bytes[first.clone()]]);
+        bytes[HEADER + 48..HEADER + 64].copy_from_slice(&sum);
+        let sum = checksum(&[&bytes[..SUM_AT], &bytes[HEADER..table]]);
+        bytes[SUM_AT..HEADER].copy_from_slice(&sum);
+        Pack::from_bytes(&bytes, Kind::Index).and_then(|pack| pack.section::<u8>("bytes").map(|_| ()))
+    };
+    forged(table).unwrap();
+    for at in (28..32).chain(96..SUM_AT).chain(table + 10..table + ALIGN) {
+        let message = forged(at).unwrap_err().to_string();
+        assert!(
+            message.contains("header is not zero") || message.contains("the padding of section \"bytes\""),
+            "{at}: {message}"
+        );
+    }
+    // A name and the version are as long as they are.
+    let version = LIBRARY_VERSION.len();
+    for at in [HEADER + 5, HEADER + 31, 32 + version, 63] {
+        assert!(forged(at).is_err(), "{at}");
+    }
+}
+
+#[test]
+fn sections_are_those_of_the_kind() {
+    let pack = Pack::from_bytes(&sample().to_bytes(), Kind::Index).unwrap();
+    pack.expect(&["bytes", "none", "numbers"]).unwrap();
+    for (names, said) in [
+        (&["bytes", "none"][..], "other sections"),
+        (&["none", "bytes", "numbers"], "other sections"),
+        (&["bytes", "none", "numbers", "more"], "no section \"more\""),
+    ] {
+        assert!(pack.expect(names).unwrap_err().message().contains(said));
+    }
+    let mut w = PackWriter::new(Kind::Index, [7; 32]);
+    w.add("one", &[7u64]);
+    w.add("two", &[7u64, 8]);
+    let pack = Pack::from_bytes(&w.to_bytes(), Kind::Index).unwrap();
+    assert_eq!(pack.number("one").unwrap(), 7);
+    assert!(pack.number("two").unwrap_err().message().contains("not one number"));
 }
 
 #[test]

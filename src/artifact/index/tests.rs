@@ -72,6 +72,50 @@ fn damage_is_found_when_a_pack_is_opened() {
     }
 }
 
+/// A pack holds what packs of indexes hold, and says it in one way.
+#[test]
+fn packs_with_more_or_less_are_refused() {
+    let v = vocabulary();
+    let whole = Pack::from_bytes(&packed(FLAT), Kind::Index).unwrap();
+    let opened = |names: &[&'static str], change: fn(&str, &mut Vec<u8>)| {
+        let mut forged = PackWriter::new(Kind::Index, v.fingerprint());
+        for name in names {
+            let mut bytes = whole.section::<u8>(name).map_or_else(|_| vec![7], |bytes| bytes.to_vec());
+            change(name, &mut bytes);
+            forged.add(name, &bytes);
+        }
+        open(&forged.to_bytes(), &v).map(|_| ())
+    };
+    let same = |_: &str, _: &mut Vec<u8>| {};
+    opened(&SECTIONS, same).unwrap();
+    let more = [&SECTIONS[..], &["more"]].concat();
+    let twice = [&SECTIONS[..], &[MASK_ROWS]].concat();
+    let turned: Vec<_> = SECTIONS.into_iter().rev().collect();
+    for names in [&more, &twice, &turned] {
+        assert!(opened(names, same).unwrap_err().message().contains("other sections"), "{names:?}");
+    }
+    assert!(opened(&SECTIONS[..13], same).unwrap_err().message().contains("no section \"mask rows\""));
+    let sizes = opened(&SECTIONS, |name, bytes| {
+        if name == SIZE {
+            bytes.extend([0; 8])
+        }
+    });
+    assert!(sizes.unwrap_err().message().contains("not one number"));
+    // Classes of bytes that nobody can number.
+    let all_alike = opened(&SECTIONS, |name, bytes| {
+        if name == BYTE_CLASSES {
+            bytes.fill(3)
+        }
+    });
+    let turned = opened(&SECTIONS, |name, bytes| {
+        let most = bytes.iter().max().copied().unwrap_or_default();
+        bytes.iter_mut().filter(|_| name == BYTE_CLASSES).for_each(|class| *class = most - *class);
+    });
+    for refused in [all_alike, turned] {
+        assert!(refused.unwrap_err().message().contains("byte classes"));
+    }
+}
+
 /// Whatever a forged pack says, with checksums that fit, it is refused or read without a panic.
 #[test]
 fn forged_numbers_are_refused_or_harmless() {

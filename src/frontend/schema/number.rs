@@ -19,8 +19,8 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 use super::decimal::{Decimal, decrement, increment};
 use crate::error::{Error, Result};
 use crate::ir::{Divisor, Edge, ExprId, Exprs};
-pub use divisors::has_whole;
 use divisors::{divides_all, divisors, required};
+pub use divisors::{has_whole, too_large};
 use exponent::{any_with_exponent, scientific, whole_with_exponent};
 
 /// Most digits of a whole part. 80 holds every 256-bit integer (78 digits) and all numbers of the official test suite
@@ -33,7 +33,8 @@ pub const FRACTION_DIGITS: u16 = 32;
 /// Most digits of an exponent, leading zeros included: binary64 ends at 308.
 pub const EXPONENT_DIGITS: u32 = 3;
 
-/// Most digits before or after the point of a bound that has to be spelled out. Java's `Double.MAX_VALUE` has 309.
+/// Most digits before or after the point of a bound that has to be spelled out, and behind that of a divisor. Java's
+/// `Double.MAX_VALUE` has 309.
 const BOUND_DIGITS: u16 = 400;
 
 /// Most digits that every binary64 keeps. A reader that knows only those takes a longer fraction for another value, and
@@ -76,7 +77,8 @@ pub enum Spelling {
 /// that the divisors look at are at most 15.
 ///
 /// # Errors
-/// `Limit` where a bound or divisor has too many digits to be spelled out; `Schema` for a divisor of zero.
+/// `Limit` where a bound or divisor has too many digits to be spelled out, with the limit and what exceeds it at least;
+/// `Schema` for a divisor of zero.
 pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
     let free = b.multiple_of.is_empty() && b.not_multiple_of.is_empty() && b.spelling == Spelling::Any;
     if free && b.min.is_none() && b.max.is_none() {
@@ -102,7 +104,7 @@ pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
     // The bounds lie between two steps of the grid: use one that is fine enough for them.
     let digits = [&b.min, &b.max].into_iter().flatten().map(|(d, _)| -d.exponent).max().unwrap_or(0).max(0);
     if digits >= i64::from(BOUND_DIGITS) {
-        return Err(too_long(digits));
+        return Err(too_long(digits + 1));
     }
     if digits < i64::from(FRACTION_DIGITS) {
         return Ok(e);

@@ -34,7 +34,7 @@ pub const MAX_CONFIGURATIONS: usize = 4_096;
 const MAX_BYTES: usize = 1 << 30;
 /// More threads than any build can use.
 const MAX_THREADS: usize = 1_024;
-/// States of lexemes that are explored for parts, in all.
+/// States of lexemes that are explored for parts, in all. A lexeme takes half of what is left, the last one all of it.
 const MAX_PART_STATES: usize = 12_288;
 /// Masks of parts, and their bytes: a mask with a row of its own takes some ten times as long as one with a list.
 const MAX_PARTS: usize = 1_024;
@@ -62,9 +62,9 @@ impl Index {
     /// was built.
     ///
     /// An index of up to 4,096 configurations (`max_states` may say fewer) gets complete tables. Of any other, masks of
-    /// the states of its lexemes are made: of at most 12,288 states in all (and `max_states` for one lexeme), at most
-    /// 1,024 masks and 4 MiB. Where there are more, masks nearest to the starts are made, up to 512 or 2 MiB, and
-    /// [`is_complete`](Index::is_complete) stays false.
+    /// the states of its lexemes are made: of at most 12,288 states in all (half of what is left for a lexeme that is
+    /// not the last, and `max_states` for any), at most 1,024 masks and 4 MiB. Where there are more, masks nearest to the
+    /// starts are made, up to 512 or 2 MiB, and [`is_complete`](Index::is_complete) stays false.
     ///
     /// # Errors
     /// `Argument` for no threads or more than 1,024; what `progress` returns.
@@ -195,20 +195,21 @@ fn fill_parts(
 ) -> Result<bool> {
     let lexemes: Vec<&Arc<MaskedLexeme>> = match &inner.engine {
         Engine::Pattern(lexeme) => vec![lexeme],
-        // Keys without a name are any text.
-        Engine::Document { lexemes, .. } => lexemes.iter().chain([&inner.tables.any_text]).collect(),
+        // Keys without a name are any text: a few states, so what comes last may take nearly all.
+        Engine::Document { lexemes, .. } => [&inner.tables.any_text].into_iter().chain(lexemes).collect(),
     };
     // Masks of each lexeme with their rank in it: all lexemes have their turn.
     let mut parts: Vec<(usize, Part<'_>)> = Vec::new();
     let mut complete = true;
     let mut known = FxHashSet::default();
     let mut left = MAX_PART_STATES;
-    for masked in &lexemes {
+    for (i, masked) in lexemes.iter().enumerate() {
         let l = &*masked.lexeme;
         // One that has made many masks already keeps these as well.
         masked.keep_masks(MASK_BYTES + MAX_PART_BYTES);
         // No lexeme takes so many that nothing is left for those that follow.
-        let share = (left / 2).min(max_states).max(1);
+        let share = if i + 1 < lexemes.len() { left / 2 } else { left };
+        let share = share.min(max_states).max(1);
         let (states, all) = explore(l, share, inner.max_state_bytes / 2)?;
         left = left.saturating_sub(states.len());
         complete &= all;

@@ -42,7 +42,7 @@ pub const MAX_STATES: usize = OUTSIDE as usize;
 /// The arrays of [`Tables`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// The byte class of each of 256 bytes.
+    /// The byte class of each of 256 bytes; classes are numbered by their least byte.
     pub byte_classes: Slice<u8>,
     /// Per state and byte class the next state, [`DEAD`] or [`OUTSIDE`]. The start is 0.
     pub rows: Rows,
@@ -66,6 +66,20 @@ fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::Artifact, format!("the tables of the index are damaged: {what}"))
 }
 
+/// The number of classes of all bytes. `None` unless they are numbered by their least byte: who reads the tables as an
+/// automaton finds the bytes of a class by that.
+fn width(byte_classes: &[u8]) -> Option<usize> {
+    let mut width = 0;
+    for &class in byte_classes {
+        let class = usize::from(class);
+        if class > width {
+            return None;
+        }
+        width = width.max(class + 1);
+    }
+    (byte_classes.len() == 256).then_some(width)
+}
+
 impl Tables {
     /// Tables for a vocabulary of `size` ids.
     ///
@@ -75,10 +89,7 @@ impl Tables {
     /// # Cost
     /// One pass over everything but the whole rows of masks.
     pub fn new(parts: Parts, size: usize) -> Result<Self> {
-        let width = parts.byte_classes.iter().max().map_or(0, |&c| c as usize + 1);
-        if parts.byte_classes.len() != 256 {
-            return Err(damaged("byte classes"));
-        }
+        let width = width(&parts.byte_classes).ok_or_else(|| damaged("byte classes"))?;
         let states = parts.mask_of.len();
         if states == 0 || states > MAX_STATES || parts.rows.len() != states {
             return Err(damaged("number of states"));

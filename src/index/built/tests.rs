@@ -225,12 +225,15 @@ fn damaged_tables_are_refused() {
         let set = MaskSet { base: base.to_vec().into(), start, ..Default::default() };
         assert_eq!(set.fits(300), sound);
     }
-    let drops: [fn(&mut Parts); 5] = [
+    let drops: [fn(&mut Parts); 7] = [
         |p| p.rows.class = p.rows.class[1..].to_vec().into(),
         |p| p.masks.rows = p.masks.rows[1..].to_vec().into(),
         |p| p.accepting = Vec::new().into(),
         |p| p.mask_of = p.mask_of.iter().map(|_| 60_000).collect(),
         |p| p.byte_classes = p.byte_classes[1..].to_vec().into(),
+        // Classes that no byte has, and classes in another order.
+        |p| p.byte_classes = vec![1; 256].into(),
+        |p| p.byte_classes = p.byte_classes.iter().map(|&class| if class < 2 { 1 - class } else { class }).collect(),
     ];
     for drop in drops {
         let mut broken = p.clone();
@@ -382,6 +385,23 @@ fn built_tables_remember_what_was_read() {
             assert!(taken, "{schema}: {}", String::from_utf8_lossy(&member));
         }
         assert!(members > 50, "{schema}");
+    }
+}
+
+/// The bound on states is one on all lexemes, and what others leave is for the last.
+#[test]
+fn parts_of_one_lexeme_take_all_the_states_that_there_are() {
+    let pattern = |n: usize| index(&format!("a{{{n}}}"));
+    let string = |n: usize| document(&format!(r#"{{"type": "string", "pattern": "^a{{{n}}}$"}}"#));
+    for (index, complete) in [
+        (pattern(6_200), true),
+        (pattern(12_200), true),
+        (pattern(12_300), false),
+        (string(1_500), true),
+        (string(3_000), false),
+    ] {
+        index.build(Some(1), 200_000, |_, _| Ok(())).unwrap();
+        assert_eq!((index.is_complete(), index.built().is_none()), (complete, true));
     }
 }
 

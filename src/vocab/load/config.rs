@@ -1,6 +1,5 @@
 //! The configuration files beside a tokenizer: stop ids and added tokens.
 
-use std::fs::File;
 use std::io::{ErrorKind as IoError, Read};
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use serde_json::{Map, Value};
 use super::json::{bool_field, object, str_field};
 use super::{MAX_SIZE, malformed};
 use crate::error::{Error, Result};
+use crate::pages::open_file;
 
 /// The largest configuration file that is read, in bytes.
 const MAX_CONFIG_BYTES: u64 = 64 << 20;
@@ -85,7 +85,7 @@ impl Config {
 /// The document `name` in the folder of `path`, if there is one.
 fn document(path: &Path, name: &str) -> Result<Option<Map<String, Value>>> {
     let unreadable = |e: std::io::Error| malformed(format!("{name} beside it: {e}"));
-    let file = match File::open(path.with_file_name(name)) {
+    let file = match open_file(&path.with_file_name(name)) {
         Ok(file) => file,
         Err(e) if matches!(e.kind(), IoError::NotFound | IoError::NotADirectory) => return Ok(None),
         Err(e) => return Err(unreadable(e)),

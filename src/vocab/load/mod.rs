@@ -38,13 +38,13 @@ mod tekken;
 mod tiktoken;
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::{MAX_SIZE, ModelParts, Vocabulary, VocabularyOptions};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pages::open_file;
 use config::Config;
 
 /// The largest tokenizer file that is read, in bytes; the largest known one has 35 MB. Of a GGUF file only the head
@@ -167,14 +167,14 @@ fn unsupported(message: impl Into<String>) -> Error {
 /// width of the logits; `None` means the ids that are listed.
 ///
 /// # Errors
-/// `Vocabulary` if a file cannot be read, is of no known format or malformed, or no stop id is found; `Unsupported`
+/// `Vocabulary` if a file cannot be read or is no regular one (a pipe), is of no known format or malformed, or no stop id is found; `Unsupported`
 /// if the tokenizer decodes in a way in which a token has no bytes of its own (WordPiece, for one).
 ///
 /// # Cost
 /// 0.1 to 0.3 s for 128,000 tokens, most of it reading JSON.
 pub fn load_file(path: &Path, eos: Option<Vec<u32>>, size: Option<usize>) -> Result<Arc<Vocabulary>> {
     let load = || -> Result<Arc<Vocabulary>> {
-        let mut file = File::open(path).map_err(|e| malformed(e.to_string()))?;
+        let mut file = open_file(path).map_err(|e| malformed(e.to_string()))?;
         let mut magic = Vec::new();
         file.by_ref().take(4).read_to_end(&mut magic).map_err(|e| malformed(e.to_string()))?;
         let table = if magic == gguf::MAGIC {

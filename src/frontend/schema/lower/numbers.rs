@@ -16,7 +16,7 @@ use super::context::Context;
 use super::node::NodeId;
 use super::number_set::{NumberSet, Point, complement, is_hollow, is_interval, meet, push_piece, tighten};
 use super::written::is_spelled;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::ir::{ExprId, Exprs};
 
 /// A set of numbers.
@@ -170,10 +170,9 @@ impl Context<'_, '_> {
         let points = (a.points.len() + b.points.len()).saturating_add(a.points.len() * b.pieces.len());
         let pieces = a.pieces.len().saturating_mul(b.pieces.len());
         self.work(points.saturating_add(pieces).saturating_add(b.points.len() * a.pieces.len()))?;
-        let large = || Error::new(ErrorKind::Limit, "a multipleOf has too many digits");
-        let mut out = NumberSet { points: a.points_in(b).ok_or_else(large)?, pieces: Vec::new() };
+        let mut out = NumberSet { points: a.points_in(b).ok_or_else(number::too_large)?, pieces: Vec::new() };
         if !b.points.is_empty() {
-            out.push_points(&b.points_in(a).ok_or_else(large)?);
+            out.push_points(&b.points_in(a).ok_or_else(number::too_large)?);
         }
         for p in &a.pieces {
             for q in &b.pieces {

@@ -3,10 +3,23 @@
 use super::{BOUND_DIGITS, FRACTION_DIGITS, NumberBounds, Spelling, free_divisor};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frontend::schema::decimal::Decimal;
+use crate::ir::multiple::{MAX_EXCEPTIONS, MODULUS_BITS};
 use crate::ir::{Divisor, lcm, without_tens};
 
-fn too_large(d: &Decimal) -> Error {
-    Error::new(ErrorKind::Limit, format!("multipleOf {d} has too many digits"))
+/// A modulus of at least so many bits is too large.
+fn too_wide(bits: u64) -> Error {
+    Error::limit("bits of multipleOf", MODULUS_BITS.into(), bits)
+}
+
+/// A modulus is too large, whose bits nobody counted: a least common multiple, or a number that was not made.
+pub fn too_large() -> Error {
+    too_wide(u64::from(MODULUS_BITS) + 1)
+}
+
+/// Bits that a number of so many decimal digits has at least.
+fn least_bits(digits: u64) -> u64 {
+    // A little less than the binary logarithm of ten. Exponents are below 2^49, so nothing overflows.
+    digits.saturating_sub(1) * 33_219 / 10_000 + 1
 }
 
 /// A divisor as a/10^s. Its whole multiples, where only those count, are the multiples of a whole number.
@@ -16,12 +29,18 @@ fn fraction_of(d: &Decimal, integer: bool) -> Result<(u128, u32)> {
     }
     let power = |e: i64| u32::try_from(e).ok().and_then(|e| 10u128.checked_pow(e));
     let digits = d.digits.iter().try_fold(0u128, |n, &c| n.checked_mul(10)?.checked_add(u128::from(c)));
-    match digits.and_then(|n| n.checked_mul(power(d.exponent.max(0))?)) {
-        Some(a) if d.exponent >= -i64::from(BOUND_DIGITS) => {
-            let s = (-d.exponent).max(0) as u32;
-            Ok(if integer { (without_tens(a, u64::from(s)), 0) } else { (a, s) })
-        }
-        _ => Err(too_large(d)),
+    let Some(a) = digits.and_then(|n| n.checked_mul(power(d.exponent.max(0))?)) else {
+        // As a whole number it has all its digits, and a zero for each power of ten.
+        return Err(too_wide(least_bits(d.digits.len() as u64 + d.exponent.max(0).unsigned_abs()).max(129)));
+    };
+    let s = d.exponent.min(0).unsigned_abs();
+    if s > u64::from(BOUND_DIGITS) {
+        return Err(Error::limit("digits of multipleOf behind the point", BOUND_DIGITS.into(), s));
+    }
+    let (a, s) = if integer { (without_tens(a, s), 0) } else { (a, s as u32) };
+    match u128::BITS - a.leading_zeros() {
+        bits if bits > MODULUS_BITS => Err(too_wide(bits.into())),
+        _ => Ok((a, s)),
     }
 }
 
@@ -46,7 +65,7 @@ pub(super) fn required(b: &NumberBounds) -> Result<Option<(u128, u32)>> {
             Some((m, scale)) => {
                 let top = scale.max(s);
                 let both = lift(a, top - s).zip(lift(m, top - scale));
-                (both.and_then(|(a, m)| lcm(a, m)).ok_or_else(|| too_large(d))?, top)
+                (both.and_then(|(a, m)| lcm(a, m)).ok_or_else(too_large)?, top)
             }
         });
     }
@@ -68,15 +87,15 @@ pub(super) fn divisors(b: &NumberBounds, required: Option<(u128, u32)>, finest: 
         (None, Some(finer)) => (1, finer),
         (Some((m, scale)), finer) => {
             let top = scale.max(finer.unwrap_or(0));
-            (lift(m, top - scale).ok_or_else(lcm_too_large)?, top)
+            (lift(m, top - scale).ok_or_else(too_large)?, top)
         }
     };
     let lifted = except.iter().map(|&(a, s)| lcm(lift(a, scale - s)?, step)).collect::<Option<Vec<_>>>();
-    let (mut step, mut except) = (step, lifted.ok_or_else(lcm_too_large)?);
+    let (mut step, mut except) = (step, lifted.ok_or_else(too_large)?);
     let off = match required {
         None if scale < u32::from(finest) => {
-            let coarse = lift(1, u32::from(finest) - scale).ok_or_else(lcm_too_large)?;
-            Some(Divisor::with_exceptions(1, &[coarse], finest, finest).ok_or_else(lcm_too_large)?)
+            let coarse = lift(1, u32::from(finest) - scale).ok_or_else(too_large)?;
+            Some(grid(1, &[coarse], finest, finest)?)
         }
         _ => None,
     };
@@ -85,12 +104,18 @@ pub(super) fn divisors(b: &NumberBounds, required: Option<(u128, u32)>, finest: 
         (step, scale) = (step / 10, scale - 1);
         except.iter_mut().for_each(|e| *e /= 10);
     }
-    let on = Divisor::with_exceptions(step, &except, scale as u16, fraction).ok_or_else(lcm_too_large)?;
+    let on = grid(step, &except, scale as u16, fraction)?;
     Ok(std::iter::once(on).chain(off).collect())
 }
 
-fn lcm_too_large() -> Error {
-    Error::new(ErrorKind::Limit, "the least common multiple of multipleOf has too many digits")
+/// [`Divisor::with_exceptions`], or what it has too much of.
+fn grid(step: u128, except: &[u128], scale: u16, fraction: u16) -> Result<Divisor> {
+    Divisor::with_exceptions(step, except, scale, fraction).ok_or_else(|| {
+        match except.iter().try_fold(step, |m, &e| lcm(m, e)) {
+            None => too_large(),
+            Some(_) => Error::limit("negated multipleOf", MAX_EXCEPTIONS as u64, except.len() as u64),
+        }
+    })
 }
 
 /// Whether some whole number within `b` can certainly be written, seen without an expression. False decides nothing.

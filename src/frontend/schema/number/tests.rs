@@ -271,6 +271,40 @@ fn bounds_of_any_size() {
     assert_eq!(e, Exprs::NEVER);
 }
 
+/// What is beyond a fixed limit says which and by how much.
+#[test]
+fn errors_of_digits_have_both_numbers() {
+    let said = |min: Option<&str>, max: Option<&str>, integer: bool, multiple_of: &[&str]| {
+        let b = bounds(min.map(|d| (d, false)), max.map(|d| (d, false)), integer, multiple_of);
+        let e = number(&mut arena(), &b).err()?;
+        assert_eq!((e.kind(), e.limit_field()), (ErrorKind::Limit, None));
+        e.limit_values()
+    };
+    let power = (1u128 << 120).to_string();
+    for integer in [false, true] {
+        assert_eq!(said(None, None, integer, &[&power]), Some((120, 121)));
+        assert_eq!(said(None, None, integer, &["1e38"]), Some((120, 127)));
+        assert_eq!(said(None, None, integer, &["1e50"]), Some((120, 167)));
+        assert_eq!(said(None, None, integer, &["1e200000000000000"]).unwrap().0, 120);
+        assert_eq!(said(None, None, integer, &["3e-500"]), Some((400, 500)));
+        assert_eq!(said(None, None, integer, &["1e30", "7e29", "12345678912345678911"]), Some((120, 121)));
+    }
+    let mut many = bounds(None, None, true, &[]);
+    let primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29u64];
+    let pairs = primes.iter().flat_map(|p| primes.iter().filter(move |q| *q > p).map(move |q| Decimal::from(p * q)));
+    many.not_multiple_of = pairs.take(25).collect();
+    assert_eq!(number(&mut arena(), &many).unwrap_err().limit_values(), Some((24, 25)));
+    many.not_multiple_of.pop();
+    number(&mut arena(), &many).unwrap();
+    // Behind the point bounds are rounded, unless nothing is left between them.
+    assert_eq!(said(Some("1e500"), None, false, &[]), Some((400, 501)));
+    assert_eq!(said(Some("-1e500"), Some("1e500"), false, &[]), None);
+    assert_eq!(said(Some("1e-4000"), None, false, &[]), None);
+    assert_eq!(said(Some(&format!("1.{}1", "0".repeat(500))), None, false, &[]), None);
+    assert_eq!(said(Some("1e-399"), Some("2e-399"), false, &[]), None);
+    assert_eq!(said(Some("1e-400"), Some("2e-400"), false, &[]), Some((400, 401)));
+}
+
 #[test]
 fn constants() {
     let mut x = arena();
