@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import sys
 import threading
@@ -31,16 +30,11 @@ sys.path.insert(0, str(Path(__file__).parent / "rivals"))
 
 import corpus
 import interlock
+from machine import resident
 
 # By how much memory may grow in the second half: the allocator's arenas of each thread fill up slowly.
 TOLERANCE_PERCENT = 5.0
 TOLERANCE_MIB = 24.0
-
-
-def resident() -> float:
-    """MiB of this process in memory."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def unseen(number: int) -> tuple[str, str]:
@@ -95,7 +89,7 @@ class Requests:
                 return
             times, self.times = self.times, []
             done = (len(self.blocks) + 1) * self.block
-            self.blocks.append((done, resident()))
+            self.blocks.append((done, resident() / 2**20))
             p50, p99, p999 = np.percentile(times, (50, 99, 99.9)) / 1e3
             stats = interlock.stats()
             print(
@@ -199,7 +193,7 @@ def main() -> None:
     parser.add_argument("--shared", type=float, default=30.0, help="seconds of the second part")
     given = parser.parse_args()
     shared = Requests(given.requests, given.block, given.unseen)
-    print(f"{resident():.1f} MiB before the first request")
+    print(f"{resident() / 2**20:.1f} MiB before the first request")
     stayed = many_requests(shared, given.threads)
     right = one_index(shared, given.threads, given.shared)
     if not stayed or not right:

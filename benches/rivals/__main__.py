@@ -27,6 +27,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import engines
+import machine
 import page
 
 
@@ -40,7 +41,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
     names = [name for name in engines.ENGINES if engines.installed(name)]
     missing = [name for name in engines.ENGINES if name not in names]
-    results: dict[str, Any] = {"machine": page.machine(), "versions": engines.versions(), "missing": missing}
+    results: dict[str, Any] = {"machine": machine.about(), "versions": engines.versions(), "missing": missing}
     batches, seconds = ((1, 32), 0.02) if quick else (apply.BATCHES, 0.08)
     sections = {
         "calls": lambda: list(calls.lines()),
@@ -71,7 +72,7 @@ def measure_found(folder: Path, kind: str, count: int, quick: bool) -> dict[str,
         chosen = found.found_patterns(folder, count) + hard
     else:
         chosen = found.found_schemas(folder, count)
-    return {"machine": page.machine(), "versions": engines.versions(), "side": side.measure(names, quick, chosen)}
+    return {"machine": machine.about(), "versions": engines.versions(), "side": side.measure(names, quick, chosen)}
 
 
 def processor() -> float:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import re
-import subprocess
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 COLUMNS = {"fresh": "fresh process", "warm": "warm by other sources", "again": "same source again"}
@@ -73,16 +68,6 @@ def short(nanoseconds: float) -> str:
 def spread(times: Sequence[float], percents: Sequence[float]) -> str:
     """Percentiles with strokes between."""
     return " / ".join(short(percentile(times, p)) for p in percents) if times else "-"
-
-
-def machine() -> str:
-    """Processor, memory and systems in one line."""
-    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    rustc = subprocess.run(["rustc", "-V"], capture_output=True, text=True).stdout.split()[1:2]
-    parts = [cpu[1] if cpu else platform.machine(), f"{os.cpu_count()} processors", f"{memory:.0f} GiB"]
-    parts += [f"Linux {platform.release().split('-')[0]}", f"Python {platform.python_version()}"]
-    return ", ".join(parts + [f"rustc {version}" for version in rustc])
 
 
 def answers(side: dict[str, Any]) -> list[str]:

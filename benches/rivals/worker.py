@@ -23,11 +23,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import jobs
 from corpus import vocabulary
 from engines import ENGINES
+from machine import resident
 
 ADDRESS_SPACE = 14 << 30
 # By how much the time on the wall may exceed that of the processor.
@@ -82,10 +83,10 @@ def main() -> None:
     os.dup2(2, 1)
     tokens = vocabulary(int(sys.argv[2]))
     _ = tokens.encoding
-    before = jobs.resident()
+    before = resident()
     start = time.perf_counter()
     engine = ENGINES[sys.argv[1]](tokens)
-    ready = {"seconds": time.perf_counter() - start, "before": before, "resident": jobs.resident()}
+    ready = {"seconds": time.perf_counter() - start, "before": before, "resident": resident()}
     print(json.dumps(ready), file=answers, flush=True)
     # Children share these pages as long as no collection writes into them.
     gc.collect()

@@ -9,13 +9,15 @@ import pytest
 
 import interlock
 
-RIVALS = Path(__file__).parents[2] / "benches" / "rivals"
+BENCHES = Path(__file__).parents[2] / "benches"
+RIVALS = BENCHES / "rivals"
 
 
 @pytest.fixture
 def modules(monkeypatch):
     """The modules of the benchmarks, by name."""
-    monkeypatch.syspath_prepend(str(RIVALS))
+    for folder in (BENCHES, RIVALS):
+        monkeypatch.syspath_prepend(str(folder))
     names = ("corpus", "engines", "jobs", "page", "workers")
     yield {name: __import__(name) for name in names}
     for name in names:
