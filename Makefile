@@ -108,7 +108,7 @@ bench-quick: develop
 
 # The package's calls over the project's history; see benches/asv/asv.conf.json for runs over commits.
 asv: develop
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check asv virtualenv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check asv virtualenv tiktoken
 	$(BIN)/python -m asv machine --yes --config benches/asv/asv.conf.json
 	$(BIN)/python -m asv run --quick --config benches/asv/asv.conf.json -E existing:$(CURDIR)/$(BIN)/python
 
