@@ -27,6 +27,7 @@ develop: $(VENV)/.built
 # beside pytest.
 test:
 	$(MAKE) --no-print-directory --jobs=2 test-rust test-python stubs docs guard
+	@$(PYTHON) benches/guard.py --state
 
 # From nothing, what the compiler keeps for its next run takes a tenth of the time.
 test-rust:
@@ -56,7 +57,8 @@ stubs: develop
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
 
-# Instructions of fixed workloads against the committed counts; says so and passes where they cannot be compared.
+# Instructions of fixed workloads against the committed counts; where they cannot be compared, says so and passes, or with
+# INTERLOCK_GUARD=required fails.
 guard:
 	$(PYTHON) benches/guard.py
 
