@@ -80,7 +80,7 @@ def forget():
 
 
 def walk(guide, tokens, bits):
-    """Mask and token for every token: every mask has the token, the last one lacks what none has, and the end is one."""
+    """Mask and token for every token: every mask has it, the last one lacks what none has, and the end is one."""
     answers.clear(bits)
     for token in tokens:
         guide.fill_bitmask(bits)

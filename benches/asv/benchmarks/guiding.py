@@ -31,7 +31,7 @@ class Document:
 
 
 class FirstVisit:
-    """Along one member, in an index that has put together no mask, over a new vocabulary; compiling it is part of it."""
+    """Along one member, in an index that has put together no mask, over a new vocabulary; compiling is part of it."""
 
     number, warmup_time = 1, 0
 
