@@ -8,6 +8,8 @@ import re
 import subprocess
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
+
 
 def resident() -> int:
     """Bytes of this process in memory, its own and those that it shares."""
@@ -23,3 +25,13 @@ def about() -> str:
     parts = [cpu[1] if cpu else platform.machine(), f"{os.cpu_count()} processors", f"{memory:.0f} GiB"]
     parts += [f"Linux {platform.release().split('-')[0]}", f"Python {platform.python_version()}"]
     return ", ".join(parts + [f"rustc {version}" for version in rustc])
+
+
+def commit() -> str:
+    """Which commit is checked out, and whether what is built or measured was changed since."""
+
+    def git(*command: str) -> str:
+        return subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "python", "benches", "Cargo.toml")
+    return (git("rev-parse", "--short=12", "HEAD") or "unknown") + (" with changes" if changed else "")
