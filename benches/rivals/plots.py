@@ -135,7 +135,8 @@ def draw(results: dict[str, Any], folder: Path) -> None:
     for column, title in titles.items():
         every = {name: [e["compile"][column][i] for i in schemas] for name, e in side["engines"].items()}
         compile[title] = {name: [t for t in times if t] for name, times in every.items() if any(times)}
-        walked = {name: [t for i in schemas for t in e["masks"][column][i]] for name, e in side["engines"].items()}
+        members = {name: [m for i in schemas for m in e["masks"][column][i]] for name, e in side["engines"].items()}
+        walked = {name: [t for times in lists for t in times] for name, lists in members.items()}
         masks[title] = {name: times for name, times in walked.items() if times}
     tails(folder / "compile.svg", "Schemas: compile and first mask", compile)
     tails(folder / "masks.svg", "Schemas: one mask and one token", masks)
@@ -166,5 +167,6 @@ def draw(results: dict[str, Any], folder: Path) -> None:
         ("compile and first mask, mean", "compile"),
         ("mask and token, mean", "mask"),
     )
-    sizes = {title: {"interlock": [(p["x"], p[key]) for p in scaling["vocabularies"]]} for title, key in named}
+    over = scaling["vocabularies"]["lines"]
+    sizes = {title: {name: [(p["x"], p[key]) for p in line] for name, line in over.items()} for title, key in named}
     lines(folder / "vocabulary.svg", "Scaling with the vocabulary", "tokens", sizes)

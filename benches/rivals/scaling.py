@@ -19,6 +19,8 @@ from workers import Worker, job_of, least, least_each
 SIZES = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 TOOLS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 VOCABULARIES = (32_000, 128_256, 256_000)
+# The others take too long over so many vocabularies: seconds for many a schema.
+OVER_VOCABULARIES = ("nothing", "interlock", "llguidance")
 BATCHES = (1, 4, 16, 64, 256, 1_024)
 INDEXES = (1, 4, 16, 64, 256)
 # How often a batch is filled again after everybody moved on.
@@ -63,17 +65,30 @@ def series(
     return {name: line for name, line in lines.items() if line}
 
 
-def vocabularies(rounds: int, limit: float, quick: bool) -> list[dict[str, Any]]:
-    """interlock over three vocabularies: making one, and the schemas of the corpus over it."""
+def vocabularies(names: list[str], rounds: int, limit: float, quick: bool) -> dict[str, Any]:
+    """Making vocabularies of three sizes, and every third schema of the corpus over them, as far as all compile it."""
     chosen = [source for source in corpus.sources() if source.kind == "schema"][:: 10 if quick else 3]
-    rows = []
-    for size in VOCABULARIES:
-        with Worker("interlock", size) as worker:
-            points = [point(worker, source, limit, rounds, size) for source in chosen]
-            assert not any("error" in p for p in points), "a schema of the corpus failed"
-            mean = {key: sum(p[key] for p in points) / len(points) for key in ("compile", "mask", "again")}
-            rows.append({"x": size, "vocabulary": worker.ready["seconds"] * 1e9, **mean})
-    return rows
+    sizes = [size for size in VOCABULARIES if size <= 128_256 or corpus.larger()]
+    if len(sizes) < len(VOCABULARIES):
+        packages = " and ".join(package for package, _ in corpus.LARGER)
+        print(f"no vocabulary of {VOCABULARIES[-1]:,} tokens: {packages} are not both installed", file=sys.stderr)
+    names = [name for name in OVER_VOCABULARIES if name in names]
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    points: dict[str, list[list[dict[str, Any]]]] = {name: [] for name in names}
+    for size in sizes:
+        for name in names:
+            with Worker(name, size) as worker:
+                points[name].append([point(worker, source, limit, rounds, size) for source in chosen])
+                seconds[name].append(worker.ready["seconds"])
+    same = [i for i in range(len(chosen)) if not any("error" in at[i] for by in points.values() for at in by)]
+    lines: dict[str, list[dict[str, Any]]] = {}
+    for name in names:
+        lines[name] = []
+        for size, took, at in zip(sizes, seconds[name], points[name], strict=True):
+            mean = {key: sum(at[i][key] for i in same) / len(same) for key in ("compile", "mask", "again")}
+            lines[name].append({"x": size, "vocabulary": took * 1e9, **mean})
+    assert not any("error" in p for at in points["interlock"] for p in at), "a schema of the corpus failed"
+    return {"lines": lines, "schemas": len(same), "of": len(chosen)}
 
 
 def batches(workers: dict[str, Worker], limit: float, rounds: int, quick: bool) -> dict[str, Any]:
@@ -142,6 +157,6 @@ def measure(engines: list[str], quick: bool) -> dict[str, Any]:
     finally:
         for worker in workers.values():
             worker.close()
-    out["vocabularies"] = vocabularies(rounds, limit, quick)
+    out["vocabularies"] = vocabularies(engines, rounds, limit, quick)
     print("scaling: vocabularies", file=sys.stderr, flush=True)
     return out
