@@ -97,8 +97,8 @@ demo: develop
 demo-light: develop
 	$(BIN)/python examples/demo_light.py
 
-# Everything side by side with the rivals, and docs/benchmarks.md: a quarter of an hour on two cores. `make bench-quick`
-# takes four and writes target/benchmarks/quick.md.
+# Everything side by side with the rivals, and docs/benchmarks.md: a quarter of an hour on two cores. `make
+# bench-quick` takes four minutes and writes target/benchmarks/quick.md.
 RIVALS := tiktoken matplotlib llguidance outlines-core xgrammar
 bench: develop
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RIVALS)

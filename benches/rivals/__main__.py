@@ -3,10 +3,11 @@
     python benches/rivals [--quick] [--output docs/benchmarks.md] [--results FILE] [--again]
     python benches/rivals --found FOLDER [--of patterns|schemas] [--count N] [--name TITLE] ...
 
-A quarter of an hour on two cores, four minutes with `--quick`, which measures a fifth of the sources once and does not replace
-the page. What was measured is kept in the results file, from which `--again` makes page and plots without measuring.
-`--found` measures, instead of the corpus, what a folder of JSON Schemas with documents brings (`found.py`), and writes
-a page of its own: answers, compiles, masks and memory. These are patterns that the schemas use, the hard patterns of
+A quarter of an hour on two cores, four minutes with `--quick`, which measures a fifth of the sources once and does not
+replace the page. What was measured is kept in the results file, from which `--again` makes page and plots without
+measuring. `--found` measures, instead of the corpus, what a folder of JSON Schemas with documents brings (`found.py`),
+and writes a page of its own: answers, compiles, masks and memory, and for schemas the targets of the design
+(`targets.py`); `--name` is what it calls the data set. These are patterns that the schemas use, the hard patterns of
 the corpus beside them, or the schemas themselves. 200 patterns take ten minutes, 300 schemas of MaskBench a quarter of
 an hour.
 """
