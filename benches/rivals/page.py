@@ -22,7 +22,8 @@ package](../benches/rivals/).
   counts, which leaves what the code costs and takes away what the machine did meanwhile. A source that takes an engine
   over a quarter of a second is measured once, while another engine may run on another processor, and its time stands in
   the column *warm* too; in *again* as well for an engine that keeps nothing. A source fails where compiling it twice
-  and following its members twice takes an engine more than {limit:g} s on the clock; nothing else ran on the machine.
+  and following its members twice takes an engine more than {limit:g} s on the clock; nothing else ran on the machine but
+  that other engine.
 * **Answers are checked**: every mask has to allow the next token of the member, the member has to be accepted at its
   end, and outsiders (one for each source) must not be. No mask may have the byte zero, where it cannot come: never in
   JSON. What is looked at is made wrong before each mask, and batches are cleared before each call and compared with
@@ -77,7 +78,8 @@ CHOSEN = {
 nothing else. Their valid documents are the members, their invalid ones the outsiders. `interlock` has keys in the order
 in which the schema declares them, its default; `interlock, any order` is the other.""",
     "patterns": """{count} of the patterns that the schemas in the {files:,} files of {title} use, the first by the
-SHA-256 of their text among those that mean the same to all engines, and the twelve hard ones of the corpus.""",
+SHA-256 of their text among those that mean the same to all engines, and {hard} hard ones of the corpus. {outsiders} of
+these patterns have an outsider.""",
 }
 
 GROUPS = {"schema": "Schemas", "pattern": "Patterns", "hard pattern": "Hard patterns"}
@@ -304,8 +306,10 @@ def found(results: dict[str, Any]) -> str:
     side = results["side"]
     groups = [group for group in GROUPS if any(source["group"] == group for source in side["sources"])]
     same = common(side)
-    count = sum(source["group"] != "hard pattern" for source in side["sources"])
-    out = [f"# {GROUPS[groups[0]]} of {results['title']}", "", CHOSEN[results["of"]].format(count=count, **results), ""]
+    hard = sum(source["group"] == "hard pattern" for source in side["sources"])
+    counts = {"hard": hard, "count": len(side["sources"]) - hard}
+    counts["outsiders"] = sum(source["outsiders"] > 0 for source in side["sources"])
+    out = [f"# {GROUPS[groups[0]]} of {results['title']}", "", CHOSEN[results["of"]].format(**counts, **results), ""]
     out += [*head(results), FOUND.format(**results, **side), ""]
     if "batches" in results:
         out += ["## Targets", "", *targets.lines(results), targets.about(results), ""]

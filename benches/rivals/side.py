@@ -76,7 +76,10 @@ def measure(engines: list[str], quick: bool, chosen: list[Source] | None = None)
         worker.close()
     held = {name: memory(name, [jobs[i] for i in kept[name]]) for name in engines}
     return {
-        "sources": [{"name": source.name, "kind": source.kind, "group": source.group} for source in chosen],
+        "sources": [
+            {"name": source.name, "kind": source.kind, "group": source.group, "outsiders": len(source.outsiders)}
+            for source in chosen
+        ],
         "rounds": rounds,
         "limit": limit,
         "engines": {name: gather(answers[name], passes[name], held[name], chosen) for name in engines},
