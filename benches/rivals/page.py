@@ -22,8 +22,8 @@ package](../benches/rivals/).
   counts, which leaves what the code costs and takes away what the machine did meanwhile. A source that takes an engine
   over a quarter of a second is measured once, while another engine may run on another processor, and its time stands in
   the column *warm* too; in *again* as well for an engine that keeps nothing. A source fails where compiling it twice
-  and following its members twice takes an engine more than {limit:g} s on the clock; nothing else ran on the machine but
-  that other engine.
+  and following its members twice takes an engine more than {limit:g} s. All of this is time on the clock, of a machine
+  that is to do nothing else.
 * **Answers are checked**: every mask has to allow the next token of the member, the member has to be accepted at its
   end, and outsiders (one for each source) must not be. No mask may have the byte zero, where it cannot come: never in
   JSON. What is looked at is made wrong before each mask, and batches are cleared before each call and compared with
