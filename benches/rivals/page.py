@@ -212,7 +212,8 @@ def why(point: dict[str, Any] | None) -> str:
     """Why there is no time."""
     if point is None:
         return "-"
-    return "wrong" if point["error"] == WRONG else "late" if point["error"].startswith("over") else "refused"
+    error = point["error"]
+    return "late" if error.startswith("over") else "wrong" if error.startswith((WRONG, "AssertionError")) else "refused"
 
 
 def scaling(found: dict[str, Any]) -> list[str]:
