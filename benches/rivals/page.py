@@ -66,7 +66,7 @@ or of indexes of their own, of which no two share a name. Each number of threads
 *First call*: nobody asked for a mask before; the least of {rounds} processes. *All masks known*: every mask of the
 members was filled once, by one other guide; all guides move on by one before each call, so that none is asked for the
 mask that it remembers. That is the median over {moves} moves of the least of {rounds} processes. Rows are cleared
-before each call."""
+before each call. *Late* is here what takes ten times the limit, with all that comes before."""
 
 FOUND = """Made by `python benches/rivals --found FOLDER --of {of} --name NAME`, as [the page of the
 corpus](benchmarks.md) is, whose method and bias it shares: times are microseconds, the least of {rounds} processes for

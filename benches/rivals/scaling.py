@@ -151,7 +151,7 @@ def measure(engines: list[str], quick: bool) -> dict[str, Any]:
         out["tools"] = series(workers, corpus.tools, TOOLS[::2] if quick else TOOLS, limit, rounds)
         print("scaling: tools", file=sys.stderr, flush=True)
         some = {name: worker for name, worker in workers.items() if name not in ONE_BY_ONE}
-        out["batches"] = batches(some, 4 * limit, rounds, quick)
+        out["batches"] = batches(some, 10 * limit, rounds, quick)
         out["texts"] = texts(some, 5 * limit, rounds, quick)
         print("scaling: batches, texts", file=sys.stderr, flush=True)
     finally:
