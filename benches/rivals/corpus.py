@@ -169,7 +169,7 @@ def records(count: int) -> list[Source]:
     for i in range(count):
         kinds = [f"kind_{i}_{k}" for k in range(4)]
         code = {"type": "string", "pattern": f"^[A-Z]{{2}}-[0-9]{{{3 + i % 6}}}$"}
-        place = {f"city_{i}": {"type": "string", "maxLength": 20 + i}, f"code_{i}": code}
+        place = {f"city_{i}": {"type": "string", "maxLength": 20 + i % 10}, f"code_{i}": code}
         properties = {
             f"id_{i}": {"type": "integer", "minimum": i},
             f"kind_{i}": {"enum": kinds},
