@@ -27,6 +27,7 @@ develop: $(VENV)/.built
 # beside pytest.
 test:
 	$(MAKE) --no-print-directory --jobs=2 test-rust test-python stubs docs guard
+	@$(PYTHON) benches/guard.py --state
 
 # From nothing, what the compiler keeps for its next run takes a tenth of the time.
 test-rust:
@@ -56,7 +57,8 @@ stubs: develop
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
 
-# Instructions of fixed workloads against the committed counts; says so and passes where they cannot be compared.
+# Instructions of fixed workloads against the committed counts; where they cannot be compared, says so and passes, or with
+# INTERLOCK_GUARD=required fails.
 guard:
 	$(PYTHON) benches/guard.py
 
@@ -95,8 +97,8 @@ demo: develop
 demo-light: develop
 	$(BIN)/python examples/demo_light.py
 
-# Everything side by side with the rivals, and docs/benchmarks.md: ten minutes on two cores. `make bench-quick`
-# takes four and writes target/benchmarks/quick.md.
+# Everything side by side with the rivals, and docs/benchmarks.md: a quarter of an hour on two cores. `make
+# bench-quick` takes four minutes and writes target/benchmarks/quick.md.
 RIVALS := tiktoken matplotlib llguidance outlines-core xgrammar
 bench: develop
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RIVALS)
@@ -108,14 +110,14 @@ bench-quick: develop
 
 # The package's calls over the project's history; see benches/asv/asv.conf.json for runs over commits.
 asv: develop
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check asv virtualenv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check asv virtualenv tiktoken
 	$(BIN)/python -m asv machine --yes --config benches/asv/asv.conf.json
 	$(BIN)/python -m asv run --quick --config benches/asv/asv.conf.json -E existing:$(CURDIR)/$(BIN)/python
 
-# 200,000 requests in one process: ten minutes.
+# 200,000 requests in one process, and docs/soak.md: ten minutes.
 soak: develop
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check tiktoken
-	$(BIN)/python benches/soak.py
+	$(BIN)/python benches/soak.py --output docs/soak.md
 
 # The core's inner loops, without Python.
 criterion:

@@ -32,7 +32,6 @@ import gc
 import itertools
 import json
 import multiprocessing
-import os
 import random
 import statistics
 import sys
@@ -40,6 +39,7 @@ import time
 from pathlib import Path
 
 import interlock
+from machine import resident
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 
@@ -73,11 +73,6 @@ SCALARS = {
     "null": {"type": "null"},
 }
 FIRST = ("a", json.dumps({"type": "object", "properties": SCALARS, "required": list(SCALARS)}))
-
-
-def resident() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 class Handed(ctypes.Structure):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import interlock
+from answers import clear, digest, row_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 
@@ -56,11 +57,19 @@ def lines() -> Iterator[tuple[str, str, float]]:
             "logits": logits,
             "first": first,
         }
+        allowed = index.guide().allowed_token_ids()
+        expected = digest(row_of(allowed, bits.shape[1]))
         for statement in STATEMENTS:
-            yield title, statement, measure(statement, names)
-        # The answers were right, too.
-        assert guides[0].try_advance(first) and guides[0].num_tokens == 1
-        assert names["guide"].num_tokens == 0 and bits[3, first >> 5] >> (first & 31) & 1
+            if "fill" in statement:
+                clear(bits)
+            took = measure(statement, names)
+            # The answers are right, too: every row that the statement fills, and no other.
+            if "fill" in statement:
+                filled = range(256) if "guides" in statement else [3]
+                assert [i for i, row in enumerate(bits) if digest(row) == expected] == list(filled), statement
+            yield title, statement, took
+        assert np.flatnonzero(np.isfinite(logits)).tolist() == allowed.tolist()
+        assert guides[0].try_advance(first) and guides[0].num_tokens == 1 and names["guide"].num_tokens == 0
 
 
 def main() -> None:

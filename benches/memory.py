@@ -26,6 +26,7 @@ sys.path.insert(0, str(HERE / "rivals"))
 import engines
 import jobs
 from corpus import vocabulary
+from machine import resident
 from page import percentile, table
 
 ENGINES = ("interlock", "interlock, any order", "llguidance", "xgrammar")
@@ -48,25 +49,25 @@ def keep_all(name: str, files: list[Path], out: Any) -> None:
         case = json.loads(path.read_bytes())
         texts = [json.dumps(t["data"], ensure_ascii=False) for t in case["tests"] if t["valid"]][:2]
         cases.append((json.dumps(case["schema"], ensure_ascii=False), [cut(text) for text in texts]))
-    before = jobs.resident()
+    before = resident()
     engine = engines.ENGINES[name](tokens)
-    ready = jobs.resident()
+    ready = resident()
     kept, grew, held, at = [], [], [], ready
     for schema, documents in cases:
         try:
             compiled = engine.compile("schema", schema)
             for ids in documents:
-                jobs.walk(engine, compiled, ids)
+                jobs.walk(engine, compiled, ids, None)
         except Exception:
-            at = jobs.resident()
+            at = resident()
             continue
         kept.append(compiled)
-        now = jobs.resident()
+        now = resident()
         grew.append(now - at)
         at = now
         if (size := engine.held(compiled)) is not None:
             held.append(size)
-    out.put({"compiled": len(kept), "vocabulary": ready - before, "grew": grew, "held": held, "end": jobs.resident()})
+    out.put({"compiled": len(kept), "vocabulary": ready - before, "grew": grew, "held": held, "end": resident()})
 
 
 def main() -> None:

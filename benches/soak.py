@@ -1,27 +1,31 @@
 """Many requests through one process and several threads: memory that stays, times that stay, and masks that are right.
 
-    python benches/soak.py [--requests 200000] [--threads 8] [--shared 30] [--block 10000] [--unseen 10]
+    python benches/soak.py [--requests 200000] [--threads 8] [--shared 30] [--block 10000] [--unseen 10] [--output PAGE]
 
 Two parts. In *requests*, every request compiles a schema or takes an index that is at hand, makes a guide and follows a
 member to its end. One in ten schemas (`--unseen`) was never seen before: its names, enumerations and patterns hold a
 number of their own, so that caches have to evict. After each block the resident memory and percentiles of the requests'
-times are printed. Memory after the first half must not grow by more than the tolerance, or the script ends with an
-error. Nor may a request fail.
+times are printed. The script ends with an error if a request fails; if memory grows in the second half by more than the
+tolerance, on the line that fits its blocks best; or if, the first tenth left out as warm-up, the 99.9th percentile of
+the blocks' times is in the median over twice as high in the second half as in the first.
 
 In *shared*, the threads move 64 guides over one index for some seconds, each guide in one thread at a time, and every
-mask is compared with the one that a single thread filled before.
+mask is compared with the one that a single thread filled before. `--output` writes all of it as a page.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import json
-import os
 import random
+import statistics
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +35,15 @@ sys.path.insert(0, str(Path(__file__).parent / "rivals"))
 
 import corpus
 import interlock
+import machine
+from answers import NEVER, allows, clear
+from machine import resident
 
 # By how much memory may grow in the second half: the allocator's arenas of each thread fill up slowly.
 TOLERANCE_PERCENT = 5.0
 TOLERANCE_MIB = 24.0
-
-
-def resident() -> float:
-    """MiB of this process in memory."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+# How many times as high the 99.9th percentile of the second half may be.
+TOLERANCE_TIMES = 2.0
 
 
 def unseen(number: int) -> tuple[str, str]:
@@ -62,6 +65,18 @@ def unseen(number: int) -> tuple[str, str]:
     return json.dumps(schema), json.dumps(member)
 
 
+@dataclass
+class Block:
+    """Some requests: how many were done by its end, MiB of the process then, and microseconds of a request."""
+
+    done: int
+    mib: float
+    p50: float
+    p99: float
+    p999: float
+    cache_mib: float
+
+
 class Requests:
     """What the threads share: sources with members in tokens, indexes at hand, and the times of the block."""
 
@@ -69,6 +84,7 @@ class Requests:
         self.tokens = corpus.vocabulary()
         special = [i for i, token in enumerate(self.tokens.tokens) if not token]
         self.vocabulary = interlock.Vocabulary(self.tokens.tokens, [self.tokens.stop], special)
+        self.never = self.tokens.tokens.index(NEVER)
         self.known: list[tuple[str, list[list[int]]]] = []
         for source in corpus.sources():
             if source.kind == "schema":
@@ -77,7 +93,7 @@ class Requests:
         self.left, self.block, self.unseen = requests, block, unseen_percent / 100
         self.lock = threading.Lock()
         self.times: list[int] = []
-        self.blocks: list[tuple[int, float]] = []
+        self.blocks: list[Block] = []
 
     def next(self) -> int | None:
         """The number of the next request; prints a line after each block."""
@@ -94,13 +110,13 @@ class Requests:
             if len(self.times) < self.block:
                 return
             times, self.times = self.times, []
-            done = (len(self.blocks) + 1) * self.block
-            self.blocks.append((done, resident()))
-            p50, p99, p999 = np.percentile(times, (50, 99, 99.9)) / 1e3
-            stats = interlock.stats()
+            done, stats = (len(self.blocks) + 1) * self.block, interlock.stats()
+            percentiles = np.percentile(times, (50, 99, 99.9)) / 1e3
+            block = Block(done, resident() / 2**20, *map(float, percentiles), stats["cache_bytes"] / 2**20)
+            self.blocks.append(block)
             print(
-                f"{done:8,} requests  {self.blocks[-1][1]:7.1f} MiB  p50 {p50:9,.0f} us  p99 {p99:9,.0f} us"
-                f"  p99.9 {p999:9,.0f} us  cache {stats['cache_bytes'] / 2**20:6.1f} MiB, {stats['lexemes']:,} lexemes",
+                f"{done:8,} requests  {block.mib:7.1f} MiB  p50 {block.p50:9,.0f} us  p99 {block.p99:9,.0f} us"
+                f"  p99.9 {block.p999:9,.0f} us  cache {block.cache_mib:6.1f} MiB, {stats['lexemes']:,} lexemes",
                 flush=True,
             )
 
@@ -117,12 +133,14 @@ class Requests:
             ids = choice.choice(members)
             index = self.kept[which] if kind < 0.5 else interlock.Index.from_json_schema(text, self.vocabulary)
         guide = index.guide()
+        clear(bits)
         for token in ids:
             guide.fill_bitmask(bits)
             assert bits[0, token >> 5] >> (token & 31) & 1, f"token {token} of {text[:80]} is masked"
             guide.advance(token)
         guide.fill_bitmask(bits)
-        assert guide.is_accepting, f"{text[:80]} does not end"
+        assert guide.is_accepting and allows(bits[0], self.tokens.stop), f"{text[:80]} does not end"
+        assert not allows(bits[0], self.never), f"{text[:80]} ends with the byte zero"
         guide.advance(self.tokens.stop)
 
     def work(self) -> None:
@@ -134,23 +152,32 @@ class Requests:
             self.report(time.perf_counter_ns() - start)
 
 
-def many_requests(shared: Requests, threads: int) -> bool:
-    """The first part; whether memory stayed."""
+def many_requests(shared: Requests, threads: int) -> None:
+    """The first part."""
     with ThreadPoolExecutor(threads) as pool:
         for done in [pool.submit(shared.work) for _ in range(threads)]:
             done.result()
-    half = [mib for done, mib in shared.blocks[len(shared.blocks) // 2 :]]
-    if len(half) < 2:
-        print("too few blocks to say whether memory grows")
-        return True
-    before, after = max(half[: max(1, len(half) // 3)]), half[-1]
-    allowed = max(TOLERANCE_MIB, before * TOLERANCE_PERCENT / 100)
-    print(f"second half: {before:.1f} MiB at first, {after:.1f} MiB at the end; {allowed:.1f} MiB more are allowed")
-    return after - before <= allowed
 
 
-def one_index(shared: Requests, threads: int, seconds: float) -> bool:
-    """The second part: wrong masks of 64 guides over one index, and how many were filled a second."""
+def judged(blocks: list[Block]) -> Iterator[tuple[bool, str]]:
+    """Whether memory and times stayed, and in which words."""
+    half = blocks[len(blocks) // 2 :]
+    after = blocks[-(-len(blocks) // 10) :]
+    if len(half) < 3 or len(after) < 4:
+        yield True, "too few blocks to say whether memory and times stay"
+        return
+    slope, _ = np.polyfit([block.done for block in half], [block.mib for block in half], 1)
+    grew, allowed = slope * (half[-1].done - half[0].done), max(TOLERANCE_MIB, half[0].mib * TOLERANCE_PERCENT / 100)
+    yield bool(grew <= allowed), f"memory: {grew:+.1f} MiB over the second half; {allowed:.1f} MiB are allowed"
+    early, late = (
+        statistics.median(block.p999 for block in part) for part in (after[: len(after) // 2], after[len(after) // 2 :])
+    )
+    text = f"p99.9: {early:,.0f} us in the first half after warm-up, {late:,.0f} us in the second"
+    yield late <= TOLERANCE_TIMES * early, f"{text}; {TOLERANCE_TIMES:g} times as much is allowed"
+
+
+def one_index(shared: Requests, threads: int, seconds: float) -> Iterator[tuple[bool, str]]:
+    """The second part: whether no mask of 64 guides over one index is wrong, and how many were filled a second."""
     names = [source.name for source in corpus.sources() if source.kind == "schema"]
     which = names.index("resource: order")
     text, members = shared.known[which]
@@ -184,10 +211,20 @@ def one_index(shared: Requests, threads: int, seconds: float) -> bool:
 
         with ThreadPoolExecutor(count) as pool:
             list(pool.map(move, range(count)))
-        print(f"one index, {count} threads: {sum(filled) / (seconds / 2):,.0f} masks a second, {sum(wrong)} wrong")
-        if sum(wrong):
-            return False
-    return True
+        speed, title = sum(filled) / (seconds / 2), f"{count} thread{'s' * (count > 1)}"
+        yield not sum(wrong), f"one index, {title}: {speed:,.0f} masks a second, {sum(wrong)} wrong"
+
+
+def page(blocks: list[Block], threads: int, before: float, verdicts: list[tuple[bool, str]]) -> str:
+    """Everything as a page."""
+    named = machine.about(), f"interlock {importlib.metadata.version('interlock')}", f"Commit {machine.commit()}"
+    out = ["# Soak", "", f"{'. '.join(named)}.", "", (__doc__ or "").split("\n\n", 2)[2].strip(), ""]
+    out += [f"{threads} threads, {before:.1f} MiB before the first request. Times are microseconds.", ""]
+    out += [*(f"* {text}: {'as it must be' if right else '**NOT as it must be**'}." for right, text in verdicts), ""]
+    out += ["| requests | MiB | p50 | p99 | p99.9 | cache, MiB |", "|---:|---:|---:|---:|---:|---:|"]
+    for b in blocks:
+        out.append(f"| {b.done:,} | {b.mib:.1f} | {b.p50:,.0f} | {b.p99:,.0f} | {b.p999:,.0f} | {b.cache_mib:.1f} |")
+    return "\n".join(out) + "\n"
 
 
 def main() -> None:
@@ -197,14 +234,22 @@ def main() -> None:
     parser.add_argument("--block", type=int, default=10_000, help="requests between two lines")
     parser.add_argument("--unseen", type=float, default=10.0, help="percent of requests whose schema is new")
     parser.add_argument("--shared", type=float, default=30.0, help="seconds of the second part")
+    parser.add_argument("--output", type=Path, help="a page that says what was found, such as docs/soak.md")
     given = parser.parse_args()
     shared = Requests(given.requests, given.block, given.unseen)
-    print(f"{resident():.1f} MiB before the first request")
-    stayed = many_requests(shared, given.threads)
-    right = one_index(shared, given.threads, given.shared)
-    if not stayed or not right:
-        raise SystemExit("memory grew" if right else "masks were wrong")
-    print("memory stayed, and no mask was wrong")
+    before = resident() / 2**20
+    print(f"{before:.1f} MiB before the first request")
+    many_requests(shared, given.threads)
+    verdicts = []
+    for part in (judged(shared.blocks), one_index(shared, given.threads, given.shared)):
+        for right, text in part:
+            print(text if right else f"FAILED: {text}", flush=True)
+            verdicts.append((right, text))
+    if given.output:
+        given.output.write_text(page(shared.blocks, given.threads, before, verdicts))
+    if not all(right for right, _ in verdicts):
+        raise SystemExit("something grew, or a mask was wrong")
+    print("memory and times stayed, and no mask was wrong")
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any
 
 import interlock
+from answers import NEVER, allows, clear, digest, row_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 
@@ -71,6 +71,8 @@ class Known:
         index = interlock.Index.from_json_schema(SCHEMA, tokenizer.vocabulary, whitespace="flexible")
         self.text, self.batch = tokenizer.cut(TEXT), batch
         self.guides = [[self.at(index, i) for i in range(batch)] for _ in range(THREADS[-1])]
+        words = interlock.allocate_bitmask(1, tokenizer.vocabulary).size
+        self.expected = [digest(row_of(guide.allowed_token_ids(), words)) for guide in self.guides[0]]
 
     def at(self, index: interlock.Index, i: int) -> interlock.Guide:
         guide, tokens = index.guide(), i % len(self.text)
@@ -83,12 +85,12 @@ class Known:
     def work(self, number: int) -> int:
         mine, calls = self.guides[number], 0
         bits = interlock.allocate_bitmask(self.batch, mine[0].index.vocabulary)
+        clear(bits)
         end = time.perf_counter() + SECONDS
         while time.perf_counter() < end:
             interlock.fill_bitmasks(mine, bits, threads=1)
             calls += 1
-        for row, guide in zip(bits, mine, strict=True):
-            assert allows(row, self.text[guide.num_tokens])
+        assert [digest(row) for row in bits] == self.expected
         return calls * self.batch
 
 
@@ -115,17 +117,14 @@ class Anew:
     def follow(self, guides: list[interlock.Guide], which: list[int]) -> int:
         mine, letters = [guides[i] for i in which], [self.tokenizer.cut(self.words[i][0])[0] for i in which]
         bits = interlock.allocate_bitmask(len(mine), self.tokenizer.vocabulary)
+        clear(bits)
         for _ in range(PLACES):
             interlock.fill_bitmasks(mine, bits, threads=1)
             for row, guide, letter in zip(bits, mine, letters, strict=True):
                 assert allows(row, letter)
                 guide.advance(letter)
+        assert not any(allows(row, self.tokenizer.single[NEVER]) for row in bits)
         return len(mine) * PLACES
-
-
-def allows(row: Any, token: int) -> bool:
-    """Whether a mask has the token."""
-    return bool(row[token >> 5] >> (token & 31) & 1)
 
 
 def growth() -> Iterator[tuple[int, str, float]]:

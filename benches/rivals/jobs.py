@@ -1,41 +1,58 @@
 """What a child of a worker does: every function takes the engine and the job and gives what JSON can hold.
 
 Times are nanoseconds by `perf_counter_ns`, taken around the engine's calls alone; what checks an answer runs between
-them. A mask that lacks a member's token, an end that is not allowed and an outsider that is accepted are counted.
+them. A mask that lacks a member's token or has one that no mask may have, an end that is not allowed and an outsider
+that is accepted are counted. What of a mask is looked at is made wrong before it is filled.
 """
 
 from __future__ import annotations
 
-import os
 import time
+from dataclasses import dataclass
 from typing import Any
 
+from answers import clear, digest
 from engines import Engine
+from machine import resident
 
 now = time.perf_counter_ns
+# Nanoseconds from which a compile is not repeated.
+SLOW = 250_000_000
 
 
-def resident() -> int:
-    """Bytes of this process in memory, its own and those that it shares."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+@dataclass
+class Walk:
+    """A text followed: nanoseconds at each position, whether it was accepted to its end, and how many masks had the
+    token that none may have."""
+
+    times: list[int]
+    passed: bool
+    wide: int
 
 
-def walk(engine: Engine, compiled: Any, ids: list[int]) -> tuple[list[int], bool]:
-    """The time of each position, and whether the text was accepted to its end."""
-    times = []
+def walk(engine: Engine, compiled: Any, ids: list[int], never: int | None) -> Walk:
+    """A new session along a text."""
+    times, wide = [], 0
     session = engine.start(compiled)
-    fill, take, allows = engine.fill, engine.take, engine.allows
+    fill, take, spoil, allows = engine.fill, engine.take, engine.spoil, engine.allows
     for token in ids:
+        spoil(token, never)
         begin = now()
         fill(session)
         answer = take(session, token)
         times.append(now() - begin)
         # The mask stays as it was filled while the token is taken.
+        wide += engine.wide(never)
         if answer is False or not allows(token):
-            return times, False
-    fill(session)
-    return times, engine.ended(session)
+            return Walk(times, False, wide)
+    return Walk(times, ends(engine, session), wide)
+
+
+def ends(engine: Engine, session: Any) -> bool:
+    """Whether the output may end where the session is."""
+    engine.spoil(engine.stop, None)
+    engine.fill(session)
+    return engine.allows(engine.stop)
 
 
 def compile_and_fill(engine: Engine, job: dict[str, Any]) -> tuple[int, Any]:
@@ -51,11 +68,11 @@ def accepts(engine: Engine, compiled: Any, ids: list[int]) -> bool:
     try:
         session = engine.start(compiled)
         for token in ids:
+            engine.spoil(token, None)
             engine.fill(session)
             if not engine.allows(token) or engine.take(session, token) is False:
                 return False
-        engine.fill(session)
-        return engine.ended(session)
+        return ends(engine, session)
     except Exception:
         return False
 
@@ -63,14 +80,13 @@ def accepts(engine: Engine, compiled: Any, ids: list[int]) -> bool:
 def source(engine: Engine, job: dict[str, Any]) -> dict[str, Any]:
     """One source in a fresh process, and once more in the same process."""
     took, compiled = compile_and_fill(engine, job)
-    out: dict[str, Any] = {"compile": took, "masks": [], "refused": 0}
-    for ids in job["members"]:
-        times, ok = walk(engine, compiled, ids)
-        out["masks"] += times
-        out["refused"] += not ok
+    walks = [walk(engine, compiled, ids, job["never"]) for ids in job["members"]]
+    out: dict[str, Any] = {"compile": took, "masks": [along.times for along in walks]}
+    out["passed"] = [along.passed for along in walks]
+    out["wide"] = sum(along.wide for along in walks)
     # What caches nothing compiles as slowly again, which need not be waited for.
-    out["compile again"] = compile_and_fill(engine, job)[0] if engine.caches or took < 50_000_000 else took
-    out["masks again"] = [t for ids in job["members"] for t in walk(engine, compiled, ids)[0]]
+    out["compile again"] = compile_and_fill(engine, job)[0] if engine.caches or took < SLOW else took
+    out["masks again"] = [walk(engine, compiled, ids, job["never"]).times for ids in job["members"]]
     out["accepted"] = sum(accepts(engine, compiled, ids) for ids in job["outsiders"])
     out["held"] = engine.held(compiled)
     return out
@@ -86,7 +102,7 @@ def warm(engine: Engine, job: dict[str, Any]) -> dict[str, Any]:
             before = resident()
             took, compiled = compile_and_fill(engine, item)
             kept.append(compiled)
-            masks = [t for ids in item["members"] for t in walk(engine, compiled, ids)[0]]
+            masks = [walk(engine, compiled, ids, item["never"]).times for ids in item["members"]]
             rows.append({"compile": took, "masks": masks, "grew": resident() - before, "held": engine.held(compiled)})
         except Exception:
             rows.append(None)
@@ -94,75 +110,95 @@ def warm(engine: Engine, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def batch(engine: Engine, job: dict[str, Any]) -> dict[str, Any]:
-    """One call that fills the masks of many sessions along one member, by number of threads: the least of many, each
-    with other positions."""
-    import numpy as np
+    """One call that fills the masks of many sessions, each at a place of its own along its source's first member.
 
-    compiled = engine.compile(job["kind"], job["text"])
-    ids, size = job["members"][0], job["size"]
-    sessions = [engine.start(compiled) for _ in range(size)]
-    fillers = FILLERS[engine.module](engine, size, job["threads"])
-    best = {threads: float("inf") for threads in job["threads"]}
-    places = [(i * len(ids)) // size for i in range(size)]
-    for session, place in zip(sessions, places, strict=True):
-        for token in ids[:place]:
-            engine.fill(session)
+    *cold*: the first call of the process, for places to which the sessions came without a mask. *known*: the calls
+    after every mask of all members was filled once; in between everybody moves on by one, and who is at the end starts
+    again, so that no session is asked twice for the mask of one place.
+    """
+    sources, size = job["sources"], job["size"]
+    compiled = [engine.compile(source["kind"], source["text"]) for source in sources]
+    members = [source["members"][0] for source in sources]
+    which = [i % len(sources) for i in range(size)]
+    places = [i * len(members[at]) // size for i, at in enumerate(which)]
+    sessions = [engine.start(compiled[at]) for at in which]
+    for session, at, place in zip(sessions, which, places, strict=True):
+        for token in members[at][:place]:
             engine.take(session, token)
-    for _ in range(job["rounds"]):
-        for threads, (fill, rows) in fillers.items():
-            begin = now()
-            fill(sessions)
-            best[threads] = min(best[threads], now() - begin)
-            words = np.asarray(rows())
-            for row, place in enumerate(places):
-                token = ids[place]
-                assert words[row, token >> 5] >> (token & 31) & 1, "a mask of the batch lacks its token"
-        # Everybody moves on by one, the last goes back to the start: nothing is asked for twice in a row.
-        for i, session in enumerate(sessions):
-            engine.take(session, ids[places[i]])
+    fill, bits = FILLERS[engine.module](engine, size, job["threads"])
+
+    def timed() -> tuple[int, list[int]]:
+        clear(bits)
+        begin = now()
+        fill(sessions)
+        took = now() - begin
+        return took, [digest(row) for row in bits]
+
+    cold, found = timed()
+    expected = [digests(engine, start, source) for start, source in zip(compiled, sources, strict=True)]
+    known = []
+    for turn in range(job["rounds"] + 1):
+        right = [expected[at][place] for at, place in zip(which, places, strict=True)]
+        assert found == right or not engine.answers, "a mask of the batch is not that of its session alone"
+        if turn == job["rounds"]:
+            break
+        for i, (session, at) in enumerate(zip(sessions, which, strict=True)):
+            engine.take(session, members[at][places[i]])
             places[i] += 1
-            if places[i] == len(ids):
-                sessions[i], places[i] = engine.start(compiled), 0
-    return {"best": {str(threads): ns for threads, ns in best.items()}}
+            if places[i] == len(members[at]):
+                sessions[i], places[i] = engine.start(compiled[at]), 0
+        took, found = timed()
+        known.append(took)
+    return {"cold": cold, "known": known}
 
 
-def _interlock(engine: Any, size: int, threads: list[int]) -> dict[int, Any]:
-    bits = engine.library.allocate_bitmask(size, engine.vocabulary)
-    many = engine.library.fill_bitmasks
-    return {n: (lambda guides, n=n: many(guides, bits, threads=n), lambda: bits) for n in threads}
+def digests(engine: Engine, compiled: Any, source: dict[str, Any]) -> list[int]:
+    """Digests of the masks along a member, filled one by one."""
+    session, found = engine.start(compiled), []
+    for token in source["members"][0]:
+        engine.spoil(token, None)
+        engine.fill(session)
+        assert engine.allows(token), "a mask lacks the member's token"
+        found.append(digest(engine.bits[0]))
+        engine.take(session, token)
+    return found
 
 
-def _xgrammar(engine: Any, size: int, threads: list[int]) -> dict[int, Any]:
+def _nothing(engine: Any, size: int, threads: int) -> tuple[Any, Any]:
+    return lambda sessions: None, engine.bits.repeat(size, axis=0)
+
+
+def _interlock(engine: Any, size: int, threads: int) -> tuple[Any, Any]:
+    bits, many = engine.library.allocate_bitmask(size, engine.vocabulary), engine.library.fill_bitmasks
+    return lambda guides: many(guides, bits, threads=threads), bits
+
+
+def _xgrammar(engine: Any, size: int, threads: int) -> tuple[Any, Any]:
     bits = engine.library.allocate_token_bitmask(size, engine.bits.shape[1] * 32)
-    out = {}
-    for n in threads:
-        fill = engine.library.BatchGrammarMatcher(max_threads=n).batch_fill_next_token_bitmask
-        out[n] = (lambda matchers, fill=fill: fill(matchers, bits), bits.numpy)
-    return out
+    fill = engine.library.BatchGrammarMatcher(max_threads=threads).batch_fill_next_token_bitmask
+    return lambda matchers: fill(matchers, bits), bits.numpy()
 
 
-def _llguidance(engine: Any, size: int, threads: list[int]) -> dict[int, Any]:
+def _llguidance(engine: Any, size: int, threads: int) -> tuple[Any, Any]:
     from llguidance import LLExecutor
     from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask_par
 
-    bits = allocate_token_bitmask(size, engine.tokenizer.vocab_size)
-    out = {}
-    for n in threads:
-        pool = LLExecutor(n)
+    bits, pool = allocate_token_bitmask(size, engine.tokenizer.vocab_size), LLExecutor(threads)
 
-        def fill(matchers: list[Any], pool: Any = pool) -> None:
-            fill_next_token_bitmask_par(pool, [(matcher, i) for i, matcher in enumerate(matchers)], bits)
+    def fill(matchers: list[Any]) -> None:
+        fill_next_token_bitmask_par(pool, [(matcher, i) for i, matcher in enumerate(matchers)], bits)
 
-        out[n] = (fill, lambda: bits)
-    return out
+    return fill, bits
 
 
-FILLERS = {"interlock": _interlock, "xgrammar": _xgrammar, "llguidance": _llguidance}
+#: By module: what fills the masks of a list of sessions on so many threads, and the array that it fills.
+FILLERS = {"": _nothing, "interlock": _interlock, "xgrammar": _xgrammar, "llguidance": _llguidance}
 
 
 def long_text(engine: Engine, job: dict[str, Any]) -> dict[str, Any]:
     """One session along a very long member: nanoseconds in each block of positions."""
     compiled = engine.compile(job["kind"], job["text"])
-    times, ok = walk(engine, compiled, job["members"][0])
-    size = job["block"]
-    return {"refused": int(not ok), "blocks": [sum(times[i : i + size]) for i in range(0, len(times) - size + 1, size)]}
+    along = walk(engine, compiled, job["members"][0], None)
+    size, times = job["block"], along.times
+    parts = [times[i : i + size] for i in range(0, len(times) - size + 1, size)]
+    return {"refused": int(not along.passed), "blocks": [sum(part) for part in parts]}

@@ -109,9 +109,9 @@ def lines(
             if points:
                 marker = "" if len(points) > 30 else "o"
                 axis.plot(*zip(*points, strict=True), label=name, marker=marker, markersize=3.5, **style(name))
-        first = next((points for points in engines.values() if len(points) > 1), None)
+        first = engines.get("interlock")
         axis.set(xscale="linear" if linear else "log", yscale="log", title=quantity, xlabel=label)
-        if first and not linear:
+        if first and len(first) > 1 and not linear:
             bottom, top = axis.get_ylim()
             (x, y), end = first[0], first[-1][0]
             axis.plot([x, end], [y, y * end / x], color="#bbbbbb", linestyle=":", label="in proportion")
@@ -134,10 +134,9 @@ def draw(results: dict[str, Any], folder: Path) -> None:
     masks: dict[str, dict[str, list[int]]] = {}
     for column, title in titles.items():
         every = {name: [e["compile"][column][i] for i in schemas] for name, e in side["engines"].items()}
-        compile[title] = {
-            name: [t for t in times if t] for name, times in every.items() if any(times) and name != "nothing"
-        }
-        walked = {name: [t for i in schemas for t in e["masks"][column][i]] for name, e in side["engines"].items()}
+        compile[title] = {name: [t for t in times if t] for name, times in every.items() if any(times)}
+        members = {name: [m for i in schemas for m in e["masks"][column][i]] for name, e in side["engines"].items()}
+        walked = {name: [t for times in lists for t in times] for name, lists in members.items()}
         masks[title] = {name: times for name, times in walked.items() if times}
     tails(folder / "compile.svg", "Schemas: compile and first mask", compile)
     tails(folder / "masks.svg", "Schemas: one mask and one token", masks)
@@ -151,13 +150,11 @@ def draw(results: dict[str, Any], folder: Path) -> None:
             )
         }
         lines(folder / f"{what}.svg", f"Scaling with {what}", label, panels)
-    batch = {
-        f"{threads} thread{'s' * (threads > 1)}": {
-            name: [(p["x"], p["fill"]) for p in line[str(threads)]] for name, line in scaling["batches"].items()
-        }
-        for threads in (1, 2)
-    }
-    lines(folder / "batch.svg", "One call for the masks of a batch", "guides", batch)
+    batch: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for name, by_title in scaling["batches"].items():
+        for title, line in by_title.items():
+            batch.setdefault(title, {})[name] = [(p["x"], p["known"]) for p in line if "known" in p]
+    lines(folder / "batch.svg", "One call for the known masks of a batch", "guides", batch)
     texts = {
         title: {name: [(p["x"], p["mask"]) for p in line] for name, line in engines.items()}
         for title, engines in scaling["texts"].items()
@@ -170,5 +167,6 @@ def draw(results: dict[str, Any], folder: Path) -> None:
         ("compile and first mask, mean", "compile"),
         ("mask and token, mean", "mask"),
     )
-    sizes = {title: {"interlock": [(p["x"], p[key]) for p in scaling["vocabularies"]]} for title, key in named}
+    over = scaling["vocabularies"]["lines"]
+    sizes = {title: {name: [(p["x"], p[key]) for p in line] for name, line in over.items()} for title, key in named}
     lines(folder / "vocabulary.svg", "Scaling with the vocabulary", "tokens", sizes)

@@ -18,9 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from corpus import Source, sources
-from workers import Worker, job_of, least
-
-SLOW = 250_000_000
+from jobs import SLOW
+from workers import Worker, job_of, least_each
 
 
 def fast(answer: dict[str, Any]) -> bool:
@@ -63,36 +62,61 @@ def measure(engines: list[str], quick: bool, chosen: list[Source] | None = None)
                     answers[name][i].append(worker.ask("source", 2 * limit, **job))
         print(f"side by side: round {r + 1} of {rounds}", file=sys.stderr, flush=True)
     passes: dict[str, list[dict[str, Any]]] = {name: [] for name in engines}
+    kept = {name: [i for i, answer in enumerate(screened[name]) if fast(answer)] for name in engines}
     for r in range(rounds):
         for name, worker in workers.items():
-            some = [i for i, answer in enumerate(screened[name]) if fast(answer)]
-            done = worker.ask("warm", 60, sources=[jobs[i] for i in some])
+            some = kept[name]
+            done = worker.ask("warm", 240, sources=[jobs[i] for i in some])
             if "error" in done:
                 print(f"{name}: no warm pass: {done['error']}", file=sys.stderr)
             else:
                 passes[name].append({**done, "of": some})
         print(f"side by side: warm round {r + 1} of {rounds}", file=sys.stderr, flush=True)
-    ready = {name: worker.ready for name, worker in workers.items()}
     for worker in workers.values():
         worker.close()
+    held = {name: memory(name, [jobs[i] for i in kept[name]]) for name in engines}
     return {
-        "sources": [{"name": source.name, "kind": source.kind, "group": source.group} for source in chosen],
+        "sources": [
+            {"name": source.name, "kind": source.kind, "group": source.group, "outsiders": len(source.outsiders)}
+            for source in chosen
+        ],
         "rounds": rounds,
         "limit": limit,
-        "engines": {name: gather(answers[name], passes[name], ready[name], chosen) for name in engines},
+        "engines": {name: gather(answers[name], passes[name], held[name], chosen) for name in engines},
+    }
+
+
+def memory(name: str, some: list[dict[str, Any]]) -> dict[str, Any]:
+    """Bytes of a process of its own, which forks nothing and keeps all sources: what a child shares with its parent
+    is not counted as the child's where it does not touch it."""
+    with Worker(name) as worker:
+        done, ready = worker.ask("warm", 0, alone=True, sources=some), worker.ready
+    rows = [row for row in done["rows"] if row]
+    return {
+        "ready": ready["resident"] - ready["before"],
+        "seconds": ready["seconds"],
+        "torch": ready["torch"],
+        "resident": done["resident"],
+        "grew": done["grew"],
+        "indexes": len(rows),
+        "each": [row["grew"] for row in rows],
+        "held": [row["held"] for row in rows if row["held"] is not None],
     }
 
 
 def gather(
-    answers: list[list[dict[str, Any]]], passes: list[dict[str, Any]], ready: dict[str, Any], chosen: list[Source]
+    answers: list[list[dict[str, Any]]], passes: list[dict[str, Any]], held: dict[str, Any], chosen: list[Source]
 ) -> dict[str, Any]:
-    """One engine's figures: nanoseconds by column and source, and counts of wrong answers by source."""
+    """One engine's figures: nanoseconds by column and source, and counts of wrong answers by source. Masks are
+    lists of members, with whether each was followed to its end beside them."""
     columns = ("fresh", "warm", "again")
     compile: dict[str, list[int | None]] = {column: [] for column in columns}
-    masks: dict[str, list[list[int]]] = {column: [] for column in columns}
+    masks: dict[str, list[list[list[int]]]] = {column: [] for column in columns}
+    passed: list[list[bool]] = []
     failed: dict[str, str] = {}
     refused: dict[str, int] = {}
     accepted: dict[str, int] = {}
+    wide: dict[str, int] = {}
     for i, seen in enumerate(answers):
         good = [answer for answer in seen if "error" not in answer]
         if not good or len(good) < len(seen):
@@ -100,34 +124,30 @@ def gather(
             for column in columns:
                 compile[column].append(None)
                 masks[column].append([])
+            passed.append([])
             continue
-        if good[0]["refused"]:
-            refused[chosen[i].name] = good[0]["refused"]
+        passed.append(good[0]["passed"])
+        if not all(good[0]["passed"]):
+            refused[chosen[i].name] = good[0]["passed"].count(False)
         if good[0]["accepted"]:
             accepted[chosen[i].name] = good[0]["accepted"]
+        if good[0]["wide"]:
+            wide[chosen[i].name] = good[0]["wide"]
         compile["fresh"].append(min(answer["compile"] for answer in good))
         compile["again"].append(min(answer["compile again"] for answer in good))
-        masks["fresh"].append(least([answer["masks"] for answer in good]))
-        masks["again"].append(least([answer["masks again"] for answer in good]))
+        masks["fresh"].append(least_each([answer["masks"] for answer in good]))
+        masks["again"].append(least_each([answer["masks again"] for answer in good]))
         warm = [done["rows"][done["of"].index(i)] for done in passes if i in done["of"]]
         warm = [row for row in warm if row]
         compile["warm"].append(min(row["compile"] for row in warm) if warm else compile["fresh"][-1])
-        masks["warm"].append(least([row["masks"] for row in warm]) if warm else masks["fresh"][-1])
-    first = passes[0] if passes else {"rows": [], "grew": 0, "resident": ready["resident"]}
-    rows = [row for row in first["rows"] if row]
+        masks["warm"].append(least_each([row["masks"] for row in warm]) if warm else masks["fresh"][-1])
     return {
         "compile": compile,
         "masks": masks,
+        "passed": passed,
         "failed": failed,
         "refused": refused,
         "accepted": accepted,
-        "memory": {
-            "ready": ready["resident"] - ready["before"],
-            "seconds": ready["seconds"],
-            "resident": first["resident"],
-            "grew": first["grew"],
-            "indexes": len(rows),
-            "each": [row["grew"] for row in rows],
-            "held": [row["held"] for row in rows if row["held"] is not None],
-        },
+        "wide": wide,
+        "memory": held,
     }

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from answers import never
 from corpus import Source, vocabulary
 
 
@@ -42,15 +43,21 @@ class Worker:
 
 def job_of(source: Source, size: int = 128_256) -> dict[str, Any]:
     """A source as jobs name it, its texts cut into tokens."""
-    cut = vocabulary(size).cut
+    tokens = vocabulary(size)
     return {
         "kind": source.kind,
         "text": source.text,
-        "members": [cut(text) for text in source.members],
-        "outsiders": [cut(text) for text in source.outsiders],
+        "members": [tokens.cut(text) for text in source.members],
+        "outsiders": [tokens.cut(text) for text in source.outsiders],
+        "never": never(source.kind, source.text, tokens.tokens),
     }
 
 
 def least(rounds: list[list[int]]) -> list[int]:
     """Position by position, the least of several rounds: what the code costs, without what the machine added."""
     return [min(at) for at in zip(*rounds, strict=True)]
+
+
+def least_each(rounds: list[list[list[int]]]) -> list[list[int]]:
+    """The same of each of several lists."""
+    return [least(list(each)) for each in zip(*rounds, strict=True)]

@@ -42,12 +42,21 @@ def test_the_committed_counts_have_the_names_of_the_workloads():
         assert f'"{name}"' in source or f': {name.split(": ", 1)[-1]}"' in source, name
 
 
-def test_other_tools_are_a_reason_to_skip(guard, monkeypatch, capsys):
-    monkeypatch.setattr(guard, "made_with", lambda: {"rustc": "rustc 0.1"})
-    monkeypatch.setattr(guard.shutil, "which", lambda name: "/usr/bin/valgrind")
-    monkeypatch.setattr(sys, "argv", ["guard.py"])
+def test_other_tools_are_a_reason_to_skip_but_where_a_comparison_is_required(guard, monkeypatch, capsys):
+    known = guard.stored()["made_with"]
+    other = "counts of different tools cannot be compared: rustc 'rustc 0.1' instead of 'rustc "
+    for here, why in (({**known, "rustc": "rustc 0.1"}, other), ({**known, "valgrind": "none"}, "valgrind is not")):
+        monkeypatch.setattr(guard, "made_with", lambda here=here: here)
+        for arguments in ([], ["--state"]):
+            monkeypatch.setattr(sys, "argv", ["guard.py", *arguments])
+            monkeypatch.delenv("INTERLOCK_GUARD", raising=False)
+            guard.main()
+            assert f"guard: *** NOT COMPARED: {why}" in capsys.readouterr().out
+        monkeypatch.setattr(sys, "argv", ["guard.py"])
+        monkeypatch.setenv("INTERLOCK_GUARD", "required")
+        with pytest.raises(SystemExit, match=f"FAILED, because INTERLOCK_GUARD=required and {why}"):
+            guard.main()
+    monkeypatch.setattr(guard, "made_with", lambda: known)
+    monkeypatch.setattr(sys, "argv", ["guard.py", "--state"])
     guard.main()
-    assert "skipped, because counts of different tools cannot be compared: rustc 'rustc 0.1'" in capsys.readouterr().out
-    monkeypatch.setattr(guard.shutil, "which", lambda name: None)
-    guard.main()
-    assert "skipped, because valgrind is not installed" in capsys.readouterr().out
+    assert capsys.readouterr().out == "guard: instructions are compared on this machine\n"

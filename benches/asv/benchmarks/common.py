@@ -8,8 +8,9 @@ from pathlib import Path
 
 # asv imports the benchmarks of the checkout that it is started from, whatever commit it measures.
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "benches" / "rivals"))
+sys.path[:0] = [str(ROOT / "benches"), str(ROOT / "benches" / "rivals")]
 
+import answers
 import corpus
 import interlock
 
@@ -59,18 +60,33 @@ def compile(name):
     return interlock.Index.from_json_schema(sources()[name][0], vocabulary())
 
 
+@functools.cache
+def expected(name):
+    """Digests of the masks along a schema's member, each put together from the list of tokens that are allowed."""
+    guide, found = compile(name).guide(), []
+    for token in sources()[name][1]:
+        found.append(answers.digest(answers.row_of(guide.allowed_token_ids(), answers.words(vocabulary().size))))
+        guide.advance(token)
+    return found
+
+
 def forget():
-    """Let every compile start anew, where the package keeps what it compiled. Masks of strings are still shared."""
+    """Let every compile and every mask start anew: nothing that was compiled is kept, and the vocabulary is a new one,
+    because masks that were found once are remembered with it."""
     if hasattr(interlock, "set_index_cache_bytes"):
         interlock.set_index_cache_bytes(0)
+    vocabulary.cache_clear()
+    vocabulary()
 
 
 def walk(guide, tokens, bits):
-    """Mask and token for every token; every mask has the token, and the end is one."""
+    """Mask and token for every token: every mask has it, the last one lacks what none has, and the end is one."""
+    answers.clear(bits)
     for token in tokens:
         guide.fill_bitmask(bits)
         assert bits[0, token >> 5] >> (token & 31) & 1
         guide.advance(token)
+    assert not answers.allows(bits[0], ids()[answers.NEVER])
     assert guide.is_accepting
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import interlock
 
-from .common import NAMES, compile, forget, sources, variant, vocabulary
+from .common import NAMES, answers, compile, expected, forget, sources, variant, vocabulary
 
 PATTERN = r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T[0-2]\d:[0-5]\d"
 
@@ -31,26 +31,32 @@ class Compile:
 
 
 class FirstMask:
-    """Compile, guide and mask of a schema whose index was let go of."""
+    """Compile, guide and mask of a schema of which nothing is known."""
 
     params = NAMES
     param_names = ("schema",)
+    number, warmup_time = 1, 0
 
     def setup(self, name):
+        self.right = expected(name)[0]
         forget()
         self.bits = interlock.allocate_bitmask(1, vocabulary())
-        assert compile(name).guide().fill_bitmask(self.bits)
+        answers.clear(self.bits)
+
+    def teardown(self, name):
+        assert answers.digest(self.bits[0]) == self.right
 
     def time_first_mask(self, name):
         assert compile(name).guide().fill_bitmask(self.bits)
 
 
 class Pattern:
-    """One pattern: compiled, and built."""
+    """One pattern of which nothing is known: compiled, and built."""
+
+    number, warmup_time = 1, 0
 
     def setup(self):
         forget()
-        self.unbuilt = interlock.Index.from_regex(PATTERN, vocabulary())
 
     def time_compile(self):
         assert interlock.Index.from_regex(PATTERN, vocabulary()).num_states > 0
@@ -64,7 +70,9 @@ class Pattern:
 
 
 class Files:
-    """Indexes and vocabularies in files."""
+    """Indexes, with their tables, and vocabularies in files."""
+
+    number, warmup_time = 1, 0
 
     def setup(self):
         if not hasattr(interlock.Index, "save"):
@@ -72,16 +80,19 @@ class Files:
         self.folder = tempfile.TemporaryDirectory()
         self.index = Path(self.folder.name) / "index"
         self.pack = Path(self.folder.name) / "vocabulary"
-        compile(NAMES[2]).save(self.index)
+        index = interlock.Index.from_regex(PATTERN, vocabulary())
+        index.build(threads=1)
+        index.save(self.index, tables=True)
         if hasattr(interlock.Vocabulary, "save"):
             vocabulary().save(self.pack)
+        forget()
 
     def teardown(self):
         if hasattr(self, "folder"):
             self.folder.cleanup()
 
     def time_load_index(self):
-        assert interlock.Index.load(self.index, vocabulary()).num_states > 0
+        assert interlock.Index.load(self.index, vocabulary()).is_complete
 
     def time_load_vocabulary(self):
         if not self.pack.exists():

@@ -4,7 +4,7 @@ import numpy as np
 
 import interlock
 
-from .common import NAMES, compile, forget, sources, vocabulary, walk
+from .common import NAMES, answers, compile, corpus, expected, forget, sources, vocabulary, walk
 
 
 class Document:
@@ -31,7 +31,9 @@ class Document:
 
 
 class FirstVisit:
-    """Along one member, in an index that has put together no mask yet; compiling it is part of it."""
+    """Along one member, in an index that has put together no mask, over a new vocabulary; compiling is part of it."""
+
+    number, warmup_time = 1, 0
 
     params = NAMES
     param_names = ("schema",)
@@ -39,49 +41,53 @@ class FirstVisit:
     def setup(self, name):
         forget()
         self.tokens, self.bits = sources()[name][1], interlock.allocate_bitmask(1, vocabulary())
-        walk(compile(name).guide(), self.tokens, self.bits)
 
     def time_masks(self, name):
         walk(compile(name).guide(), self.tokens, self.bits)
 
 
 class Batch:
-    """One call for many guides at different positions."""
+    """One call for many guides at different positions of one index; no guide was asked for the mask of its own."""
 
     params = ((1, 16, 64, 256, 1024), (1, 2))
     param_names = ("guides", "threads")
+    number, warmup_time = 1, 0
 
     def setup(self, size, threads):
         index, tokens = compile(NAMES[1]), sources()[NAMES[1]][1]
-        self.guides = [index.guide() for _ in range(size)]
-        self.next = [i % len(tokens) for i in range(size)]
-        for guide, n in zip(self.guides, self.next, strict=True):
-            assert guide.advance_many(tokens[:n]) == n
         self.bits = interlock.allocate_bitmask(size, vocabulary())
-        self.tokens = tokens
+        walk(index.guide(), tokens, self.bits)
+        self.guides = [index.guide() for _ in range(size)]
+        for i, guide in enumerate(self.guides):
+            assert guide.advance_many(tokens[: i % len(tokens)]) == i % len(tokens)
+        answers.clear(self.bits)
+
+    def teardown(self, size, threads):
+        right = expected(NAMES[1])
+        assert [answers.digest(row) for row in self.bits] == [right[i % len(right)] for i in range(size)]
 
     def time_fill(self, size, threads):
         assert interlock.fill_bitmasks(self.guides, self.bits, threads=threads)
-        token = self.tokens[self.next[-1]]
-        assert self.bits[-1, token >> 5] >> (token & 31) & 1
 
 
 class Jump:
-    """Runs that are forced."""
+    """Runs that are forced. Tokens need a vocabulary that knows how its tokenizer cuts texts: here one of tiktoken."""
+
+    TEXT = "the quick brown fox jumps over the lazy dog"
 
     def setup(self):
-        self.index = interlock.Index.from_regex("the quick brown fox jumps over the lazy dog( again)?", vocabulary())
-        self.guide = self.index.guide()
-        if not hasattr(self.guide, "forced_bytes"):
+        if not hasattr(interlock.Guide, "forced_tokens"):
             raise NotImplementedError
+        tokens = corpus.vocabulary(32_000)
+        vocabulary = interlock.Vocabulary.from_tokenizer(tokens.encoding, eos_token_ids=tokens.stop)
+        self.index = interlock.Index.from_regex(f"{self.TEXT}( again)?", vocabulary)
+        self.tokens = tokens.cut(self.TEXT)
 
     def time_forced_bytes(self):
-        assert len(self.index.guide().forced_bytes()) == 43
+        assert self.index.guide().forced_bytes() == self.TEXT.encode()
 
     def time_forced_tokens(self):
-        if not hasattr(self.guide, "forced_tokens"):
-            raise NotImplementedError
-        self.index.guide().forced_tokens()
+        assert self.index.guide().forced_tokens() == self.tokens != []
 
 
 class Apply:
