@@ -418,15 +418,19 @@ impl Guide {
         if self.terminated || !self.is_accepting() {
             return false;
         }
-        if let Some((tables, state)) = self.on_tables() {
-            return tables.is_end(state);
+        // Where bytes can follow, the vocabulary may have no tokens that spell them.
+        if self.on_tables().is_some_and(|(tables, state)| tables.is_end(state)) {
+            return true;
         }
         if let Position::Document { arena, top } = &self.position
             && arena.nodes[*top as usize].kind == Kind::Done
         {
             return true;
         }
-        self.allowed_token_ids().iter().all(|id| self.stops.contains(id))
+        let mut row = vec![0; self.index.vocabulary().words()];
+        self.fill_mask(&mut row);
+        self.stops.iter().for_each(|&id| row[id as usize >> 5] &= !(1 << (id & 31)));
+        row.iter().all(|&word| word == 0)
     }
 
     /// Whether a stop token was taken.
