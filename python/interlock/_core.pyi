@@ -49,7 +49,9 @@ class LimitError(InterlockError, ValueError):
     """
 
 class BudgetError(InterlockError, ValueError):
-    """A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs."""
+    """A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs. Where
+    finding that would take long, `value` is the fewest tokens known to do, and the message says so.
+    """
 
 class TokenRejected(InterlockError, ValueError):
     """A token is not allowed here; the guide is unchanged."""
@@ -397,11 +399,12 @@ class Index:
         """A cursor for one request.
 
         ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
-        counted; ``BudgetError`` names the number that is needed where that is too small, ``UnsupportedError`` says that
-        no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
-        the output, from the start of the text or at least from a special token on. ``forced_tokens`` needs them:
-        without them it takes the output to begin as after a special token. An id outside the vocabulary is an
-        ``ArgumentError``.
+        counted. ``BudgetError`` says that this is too small, with the number that is needed; where finding that would
+        take long, with the fewest tokens known to do, and its message says so. It takes some tens of milliseconds at
+        most. ``UnsupportedError`` says that no short output was found. ``stop_token_ids`` replaces the vocabulary's.
+        ``context_ids`` are the tokens before the output, from the start of the text or at least from a special token
+        on. ``forced_tokens`` needs them: without them it takes the output to begin as after a special token. An id
+        outside the vocabulary is an ``ArgumentError``.
         """
 
     def language_size(self) -> int | float:

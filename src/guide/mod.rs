@@ -126,7 +126,8 @@ impl Index {
     /// # Errors
     /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
     /// that it spells, or if a context id is outside the vocabulary's size; `Budget` if no output is known that is
-    /// complete within `max_tokens`, with the number that is; `Unsupported` if no short output was found at all.
+    /// complete within `max_tokens`, with the fewest tokens that are, as far as a bounded search found them (the message
+    /// says whether it is certain); `Unsupported` if no short output was found at all.
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
         let vocabulary = self.vocabulary();
         let stops: Arc<[u32]> = match &options.stop_token_ids {
