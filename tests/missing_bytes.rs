@@ -232,7 +232,8 @@ fn languages_that_tokens_narrow_are_not_answered_for() {
 /// What bytes could follow that no token spells does not keep an output from its end, on tables either.
 #[test]
 fn the_end_is_the_same_on_tables() {
-    let cases: &[(&str, &[&[u8]], &[u32])] = &[
+    type Case<'a> = (&'a str, &'a [&'a [u8]], &'a [u32]);
+    let cases: [Case; 5] = [
         ("b?", &[b"a"], &[]),
         ("a?b?", &[b"a"], &[0]),
         ("é?", &[b"a", b"\xA9"], &[]),

@@ -447,10 +447,10 @@ class Index:
         """Make now what guides would make on first use. The answers stay the same.
 
         An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
-        keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled
-        with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
-        up to 512 of those nearest to the starts are made, or 2 MiB (4 MiB if only these run out), and
-        ``is_complete`` stays false.
+        keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other, and one
+        whose source is narrowed by a vocabulary that lacks tokens of single bytes, is filled with masks of the states
+        of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more, up to 512 of those
+        nearest to the starts are made, or 2 MiB (4 MiB if only these run out), and ``is_complete`` stays false.
 
         ``threads`` is how many to use, by default as many as the process may; the GIL is released. ``progress(done,
         total)`` is called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and
@@ -478,9 +478,9 @@ class Index:
 
     @property
     def num_transitions(self) -> int | None:
-        """Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
-        are too many configurations for complete tables. The first question for classes walks the vocabulary once per
-        state.
+        """Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts: because
+        there are too many configurations for complete tables, or because the vocabulary lacks tokens of single bytes
+        that the source uses and narrows it. The first question for classes walks the vocabulary once per state.
         """
 
     @property
@@ -626,7 +626,9 @@ class Guide:
         """Why a token is refused, in words: the byte at fault, the place in the source, and what was allowed."""
 
     def forced_bytes(self) -> bytes:
-        """The bytes that must come next, whatever tokens spell them. They may end inside a character."""
+        """The bytes that must come next, whatever tokens spell them. They may end inside a character. At most 65,536 of
+        them: what must follow these, the guide says once they were taken.
+        """
 
     def forced_tokens(self) -> list[int]:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
@@ -642,8 +644,9 @@ class Guide:
     def min_tokens_to_finish(self) -> int:
         """A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
 
-        So many tokens do complete it. It is the least number if the index was built and has few configurations
-        (``Index.build``); elsewhere fewer may do. ``UnsupportedError`` if no short way to the end was found.
+        So many tokens do complete it. It is the least number if ``build`` made complete tables of the index (then
+        ``Index.num_transitions`` is a number); elsewhere fewer may do. ``UnsupportedError`` if no short way to the end
+        was found.
         """
 
     def fill_draft_bitmasks(

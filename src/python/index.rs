@@ -352,10 +352,10 @@ impl PyIndex {
     /// Make now what guides would make on first use. The answers stay the same.
     ///
     /// An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
-    /// keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled
-    /// with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
-    /// up to 512 of those nearest to the starts are made, or 2 MiB (4 MiB if only these run out), and
-    /// ``is_complete`` stays false.
+    /// keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other, and one
+    /// whose source is narrowed by a vocabulary that lacks tokens of single bytes, is filled with masks of the states
+    /// of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more, up to 512 of those
+    /// nearest to the starts are made, or 2 MiB (4 MiB if only these run out), and ``is_complete`` stays false.
     ///
     /// ``threads`` is how many to use, by default as many as the process may; the GIL is released. ``progress(done,
     /// total)`` is called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and
@@ -403,9 +403,9 @@ impl PyIndex {
         self.core().is_complete()
     }
 
-    /// Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
-    /// are too many configurations for complete tables. The first question for classes walks the vocabulary once per
-    /// state.
+    /// Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts: because there
+    /// are too many configurations for complete tables, or because the vocabulary lacks tokens of single bytes that the
+    /// source uses and narrows it. The first question for classes walks the vocabulary once per state.
     #[getter]
     fn num_transitions(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         interruptible(py, None, || Ok(self.core().token_classes().map(|classes| classes.num_transitions())))
