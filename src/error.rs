@@ -111,8 +111,18 @@ impl Error {
     /// A token budget of `max_tokens` is smaller than the `needed` tokens of a complete output.
     pub fn budget(max_tokens: u64, needed: u64) -> Self {
         let message = format!("max_tokens is {max_tokens}, but a complete output needs {needed} tokens");
+        Error::of_budget(message, max_tokens, needed)
+    }
+
+    /// No output of at most `max_tokens` tokens was found, but one of `known` exists; fewer may do.
+    pub fn budget_unless_fewer(max_tokens: u64, known: u64) -> Self {
+        let message = format!("no output of at most {max_tokens} tokens was found (max_tokens); one of {known} exists");
+        Error::of_budget(message, max_tokens, known)
+    }
+
+    fn of_budget(message: String, max_tokens: u64, tokens: u64) -> Self {
         let mut e = Error::new(ErrorKind::Budget, message);
-        e.0.limit = Some((max_tokens, needed));
+        e.0.limit = Some((max_tokens, tokens));
         e
     }
 
@@ -153,7 +163,7 @@ impl Error {
     }
 
     /// For a limit error: the limit and the value that exceeded it. For a budget error: `max_tokens`, and the tokens
-    /// that a complete output needs.
+    /// of an output that is complete, the fewest that are known.
     pub fn limit_values(&self) -> Option<(u64, u64)> {
         self.0.limit
     }

@@ -3,9 +3,10 @@
 mod support;
 
 use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
 use interlock::random::Rng;
-use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary};
+use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 use support::schemas::SCHEMAS;
 use support::vocabulary;
@@ -216,4 +217,153 @@ fn going_back_gives_the_budget_back() {
     }
     guide.reset();
     assert_eq!(guide.allowed_token_ids(), start);
+}
+
+/// A vocabulary of all bytes and these words.
+fn with_words(words: &[&str]) -> Arc<Vocabulary> {
+    let bytes = (0..=255u8).map(|b| vec![b]);
+    let tokens: Vec<Vec<u8>> = bytes.chain(words.iter().map(|w| w.as_bytes().to_vec())).chain([vec![]]).collect();
+    let eos = tokens.len() as u32 - 1;
+    Vocabulary::new(tokens, VocabularyOptions { eos_token_ids: vec![eos], ..Default::default() }).unwrap()
+}
+
+/// The fewest tokens that complete an output from where a guide is, by trying all; at most `most`.
+fn fewest(guide: &Guide, most: usize) -> Option<usize> {
+    let mut front = vec![guide.clone()];
+    let mut seen = HashSet::from([guide.state_key()]);
+    for depth in 0..=most {
+        if front.iter_mut().any(|g| g.is_accepting()) {
+            return Some(depth);
+        }
+        let mut next = Vec::new();
+        for mut g in front {
+            for id in g.allowed_token_ids() {
+                let mut after = g.clone();
+                if after.try_advance(id) && seen.insert(after.state_key()) {
+                    next.push(after);
+                }
+            }
+        }
+        front = next;
+    }
+    None
+}
+
+/// Whatever is taken that a mask allows, the output is complete in time; masks are what advancing takes.
+fn every_way(mut guide: Guide, seen: &mut HashSet<(Vec<u8>, usize)>) {
+    if !seen.insert((guide.state_key(), guide.num_tokens())) || guide.is_terminated() {
+        return;
+    }
+    let allowed = guide.allowed_token_ids();
+    assert!(!allowed.is_empty(), "a dead end after {:?}", guide.tokens());
+    for id in 0..guide.index().vocabulary().size() as u32 {
+        let mut after = guide.clone();
+        assert_eq!(after.try_advance(id), allowed.contains(&id), "{id} after {:?}", guide.tokens());
+        if allowed.contains(&id) {
+            assert!(after.is_terminated() || Some(after.num_tokens()) <= after.max_tokens());
+            every_way(after, seen);
+        }
+    }
+}
+
+/// The shortest bytes are not always spelled by the fewest tokens. Nothing that fits is refused, and an error names the
+/// least number.
+#[test]
+fn budgets_that_some_output_fits_are_not_refused() {
+    let words = [
+        "function", "func", "hello", "ab", "\"long", "name", "\":", "{\"", "\"}", "green", "1e", "[\"", "\"]", "\",\"",
+    ];
+    let vocabulary = with_words(&words);
+    let regex = |p: &str| {
+        let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+        Index::from_regex(p, &vocabulary, &options, &Limits::default()).unwrap()
+    };
+    let json = |s: &str| {
+        let options = SchemaOptions { whitespace: Whitespace::Compact, ..SchemaOptions::default() };
+        Index::from_json_schema(s, &vocabulary, &options, &Limits::default()).unwrap()
+    };
+    for (index, expected) in [
+        (regex("(?:function|zq9k)"), 1),
+        (regex("hello|xqzw"), 1),
+        (regex("[ab]{2,9}"), 1),
+        (regex("(function|x[yz]w)(hello|qrs)(ab|c)?"), 2),
+        (regex("(x{4}|(ab){3})(x{2}|hello)"), 4),
+        (json(r#"{"enum":["name","xy","long name"]}"#), 3),
+        (
+            json(
+                r#"{"type":"object","properties":{"name":{"enum":["green","xy"]}},"required":["name"],"additionalProperties":false}"#,
+            ),
+            6,
+        ),
+        (json(r#"{"type":"array","prefixItems":[{"enum":["xyz","hello"]}],"minItems":1,"items":false}"#), 3),
+        (json(r#"{"type":"array","items":{"enum":["xyz","hello"]},"minItems":3,"maxItems":3}"#), 7),
+    ] {
+        let start = index.guide(&GuideOptions::default()).unwrap();
+        assert_eq!(fewest(&start, 8), Some(expected));
+        for few in 0..expected {
+            let e = budgeted(&index, few).err().unwrap();
+            assert_eq!((e.kind(), e.limit_values()), (ErrorKind::Budget, Some((few as u64, expected as u64))), "{e}");
+            assert!(e.message().contains("needs"), "{e}");
+        }
+        for more in 0..4 {
+            let guide = budgeted(&index, expected + more).unwrap();
+            every_way(guide, &mut HashSet::new());
+        }
+        // Going back keeps what was found.
+        let mut guide = budgeted(&index, expected).unwrap();
+        let start = guide.allowed_token_ids();
+        guide.try_advance(start[0]);
+        guide.reset();
+        assert_eq!(guide.allowed_token_ids(), start);
+        // Tables say the same.
+        index.build(Some(1), 4_096, |_, _| Ok(())).unwrap();
+        assert!(budgeted(&index, expected).is_ok() && budgeted(&index, expected - 1).is_err());
+    }
+}
+
+/// Where a search would take long, the error claims no more than is known.
+#[test]
+fn budgets_that_cannot_be_searched_are_refused_truthfully() {
+    let text = r#"{"type":"object","properties":{"name":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},
+        "one":{"type":"string"},"more":{"type":"object"},"other":{"type":"number"}},
+        "required":["name","tags","one","more","other"],"additionalProperties":{"type":"string"}}"#;
+    let index = schema(text, PropertyOrder::Any);
+    let known = index.guide(&GuideOptions::default()).unwrap().min_tokens_to_finish().unwrap();
+    let e = budgeted(&index, known - 1).err().unwrap();
+    assert_eq!((e.kind(), e.limit_values()), (ErrorKind::Budget, Some((known as u64 - 1, known as u64))));
+    assert!(e.message().contains("was found") && e.message().contains(&format!("one of {known} exists")), "{e}");
+    budgeted(&index, known).unwrap();
+}
+
+/// Where no tokens spell the shortest bytes.
+#[test]
+fn ends_are_found_that_tokens_spell() {
+    let options = VocabularyOptions { eos_token_ids: vec![4], ..Default::default() };
+    let tokens = ["ab", "abc", "d", "ef", ""].map(|t| t.as_bytes().to_vec());
+    let vocabulary = Vocabulary::new(tokens, options).unwrap();
+    let regex = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    for (pattern, least) in [("x|ab(cd|ef)", 2), ("(xy?|abab(cd)?ef)d", 4), ("(xy?|(abc?)+d?(x|ef)+)d", 3)] {
+        let index = Index::from_regex(pattern, &vocabulary, &regex, &Limits::default()).unwrap();
+        let mut guide = index.guide(&GuideOptions::default()).unwrap();
+        assert_eq!(guide.min_tokens_to_finish().unwrap(), least, "{pattern}");
+        for more in 0..4 {
+            // A vocabulary of few tokens is searched to the end, so of all ways those are left that fit.
+            let fits = |g: &Guide| g.num_tokens() + fewest(g, 9).unwrap_or(99) <= least + more;
+            let mut seen = HashSet::new();
+            let mut open =
+                vec![(budgeted(&index, least + more).unwrap(), index.guide(&GuideOptions::default()).unwrap())];
+            while let Some((guide, free)) = open.pop() {
+                for id in 0..4 {
+                    let (mut guide, mut free) = (guide.clone(), free.clone());
+                    let fits = free.try_advance(id) && fits(&free);
+                    assert_eq!(guide.try_advance(id), fits, "{pattern}, {id} after {:?}", guide.tokens());
+                    if fits && seen.insert(guide.tokens()) {
+                        open.push((guide, free));
+                    }
+                }
+            }
+            every_way(budgeted(&index, least + more).unwrap(), &mut HashSet::new());
+        }
+        assert_eq!(budgeted(&index, least - 1).err().unwrap().limit_values(), Some((least as u64 - 1, least as u64)));
+    }
 }

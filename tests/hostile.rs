@@ -287,6 +287,17 @@ fn stop_tokens_that_spell_what_is_needed_are_refused() {
     .unwrap();
     refused(&index("bca", &v), vec![3]);
     assert!(guide(&index("ba", &v), vec![3, 2]).is_ok());
+    // A byte that never was a token is not lost by one that other tokens spell.
+    let v = Vocabulary::new(
+        ["a", "b", "ab", "", "ab", "cd", "cd", "cb"].map(|t| t.as_bytes().to_vec()),
+        interlock::VocabularyOptions { eos_token_ids: vec![3], ..Default::default() },
+    )
+    .unwrap();
+    assert!(guide(&index("a[bc]", &v), vec![4]).is_ok(), "another token is the same");
+    assert!(guide(&index("a[bc]", &v), vec![2, 4]).is_ok(), "its bytes are tokens");
+    refused(&index("a[bc]", &v), vec![1]);
+    assert!(guide(&index("ac[db]", &v), vec![5, 3]).is_ok());
+    refused(&index("ac[db]", &v), vec![5, 6]);
 }
 
 /// A source that takes more steps than this compile may, at any place of a schema: a typed error, soon.

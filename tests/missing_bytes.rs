@@ -3,7 +3,7 @@
 //! The oracle is the same source over a vocabulary of all bytes: it says which bytes may follow, and a search over
 //! sequences of the small vocabulary's tokens says what they can complete.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use interlock::frontend::regex::{Dialect, RegexOptions};
@@ -160,6 +160,107 @@ fn forced_bytes_are_what_the_tokens_agree_on() {
     assert_eq!(forced("ab(cd)?", &["ab", "cd"]), "ab");
     // No token ends after ab, so the output cannot end there.
     assert_eq!(forced("ab(cd)?", &["abc", "d"]), "abcd");
+}
+
+/// All outputs of at most `most` bytes, found token by token.
+fn outputs(guide: &mut Guide, tokens: &[&[u8]], text: &mut Vec<u8>, most: usize, found: &mut BTreeSet<Vec<u8>>) {
+    if guide.is_accepting() {
+        found.insert(text.clone());
+    }
+    for (id, token) in (0u32..).zip(tokens) {
+        if token.len() + text.len() <= most && guide.try_advance(id) {
+            text.extend_from_slice(token);
+            outputs(guide, tokens, text, most, found);
+            text.truncate(text.len() - token.len());
+            guide.rollback(1).expect("just taken");
+        }
+    }
+}
+
+/// Questions about bytes are answered exactly where the tokens spell every member.
+#[test]
+fn languages_that_tokens_narrow_are_not_answered_for() {
+    const MOST: usize = 6;
+    let all: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
+    let all: Vec<&[u8]> = all.iter().map(|t| &t[..]).collect();
+    let cases: &[(&str, &[&[u8]])] = &[
+        ("b?", &[b"a"]),
+        ("[ab]{2}", &[b"a"]),
+        ("é?a", &[b"a"]),
+        ("é?a", &[b"a", b"\xA9"]),
+        ("é?a", &[b"a", b"\xC3"]),
+        ("é?a", &[b"a", "é".as_bytes()]),
+        ("[ab]{2}", &[b"ab", b"b"]),
+        ("[ab]{2}", &[b"ab", b"b", b"aa"]),
+        ("(ab)*", &[b"ab"]),
+        ("(ab)*", &[b"ab", b"b", b"aba"]),
+        ("(ab)*", &[b"abab"]),
+        ("(ab|b)*c?", &[b"ab", b"b", b"bc"]),
+        ("(ab|b)*c?", &[b"ab", b"b", b"bc", b"abc", b"c"]),
+        ("(?!ab)[abc]{2}", &[b"a", b"b", b"c"]),
+        ("(?!c)[abc]{2}", &[b"a", b"b"]),
+        ("a|bc", &[b"a", b"b"]),
+    ];
+    let (mut whole, mut narrowed) = (0, 0);
+    for (pattern, tokens) in cases {
+        let v = vocabulary(tokens);
+        let index = regex(pattern, &v, &Limits::default()).expect(pattern);
+        let oracle = regex(pattern, &bytes(), &Limits::default()).expect(pattern);
+        let (mut by_tokens, mut by_bytes) = (BTreeSet::new(), BTreeSet::new());
+        outputs(&mut start(&index), tokens, &mut Vec::new(), MOST, &mut by_tokens);
+        outputs(&mut start(&oracle), &all, &mut Vec::new(), MOST, &mut by_bytes);
+        let is_whole = by_tokens == by_bytes;
+        *(if is_whole { &mut whole } else { &mut narrowed }) += 1;
+        let refused = |e: interlock::Error| assert_eq!(e.kind(), ErrorKind::Unsupported, "{pattern} {tokens:?}: {e}");
+        for built in [false, true] {
+            if built {
+                index.build(Some(1), 1_000, |_, _| Ok(())).expect("no limit");
+            }
+            let answered = index.language_size(1_000).map(|n| assert_eq!(n, oracle.language_size(1_000).expect("few")));
+            assert_eq!(answered.is_ok(), is_whole, "{pattern} {tokens:?}");
+            answered.err().map(refused);
+            assert_eq!(index.random_member(3, MOST, 1_000).map_err(refused).is_ok(), is_whole, "{pattern} {tokens:?}");
+            assert_eq!(index.shortest_member(1_000).map_err(refused).is_ok(), is_whole, "{pattern} {tokens:?}");
+            for (a, b) in [(&index, &oracle), (&oracle, &index)] {
+                assert_eq!(a.witness_not_in(b, 1_000).map_err(refused).is_ok(), is_whole, "{pattern} {tokens:?}");
+            }
+        }
+    }
+    assert!(whole > 4 && narrowed > 6, "{whole} {narrowed}");
+}
+
+/// What bytes could follow that no token spells does not keep an output from its end, on tables either.
+#[test]
+fn the_end_is_the_same_on_tables() {
+    type Case<'a> = (&'a str, &'a [&'a [u8]], &'a [u32]);
+    let cases: [Case; 5] = [
+        ("b?", &[b"a"], &[]),
+        ("a?b?", &[b"a"], &[0]),
+        ("é?", &[b"a", b"\xA9"], &[]),
+        ("(ab)?", &[b"ac", b"b"], &[]),
+        ("(ab)*", &[b"a", b"b"], &[0, 1]),
+    ];
+    for (pattern, tokens, taken) in cases {
+        let v = vocabulary(tokens);
+        let lazy = regex(pattern, &v, &Limits::default()).expect(pattern);
+        let (over, again) = (v.clone(), pattern.to_string());
+        let remake = Box::new(move || regex(&again, &over, &Limits::default()));
+        let built = lazy.build_apart(Some(1), 1_000, remake, |_, _| Ok(())).expect("no limit");
+        for index in [Some(lazy), built].into_iter().flatten() {
+            let mut guide = start(&index);
+            assert_eq!(guide.advance_many(taken), taken.len());
+            let allowed = guide.allowed_token_ids();
+            assert_eq!(guide.must_stop(), allowed == [tokens.len() as u32], "{pattern}: {allowed:?}");
+        }
+    }
+    // The only token that spells what could follow ends the output.
+    let v = vocabulary(&["a", "b"]);
+    let lazy = regex("ab?", &v, &Limits::default()).expect("spelled");
+    let over = v.clone();
+    let remake = Box::new(move || regex("ab?", &over, &Limits::default()));
+    let built = lazy.build_apart(Some(1), 1_000, remake, |_, _| Ok(())).expect("no limit").expect("few states");
+    let mut guide = start(&built);
+    assert!(guide.try_advance(0) && !guide.must_stop() && guide.try_advance(1) && guide.must_stop());
 }
 
 #[test]

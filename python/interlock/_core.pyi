@@ -49,7 +49,9 @@ class LimitError(InterlockError, ValueError):
     """
 
 class BudgetError(InterlockError, ValueError):
-    """A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs."""
+    """A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs. Where
+    finding that would take long, `value` is the fewest tokens known to do, and the message says so.
+    """
 
 class TokenRejected(InterlockError, ValueError):
     """A token is not allowed here; the guide is unchanged."""
@@ -398,11 +400,12 @@ class Index:
         """A cursor for one request.
 
         ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
-        counted; ``BudgetError`` names the number that is needed where that is too small, ``UnsupportedError`` says that
-        no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
-        the output, from the start of the text or at least from a special token on. ``forced_tokens`` needs them:
-        without them it takes the output to begin as after a special token. An id outside the vocabulary is an
-        ``ArgumentError``.
+        counted. ``BudgetError`` says that this is too small, with the number that is needed; where finding that would
+        take long, with the fewest tokens known to do, and its message says so. It takes some tens of milliseconds at
+        most. ``UnsupportedError`` says that no short output was found. ``stop_token_ids`` replaces the vocabulary's.
+        ``context_ids`` are the tokens before the output, from the start of the text or at least from a special token
+        on. ``forced_tokens`` needs them: without them it takes the output to begin as after a special token. An id
+        outside the vocabulary is an ``ArgumentError``.
         """
 
     def language_size(self) -> int | float:
@@ -445,10 +448,10 @@ class Index:
         """Make now what guides would make on first use. The answers stay the same.
 
         An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
-        keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled
-        with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
-        up to 512 of those nearest to the starts are made, or 2 MiB (4 MiB if only these run out), and
-        ``is_complete`` stays false.
+        keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other, and one
+        whose source is narrowed by a vocabulary that lacks tokens of single bytes, is filled with masks of the states
+        of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more, up to 512 of those
+        nearest to the starts are made, or 2 MiB (4 MiB if only these run out), and ``is_complete`` stays false.
 
         ``threads`` is how many to use, by default as many as the process may; the GIL is released. ``progress(done,
         total)`` is called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and
@@ -476,9 +479,9 @@ class Index:
 
     @property
     def num_transitions(self) -> int | None:
-        """Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
-        are too many configurations for complete tables. The first question for classes walks the vocabulary once per
-        state.
+        """Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts: because
+        there are too many configurations for complete tables, or because the vocabulary lacks tokens of single bytes
+        that the source uses and narrows it. The first question for classes walks the vocabulary once per state.
         """
 
     @property
@@ -624,7 +627,9 @@ class Guide:
         """Why a token is refused, in words: the byte at fault, the place in the source, and what was allowed."""
 
     def forced_bytes(self) -> bytes:
-        """The bytes that must come next, whatever tokens spell them. They may end inside a character."""
+        """The bytes that must come next, whatever tokens spell them. They may end inside a character. At most 65,536 of
+        them: what must follow these, the guide says once they were taken.
+        """
 
     def forced_tokens(self) -> list[int]:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
@@ -640,8 +645,9 @@ class Guide:
     def min_tokens_to_finish(self) -> int:
         """A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
 
-        So many tokens do complete it. It is the least number if the index was built and has few configurations
-        (``Index.build``); elsewhere fewer may do. ``UnsupportedError`` if no short way to the end was found.
+        So many tokens do complete it. It is the least number if ``build`` made complete tables of the index (then
+        ``Index.num_transitions`` is a number); elsewhere fewer may do. ``UnsupportedError`` if no short way to the end
+        was found.
         """
 
     def fill_draft_bitmasks(

@@ -4,7 +4,9 @@
 //! left. It is made of bytes that certainly complete the output ([`complete`](crate::automaton::complete)), spelled by
 //! the fewest tokens. A token is affordable if after it some plan fits into what is left then; the first token of the
 //! guide's own plan always is, so a guide with a budget has no dead end either. The plan is not always the shortest
-//! way to the end, so the number it gives is a bound that holds, not always the least.
+//! way to the end, so the number it gives is a bound that holds, not always the least. Before a guide is refused for
+//! it, fewer tokens are searched for; what that finds is a plan like any other, but nothing follows from its length for
+//! the tokens beside it, so such a guide prices them all. For states of a pattern it searches a little then as well.
 //!
 //! Plans cost tens of microseconds, so none is made while there is room. One token can lengthen the way to the end by
 //! what its structural bytes (brackets, commas, colons) open and close, and by what a scalar needs that it turns to:
@@ -16,6 +18,7 @@
 
 mod places;
 mod rests;
+mod search;
 mod speller;
 
 use std::sync::Arc;
@@ -37,6 +40,7 @@ use crate::index::marked::{Marked, STRUCTURAL};
 use crate::vocab::Trie;
 use places::Places;
 pub(super) use rests::Rests;
+use search::{MAX_LOOKED, MAX_LOOKED_NEAR, Searched, States};
 use speller::Speller;
 
 /// What completes the output from one position.
@@ -60,6 +64,8 @@ pub(super) struct Budget {
     structural: Arc<[u32]>,
     /// Every byte is a token that may be used, so that a plan never has more tokens than bytes.
     spelled: bool,
+    /// The first plan was searched for by tokens.
+    is_searched: bool,
     /// One for each position so far, the start and the present one included.
     reserves: Vec<Reserve>,
 }
@@ -96,7 +102,8 @@ impl Guide {
     /// complete tables ([`Index::built`](crate::Index::built)), and not always elsewhere. Costs tens of microseconds.
     ///
     /// # Errors
-    /// `Unsupported` if no short way to the end was found.
+    /// `Unsupported` if no short way to the end was found. That is searched for by tokens where none spell the shortest
+    /// one, which takes some tens of milliseconds at most.
     pub fn min_tokens_to_finish(&mut self) -> Result<usize> {
         if self.is_terminated() {
             return Ok(0);
@@ -110,7 +117,8 @@ impl Guide {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
-        self.plan_here().map(|p| p.len()).ok_or_else(no_plan)
+        let planned = self.plan_here().map(|p| p.len());
+        planned.or_else(|| Some(self.search(u64::MAX).plan?.len())).ok_or_else(no_plan)
     }
 
     /// The budget of this guide.
@@ -122,16 +130,21 @@ impl Guide {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
+        let most = max_tokens as u64;
+        let mut is_searched = false;
         let reserve = match self.tokens_by_tables() {
+            Some(bound) if bound > most => return Err(Error::budget(most, bound)),
             Some(bound) => Reserve { plan: None, bound },
             None => {
-                let plan = self.plan_here().ok_or_else(no_plan)?;
+                let mut plan = self.plan_here();
+                is_searched = plan.as_ref().is_none_or(|p| p.len() as u64 > most);
+                if is_searched {
+                    plan = Some(self.plan_within(most, plan.map(|p| p.len() as u64))?);
+                }
+                let plan = plan.ok_or_else(no_plan)?;
                 Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) }
             }
         };
-        if reserve.bound > max_tokens as u64 {
-            return Err(Error::budget(max_tokens as u64, reserve.bound));
-        }
         let inner = &*self.index.0;
         let trie = inner.vocabulary.trie();
         // A byte is spelled by a token of its own, or else nothing is known about the tokens that a plan takes.
@@ -145,13 +158,15 @@ impl Guide {
             }
             Engine::Document { program, .. } => {
                 let costs = inner.costs.get_or_init(|| Costs::of(program));
-                let step = costs.step(|c| c.largest_step(program)).filter(|_| spelled).unwrap_or(u64::MAX);
+                let step = costs.step(|c| c.largest_step(program)).filter(|_| spelled && !is_searched);
+                let step = step.unwrap_or(u64::MAX);
                 let marked = inner.tables.marked.get_or_init(|| Marked::of(&inner.vocabulary));
                 let structural = marked.structural.clone();
                 (step.saturating_mul(STRUCTURAL as u64 + 1), u64::MAX, structural)
             }
         };
-        self.budget = Some(Budget { max_tokens, growth, most, structural, spelled, reserves: vec![reserve] });
+        let reserves = vec![reserve];
+        self.budget = Some(Budget { max_tokens, growth, most, structural, spelled, is_searched, reserves });
         Ok(())
     }
 
@@ -211,7 +226,8 @@ impl Guide {
             }
         };
         if reserve.bound > left {
-            let Some(plan) = self.plan_here().filter(|p| p.len() as u64 <= left) else { return false };
+            let plan = self.plan_here().filter(|p| p.len() as u64 <= left);
+            let Some(plan) = plan.or_else(|| self.plan_near(left)) else { return false };
             reserve = Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) };
         }
         if let Some(budget) = &mut self.budget {
@@ -300,6 +316,58 @@ impl Guide {
         plan.flatten().map(Arc::from)
     }
 
+    /// At most `most` tokens that complete the output from here, where the shortest bytes are spelled by `known`, which
+    /// is more, or by none.
+    fn plan_within(&mut self, most: u64, known: Option<u64>) -> Result<Arc<[u32]>> {
+        // What is found does not depend on the budget, so neither does the number that an error names.
+        let Searched { plan, exact } = self.search(known.map_or(u64::MAX, |known| known - 1));
+        match (plan, known) {
+            (Some(plan), _) if plan.len() as u64 <= most => Ok(plan.into()),
+            (None, None) => Err(no_plan()),
+            (plan, known) => {
+                let least = plan.map(|p| p.len() as u64).or(known).unwrap_or(u64::MAX);
+                Err(if exact { Error::budget(most, least) } else { Error::budget_unless_fewer(most, least) })
+            }
+        }
+    }
+
+    /// The fewest tokens that complete the output from here, where it may not end: at most `most`.
+    fn search(&mut self, most: u64) -> Searched {
+        if let (Engine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
+            let usable = |t: u32| !self.stops.contains(&t);
+            let speller = Speller::new(&self.index.0, usable);
+            return speller.fewest_to_end(&mut States::of(&l.lexeme), *s, most, MAX_LOOKED);
+        }
+        let found = self.in_document(|document, speller| {
+            speller.fewest_to_end(&mut Places::new(document, speller, 0), 0, most, MAX_LOOKED)
+        });
+        let mut found = found.unwrap_or(Searched { plan: None, exact: false });
+        // One place stands for many: what is true of them all is a plan.
+        let mut twin = self.clone();
+        twin.budget = None;
+        let completes = |plan: &Vec<u32>| twin.advance_many(plan) == plan.len() && twin.is_accepting();
+        if !found.plan.as_ref().is_none_or(completes) {
+            found = Searched { plan: None, exact: false };
+        }
+        found
+    }
+
+    /// At most `left` tokens that complete a pattern from here, if a short search finds them.
+    fn plan_near(&self, left: u64) -> Option<Arc<[u32]>> {
+        let Position::Pattern(state) = self.position else { return None };
+        self.search_near(state, left).map(Arc::from)
+    }
+
+    /// The same from any state. Only a guide searches whose first plan was searched for.
+    fn search_near(&self, state: StateId, left: u64) -> Option<Vec<u32>> {
+        let Engine::Pattern(l) = &self.index.0.engine else { return None };
+        if !self.budget.as_ref().is_some_and(|b| b.is_searched) {
+            return None;
+        }
+        let speller = Speller::new(&self.index.0, |t: u32| !self.stops.contains(&t));
+        speller.fewest_to_end(&mut States::of(&l.lexeme), state, left, MAX_LOOKED_NEAR).plan
+    }
+
     /// Asks about the rest of a document: `ask` is given where the guide stands, and the tokens that may be used. It
     /// leaves the arena as it was.
     fn in_document<T>(&mut self, ask: impl FnOnce(Document<'_>, Speller<'_, &dyn Fn(u32) -> bool>) -> T) -> Option<T> {
@@ -363,7 +431,9 @@ impl Guide {
                 let mut fits: FxHashMap<StateId, bool> = FxHashMap::default();
                 let step = |s: &StateId, b: u8| Some(lexeme.next(*s, b)).filter(|&n| n > CLOSED);
                 walk(trie, *start, step, |node, &s| {
-                    let fit = *fits.entry(s).or_insert_with(|| spelled(shortest_end(lexeme, s, 0).as_deref()));
+                    let fit = *fits.entry(s).or_insert_with(|| {
+                        spelled(shortest_end(lexeme, s, 0).as_deref()) || self.search_near(s, left).is_some()
+                    });
                     for &t in trie.tokens(node).iter().filter(|_| fit) {
                         kept[t as usize >> 5] |= row[t as usize >> 5] & 1 << (t & 31);
                     }

@@ -126,7 +126,8 @@ impl Index {
     /// # Errors
     /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
     /// that it spells, or if a context id is outside the vocabulary's size; `Budget` if no output is known that is
-    /// complete within `max_tokens`, with the number that is; `Unsupported` if no short output was found at all.
+    /// complete within `max_tokens`, with the fewest tokens that are, as far as a bounded search found them (the message
+    /// says whether it is certain); `Unsupported` if no short output was found at all.
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
         let vocabulary = self.vocabulary();
         let stops: Arc<[u32]> = match &options.stop_token_ids {
@@ -418,15 +419,19 @@ impl Guide {
         if self.terminated || !self.is_accepting() {
             return false;
         }
-        if let Some((tables, state)) = self.on_tables() {
-            return tables.is_end(state);
+        // Where bytes can follow, the vocabulary may have no tokens that spell them.
+        if self.on_tables().is_some_and(|(tables, state)| tables.is_end(state)) {
+            return true;
         }
         if let Position::Document { arena, top } = &self.position
             && arena.nodes[*top as usize].kind == Kind::Done
         {
             return true;
         }
-        self.allowed_token_ids().iter().all(|id| self.stops.contains(id))
+        let mut row = vec![0; self.index.vocabulary().words()];
+        self.fill_mask(&mut row);
+        self.stops.iter().for_each(|&id| row[id as usize >> 5] &= !(1 << (id & 31)));
+        row.iter().all(|&word| word == 0)
     }
 
     /// Whether a stop token was taken.

@@ -1,9 +1,9 @@
 //! Stop tokens that spell text.
 //!
 //! A request may end its output by any tokens, and a token that ends the output is no text any more. That every output
-//! can be completed was decided for the whole vocabulary: it holds as long as every byte that the source uses is still
-//! a token of its own. Otherwise a guide might come to where nothing but the stop token spells what must follow, so
-//! such ids are refused.
+//! can be completed was decided for the whole vocabulary: it holds as long as what the token spells is spelled without
+//! it, by another token or by tokens of its single bytes. Otherwise a guide might come to where nothing but the stop
+//! token spells what must follow, so such ids are refused.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Engine, Index};
@@ -38,18 +38,25 @@ impl Index {
         };
         // A token with a byte that no output has would never have been taken.
         let spells = |id: u32| vocabulary.spelling(id).filter(|s| s.iter().all(|&b| used[b as usize]));
-        let Some(&first) = stops.iter().find(|&&id| spells(id).is_some()) else { return Ok(()) };
         let (before, after) = (singles(vocabulary, &[]), singles(vocabulary, stops));
-        let missing = match &self.0.engine {
-            Engine::Pattern(_) => (0..256).find(|&b| used[b] && !after[b]),
-            // Documents were narrowed to what tokens of single bytes spell.
-            Engine::Document { .. } => (0..256).find(|&b| used[b] && before[b] && !after[b]),
-        };
-        let Some(byte) = missing else { return Ok(()) };
-        let lost = stops.iter().copied().find(|&id| spells(id) == Some(&[byte as u8])).unwrap_or(first);
-        let text = String::from_utf8_lossy(vocabulary.spelling(lost).unwrap_or_default()).into_owned();
+        let trie = vocabulary.trie();
+        let has_twin =
+            |text: &[u8]| trie.find(0, text).is_some_and(|node| trie.tokens(node).iter().any(|id| !stops.contains(id)));
+        // The id that is missing, and a byte that keeps others from spelling it.
+        let missing = stops.iter().find_map(|&id| {
+            let text = spells(id)?;
+            let lacks = |&b: &u8| match &self.0.engine {
+                Engine::Pattern(_) => !after[b as usize],
+                // Documents were narrowed to what tokens of single bytes spell.
+                Engine::Document { .. } => before[b as usize] && !after[b as usize],
+            };
+            let byte = text.iter().copied().find(lacks).filter(|_| !has_twin(text))?;
+            Some((id, text, byte))
+        });
+        let Some((id, text, byte)) = missing else { return Ok(()) };
+        let text = String::from_utf8_lossy(text);
         let message = format!(
-            "stop token id {lost} spells {text:?}, which the output may need, and no token of a single byte is left for \
+            "stop token id {id} spells {text:?}, which the output may need, and no token of a single byte is left for \
              0x{byte:02X}; a stop token should be one that is not text"
         );
         Err(Error::new(ErrorKind::Argument, message))

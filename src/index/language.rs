@@ -3,27 +3,92 @@
 //! The answers are about the source's language over bytes, found by exploring configurations (see
 //! [`flat`](crate::automaton::flat)) under `max_flat_states`, in a copy of the index that is forgotten afterwards. An
 //! index over a vocabulary that narrows its source by what tokens can spell is refused, because its language is not one
-//! of bytes alone.
+//! of bytes alone. A document is narrowed where tokens of single bytes are missing. A pattern that uses such bytes is
+//! asked itself: it is not narrowed if tokens spell every member.
 
+use rustc_hash::FxHashSet;
+
+use super::tables::{Tables, Walked};
 use super::{Engine, Index};
-use crate::automaton::flat::Flat;
 use crate::automaton::flat::count::Natural;
 use crate::automaton::flat::explore::Source;
 use crate::automaton::flat::language::{self, Wanted};
+use crate::automaton::flat::{DEAD, Flat};
+use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
 use crate::error::{Error, ErrorKind, Result};
+use crate::vocab::Trie;
+use crate::work::go_on;
+
+fn narrowed() -> Error {
+    let message = "the vocabulary lacks tokens of single bytes that the source uses, so what the index accepts depends on \
+                   its tokens; compile the source for a vocabulary with all single bytes";
+    Error::new(ErrorKind::Unsupported, message)
+}
+
+/// Whether a byte is a token of its own.
+fn is_single(trie: &Trie, byte: u8) -> bool {
+    trie.child(0, byte).is_some_and(|child| !trie.tokens(child).is_empty())
+}
+
+/// Whether tokens spell every member of a pattern's language. Goes over pairs of a state and the places in the trie
+/// where the text so far may end, all ways of cutting it into tokens at once.
+///
+/// # Errors
+/// `Limit` if there are more than `max_flat_states` of these.
+fn is_spelled(lexeme: &Lexeme, tables: &Tables, trie: &Trie, max_flat_states: usize) -> Result<bool> {
+    let used = lexeme.used_bytes();
+    if (0..=255u8).all(|byte| !used[usize::from(byte)] || is_single(trie, byte)) {
+        return Ok(true);
+    }
+    let start: (StateId, Vec<u32>) = (lexeme.start(), vec![0]);
+    let mut met = FxHashSet::from_iter([start.clone()]);
+    let mut open = vec![start];
+    while let Some((at, nodes)) = open.pop() {
+        // Between two tokens is the root.
+        if lexeme.state(at).accepting && !nodes.contains(&0) {
+            return Ok(false);
+        }
+        for byte in 0..=255u8 {
+            let to = lexeme.next(at, byte);
+            if to <= CLOSED {
+                continue;
+            }
+            let child = |&node: &u32| tables.child(Walked::Tokens, node, byte);
+            let children: Vec<u32> = nodes.iter().filter_map(child).collect();
+            let mut nodes: Vec<u32> = children.iter().copied().filter(|&n| trie.end[n as usize] > n + 1).collect();
+            nodes.extend(children.iter().any(|&n| !trie.tokens(n).is_empty()).then_some(0));
+            if nodes.is_empty() {
+                return Ok(false);
+            }
+            nodes.sort_unstable();
+            let pair = (to, nodes);
+            if met.insert(pair.clone()) {
+                open.push(pair);
+            }
+        }
+        if met.len() > max_flat_states {
+            return Err(Error::limit("flat states", max_flat_states as u64, met.len() as u64).of("max_flat_states"));
+        }
+        go_on()?;
+    }
+    Ok(true)
+}
 
 impl Index {
+    /// What tables are made of: where it is not narrowed but by tokens that nothing contains, its masks are those of
+    /// bytes.
+    ///
+    /// # Errors
+    /// `Unsupported` where some position is a dead end by tokens alone.
     pub(super) fn source(&self) -> Result<Source<'_>> {
         self.compiled()?;
         let inner = &*self.0;
-        let narrowed = match &inner.engine {
+        let is_narrowed = match &inner.engine {
             Engine::Pattern(_) => inner.live.is_some(),
             Engine::Document { .. } => inner.tables.spelling.is_some(),
         };
-        if narrowed {
-            let message = "the vocabulary lacks tokens of single bytes that the source uses, so what the index accepts \
-                           depends on its tokens; compile the source for a vocabulary with all single bytes";
-            return Err(Error::new(ErrorKind::Unsupported, message));
+        if is_narrowed {
+            return Err(narrowed());
         }
         Ok(match &inner.engine {
             Engine::Pattern(l) => Source::Lexeme(&l.lexeme),
@@ -31,10 +96,30 @@ impl Index {
         })
     }
 
-    /// A copy to explore.
-    fn explored(&self) -> Result<Index> {
-        self.source()?;
-        Ok(self.apart())
+    /// A copy to explore, which the vocabulary does not narrow.
+    fn explored(&self, max_flat_states: usize) -> Result<Index> {
+        self.compiled()?;
+        if let Engine::Document { .. } = &self.0.engine {
+            self.source()?;
+        }
+        let copy = self.apart();
+        match &copy.0.engine {
+            Engine::Pattern(l) => {
+                let trie = self.vocabulary().trie();
+                is_spelled(&l.lexeme, &copy.0.tables, trie, max_flat_states)?.then_some(()).ok_or_else(narrowed)?;
+            }
+            Engine::Document { .. } => {}
+        }
+        Ok(copy)
+    }
+
+    /// The automaton of complete tables, if all bytes on it are tokens of their own.
+    fn built_flat(&self) -> Option<Flat> {
+        let flat = super::built::flat(self.built()?)?;
+        let states = 0..flat.len() as u32;
+        let is_used = |byte: u8| states.clone().any(|s| flat.step(s, byte) != DEAD);
+        let trie = self.vocabulary().trie();
+        (0..=255).all(|byte| is_single(trie, byte) || !is_used(byte)).then_some(flat)
     }
 
     /// The minimal automaton over byte classes.
@@ -43,9 +128,9 @@ impl Index {
     /// `Limit` if the index has more than `max_flat_states` configurations, as with recursion; `Unsupported` where the
     /// vocabulary narrows the source.
     pub fn flat(&self, max_flat_states: usize) -> Result<Flat> {
-        match self.built().and_then(super::built::flat) {
+        match self.built_flat() {
             Some(flat) if flat.len() <= max_flat_states => Ok(flat),
-            _ => Flat::build(self.explored()?.source()?, max_flat_states),
+            _ => Flat::build(self.explored(max_flat_states)?.source()?, max_flat_states),
         }
     }
 
@@ -64,7 +149,7 @@ impl Index {
     /// # Errors
     /// `Limit` if it is more than `max_flat_states` configurations away; `Unsupported`.
     pub fn shortest_member(&self, max_flat_states: usize) -> Result<Vec<u8>> {
-        language::shortest(self.explored()?.source()?, max_flat_states)
+        language::shortest(self.explored(max_flat_states)?.source()?, max_flat_states)
     }
 
     /// A random member of at most `max_bytes` bytes, the same for the same seed.
@@ -72,7 +157,7 @@ impl Index {
     /// # Errors
     /// `Unsatisfiable` if every member is longer; `Limit`; `Unsupported`.
     pub fn random_member(&self, seed: u64, max_bytes: usize, max_flat_states: usize) -> Result<Vec<u8>> {
-        language::random(self.explored()?.source()?, seed, max_bytes, max_flat_states)
+        language::random(self.explored(max_flat_states)?.source()?, seed, max_bytes, max_flat_states)
     }
 
     /// A shortest member that `other` refuses, or `None` if `other` accepts all of them.
@@ -80,7 +165,7 @@ impl Index {
     /// # Errors
     /// `Limit` if more than `max_flat_states` pairs of configurations would have to be looked at; `Unsupported`.
     pub fn witness_not_in(&self, other: &Index, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
-        language::witness(self.explored()?.source()?, other.explored()?.source()?, Wanted::OnlyInFirst, max_flat_states)
+        self.witness(other, Wanted::OnlyInFirst, max_flat_states)
     }
 
     /// A shortest member that `other` accepts too, or `None` if they have nothing in common.
@@ -88,6 +173,11 @@ impl Index {
     /// # Errors
     /// As [`witness_not_in`](Index::witness_not_in).
     pub fn witness_in_both(&self, other: &Index, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
-        language::witness(self.explored()?.source()?, other.explored()?.source()?, Wanted::InBoth, max_flat_states)
+        self.witness(other, Wanted::InBoth, max_flat_states)
+    }
+
+    fn witness(&self, other: &Index, wanted: Wanted, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
+        let (first, second) = (self.explored(max_flat_states)?, other.explored(max_flat_states)?);
+        language::witness(first.source()?, second.source()?, wanted, max_flat_states)
     }
 }

@@ -45,7 +45,8 @@ const KINDS: [(&str, ErrorKind, &str); 11] = [
     (
         "BudgetError",
         ErrorKind::Budget,
-        "A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs.",
+        "A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs. Where \
+         finding that would take long, `value` is the fewest tokens known to do, and the message says so.",
     ),
     ("TokenRejected", ErrorKind::TokenRejected, "A token is not allowed here; the guide is unchanged."),
     ("VocabularyError", ErrorKind::Vocabulary, "A vocabulary is not usable, or does not belong to this index."),

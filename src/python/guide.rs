@@ -293,7 +293,8 @@ impl PyGuide {
         }
     }
 
-    /// The bytes that must come next, whatever tokens spell them. They may end inside a character.
+    /// The bytes that must come next, whatever tokens spell them. They may end inside a character. At most 65,536 of
+    /// them: what must follow these, the guide says once they were taken.
     fn forced_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.with_detached(py, |slot| slot.guide.forced_bytes())?;
         Ok(PyBytes::new(py, &bytes))
@@ -320,8 +321,9 @@ impl PyGuide {
 
     /// A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
     ///
-    /// So many tokens do complete it. It is the least number if the index was built and has few configurations
-    /// (``Index.build``); elsewhere fewer may do. ``UnsupportedError`` if no short way to the end was found.
+    /// So many tokens do complete it. It is the least number if ``build`` made complete tables of the index (then
+    /// ``Index.num_transitions`` is a number); elsewhere fewer may do. ``UnsupportedError`` if no short way to the end
+    /// was found.
     fn min_tokens_to_finish(&self, py: Python<'_>) -> PyResult<usize> {
         let outcome = self.with_detached(py, |slot| slot.guide.min_tokens_to_finish())?;
         convert(py, outcome)

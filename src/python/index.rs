@@ -270,11 +270,12 @@ impl PyIndex {
     /// A cursor for one request.
     ///
     /// ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
-    /// counted; ``BudgetError`` names the number that is needed where that is too small, ``UnsupportedError`` says that
-    /// no short output was found. ``stop_token_ids`` replaces the vocabulary's. ``context_ids`` are the tokens before
-    /// the output, from the start of the text or at least from a special token on. ``forced_tokens`` needs them:
-    /// without them it takes the output to begin as after a special token. An id outside the vocabulary is an
-    /// ``ArgumentError``.
+    /// counted. ``BudgetError`` says that this is too small, with the number that is needed; where finding that would
+    /// take long, with the fewest tokens known to do, and its message says so. It takes some tens of milliseconds at
+    /// most. ``UnsupportedError`` says that no short output was found. ``stop_token_ids`` replaces the vocabulary's.
+    /// ``context_ids`` are the tokens before the output, from the start of the text or at least from a special token
+    /// on. ``forced_tokens`` needs them: without them it takes the output to begin as after a special token. An id
+    /// outside the vocabulary is an ``ArgumentError``.
     #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None))]
     fn guide(
         slf: &Bound<'_, Self>,
@@ -353,10 +354,10 @@ impl PyIndex {
     /// Make now what guides would make on first use. The answers stay the same.
     ///
     /// An index of at most 4,096 configurations (``Limits.max_flat_states`` may say fewer) gets complete tables, and
-    /// keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other is filled
-    /// with masks of the states of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more,
-    /// up to 512 of those nearest to the starts are made, or 2 MiB (4 MiB if only these run out), and
-    /// ``is_complete`` stays false.
+    /// keeps nothing else: what tables do not answer is compiled again when it is first needed. Any other, and one
+    /// whose source is narrowed by a vocabulary that lacks tokens of single bytes, is filled with masks of the states
+    /// of its strings, numbers and keys: at most 1,024 masks and 4 MiB; where there are more, up to 512 of those
+    /// nearest to the starts are made, or 2 MiB (4 MiB if only these run out), and ``is_complete`` stays false.
     ///
     /// ``threads`` is how many to use, by default as many as the process may; the GIL is released. ``progress(done,
     /// total)`` is called from this thread now and then; an exception that it raises, or Ctrl-C, stops the work, and
@@ -404,9 +405,9 @@ impl PyIndex {
         self.core().is_complete()
     }
 
-    /// Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts because there
-    /// are too many configurations for complete tables. The first question for classes walks the vocabulary once per
-    /// state.
+    /// Pairs of a state and a class of tokens that it allows; ``None`` if not built, or built by parts: because there
+    /// are too many configurations for complete tables, or because the vocabulary lacks tokens of single bytes that the
+    /// source uses and narrows it. The first question for classes walks the vocabulary once per state.
     #[getter]
     fn num_transitions(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         interruptible(py, None, || Ok(self.core().token_classes().map(|classes| classes.num_transitions())))

@@ -42,10 +42,32 @@ def test_outputs_are_complete_whatever_is_sampled(vocabulary):
 
 def test_too_small_a_budget_names_the_number(vocabulary):
     index = interlock.Index.from_json_schema(SCHEMA, vocabulary)
-    needed = index.guide().min_tokens_to_finish()
+    with pytest.raises(interlock.BudgetError) as caught:
+        index.guide(max_tokens=0)
+    needed = caught.value.value
+    assert 10 < needed <= index.guide().min_tokens_to_finish()
+    index.guide(max_tokens=needed)
     with pytest.raises(interlock.BudgetError) as caught:
         index.guide(max_tokens=needed - 1)
     assert (caught.value.limit, caught.value.value) == (needed - 1, needed)
+
+
+def test_a_budget_that_a_built_index_fits_is_not_refused_by_others(vocabulary):
+    """What spells the shortest bytes is not always the fewest tokens."""
+    index = interlock.Index.from_regex("(?:zyx|true|null1)", vocabulary)
+    for again in (index, pickle.loads(pickle.dumps(index))):
+        assert again.guide(max_tokens=1).allowed_token_ids().tolist() == [vocabulary_id(vocabulary, b"true")]
+    index.build()
+    index.guide(max_tokens=1)
+    again = pickle.loads(pickle.dumps(index)).guide(max_tokens=1)
+    again.advance(vocabulary_id(vocabulary, b"true"))
+    assert again.must_stop
+    with pytest.raises(interlock.BudgetError, match="needs 1 token"):
+        index.guide(max_tokens=0)
+
+
+def vocabulary_id(vocabulary, token):
+    return next(t for t in range(len(vocabulary)) if vocabulary.token_bytes(t) == token)
 
 
 def test_a_pickled_guide_keeps_its_budget(vocabulary):

@@ -23,6 +23,7 @@ mod fresh;
 
 use super::Document;
 use super::rests::Rests;
+use super::search::Steps;
 use super::speller::Speller;
 use crate::automaton::arena::{Arena, NONE, NodeId};
 use crate::automaton::complete::Watch;
@@ -96,6 +97,10 @@ pub(super) struct Places<'a, U> {
     exceptions: Vec<Box<[u8]>>,
     /// How many tokens were stepped by themselves.
     alone: usize,
+    /// How many steps were no look-up.
+    made: usize,
+    /// Whether a search came to where tokens are stepped by themselves.
+    left_out: bool,
 }
 
 impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
@@ -103,8 +108,23 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
         let Document { program, costs, arena, top, rests } = document;
         let (numbers, key) = (SeededMap::default(), Vec::new());
         let (places, exceptions) = (Vec::new(), Vec::new());
-        let mut places =
-            Places { program, costs, arena, top, rests, speller, left, places, numbers, key, exceptions, alone: 0 };
+        let (alone, made, left_out) = (0, 0, false);
+        let mut places = Places {
+            program,
+            costs,
+            arena,
+            top,
+            rests,
+            speller,
+            left,
+            places,
+            numbers,
+            key,
+            exceptions,
+            alone,
+            made,
+            left_out,
+        };
         places.add(Place::at(top), None);
         places
     }
@@ -245,6 +265,7 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
     }
 
     fn find(&mut self, at: u32, byte: u8) -> u32 {
+        self.made += 1;
         let &Place { node, is_behind, .. } = &self.places[at as usize];
         if is_behind && byte == b',' {
             return ALONE;
@@ -313,5 +334,29 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
             self.key.truncate(1);
             self.arena.describe(self.program, node, &mut self.key);
         }
+    }
+}
+
+impl<U: Fn(u32) -> bool> Steps for Places<'_, U> {
+    fn to(&mut self, at: u32, byte: u8) -> Option<u32> {
+        let to = self.step(at, byte);
+        self.left_out |= to == ALONE;
+        (to != DEAD && to != ALONE).then_some(to)
+    }
+
+    fn is_end(&mut self, at: u32) -> bool {
+        let Some(&Place { node, .. }) = self.places.get(at as usize) else { return false };
+        let mark = self.arena.mark();
+        let ends = self.frames().is_accepting(node);
+        self.arena.truncate(&mark);
+        ends
+    }
+
+    fn made(&self) -> usize {
+        self.made
+    }
+
+    fn is_exact(&self) -> bool {
+        !self.left_out
     }
 }

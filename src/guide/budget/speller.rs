@@ -2,8 +2,10 @@
 
 use crate::index::Inner;
 use crate::index::tables::Walked;
+use crate::vocab::Trie;
 
 /// The tokens of an index that may be used, those with ids that `usable` takes.
+#[derive(Clone, Copy)]
 pub(super) struct Speller<'a, U> {
     inner: &'a Inner,
     usable: U,
@@ -14,6 +16,11 @@ impl<'a, U: Fn(u32) -> bool> Speller<'a, U> {
         Speller { inner, usable }
     }
 
+    /// The vocabulary's trie.
+    pub fn trie(&self) -> &'a Trie {
+        self.inner.vocabulary.trie()
+    }
+
     /// The child of a node of the vocabulary's trie.
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
         self.inner.tables.child(Walked::Tokens, node, byte)
@@ -21,7 +28,7 @@ impl<'a, U: Fn(u32) -> bool> Speller<'a, U> {
 
     /// The lowest id of a token that ends at a node of the vocabulary's trie.
     pub fn token(&self, node: u32) -> Option<u32> {
-        self.inner.vocabulary.trie().tokens(node).iter().copied().find(|&t| (self.usable)(t))
+        self.trie().tokens(node).iter().copied().find(|&t| (self.usable)(t))
     }
 
     /// The tokens that `bytes` begin with, shortest first: the lowest id of each, and its length.
