@@ -1,8 +1,9 @@
 //! The parser for Python's `re` dialect, as CPython 3.11 reads `str` patterns.
 //!
 //! It follows `re/_parser.py` construct by construct: what is a literal brace, which escapes are errors, where global
-//! flags may stand. Accepted although CPython refuses it: `\p{…}`. Refused although CPython
-//! accepts them: backreferences and conditionals (not regular), `\N{…}` (no name table).
+//! flags may stand, where comments end. Accepted although CPython refuses it: `\p{…}`. Refused although CPython accepts
+//! them: backreferences and conditionals (not regular), look-ahead inside look-behind (what was read would have to
+//! remember what is still to come), possessive and atomic parts that matter, `\N{…}` (no name table).
 
 use super::ast::{Assert, Ast, INF, Node, NodeId, Words};
 use super::builder::{Builder, Greed, Last};
@@ -112,8 +113,7 @@ impl Parser {
                 return Ok(());
             }
             if c == '#' {
-                while self.r.next().is_some_and(|c| c != '\n') {}
-                return Ok(());
+                return self.r.skip_past('\n').map(drop);
             }
         }
         match c {
@@ -202,9 +202,9 @@ impl Parser {
                 None => return Err(self.r.error("unexpected end of pattern", self.r.pos)),
             },
             '#' => {
-                return match self.r.until(')') {
-                    Some(_) => Ok(()),
-                    None => Err(self.r.error("missing ), unterminated comment", at)),
+                return match self.r.skip_past(')')? {
+                    true => Ok(()),
+                    false => Err(self.r.error("missing ), unterminated comment", at)),
                 };
             }
             '(' => return Err(unsupported("a conditional group", at)),

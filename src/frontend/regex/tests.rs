@@ -92,6 +92,23 @@ fn refusals_name_kind_and_offset() {
     }
 }
 
+/// A backslash takes what follows it along, in comments as elsewhere.
+#[test]
+fn comments_end_where_cpython_ends_them() {
+    check("(?x)a#c\\\nb", &["a"], &["ab", "b"]);
+    check("(?x)a#c\\\\\nb", &["ab"], &["a"]);
+    check(r"(?#\\)a|b(?#)", &["a", "b"], &[""]);
+    check(r"(?#\)a|b(?#)", &[""], &["a", "b"]);
+    check(r"(?#\)[)]a", &["]a"], &["a", ")a"]);
+    check(r"(?#x\)b)a", &["a"], &["", "ba"]);
+    check("(?x:a # b)\n)c d", &["ac d"], &["acd"]);
+    check("(?x) a #\n {2} (?#)", &["aa"], &["a", "a{2}"]);
+    check("(?x)a{1, 2}", &["a{1,2}"], &["a", "aa"]);
+    for pattern in [r"(?x)#\", r"(?#\)", r"(?#\", "(?x)a{2} ?", "(?x)( ?:a)"] {
+        assert_eq!(refused(Dialect::Python, pattern).0, crate::ErrorKind::Pattern, "{pattern}");
+    }
+}
+
 #[test]
 fn atomic_parts_that_change_nothing_are_accepted() {
     check(r"\d++[a-z]?+\.", &["12a.", "1."], &["a.", "1"]);
