@@ -21,6 +21,8 @@ pub(super) struct Flags {
     dot_all: bool,
     verbose: bool,
     pub(super) ascii: bool,
+    /// `u` was said, not only left to hold: then `a` may not be said for the whole pattern.
+    unicode: bool,
 }
 
 impl Flags {
@@ -31,7 +33,7 @@ impl Flags {
             's' => self.dot_all = on,
             'x' => self.verbose = on,
             'a' => self.ascii = on,
-            'u' => self.ascii = !on,
+            'u' => (self.ascii, self.unicode) = (!on, on),
             _ => {}
         }
     }
@@ -262,6 +264,10 @@ impl Parser {
                 ')' if on => {
                     if self.b.depth() > 0 || !self.b.untouched() {
                         return Err(self.r.error("global flags not at the start of the expression", at));
+                    }
+                    let before = self.flags;
+                    if (before.unicode && added.contains('a')) || (before.ascii && added.contains('u')) {
+                        return Err(self.r.error("ASCII and UNICODE flags are incompatible", at));
                     }
                     self.flags = flags;
                     return Ok(None);

@@ -110,6 +110,21 @@ fn comments_end_where_cpython_ends_them() {
 }
 
 #[test]
+fn a_whole_pattern_is_ascii_or_unicode() {
+    let lowers = |pattern: &str, flags: &str| {
+        let options = RegexOptions { dialect: Dialect::Python, flags: flags.into() };
+        lower_full(&mut Exprs::new(1_000), pattern, &options, &Limits::default()).is_ok()
+    };
+    for (pattern, flags) in [("(?a)(?u)a", ""), ("(?u)(?a)a", ""), ("(?u)a", "a"), ("(?a)a", "u"), ("(?iu)(?a)a", "")] {
+        assert!(!lowers(pattern, flags), "{pattern} {flags}");
+    }
+    for (pattern, flags) in [("(?a)a", "a"), ("(?u)(?u)a", "u"), ("(?a:(?u:a))", ""), ("(?u:a)", "a"), ("(?a:a)", "u")]
+    {
+        assert!(lowers(pattern, flags), "{pattern} {flags}");
+    }
+}
+
+#[test]
 fn atomic_parts_that_change_nothing_are_accepted() {
     check(r"\d++[a-z]?+\.", &["12a.", "1."], &["a.", "1"]);
     check("(?>foo|bar)+", &["foo", "barfoo"], &["fo", ""]);
