@@ -120,7 +120,7 @@ impl Parser {
     }
 
     /// After `\u`: four digits, two escapes that make a surrogate pair, or digits in braces.
-    fn unicode_escape(&mut self) -> Option<u32> {
+    pub(super) fn unicode_escape(&mut self) -> Option<u32> {
         if self.r.eat('{') {
             let digits = self.r.until('}')?;
             let digits = digits.trim_start_matches('0');

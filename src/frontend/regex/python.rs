@@ -247,8 +247,8 @@ impl Parser {
             return Err(self.r.error(format!("missing {end}, unterminated name"), at));
         };
         let mut chars = name.chars();
-        let good = chars.next().is_some_and(|c| c == '_' || c.is_alphabetic())
-            && chars.all(|c| c == '_' || c.is_alphanumeric());
+        let good = chars.next().is_some_and(|c| c == '_' || unicode::xid_start().contains(c as u32))
+            && chars.all(|c| unicode::xid_continue().contains(c as u32));
         if good { Ok(name) } else { Err(self.r.error(format!("bad group name {name:?}"), at)) }
     }
 

@@ -124,6 +124,29 @@ fn a_whole_pattern_is_ascii_or_unicode() {
     }
 }
 
+/// As `str.isidentifier` and a JavaScript engine say.
+#[test]
+fn groups_have_names_of_all_scripts() {
+    let bad = crate::ErrorKind::Pattern;
+    for name in ["हिन्दी", "a·", "℘", "é", "e\u{301}", "_1", "𝒜", "ªb", "a\u{200D}b"] {
+        check(&format!("(?P<{name}>a)"), &["a"], &[]);
+        assert!(lowered(Dialect::Ecma, &format!("(?<{name}>a)"), &Limits::default()).is_ok(), "{name}");
+    }
+    for name in ["a²", "1a", "", "\u{301}e", "a-b", "a\u{2E2F}"] {
+        assert_eq!(refused(Dialect::Python, &format!("(?P<{name}>a)")).0, bad, "{name}");
+        assert_eq!(refused(Dialect::Ecma, &format!("(?<{name}>a)")).0, bad, "{name}");
+    }
+    // What only ECMA-262 has: other signs, and escapes, which are the name that they spell.
+    for name in ["$", "a$", r"a\u0062", r"a\u{62}", r"\ud835\udc9c", r"\u{1d49c}", r"\u0024"] {
+        assert!(lowered(Dialect::Ecma, &format!("(?<{name}>a)"), &Limits::default()).is_ok(), "{name}");
+        assert_eq!(refused(Dialect::Python, &format!("(?P<{name}>a)")).0, bad, "{name}");
+    }
+    for name in [r"\u003e", r"\ud835", r"a\x62", r"a\u{110000}", "\u{200D}b"] {
+        assert_eq!(refused(Dialect::Ecma, &format!("(?<{name}>a)")).0, bad, "{name}");
+    }
+    assert_eq!(refused(Dialect::Ecma, r"(?<ab>x)(?<a\u0062>y)"), (bad, 11));
+}
+
 #[test]
 fn atomic_parts_that_change_nothing_are_accepted() {
     check(r"\d++[a-z]?+\.", &["12a.", "1."], &["a.", "1"]);
