@@ -148,6 +148,27 @@ fn groups_have_names_of_all_scripts() {
 }
 
 #[test]
+fn ecma_names_of_scripts_are_exact() {
+    let lowers = |name: &str| lowered(Dialect::Ecma, &format!(r"\p{{{name}}}"), &Limits::default());
+    for name in ["Script=Greek", "sc=Grek", "scx=Greek", "Script_Extensions=Qaac", "sc=Phags_Pa", "sc=Nko"] {
+        assert!(lowers(name).is_ok(), "{name}");
+    }
+    for name in ["Script=greek", "sc=gReEk", "sc=Gre_ek", "scx= greek", "Script=isGreek", "sc=GREK", "sc=", "Greek"] {
+        assert_eq!(lowers(name).err().unwrap().kind(), crate::ErrorKind::Pattern, "{name}");
+    }
+    assert_eq!(lowers("sc=Unknown").err().unwrap().kind(), crate::ErrorKind::Unsupported);
+}
+
+/// Every name on the list has a table, but the one for what has no script.
+#[test]
+fn every_script_has_a_table() {
+    for name in ecma_class::SCRIPTS.split_ascii_whitespace().filter(|n| !["Unknown", "Zzzz"].contains(n)) {
+        let e = lowered(Dialect::Ecma, &format!(r"\p{{sc={name}}}\p{{scx={name}}}"), &Limits::default());
+        assert!(e.is_ok(), "{name}");
+    }
+}
+
+#[test]
 fn atomic_parts_that_change_nothing_are_accepted() {
     check(r"\d++[a-z]?+\.", &["12a.", "1."], &["a.", "1"]);
     check("(?>foo|bar)+", &["foo", "barfoo"], &["fo", ""]);
