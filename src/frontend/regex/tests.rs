@@ -276,6 +276,19 @@ fn counts_stay_counted() {
     }
 }
 
+/// A peek leaves most first parts as they are, so copies have no trees of bytes of their own.
+#[test]
+fn copies_around_boundaries_are_small() {
+    for pattern in [r"(?:\b\w+\b\W*){1,1000}", r"(?:\b\w+\b.*){1,300}"] {
+        let (x, _) = lowered(Dialect::Python, pattern, &Limits::default()).unwrap();
+        assert!(x.len() < 50_000, "{pattern} takes {} nodes", x.len());
+    }
+    check(r"(?:\b\w+\b\W*){1,3}", &["a", "a b", "é, ß c", "a\n"], &["", " a", "a b c d", "-"]);
+    check(r"(?:\b[\w-]+\b ?){2}", &["a b", "a-b c", "ü é "], &["ab", "a", "-a b", "a- b", "a  b"]);
+    check(r"\w*\b(?:-|\w\w|é\b|)\B[-é]?", &["a--", "a-"], &["-", "--", "a-b", "ab", "aé"]);
+    check(r"(?m:\w*$\n?^\W*)+", &["a\n", "", "\n\n", "a\n\n-"], &["a", "a\nb", "a-", "a\nb-"]);
+}
+
 #[test]
 fn deep_and_long_patterns_need_little_stack() {
     let limits = Limits::default();
@@ -290,7 +303,7 @@ fn deep_and_long_patterns_need_little_stack() {
             nest("(?:a|", r"\b", ")", 1_000),
             nest("(?:x", "a", "|b){2}", 1_000),
             r"a\b ".repeat(20_000),
-            r"(?:\ba|b)?".repeat(5_000),
+            r"(?:\ba|b)?".repeat(3_000),
             "a|".repeat(50_000),
             r"(?:\ba){3000}".into(),
             "(?<=a)".repeat(60) + "a",

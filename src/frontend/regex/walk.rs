@@ -93,6 +93,8 @@ pub(super) struct Walk<'a> {
     /// Kinds of code points together, by their numbers.
     pub(super) together: SeededMap<Box<[u32]>, Arc<CharSet>>,
     pub(super) peeks: SeededMap<(Next, Next), ExprId>,
+    /// What peeks leave of the first parts of sequences; see `meet`.
+    pub(super) firsts: SeededMap<(ExprId, ExprId), Option<ExprId>>,
     pub(super) wanted: Vec<Key>,
 }
 
@@ -125,6 +127,7 @@ pub(super) fn lower(
         splits: SeededMap::default(),
         together: SeededMap::default(),
         peeks: SeededMap::default(),
+        firsts: SeededMap::default(),
         wanted: Vec::new(),
     };
     w.number_loops()?;
@@ -330,7 +333,7 @@ impl Walk<'_> {
                         }
                         let Some(rest) = self.get(rest, &trackers, idle) else { return Ok(None) };
                         let peek = self.peek(next, f.outer);
-                        Some(self.meet(peek, rest, 5))
+                        Some(self.meet(peek, rest))
                     }
                     Node::Empty | Node::Text(_) | Node::Class(_) => self.get(rest, &trackers, idle),
                 }
