@@ -247,7 +247,9 @@ impl Walk<'_> {
     /// # Errors
     /// Those of [`Exprs::check`]; `Limit` for too many continuations or contexts.
     pub(super) fn check(&self) -> Result<()> {
-        let (most, now) = (self.limits.max_expr_nodes as u64, self.konts.len().max(self.memo.len()) as u64);
+        // They lie beside the expressions that are made of them, and take as much memory.
+        let now = (self.konts.len() + self.memo.len() + self.x.own_size()) as u64;
+        let most = self.limits.max_expr_nodes as u64;
         if now > most {
             return Err(Error::limit("steps around assertions", most, now).of("max_expr_nodes"));
         }
