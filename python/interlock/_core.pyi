@@ -211,11 +211,13 @@ class Limits:
 
     @property
     def max_expr_nodes(self) -> int:
-        """Nodes of the expression arena, and of a pattern before; by default 1,500,000, which are about 100 MB."""
+        """Nodes of the expression arena, and of a pattern before; by default 1,200,000, which are about 100 MB, and as
+        much again where the index needs them all.
+        """
 
     @property
     def max_explored_states(self) -> int:
-        """States explored eagerly to decide which states are live; by default 30,000, of about 2 us each."""
+        """States explored eagerly to decide which states are live; by default 300,000, of 0.3 to 2 us each."""
 
     @property
     def max_token_states(self) -> int:
