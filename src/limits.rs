@@ -31,11 +31,13 @@ pub struct Limits {
     /// Nesting of groups in a pattern or of values in a schema. Groups nest no deeper than 10,000, values no deeper than
     /// 2,000, whatever this says.
     pub max_depth: usize,
-    /// Nodes of the expression arena, and before it of the tree that a pattern is read to. 1.5 million nodes are about
-    /// 100 MB.
+    /// Nodes of the expression arena, and before it of the tree that a pattern is read to. Long lists that nodes and their
+    /// rows hold count as more nodes, of 64 bytes; so does what is still to come of a pattern around assertions. 1.2
+    /// million are about 100 MB, and as many bytes again where an index takes along nearly all of them.
     pub max_expr_nodes: usize,
     /// States explored eagerly to decide which states are live, where intersection or complement make that
-    /// necessary. A state costs about 2 us.
+    /// necessary. Most cost 0.3 us and 80 bytes, the most expensive ones 2 us and 300 bytes: a pattern that needs more
+    /// ends within half a second and 100 MB, where passwords of 8 to 64 characters with four look-aheads take 64 ms.
     pub max_explored_states: usize,
     /// States of a pattern explored where the vocabulary lacks tokens of single bytes that the pattern uses: from every
     /// state a path of tokens must lead to the end. A state costs about 2 us, and a walk of the trie where single
@@ -67,8 +69,8 @@ impl Default for Limits {
         Limits {
             max_source_bytes: 16 << 20,
             max_depth: 1_000,
-            max_expr_nodes: 1_500_000,
-            max_explored_states: 30_000,
+            max_expr_nodes: 1_200_000,
+            max_explored_states: 300_000,
             max_token_states: 200_000,
             max_token_steps: 50_000_000,
             max_flat_states: 200_000,

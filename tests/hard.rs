@@ -18,6 +18,14 @@ fn patterns_answer_or_refuse() {
         (r"\w{1,64}".into(), true),
         ("(x+x+)+y".into(), true),
         (".*a.{14}".into(), true),
+        // What people write for passwords, addresses and lines takes tens of milliseconds.
+        (r"^(?=.*[A-Z])(?=.*[a-z])(?=.*\d)(?=.*[^\w\s]).{8,64}$".into(), true),
+        (r"^(?=.*\W)(?=.*[A-Z]).{8,128}$".into(), true),
+        (r"(?:(?!foo)\w+ ){1,100}".into(), true),
+        (r"^(?!\s)(?!.*\s\s)[\w\s]{1,200}(?<!\s)$".into(), true),
+        (r"(?!.*\.\.)(?=.{1,64}@)[\w.]{1,64}@\w{1,60}\.\w{2,10}".into(), true),
+        (r"(?:\b\w+\b\W*){1,1500}".into(), true),
+        ("(?=.*a.{18}b).*c.{18}".into(), false),
         (nested(900), true),
         (nested(100_000), false),
     ];

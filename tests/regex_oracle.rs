@@ -31,6 +31,17 @@ fn python_classes_and_case_agree() {
             assert_eq!(x.accepts(e, c.to_string().as_bytes()), member, "{name} on {:#x}", c as u32);
         }
     }
+    let valid = |pattern: String| {
+        let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+        lower_full(&mut Exprs::new(100), &pattern, &options, &Limits::default()).is_ok()
+    };
+    let (start, on) = (ranges(&data["names"]["start"]), ranges(&data["names"]["continue"]));
+    // The closing bracket of a name ends it, and names may go on with a few more since Unicode 15.1.
+    for &c in assigned.iter().filter(|c| !">\u{200C}\u{200D}\u{30FB}\u{FF65}".contains(**c)) {
+        let within = |ranges: &[(u32, u32)]| ranges.iter().any(|r| (r.0..=r.1).contains(&(c as u32)));
+        assert_eq!(valid(format!("(?P<{c}>a)")), within(&start), "a name that begins with {:#x}", c as u32);
+        assert_eq!(valid(format!("(?P<a{c}>a)")), within(&on), "a name with {:#x}", c as u32);
+    }
     let groups = data["fold"].as_array().unwrap();
     let folded: Vec<char> = groups
         .iter()

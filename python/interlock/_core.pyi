@@ -213,11 +213,13 @@ class Limits:
 
     @property
     def max_expr_nodes(self) -> int:
-        """Nodes of the expression arena, and of a pattern before; by default 1,500,000, which are about 100 MB."""
+        """Nodes of the expression arena, and of a pattern before; by default 1,200,000, which are about 100 MB, and as
+        much again where the index needs them all.
+        """
 
     @property
     def max_explored_states(self) -> int:
-        """States explored eagerly to decide which states are live; by default 30,000, of about 2 us each."""
+        """States explored eagerly to decide which states are live; by default 300,000, of 0.3 to 2 us each."""
 
     @property
     def max_token_states(self) -> int:
@@ -339,8 +341,10 @@ class Index:
         ECMA-262's.
 
         ``PatternError`` if the pattern is not well formed, ``UnsupportedError`` if it means something that is no
-        regular language, ``UnsatisfiableError`` if it accepts nothing that the vocabulary can spell, ``LimitError`` if
-        it is too much work, ``ArgumentError`` for an unknown option.
+        regular language (a backreference, a conditional group) or is not offered (look-ahead inside look-behind, a
+        possessive or atomic part that forbids something, a code point by name), ``UnsatisfiableError`` if it accepts
+        nothing that the vocabulary can spell, ``LimitError`` if it is too much work, ``ArgumentError`` for an unknown
+        option.
 
         Of a pattern of at most 4 KiB, masks near its start that would take long are made as well, ten at most: some
         tens of microseconds for most patterns, milliseconds for few.

@@ -120,6 +120,8 @@ pub struct Exprs {
     /// Whether liveness is looked for when it is asked about; see [`Exprs::finds_live`].
     pub(super) searches: bool,
     pub(super) max_nodes: usize,
+    /// What long nodes and rows hold beside the nodes, in nodes; see [`Exprs::own_size`].
+    pub(super) beside: usize,
     pub(super) over: bool,
     /// How many rows are being made, each for another one.
     pub(super) row_depth: u32,
@@ -149,6 +151,7 @@ impl Exprs {
             fixes: Vec::new(),
             searches: false,
             max_nodes: max_nodes.max(16),
+            beside: 0,
             over: false,
             row_depth: 0,
         }
@@ -225,6 +228,12 @@ impl Exprs {
     /// Number of nodes beside those of the base.
     pub fn own_len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// What the limit on nodes is about: the nodes beside those of the base, and as many more as would take the memory of
+    /// their long lists of edges and operands, and of the rows that are known: one for each, and its edges.
+    pub fn own_size(&self) -> usize {
+        self.nodes.len() + self.beside
     }
 
     /// Never true: the arena holds `NEVER` from the start.

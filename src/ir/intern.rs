@@ -9,6 +9,24 @@ use std::hash::{Hash, Hasher};
 use super::expr::{Edge, Edges, Expr, ExprId, Exprs, Facts};
 use crate::hash::seeded;
 
+/// Bytes that a node takes: itself, what is known of it, and its place in the table. What it holds elsewhere counts as so
+/// many more nodes.
+const NODE: usize = 64;
+
+/// What a list of so many bytes counts, in nodes.
+pub(super) fn size_of_list(bytes: usize) -> usize {
+    bytes / NODE
+}
+
+/// What a node holds outside of itself, in nodes.
+fn size_beside(e: &Expr) -> usize {
+    match e {
+        Expr::Step { edges, .. } if edges.spilled() => size_of_list(size_of_val(&**edges)),
+        Expr::Alt(parts) | Expr::And(parts) => size_of_list(size_of_val(&**parts)),
+        _ => 0,
+    }
+}
+
 fn hash_of(e: &Expr) -> u64 {
     let mut h = seeded();
     match e {
@@ -60,7 +78,7 @@ impl Exprs {
     }
 
     fn insert(&mut self, hash: u64, e: Expr) -> ExprId {
-        if self.nodes.len() >= self.max_nodes {
+        if self.own_size() >= self.max_nodes {
             self.over = true;
             return Self::NEVER;
         }
@@ -70,6 +88,7 @@ impl Exprs {
 
     fn push(&mut self, hash: u64, e: Expr, facts: Facts) -> ExprId {
         let (id, below) = (self.len() as u32, self.below);
+        self.beside += size_beside(&e);
         self.nodes.push(e);
         self.facts.push(facts);
         self.hashes.push(hash);

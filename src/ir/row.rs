@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use super::expr::{Edge, Expr, ExprId, Exprs};
+use super::intern::size_of_list;
 use super::pieces::{Parts, split_at_borders};
 use crate::error::{Error, Result};
 use crate::work::{must_end, spend, unwatched};
@@ -139,6 +140,7 @@ impl Exprs {
         // Each part's row is split by those of the others.
         spend(row.len().max(4) * parts / 8);
         self.rows.insert(e, self.below(), row.clone());
+        self.beside += 1 + size_of_list(size_of_val(&*row));
         if self.max_nodes != usize::MAX && must_end() {
             self.over = true;
         }

@@ -153,8 +153,10 @@ impl PyIndex {
     /// ECMA-262's.
     ///
     /// ``PatternError`` if the pattern is not well formed, ``UnsupportedError`` if it means something that is no
-    /// regular language, ``UnsatisfiableError`` if it accepts nothing that the vocabulary can spell, ``LimitError`` if
-    /// it is too much work, ``ArgumentError`` for an unknown option.
+    /// regular language (a backreference, a conditional group) or is not offered (look-ahead inside look-behind, a
+    /// possessive or atomic part that forbids something, a code point by name), ``UnsatisfiableError`` if it accepts
+    /// nothing that the vocabulary can spell, ``LimitError`` if it is too much work, ``ArgumentError`` for an unknown
+    /// option.
     ///
     /// Of a pattern of at most 4 KiB, masks near its start that would take long are made as well, ten at most: some
     /// tens of microseconds for most patterns, milliseconds for few.

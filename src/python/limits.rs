@@ -110,9 +110,10 @@ limits! {
     /// Nesting of groups in a pattern or of values in a schema; by default 1,000. No more than 10,000 of groups and 2,000
     /// of values, whatever it is.
     max_depth,
-    /// Nodes of the expression arena, and of a pattern before; by default 1,500,000, which are about 100 MB.
+    /// Nodes of the expression arena, and of a pattern before; by default 1,200,000, which are about 100 MB, and as
+    /// much again where the index needs them all.
     max_expr_nodes,
-    /// States explored eagerly to decide which states are live; by default 30,000, of about 2 us each.
+    /// States explored eagerly to decide which states are live; by default 300,000, of 0.3 to 2 us each.
     max_explored_states,
     /// States of a pattern explored where the vocabulary lacks tokens of single bytes; by default 200,000, of about 2
     /// us each.

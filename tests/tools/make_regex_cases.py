@@ -33,9 +33,10 @@ signal.signal(signal.SIGALRM, on_alarm)
 
 
 class Gen:
-    def __init__(self, rng, rich):
+    def __init__(self, rng, rich, comments=False):
         self.r = rng
         self.rich = rich
+        self.comments = comments
         self.groups = 0
         self.behind = False
 
@@ -132,10 +133,22 @@ class Gen:
             return a
         q = r.choice(["*", "+", "?", "*", "+", "?", "{2}", "{1,3}", "{2,}", "{,2}", "{0,4}", "{3}"])
         k = r.random()
-        return a + q + ("?" if k < 0.15 else "+" if k < 0.19 else "")
+        return a + self.comment() + q + ("?" if k < 0.15 else "+" if k < 0.19 else "")
+
+    def comment(self):
+        """Now and then a comment, or what looks like one: a backslash takes what follows it along, in comments too."""
+        r = self.r
+        if not self.comments or r.random() < 0.55:
+            return ""
+        k = r.random()
+        if k < 0.1:
+            return r.choice([" ", "\\#", "\\ ", "[ #]", "\n", "{1, 2}"])
+        text = "".join(r.choice(["x", "#", "(", "[", "|", "*", " ", "\\\\", "\\)", "\\\n", "\\x"]) for _ in range(r.randint(0, 3)))
+        return "(?#" + text + ")" if k < 0.5 else "#" + text + "\n" if k < 0.97 else "#" + text
 
     def cat(self, depth):
-        return "".join(self.piece(depth) for _ in range(self.r.choice([0, 1, 1, 2, 2, 3, 3, 4])))
+        n = self.r.choice([0, 1, 1, 2, 2, 3, 3, 4])
+        return "".join(self.piece(depth) + self.comment() for _ in range(n))
 
     def alt(self, depth):
         return "|".join(self.cat(depth) for _ in range(self.r.choice([1, 1, 1, 1, 2, 2, 3])))
@@ -204,22 +217,28 @@ def mutate(rng, s, rich):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--count", type=int, default=1600)
+    p.add_argument("--count", type=int, default=1500)
+    p.add_argument("--comments", type=int, default=250, help="rows with comments, after the others")
     p.add_argument("--texts", type=int, default=9)
     p.add_argument("--out", default="tests/data/regex/python.json")
     args = p.parse_args()
     rng = random.Random(args.seed)
     rows, seen, late = [], set(), 0
-    while len(rows) < args.count:
+    while len(rows) < args.count + args.comments:
+        comments = len(rows) >= args.count
         rich = rng.random() < 0.35
-        g = Gen(rng, rich)
+        g = Gen(rng, rich, comments)
         pattern = g.alt(rng.choice([1, 2, 2, 3]))
         if rng.random() < 0.03:
             pattern = "(?%s)" % rng.choice(["i", "s", "m", "a", "x", "im"]) + pattern
+        if comments and "#" not in pattern:
+            continue
         if len(pattern) > 70 or not pattern or pattern in seen:
             continue
         seen.add(pattern)
         flags = "".join(f for f in "imsxa" if rng.random() < (0.3 if f == "i" and rich else 0.12))
+        if comments and "x" not in flags and rng.random() < 0.6:
+            flags += "x"
         value = 0
         for f in flags:
             value |= FLAGS[f]

@@ -198,6 +198,18 @@ fn look_behind_is_bounded_in_what_it_tells_apart() {
     assert!(compiled(Dialect::Python, &nested, &Limits::default()).is_ok());
 }
 
+/// What is still to come of a pattern lies in memory beside the expressions that are made of it.
+#[test]
+fn steps_around_assertions_count_beside_nodes() {
+    let pattern = r"(?:\babcdefghijklmnop ){300}";
+    let mut x = Exprs::new(1_000_000);
+    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
+    lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
+    let limits = |most: usize| Limits { max_expr_nodes: most, ..Limits::default() };
+    assert_eq!(exceeded(Dialect::Python, pattern, &limits(x.own_size() + 100)), "max_expr_nodes");
+    assert!(compiled(Dialect::Python, pattern, &limits(x.own_size() * 2)).is_ok());
+}
+
 /// One step around assertions may look at all parts of a node, all contexts or all kinds.
 #[test]
 fn steps_around_assertions_count_what_they_look_at() {

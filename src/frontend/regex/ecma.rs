@@ -212,14 +212,25 @@ impl Parser {
         Ok(())
     }
 
-    /// A group name and its closing bracket.
+    /// A group name and its closing bracket. An escape in it is the code point that it stands for.
     pub(super) fn name(&mut self) -> Result<String> {
         let at = self.r.pos;
-        let name = self.r.until('>').unwrap_or_default();
-        let mut chars = name.chars();
-        let good = chars.next().is_some_and(|c| "_$".contains(c) || c.is_alphabetic())
-            && chars.all(|c| "_$\u{200C}\u{200D}".contains(c) || c.is_alphanumeric());
-        if good { Ok(name) } else { Err(self.r.error("invalid capture group name", at)) }
+        let mut name = String::new();
+        loop {
+            let c = match self.r.next() {
+                Some('>') if !name.is_empty() => return Ok(name),
+                Some('\\') if self.r.eat('u') => self.unicode_escape().and_then(char::from_u32),
+                c => c,
+            };
+            let good = |&c: &char| match name.is_empty() {
+                true => "_$".contains(c) || unicode::id_start().contains(c as u32),
+                false => "$\u{200C}\u{200D}".contains(c) || unicode::id_continue().contains(c as u32),
+            };
+            match c.filter(good) {
+                Some(c) => name.push(c),
+                None => return Err(self.r.error("invalid capture group name", at)),
+            }
+        }
     }
 
     fn modifiers(&mut self, first: char, at: usize) -> Result<Flags> {

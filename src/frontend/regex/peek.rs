@@ -6,11 +6,22 @@ use super::ast::{Node, NodeId};
 use super::behind::{ANYTHING, END, FINAL_NEWLINE, NEWLINE, Next, first_chars};
 use super::walk::{Key, Kont, PARTS_PER_STEP, Walk};
 use crate::error::Result;
-use crate::ir::{Edge, ExprId, Exprs};
+use crate::ir::{Edge, Expr, ExprId, Exprs};
 use crate::work::spend;
 
 /// Edges of two rows that are met in the time of one step.
 const EDGES_PER_STEP: usize = 64;
+
+/// Bytes of a code point, and one more for what follows a newline: so far a peek sees.
+const BYTES: u32 = 5;
+
+/// Alternatives that are met one by one. More of them are met together, in one row.
+const FEW: usize = 8;
+
+/// How many bytes an edge is for.
+fn width(edge: &Edge) -> usize {
+    usize::from(edge.hi - edge.lo) + 1
+}
 
 impl Walk<'_> {
     /// All byte strings that begin with one of the classes of `next`, where what follows them is of class `outer`
@@ -44,7 +55,15 @@ impl Walk<'_> {
 
     /// The intersection of a peek and an expression. It is worked out byte by byte where that is possible, which
     /// takes at most one code point; the result then needs no search for dead ends later.
-    pub(super) fn meet(&mut self, peek: ExprId, rest: ExprId, depth: u32) -> ExprId {
+    ///
+    /// Where the first part of a sequence decides, only that is met, once for all sequences that begin with it; and
+    /// what a peek leaves as it is stays the same expression. A class of words is a tree of some thousand edges: copies
+    /// of `\b\w+\b` would have one each.
+    pub(super) fn meet(&mut self, peek: ExprId, rest: ExprId) -> ExprId {
+        self.meet_within(peek, rest, BYTES)
+    }
+
+    fn meet_within(&mut self, peek: ExprId, rest: ExprId, depth: u32) -> ExprId {
         match peek {
             Exprs::ALL => return rest,
             Exprs::NEVER => return Exprs::NEVER,
@@ -54,24 +73,70 @@ impl Walk<'_> {
             _ if rest == Exprs::ALL => return peek,
             _ => {}
         }
+        match *self.x.get(rest) {
+            Expr::Cat(first, then) => {
+                if let Some(first) = self.meet_first(peek, first) {
+                    return self.x.cat(first, then);
+                }
+            }
+            Expr::Alt(ref parts) if parts.len() <= FEW => {
+                let parts = parts.clone();
+                let met: Vec<ExprId> = parts.iter().map(|&p| self.meet_within(peek, p, depth)).collect();
+                return self.x.alt(&met);
+            }
+            _ => {}
+        }
         if depth == 0 || !self.x.has_row(rest, 8) || !self.x.has_row(peek, 8) {
             return self.x.and(&[peek, rest]);
         }
         let (left, right) = (self.x.row(peek), self.x.row(rest));
         spend((left.len() + right.len()) / EDGES_PER_STEP);
         let mut edges = Vec::new();
+        // Bytes that lead on from `rest`, less those that lead to the same place here.
+        let mut changed: usize = right.iter().map(width).sum();
         let (mut i, mut j) = (0, 0);
         while i < left.len() && j < right.len() {
             let (a, b) = (left[i], right[j]);
             let (lo, hi) = (a.lo.max(b.lo), a.hi.min(b.hi));
             if lo <= hi {
-                let to = self.meet(a.to, b.to, depth - 1);
-                edges.push(Edge { lo, hi, to });
+                let to = self.meet_within(a.to, b.to, depth - 1);
+                let edge = Edge { lo, hi, to };
+                if to == b.to {
+                    changed -= width(&edge);
+                }
+                edges.push(edge);
             }
             if a.hi < b.hi { i += 1 } else { j += 1 }
         }
         let nullable = self.x.nullable(peek) && self.x.nullable(rest);
+        if changed == 0 && nullable == self.x.nullable(rest) {
+            return rest;
+        }
         self.x.step(nullable, edges)
+    }
+
+    /// What a peek leaves of the first part of a sequence, if it says nothing about what follows that.
+    fn meet_first(&mut self, peek: ExprId, first: ExprId) -> Option<ExprId> {
+        if let Some(&known) = self.firsts.get(&(peek, first)) {
+            return known;
+        }
+        let met = self.decides(peek, first, BYTES).then(|| self.meet(peek, first));
+        self.firsts.insert((peek, first), met);
+        met
+    }
+
+    /// Whether no text of `first` ends before it is certain whether it begins as `peek` asks.
+    fn decides(&mut self, peek: ExprId, first: ExprId, depth: u32) -> bool {
+        if peek == Exprs::ALL || peek == Exprs::NEVER || first == Exprs::NEVER {
+            return true;
+        }
+        if depth == 0 || self.x.nullable(first) || !self.x.has_row(first, 8) || !self.x.has_row(peek, 8) {
+            return false;
+        }
+        let (left, right) = (self.x.row(peek), self.x.row(first));
+        spend((left.len() + right.len()) / EDGES_PER_STEP);
+        let meets = |a: &Edge, b: &Edge| a.lo <= b.hi && b.lo <= a.hi;
+        left.iter().all(|a| right.iter().filter(|b| meets(a, b)).all(|b| self.decides(a.to, b.to, depth - 1)))
     }
 
     /// Whether the continuation in this context accepts the empty text: no assertion may fail, nothing may be read.

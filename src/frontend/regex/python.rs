@@ -1,8 +1,9 @@
 //! The parser for Python's `re` dialect, as CPython 3.11 reads `str` patterns.
 //!
 //! It follows `re/_parser.py` construct by construct: what is a literal brace, which escapes are errors, where global
-//! flags may stand. Accepted although CPython refuses it: `\p{…}`. Refused although CPython
-//! accepts them: backreferences and conditionals (not regular), `\N{…}` (no name table).
+//! flags may stand, where comments end. Accepted although CPython refuses it: `\p{…}`. Refused although CPython accepts
+//! them: backreferences and conditionals (not regular), look-ahead inside look-behind (what was read would have to
+//! remember what is still to come), possessive and atomic parts that matter, `\N{…}` (no name table).
 
 use super::ast::{Assert, Ast, INF, Node, NodeId, Words};
 use super::builder::{Builder, Greed, Last};
@@ -20,6 +21,8 @@ pub(super) struct Flags {
     dot_all: bool,
     verbose: bool,
     pub(super) ascii: bool,
+    /// `u` was said, not only left to hold: then `a` may not be said for the whole pattern.
+    unicode: bool,
 }
 
 impl Flags {
@@ -30,7 +33,7 @@ impl Flags {
             's' => self.dot_all = on,
             'x' => self.verbose = on,
             'a' => self.ascii = on,
-            'u' => self.ascii = !on,
+            'u' => (self.ascii, self.unicode) = (!on, on),
             _ => {}
         }
     }
@@ -112,8 +115,7 @@ impl Parser {
                 return Ok(());
             }
             if c == '#' {
-                while self.r.next().is_some_and(|c| c != '\n') {}
-                return Ok(());
+                return self.r.skip_past('\n').map(drop);
             }
         }
         match c {
@@ -202,9 +204,9 @@ impl Parser {
                 None => return Err(self.r.error("unexpected end of pattern", self.r.pos)),
             },
             '#' => {
-                return match self.r.until(')') {
-                    Some(_) => Ok(()),
-                    None => Err(self.r.error("missing ), unterminated comment", at)),
+                return match self.r.skip_past(')')? {
+                    true => Ok(()),
+                    false => Err(self.r.error("missing ), unterminated comment", at)),
                 };
             }
             '(' => return Err(unsupported("a conditional group", at)),
@@ -245,8 +247,8 @@ impl Parser {
             return Err(self.r.error(format!("missing {end}, unterminated name"), at));
         };
         let mut chars = name.chars();
-        let good = chars.next().is_some_and(|c| c == '_' || c.is_alphabetic())
-            && chars.all(|c| c == '_' || c.is_alphanumeric());
+        let good = chars.next().is_some_and(|c| c == '_' || unicode::xid_start().contains(c as u32))
+            && chars.all(|c| unicode::xid_continue().contains(c as u32));
         if good { Ok(name) } else { Err(self.r.error(format!("bad group name {name:?}"), at)) }
     }
 
@@ -262,6 +264,10 @@ impl Parser {
                 ')' if on => {
                     if self.b.depth() > 0 || !self.b.untouched() {
                         return Err(self.r.error("global flags not at the start of the expression", at));
+                    }
+                    let before = self.flags;
+                    if (before.unicode && added.contains('a')) || (before.ascii && added.contains('u')) {
+                        return Err(self.r.error("ASCII and UNICODE flags are incompatible", at));
                     }
                     self.flags = flags;
                     return Ok(None);

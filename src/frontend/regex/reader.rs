@@ -1,6 +1,6 @@
 //! A cursor over the code points of a pattern. Offsets in errors count code points, as Python's do.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The cursor.
 pub(super) struct Reader {
@@ -81,6 +81,21 @@ impl Reader {
         let s = rest[..n].iter().collect();
         self.pos += n + 1;
         Some(s)
+    }
+
+    /// Takes everything before the next `end`, and `end`, or all that is left; whether `end` was there. As in CPython a
+    /// backslash and what follows it are one, comment or not: an escaped `end` ends nothing, and a last backslash is an
+    /// error.
+    pub fn skip_past(&mut self, end: char) -> Result<bool> {
+        while let Some(c) = self.next() {
+            if c == end {
+                return Ok(true);
+            }
+            if c == '\\' && self.next().is_none() {
+                return Err(self.error("bad escape (end of pattern)", self.pos - 1));
+            }
+        }
+        Ok(false)
     }
 
     /// Takes exactly `n` hexadecimal digits; `None` without moving if they are not there.

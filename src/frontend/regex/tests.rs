@@ -92,6 +92,82 @@ fn refusals_name_kind_and_offset() {
     }
 }
 
+/// A backslash takes what follows it along, in comments as elsewhere.
+#[test]
+fn comments_end_where_cpython_ends_them() {
+    check("(?x)a#c\\\nb", &["a"], &["ab", "b"]);
+    check("(?x)a#c\\\\\nb", &["ab"], &["a"]);
+    check(r"(?#\\)a|b(?#)", &["a", "b"], &[""]);
+    check(r"(?#\)a|b(?#)", &[""], &["a", "b"]);
+    check(r"(?#\)[)]a", &["]a"], &["a", ")a"]);
+    check(r"(?#x\)b)a", &["a"], &["", "ba"]);
+    check("(?x:a # b)\n)c d", &["ac d"], &["acd"]);
+    check("(?x) a #\n {2} (?#)", &["aa"], &["a", "a{2}"]);
+    check("(?x)a{1, 2}", &["a{1,2}"], &["a", "aa"]);
+    for pattern in [r"(?x)#\", r"(?#\)", r"(?#\", "(?x)a{2} ?", "(?x)( ?:a)"] {
+        assert_eq!(refused(Dialect::Python, pattern).0, crate::ErrorKind::Pattern, "{pattern}");
+    }
+}
+
+#[test]
+fn a_whole_pattern_is_ascii_or_unicode() {
+    let lowers = |pattern: &str, flags: &str| {
+        let options = RegexOptions { dialect: Dialect::Python, flags: flags.into() };
+        lower_full(&mut Exprs::new(1_000), pattern, &options, &Limits::default()).is_ok()
+    };
+    for (pattern, flags) in [("(?a)(?u)a", ""), ("(?u)(?a)a", ""), ("(?u)a", "a"), ("(?a)a", "u"), ("(?iu)(?a)a", "")] {
+        assert!(!lowers(pattern, flags), "{pattern} {flags}");
+    }
+    for (pattern, flags) in [("(?a)a", "a"), ("(?u)(?u)a", "u"), ("(?a:(?u:a))", ""), ("(?u:a)", "a"), ("(?a:a)", "u")]
+    {
+        assert!(lowers(pattern, flags), "{pattern} {flags}");
+    }
+}
+
+/// As `str.isidentifier` and a JavaScript engine say.
+#[test]
+fn groups_have_names_of_all_scripts() {
+    let bad = crate::ErrorKind::Pattern;
+    for name in ["हिन्दी", "a·", "℘", "é", "e\u{301}", "_1", "𝒜", "ªb", "a\u{200D}b"] {
+        check(&format!("(?P<{name}>a)"), &["a"], &[]);
+        assert!(lowered(Dialect::Ecma, &format!("(?<{name}>a)"), &Limits::default()).is_ok(), "{name}");
+    }
+    for name in ["a²", "1a", "", "\u{301}e", "a-b", "a\u{2E2F}"] {
+        assert_eq!(refused(Dialect::Python, &format!("(?P<{name}>a)")).0, bad, "{name}");
+        assert_eq!(refused(Dialect::Ecma, &format!("(?<{name}>a)")).0, bad, "{name}");
+    }
+    // What only ECMA-262 has: other signs, and escapes, which are the name that they spell.
+    for name in ["$", "a$", r"a\u0062", r"a\u{62}", r"\ud835\udc9c", r"\u{1d49c}", r"\u0024"] {
+        assert!(lowered(Dialect::Ecma, &format!("(?<{name}>a)"), &Limits::default()).is_ok(), "{name}");
+        assert_eq!(refused(Dialect::Python, &format!("(?P<{name}>a)")).0, bad, "{name}");
+    }
+    for name in [r"\u003e", r"\ud835", r"a\x62", r"a\u{110000}", "\u{200D}b"] {
+        assert_eq!(refused(Dialect::Ecma, &format!("(?<{name}>a)")).0, bad, "{name}");
+    }
+    assert_eq!(refused(Dialect::Ecma, r"(?<ab>x)(?<a\u0062>y)"), (bad, 11));
+}
+
+#[test]
+fn ecma_names_of_scripts_are_exact() {
+    let lowers = |name: &str| lowered(Dialect::Ecma, &format!(r"\p{{{name}}}"), &Limits::default());
+    for name in ["Script=Greek", "sc=Grek", "scx=Greek", "Script_Extensions=Qaac", "sc=Phags_Pa", "sc=Nko"] {
+        assert!(lowers(name).is_ok(), "{name}");
+    }
+    for name in ["Script=greek", "sc=gReEk", "sc=Gre_ek", "scx= greek", "Script=isGreek", "sc=GREK", "sc=", "Greek"] {
+        assert_eq!(lowers(name).err().unwrap().kind(), crate::ErrorKind::Pattern, "{name}");
+    }
+    assert_eq!(lowers("sc=Unknown").err().unwrap().kind(), crate::ErrorKind::Unsupported);
+}
+
+/// Every name on the list has a table, but the one for what has no script.
+#[test]
+fn every_script_has_a_table() {
+    for name in ecma_class::SCRIPTS.split_ascii_whitespace().filter(|n| !["Unknown", "Zzzz"].contains(n)) {
+        let e = lowered(Dialect::Ecma, &format!(r"\p{{sc={name}}}\p{{scx={name}}}"), &Limits::default());
+        assert!(e.is_ok(), "{name}");
+    }
+}
+
 #[test]
 fn atomic_parts_that_change_nothing_are_accepted() {
     check(r"\d++[a-z]?+\.", &["12a.", "1."], &["a.", "1"]);
@@ -200,6 +276,19 @@ fn counts_stay_counted() {
     }
 }
 
+/// A peek leaves most first parts as they are, so copies have no trees of bytes of their own.
+#[test]
+fn copies_around_boundaries_are_small() {
+    for pattern in [r"(?:\b\w+\b\W*){1,1000}", r"(?:\b\w+\b.*){1,300}"] {
+        let (x, _) = lowered(Dialect::Python, pattern, &Limits::default()).unwrap();
+        assert!(x.len() < 50_000, "{pattern} takes {} nodes", x.len());
+    }
+    check(r"(?:\b\w+\b\W*){1,3}", &["a", "a b", "é, ß c", "a\n"], &["", " a", "a b c d", "-"]);
+    check(r"(?:\b[\w-]+\b ?){2}", &["a b", "a-b c", "ü é "], &["ab", "a", "-a b", "a- b", "a  b"]);
+    check(r"\w*\b(?:-|\w\w|é\b|)\B[-é]?", &["a--", "a-"], &["-", "--", "a-b", "ab", "aé"]);
+    check(r"(?m:\w*$\n?^\W*)+", &["a\n", "", "\n\n", "a\n\n-"], &["a", "a\nb", "a-", "a\nb-"]);
+}
+
 #[test]
 fn deep_and_long_patterns_need_little_stack() {
     let limits = Limits::default();
@@ -214,7 +303,7 @@ fn deep_and_long_patterns_need_little_stack() {
             nest("(?:a|", r"\b", ")", 1_000),
             nest("(?:x", "a", "|b){2}", 1_000),
             r"a\b ".repeat(20_000),
-            r"(?:\ba|b)?".repeat(5_000),
+            r"(?:\ba|b)?".repeat(3_000),
             "a|".repeat(50_000),
             r"(?:\ba){3000}".into(),
             "(?<=a)".repeat(60) + "a",

@@ -156,6 +156,30 @@ pub(super) fn ecma_line() -> Arc<CharSet> {
     cached(&CELL, || CharSet::new(vec![(10, 10), (13, 13), (0x2028, 0x2029)]))
 }
 
+/// What Python's identifiers begin with, beside underscore.
+pub(super) fn xid_start() -> Arc<CharSet> {
+    static CELL: OnceLock<Arc<CharSet>> = OnceLock::new();
+    cached(&CELL, || known("XID_Start"))
+}
+
+/// What Python's identifiers go on with.
+pub(super) fn xid_continue() -> Arc<CharSet> {
+    static CELL: OnceLock<Arc<CharSet>> = OnceLock::new();
+    cached(&CELL, || known("XID_Continue"))
+}
+
+/// What ECMA-262's identifiers begin with, beside `$` and underscore.
+pub(super) fn id_start() -> Arc<CharSet> {
+    static CELL: OnceLock<Arc<CharSet>> = OnceLock::new();
+    cached(&CELL, || known("ID_Start"))
+}
+
+/// What ECMA-262's identifiers go on with, beside `$` and the two joiners.
+pub(super) fn id_continue() -> Arc<CharSet> {
+    static CELL: OnceLock<Arc<CharSet>> = OnceLock::new();
+    cached(&CELL, || known("ID_Continue"))
+}
+
 /// The complement of a cached set, cached as well where it is large.
 pub(super) fn not(set: &Arc<CharSet>) -> Arc<CharSet> {
     static WORD: OnceLock<Arc<CharSet>> = OnceLock::new();

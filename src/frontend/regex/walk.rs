@@ -93,6 +93,8 @@ pub(super) struct Walk<'a> {
     /// Kinds of code points together, by their numbers.
     pub(super) together: SeededMap<Box<[u32]>, Arc<CharSet>>,
     pub(super) peeks: SeededMap<(Next, Next), ExprId>,
+    /// What peeks leave of the first parts of sequences; see `meet`.
+    pub(super) firsts: SeededMap<(ExprId, ExprId), Option<ExprId>>,
     pub(super) wanted: Vec<Key>,
 }
 
@@ -125,6 +127,7 @@ pub(super) fn lower(
         splits: SeededMap::default(),
         together: SeededMap::default(),
         peeks: SeededMap::default(),
+        firsts: SeededMap::default(),
         wanted: Vec::new(),
     };
     w.number_loops()?;
@@ -244,7 +247,9 @@ impl Walk<'_> {
     /// # Errors
     /// Those of [`Exprs::check`]; `Limit` for too many continuations or contexts.
     pub(super) fn check(&self) -> Result<()> {
-        let (most, now) = (self.limits.max_expr_nodes as u64, self.konts.len().max(self.memo.len()) as u64);
+        // They lie beside the expressions that are made of them, and take as much memory.
+        let now = (self.konts.len() + self.memo.len() + self.x.own_size()) as u64;
+        let most = self.limits.max_expr_nodes as u64;
         if now > most {
             return Err(Error::limit("steps around assertions", most, now).of("max_expr_nodes"));
         }
@@ -330,7 +335,7 @@ impl Walk<'_> {
                         }
                         let Some(rest) = self.get(rest, &trackers, idle) else { return Ok(None) };
                         let peek = self.peek(next, f.outer);
-                        Some(self.meet(peek, rest, 5))
+                        Some(self.meet(peek, rest))
                     }
                     Node::Empty | Node::Text(_) | Node::Class(_) => self.get(rest, &trackers, idle),
                 }

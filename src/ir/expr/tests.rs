@@ -20,6 +20,26 @@ fn an_arena_on_a_base_finds_what_the_base_holds() {
 }
 
 #[test]
+fn long_lists_and_rows_count_as_nodes() {
+    let mut x = Exprs::new(1_000_000);
+    let texts: Vec<ExprId> = (0..640u32).map(|i| x.literal(&i.to_be_bytes())).collect();
+    let (nodes, size) = (x.own_len(), x.own_size());
+    assert_eq!(nodes, size);
+    let any = x.alt(&texts);
+    let part = x.alt(&texts[1..]);
+    assert_eq!((x.own_len(), x.own_size()), (nodes + 2, nodes + 2 + 2 * 640 * 4 / 64 - 1));
+    let size = x.own_size();
+    x.row(any);
+    x.row(part);
+    assert!(x.own_size() - size > x.own_len() - nodes - 2);
+    // A copy of long lists has the limit of what it copies.
+    let mut y = Exprs::new(x.own_len());
+    y.import(&x, any);
+    y.import(&x, part);
+    assert!(y.is_over());
+}
+
+#[test]
 fn what_is_over_its_limit_takes_no_more_memory() {
     let mut x = Exprs::new(100);
     // The path of a trie holds all of a string.

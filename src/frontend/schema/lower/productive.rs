@@ -288,7 +288,7 @@ impl Productive<'_, '_, '_> {
                     }
                 }
             }
-            let limit = self.cx.limits.max_explored_states.saturating_mul(8);
+            let limit = self.cx.limits.max_explored_states;
             if looked > limit {
                 return Err(
                     Error::limit("counts of contains explored", limit as u64, looked as u64).of("max_explored_states")
