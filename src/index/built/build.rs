@@ -61,18 +61,11 @@ impl Index {
     /// thread, and may stop the work by an error, which leaves the index as usable as it was. Does nothing if the index
     /// was built.
     ///
-<<<<<<< HEAD
-    /// An index of up to 4,096 configurations (`max_states` may say fewer) gets complete tables. Of any other, masks of
-    /// the states of its lexemes are made: of at most 12,288 states in all (half of what is left for a lexeme that is
-    /// not the last, and `max_states` for any), at most 1,024 masks and 4 MiB. Where there are more, masks nearest to the
-    /// starts are made, up to 512 or 2 MiB, and [`is_complete`](Index::is_complete) stays false.
-=======
     /// An index of up to 4,096 configurations (`max_states` may say fewer) gets complete tables. Of any other, and of
     /// one whose source a vocabulary without tokens of single bytes narrows, masks of the states of its lexemes are
-    /// made: of at most 12,288 states in all (and `max_states` for one lexeme), at most 1,024 masks and 4 MiB. Where
-    /// there are more, masks nearest to the starts are made, up to 512 or 2 MiB, and
-    /// [`is_complete`](Index::is_complete) stays false.
->>>>>>> fix-language
+    /// made: of at most 12,288 states in all (half of what is left for a lexeme that is not the last, and `max_states`
+    /// for any), at most 1,024 masks and 4 MiB. Where there are more, masks nearest to the starts are made, up to 512 or
+    /// 2 MiB, and [`is_complete`](Index::is_complete) stays false.
     ///
     /// # Errors
     /// `Argument` for no threads or more than 1,024; what `progress` returns.
