@@ -459,31 +459,6 @@ impl Lexeme {
         let plain = id > CLOSED && self.kind != Kind::Raw && !self.bounded && self.state(id).sub == Sub::Plain;
         plain.then(|| self.residual_size(id))
     }
-
-    /// The live states of a raw lexeme after one character of `lo..=hi`, each with one character that leads there.
-    pub fn after_chars(&self, id: StateId, lo: u32, hi: u32) -> Vec<(StateId, Vec<u8>)> {
-        let (Some(a), Some(z)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
-        let mut out: Vec<(StateId, Vec<u8>)> = Vec::new();
-        for seq in regex_syntax::utf8::Utf8Sequences::new(a, z) {
-            let mut front: Vec<(StateId, Vec<u8>)> = vec![(id, Vec::new())];
-            for r in seq.as_slice() {
-                let mut next: Vec<(StateId, Vec<u8>)> = Vec::new();
-                for (s, text) in &front {
-                    for byte in r.start..=r.end {
-                        let to = self.next(*s, byte);
-                        if to > CLOSED && next.iter().all(|n| n.0 != to) {
-                            let mut t = text.clone();
-                            t.push(byte);
-                            next.push((to, t));
-                        }
-                    }
-                }
-                front = next;
-            }
-            out.extend(front);
-        }
-        out
-    }
 }
 
 /// The classes of bytes that act alike in every state of `expr`, as far as it can be told from its parts; inside a JSON
