@@ -108,6 +108,7 @@ struct Builder {
     free: FreeTable,
     beyond: BeyondTable,
     sizes: super::size::SizeTable,
+    soon: super::soon::SoonTable,
     least: LeastTable,
     most: LeastTable,
     digests: copy::Digests,
@@ -128,6 +129,7 @@ impl Builder {
             free: FreeTable::default(),
             beyond: BeyondTable::default(),
             sizes: Default::default(),
+            soon: Default::default(),
             least: Default::default(),
             most: Default::default(),
             digests: Default::default(),
@@ -169,6 +171,8 @@ pub struct Lexeme {
     /// Bounded text: how it grows. Otherwise nothing depends on it.
     bounds: Growth,
     growth: OnceLock<Growth>,
+    /// See [`Lexeme::multiplies`].
+    multiplies: OnceLock<Option<u32>>,
     ends: Ends,
     reach: Reach,
 }
@@ -251,6 +255,7 @@ impl Lexeme {
             bounded,
             bounds,
             growth: OnceLock::new(),
+            multiplies: OnceLock::new(),
             ends: Ends::default(),
             reach,
             shared: Arc::new(Shared {
