@@ -309,3 +309,52 @@ fn deep_arrays_take_no_longer_than_flat_ones() {
         }
     }
 }
+
+#[test]
+fn texts_of_one_length_are_used_up_however_long_they_are() {
+    let text = |pattern: &str, min: usize, max: usize| {
+        unique(json!({"type": "string", "pattern": pattern, "minLength": min, "maxLength": max}))
+    };
+    let letters = || b'b'..=b'z';
+    // One text begins with "a": each state of it may go on for ever, or is far from its end.
+    let mut cases: Vec<(Value, usize, BTreeSet<u8>)> = vec![
+        (text("^(a{300}|b[a-z]{3})$", 0, 301), 300, [b'b'].into()),
+        (text("^(a{600}|b[a-z]{3})$", 4, 600), 600, [b'b'].into()),
+        (text("^(a{300}|b[a-z]*)$", 0, 400), 300, [b'b'].into()),
+    ];
+    for len in [3, 5, 20, 47, 48, 49, 60, 200, 300] {
+        cases.push((text("^(a*|[b-z]+)$", len, len), len, letters().collect()));
+        cases.push((text("^(a*|b*)$", len, len), len, [b'b'].into()));
+        cases.push((text("^(a|aa)*$|^[b-z]*$", len, len), len, letters().collect()));
+    }
+    for (schema, len, expected) in cases {
+        let mut guide = guide_of(&schema);
+        let text = format!("[\"{}\",\"", "a".repeat(len));
+        assert_eq!(take(&mut guide, &text), text.len(), "{schema}");
+        assert_eq!(allowed(&mut guide), &expected | &BTreeSet::from([b'\\']), "{schema}");
+        assert!(!guide.try_advance(b'a'.into()), "{schema}");
+        // Behind an escape as well.
+        assert_eq!(take(&mut guide, "\\u006"), 5, "{schema}");
+        assert!(!allowed(&mut guide).contains(&b'1'), "{schema}");
+        guide.rollback(5).unwrap();
+        let other = char::from(*expected.iter().next().unwrap());
+        assert!(guide.try_advance(other.into()), "{schema}");
+    }
+}
+
+#[test]
+fn texts_with_one_of_each_length_are_used_up() {
+    // More than look few at their beginning.
+    for most in [60, 100, 300] {
+        let schema = unique(json!({"type": "string", "pattern": "^a*$", "maxLength": most}));
+        let mut guide = guide_of(&schema);
+        let texts: Vec<String> = (0..=most).rev().map(|len| format!("{:?}", "a".repeat(len))).collect();
+        let text = format!("[{}", texts.join(","));
+        assert_eq!(take(&mut guide, &text), text.len());
+        assert_eq!(allowed(&mut guide), BTreeSet::from([b']']), "up to {most}");
+        // Only the last one may come where it came.
+        guide.rollback(texts[most].len() + 1).unwrap();
+        assert_eq!(take(&mut guide, ",\""), 2);
+        assert_eq!(allowed(&mut guide), BTreeSet::from([b'"']), "up to {most}");
+    }
+}

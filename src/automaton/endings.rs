@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
 use super::program::Program;
+use super::soon::ENOUGH;
 use super::unique::canonical;
 use crate::hash::{SeededMap, SeededSet};
 
@@ -46,17 +47,16 @@ const OVERHEAD: usize = 32;
 const MOST_NUMBERS: usize = 1 << 12;
 const MOST_COUNTS: usize = 1 << 18;
 
-/// More ways to end than any array uses up are not counted. An array has fewer than 2^32 elements.
-const ENOUGH: u64 = 1 << 40;
-
 /// Decimals are counted up to here, and so far; with more elements, or more digits to the next end, values are listed.
 const MOST_DECIMALS: u64 = 1 << 16;
 const DECIMAL_DIGITS: usize = 8;
 /// States that are followed at once. What is left out is not counted.
 const DECIMAL_STATES: usize = 64;
 
-/// With more room than this, what can go on for ever has many ways to end.
-const ROOMY: u32 = 48;
+/// Places that are looked at to count texts, and so many of them lie between two that are remembered where nothing
+/// branches off.
+const MOST_PLACES: u32 = 1 << 16;
+const MARKED: u32 = 8;
 
 /// Memo: for a lexeme, a state and a count of code points, the byte strings that end it; and how many there are.
 #[derive(Default)]
@@ -216,11 +216,10 @@ impl Program {
             return self.num_escaped(lexeme, state, count);
         }
         // One more character of any text is more than many.
-        if (l.is_any_text() && l.room(count) > 0) || (l.room(count) > ROOMY && l.residual_size(state) == u64::MAX) {
+        if l.is_any_text() && l.room(count) > 0 {
             return u64::MAX;
         }
-        let mut counts = self.endings.counts();
-        count_texts(l, lexeme, (state, count), &mut counts, 0)
+        l.num_free(state, count).unwrap_or_else(|| count_texts(l, lexeme, (state, count), &mut self.endings.counts()))
     }
 
     /// The same in an escape, by the characters that it may become.
@@ -350,33 +349,86 @@ pub(super) fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8
     out
 }
 
-/// How many texts complete a text lexeme, `u64::MAX` where that is [`ENOUGH`] or there are too many to follow. The ways
-/// of the last few characters are enough, so states and lengths that are many are hardly ever all looked at.
-fn count_texts(l: &Lexeme, id: u32, (state, count): (u32, u32), memo: &mut Counts, depth: u32) -> u64 {
-    if let Some(n) = l.num_texts(state) {
-        return n;
-    }
-    if let Some(&n) = memo.get(&(id, state, count)) {
-        return n;
-    }
-    if depth > 4 * ROOMY + 64 {
-        return u64::MAX;
-    }
-    // A loop without a bound comes back here before it is known.
-    memo.insert((id, state, count), if l.is_bounded() { 0 } else { u64::MAX });
-    let mut n = u64::from(l.state(state).accepting && l.may_close(count));
-    for (to, bytes, begins) in l.ways(state) {
-        let next = count.saturating_add(begins.into());
-        if l.live_at(l.state(to), next) {
-            n = n.saturating_add(count_texts(l, id, (to, next), memo, depth + 1).saturating_mul(bytes));
+/// A state of a text and the code points read.
+type Place = (u32, u32);
+
+/// A place from which texts go several ways.
+struct Choice {
+    /// The place, and some of those that lead to nothing else, each with the places that were looked at before.
+    same: Vec<(Place, u32)>,
+    /// The texts that were counted.
+    n: u64,
+    /// The ways on that were not followed yet, with the bytes of each, and the bytes of the one that is followed.
+    ways: Vec<(Place, u64)>,
+    bytes: u64,
+}
+
+/// How many texts complete a text lexeme, `u64::MAX` where that is [`ENOUGH`] or there are too many places to look at:
+/// texts then differ by thousands of characters. The ways of the last few characters are mostly enough, so states and
+/// lengths that are many are hardly ever all looked at.
+fn count_texts(l: &Lexeme, id: u32, start: Place, memo: &mut Counts) -> u64 {
+    let (mut open, mut at, mut looked): (Vec<Choice>, _, _) = (Vec::new(), start, 0);
+    loop {
+        let mut n = match next_choice(l, id, at, memo, &mut looked) {
+            Ok(n) => n,
+            Err(choice) => {
+                open.push(choice);
+                if looked > MOST_PLACES {
+                    // What is as far from where this ended is not looked at again.
+                    let all = open.iter().flat_map(|choice| &choice.same);
+                    let far = all.filter(|same| looked - same.1 > MOST_PLACES / 2);
+                    memo.extend(far.map(|&((state, count), _)| ((id, state, count), u64::MAX)));
+                    return u64::MAX;
+                }
+                0
+            }
+        };
+        loop {
+            let Some(choice) = open.last_mut() else { return n };
+            choice.n = choice.n.saturating_add(n.saturating_mul(choice.bytes));
+            if choice.n >= ENOUGH {
+                (choice.n, choice.ways) = (u64::MAX, Vec::new());
+            }
+            if let Some((to, bytes)) = choice.ways.pop() {
+                (at, choice.bytes) = (to, bytes);
+                break;
+            }
+            n = choice.n;
+            memo.extend(choice.same.iter().map(|&((state, count), _)| ((id, state, count), n)));
+            open.pop();
         }
-        if n >= ENOUGH {
-            n = u64::MAX;
-            break;
-        }
     }
-    memo.insert((id, state, count), n);
-    n
+}
+
+/// Follows the only way on from a place to a number that is known, or to a choice.
+fn next_choice(l: &Lexeme, id: u32, mut at: Place, memo: &mut Counts, looked: &mut u32) -> Result<u64, Choice> {
+    let (mut same, mut passed) = (Vec::new(), 0);
+    let n = loop {
+        let (state, count) = at;
+        if let Some(n) = memo.get(&(id, state, count)).copied().or_else(|| l.num_free(state, count)) {
+            break n;
+        }
+        let chars = |begins: bool| count.saturating_add(begins.into());
+        let onward = l.ways(state).into_iter().map(|(to, bytes, begins)| ((to, chars(begins)), bytes));
+        let ways: Vec<(Place, u64)> = onward.filter(|&((to, next), _)| l.live_at(l.state(to), next)).collect();
+        let ends = u64::from(l.state(state).accepting && l.may_close(count));
+        let only = match (ends, &*ways) {
+            (_, []) => break ends,
+            (0, &[(to, 1)]) => Some(to),
+            _ => None,
+        };
+        if only.is_none() || passed % MARKED == 0 {
+            same.push((at, *looked));
+        }
+        *looked += 1;
+        passed += 1;
+        match only.filter(|_| *looked <= MOST_PLACES) {
+            Some(to) => at = to,
+            None => return Err(Choice { same, n: ends, ways, bytes: 0 }),
+        }
+    };
+    memo.extend(same.into_iter().map(|((state, count), _)| ((id, state, count), n)));
+    Ok(n)
 }
 
 /// All texts that complete a text lexeme. They share one path: with a copy at every character, a long text would take

@@ -108,6 +108,7 @@ struct Builder {
     free: FreeTable,
     beyond: BeyondTable,
     sizes: super::size::SizeTable,
+    soon: super::soon::SoonTable,
     least: LeastTable,
     most: LeastTable,
     digests: copy::Digests,
@@ -128,6 +129,7 @@ impl Builder {
             free: FreeTable::default(),
             beyond: BeyondTable::default(),
             sizes: Default::default(),
+            soon: Default::default(),
             least: Default::default(),
             most: Default::default(),
             digests: Default::default(),
@@ -169,6 +171,8 @@ pub struct Lexeme {
     /// Bounded text: how it grows. Otherwise nothing depends on it.
     bounds: Growth,
     growth: OnceLock<Growth>,
+    /// See [`Lexeme::multiplies`].
+    multiplies: OnceLock<Option<u32>>,
     ends: Ends,
     reach: Reach,
 }
@@ -251,6 +255,7 @@ impl Lexeme {
             bounded,
             bounds,
             growth: OnceLock::new(),
+            multiplies: OnceLock::new(),
             ends: Ends::default(),
             reach,
             shared: Arc::new(Shared {
@@ -458,31 +463,6 @@ impl Lexeme {
     pub fn num_texts(&self, id: StateId) -> Option<u64> {
         let plain = id > CLOSED && self.kind != Kind::Raw && !self.bounded && self.state(id).sub == Sub::Plain;
         plain.then(|| self.residual_size(id))
-    }
-
-    /// The live states of a raw lexeme after one character of `lo..=hi`, each with one character that leads there.
-    pub fn after_chars(&self, id: StateId, lo: u32, hi: u32) -> Vec<(StateId, Vec<u8>)> {
-        let (Some(a), Some(z)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
-        let mut out: Vec<(StateId, Vec<u8>)> = Vec::new();
-        for seq in regex_syntax::utf8::Utf8Sequences::new(a, z) {
-            let mut front: Vec<(StateId, Vec<u8>)> = vec![(id, Vec::new())];
-            for r in seq.as_slice() {
-                let mut next: Vec<(StateId, Vec<u8>)> = Vec::new();
-                for (s, text) in &front {
-                    for byte in r.start..=r.end {
-                        let to = self.next(*s, byte);
-                        if to > CLOSED && next.iter().all(|n| n.0 != to) {
-                            let mut t = text.clone();
-                            t.push(byte);
-                            next.push((to, t));
-                        }
-                    }
-                }
-                front = next;
-            }
-            out.extend(front);
-        }
-        out
     }
 }
 

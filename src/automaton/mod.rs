@@ -49,6 +49,7 @@ pub mod saturate;
 mod scarce;
 mod seen_keys;
 pub mod size;
+mod soon;
 pub mod steps;
 pub mod text;
 pub mod unique;

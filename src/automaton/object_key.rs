@@ -249,11 +249,7 @@ impl Frames<'_> {
             && p.others.iter().zip(0..).any(|(c, i)| {
                 let Some(keys) = &c.keys else { return false };
                 let state = self.arena.states[(item.classes + i) as usize];
-                state > CLOSED
-                    && any
-                        .iter()
-                        .flat_map(|&(lo, hi)| keys.after_chars(state, lo, hi))
-                        .any(|(s, text)| self.class_has_unseen(node, keys, s, &text))
+                state > CLOSED && self.class_has_unseen_of(node, keys, state, any)
             })
     }
 

@@ -48,6 +48,31 @@ impl Frames<'_> {
         !self.arena.are_seen(size, node.seen, &prefix, |text| self.class_accepts(keys, text))
     }
 
+    /// The same where the key goes on with one of the characters `next`, as an escape that was begun does: whichever of
+    /// them are used up, of those that lead to one state as well, another one may be left.
+    pub(super) fn class_has_unseen_of(&self, node: &Node, keys: &Lexeme, state: StateId, next: &[(u32, u32)]) -> bool {
+        let mut size = 0u64;
+        for &(lo, hi) in next {
+            for (to, chars) in keys.after_chars(state, lo, hi) {
+                if node.seen == u32::MAX {
+                    return true;
+                }
+                size = size.saturating_add(keys.residual_size(to).saturating_mul(chars));
+                // No more are used up than the object has.
+                if size > node.count.into() {
+                    return true;
+                }
+            }
+        }
+        let prefix = self.key_bytes(node.key);
+        let goes_on = |text: &[u8]| {
+            let c = std::str::from_utf8(&text[prefix.len()..]).ok().and_then(|rest| rest.chars().next());
+            c.is_some_and(|c| next.iter().any(|&(lo, hi)| (lo..=hi).contains(&c.into())))
+        };
+        let counts = |text: &[u8]| goes_on(text) && self.class_accepts(keys, text);
+        !self.arena.are_seen(size, node.seen, &prefix, counts)
+    }
+
     /// How many keys are left of a class, as seen from `state` inside a key of `node`.
     pub fn room_of(&self, node: &Node, p: &ObjectProgram, class: &ClassProgram, state: StateId) -> Room {
         let Some(keys) = &class.keys else { return Room::Endless };

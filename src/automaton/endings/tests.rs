@@ -15,7 +15,7 @@ fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
 fn texts_left(pattern: &str, max: u32) -> (u64, usize) {
     let l = lexeme(pattern, LexemeKind::Text { min: 0, max });
     let mut memo = SeededMap::default();
-    let n = count_texts(&l, 0, (l.next(l.start(), b'"'), 0), &mut memo, 0);
+    let n = count_texts(&l, 0, (l.next(l.start(), b'"'), 0), &mut memo);
     (n, memo.len())
 }
 
@@ -64,7 +64,7 @@ fn texts_are_counted_as_they_are_listed() {
         let l = lexeme(pattern, LexemeKind::Text { min, max });
         let inside = l.next(l.start(), b'"');
         let mut memo = SeededMap::default();
-        let mut counted = |state: u32, count: u32| count_texts(&l, 0, (state, count), &mut memo, 0);
+        let mut counted = |state: u32, count: u32| count_texts(&l, 0, (state, count), &mut memo);
         let whole = texts(&l, inside, 0);
         assert_eq!(counted(inside, 0), whole.len() as u64, "{pattern}");
         let distinct = |all: &List, before: &str| -> usize {

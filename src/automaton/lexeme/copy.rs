@@ -90,6 +90,7 @@ impl Lexeme {
             bounded: self.bounded,
             bounds: self.bounds,
             growth: OnceLock::new(),
+            multiplies: OnceLock::new(),
             ends: Default::default(),
             reach: self.reach,
         }

@@ -39,6 +39,32 @@ impl Lexeme {
         out
     }
 
+    /// The live states of a raw lexeme after one character of `lo..=hi`, each with the number of characters that lead
+    /// there.
+    pub fn after_chars(&self, id: StateId, lo: u32, hi: u32) -> Vec<(StateId, u64)> {
+        let (Some(a), Some(z)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
+        let mut out: Vec<(StateId, u64)> = Vec::new();
+        for seq in regex_syntax::utf8::Utf8Sequences::new(a, z) {
+            let mut front: Vec<(StateId, u64)> = vec![(id, 1)];
+            for r in seq.as_slice() {
+                let mut next: Vec<(StateId, u64)> = Vec::new();
+                for &(s, ways) in &front {
+                    for byte in r.start..=r.end {
+                        let to = self.next(s, byte);
+                        match next.iter_mut().find(|n| n.0 == to) {
+                            Some(known) => known.1 += ways,
+                            None if to > CLOSED => next.push((to, ways)),
+                            None => {}
+                        }
+                    }
+                }
+                front = next;
+            }
+            out.extend(front);
+        }
+        out
+    }
+
     /// Whether an escape in the state `id` may still become the character `c`, as far as the escape says.
     pub fn may_spell(&self, id: StateId, c: char) -> bool {
         let sub = if id <= CLOSED { Sub::Plain } else { self.state(id).sub };

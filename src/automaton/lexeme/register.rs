@@ -10,8 +10,9 @@ use std::sync::OnceLock;
 
 use super::super::ends::Ends;
 use super::super::lengths::{LengthTable, Lengths, lengths, meets};
+use super::super::soon::soon_many;
 use super::super::text::Sub;
-use super::{Builder, Kind, Lexeme, State};
+use super::{Builder, Kind, Lexeme, State, StateId};
 use crate::ir::{Expr, ExprId, Exprs, INF};
 
 impl Lexeme {
@@ -42,6 +43,7 @@ impl Lexeme {
             bounded: min > 0 || max < INF,
             bounds: self.bounds,
             growth: OnceLock::new(),
+            multiplies: OnceLock::new(),
             ends: Ends::default(),
             reach: self.reach,
         }
@@ -89,8 +91,60 @@ impl Lexeme {
 
     /// Whether one token can lead to where only few members are left. Conservative: true where that is not known.
     pub fn may_run_out(&self, count: u32) -> bool {
-        let (slack, grows) = self.growth();
-        self.kind == Kind::Raw || !grows || self.room(count) <= self.reach.any.saturating_add(slack)
+        if self.kind == Kind::Raw {
+            return true;
+        }
+        if self.room(count) == INF {
+            return !self.growth().1;
+        }
+        // What can go on for ever may have one member of each length.
+        self.multiplies().is_none_or(|soon| !self.is_far(count, self.reach.any.saturating_add(soon)))
+    }
+
+    /// So many bytes, behind any beginning of a text without regard to its bounds, go on in more ways than any array
+    /// uses up. `None` where that is not so, or not known.
+    fn multiplies(&self) -> Option<u32> {
+        /// States that are looked at.
+        const FEW: usize = 64;
+        *self.multiplies.get_or_init(|| {
+            let mut b = self.lock();
+            let Builder { exprs, soon: table, .. } = &mut *b;
+            let (mut met, mut at, mut most) = (vec![self.state(self.start).expr], 0, 0);
+            while let Some(&expr) = met.get(at) {
+                most = most.max(soon_many(exprs, table, expr));
+                if most == INF || met.len() > FEW {
+                    return None;
+                }
+                for edge in exprs.row(expr).iter() {
+                    if !met.contains(&edge.to) && exprs.finds_live(edge.to) {
+                        met.push(edge.to);
+                    }
+                }
+                at += 1;
+            }
+            Some(most)
+        })
+    }
+
+    /// How many texts end a text from a state outside of escapes, after `count` code points, where the bounds on its
+    /// length do not matter to that: they leave out none, or more than any array uses up fit between them.
+    pub fn num_free(&self, id: StateId, count: u32) -> Option<u64> {
+        let state = self.state(id);
+        if self.bounded {
+            let Kind::Text { min, .. } = self.kind else { return None };
+            let (first, last) = state.lengths.as_ref().and_then(|l| Some((l.first()?.0, l.last()?.1)))?;
+            let room = self.room(count);
+            if min > count.saturating_add(first) || last > room {
+                let soon = {
+                    let mut b = self.lock();
+                    let Builder { exprs, soon: table, .. } = &mut *b;
+                    soon_many(exprs, table, state.expr)
+                };
+                let many = (room, last) == (INF, INF) || (soon < INF && self.is_far(count, soon));
+                return many.then_some(u64::MAX);
+            }
+        }
+        Some(self.residual_size(id))
     }
 
     /// How far any state of a text is from its end at most, and whether every state can go on without bound.
