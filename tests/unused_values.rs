@@ -197,3 +197,20 @@ fn many_alternatives_take_no_longer_than_their_number() {
     take(&mut guide, ",\"n1\"],[");
     assert_eq!(allowed(&mut guide), digits('1'));
 }
+
+#[test]
+fn what_differs_early_is_known_to_differ_however_deep() {
+    let own = json!({"anyOf": [{"$ref": "#"}, {"type": "string"}]});
+    for depth in [1_000, 4_000] {
+        let mut guide = guide_of(&own, PropertyOrder::Any);
+        take(&mut guide, &"[[],".repeat(depth));
+        let before = allowed(&mut guide);
+        assert_eq!(before, BTreeSet::from(['[', '"']));
+        for _ in 0..1_000 {
+            assert_eq!(allowed(&mut guide), before);
+        }
+        // Only the empty array is there.
+        take(&mut guide, "[");
+        assert_eq!(allowed(&mut guide), BTreeSet::from(['[', '"']));
+    }
+}

@@ -320,6 +320,23 @@ impl Arena {
         out
     }
 
+    /// The bytes of a list from just after `start` to `last`, and how many of them come behind each of `marks`, which are
+    /// numbers of bytes of the list, from the last to the first.
+    pub fn bytes_since_each(&self, last: u32, start: u32, marks: &[u32]) -> (Vec<u8>, Vec<usize>) {
+        let mut out: Vec<u8> = Vec::new();
+        let mut marks = marks.iter().peekable();
+        let mut behind = Vec::new();
+        for k in self.back_to(start, last) {
+            if marks.next_if(|mark| **mark == k).is_some() {
+                behind.push(out.len());
+            }
+            out.push(self.keys[k as usize].byte);
+        }
+        behind.resize(behind.len() + marks.len(), out.len());
+        out.reverse();
+        (out, behind)
+    }
+
     /// The elements of an array of unique elements that may agree with an open one, of which the bytes from just after
     /// `array.key` to `trace` were read, ascending.
     pub fn candidates(&self, array: &Node, trace: u32) -> Vec<u32> {
