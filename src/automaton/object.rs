@@ -203,6 +203,13 @@ impl Frames<'_> {
             let plenty = (count + names).saturating_add(self.least_others_left(node, p)) >= p.min;
             let others_left = if plenty { u64::MAX } else { self.others_left(node, p) };
             if others_left != u64::MAX {
+                // Names that ask for earlier ones, with the first one: in declared order they do not come without it.
+                let unseen = |m: &[u64]| m.iter().zip(seen).map(|(m, s)| m & !s).collect::<Bits>();
+                let asked = |i: usize| p.implied.as_ref().and_then(|m| lowest(&unseen(&m[i]))).map(|first| (i, first));
+                let asking: Vec<(usize, usize)> = match any_order {
+                    true => Vec::new(),
+                    false => ones(&open).filter_map(asked).filter(|(i, first)| first < i).collect(),
+                };
                 for i in ones(&allowed.clone()) {
                     let mut rest = open.clone();
                     rest[i / 64] &= !(1 << (i % 64));
@@ -210,7 +217,8 @@ impl Frames<'_> {
                         clear_below(&mut rest, i + 1);
                     }
                     let left = rest.iter().map(|w| w.count_ones() as u64).sum::<u64>();
-                    if count + 1 + left + others_left < p.min {
+                    let barred = asking.iter().filter(|(name, first)| *first < i && i < *name);
+                    if count + 1 + left - barred.count() as u64 + others_left < p.min {
                         allowed[i / 64] &= !(1 << (i % 64));
                     }
                 }
