@@ -7,7 +7,10 @@ mod support;
 use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions};
 use interlock::random::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+use serde_json::json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use support::every_byte::compare;
 use support::walk::follow_compared;
 
 const NAMES: &[&str] = &["a", "ab", "abc", "b", "ba", "c", "", "é", "zz"];
@@ -165,4 +168,30 @@ fn places_that_no_token_tells_apart_have_one_mask() {
         compared += walk(&index, &mut rng, &source, one);
     }
     assert!(compared > 50_000, "only {compared} masks");
+}
+
+#[test]
+fn names_that_ask_for_gone_ones_are_not_counted_on() {
+    let mut rng = Rng(91);
+    let names = ["a", "b", "c", "d", "e", "f"];
+    for _ in 0..40 {
+        // Who asks for whom has no circle: by an order of its own.
+        let mut order = names.to_vec();
+        (1..order.len()).for_each(|i| order.swap(i, rng.below(i + 1)));
+        let mut asks: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (i, name) in order.iter().enumerate() {
+            let below: Vec<&str> = order[..i].iter().copied().filter(|_| rng.chance(25)).collect();
+            asks.extend((!below.is_empty()).then_some((*name, below)));
+        }
+        let min = 2 + rng.below(4);
+        let schema = json!({"type": "object", "properties": names.map(|n| (n, json!({"const": 1}))).into_iter()
+            .collect::<BTreeMap<_, _>>(), "additionalProperties": false, "minProperties": min, "dependentRequired": asks});
+        let members = |set: u32| (0..names.len()).filter(move |i| set >> i & 1 == 1).map(|i| names[i]);
+        let whole = |set: &u32| {
+            members(*set).all(|n| asks.get(n).is_none_or(|a| a.iter().all(|n| members(*set).any(|m| m == *n))))
+        };
+        let sets = (0..1u32 << names.len()).filter(|s| s.count_ones() as usize >= min && whole(s));
+        let documents: Vec<_> = sets.map(|s| members(s).map(|n| (n.to_owned(), json!(1))).collect()).collect();
+        compare(&schema.to_string(), &documents);
+    }
 }

@@ -12,6 +12,8 @@ use super::lexeme::StateId;
 use super::program::Gap;
 use super::seen_keys::SeenKeys;
 use super::text::Sub;
+use super::unused::Tried;
+use super::unused::witness::Witnesses;
 use crate::ir::RuleId;
 
 /// Index of a node.
@@ -189,11 +191,15 @@ pub struct Arena {
     pub guessed: Vec<NodeId>,
     /// How often that was so.
     pub guesses: u64,
+    /// Ways to such an element that were found.
+    pub witnesses: Witnesses,
     /// The trace before the byte that is being stepped.
     pub trace: u32,
     /// While ways to end an element of an array are tried: that array. Only arrays inside the element are asked whether
     /// theirs can differ.
     pub searching: NodeId,
+    /// What was stepped for that.
+    pub tried: Tried,
     /// The rules that accepted the value which ended last.
     pub tags: smallvec::SmallVec<[u32; 4]>,
 }
@@ -260,6 +266,7 @@ impl Arena {
         if self.keys.len() > m[9] as usize {
             self.keys.truncate(m[9] as usize);
             self.agreeing.truncate(m[9]);
+            self.witnesses.truncate(m[9]);
         }
         self.elements.truncate(m[10] as usize);
     }
@@ -313,6 +320,23 @@ impl Arena {
         out
     }
 
+    /// The bytes of a list from just after `start` to `last`, and how many of them come behind each of `marks`, which are
+    /// numbers of bytes of the list, from the last to the first.
+    pub fn bytes_since_each(&self, last: u32, start: u32, marks: &[u32]) -> (Vec<u8>, Vec<usize>) {
+        let mut out: Vec<u8> = Vec::new();
+        let mut marks = marks.iter().peekable();
+        let mut behind = Vec::new();
+        for k in self.back_to(start, last) {
+            if marks.next_if(|mark| **mark == k).is_some() {
+                behind.push(out.len());
+            }
+            out.push(self.keys[k as usize].byte);
+        }
+        behind.resize(behind.len() + marks.len(), out.len());
+        out.reverse();
+        (out, behind)
+    }
+
     /// The elements of an array of unique elements that may agree with an open one, of which the bytes from just after
     /// `array.key` to `trace` were read, ascending.
     pub fn candidates(&self, array: &Node, trace: u32) -> Vec<u32> {
@@ -343,6 +367,7 @@ impl Arena {
             + self.keys.capacity() * size_of::<KeyByte>()
             + self.elements.memory_bytes()
             + self.agreeing.memory_bytes()
+            + self.witnesses.memory_bytes()
             + self.apart.memory_bytes()
             + self.guessed.capacity() * 4
             + self.ordered.memory_bytes()

@@ -363,9 +363,7 @@ impl<'a> Frames<'a> {
                 if !shape.feasible(index + 1, &after) {
                     continue;
                 }
-                if !rules.contains(&way.rule) {
-                    rules.push(way.rule);
-                }
+                rules.push(way.rule);
                 self.arena.arrays.push(ArrayItem { child: way.rule.0, matches: way.matches, ..item });
             }
         }
@@ -374,8 +372,9 @@ impl<'a> Frames<'a> {
             return NONE;
         }
         rules.sort_unstable();
+        rules.dedup();
         for item in &mut self.arena.arrays[start as usize..] {
-            item.child = rules.iter().position(|r| r.0 == item.child).unwrap_or(0) as u32;
+            item.child = rules.binary_search(&RuleId(item.child)).unwrap_or(0) as u32;
         }
         let array = self.arena.push(Node { start, len, phase: Phase::Inside, blank: 0, ..node });
         let value = self.push_value(array, &rules, gap);

@@ -31,7 +31,7 @@ impl Frames<'_> {
     pub(super) fn step_inside_traced(&mut self, top: NodeId, bytes: &[u8]) -> Option<(NodeId, usize)> {
         let node = self.arena.nodes[top as usize];
         let one = node.kind == Kind::Scalar && node.len == 1 && node.seen == NO_SET;
-        if !one || self.has_elements(node.parent) || self.may_be_watched(top) {
+        if !one || self.has_elements(node.parent) || (!self.arena.tried.on && self.may_be_watched(top)) {
             return None;
         }
         let (next, read) = self.step_inside_text(node, bytes)?;

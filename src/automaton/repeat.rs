@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::arena::{Kind, NodeId, Phase, ScalarItem};
+use super::arena::{Arena, Kind, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::elements::Element;
 use super::lexeme::{CLOSED, DEAD, Kind as LexemeKind};
@@ -18,7 +18,7 @@ use super::text::{Sub, decode};
 use super::unique::canonical;
 use crate::frontend::schema::decimal::canonical::may_become;
 
-/// Elements that nest deeper are not compared; nor are longer texts.
+/// Elements that nest deeper are not compared; nor is what comes behind so many bytes of a longer one.
 const MAX_DEPTH: u32 = 48;
 const MAX_TEXT: usize = 1 << 12;
 
@@ -134,13 +134,23 @@ impl Frames<'_> {
             return found;
         }
         let mut out = Rests::default();
+        // What was read of an element ends like what was read of the ones around it, so it is collected once.
+        let key = |array: NodeId, arena: &Arena| arena.nodes[array as usize].key;
+        let outermost = arrays.last().map_or(u32::MAX, |a| key(*a, self.arena));
+        let keys: SmallVec<[u32; 2]> = arrays.iter().map(|a| key(*a, self.arena)).collect();
+        let (read, lens) = self.arena.bytes_since_each(node.trace, outermost, &keys);
+        let mut lens = lens.into_iter();
+        let mut differ: SmallVec<[NodeId; 2]> = SmallVec::new();
         arrays.retain(|array| {
-            let any = self.repeats_of(top, *array, &mut out) > 0;
+            let own = &read[read.len() - lens.next().unwrap_or(0)..];
+            let any = self.repeats_of(top, *array, own, &mut out) > 0;
             if !any && keep {
-                self.arena.apart.note(*array, top);
+                differ.push(*array);
             }
             any
         });
+        // Outer ones were opened first, so each comes behind those that are known.
+        differ.into_iter().rev().for_each(|array| self.arena.apart.note(array, top));
         out.texts.sort_unstable();
         out.texts.dedup();
         let range = 0..out.texts.len();
@@ -242,17 +252,18 @@ impl Frames<'_> {
 
     /// How many elements of the array on the node `array` the one that is open at `top` may become, at most.
     pub(super) fn may_repeat(&mut self, top: NodeId, array: NodeId) -> u64 {
-        self.repeats_of(top, array, &mut Rests::default())
+        let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, self.arena.nodes[array as usize].key);
+        self.repeats_of(top, array, &read, &mut Rests::default())
     }
 
-    fn repeats_of(&mut self, top: NodeId, array: NodeId, out: &mut Rests) -> u64 {
+    /// The same for an element of which `read` was read. What may come next is added to `out`.
+    fn repeats_of(&mut self, top: NodeId, array: NodeId, read: &[u8], out: &mut Rests) -> u64 {
         let array = self.arena.nodes[array as usize];
         let trace = self.arena.nodes[top as usize].trace;
-        let read = self.arena.bytes_since(trace, array.key);
-        if read.len() > MAX_TEXT {
-            out.unknown = true;
-            return array.count.into();
-        }
+        // What differs in the beginning of a long text differs; what else comes of it is not looked for.
+        let is_long = read.len() > MAX_TEXT;
+        let (read, mut unsaid) = (&read[..read.len().min(MAX_TEXT)], Rests::default());
+        let noted = if is_long { &mut unsaid } else { &mut *out };
         let read = read.trim_ascii_start();
         let plain = read.first() == Some(&b'"') && !read.contains(&b'\\');
         let agrees = |known: &[u8], out: &mut Rests| {
@@ -262,8 +273,9 @@ impl Frames<'_> {
         };
         let mut candidates = self.arena.candidates(&array, trace);
         let asked = candidates.len();
-        candidates.retain(|e| self.arena.elements.get(*e).is_some_and(|e| agrees(&e.value, out)));
+        candidates.retain(|e| self.arena.elements.get(*e).is_some_and(|e| agrees(&e.value, noted)));
         let repeats = candidates.len() as u64;
+        out.unknown |= is_long && repeats > 0;
         self.arena.agreeing.note(trace, array.seen, asked, candidates);
         repeats
     }

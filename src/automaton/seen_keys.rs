@@ -104,7 +104,7 @@ impl Arena {
     }
 
     /// The numbers of an object's keys from `last` back to the first.
-    fn seen_from(&self, last: u32) -> impl Iterator<Item = u32> {
+    pub(super) fn seen_from(&self, last: u32) -> impl Iterator<Item = u32> {
         let before = |s: &u32| Some(self.seen[*s as usize].before).filter(|s| *s != u32::MAX);
         std::iter::successors(Some(last).filter(|s| *s != u32::MAX), before)
     }

@@ -7,6 +7,9 @@
 //! business of `variety`); scalars have one unless few members are left, and then those are counted, or listed and
 //! compared.
 
+use smallvec::SmallVec;
+use std::ops::Range;
+
 use super::arena::{KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
 use super::config::Frames;
 use super::elements::Element;
@@ -169,15 +172,17 @@ impl Frames<'_> {
         }
         // Elements may be long, and hardly any byte asks what was read of one.
         let mut read: Option<Vec<u8>> = None;
+        let items = &self.arena.arrays[array.start as usize..(array.start + array.len) as usize];
+        let may_repeat = items.iter().filter(|i| !self.program.arrays[i.shape as usize].unique);
+        let mut free: SmallVec<[u32; 4]> = may_repeat.map(|i| i.child).collect();
+        free.sort_unstable();
+        let mut old = before.map_or(0..0, items_of);
         let mut kept = start as usize;
         for i in start as usize..self.arena.scalars.len() {
             let item = self.arena.scalars[i];
-            let waits = |i: &&super::arena::ArrayItem| i.child == item.tag;
-            let items = &self.arena.arrays[array.start as usize..(array.start + array.len) as usize];
-            let free = items.iter().filter(waits).any(|i| !self.program.arrays[i.shape as usize].unique);
-            let keep = free
+            let keep = free.binary_search(&item.tag).is_ok()
                 || self.program.has_many_endings(item.lexeme, item.state, count, array.count, false)
-                || before.is_some_and(|before| self.ends_as_before(before, &item, count))
+                || before.is_some_and(|before| self.ends_as_before(&mut old, &item, (before.count, count)))
                 || {
                     let read = read.get_or_insert_with(|| {
                         let mut read = self.arena.bytes_since(self.arena.trace, array.key);
@@ -196,11 +201,13 @@ impl Frames<'_> {
 
     /// Whether as much ends an item as ended it in the scalar `before` a byte: then nothing was decided by the byte,
     /// and what was left there is left here. So the bytes of a long constant that lie between two choices cost nothing.
-    pub(super) fn ends_as_before(&self, before: &Node, item: &ScalarItem, count: u32) -> bool {
-        let items = &self.arena.scalars[before.start as usize..(before.start + before.len) as usize];
-        let from = items.iter().find(|i| (i.tag, i.lexeme) == (item.tag, item.lexeme));
+    ///
+    /// `before` are the numbers of the items there which no item before this one came from: a step keeps their order, so
+    /// thousands of them are walked once for all items. `counts` are the code points read there and here.
+    pub(super) fn ends_as_before(&self, before: &mut Range<usize>, item: &ScalarItem, counts: (u32, u32)) -> bool {
+        let from = before.map(|i| self.arena.scalars[i]).find(|i| (i.tag, i.lexeme) == (item.tag, item.lexeme));
         let ends = |state: StateId, count: u32| self.program.num_ends(item.lexeme, state, count);
-        from.is_some_and(|from| ends(item.state, count).is_some_and(|n| ends(from.state, before.count) == Some(n)))
+        from.is_some_and(|from| ends(item.state, counts.1).is_some_and(|n| ends(from.state, counts.0) == Some(n)))
     }
 
     /// Whether some way to end an item, which stands behind `read`, is an element that the array does not have.
@@ -241,6 +248,11 @@ impl Frames<'_> {
         let goes_on = |rest: &[u8]| next_char(rest).is_some_and(|c| l.may_spell(state, c));
         elements.num_beginning(array.seen, lexeme, &beginning, accepts, Some(&goes_on))
     }
+}
+
+/// The numbers of a scalar's items.
+pub(super) fn items_of(node: &Node) -> Range<usize> {
+    node.start as usize..(node.start + node.len) as usize
 }
 
 /// The first character of what is left of a canonical string.

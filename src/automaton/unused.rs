@@ -8,18 +8,35 @@
 
 use smallvec::{SmallVec, smallvec};
 
+mod keys;
+pub(super) mod witness;
+
 use super::arena::{Kind, NONE, Node, NodeId, Phase};
 use super::config::Frames;
-use super::lexeme::{CLOSED, Kind as LexemeKind, StateId};
-use super::program::{Blanks, ObjectProgram};
-use super::text::Sub;
-use super::unique::canonical;
+use super::lexeme::{Kind as LexemeKind, StateId};
+use super::program::Blanks;
+use super::unique::{canonical, items_of};
 use super::varied::varied_ends;
 use crate::hash::SeededSet;
 
-/// Bytes that one search steps. Where they do not suffice the element counts as able to differ: nothing valid is
-/// refused, and it is asked again behind the next byte.
-const MAX_STEPS: u32 = 1 << 17;
+/// Bytes that one search steps, with all searches inside it, beside those of the elements, which it may have to write
+/// all. Where they do not suffice the element counts as able to differ: nothing valid is refused, and it is asked again
+/// behind the next byte.
+const MAX_STEPS: u64 = 1 << 17;
+
+/// Bytes that may be stepped for one of an element's canonical text.
+const SPELLED: u64 = 2;
+
+/// What a search has stepped, with those inside it.
+#[derive(Clone, Default)]
+pub struct Tried {
+    /// One is under way. What it steps may lead to arrays inside the element that have no way on: then it finds none there
+    /// either and goes back, which takes less than asking behind each byte.
+    pub on: bool,
+    bytes: u64,
+    /// How many they may be, once they are more than [`MAX_STEPS`].
+    most: Option<u64>,
+}
 
 /// Bytes that lead on.
 struct Move {
@@ -30,15 +47,22 @@ struct Move {
     key: Option<Box<[u8]>>,
 }
 
-/// Members that an object must still have are looked for up to so many.
-const MAX_MEMBERS: u64 = 1 << 10;
-
 /// One search.
 struct Search {
     /// The array whose element is to become a new one.
     array: NodeId,
     /// Whether something that may follow was left out, so that a search which finds nothing says nothing.
     is_partial: bool,
+}
+
+/// What a search found.
+enum Found {
+    /// The bytes to a new element, as the trace has them, or to where there are certainly more than the array has.
+    New(Vec<u8>),
+    /// There is none.
+    None,
+    /// That takes too long to find out.
+    Unknown,
 }
 
 /// A configuration of the search and the moves from it that were not tried, the next one last.
@@ -54,56 +78,79 @@ impl Frames<'_> {
     /// byte led from, or [`NONE`].
     #[inline]
     pub fn stays_live(&mut self, before: NodeId, top: NodeId) -> bool {
-        !self.program.has_watched || self.can_differ(before, top)
+        !self.program.has_watched || self.arena.tried.on || self.can_differ(before, top)
     }
 
     /// Whether every element that is open at `top` in an array of unique elements can become one that its array does
     /// not have. `top` is as it was made by a step.
     fn can_differ(&mut self, before: NodeId, top: NodeId) -> bool {
         let scarce = self.scarce(top);
-        // It could before the byte, so it can where the byte decided nothing.
-        if scarce.is_empty()
-            || (self.decides_nothing(before, top) && self.arena.guessed.binary_search(&before).is_err())
-        {
+        if scarce.is_empty() {
             return true;
         }
-        let asked = self.arena.searching;
+        // It could before the byte, so it can where the byte decided nothing.
+        if self.decides_nothing(before, top) && self.arena.guessed.binary_search(&before).is_err() {
+            self.keep_witnesses(before, top, &scarce);
+            return true;
+        }
         scarce.into_iter().all(|(array, variety)| {
             let may_be_new = |repeats: u64| repeats == 0 || variety > repeats;
-            may_be_new(self.may_repeat(top, array)) || {
-                let mark = self.arena.mark();
-                let (trace, guesses) = (self.arena.trace, self.arena.guesses);
-                self.arena.searching = array;
-                let found = self.finds_unused(top, array);
-                self.arena.searching = asked;
-                self.arena.trace = trace;
-                self.arena.truncate(&mark);
-                // What was found may rest on what was not found inside the element.
-                if found.is_none() || self.arena.guesses != guesses {
-                    self.arena.guesses += 1;
-                    self.arena.guessed.push(top);
-                }
-                found.unwrap_or(true)
-            }
+            self.has_witness(top, array) || may_be_new(self.may_repeat(top, array)) || self.may_be_unused(top, array)
         })
     }
 
-    /// Whether the scalar `top` can become as much as the scalar `before` that a byte led from: the same values then.
+    /// Whether the element of `array` that is open at `top` can become one that the array does not have, or that takes too
+    /// long to find out.
+    fn may_be_unused(&mut self, top: NodeId, array: NodeId) -> bool {
+        let mark = self.arena.mark();
+        let (trace, guesses, asked) = (self.arena.trace, self.arena.guesses, self.arena.searching);
+        let outer = self.arena.tried.on;
+        if !outer {
+            self.arena.tried = Tried { on: true, ..Tried::default() };
+        }
+        self.arena.searching = array;
+        let found = self.finds_unused(top, array);
+        self.arena.searching = asked;
+        self.arena.tried.on = outer;
+        self.arena.trace = trace;
+        self.arena.truncate(&mark);
+        let certain = self.arena.guesses == guesses;
+        match found {
+            Found::None if certain => return false,
+            Found::New(way) if certain => {
+                if !outer {
+                    self.note_witness(top, array, way);
+                }
+                return true;
+            }
+            _ => {}
+        }
+        // What was found, or not, may rest on what was not found inside the element.
+        self.arena.guesses += 1;
+        self.arena.guessed.push(top);
+        !matches!(found, Found::None)
+    }
+
+    /// Whether the scalar `top` can become as much as the scalar `before` that a byte led from: the same values then. Or it
+    /// is `before` behind a blank.
     fn decides_nothing(&self, before: NodeId, top: NodeId) -> bool {
         let (Some(before), node) = (self.arena.nodes.get(before as usize), &self.arena.nodes[top as usize]) else {
             return false;
         };
+        let blank = |n: &Node| Node { blank: 0, trace: 0, ..*n };
+        if blank(before) == blank(node) {
+            return true;
+        }
         let scalars = (before.kind, node.kind) == (Kind::Scalar, Kind::Scalar) && before.parent == node.parent;
-        let items = |n: &Node| &self.arena.scalars[n.start as usize..(n.start + n.len) as usize];
-        scalars
-            && before.len == node.len
-            && items(node).iter().all(|item| self.ends_as_before(before, item, node.count))
+        let mut old = items_of(before);
+        let mut ends_as_before = |i| self.ends_as_before(&mut old, &self.arena.scalars[i], (before.count, node.count));
+        scalars && before.len == node.len && items_of(node).all(&mut ends_as_before)
     }
 
-    /// Whether the element of `array` that is open at `top` can become one that the array does not have; `None` where
-    /// that takes too long to find out.
-    fn finds_unused(&mut self, top: NodeId, array: NodeId) -> Option<bool> {
+    /// A way to end the element of `array` that is open at `top` as one that the array does not have.
+    fn finds_unused(&mut self, top: NodeId, array: NodeId) -> Found {
         let open = self.arena.nodes[array as usize];
+        let begun = self.arena.nodes[top as usize].trace;
         let mut search = Search { array, is_partial: false };
         let mut objects = 0;
         let mut at = top;
@@ -112,7 +159,6 @@ impl Frames<'_> {
             at = self.arena.nodes[at as usize].parent;
         }
         let last: SmallVec<_> = smallvec![None; objects];
-        let mut steps = 0;
         let mut places = vec![Place { top, moves: self.moves(&mut search, top, &last), last }];
         while let Some(place) = places.last_mut() {
             let Some(next) = place.moves.pop() else {
@@ -120,18 +166,18 @@ impl Frames<'_> {
                 continue;
             };
             let (from, mut last) = (place.top, place.last.clone());
-            steps += next.bytes.len() as u32 + 1;
-            if steps > MAX_STEPS {
-                return None;
+            if !self.may_try(from, next.bytes.len() as u64 + 1) {
+                return Found::Unknown;
             }
             let Some(to) = self.take(from, &next) else { continue };
             let node = self.arena.nodes[to as usize];
             // The element is over where its array has one more.
             if node.kind == Kind::Array && node.parent == open.parent && node.count > open.count {
-                return Some(true);
+                return Found::New(self.arena.bytes_since(self.arena.trace, begun));
             }
-            if self.exceeds(array, self.variety(to, array)) {
-                return Some(true);
+            // What is counted holds as long as the arrays inside the element can go on.
+            if self.exceeds(array, self.variety(to, array)) && self.can_differ(NONE, to) {
+                return Found::New(self.arena.bytes_since(node.trace, begun));
             }
             match (node.kind, node.phase, next.key) {
                 (Kind::Object, Phase::First, _) if next.bytes.ends_with(b"{") => last.push(None),
@@ -147,7 +193,29 @@ impl Frames<'_> {
             let moves = self.moves(&mut search, to, &last);
             places.push(Place { top: to, moves, last });
         }
-        (!search.is_partial).then_some(false)
+        if search.is_partial { Found::Unknown } else { Found::None }
+    }
+
+    /// Whether the search may step so many bytes more, behind `top`.
+    fn may_try(&mut self, top: NodeId, bytes: u64) -> bool {
+        self.arena.tried.bytes += bytes;
+        if self.arena.tried.bytes <= MAX_STEPS {
+            return true;
+        }
+        let most = self.arena.tried.most.unwrap_or_else(|| {
+            let mut elements = 0;
+            let mut at = top;
+            while let Some(n) = self.arena.nodes.get(at as usize) {
+                if n.kind == Kind::Array && n.key != u32::MAX {
+                    let of = self.arena.elements.of(n.seen).into_iter().filter_map(|e| self.arena.elements.get(e));
+                    elements += of.map(|e| e.value.len() as u64).sum::<u64>();
+                }
+                at = n.parent;
+            }
+            MAX_STEPS + SPELLED * elements
+        });
+        self.arena.tried.most = Some(most);
+        self.arena.tried.bytes <= most
     }
 
     /// Steps a move.
@@ -272,101 +340,6 @@ impl Frames<'_> {
             }
         }
         out
-    }
-
-    /// The keys that may come, behind those that the search chose before.
-    fn key_moves(&self, search: &mut Search, node: &Node, last: &[Option<Box<[u8]>>], most: usize) -> Vec<Move> {
-        if node.phase == Phase::Key && node.sub != Sub::Plain {
-            // In the middle of an escape.
-            let bytes = b"0123456789abcdef\"\\/bfnrtu";
-            return bytes.iter().map(|&b| Move { bytes: vec![b], ends: false, key: None }).collect();
-        }
-        let any_order = self.program.any_order;
-        let inside = node.phase == Phase::Key;
-        let prefix = if inside { self.key_bytes(node.key) } else { Vec::new() };
-        let last = last.last().and_then(|k| k.as_deref());
-        let mut keys: Vec<Box<[u8]>> = Vec::new();
-        for i in &self.arena.objects[node.start as usize..(node.start + node.len) as usize] {
-            let p = &self.program.objects[i.shape as usize];
-            let bit = |at: u32, k: usize| self.arena.bits[at as usize + k / 64] >> (k % 64) & 1 == 1;
-            let unseen = (0..p.rules.len()).filter(|&k| p.possible[k / 64] >> (k % 64) & 1 == 1 && !bit(i.seen, k));
-            let mut names: Vec<(&str, bool)> = unseen
-                .map(|k| (p.name(k as u32), bit(i.need, k)))
-                .filter(|n| n.0.as_bytes().starts_with(&prefix))
-                .collect();
-            if any_order {
-                // A needed key that is passed over could not come any more.
-                names.sort_unstable();
-                let needed = names.iter().position(|n| n.1).map_or(names.len(), |n| n + 1);
-                names.truncate(needed);
-                names.retain(|n| last.is_none_or(|l| n.0.as_bytes() > l));
-            }
-            keys.extend(names.iter().map(|n| n.0.as_bytes().into()));
-            let others = self.other_keys(search, node, p, &prefix, most);
-            keys.extend(others.into_iter().filter(|k| last.is_none_or(|l| **k > *l)));
-        }
-        let mut out: Vec<Move> = Vec::new();
-        for (i, key) in keys.iter().enumerate() {
-            if keys[..i].contains(key) {
-                continue;
-            }
-            let mut bytes = if inside { Vec::new() } else { vec![b'"'] };
-            key[prefix.len()..].iter().for_each(|&b| spell(b, &mut bytes));
-            bytes.push(b'"');
-            // A key that was begun before the search says nothing about those that may come.
-            let ordered = !inside && (any_order || !self.is_named(node, key));
-            out.push(Move { bytes, ends: false, key: ordered.then(|| key.clone()) });
-        }
-        out
-    }
-
-    fn is_named(&self, node: &Node, key: &[u8]) -> bool {
-        let items = &self.arena.objects[node.start as usize..(node.start + node.len) as usize];
-        let names = items.iter().map(|i| &self.program.objects[i.shape as usize].names);
-        names.into_iter().any(|n| n.find(0, key).is_some_and(|m| !n.tokens(m).is_empty()))
-    }
-
-    /// Keys without a name that begin with `prefix`.
-    fn other_keys(
-        &self,
-        search: &mut Search,
-        node: &Node,
-        p: &ObjectProgram,
-        prefix: &[u8],
-        most: usize,
-    ) -> Vec<Box<[u8]>> {
-        let mut out: Vec<Box<[u8]>> = Vec::new();
-        // Those that the object has already are refused, and it may need more than one.
-        search.is_partial |= p.min > MAX_MEMBERS;
-        let missing = p.min.saturating_sub(node.count.into()).min(MAX_MEMBERS);
-        let most = most + node.count as usize + missing as usize + p.missing_members(0) as usize;
-        for c in &p.others {
-            match &c.keys {
-                None => {
-                    let keys = (0u64..).map(|n| [prefix, n.to_string().as_bytes()].concat());
-                    out.extend(keys.filter(|k| !self.is_named(node, k)).take(most).map(Box::from));
-                }
-                Some(l) => {
-                    let state = prefix.iter().fold(l.start(), |s, &b| l.next(s, b));
-                    if state <= CLOSED {
-                        continue;
-                    }
-                    let some = varied_ends(l, (state, 0), b"", false, most);
-                    search.is_partial |= !some.is_enough;
-                    out.extend(some.ends.iter().map(|e| Box::from([prefix, e].concat())));
-                }
-            }
-        }
-        out
-    }
-}
-
-/// A byte of a key between quotes.
-fn spell(byte: u8, out: &mut Vec<u8>) {
-    match byte {
-        b'"' | b'\\' => out.extend([b'\\', byte]),
-        0..0x20 => out.extend(format!("\\u{byte:04x}").bytes()),
-        _ => out.push(byte),
     }
 }
 

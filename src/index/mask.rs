@@ -62,6 +62,8 @@ pub struct Masker<'a> {
     pub(super) repeated_raw: bool,
     /// What was found about the frames, at this mask or before; belongs to the guide.
     pub known: &'a mut Known,
+    /// Tokens that are stepped once all lexemes of a place were asked, each with its bytes from there on.
+    pub(super) asked: Vec<(&'a [u8], u32)>,
     /// What the index remembers, where the mask is made for a guide.
     pub(super) memo: Option<&'a Memo>,
     /// The row holds anything yet.
@@ -94,6 +96,7 @@ impl<'a> Masker<'a> {
             partial: false,
             repeated_raw: false,
             known,
+            asked: Vec::new(),
             memo: None,
             fresh: false,
             composition: None,
@@ -468,7 +471,7 @@ impl<'a> Masker<'a> {
             return;
         }
         if repeated {
-            return self.cross_each(cross, top, from);
+            return self.cross_each(cross, from);
         }
         let bounded = l.is_bounded().then_some(l);
         if let Some(open) = self.cross_known(cross, bounded, count, (parent, tag)) {

@@ -35,7 +35,7 @@ impl Masker<'_> {
         let repeats = self.frames.repeats(top, top < known.nodes, known.elements, &mut known.sorted);
         let outer = (self.exact, self.repeated_raw);
         (self.exact, self.repeated_raw) = (self.exact || repeats.unknown, repeats.raw);
-        part(self);
+        self.ask_once(top, part);
         (self.exact, self.repeated_raw) = outer;
         if !repeats.range.is_empty() {
             let n = self.frames.arena.nodes[top as usize];
@@ -262,16 +262,15 @@ impl Masker<'_> {
         }
     }
 
-    /// Steps all crossing tokens.
-    pub(super) fn cross_each(&mut self, cross: &Cross, top: NodeId, from: (Walked, u32)) {
+    /// Leaves all crossing tokens to be stepped.
+    pub(super) fn cross_each(&mut self, cross: &Cross, from: (Walked, u32)) {
         for c in &cross.crossings {
-            if self.allows(top, self.rest_of(c.token, from)) {
-                self.set(c.token);
-            }
+            self.asked.push((self.rest_of(c.token, from), c.token));
         }
     }
 
-    /// The inner tokens of a lexeme that can still become an element that the array does not have, one by one.
+    /// The inner tokens of a lexeme that can still become an element that the array does not have. Those of which that is
+    /// not known are left to be stepped.
     pub(super) fn inner_unused(
         &mut self,
         mask: &Arc<SubMask>,
@@ -301,7 +300,6 @@ impl Masker<'_> {
                 return self.allow_inner(mask);
             }
         }
-        let mut asked: Vec<(&[u8], u32)> = Vec::new();
         for t in inner.tokens() {
             let rest = self.rest_of(t, from);
             let (mut at, mut chars) = (state, count);
@@ -314,16 +312,28 @@ impl Masker<'_> {
             if at > CLOSED && program.has_many_endings(lexeme, at, chars, elements, decimal && is_decimal(rest)) {
                 self.set(t);
             } else {
-                asked.push((rest, t));
+                self.asked.push((rest, t));
             }
         }
-        self.set_allowed(top, asked);
+    }
+
+    /// Allows what `part` leaves to be stepped at `top`: each token once, whatever lexemes at `top` let it pass. Thousands
+    /// of alternatives may, and step side by side.
+    pub(super) fn ask_once(&mut self, top: NodeId, part: impl FnOnce(&mut Self)) {
+        let outer = std::mem::take(&mut self.asked);
+        part(self);
+        let asked = std::mem::replace(&mut self.asked, outer);
+        if !asked.is_empty() {
+            self.begin();
+            self.set_allowed(top, asked);
+        }
     }
 
     /// Allows those of `tokens` that `top` allows, each with its bytes from there on. What they begin with alike is
     /// stepped once: near the end of a large array each step takes long.
     fn set_allowed(&mut self, top: NodeId, mut tokens: Vec<(&[u8], u32)>) {
         tokens.sort_unstable();
+        tokens.dedup();
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, false);
         let mark = self.frames.arena.mark();
         // The configurations behind no byte, the first one and so on of the token before.
