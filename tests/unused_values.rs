@@ -214,3 +214,20 @@ fn what_differs_early_is_known_to_differ_however_deep() {
         assert_eq!(allowed(&mut guide), BTreeSet::from(['[', '"']));
     }
 }
+
+/// A blank ends a number: what could become another number before it is the same one behind it.
+#[test]
+fn a_blank_behind_a_number_decides_its_value() {
+    let items = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
+                       "additionalProperties": false});
+    let schema = json!({"type": "array", "uniqueItems": true, "items": items});
+    let index =
+        Index::from_json_schema(&schema.to_string(), &bytes(), &SchemaOptions::default(), &Limits::default()).unwrap();
+    let mut guide = index.guide(&GuideOptions::default()).unwrap();
+    take(&mut guide, r#"[{"a":1},{"a":1"#);
+    for blank in [b' ', b'\n'] {
+        assert!(!guide.try_advance(blank.into()));
+    }
+    assert!(guide.allowed_token_ids().iter().all(|id| !b" \t\n\r}".map(u32::from).contains(id)));
+    take(&mut guide, "0 }");
+}

@@ -52,8 +52,8 @@ impl<'a> Frames<'a> {
     }
 
     /// The configuration after `byte`, or [`NONE`] if it is refused.
-    pub fn step(&mut self, top: NodeId, byte: u8) -> NodeId {
-        let mut top = top;
+    pub fn step(&mut self, from: NodeId, byte: u8) -> NodeId {
+        let mut top = from;
         let next = loop {
             let node = self.arena.nodes[top as usize];
             self.arena.trace = node.trace;
@@ -77,7 +77,8 @@ impl<'a> Frames<'a> {
         };
         if next != NONE && self.program.has_unique {
             self.record(next, byte);
-            if !self.stays_live(top, next) {
+            // What a number that ends here became was not asked about by itself.
+            if !self.stays_live(from, next) {
                 return NONE;
             }
         }
