@@ -231,3 +231,36 @@ fn a_blank_behind_a_number_decides_its_value() {
     assert!(guide.allowed_token_ids().iter().all(|id| !b" \t\n\r}".map(u32::from).contains(id)));
     take(&mut guide, "0 }");
 }
+
+/// What was found behind a name or text that was begun plainly says nothing of one that goes on with an escape: the same
+/// bytes lead to another value there.
+#[test]
+fn escapes_are_on_no_way_that_was_found() {
+    let members =
+        |value: &str| [r#"{"a":V}"#, r#"{"a":V,"p":1}"#, r#"{"a":V,"p":1,"q":1}"#].map(|e| e.replace('V', value));
+    let items = json!({"type": "object", "properties": {"a": {"enum": ["bbb", "bbc"]}, "p": {"const": 1}, "q": {"const": 1}},
+                       "required": ["a"], "dependentRequired": {"q": ["p"]}, "additionalProperties": false});
+    let spellings = |text: &str| {
+        (0..1 << text.len())
+            .map(|escaped: u32| {
+                let spelled = |(i, c): (usize, char)| match escaped >> i & 1 {
+                    1 => format!("\\u{:04x}", c as u32),
+                    _ => c.to_string(),
+                };
+                text.chars().enumerate().map(spelled).collect::<String>()
+            })
+            .collect::<Vec<_>>()
+    };
+    for order in ORDERS {
+        let schema = json!({"type": "array", "uniqueItems": true, "items": items});
+        let options = SchemaOptions { property_order: order, ..Default::default() };
+        let index = Index::from_json_schema(&schema.to_string(), &bytes(), &options, &Limits::default()).unwrap();
+        for begun in spellings("bb") {
+            let mut guide = index.guide(&GuideOptions::default()).unwrap();
+            take(&mut guide, &format!("[{},{{\"a\":\"{begun}", members("\"bbb\"").join(",")));
+            let expected: Vec<u32> = b"\\c".iter().map(|&b| b.into()).collect();
+            assert_eq!(guide.allowed_token_ids(), [expected[0], expected[1]], "{begun} {order:?}");
+            assert!(!guide.try_advance(b'b'.into()) && guide.try_advance(b'c'.into()));
+        }
+    }
+}

@@ -89,8 +89,11 @@ impl Frames<'_> {
             return true;
         }
         // It could before the byte, so it can where the byte decided nothing.
-        if self.decides_nothing(before, top) && self.arena.guessed.binary_search(&before).is_err() {
-            self.keep_witnesses(before, top, &scarce);
+        let behind_blank = self.is_behind_blank(before, top);
+        if (behind_blank || self.decides_nothing(before, top)) && self.arena.guessed.binary_search(&before).is_err() {
+            if behind_blank {
+                self.keep_witnesses(before, top, &scarce);
+            }
             return true;
         }
         scarce.into_iter().all(|(array, variety)| {
@@ -131,16 +134,17 @@ impl Frames<'_> {
         !matches!(found, Found::None)
     }
 
-    /// Whether the scalar `top` can become as much as the scalar `before` that a byte led from: the same values then. Or it
-    /// is `before` behind a blank.
+    /// Whether `top` is `before` behind a blank.
+    fn is_behind_blank(&self, before: NodeId, top: NodeId) -> bool {
+        let blank = |n: &Node| Node { blank: 0, trace: 0, ..*n };
+        self.arena.nodes.get(before as usize).is_some_and(|b| blank(b) == blank(&self.arena.nodes[top as usize]))
+    }
+
+    /// Whether the scalar `top` can become as much as the scalar `before` that a byte led from: the same values then.
     fn decides_nothing(&self, before: NodeId, top: NodeId) -> bool {
         let (Some(before), node) = (self.arena.nodes.get(before as usize), &self.arena.nodes[top as usize]) else {
             return false;
         };
-        let blank = |n: &Node| Node { blank: 0, trace: 0, ..*n };
-        if blank(before) == blank(node) {
-            return true;
-        }
         let scalars = (before.kind, node.kind) == (Kind::Scalar, Kind::Scalar) && before.parent == node.parent;
         let mut old = items_of(before);
         let mut ends_as_before = |i| self.ends_as_before(&mut old, &self.arena.scalars[i], (before.count, node.count));

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::super::arena::{Arena, NodeId};
+use super::super::arena::{Arena, Kind, NodeId, Phase};
 use super::super::config::Frames;
 use super::super::scarce::Scarce;
 
@@ -81,13 +81,20 @@ impl Arena {
 }
 
 impl Frames<'_> {
+    /// The way that the element of `array` that is open at `top` is on, and how many bytes ago it was noted.
+    fn witness(&self, top: NodeId, array: NodeId) -> Option<(Witness, usize)> {
+        let (key, top) = (self.arena.nodes[array as usize].key, &self.arena.nodes[top as usize]);
+        let found = self.arena.witness(key, top.trace).filter(|_| !self.arena.unchecked)?;
+        // A number ends without a byte of its own, and the way may go on with it.
+        let (way, read) = (&found.0.way, found.0.read);
+        let is_inside = read > 0 && way[read - 1..].iter().take(2).filter(|b| is_of_number(**b)).count() == 2;
+        (!is_inside || top.kind == Kind::Scalar || top.phase == Phase::Key).then_some(found)
+    }
+
     /// Whether the element of `array` that is open at `top` is on a way to a new one.
     pub(super) fn has_witness(&mut self, top: NodeId, array: NodeId) -> bool {
-        let (key, trace) = (self.arena.nodes[array as usize].key, self.arena.nodes[top as usize].trace);
-        // Behind no byte a number may have ended since.
-        let Some((witness, since)) = self.arena.witness(key, trace).filter(|w| w.1 > 0 && !self.arena.unchecked) else {
-            return false;
-        };
+        // Where the way was just noted, a number that it goes on with may have ended.
+        let Some((witness, since)) = self.witness(top, array).filter(|w| w.1 > 0) else { return false };
         if since > FAR {
             self.arena.witnesses.push(witness);
         }
@@ -102,17 +109,19 @@ impl Frames<'_> {
         }
     }
 
-    /// Keeps ways on from `before` where a byte led to `top` that decided nothing, such as a blank that is on none of them.
+    /// Keeps ways on from `before` behind a blank, which is on none of them and led to `top`. Of another byte that is on
+    /// none, such as one of an escape, nothing follows, whether it decided something or not.
     pub(super) fn keep_witnesses(&mut self, before: NodeId, top: NodeId, scarce: &Scarce) {
-        let (before, trace) = (self.arena.nodes[before as usize].trace, self.arena.nodes[top as usize].trace);
+        let trace = self.arena.nodes[top as usize].trace;
         for &(array, _) in scarce {
-            let key = self.arena.nodes[array as usize].key;
-            if before == trace || self.has_witness(top, array) {
-                continue;
-            }
-            if let Some((witness, _)) = self.arena.witness(key, before) {
+            if let Some((witness, _)) = self.witness(before, array).filter(|w| w.0.trace != trace) {
                 self.arena.witnesses.push(Witness { trace, ..witness });
             }
         }
     }
+}
+
+/// Whether a number may have the byte.
+fn is_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
 }
