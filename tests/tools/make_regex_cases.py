@@ -143,7 +143,9 @@ class Gen:
         k = r.random()
         if k < 0.1:
             return r.choice([" ", "\\#", "\\ ", "[ #]", "\n", "{1, 2}"])
-        text = "".join(r.choice(["x", "#", "(", "[", "|", "*", " ", "\\\\", "\\)", "\\\n", "\\x"]) for _ in range(r.randint(0, 3)))
+        text = "".join(
+            r.choice(["x", "#", "(", "[", "|", "*", " ", "\\\\", "\\)", "\\\n", "\\x"]) for _ in range(r.randint(0, 3))
+        )
         return "(?#" + text + ")" if k < 0.5 else "#" + text + "\n" if k < 0.97 else "#" + text
 
     def cat(self, depth):
