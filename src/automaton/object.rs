@@ -203,10 +203,10 @@ impl Frames<'_> {
             let plenty = (count + names).saturating_add(self.least_others_left(node, p)) >= p.min;
             let others_left = if plenty { u64::MAX } else { self.others_left(node, p) };
             if others_left != u64::MAX {
-                let named = if any_order { Vec::new() } else { names_after(&open, seen, p.implied.as_deref()) };
+                let after = (!any_order).then(|| names_after(&open, seen, p.implied.as_deref()));
                 for i in ones(&allowed.clone()) {
-                    // In any order all other names may follow, `i` not.
-                    let left = named.get(i).copied().unwrap_or(names.saturating_sub(1));
+                    // In any order all names but `i` may follow.
+                    let left = after.as_ref().map_or_else(|| names - 1, |after| after[i]);
                     if count + 1 + left + others_left < p.min {
                         allowed[i / 64] &= !(1 << (i % 64));
                     }

@@ -13,6 +13,15 @@ fn slow(elements: &Elements, last: u32, value: &[u8]) -> bool {
     false
 }
 
+/// Forgets the elements from a random one on; lists that ended there end at any that is left.
+fn go_back(random: &mut Rng, elements: &mut Elements, lasts: &mut [u32]) {
+    let len = random.below(elements.len() + 1);
+    elements.truncate(len);
+    for last in lasts.iter_mut().filter(|last| **last != u32::MAX && **last as usize >= len) {
+        *last = if len == 0 { u32::MAX } else { random.below(len) as u32 };
+    }
+}
+
 #[test]
 fn elements_are_found_as_by_comparing_with_all() {
     let mut random = Rng(7);
@@ -23,15 +32,7 @@ fn elements_are_found_as_by_comparing_with_all() {
         for _ in 0..400 {
             let which = random.below(3);
             match random.below(20) {
-                0 => {
-                    let len = random.below(elements.len() + 1);
-                    elements.truncate(len);
-                    for last in &mut lasts {
-                        if *last != u32::MAX && *last as usize >= len {
-                            *last = if len == 0 { u32::MAX } else { random.below(len) as u32 };
-                        }
-                    }
-                }
+                0 => go_back(&mut random, &mut elements, &mut lasts),
                 1 => lasts[which] = lasts[random.below(3)],
                 2..8 => {
                     let value = random.below(200).to_string().into_bytes().into();
@@ -63,15 +64,7 @@ fn beginnings_are_counted_as_by_looking_at_all() {
         for _ in 0..500 {
             let which = random.below(3);
             match random.below(20) {
-                0 => {
-                    let len = random.below(elements.len() + 1);
-                    elements.truncate(len);
-                    for last in &mut lasts {
-                        if *last != u32::MAX && *last as usize >= len {
-                            *last = if len == 0 { u32::MAX } else { random.below(len) as u32 };
-                        }
-                    }
-                }
+                0 => go_back(&mut random, &mut elements, &mut lasts),
                 1 => lasts[which] = lasts[random.below(3)],
                 2..8 => {
                     let value = match random.below(6) {

@@ -87,7 +87,7 @@ impl Frames<'_> {
         let found = self.arena.witness(key, top.trace).filter(|_| !self.arena.unchecked)?;
         // A number ends without a byte of its own, and the way may go on with it.
         let (way, read) = (&found.0.way, found.0.read);
-        let is_inside = read > 0 && way[read - 1..].iter().take(2).filter(|b| is_of_number(**b)).count() == 2;
+        let is_inside = read > 0 && way.get(read - 1..=read).is_some_and(|pair| pair.iter().all(is_of_number));
         (!is_inside || top.kind == Kind::Scalar || top.phase == Phase::Key).then_some(found)
     }
 
@@ -122,6 +122,6 @@ impl Frames<'_> {
 }
 
 /// Whether a number may have the byte.
-fn is_of_number(byte: u8) -> bool {
+fn is_of_number(byte: &u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
 }

@@ -110,15 +110,14 @@ impl Decimal {
         if self.is_zero() { 0 } else { self.exponent + self.digits.len() as i64 }
     }
 
-    /// The digits before the point, at least one, and those behind it, as ASCII. As long as the digits and the exponent
+    /// The digits before the point, at least one, and those behind it. As long as the digits and the exponent
     /// together: for a value whose exponent is known to be small.
-    pub fn plain_digits(&self) -> (Vec<u8>, Vec<u8>) {
-        let zeros = |n: i64| std::iter::repeat_n(b'0', usize::try_from(n).unwrap_or(0));
-        let ascii = |digits: &[u8]| digits.iter().map(|d| b'0' + d).collect::<Vec<u8>>();
-        let before = usize::try_from(self.places()).unwrap_or(0).min(self.digits.len());
-        let (mut whole, behind) = (ascii(&self.digits[..before]), ascii(&self.digits[before..]));
-        whole.extend(zeros(if whole.is_empty() { 1 } else { self.exponent }));
-        let fraction = if behind.is_empty() { behind } else { zeros(-self.places()).chain(behind).collect() };
+    pub fn plain_digits(&self) -> (String, String) {
+        let zeros = |n: i64| "0".repeat(usize::try_from(n).unwrap_or(0));
+        let text = |digits: &[u8]| digits.iter().map(|d| char::from(b'0' + d)).collect::<String>();
+        let (before, behind) = self.digits.split_at(usize::try_from(self.places()).unwrap_or(0).min(self.digits.len()));
+        let whole = text(before) + &zeros(if before.is_empty() { 1 } else { self.exponent });
+        let fraction = if behind.is_empty() { String::new() } else { zeros(-self.places()) + &text(behind) };
         (whole, fraction)
     }
 
@@ -226,14 +225,12 @@ impl fmt::Display for Decimal {
         }
         let put = |f: &mut fmt::Formatter<'_>, digits: &[u8]| digits.iter().try_for_each(|d| write!(f, "{d}"));
         let places = self.places();
-        let whole_or_mixed = if self.exponent >= 0 { places <= MAX_PLAIN } else { places > -MAX_PLAIN };
-        if whole_or_mixed {
-            let (whole, fraction) = self.plain_digits();
-            f.write_str(&String::from_utf8_lossy(&whole))?;
-            if !fraction.is_empty() {
-                write!(f, ".{}", String::from_utf8_lossy(&fraction))?;
+        let is_plain = if self.exponent >= 0 { places <= MAX_PLAIN } else { places > -MAX_PLAIN };
+        if is_plain {
+            match self.plain_digits() {
+                (whole, fraction) if fraction.is_empty() => f.write_str(&whole),
+                (whole, fraction) => write!(f, "{whole}.{fraction}"),
             }
-            Ok(())
         } else {
             let (whole, fraction) = self.digits.split_at(1);
             put(f, whole)?;

@@ -191,9 +191,9 @@ fn plain(x: &mut Exprs, d: &Decimal) -> ExprId {
         x.opt(pointed)
     } else {
         let zeros = x.rep(zero, 0, free);
-        x.literal_then(&[b".", fraction.as_slice()].concat(), zeros)
+        x.literal_then(format!(".{fraction}").as_bytes(), zeros)
     };
-    let magnitude = x.literal_then(&whole, end);
+    let magnitude = x.literal_then(whole.as_bytes(), end);
     let minus = x.literal(b"-");
     match (d.negative, d.is_zero()) {
         (true, _) => x.cat(minus, magnitude),
