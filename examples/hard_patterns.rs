@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example hard_patterns -- VOCABULARY [EOS SIZE]`
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
+use interlock::regex::{Dialect, RegexOptions};
 use interlock::{GuideOptions, Index, Limits, Vocabulary};
 use std::sync::Arc;
 use std::time::Instant;

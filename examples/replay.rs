@@ -7,7 +7,7 @@
 //! schema anew. The first pass meets lexemes that nobody met before; of the later passes each token's minimum is taken.
 //! `--slow` prints the slowest tokens of the first pass.
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions};
 use interlock::{GuideOptions, Index, Limits, Vocabulary};
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};

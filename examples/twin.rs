@@ -11,9 +11,9 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
-use interlock::random::Rng;
+use interlock::regex::{Dialect, RegexOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary};
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -32,7 +32,7 @@ pub enum ErrorKind {
     Artifact,
     /// An argument has the wrong shape, type or range.
     Argument,
-    /// The work was stopped from outside; see [`crate::work`].
+    /// The work was stopped from outside; see [`crate::util::cancel`].
     Cancelled,
     /// A bug in interlock.
     Internal,

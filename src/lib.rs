@@ -19,7 +19,7 @@
 //! One token per byte, and id 256 as the stop token:
 //!
 //! ```
-//! use interlock::frontend::schema::{SchemaOptions, Whitespace};
+//! use interlock::schema::{SchemaOptions, Whitespace};
 //! use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 //!
 //! let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
@@ -54,9 +54,9 @@
 //!
 //! # Modules
 //!
-//! Callers need the items of this page, [`frontend`] for the options of a source, [`vocab::load`] for tokenizer files
-//! and [`mask_kernels`] for logits. The rest is the engine, in the order in which a source passes through it: [`ir`],
-//! [`automaton`], [`index`], [`guide`]. The repository's `ARCHITECTURE.md` is the map of the whole.
+//! Callers need the items of this page, [`schema`] for the options of a source, [`vocab::load`] for tokenizer files
+//! and [`mask_kernels`] for logits. The rest is the engine, in the order in which a source passes through it: [`expr`],
+//! [`pushdown`], [`index`], [`guide`]. The repository's `ARCHITECTURE.md` is the map of the whole.
 //!
 //! # Features
 //!
@@ -65,29 +65,30 @@
 #![warn(missing_docs)]
 
 pub mod artifact;
-pub mod automaton;
 mod compile;
 pub mod error;
-pub mod fork;
-pub mod frontend;
+pub mod expr;
+pub mod flat;
 pub mod guide;
-pub mod hash;
 pub mod index;
-pub mod ir;
+pub mod json;
+pub mod lexeme;
 pub mod limits;
+pub mod mask;
 pub mod mask_kernels;
-pub mod pages;
+pub mod pushdown;
 #[cfg(feature = "python")]
 mod python;
-pub mod random;
+pub mod regex;
+pub mod schema;
+pub mod util;
 pub mod vocab;
-pub mod work;
 
-pub use compile::cache::{CacheStats, CompileCache};
-pub use compile::source::Source;
-pub use compile::{prepare, rehearse};
-pub use error::{Error, ErrorKind, Place, Result};
-pub use guide::{Guide, GuideOptions};
-pub use index::Index;
-pub use limits::Limits;
-pub use vocab::{Vocabulary, VocabularyOptions};
+pub use crate::compile::index_cache::{CacheStats, CompileCache};
+pub use crate::compile::source::Source;
+pub use crate::compile::{prepare, rehearse};
+pub use crate::error::{Error, ErrorKind, Place, Result};
+pub use crate::guide::{Guide, GuideOptions};
+pub use crate::index::Index;
+pub use crate::limits::Limits;
+pub use crate::vocab::{Vocabulary, VocabularyOptions};

@@ -2,9 +2,9 @@
 
 mod support;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::SchemaOptions;
-use interlock::random::Rng;
+use interlock::regex::{Dialect, RegexOptions};
+use interlock::schema::SchemaOptions;
+use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};

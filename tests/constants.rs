@@ -3,8 +3,8 @@
 
 mod support;
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
-use interlock::random::Rng;
+use interlock::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
 use support::check::{Plan, walk};

@@ -3,8 +3,8 @@
 
 mod support;
 
-use interlock::frontend::schema::{SchemaOptions, Whitespace};
-use interlock::random::Rng;
+use interlock::schema::{SchemaOptions, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{Error, ErrorKind, Guide, GuideOptions, Index, Limits};
 use serde_json::{Value, json};
 use support::every_byte::{bytes, compare};

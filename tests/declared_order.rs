@@ -4,8 +4,8 @@
 
 mod support;
 
-use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions};
-use interlock::random::Rng;
+use interlock::schema::{ConstantSpelling, PropertyOrder, SchemaOptions};
+use interlock::util::rng::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::json;
 use std::collections::BTreeMap;

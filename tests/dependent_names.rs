@@ -5,8 +5,8 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
-use interlock::random::Rng;
+use interlock::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{ErrorKind, GuideOptions, Index, Limits};
 use support::every_byte;
 

@@ -1,6 +1,6 @@
 //! The tables of `docs/json-schema.md` are true: every schema in them is compiled, every document read.
 
-use interlock::frontend::schema::{
+use interlock::schema::{
     ConstantSpelling, Enforcement, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace, format,
 };
 use interlock::{Error, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
@@ -144,7 +144,7 @@ fn keywords() {
 
 #[test]
 fn no_keyword_is_left_out() {
-    let source = include_str!("../src/frontend/schema/drafts.rs");
+    let source = include_str!("../src/schema/drafts.rs");
     let list =
         source.split("\nkeywords! {\n").nth(1).and_then(|s| s.split("\n}").next()).expect("the list of keywords");
     let known: Vec<&str> =

@@ -3,9 +3,9 @@
 
 mod support;
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, lower, parse_schema};
-use interlock::ir::Rules;
-use interlock::random::Rng;
+use interlock::json::rules::Rules;
+use interlock::schema::{PropertyOrder, SchemaOptions, lower, parse_schema};
+use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits};
 use serde_json::Value;
 use support::rules_accept::rules_accept;

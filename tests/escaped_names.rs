@@ -3,7 +3,7 @@
 
 mod support;
 
-use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{ConstantSpelling, PropertyOrder, SchemaOptions, Whitespace};
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
 use support::twin::{difference, tried_row};

@@ -2,8 +2,8 @@
 
 mod support;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::regex::{Dialect, RegexOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions};
 use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::sync::{Arc, OnceLock};
 use support::vocabulary;

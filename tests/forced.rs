@@ -3,7 +3,7 @@
 
 mod support;
 
-use interlock::random::Rng;
+use interlock::util::rng::Rng;
 use interlock::vocab::{Model, ModelParts, Next, SENTENCEPIECE, UNIGRAM};
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 
 mod support;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
-use interlock::random::Rng;
+use interlock::regex::{Dialect, RegexOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions};
+use interlock::util::rng::Rng;
 use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::sync::{Arc, OnceLock};
 use support::schemas::{HINTS, SCHEMAS};

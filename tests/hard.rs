@@ -2,7 +2,7 @@
 
 mod support;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
+use interlock::regex::{Dialect, RegexOptions};
 use interlock::{ErrorKind, GuideOptions, Index, Limits};
 use support::vocabulary;
 

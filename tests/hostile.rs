@@ -3,8 +3,8 @@
 
 mod support;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::regex::{Dialect, RegexOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions};
 use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};

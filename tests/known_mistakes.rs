@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::regex::{Dialect, RegexOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions};
 use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
 fn vocabulary() -> Arc<Vocabulary> {

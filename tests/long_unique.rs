@@ -5,8 +5,8 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions, Whitespace};
-use interlock::random::Rng;
+use interlock::schema::{ConstantSpelling, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits};
 use serde_json::{Value, json};
 use support::every_byte::bytes;

@@ -9,8 +9,8 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
-use interlock::random::Rng;
+use interlock::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::{Value, json};
 use support::every_byte::bytes;

@@ -4,9 +4,9 @@
 
 mod support;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
-use interlock::random::Rng;
+use interlock::regex::{Dialect, RegexOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary};
 use std::sync::{Arc, OnceLock};
 use support::check::{Found, Plan, walk};
@@ -236,7 +236,7 @@ fn the_twin_tells_a_difference() {
 /// Strings of one pattern share states and masks whatever their bounds; the bounds still decide near either end.
 #[test]
 fn bounds_of_one_pattern_do_not_mix() {
-    use interlock::frontend::schema::SchemaOptions;
+    use interlock::schema::SchemaOptions;
     use interlock::{GuideOptions, Index, Limits};
     let tokens: Vec<Vec<u8>> = (0..=255u8)
         .map(|b| vec![b])
@@ -273,7 +273,7 @@ fn bounds_of_one_pattern_do_not_mix() {
 /// length: every mask on the way to a far-off bound is compared with steps, and every way ends.
 #[test]
 fn far_bounds_hold_where_lengths_have_gaps() {
-    use interlock::frontend::schema::SchemaOptions;
+    use interlock::schema::SchemaOptions;
     use interlock::{GuideOptions, Index, Limits};
     let words =
         ["aa", "aaaaaaa", "xxxxxxxx", "yyyyyy", "b;", ";y", ";;", "a\"", "yy\"", ";\"", "\"xxx", "\"a", "\\u0061"];

@@ -3,8 +3,8 @@
 
 mod support;
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
-use interlock::random::Rng;
+use interlock::schema::{PropertyOrder, SchemaOptions};
+use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
 use support::schemas::SCHEMAS;
 use support::twin::{difference, tried_row};

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::{Enforcement, SchemaOptions, Whitespace};
-use interlock::random::Rng;
+use interlock::regex::{Dialect, RegexOptions};
+use interlock::schema::{Enforcement, SchemaOptions, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
 fn vocabulary<T: AsRef<[u8]>>(tokens: &[T]) -> Arc<Vocabulary> {

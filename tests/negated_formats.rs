@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use interlock::frontend::schema::{Enforcement, SchemaOptions};
+use interlock::schema::{Enforcement, SchemaOptions};
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
 fn vocabulary() -> Arc<Vocabulary> {

@@ -2,8 +2,8 @@
 //! accepts well-formed UTF-8 only. A small standing relative of the fuzz target.
 
 use interlock::Limits;
-use interlock::frontend::regex::{Dialect, RegexOptions, lower_full, lower_search};
-use interlock::ir::Exprs;
+use interlock::expr::Exprs;
+use interlock::regex::{Dialect, RegexOptions, lower_full, lower_search};
 
 #[test]
 fn mangled_patterns_never_panic() {

@@ -1,7 +1,7 @@
 //! Patterns against what CPython's `re` says about them; `tests/tools/make_regex_cases.py` wrote the rows.
 
-use interlock::frontend::regex::{Dialect, RegexOptions, lower_full, lower_search};
-use interlock::ir::{ExprId, Exprs};
+use interlock::expr::{ExprId, Exprs};
+use interlock::regex::{Dialect, RegexOptions, lower_full, lower_search};
 use interlock::{ErrorKind, Limits};
 use serde_json::Value;
 

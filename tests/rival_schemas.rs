@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use interlock::frontend::schema::{Enforcement, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{Enforcement, PropertyOrder, SchemaOptions, Whitespace};
 use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::Value;
 

@@ -5,8 +5,8 @@
 
 mod support;
 
-use interlock::frontend::schema::{Enforcement, Formats, OnUnsupported, SchemaOptions, lower, parse_schema};
-use interlock::ir::Rules;
+use interlock::json::rules::Rules;
+use interlock::schema::{Enforcement, Formats, OnUnsupported, SchemaOptions, lower, parse_schema};
 use interlock::{Error, ErrorKind, Limits, Place};
 use serde_json::{Value, json};
 use support::rules_accept::rules_accept;

@@ -4,7 +4,7 @@
 
 mod support;
 
-use interlock::frontend::schema::{Formats, SchemaOptions, lower, parse_schema};
+use interlock::schema::{Formats, SchemaOptions, lower, parse_schema};
 use interlock::{Error, ErrorKind, Limits};
 use serde_json::Value;
 use std::collections::BTreeMap;

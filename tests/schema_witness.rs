@@ -7,9 +7,9 @@
 
 mod support;
 
-use interlock::frontend::schema::{Formats, PropertyOrder, SchemaOptions, Whitespace, lower, parse_schema};
-use interlock::ir::Rules;
-use interlock::random::Rng;
+use interlock::json::rules::Rules;
+use interlock::schema::{Formats, PropertyOrder, SchemaOptions, Whitespace, lower, parse_schema};
+use interlock::util::rng::Rng;
 use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

@@ -7,8 +7,8 @@
 
 mod support;
 
-use interlock::frontend::schema::{ConstantSpelling, PropertyOrder, SchemaOptions};
-use interlock::random::Rng;
+use interlock::schema::{ConstantSpelling, PropertyOrder, SchemaOptions};
+use interlock::util::rng::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
 use support::walk::follow_compared;

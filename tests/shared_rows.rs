@@ -4,7 +4,7 @@
 
 mod support;
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{PropertyOrder, SchemaOptions, Whitespace};
 use interlock::{GuideOptions, Index, Limits, Vocabulary};
 use support::twin::{difference, tried_row};
 use support::vocabulary;

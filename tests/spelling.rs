@@ -2,7 +2,7 @@
 
 mod support;
 
-use interlock::frontend::schema::{ConstantSpelling, Enforcement, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{ConstantSpelling, Enforcement, PropertyOrder, SchemaOptions, Whitespace};
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::sync::{Arc, OnceLock};
 use support::check::{Plan, walk};

@@ -2,7 +2,7 @@
 
 mod support;
 
-use interlock::frontend::schema::SchemaOptions;
+use interlock::schema::SchemaOptions;
 use interlock::{GuideOptions, Index, Limits};
 use std::hash::Hasher;
 use std::thread;

@@ -8,8 +8,8 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
-use interlock::random::Rng;
+use interlock::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits};
 use serde_json::{Map, Value, json};
 use support::every_byte::bytes;

@@ -2,8 +2,8 @@
 
 mod support;
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
-use interlock::random::Rng;
+use interlock::schema::{PropertyOrder, SchemaOptions};
+use interlock::util::rng::Rng;
 use interlock::{GuideOptions, Index, Limits};
 use support::check::{Plan, walk};
 use support::twin::Spellings;

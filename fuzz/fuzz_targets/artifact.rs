@@ -7,9 +7,9 @@ use std::sync::{Arc, LazyLock};
 
 use interlock::artifact::index::IndexPack;
 use interlock::artifact::{Kind, Pack, PackWriter, index, vocabulary};
-use interlock::frontend::regex::{Dialect, RegexOptions};
+use interlock::regex::{Dialect, RegexOptions};
 use interlock::index::report;
-use interlock::index::stored::Stored;
+use interlock::index::from_artifact::Stored;
 use interlock::{GuideOptions, Index, Limits, Result, Vocabulary, VocabularyOptions};
 use libfuzzer_sys::fuzz_target;
 

@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use twox_hash::XxHash3_128;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::{ALIGN, Pages, Plain, Slice};
+use crate::util::mapped::{ALIGN, Pages, Plain, Slice};
 
 /// The number of this format; a reader knows exactly one.
 pub const FORMAT_VERSION: u32 = 5;

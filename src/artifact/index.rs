@@ -11,12 +11,12 @@
 
 use std::path::Path;
 
-use super::format::{Kind, Pack, PackWriter};
+use crate::artifact::format::{Kind, Pack, PackWriter};
 use crate::error::{ErrorKind, Result};
-use crate::index::built::masks::MaskSet;
-use crate::index::built::rows::Rows;
-use crate::index::built::{self, Parts, Tables};
-use crate::index::{Index, report};
+use crate::index::tables::mask_set::MaskSet;
+use crate::index::tables::packed_rows::Rows;
+use crate::index::tables::{Parts, Tables};
+use crate::index::{Index, report, tables};
 use crate::vocab::MAX_SIZE;
 
 const RECIPE: &str = "recipe";
@@ -94,11 +94,11 @@ impl IndexPack {
             && !index.is_complete()
             && let Some(max_states) = make
         {
-            let max_states = max_states.min(built::MAX_CONFIGURATIONS);
-            tables = within(built::complete(index, max_states, MAX_TABLE_BYTES, 1, |_, _| Ok(())))?;
+            let max_states = max_states.min(tables::MAX_CONFIGURATIONS);
+            tables = within(tables::complete(index, max_states, MAX_TABLE_BYTES, 1, |_, _| Ok(())))?;
         }
         if tables.is_none() && (make.is_some() || index.is_complete()) {
-            tables = within(built::beginning(index, BEGINNING, MAX_TABLE_BYTES))?;
+            tables = within(tables::beginning(index, BEGINNING, MAX_TABLE_BYTES))?;
         }
         let built = tables.map(|tables| (tables, report::write(index.report())));
         Ok(IndexPack {

@@ -12,7 +12,7 @@
 //! * *Checked before use.* Header and table are checked when a pack is opened, a section when it is first asked for.
 //!   Checksums find damage; they do not stop an attacker, who can compute them too. So every number that is used as an
 //!   index is checked as well, and a forged pack may describe another vocabulary but cannot make reading it unsafe.
-//! * *Never changed.* Mapped files are replaced by renaming and never modified in place, see [`crate::pages`].
+//! * *Never changed.* Mapped files are replaced by renaming and never modified in place, see [`crate::util::mapped`].
 //! * *Same input, same bytes.* Nothing in a pack depends on time, on threads or on what the process did before.
 //!
 //! A pack is read by the version of interlock that wrote it. Another version refuses it and names both.
@@ -21,4 +21,4 @@ pub mod format;
 pub mod index;
 pub mod vocabulary;
 
-pub use format::{Kind, Pack, PackWriter};
+pub use crate::artifact::format::{Kind, Pack, PackWriter};

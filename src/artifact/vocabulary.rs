@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::format::{Kind, Pack, PackWriter};
+use crate::artifact::format::{Kind, Pack, PackWriter};
 use crate::error::Result;
 use crate::vocab::{Parts, StoredModel, Trie, TrieParts, Vocabulary};
 

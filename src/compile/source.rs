@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::frontend::regex::RegexOptions;
-use crate::frontend::schema::SchemaOptions;
 use crate::index::Index;
 use crate::limits::Limits;
+use crate::regex::RegexOptions;
+use crate::schema::SchemaOptions;
 use crate::vocab::Vocabulary;
 
 /// A source and the options that say how it is read. Equal sources under equal limits make the same index.

@@ -4,8 +4,8 @@
 //! the mask *after* one draft; the first row is the mask before any. The guide walks down and back up, and ends where
 //! it began.
 
-use super::Guide;
 use crate::error::{Error, ErrorKind, Result};
+use crate::guide::Guide;
 
 fn argument(message: String) -> Error {
     Error::new(ErrorKind::Argument, message)

@@ -1,10 +1,10 @@
 //! Why a token is refused.
 
-use super::{Guide, Position};
-use crate::automaton::arena::NONE;
-use crate::automaton::config::Frames;
-use crate::automaton::lexeme::CLOSED;
+use crate::guide::{Guide, Position};
 use crate::index::Engine;
+use crate::lexeme::CLOSED;
+use crate::pushdown::json::arena::NONE;
+use crate::pushdown::json::machine::Frames;
 
 impl Guide {
     /// Says why `id` is refused here: which byte, after what, and what was allowed instead. For an allowed token, says

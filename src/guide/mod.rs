@@ -5,29 +5,29 @@
 //! allowed exactly where the output may end, and taking one terminates the guide until it is rolled back.
 
 mod budget;
+mod complete_tables;
 mod draft;
 mod explain;
-mod fill;
-mod forced;
-mod jump;
-mod moves;
-mod open;
-mod size;
-mod stops;
-mod tables;
-pub mod warm;
+pub mod forced;
+mod mask;
+mod memory;
+mod overflow;
+mod stop_tokens;
+pub mod warm_up;
 
+use crate::guide::forced::bytes;
+use crate::guide::forced::tokens;
 use std::sync::Arc;
 
-use budget::{Budget, Rests};
-use fill::LastMask;
-use tables::Next;
+use crate::guide::budget::{Budget, Rests};
+use crate::guide::complete_tables::Next;
+use crate::guide::mask::LastMask;
 
-use crate::automaton::arena::{Arena, Kind, Mark, NONE, NodeId};
-use crate::automaton::config::Frames;
-use crate::automaton::lexeme::{CLOSED, StateId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Engine, Index};
+use crate::lexeme::{CLOSED, StateId};
+use crate::pushdown::json::arena::{Arena, Kind, Mark, NONE, NodeId};
+use crate::pushdown::json::machine::Frames;
 
 /// What a request brings.
 #[derive(Clone, Debug, Default)]
@@ -103,13 +103,13 @@ pub struct Guide {
     root: Index,
     /// Where it is now: the same, or a younger copy of it.
     index: Index,
-    moves: Vec<moves::Move>,
+    moves: Vec<overflow::Move>,
     stops: Arc<[u32]>,
     position: Position,
     history: History,
     terminated: bool,
     last: LastMask,
-    run: Option<jump::LastRun>,
+    run: Option<bytes::LastRun>,
     budget: Option<Budget>,
     /// What completes documents, as far as it was found. Forks share it until one of them finds more.
     rests: Option<Arc<Rests>>,
@@ -117,7 +117,7 @@ pub struct Guide {
     /// was asked for.
     flat: Vec<u16>,
     context: Arc<[u32]>,
-    places: Vec<forced::Place>,
+    places: Vec<tokens::Place>,
 }
 
 impl Index {

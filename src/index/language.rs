@@ -1,23 +1,23 @@
 //! What an index accepts, as byte strings: size, members, comparison with another index, and its minimal automaton.
 //!
 //! The answers are about the source's language over bytes, found by exploring configurations (see
-//! [`flat`](crate::automaton::flat)) under `max_flat_states`, in a copy of the index that is forgotten afterwards. An
+//! [`flat`](crate::flat)) under `max_flat_states`, in a copy of the index that is forgotten afterwards. An
 //! index over a vocabulary that narrows its source by what tokens can spell is refused, because its language is not one
 //! of bytes alone. A document is narrowed where tokens of single bytes are missing. A pattern that uses such bytes is
 //! asked itself: it is not narrowed if tokens spell every member.
 
 use rustc_hash::FxHashSet;
 
-use super::tables::{Tables, Walked};
-use super::{Engine, Index};
-use crate::automaton::flat::count::Natural;
-use crate::automaton::flat::explore::Source;
-use crate::automaton::flat::language::{self, Wanted};
-use crate::automaton::flat::{DEAD, Flat};
-use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
 use crate::error::{Error, ErrorKind, Result};
+use crate::flat::count::Natural;
+use crate::flat::explore::Source;
+use crate::flat::queries::Wanted;
+use crate::flat::{DEAD, Flat, queries};
+use crate::index::{Engine, Index};
+use crate::lexeme::{CLOSED, Lexeme, StateId};
+use crate::mask::vocab_tables::{Tables, Walked};
+use crate::util::cancel::go_on;
 use crate::vocab::Trie;
-use crate::work::go_on;
 
 fn narrowed() -> Error {
     let message = "the vocabulary lacks tokens of single bytes that the source uses, so what the index accepts depends on \
@@ -115,7 +115,7 @@ impl Index {
 
     /// The automaton of complete tables, if all bytes on it are tokens of their own.
     fn built_flat(&self) -> Option<Flat> {
-        let flat = super::built::flat(self.built()?)?;
+        let flat = crate::index::tables::flat(self.built()?)?;
         let states = 0..flat.len() as u32;
         let is_used = |byte: u8| states.clone().any(|s| flat.step(s, byte) != DEAD);
         let trie = self.vocabulary().trie();
@@ -149,7 +149,7 @@ impl Index {
     /// # Errors
     /// `Limit` if it is more than `max_flat_states` configurations away; `Unsupported`.
     pub fn shortest_member(&self, max_flat_states: usize) -> Result<Vec<u8>> {
-        language::shortest(self.explored(max_flat_states)?.source()?, max_flat_states)
+        queries::shortest(self.explored(max_flat_states)?.source()?, max_flat_states)
     }
 
     /// A random member of at most `max_bytes` bytes, the same for the same seed.
@@ -157,7 +157,7 @@ impl Index {
     /// # Errors
     /// `Unsatisfiable` if every member is longer; `Limit`; `Unsupported`.
     pub fn random_member(&self, seed: u64, max_bytes: usize, max_flat_states: usize) -> Result<Vec<u8>> {
-        language::random(self.explored(max_flat_states)?.source()?, seed, max_bytes, max_flat_states)
+        queries::random(self.explored(max_flat_states)?.source()?, seed, max_bytes, max_flat_states)
     }
 
     /// A shortest member that `other` refuses, or `None` if `other` accepts all of them.
@@ -178,6 +178,6 @@ impl Index {
 
     fn witness(&self, other: &Index, wanted: Wanted, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
         let (first, second) = (self.explored(max_flat_states)?, other.explored(max_flat_states)?);
-        language::witness(first.source()?, second.source()?, wanted, max_flat_states)
+        queries::witness(first.source()?, second.source()?, wanted, max_flat_states)
     }
 }

@@ -3,75 +3,40 @@
 //! An [`Index`] is what one source means over one vocabulary. It is shared by any number of guides and read-mostly:
 //! states and masks that nobody asked for yet are made on first use and then never change.
 //!
-//! [`stored`] is an index that came from a file, and [`built`] the tables that files hold.
+//! [`from_artifact`] is an index that came from a file, and [`vocab_tables`] the tables that files hold.
 //!
-//! [`tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
-//! [`submask`] is what one lexeme state contributes to a mask; `inner` and `rows` make most of them without a walk.
-//! [`marked`] lists tokens that budgets look at one by one. [`mask`] puts a mask together, with `key`, `names` and
+//! [`vocab_tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
+//! [`lexeme_mask`] is what one lexeme state contributes to a mask; `inner` and `rows` make most of them without a walk.
+//! [`structural_tokens`] lists tokens that budgets look at one by one. [`masker`] puts a mask together, with `key`, `names` and
 //! `seen` for keys, `constants` for constants that are read side by side, `arms` for alternatives with the same names and
-//! [`after`] for what follows values and `unused` for unique elements. [`tails`] are what tokens spell between values,
-//! [`live`] says which of them can follow, `reached` remembers it, and [`share`] keeps what all indexes make of the
+//! [`after_value`] for what follows values and `unused` for unique elements. [`suffixes`] are what tokens spell between values,
+//! [`viable`] says which of them can follow, `reached` remembers it, and [`patches`] keeps what all indexes make of the
 //! answer, `cores` what many of these have in common. `composition` is what a mask is made of and writes it, `memo`
-//! remembers that by what `describe` says of a configuration (and `views` of its keys), [`finished`] keeps whole rows,
+//! remembers that by what `describe` says of a configuration (and `views` of its keys), [`rows`] keeps whole rows,
 //! `runs` forced bytes; `bounded` is where such things are kept, and `early` makes some masks while a source is
-//! compiled. [`token_live`] and [`spelling`] keep patterns and documents free of dead ends where a vocabulary lacks
+//! compiled. [`token_liveness`] and [`byte_coverage`] keep patterns and documents free of dead ends where a vocabulary lacks
 //! tokens of single bytes. `younger` bounds what is found on use.
 
-pub mod after;
-mod alike;
-mod arms;
-mod bounded;
-pub mod built;
-mod children;
-mod common;
-pub(crate) mod composition;
-mod constants;
-mod cores;
-mod crosses;
-mod describe;
-pub(crate) mod early;
-mod escapes;
-pub mod finished;
-mod holders;
-mod inner;
-mod key;
+pub mod from_artifact;
 mod language;
-pub mod live;
-pub mod marked;
-pub mod mask;
-pub mod members;
-pub(crate) mod memo;
-mod names;
-mod ordered;
-mod profile;
-pub mod program;
-mod reached;
+mod overflow;
 pub mod report;
-pub(crate) mod runs;
-mod seen;
-pub mod share;
-pub mod spelling;
-pub mod stored;
-pub mod submask;
-mod subtrees;
 pub mod tables;
-pub mod tails;
-pub mod token_live;
-mod unused;
-mod views;
-mod younger;
+pub mod token_liveness;
 
+use crate::mask::cache::forced_runs;
+use crate::mask::crossing::member_value;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use crate::automaton::costs::Costs;
-use crate::automaton::program::Program;
-use crate::frontend::schema::ReportRow;
+pub(crate) use crate::index::from_artifact::Shared;
+use crate::index::token_liveness::TokenLive;
+use crate::mask::cache::masks::Memo;
+use crate::mask::vocab_tables::{MaskedLexeme, Tables};
+use crate::pushdown::completion::min_cost::Costs;
+use crate::pushdown::json::program::Program;
+use crate::schema::ReportRow;
 use crate::vocab::Vocabulary;
-use memo::Memo;
-pub(crate) use stored::Shared;
-use tables::{MaskedLexeme, Tables};
-use token_live::TokenLive;
 
 /// What an index steps.
 pub(crate) enum Engine {
@@ -94,12 +59,12 @@ pub(crate) struct Inner {
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<Costs>,
     pub memo: Memo,
-    pub runs: runs::Runs,
-    pub members: members::Members,
+    pub runs: forced_runs::Runs,
+    pub members: member_value::Members,
     /// Warming up found nothing left to make.
     pub warm: AtomicBool,
     /// Set when everything was made ahead of time.
-    pub built: OnceLock<built::Built>,
+    pub built: OnceLock<tables::Built>,
     /// Bytes of states after which a lexeme is full.
     pub max_state_bytes: usize,
     /// The index in which guides go on whose lexemes are full here; see `younger`.
@@ -154,7 +119,7 @@ impl WeakIndex {
     }
 }
 
-/// Builds what all indexes over a vocabulary share, so that the first of them need not; see [`tables`].
+/// Builds what all indexes over a vocabulary share, so that the first of them need not; see [`vocab_tables`].
 pub fn prepare(vocabulary: &Vocabulary) -> crate::error::Result<()> {
     Tables::of(vocabulary)?.warm(vocabulary);
     Ok(())

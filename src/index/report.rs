@@ -1,6 +1,6 @@
 //! Reports as text, for files.
 
-use crate::frontend::schema::{Enforcement, ReportRow};
+use crate::schema::{Enforcement, ReportRow};
 
 /// The letters of enforcements.
 const LETTERS: [(char, Enforcement); 4] = [

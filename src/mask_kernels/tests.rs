@@ -1,5 +1,5 @@
 use super::*;
-use crate::random::Rng;
+use crate::util::rng::Rng;
 
 /// The definition, one bit at a time.
 fn slow(lanes: &mut [f32], words: &[u32]) {

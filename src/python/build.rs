@@ -5,11 +5,11 @@
 
 use pyo3::prelude::*;
 
-use super::cancel::{PyCancelToken, interruptible};
 use crate::error::{Error, ErrorKind};
 use crate::index::Index;
-use crate::index::stored::Remake;
-use crate::work::{ask, unwatched};
+use crate::index::from_artifact::Remake;
+use crate::python::runtime::cancel::{PyCancelToken, interruptible};
+use crate::util::cancel::{ask, unwatched};
 
 /// `Index.build`: an index of complete tables, compiled by `remake` again when more is asked of it, or `None` if
 /// `index` was filled in place.

@@ -16,8 +16,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::fork::without_gil;
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::python::runtime::fork::without_gil;
 
 struct Classes {
     base: Py<PyType>,

@@ -10,14 +10,14 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use super::buffer::MaskRows;
-use super::errors::{busy, internal, of_kind, panic_message, to_exception};
-use super::fork::without_gil;
-use super::ids::{NO_TOKEN, RowNumber, TokenId, TokenIds, signed_ids};
-use super::index::{PyIndex, state_bytes};
-use super::registry;
 use crate::error::{ErrorKind, Result};
 use crate::guide::{Guide, GuideOptions};
+use crate::python::convert::buffer::MaskRows;
+use crate::python::convert::ids::{NO_TOKEN, RowNumber, TokenId, TokenIds, signed_ids};
+use crate::python::errors::{busy, internal, of_kind, panic_message, to_exception};
+use crate::python::index::{PyIndex, state_bytes};
+use crate::python::runtime::fork::without_gil;
+use crate::python::runtime::registry;
 
 /// What is said of an integer that is negative or too large for a token id.
 const NOT_AN_ID: &str = "no token has this id";
@@ -92,7 +92,7 @@ impl PyGuide {
     pub fn start(index: &Bound<'_, PyIndex>, options: GuideOptions) -> PyResult<PyGuide> {
         let py = index.py();
         let core = index.get().core();
-        let guide = super::errors::detached(py, || core.guide(&options))?;
+        let guide = crate::python::errors::detached(py, || core.guide(&options))?;
         let words = core.vocabulary().words();
         registry::count(&registry::GUIDES, 1);
         let slot = Mutex::new(Slot { guide, broken: false });
@@ -203,7 +203,7 @@ impl PyGuide {
     /// Undo the last ``n`` tokens, a stop token included. ``ArgumentError``, and nothing is undone, if there are fewer.
     fn rollback(&self, py: Python<'_>, n: RowNumber) -> PyResult<()> {
         let n = usize::try_from(n.0)
-            .map_err(|_| super::errors::argument(py, format!("cannot roll back {} tokens", n.0)))?;
+            .map_err(|_| crate::python::errors::argument(py, format!("cannot roll back {} tokens", n.0)))?;
         let mut slot = self.lock(py)?;
         let outcome = match slot.guide.may_return_long() {
             true => slot.detached(py, |slot| slot.guide.rollback(n))?,

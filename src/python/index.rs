@@ -7,20 +7,22 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
-use super::cancel::{PyCancelToken, interruptible};
-use super::errors::of_kind;
-use super::guide::PyGuide;
-use super::ids::{Count, TokenIds};
-use super::source::OptionText;
-use super::vocabulary::{PyVocabulary, hex};
-use super::{build, language, limits, recipe, registry, source, store, warm};
 use crate::compile::source::Source;
 use crate::error::ErrorKind;
-use crate::frontend::regex::RegexOptions;
-use crate::frontend::schema::{Enforcement, ReportRow, SchemaOptions};
 use crate::guide::GuideOptions;
 use crate::index::Index;
 use crate::limits::Limits;
+use crate::python::convert::ids::{Count, TokenIds};
+use crate::python::convert::source::OptionText;
+use crate::python::convert::{limits, pickle_recipe, source};
+use crate::python::errors::of_kind;
+use crate::python::guide::PyGuide;
+use crate::python::runtime::cancel::{PyCancelToken, interruptible};
+use crate::python::runtime::registry;
+use crate::python::vocabulary::{PyVocabulary, hex};
+use crate::python::{build, language, store, warm_up};
+use crate::regex::RegexOptions;
+use crate::schema::{Enforcement, ReportRow, SchemaOptions};
 
 /// One row of a report: how a keyword at a place of the source is enforced, where that is not exactly.
 ///
@@ -109,7 +111,7 @@ impl PyIndex {
     /// The limit on questions about the language.
     fn max_flat_states(&self, py: Python<'_>) -> PyResult<usize> {
         let arguments = self.arguments(py)?;
-        let limits = arguments.get_item(recipe::limits_at(self.method))?;
+        let limits = arguments.get_item(pickle_recipe::limits_at(self.method))?;
         Ok(limits::from_argument(Some(&limits))?.max_flat_states)
     }
 }
@@ -174,7 +176,8 @@ impl PyIndex {
     ) -> PyResult<PyIndex> {
         let (py, dialect, flags) = (class.py(), dialect.0, flags.0);
         let (text, letters) = source::pattern(pattern, flags)?;
-        let options = RegexOptions { dialect: choose(py, "dialect", dialect, &recipe::DIALECTS)?, flags: letters };
+        let options =
+            RegexOptions { dialect: choose(py, "dialect", dialect, &pickle_recipe::DIALECTS)?, flags: letters };
         let limits = limits::from_argument(limits)?;
         let arguments = (&text, vocabulary, dialect, &options.flags, limits::to_python(limits)).into_pyobject(py)?;
         let index = compile(vocabulary, cancel, Source::Pattern { text, options }, limits)?;
@@ -226,12 +229,12 @@ impl PyIndex {
         let (whitespace, property_order) = (whitespace.0, property_order.0);
         let (on_unsupported, formats, spelling) = (on_unsupported.0, formats.0, spelling.map(|text| text.0));
         let options = SchemaOptions {
-            whitespace: recipe::whitespace(whitespace),
-            property_order: choose(py, "property_order", property_order, &recipe::ORDERS)?,
-            on_unsupported: choose(py, "on_unsupported", on_unsupported, &recipe::ON_UNSUPPORTED)?,
-            formats: choose(py, "formats", formats, &recipe::FORMATS)?,
+            whitespace: pickle_recipe::whitespace(whitespace),
+            property_order: choose(py, "property_order", property_order, &pickle_recipe::ORDERS)?,
+            on_unsupported: choose(py, "on_unsupported", on_unsupported, &pickle_recipe::ON_UNSUPPORTED)?,
+            formats: choose(py, "formats", formats, &pickle_recipe::FORMATS)?,
             documents: source::documents(documents)?,
-            spelling: spelling.map(|name| choose(py, "spelling", name, &recipe::SPELLINGS)).transpose()?,
+            spelling: spelling.map(|name| choose(py, "spelling", name, &pickle_recipe::SPELLINGS)).transpose()?,
         };
         let limits = limits::from_argument(limits)?;
         let documents = PyDict::new(py);
@@ -375,7 +378,7 @@ impl PyIndex {
         let max_states = self.max_flat_states(py)?;
         let (core, recipe) = (self.core(), self._recipe(py)?);
         let over = core.vocabulary().clone();
-        let remake = Box::new(move || recipe::compile(&recipe, &over));
+        let remake = Box::new(move || pickle_recipe::compile(&recipe, &over));
         if let Some(built) =
             build::build(py, &core, remake, threads.map(|n| n.0), max_states, progress.as_ref(), cancel)?
         {
@@ -398,7 +401,7 @@ impl PyIndex {
     /// positive number.
     #[pyo3(signature = (max_ms=5.0, background=false))]
     fn warm_up(&self, py: Python<'_>, max_ms: f64, background: bool) -> PyResult<Option<usize>> {
-        warm::warm_up(py, &self.core(), max_ms, background)
+        warm_up::warm_up(py, &self.core(), max_ms, background)
     }
 
     /// Whether ``build`` has made everything, and nothing is left for first use.
@@ -452,7 +455,7 @@ impl PyIndex {
     #[classmethod]
     fn load(class: &Bound<'_, PyType>, path: PathBuf, vocabulary: &Bound<'_, PyVocabulary>) -> PyResult<PyIndex> {
         let (core, recipe) = store::load(class.py(), &path, &vocabulary.get().core)?;
-        let method = recipe::method_of(&recipe).unwrap_or_default();
+        let method = pickle_recipe::method_of(&recipe).unwrap_or_default();
         let vocabulary = vocabulary.clone().unbind();
         let core = RwLock::new(core);
         Ok(PyIndex { core, vocabulary, method, arguments: PyOnceLock::new(), recipe: Some(recipe) })

@@ -6,9 +6,9 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::cancel::interruptible;
 use crate::error::Error;
 use crate::index::Index;
+use crate::python::runtime::cancel::interruptible;
 
 /// A source, a target, and the byte ranges (both ends included) that lead from one to the other.
 type Edge = (u32, u32, Vec<(u8, u8)>);

@@ -7,25 +7,17 @@
 // The macros of pyo3 expand to conversions that are not needed for every type.
 #![allow(clippy::useless_conversion)]
 
-mod allocator;
-mod buffer;
+mod batch;
 mod build;
-mod cancel;
+pub mod convert;
 mod errors;
-mod fork;
 mod guide;
-mod ids;
 mod index;
 mod language;
-mod limits;
-mod masks;
-mod pool;
-mod recipe;
-mod registry;
-mod source;
+pub mod runtime;
 mod store;
 mod vocabulary;
-mod warm;
+mod warm_up;
 
 use std::ffi::CString;
 
@@ -38,34 +30,37 @@ mod core_module {
     use super::*;
 
     #[pymodule_export]
-    use super::cancel::PyCancelToken;
+    use crate::python::batch::{advance_each, apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
     #[pymodule_export]
-    use super::guide::{_restore_guide, PyGuide};
+    use crate::python::convert::limits::{_restore_limits, PyLimits};
     #[pymodule_export]
-    use super::index::{PyIndex, PyReportRow};
+    use crate::python::guide::{_restore_guide, PyGuide};
     #[pymodule_export]
-    use super::language::PyAutomaton;
+    use crate::python::index::{PyIndex, PyReportRow};
     #[pymodule_export]
-    use super::limits::{_restore_limits, PyLimits};
+    use crate::python::language::PyAutomaton;
     #[pymodule_export]
-    use super::masks::{advance_each, apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
+    use crate::python::runtime::cancel::PyCancelToken;
     #[pymodule_export]
-    use super::registry::{clear_caches, get_index_cache_bytes, set_index_cache_bytes, stats};
+    use crate::python::runtime::registry::{clear_caches, get_index_cache_bytes, set_index_cache_bytes, stats};
     #[pymodule_export]
-    use super::store::{_pattern_text, _schema_text, _store_key, _verify_pack, _verify_vocabulary};
+    use crate::python::store::{_pattern_text, _schema_text, _store_key, _verify_pack, _verify_vocabulary};
     #[pymodule_export]
-    use super::vocabulary::{_load_vocabulary, _restore_vocabulary, _vocabulary_with_model, PyVocabulary};
+    use crate::python::vocabulary::{_load_vocabulary, _restore_vocabulary, _vocabulary_with_model, PyVocabulary};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        super::allocator::keep_free_pages();
-        super::fork::watch_forks(module.py())?;
-        if let Err(text) = super::pool::asked() {
-            let (name, most) = (super::pool::THREADS_VARIABLE, super::pool::MAX_THREADS);
+        crate::python::runtime::allocator::keep_free_pages();
+        crate::python::runtime::fork::watch_forks(module.py())?;
+        if let Err(text) = crate::python::runtime::thread_pool::asked() {
+            let (name, most) = (
+                crate::python::runtime::thread_pool::THREADS_VARIABLE,
+                crate::python::runtime::thread_pool::MAX_THREADS,
+            );
             let message = CString::new(format!("{name} is ignored: {text:?} is no number from 1 to {most}"))?;
             PyErr::warn(module.py(), &module.py().get_type::<PyRuntimeWarning>(), &message, 1)?;
         }
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        super::errors::register(module)
+        crate::python::errors::register(module)
     }
 }

@@ -1,6 +1,6 @@
 //! Indexes in files.
 //!
-//! A file is an index pack (see `crate::artifact`) with a recipe (see `super::recipe`). Loading one that holds tables
+//! A file is an index pack (see `crate::artifact`) with a recipe (see `crate::python::convert::pickle_recipe`). Loading one that holds tables
 //! maps them; loading one that does not compiles the recipe again. `ArtifactError` says if version, vocabulary,
 //! checksum or the index that comes out differ.
 
@@ -10,17 +10,17 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use super::cancel::interruptible;
-use super::errors::{detached, of_kind};
-use super::limits::{_restore_limits, PyLimits};
-use super::vocabulary::{PyVocabulary, hex};
-use super::{recipe, source};
 use crate::artifact::format::{FORMAT_VERSION, LIBRARY_VERSION};
 use crate::artifact::index::IndexPack;
 use crate::artifact::{Kind, Pack};
 use crate::error::{ErrorKind, Result};
-use crate::index::stored::Stored;
+use crate::index::from_artifact::Stored;
 use crate::index::{Index, report};
+use crate::python::convert::limits::{_restore_limits, PyLimits};
+use crate::python::convert::{pickle_recipe, source};
+use crate::python::errors::{detached, of_kind};
+use crate::python::runtime::cancel::interruptible;
+use crate::python::vocabulary::{PyVocabulary, hex};
 use crate::vocab::Vocabulary;
 
 fn dumps<'py>(value: &Bound<'py, PyAny>) -> PyResult<String> {
@@ -63,7 +63,7 @@ fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
     }
     let IndexPack { index: fingerprint, recipe, size, built, .. } = IndexPack::unpack(&pack)?;
     let Some((tables, report)) = built else {
-        let index = recipe::compile(&recipe, vocabulary)?;
+        let index = pickle_recipe::compile(&recipe, vocabulary)?;
         if index.fingerprint() != fingerprint {
             return Err(pack.error("is damaged: it does not make the index that it names"));
         }
@@ -72,7 +72,7 @@ fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
     if size != vocabulary.size() {
         return Err(pack.error("is damaged: its tables are for a vocabulary of another size"));
     }
-    if recipe::method_of(&recipe).is_none() {
+    if pickle_recipe::method_of(&recipe).is_none() {
         return Err(pack.error("is damaged: its recipe has no sense"));
     }
     let (again, over) = (recipe.clone(), vocabulary.clone());
@@ -81,7 +81,7 @@ fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
         fingerprint,
         tables,
         read_report: Box::new(move || report::read(&report)),
-        remake: Box::new(move || recipe::compile(&again, &over)),
+        remake: Box::new(move || pickle_recipe::compile(&again, &over)),
     });
     Ok((index, recipe))
 }
@@ -136,7 +136,7 @@ pub fn arguments<'py>(
 ) -> PyResult<(&'static str, Bound<'py, PyTuple>)> {
     let py = vocabulary.py();
     let damaged = || of_kind(py, ErrorKind::Artifact, "the recipe of the index has no sense");
-    let method = recipe::method_of(recipe).ok_or_else(damaged)?;
+    let method = pickle_recipe::method_of(recipe).ok_or_else(damaged)?;
     let value = py.import("json")?.getattr("loads")?.call1((recipe,)).map_err(|_| damaged())?;
     let [_, arguments]: [Bound<'_, PyAny>; 2] = value.extract().map_err(|_| damaged())?;
     let arguments = arguments.cast_into::<PyList>().map_err(|_| damaged())?;
@@ -144,7 +144,7 @@ pub fn arguments<'py>(
         return Err(damaged());
     }
     arguments.set_item(1, vocabulary)?;
-    let at = recipe::limits_at(method);
+    let at = pickle_recipe::limits_at(method);
     let limits = arguments.get_item(at).map_err(|_| damaged())?;
     let limits = limits.cast::<PyDict>().map_err(|_| damaged())?;
     arguments.set_item(at, Py::new(py, _restore_limits(limits).map_err(|_| damaged())?)?)?;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
-use super::errors::{detached, of_kind};
-use super::ids::{Count, TokenId, TokenIds};
-use super::registry;
-use crate::compile::cache::CompileCache;
+use crate::compile::index_cache::CompileCache;
 use crate::error::ErrorKind;
+use crate::python::convert::ids::{Count, TokenId, TokenIds};
+use crate::python::errors::{detached, of_kind};
+use crate::python::runtime::registry;
 use crate::vocab::load::{load_file, model_of_json, model_of_sentencepiece};
 use crate::vocab::{ModelParts, Vocabulary, VocabularyOptions};
 

@@ -17,21 +17,22 @@
 //! vocabulary that they were made for. How a tokenizer encodes is not part of it.
 
 pub mod load;
-pub mod model;
-mod pairs;
-mod parts;
-mod split;
+#[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
+mod tests;
+pub mod tokenizer;
 pub mod trie;
-mod unigram;
+pub(crate) mod trie_children;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::Slice;
-pub use model::{Cut, Model, Next};
-pub use parts::{ModelParts, SENTENCEPIECE, StoredModel, UNIGRAM};
-pub use trie::{Trie, TrieParts};
+use crate::util::mapped::Slice;
+pub use crate::vocab::tokenizer::model_parts::{ModelParts, SENTENCEPIECE, StoredModel, UNIGRAM};
+pub use crate::vocab::tokenizer::{Cut, Model, Next};
+pub use crate::vocab::trie::{Trie, TrieParts};
 
 /// The widest logits, in ids: sixteen times the widest known vocabulary, and 512 KiB per mask row.
 pub const MAX_SIZE: usize = 1 << 22;
@@ -429,8 +430,3 @@ fn fingerprint(bytes: &[u8], start: &[u32], eos: &[u32], special: &[u32], size: 
     numbers(&mut hasher, eos);
     *hasher.finalize().as_bytes()
 }
-
-#[cfg(test)]
-pub(crate) mod sample;
-#[cfg(test)]
-mod tests;

@@ -9,7 +9,7 @@
 //! A node may hold several ids (vocabularies do spell one text twice) or none (an inner byte).
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::Slice;
+use crate::util::mapped::Slice;
 
 /// The longest token, in bytes. Depths are stored as `u16`.
 pub const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
@@ -271,5 +271,4 @@ impl Trie {
 }
 
 #[cfg(test)]
-#[path = "trie_tests.rs"]
 mod tests;

@@ -2,8 +2,8 @@
 
 use super::twin::{PatternTwin, Spellings, difference, tried_row};
 use super::walk::{Walker, dead_end};
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::SchemaOptions;
+use interlock::regex::{Dialect, RegexOptions};
+use interlock::schema::SchemaOptions;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{PropertyOrder, SchemaOptions, Whitespace};
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Patterns to test with: chosen ones, and a generator.
 
-use interlock::random::Rng;
+use interlock::util::rng::Rng;
 
 /// Chosen patterns, in Python's syntax.
 pub const PATTERNS: &[&str] = &[

@@ -3,7 +3,8 @@
 //! Follows the documentation of `ir::rules` word by word, on parsed values, with memory for nothing. It knows nothing
 //! of key order, whitespace or escapes, which are the automaton's.
 
-use interlock::ir::{ArrayShape, Element, Exprs, INF, ObjectShape, RuleId, Rules, StringSet};
+use interlock::expr::{Exprs, INF};
+use interlock::json::rules::{ArrayShape, Element, ObjectShape, RuleId, Rules, StringSet};
 use serde_json::Value;
 
 /// Whether `v` satisfies the root.

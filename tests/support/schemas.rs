@@ -1,6 +1,6 @@
 //! JSON Schemas to test with: some chosen for a part of the engine, and a generator.
 
-use interlock::random::Rng;
+use interlock::util::rng::Rng;
 use serde_json::{Value, json};
 
 /// Chosen schemas.

@@ -4,8 +4,8 @@
 //! shares neither automaton nor masks with a guide. For a JSON document it asks a fork of the guide to take each token
 //! and to take it back, which shares the frames with the masks but none of the code that puts a mask together.
 
-use interlock::frontend::regex::{RegexOptions, lower_full};
-use interlock::ir::{ExprId, Exprs};
+use interlock::expr::{ExprId, Exprs};
+use interlock::regex::{RegexOptions, lower_full};
 use interlock::{Guide, Limits, Vocabulary};
 
 /// States that the twin explores to decide whether an expression accepts anything.

@@ -1,6 +1,6 @@
 //! A vocabulary of some three thousand tokens that crosses structure in every way that real ones do.
 
-use interlock::random::Rng;
+use interlock::util::rng::Rng;
 use interlock::{Vocabulary, VocabularyOptions};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Walks under a mask: at random, or along a text cut into tokens at random.
 
-use interlock::random::Rng;
+use interlock::util::rng::Rng;
 use interlock::{Guide, Vocabulary};
 
 use super::twin::{difference, tried_row};

@@ -2,9 +2,10 @@
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use interlock::artifact::{Kind, Pack};
-use interlock::index::{prepare, tables::Tables};
+use interlock::index::prepare;
+use interlock::mask::vocab_tables::Tables;
 use interlock::{Vocabulary, VocabularyOptions};
-use interlock_benches::sources::{self, LARGE_GROUPS};
+use interlock_benches::sources::{LARGE_GROUPS, self};
 use interlock_benches::vocabulary::synthetic;
 
 fn compiling(c: &mut Criterion) {

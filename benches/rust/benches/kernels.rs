@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use interlock::mask_kernels::{LogitRow, NEG_INFINITY_F16, apply_row};
-use interlock::random::Rng;
+use interlock::util::rng::Rng;
 
 const COLUMNS: usize = 128_256;
 

@@ -2,8 +2,8 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use interlock::Guide;
-use interlock::index::tables::Tables;
-use interlock_benches::sources::{self, LARGE_GROUPS};
+use interlock::mask::vocab_tables::Tables;
+use interlock_benches::sources::{LARGE_GROUPS, self};
 use interlock_benches::vocabulary::synthetic;
 use interlock_benches::walk::{Cutter, guide, masks};
 use std::hint::black_box;

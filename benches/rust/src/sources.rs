@@ -1,7 +1,7 @@
 //! The sources that are measured, each with a text that it accepts.
 
-use interlock::frontend::regex::{Dialect, RegexOptions};
-use interlock::frontend::schema::SchemaOptions;
+use interlock::regex::{Dialect, RegexOptions};
+use interlock::schema::SchemaOptions;
 use interlock::{Index, Limits, Vocabulary};
 use std::fmt::Write;
 use std::sync::Arc;

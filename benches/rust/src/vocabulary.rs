@@ -4,7 +4,7 @@
 //! three digits, runs of blanks, and words of one to five syllables as merges leave them: with and without a blank in
 //! front, in capitals, and now and then with punctuation behind.
 
-use interlock::random::Rng;
+use interlock::util::rng::Rng;
 use interlock::{Vocabulary, VocabularyOptions};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ mod validate;
 use std::sync::{Arc, OnceLock};
 
 use generate::Bytes;
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{PropertyOrder, SchemaOptions, Whitespace};
 use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use libfuzzer_sys::fuzz_target;
 

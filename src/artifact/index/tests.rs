@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::error::Error;
-use crate::frontend::schema::{SchemaOptions, Whitespace};
-use crate::index::stored::Stored;
+use crate::index::from_artifact::Stored;
+use crate::schema::{SchemaOptions, Whitespace};
 use crate::vocab::{Vocabulary, VocabularyOptions};
 use crate::{GuideOptions, Limits};
 

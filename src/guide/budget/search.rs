@@ -7,8 +7,8 @@
 //! tokens. It ends after so much work, which is little where few positions are near, as they are where budgets are
 //! small; then it says that it does not know.
 
-use super::speller::Speller;
-use crate::automaton::lexeme::{CLOSED, Lexeme, StateId};
+use crate::guide::budget::fewest_tokens::Speller;
+use crate::lexeme::{CLOSED, Lexeme, StateId};
 
 /// Nodes of the trie that are looked at.
 pub(super) const MAX_LOOKED: usize = 2_000_000;

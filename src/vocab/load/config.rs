@@ -5,10 +5,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::json::{bool_field, object, str_field};
-use super::{MAX_SIZE, malformed};
 use crate::error::{Error, Result};
-use crate::pages::open_file;
+use crate::util::mapped::open_file;
+use crate::vocab::MAX_SIZE;
+use crate::vocab::load::json::{bool_field, object, str_field};
+use crate::vocab::load::malformed;
 
 /// The largest configuration file that is read, in bytes.
 const MAX_CONFIG_BYTES: u64 = 64 << 20;

@@ -8,9 +8,9 @@
 
 use serde_json::{Map, Value};
 
-use super::json::{list_field, object_field, str_field, u64_field};
-use super::{byte_level, malformed, unsupported};
 use crate::error::Result;
+use crate::vocab::load::json::{list_field, object_field, str_field, u64_field};
+use crate::vocab::load::{byte_level, malformed, unsupported};
 
 /// One step that looks at one token alone.
 enum Step {

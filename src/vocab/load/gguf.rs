@@ -12,10 +12,11 @@
 
 use std::io::Read;
 
-use super::decoder::fallback_byte;
-use super::sentencepiece::spaced;
-use super::{MAX_SIZE, Table, byte_level, malformed, unsupported};
 use crate::error::Result;
+use crate::vocab::MAX_SIZE;
+use crate::vocab::load::decoder::fallback_byte;
+use crate::vocab::load::sentencepiece::spaced;
+use crate::vocab::load::{Table, byte_level, malformed, unsupported};
 
 /// The first bytes of a GGUF file.
 pub(super) const MAGIC: &[u8] = b"GGUF";

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::decoder::Decoder;
-use super::json::{bool_field, list_field, object_field, str_field, u64_field};
-use super::{Table, malformed, normalizer, unsupported};
 use crate::error::Result;
+use crate::vocab::load::decoder::Decoder;
+use crate::vocab::load::json::{bool_field, list_field, object_field, str_field, u64_field};
+use crate::vocab::load::{Table, malformed, normalizer, unsupported};
 
 /// Reads the document of a tokenizer.json.
 pub(super) fn read(document: &Map<String, Value>) -> Result<Table> {
@@ -21,7 +21,7 @@ pub(super) fn read(document: &Map<String, Value>) -> Result<Table> {
     };
     let decoder = Decoder::parse(document.get("decoder"))?;
     let listed = listed_tokens(model)?;
-    let mut table = Table { model: super::merges::read(document), ..Table::default() };
+    let mut table = Table { model: crate::vocab::load::merges::read(document), ..Table::default() };
     let mut seen = vec![];
     for &(text, id) in &listed {
         let id = table.set(id, decoder.decode(text))? as usize;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::malformed;
 use crate::error::{Error, Result};
+use crate::vocab::load::malformed;
 
 /// The object that `data` holds.
 pub(super) fn object(data: &[u8]) -> Result<Map<String, Value>> {

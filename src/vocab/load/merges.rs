@@ -9,8 +9,8 @@
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
-use super::byte_level::bytes_of;
-use crate::vocab::split::GPT2;
+use crate::vocab::load::byte_level::bytes_of;
+use crate::vocab::tokenizer::pretokenize::GPT2;
 use crate::vocab::{ModelParts, SENTENCEPIECE, UNIGRAM};
 
 fn kind(of: &Value) -> Option<&str> {

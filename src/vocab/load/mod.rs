@@ -35,6 +35,8 @@ mod merges;
 mod normalizer;
 mod sentencepiece;
 mod tekken;
+#[cfg(test)]
+mod tests;
 mod tiktoken;
 
 use std::collections::BTreeSet;
@@ -42,10 +44,10 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{MAX_SIZE, ModelParts, Vocabulary, VocabularyOptions};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::open_file;
-use config::Config;
+use crate::util::mapped::open_file;
+use crate::vocab::load::config::Config;
+use crate::vocab::{MAX_SIZE, ModelParts, Vocabulary, VocabularyOptions};
 
 /// The largest tokenizer file that is read, in bytes; the largest known one has 35 MB. Of a GGUF file only the head
 /// is read, so its size does not matter.
@@ -228,6 +230,3 @@ fn parse(data: &[u8]) -> Result<Table> {
         "not a tokenizer file of a known format (tokenizer.json, tekken.json, tiktoken ranks, SentencePiece, GGUF)",
     ))
 }
-
-#[cfg(test)]
-mod tests;

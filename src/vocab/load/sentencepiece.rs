@@ -5,9 +5,9 @@
 //! say how a model encodes, see [`model`]. A space is written `▁` (U+2581) in every piece, and a piece of type byte is
 //! `<0xNN>`.
 
-use super::decoder::fallback_byte;
-use super::{Table, malformed, unsupported};
 use crate::error::Result;
+use crate::vocab::load::decoder::fallback_byte;
+use crate::vocab::load::{Table, malformed, unsupported};
 use crate::vocab::{ModelParts, SENTENCEPIECE, UNIGRAM};
 
 /// The field numbers of `sentencepiece_model.proto` that are read.

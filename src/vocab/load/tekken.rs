@@ -8,10 +8,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::json::{list_field, object_field, str_field, u64_field};
-use super::{MAX_SIZE, Table, malformed};
 use crate::error::Result;
-use crate::vocab::ModelParts;
+use crate::vocab::load::json::{list_field, object_field, str_field, u64_field};
+use crate::vocab::load::{Table, malformed};
+use crate::vocab::{MAX_SIZE, ModelParts};
 
 /// The special tokens of files that do not list theirs, in order of id.
 const EARLY_NAMES: [&str; 20] = [

@@ -6,8 +6,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{MAX_SIZE, Table, malformed};
 use crate::error::Result;
+use crate::vocab::MAX_SIZE;
+use crate::vocab::load::{Table, malformed};
 
 /// Bytes and rank of one line.
 fn entry(line: &[u8]) -> Option<(Vec<u8>, u64)> {

@@ -5,11 +5,11 @@
 //! asserted. Run alone, the binary only checks the answers.
 
 use interlock::artifact::{Kind, Pack};
-use interlock::frontend::schema::{PropertyOrder, SchemaOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions};
 use interlock::index::prepare;
 use interlock::mask_kernels::{LogitRow, NEG_INFINITY_F16, apply_row};
 use interlock::{Guide, Index, Limits, Vocabulary};
-use interlock_benches::sources::{self, LARGE_GROUPS};
+use interlock_benches::sources::{LARGE_GROUPS, self};
 use interlock_benches::vocabulary::synthetic;
 use interlock_benches::walk::{Cutter, guide, masks};
 use std::hint::black_box;

@@ -1,0 +1,286 @@
+//! Source and vocabulary to index: the only file that knows all stages.
+//!
+//! [`source`] says what an index is compiled from, and [`index_cache`] keeps what was compiled lately.
+
+pub mod index_cache;
+pub mod json_program;
+pub mod source;
+
+use std::sync::Arc;
+
+use crate::compile::json_program::{Layout, compile};
+use crate::compile::source::{name_of_choices, name_of_pattern, name_of_schema};
+use crate::error::{Error, ErrorKind, Result};
+use crate::expr::{ByteSet, ExprId, Exprs};
+use crate::guide::GuideOptions;
+use crate::index::token_liveness::{Explored, TokenLive};
+use crate::index::{Engine, Index, Inner, Shared};
+use crate::json::rules::Rules;
+use crate::json::whitespace;
+use crate::lexeme::Kind;
+use crate::limits::Limits;
+use crate::mask::eager;
+use crate::mask::vocab_tables::{MaskedLexeme, Role, Tables};
+use crate::pushdown::json::program::Blanks;
+use crate::regex::{Dialect, RegexOptions, lower_full};
+use crate::schema::{
+    Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, option_rows, parse_schema,
+    standard,
+};
+use crate::util::cancel::limited;
+use crate::vocab::Vocabulary;
+
+/// The longest run of whitespace between two JSON tokens: an indentation of thirty levels of two spaces fits. Longer
+/// runs are how models idle until they run out of tokens.
+pub const MAX_BLANKS: u16 = 64;
+
+/// Builds what all indexes over a vocabulary share, so that the first of them need not: what
+/// [`index::prepare`](crate::index::prepare) builds, and the scalars that most schemas have.
+///
+/// # Errors
+/// Those of the vocabulary's tables.
+pub fn prepare(vocabulary: &Vocabulary) -> Result<()> {
+    crate::index::prepare(vocabulary)?;
+    let tables = Tables::of(vocabulary)?;
+    let (mut exprs, scalars) = standard()?;
+    for e in scalars {
+        tables.lexeme(&mut exprs, e, Kind::Raw, Role::Value, &Limits::default())?;
+    }
+    Ok(())
+}
+
+/// A source with a bit of everything that most schemas have.
+const REHEARSED: &str = r##"{"type":"object","properties":{"name":{"type":"string"},"size":{"type":"integer","minimum":0},
+"rate":{"type":["number","null"]},"on":{"type":"boolean"},"kind":{"enum":["a","b"]},"short":{"type":"string","maxLength":20},
+"list":{"type":"array","items":{"$ref":"#/$defs/item"}}},"required":["name"],"$defs":{"item":{"type":"object","properties":
+{"id":{"type":"string"}},"additionalProperties":false}}}"##;
+
+/// Compiles and walks one small schema. The first compile of a process otherwise waits for pages of code and memory,
+/// and for what is made once for all, which takes longer than itself. A millisecond or two; that a vocabulary cannot
+/// spell the schema does not matter.
+pub fn rehearse(vocabulary: &Arc<Vocabulary>) {
+    for property_order in [PropertyOrder::Any, PropertyOrder::Schema] {
+        let options = SchemaOptions { property_order, ..SchemaOptions::default() };
+        let Ok(index) = Index::from_json_schema(REHEARSED, vocabulary, &options, &Limits::default()) else { return };
+        let Ok(mut guide) = index.guide(&GuideOptions::default()) else { return };
+        let mut row = vec![0; vocabulary.words()];
+        for byte in br#"{"name": "x", "list": [{"id": "y"}], "size": 1}"# {
+            guide.fill_mask(&mut row);
+            let single = vocabulary.trie().child(0, *byte).and_then(|n| vocabulary.trie().tokens(n).first().copied());
+            if !single.is_some_and(|token| guide.try_advance(token)) {
+                break;
+            }
+        }
+    }
+}
+
+impl Index {
+    /// Every text that `pattern` matches as a whole. Of a short one, masks near its start that would take long are made
+    /// as well.
+    ///
+    /// # Errors
+    /// `Pattern` for bad syntax and `Unsupported` for what is not regular, both with the offset; `Unsatisfiable` if
+    /// nothing matches; `Limit`.
+    pub fn from_regex(
+        pattern: &str,
+        vocabulary: &Arc<Vocabulary>,
+        options: &RegexOptions,
+        limits: &Limits,
+    ) -> Result<Index> {
+        let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits))?;
+        if let (Engine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
+            eager::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
+        }
+        Ok(index)
+    }
+
+    fn pattern(pattern: &str, vocabulary: &Arc<Vocabulary>, options: &RegexOptions, limits: &Limits) -> Result<Index> {
+        if pattern.len() > limits.max_source_bytes {
+            return Err(Error::limit("source bytes", limits.max_source_bytes as u64, pattern.len() as u64)
+                .of("max_source_bytes"));
+        }
+        let mut exprs = Exprs::new(limits.max_expr_nodes);
+        let expr = lower_full(&mut exprs, pattern, options, limits)?;
+        Index::from_expr(&mut exprs, expr, &name_of_pattern(pattern, options), vocabulary, limits)
+    }
+
+    /// One of `choices`, exactly.
+    ///
+    /// # Errors
+    /// `Unsatisfiable` without choices, `Limit` for more text than the limits allow.
+    pub fn from_choices(choices: &[String], vocabulary: &Arc<Vocabulary>, limits: &Limits) -> Result<Index> {
+        let total: usize = choices.iter().map(|c| c.len()).sum();
+        if total > limits.max_source_bytes {
+            return Err(
+                Error::limit("source bytes", limits.max_source_bytes as u64, total as u64).of("max_source_bytes")
+            );
+        }
+        let mut exprs = Exprs::new(limits.max_expr_nodes);
+        let expr = exprs.choice(choices);
+        Index::from_expr(&mut exprs, expr, &name_of_choices(choices), vocabulary, limits)
+    }
+
+    /// Everything that `expr` accepts. `source` is what the index's fingerprint names.
+    pub(crate) fn from_expr(
+        exprs: &mut Exprs,
+        expr: ExprId,
+        source: &str,
+        vocabulary: &Arc<Vocabulary>,
+        limits: &Limits,
+    ) -> Result<Index> {
+        exprs.check()?;
+        let tables = Tables::of(vocabulary)?;
+        let lexeme = tables
+            .lexeme(exprs, expr, Kind::Raw, Role::Whole, limits)?
+            .ok_or_else(|| Error::new(ErrorKind::Unsatisfiable, "the pattern accepts nothing").at_offset(0))?;
+        let live = token_live(exprs, expr, &lexeme, &tables, vocabulary, limits)?;
+        let engine = Engine::Pattern(lexeme);
+        Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source.to_owned(), limits))
+    }
+
+    /// Every document that a JSON Schema accepts, written as the options say. Of short schemas a few masks of strings
+    /// that would take long are made as well.
+    ///
+    /// # Errors
+    /// `Schema` for what is not a schema, `Unsupported` for a keyword that cannot be enforced, `Unsatisfiable` if no
+    /// document is valid, all with the place; `Limit`.
+    pub fn from_json_schema(
+        text: &str,
+        vocabulary: &Arc<Vocabulary>,
+        options: &SchemaOptions,
+        limits: &Limits,
+    ) -> Result<Index> {
+        let index = limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits))?;
+        if let Engine::Document { lexemes, .. } = &index.0.engine {
+            eager::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
+        }
+        Ok(index)
+    }
+
+    fn schema(text: &str, vocabulary: &Arc<Vocabulary>, options: &SchemaOptions, limits: &Limits) -> Result<Index> {
+        let (model, mut report) = parse_schema(text, options, limits)?;
+        let tables = Tables::of(vocabulary)?;
+        let mut gaps = gaps(options, limits)?;
+        let rules = match &tables.spelling {
+            None => lower(&model, options, limits, &mut report)?,
+            Some(spelling) => {
+                let alphabet = spelling.alphabet(&mut gaps);
+                let before = report.clone();
+                let (rules, narrowed) = match lower_within(&model, options, limits, &mut report, Some(&alphabet)) {
+                    Err(e) if e.kind() == ErrorKind::Unsatisfiable => {
+                        // The schema's own contradictions come first; what is left is the vocabulary's doing.
+                        lower(&model, options, limits, &mut before.clone())?;
+                        let message =
+                            format!("no document that satisfies the schema can be spelled: {}", spelling.missing());
+                        return Err(Error::new(e.kind(), message).at(e.place().clone()));
+                    }
+                    other => other?,
+                };
+                if narrowed || spelling.refuses_any() {
+                    report.push(ReportRow {
+                        pointer: String::new(),
+                        keyword: String::new(),
+                        enforcement: Enforcement::Narrower,
+                        reason: format!("{}; what only such tokens could complete is not written", spelling.missing()),
+                    });
+                }
+                rules
+            }
+        };
+        report.extend(option_rows(&rules, options, MAX_BLANKS));
+        let source = name_of_schema(text, options);
+        Index::from_spelled(rules, gaps, source, report, options, (vocabulary, tables), limits)
+    }
+
+    /// What `rules` describe.
+    ///
+    /// # Errors
+    /// `Vocabulary` if bytes that JSON documents contain are no tokens of their own: only a schema can be narrowed to
+    /// such a vocabulary. `Unsupported`, `Limit`.
+    pub fn from_rules(
+        rules: Rules,
+        source: &str,
+        report: Vec<ReportRow>,
+        options: &SchemaOptions,
+        vocabulary: &Arc<Vocabulary>,
+        limits: &Limits,
+    ) -> Result<Index> {
+        let tables = Tables::of(vocabulary)?;
+        if let Some(spelling) = &tables.spelling {
+            return Err(Error::new(ErrorKind::Vocabulary, spelling.missing()));
+        }
+        let gaps = gaps(options, limits)?;
+        Index::from_spelled(rules, gaps, source.to_owned(), report, options, (vocabulary, tables), limits)
+    }
+
+    fn from_spelled(
+        mut rules: Rules,
+        gaps: [Blanks; 3],
+        source: String,
+        report: Vec<ReportRow>,
+        options: &SchemaOptions,
+        (vocabulary, tables): (&Arc<Vocabulary>, Arc<Tables>),
+        limits: &Limits,
+    ) -> Result<Index> {
+        rules.exprs.check()?;
+        let layout =
+            Layout { gaps, any_order: options.property_order == PropertyOrder::Any, plain_names: options.is_plain() };
+        let (program, lexemes) = compile(&mut rules, layout, &tables, limits)?;
+        let engine = Engine::Document { program: Box::new(program), lexemes };
+        Ok(Index::new(vocabulary, tables, engine, None, report, source, limits))
+    }
+
+    fn new(
+        vocabulary: &Arc<Vocabulary>,
+        tables: Arc<Tables>,
+        engine: Engine,
+        live: Option<Box<TokenLive>>,
+        report: Vec<ReportRow>,
+        source: String,
+        limits: &Limits,
+    ) -> Index {
+        let inner = Inner::new(vocabulary.clone(), tables, engine, Arc::new(source), limits.max_state_bytes);
+        Index(Shared::Compiled(Arc::new(Inner { live, report, ..inner })))
+    }
+}
+
+/// The whitespace that the options allow, by gap.
+fn gaps(options: &SchemaOptions, limits: &Limits) -> Result<[Blanks; 3]> {
+    Ok(match &options.whitespace {
+        Whitespace::Flexible => [Blanks::none(), Blanks::up_to(MAX_BLANKS), Blanks::up_to(MAX_BLANKS)],
+        Whitespace::Compact => [Blanks::none(), Blanks::none(), Blanks::none()],
+        Whitespace::Spaced => [Blanks::none(), Blanks::none(), Blanks::one_space()],
+        Whitespace::Pattern(p) => {
+            let mut x = Exprs::new(limits.max_expr_nodes);
+            let regex = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
+            let e = lower_full(&mut x, p, &regex, limits)?;
+            let b = whitespace::gap(&mut x, e, limits)?;
+            [Blanks::none(), b.clone(), b]
+        }
+    })
+}
+
+/// The states of a pattern from which no tokens lead to its end, where the vocabulary makes some. Costs nothing where
+/// every byte is a token, and one look at the expression where every byte that the pattern uses is.
+fn token_live(
+    exprs: &Exprs,
+    expr: ExprId,
+    masked: &MaskedLexeme,
+    tables: &Tables,
+    vocabulary: &Vocabulary,
+    limits: &Limits,
+) -> Result<Option<Box<TokenLive>>> {
+    let all = |used: &ByteSet| used.iter().zip(&tables.single).all(|(&used, &single)| single || !used);
+    if all(&[true; 256]) || all(&exprs.used_bytes(expr)) {
+        return Ok(None);
+    }
+    match TokenLive::explore(&masked.lexeme, vocabulary.trie(), &tables.single, limits)? {
+        Explored::All => Ok(None),
+        Explored::Some(live) => Ok(Some(live)),
+        Explored::Nothing => {
+            let message = "the vocabulary cannot spell anything that the pattern matches: no sequence of its tokens does, \
+                           and it lacks tokens of single bytes";
+            Err(Error::new(ErrorKind::Unsatisfiable, message).at_offset(0))
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! How short the members of an expression may be, and how long.
+//!
+//! A search for the nearest end of a lexeme goes straight there if it knows how much is missing at least. Structure
+//! tells exactly that but for intersections, complements and recursion, where it tells a bound. How long members may be
+//! says which tokens are too long for a state.
+
+use rustc_hash::FxHashMap;
+
+use crate::expr::analysis::postorder::{Todo, fill};
+use crate::expr::{Expr, ExprId, Exprs, INF};
+
+/// Memo of [`least`], or of [`most`].
+pub type LeastTable = FxHashMap<ExprId, u32>;
+
+/// No member of `e` has fewer bytes; `u32::MAX` where it has no member, or all are immensely long.
+pub fn least(x: &Exprs, table: &mut LeastTable, e: ExprId) -> u32 {
+    let parts = |e, todo: &mut Todo| match x.get(e) {
+        Expr::Step { nullable: false, edges } => todo.ask(edges.iter().map(|e| e.to)),
+        Expr::Cat(a, b) => todo.ask([*a, *b]),
+        Expr::Alt(v) | Expr::And(v) => todo.ask(v.iter().copied()),
+        Expr::Rep { body, min: 1.., .. } => todo.ask([*body]),
+        _ => {}
+    };
+    let bytes = |e, table: &LeastTable| {
+        let of = |e: &ExprId| table.get(e).copied().unwrap_or(0);
+        match x.get(e) {
+            Expr::Never => u32::MAX,
+            Expr::Step { nullable: false, edges } => {
+                edges.iter().map(|e| of(&e.to).saturating_add(1)).min().unwrap_or(u32::MAX)
+            }
+            Expr::Cat(a, b) => of(a).saturating_add(of(b)),
+            Expr::Alt(v) => v.iter().map(of).min().unwrap_or(u32::MAX),
+            Expr::And(v) => v.iter().map(of).max().unwrap_or(0),
+            Expr::Rep { body, min: min @ 1.., .. } => of(body).saturating_mul(*min),
+            _ => 0,
+        }
+    };
+    fill(table, e, parts, bytes);
+    table.get(&e).copied().unwrap_or(0)
+}
+
+/// No member of `e` has more code points; [`INF`] where that is not known. A code point is counted at its first byte.
+pub fn most(x: &Exprs, table: &mut LeastTable, e: ExprId) -> u32 {
+    let parts = |e, todo: &mut Todo| match x.get(e) {
+        Expr::Step { edges, .. } => todo.ask(edges.iter().map(|e| e.to)),
+        Expr::Cat(a, b) => todo.ask([*a, *b]),
+        Expr::Alt(v) | Expr::And(v) => todo.ask(v.iter().copied()),
+        Expr::Rep { body, max, .. } if *max < INF => todo.ask([*body]),
+        _ => {}
+    };
+    let chars = |e, table: &LeastTable| {
+        let of = |e: &ExprId| table.get(e).copied().unwrap_or(INF);
+        match x.get(e) {
+            Expr::Never | Expr::Eps => 0,
+            Expr::Step { edges, .. } => {
+                let begins = |lo: u8, hi: u8| u32::from(lo < 0x80 || hi >= 0xC0);
+                edges.iter().map(|e| of(&e.to).saturating_add(begins(e.lo, e.hi))).max().unwrap_or(0)
+            }
+            Expr::Cat(a, b) => of(a).saturating_add(of(b)),
+            Expr::Alt(v) => v.iter().map(of).max().unwrap_or(0),
+            Expr::And(v) => v.iter().map(of).min().unwrap_or(INF),
+            Expr::Rep { body, max, .. } if *max < INF => of(body).saturating_mul(*max),
+            _ => INF,
+        }
+    };
+    fill(table, e, parts, chars);
+    table.get(&e).copied().unwrap_or(INF)
+}

@@ -1,0 +1,386 @@
+//! What may pass a state whatever it is: strings over some set of characters, up to some length.
+//!
+//! A mask asks which tokens a state lets through. Most states that let many through do so for a simple reason: a
+//! repetition of a class stands in front of them (`[a-z0-9-]{1,63}`, `\S+`), or anything at all may come before what is
+//! looked for (a pattern without `^`). Then whole subtrees of the vocabulary's trie need not be walked: the characters
+//! below a node are known ([`Groups`]), and where the state is [`Free`] in them, every token below passes. Counts need
+//! not be counted either, so the states of a long repetition are not made for the sake of a mask.
+//!
+//! The answer is read off the expression. It is a lower bound: bytes outside of the set, or strings that are longer,
+//! may pass as well. What it says is exact because an expression without intersection and complement accepts nothing
+//! only if it *is* `NEVER`, so what follows a repetition does not matter. Intersections are looked into where nothing
+//! that they derive to is dead, or where only finitely many texts are taken from something that goes on for ever.
+//!
+//! Free strings are meant as far as they are text: whether a string of free bytes is (the beginning of) well-formed
+//! UTF-8 is not asked here, but by whoever knows which tokens are. That all members of a lexeme are text is checked
+//! once for each (`wellformed`).
+
+#[cfg(test)]
+mod tests;
+
+use rustc_hash::FxHashMap;
+
+use crate::expr::analysis::byte_lengths::{LeastTable, least};
+use crate::expr::analysis::char_groups::{ALL, CONTROLS, Groups, group_of, plain_bytes, specials_of};
+use crate::expr::analysis::char_lengths::{LengthTable, lengths};
+use crate::expr::analysis::slice_class::{Class, class, groups_to};
+use crate::expr::{Edge, Expr, ExprId, Exprs, INF};
+
+/// Strings that may pass: over characters of `groups`, up to `len` characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Free {
+    /// The characters.
+    pub groups: Groups,
+    /// The most characters; [`INF`] for any number.
+    pub len: u32,
+}
+
+impl Free {
+    /// Nothing is known to pass.
+    pub const NONE: Free = Free { groups: 0, len: 0 };
+    /// Any text.
+    pub const OPEN: Free = Free { groups: !0, len: INF };
+
+    /// Whether all text may pass.
+    pub fn is_open(&self) -> bool {
+        *self == Free::OPEN
+    }
+
+    /// Whether all strings of these characters, of up to so many bytes, may pass.
+    #[inline]
+    pub fn covers(&self, groups: Groups, bytes: u32) -> bool {
+        groups & !self.groups == 0 && bytes <= self.len
+    }
+
+    /// Up to so many characters of `groups`, and what is free after as many.
+    fn after(groups: Groups, copies: u32, rest: Free) -> Free {
+        let common = groups & rest.groups;
+        let longer = Free { groups: common, len: copies.saturating_add(rest.len) };
+        let own = Free { groups, len: copies };
+        if common != 0 { own.better(longer) } else { own }
+    }
+
+    /// The one that lets more tokens pass, by a guess.
+    fn better(self, other: Free) -> Free {
+        /// Few tokens have more characters.
+        const LONG: u32 = 16;
+        let worth = |f: &Free| f.groups.count_ones() * f.len.min(LONG);
+        if worth(&other) > worth(&self) || (worth(&other) == worth(&self) && other.len > self.len) {
+            other
+        } else {
+            self
+        }
+    }
+
+    /// The same for JSON strings, whose decoded text this is about: what is not written as it is is not free there,
+    /// and control characters are not written at all, neither here nor in any text.
+    pub fn encoded(self, plain: bool) -> Free {
+        let escaped = group_of(b'"') | group_of(b'\\');
+        match self {
+            open if open.is_open() && !plain => open,
+            Free { groups, len } => {
+                let written = groups & ALL & !escaped & !CONTROLS;
+                Free { groups: if written == 0 { 0 } else { written | CONTROLS }, len }
+            }
+        }
+    }
+}
+
+/// Memo of [`free`].
+#[derive(Default)]
+pub struct FreeTable {
+    free: FxHashMap<ExprId, Free>,
+    /// Of what is repeated, and of heads.
+    classes: FxHashMap<ExprId, Option<Class>>,
+}
+
+impl FreeTable {
+    fn class(&mut self, x: &Exprs, e: ExprId) -> Option<Class> {
+        *self.classes.entry(e).or_insert_with(|| class(x, e))
+    }
+
+    /// Whether `e` has any text as a member. False where its structure does not say so.
+    pub fn takes_all(&mut self, x: &Exprs, e: ExprId) -> bool {
+        match x.get(e) {
+            Expr::Rep { body, min: 0, max: INF } => self.class(x, *body).is_some_and(|class| !class.groups & ALL == 0),
+            // What is optional in front of any text takes nothing from it.
+            Expr::Cat(a, b) => x.nullable(*a) && self.takes_all(x, *b),
+            Expr::Alt(parts) => parts.iter().any(|&part| self.takes_all(x, part)),
+            _ => false,
+        }
+    }
+}
+
+/// How deep an expression is looked into, and how many characters of a literal are.
+const DEPTH: u32 = 200;
+
+/// What is free in `e`, every derivative of which that is not `NEVER` accepts something, or which contains
+/// intersections or complements; `all_live` says that nothing that `e` derives to is dead at all.
+pub fn free(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: bool, e: ExprId) -> Free {
+    free_at(x, memo, table, all_live, e, DEPTH)
+}
+
+fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: bool, e: ExprId, depth: u32) -> Free {
+    if let Some(&known) = memo.free.get(&e) {
+        return known;
+    }
+    let Some(depth) = depth.checked_sub(1) else { return Free::NONE };
+    // What a repetition repeats, or the head of a sequence does, and how often at most.
+    let repeated = match x.get(e) {
+        Expr::Rep { body, max, .. } => Some((*body, *max)),
+        Expr::Cat(a, _) if !x.is_boolean(e) => match x.get(*a) {
+            Expr::Rep { body, max, .. } if *max < INF => Some((*body, *max)),
+            _ => Some((*a, 1)),
+        },
+        _ => None,
+    };
+    let repeated = repeated.and_then(|(body, most)| memo.class(x, body).map(|class| class.times(most)));
+    let mut of = |e: ExprId| free_at(x, memo, table, all_live, e, depth);
+    let found = match x.get(e) {
+        Expr::Step { edges, .. } => step(x, edges, &mut of),
+        // A repetition of nothing but a class; otherwise what its first copy lets pass.
+        Expr::Rep { body, .. } => match repeated {
+            Some(class) => Free { groups: class.groups, len: class.most },
+            None if x.is_boolean(e) => Free::NONE,
+            None => of(*body),
+        },
+        Expr::Cat(..) if x.is_boolean(e) => Free::NONE,
+        Expr::Cat(a, b) => {
+            let (a, b) = (*a, *b);
+            let own = of(a);
+            let first = match repeated {
+                Some(class) if own.len < INF => own.better(Free::after(class.groups, class.most, of(b))),
+                _ => own,
+            };
+            if x.nullable(a) && !first.is_open() { first.better(of(b)) } else { first }
+        }
+        Expr::Alt(parts) => {
+            let mut best = Free::NONE;
+            for &p in parts.iter() {
+                best = best.better(of(p));
+                if best.is_open() {
+                    break;
+                }
+            }
+            best
+        }
+        Expr::And(parts) => match without(x, memo, table, parts) {
+            Some(free) => free,
+            None => {
+                let (mut all, mut plain, mut finite) = (Free::OPEN, 0, true);
+                for &p in parts.iter() {
+                    if let Expr::Not(inner) = *x.get(p) {
+                        finite &= is_finite(x, table, inner);
+                    } else if x.is_boolean(p) {
+                        return Free::NONE;
+                    } else {
+                        plain += 1;
+                        let f = free_at(x, memo, table, all_live, p, depth);
+                        all = Free { groups: all.groups & f.groups, len: all.len.min(f.len) };
+                    }
+                }
+                let complements = plain < parts.len();
+                match () {
+                    // Finitely many texts taken from what goes on for ever.
+                    () if finite && all.len == INF && (plain == 1 || (plain > 1 && all_live)) => all,
+                    () if !complements && all_live => all,
+                    () => Free::NONE,
+                }
+            }
+        },
+        Expr::Never | Expr::Eps | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => Free::NONE,
+    };
+    let found = if found.groups & ALL == ALL && found.len == INF { Free::OPEN } else { found };
+    memo.free.insert(e, found);
+    found
+}
+
+/// Long strings that are certainly members: all over `groups`, if they contain a certain word over `word`.
+struct Long {
+    groups: Groups,
+    word: Groups,
+    /// No more characters make a word.
+    need: u32,
+    /// How many characters members have, fewest and most; [`INF`] for any number.
+    counts: (u32, u32),
+}
+
+/// Long strings that are members of `e`: of a repetition of a class all, of what may begin and end with any of a class
+/// those that contain what lies between.
+fn long_members(x: &Exprs, memo: &mut FreeTable, e: ExprId) -> Option<Long> {
+    let mut repeated = |e: ExprId| match x.get(e) {
+        Expr::Rep { body, max: INF, .. } => memo.class(x, *body).map(|class| class.groups),
+        _ if e == Exprs::ALL => Some(ALL),
+        _ => None,
+    };
+    match x.get(e) {
+        Expr::Alt(parts) => {
+            let found = parts.iter().filter_map(|&p| long_members(x, memo, p));
+            found.min_by_key(|l| (l.counts.1 < INF, l.groups != ALL, l.word.count_ones(), l.groups.count_zeros()))
+        }
+        Expr::Cat(first, _) if repeated(*first).is_some() => {
+            let before = repeated(*first)?;
+            let groups = |b: u8| group_of(b) | specials_of(b);
+            let (mut word, mut need, mut rest) = (0, 0u32, e);
+            let mut shortest = LeastTable::default();
+            for _ in 0..DEPTH {
+                rest = match x.get(rest) {
+                    Expr::Cat(a, _) if x.is_boolean(*a) => return None,
+                    Expr::Cat(a, b) => {
+                        if rest != e {
+                            need = need.saturating_add(least(x, &mut shortest, *a));
+                            let used = x.used_bytes(*a);
+                            word |= (0..=255).filter(|&b| used[b as usize]).fold(0, |all, b| all | groups(b));
+                        }
+                        *b
+                    }
+                    Expr::Step { nullable: false, edges } if edges.len() == 1 => {
+                        need = need.saturating_add(1);
+                        word |= (edges[0].lo..=edges[0].hi).fold(0, |all, b| all | groups(b));
+                        edges[0].to
+                    }
+                    _ => break,
+                };
+            }
+            Some(Long { groups: before & repeated(rest)?, word, need, counts: (0, INF) })
+        }
+        Expr::Rep { body, min, max } => {
+            let groups = memo.class(x, *body)?.groups;
+            Some(Long { groups, word: 0, need: 0, counts: (*min, *max) })
+        }
+        _ => repeated(e).map(|groups| Long { groups, word: 0, need: 0, counts: (0, INF) }),
+    }
+}
+
+fn is_finite(x: &Exprs, table: &mut LengthTable, e: ExprId) -> bool {
+    !x.is_boolean(e) && e != Exprs::ALL && lengths(x, table, e).is_some_and(|l| l.last().is_none_or(|r| r.1 < INF))
+}
+
+/// The characters of which any string may pass an intersection, whatever its complements say: where all that is not
+/// complemented accepts long strings over some set, a text remains that none of the complemented has as a member.
+/// That holds of strings without a byte that all members contain, of strings with a byte that none contains, and of
+/// strings that are long enough where members are not. Where a part bounds the number of characters, what is needed for
+/// such a text is left room for.
+fn without(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, parts: &[ExprId]) -> Option<Free> {
+    let is_not = |p: &&ExprId| matches!(x.get(**p), Expr::Not(_));
+    let (mut all, mut word) = (ALL, 0);
+    let (mut need, mut counts) = (0u32, (0, INF));
+    for &p in parts.iter().filter(|p| !is_not(p)) {
+        let long = long_members(x, memo, p)?;
+        all &= long.groups;
+        word |= long.word;
+        need = need.saturating_add(long.need);
+        counts = (long.counts.0.max(counts.0), long.counts.1.min(counts.1));
+    }
+    let mut lacking: Vec<Groups> = Vec::new();
+    for &p in parts {
+        let Expr::Not(inner) = *x.get(p) else { continue };
+        let one = [inner];
+        let taken = match x.get(inner) {
+            Expr::Alt(parts) => parts,
+            _ => &one[..],
+        };
+        for &q in taken {
+            if is_finite(x, table, q) {
+                if counts.1 < INF {
+                    return None;
+                }
+                continue;
+            }
+            // Nothing is lost by a byte that no member has, as long as it stays.
+            let used = x.used_bytes(q);
+            let unused = plain_bytes(ALL).chain(*b"\t\n\r").filter(|&b| !used[b as usize]);
+            let unused = unused.fold(0, |all, b| all | group_of(b));
+            if unused & all != 0 {
+                lacking.push(unused);
+                continue;
+            }
+            let needed = required(x, q, DEPTH);
+            if needed & !all != 0 {
+                continue;
+            }
+            let one = rarest(needed & all & !word).map(|(b, _)| group_of(b));
+            all &= !one.or_else(|| one_of(x, q, all & !word, DEPTH).map(|found| found.0))?;
+        }
+    }
+    let whole = all != 0 && word & !all == 0 && lacking.iter().all(|unused| unused & all != 0);
+    let len = if counts.1 == INF { INF } else { counts.1.saturating_sub(need.saturating_add(lacking.len() as u32)) };
+    (whole && len > 0 && counts.0 <= counts.1).then_some(Free { groups: all, len })
+}
+
+/// Letters by how many tokens lack them.
+const COMMON: [u8; 26] = *b"etaoinsrhlducmfpgwybvkxjqz";
+
+/// The byte of a set that most tokens lack, and by how much: less is rarer.
+fn rarest(groups: Groups) -> Option<(u8, u32)> {
+    let common = |b: u8| COMMON.iter().position(|&c| c == b).map_or(0, |p| 26 - p as u32);
+    plain_bytes(groups).map(|b| (b, common(b))).min_by_key(|found| found.1)
+}
+
+/// Bytes of a set of which every member of `e` contains one, and how common they are together. `None` where none are
+/// found, or more than a few.
+fn one_of(x: &Exprs, e: ExprId, among: Groups, depth: u32) -> Option<(Groups, u32)> {
+    /// Bytes at most: what lacks all of them should be most of what there is.
+    const MOST: u32 = 4;
+    let depth = depth.checked_sub(1)?;
+    let of = |e: ExprId| one_of(x, e, among, depth);
+    let rarer = |a: Option<(Groups, u32)>, b: Option<(Groups, u32)>| match (a, b) {
+        (Some(a), Some(b)) => Some(if b.1 < a.1 { b } else { a }),
+        (a, b) => a.or(b),
+    };
+    let all = |a: (Groups, u32), b: Option<(Groups, u32)>| {
+        let b = b?;
+        let groups = a.0 | b.0;
+        (groups.count_ones() <= MOST).then_some((groups, a.1 + b.1))
+    };
+    match x.get(e) {
+        Expr::Step { nullable: false, edges } => edges.iter().try_fold((0, 0), |found, edge| {
+            let own = if edge.lo == edge.hi { rarest(group_of(edge.lo) & among) } else { None };
+            let own = own.map(|(b, common)| (group_of(b), common + 1));
+            all(found, rarer(own, of(edge.to)))
+        }),
+        Expr::Cat(a, b) => rarer(of(*a), of(*b)),
+        Expr::Alt(parts) => parts.iter().try_fold((0, 0), |found, &p| all(found, of(p))),
+        Expr::And(parts) => parts.iter().fold(None, |found, &p| rarer(found, of(p))),
+        Expr::Rep { body, min: 1.., .. } => of(*body),
+        _ => None,
+    }
+}
+
+/// Bytes of ASCII that every member of `e` contains; some of them.
+fn required(x: &Exprs, e: ExprId, depth: u32) -> Groups {
+    let Some(depth) = depth.checked_sub(1) else { return 0 };
+    let of = |e: ExprId| required(x, e, depth);
+    match x.get(e) {
+        Expr::Never => ALL,
+        Expr::Step { nullable: false, edges } => edges.iter().fold(ALL, |all, edge| {
+            let own = if edge.lo == edge.hi && (0x20..0x7F).contains(&edge.lo) { group_of(edge.lo) } else { 0 };
+            if all == 0 { 0 } else { all & (own | of(edge.to)) }
+        }),
+        Expr::Cat(a, b) => of(*a) | of(*b),
+        Expr::Alt(parts) => parts.iter().fold(ALL, |all, &p| if all == 0 { 0 } else { all & of(p) }),
+        Expr::And(parts) => parts.iter().fold(0, |all, &p| all | of(p)),
+        Expr::Rep { body, min: 1.., .. } => of(*body),
+        _ => 0,
+    }
+}
+
+/// What is free in a choice by one byte: the characters that lead to the target that most of them do, and what is free
+/// there.
+fn step(x: &Exprs, edges: &[Edge], of: &mut impl FnMut(ExprId) -> Free) -> Free {
+    let mut best: Option<(u32, ExprId)> = None;
+    for e in edges.iter().filter(|e| e.hi < 0x80) {
+        let width: u32 = edges.iter().filter(|o| o.to == e.to).map(|o| u32::from(o.hi - o.lo) + 1).sum();
+        if best.is_none_or(|b| width > b.0) {
+            best = Some((width, e.to));
+        }
+    }
+    // A single character lets hardly a token pass, and behind it stands the rest of a word, character by character.
+    let Some((_, target)) = best.filter(|b| b.0 > 1 && !x.is_boolean(b.1)) else { return Free::NONE };
+    let groups = groups_to(x, edges, target);
+    match groups {
+        0 => Free::NONE,
+        _ if target == Exprs::EPS => Free { groups, len: 1 },
+        _ => Free::after(groups, 1, of(target)),
+    }
+}

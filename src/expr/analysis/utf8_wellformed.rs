@@ -1,0 +1,127 @@
+//! Whether a lexeme accepts nothing but text.
+//!
+//! Expressions read bytes, and nothing in them says that these are well-formed UTF-8, though all that the frontends
+//! make are. What masks know of *text* as such, [`free`](crate::expr::analysis::slice) strings among it, holds where that is certain. It
+//! is read off the structure: for each part and each place inside of a character where it may begin, the places where
+//! it may end.
+
+use rustc_hash::FxHashMap;
+
+use crate::expr::{Expr, ExprId, Exprs};
+
+/// Whether all members of `e` are well-formed UTF-8. False where the structure does not tell.
+pub fn is_text(x: &Exprs, e: ExprId) -> bool {
+    /// Expressions of more nodes are not looked at: making the rows of their masks takes longer anyway.
+    const MOST: usize = 1 << 20;
+    /// A string that is no text.
+    const NO: u16 = 1 << 15;
+    // For each node, by the place in a character where its members begin, the places where they may end.
+    type Ends = [u16; PLACES];
+    let compose = |a: &Ends, b: &Ends| -> Ends {
+        a.map(|ends| (0..PLACES).fold(ends & NO, |all, p| if ends >> p & 1 == 1 { all | b[p] } else { all }))
+    };
+    let join = |a: &Ends, b: &Ends| -> Ends { std::array::from_fn(|p| a[p] | b[p]) };
+    let none: Ends = std::array::from_fn(|p| 1 << p);
+    let unknown: Ends = [NO; PLACES];
+    let order = x.reachable(e);
+    if order.len() > MOST {
+        return false;
+    }
+    // Whatever it is that consists of ASCII is text.
+    let is_ascii = |n: &ExprId| match x.get(*n) {
+        Expr::Step { edges, .. } => edges.iter().all(|e| e.hi < 0x80),
+        Expr::Not(_) | Expr::Fix(_) => false,
+        _ => true,
+    };
+    if order.iter().all(is_ascii) {
+        return true;
+    }
+    let mut ends: FxHashMap<ExprId, Ends> = FxHashMap::default();
+    // What a name stands for may lie behind it: nothing at first, and all is looked at until nothing is new.
+    let recursive = order.iter().any(|&n| matches!(x.get(n), Expr::Fix(_)));
+    let first = if recursive { [0; PLACES] } else { unknown };
+    let mut todo = order.iter();
+    let mut changed = false;
+    loop {
+        let Some(&n) = todo.next() else {
+            if !(recursive && std::mem::take(&mut changed)) {
+                break;
+            }
+            todo = order.iter();
+            continue;
+        };
+        let of = |e: &ExprId| ends.get(e).copied().unwrap_or(first);
+        let value: Ends = match x.get(n) {
+            Expr::Never => [0; PLACES],
+            Expr::Eps => none,
+            Expr::Step { nullable, edges } => {
+                let mut all = if *nullable { none } else { [0; PLACES] };
+                for edge in edges.iter() {
+                    let to = of(&edge.to);
+                    // Where a character may begin it may not go on.
+                    let places = match (edge.lo, edge.hi) {
+                        (_, 0..0x80) | (0xC0.., _) => 0..1,
+                        (0x80.., ..0xC0) => 1..PLACES,
+                        _ => 0..PLACES,
+                    };
+                    (0..PLACES).filter(|p| !places.contains(p)).for_each(|p| all[p] |= NO);
+                    // Bytes between these act alike in every place.
+                    for b in ALIKE.into_iter().filter(|&b| b > edge.lo && b <= edge.hi).chain([edge.lo]) {
+                        for (p, all) in all.iter_mut().enumerate().take(places.end).skip(places.start) {
+                            *all |= place_after(p, b).map_or(NO, |q| to[q]);
+                        }
+                    }
+                }
+                all
+            }
+            Expr::Cat(a, b) => compose(&of(a), &of(b)),
+            Expr::Alt(v) => v.iter().fold([0; PLACES], |all, e| join(&all, &of(e))),
+            Expr::And(v) => v.iter().fold([u16::MAX; PLACES], |all, e| {
+                let of = of(e);
+                std::array::from_fn(|p| all[p] & of[p])
+            }),
+            Expr::Rep { body, min, .. } => {
+                let body = of(body);
+                let mut some = join(&none, &body);
+                for _ in 0..PLACES {
+                    some = join(&some, &compose(&some, &body));
+                }
+                if *min == 0 { some } else { compose(&body, &some) }
+            }
+            // Digits, each a character of its own.
+            Expr::Multiple(_) => std::array::from_fn(|p| if p == 0 { 1 } else { NO }),
+            Expr::Not(_) => [u16::MAX; PLACES],
+            Expr::Fix(name) => x.definition(*name).map_or(unknown, |e| of(&e)),
+        };
+        changed |= ends.insert(n, value) != Some(value);
+    }
+    ends.get(&e).is_some_and(|ends| ends[0] & !1 == 0)
+}
+
+/// Places in a character: its beginning, before its last byte, before the last two or three, and where the second byte
+/// is restricted, after `E0`, `ED`, `F0` and `F4`.
+const PLACES: usize = 8;
+
+/// The first bytes of the ranges that lead from every place to one place.
+const ALIKE: [u8; 13] = [0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5];
+
+fn place_after(place: usize, byte: u8) -> Option<usize> {
+    let next = match (place, byte) {
+        (0, 0..=0x7F) => 0,
+        (0, 0xC2..=0xDF) => 1,
+        (0, 0xE0) => 4,
+        (0, 0xED) => 5,
+        (0, 0xE1..=0xEF) => 2,
+        (0, 0xF0) => 6,
+        (0, 0xF1..=0xF3) => 3,
+        (0, 0xF4) => 7,
+        (1, 0x80..=0xBF) => 0,
+        (2, 0x80..=0xBF) | (4, 0xA0..=0xBF) | (5, 0x80..=0x9F) => 1,
+        (3, 0x80..=0xBF) | (6, 0x90..=0xBF) | (7, 0x80..=0x8F) => 2,
+        _ => return None,
+    };
+    Some(next)
+}
+
+#[cfg(test)]
+mod tests;

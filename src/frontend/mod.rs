@@ -1,4 +1,0 @@
-//! Text readers: each lowers its source to the intermediate representation.
-
-pub mod regex;
-pub mod schema;

@@ -1,0 +1,362 @@
+//! Which tokens leave enough of a budget, for all tokens of a vocabulary at once.
+//!
+//! To price one token is to step its bytes and to complete what follows, which takes microseconds; there are a
+//! hundred thousand tokens. But few of them lead to configurations with different futures. So the walk of the trie
+//! goes over *places*: configurations numbered by what their future depends on. Each is completed once, each byte is
+//! stepped from it once, and what remains of the walk is look-ups. Where all plain text has one answer (`alike`), it is
+//! not walked.
+//!
+//! Most configurations are described as a whole. Two kinds have a shorter description, for text makes them many:
+//!
+//! * A scalar is its frame and the states of its lexemes.
+//! * Inside a key, or a string among unique elements, the text so far counts as well, for it must differ from its
+//!   neighbours. Text that none of those begins with is *new*: whatever it becomes differs from them. New texts are one
+//!   place for each state of the encoding and of the classes of keys (`fresh`). What stands in for all of them is one
+//!   of them, so where a token goes on to another member of the same container, which would have to differ from this one
+//!   too, it is stepped by itself.
+//!
+//! Tokens that are stepped by themselves are bounded in number, and so are places. Those beyond are left out, which is
+//! never the next token of the guide's own plan: a mask may be narrower than what is in time, never wider.
+
+mod new_text;
+mod plain_text;
+
+use crate::guide::budget::Document;
+use crate::guide::budget::affordable::new_text::New;
+use crate::guide::budget::completions::Rests;
+use crate::guide::budget::fewest_tokens::Speller;
+use crate::guide::budget::search::Steps;
+use crate::mask::structural_tokens::Marked;
+use crate::pushdown::completion::min_cost::Costs;
+use crate::pushdown::completion::shortest::Watch;
+use crate::pushdown::json::arena::{Arena, NONE, NodeId};
+use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::program::Program;
+use crate::util::hash::SeededMap;
+use crate::vocab::Trie;
+
+/// Not stepped yet.
+const UNKNOWN: u32 = u32::MAX;
+/// Refused.
+const DEAD: u32 = u32::MAX - 1;
+/// Tokens that lead here are stepped by themselves.
+const ALONE: u32 = u32::MAX - 2;
+/// With so many places no more are numbered: a place takes a kilobyte.
+const MAX_PLACES: usize = 30_000;
+/// Tokens that are stepped by themselves.
+const MAX_ALONE: usize = 2_000;
+/// A subtree of the trie with fewer nodes is walked without asking whether its text is alike.
+const MIN_ALIKE: u32 = 32;
+
+/// See the module's story.
+struct Place {
+    node: NodeId,
+    /// One new text stands in for all.
+    is_new: bool,
+    /// Behind such a text, in the same token.
+    is_behind: bool,
+    /// The node below the object whose new key this is in or behind, where it matters for other keys; else [`NONE`].
+    below: NodeId,
+    /// Keys that are not completed like the one that stands for all: what was read of them here.
+    except: Box<[Box<[u8]>]>,
+    fits: Option<bool>,
+    /// Whether what is left suffices after plain text, where that has one answer; `None` if that was not asked.
+    alike: Option<Option<bool>>,
+    next: Option<Box<[u32; 256]>>,
+}
+
+impl Place {
+    fn at(node: NodeId) -> Place {
+        Place {
+            node,
+            is_new: false,
+            is_behind: false,
+            below: NONE,
+            except: Box::default(),
+            fits: None,
+            alike: None,
+            next: None,
+        }
+    }
+}
+
+/// See the module's story.
+pub(super) struct Places<'a, U> {
+    program: &'a Program,
+    costs: &'a Costs,
+    arena: &'a mut Arena,
+    top: NodeId,
+    rests: &'a mut Rests,
+    speller: Speller<'a, U>,
+    /// Tokens that are left.
+    left: u64,
+    places: Vec<Place>,
+    numbers: SeededMap<Vec<u8>, u32>,
+    key: Vec<u8>,
+    /// The exceptions of all places.
+    exceptions: Vec<Box<[u8]>>,
+    /// How many tokens were stepped by themselves.
+    alone: usize,
+    /// How many steps were no look-up.
+    made: usize,
+    /// Whether a search came to where tokens are stepped by themselves.
+    left_out: bool,
+}
+
+impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
+    pub(super) fn new(document: Document<'a>, speller: Speller<'a, U>, left: u64) -> Self {
+        let Document { program, costs, arena, top, rests } = document;
+        let (numbers, key) = (SeededMap::default(), Vec::new());
+        let (places, exceptions) = (Vec::new(), Vec::new());
+        let (alone, made, left_out) = (0, 0, false);
+        let mut places = Places {
+            program,
+            costs,
+            arena,
+            top,
+            rests,
+            speller,
+            left,
+            places,
+            numbers,
+            key,
+            exceptions,
+            alone,
+            made,
+            left_out,
+        };
+        places.add(Place::at(top), None);
+        places
+    }
+
+    /// Takes the tokens out of a row after which what is left is too little.
+    pub(super) fn keep(&mut self, trie: &Trie, marked: &Marked, row: &mut [u32]) {
+        let Some((text, all)) = marked.text.as_ref().and_then(|text| Some((text, self.alike(0)?))) else {
+            return self.walk(trie, Some(marked), row);
+        };
+        let Some(exceptions) = self.exceptional_tokens(trie, row) else { return self.walk(trie, Some(marked), row) };
+        let mut few = vec![0u32; row.len()];
+        for &t in text.subtree_tokens(0) {
+            let bit = row[t as usize >> 5] & 1 << (t & 31);
+            few[t as usize >> 5] |= bit;
+            row[t as usize >> 5] &= !bit;
+        }
+        self.walk(text, None, &mut few);
+        if !all {
+            row.fill(0);
+        }
+        for (t, fits) in exceptions {
+            let word = &mut row[t as usize >> 5];
+            *word = *word & !(1 << (t & 31)) | u32::from(fits) << (t & 31);
+        }
+        row.iter_mut().zip(few).for_each(|(word, few)| *word |= few);
+    }
+
+    /// Walks a trie, that of the vocabulary if it is `marked` where plain text follows.
+    fn walk(&mut self, trie: &Trie, marked: Option<&Marked>, row: &mut [u32]) {
+        let mut stack: Vec<(u32, u32)> = vec![(trie.len() as u32, 0)];
+        let mut bytes: Vec<u8> = Vec::new();
+        let clear =
+            |row: &mut [u32], tokens: &[u32]| tokens.iter().for_each(|t| row[*t as usize >> 5] &= !(1 << (t & 31)));
+        let mut node = 1;
+        while (node as usize) < trie.len() {
+            while stack.last().is_some_and(|s| s.0 <= node) {
+                stack.pop();
+            }
+            let Some(&(_, at)) = stack.last() else { break };
+            let byte = trie.byte[node as usize];
+            bytes.truncate(usize::from(trie.depth[node as usize]) - 1);
+            bytes.push(byte);
+            let to = self.step(at, byte);
+            let end = trie.end[node as usize];
+            let allowed = |&t: &u32| row[t as usize >> 5] >> (t & 31) & 1 == 1;
+            if to == DEAD {
+                clear(row, trie.subtree_tokens(node));
+                node = end;
+                continue;
+            }
+            let here = trie.tokens(node);
+            if here.iter().any(allowed) && !self.is_in_time(to, &bytes) {
+                clear(row, here);
+            }
+            if end - node >= MIN_ALIKE
+                && marked.is_some_and(|m| m.is_plain_below(node))
+                && let Some(all) = self.alike(to)
+                && !self.begins_exception(&bytes)
+            {
+                if !all {
+                    clear(row, &trie.subtree_tokens(node)[here.len()..]);
+                }
+                node = end;
+                continue;
+            }
+            stack.push((end, to));
+            node += 1;
+        }
+    }
+
+    /// Whether what is left suffices after `bytes`.
+    pub(super) fn suffices_after(&mut self, bytes: &[u8]) -> bool {
+        let to = bytes.iter().fold(0, |at, &b| self.step(at, b));
+        self.is_in_time(to, bytes)
+    }
+
+    /// Whether what is left suffices after `bytes`, which lead to `place`.
+    fn is_in_time(&mut self, place: u32, bytes: &[u8]) -> bool {
+        let Some(known) = self.places.get(place as usize) else {
+            return place == ALONE && self.is_in_time_alone(bytes);
+        };
+        let exceptional = !known.except.is_empty() && self.is_exception(place, bytes);
+        if exceptional { self.is_in_time_alone(bytes) } else { self.fits(place) }
+    }
+
+    /// Whether what is left suffices after a place.
+    fn fits(&mut self, place: u32) -> bool {
+        let Some(&Place { fits, node, .. }) = self.places.get(place as usize) else { return false };
+        fits.unwrap_or_else(|| {
+            let fits = self.is_completed(node, &mut Watch::of(NONE)).1;
+            self.places[place as usize].fits = Some(fits);
+            fits
+        })
+    }
+
+    fn is_in_time_alone(&mut self, bytes: &[u8]) -> bool {
+        self.alone += 1;
+        if self.alone > MAX_ALONE {
+            return false;
+        }
+        let mark = self.arena.mark();
+        let at = self.after(bytes);
+        let fits = at != NONE && self.is_completed(at, &mut Watch::of(NONE)).1;
+        self.arena.truncate(&mark);
+        fits
+    }
+
+    /// The configuration after bytes, or [`NONE`].
+    fn after(&mut self, bytes: &[u8]) -> NodeId {
+        let mut at = self.top;
+        for &b in bytes {
+            at = if at == NONE { NONE } else { self.frames().step(at, b) };
+        }
+        at
+    }
+
+    fn frames(&mut self) -> Frames<'_> {
+        Frames { program: self.program, arena: self.arena }
+    }
+
+    /// The rest of a configuration, and whether what is left suffices for it.
+    fn is_completed(&mut self, node: NodeId, watch: &mut Watch) -> (u32, bool) {
+        let mut frames = Frames { program: self.program, arena: self.arena };
+        let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, watch);
+        (rest, self.rests.tokens(rest).is_some_and(|n| n <= self.left))
+    }
+
+    fn step(&mut self, at: u32, byte: u8) -> u32 {
+        let Some(place) = self.places.get(at as usize) else { return at };
+        match place.next.as_ref().map_or(UNKNOWN, |next| next[usize::from(byte)]) {
+            UNKNOWN => {}
+            known => return known,
+        }
+        let to = self.find(at, byte);
+        let next = self.places[at as usize].next.get_or_insert_with(|| Box::new([UNKNOWN; 256]));
+        next[usize::from(byte)] = to;
+        to
+    }
+
+    fn find(&mut self, at: u32, byte: u8) -> u32 {
+        self.made += 1;
+        let &Place { node, is_behind, .. } = &self.places[at as usize];
+        if is_behind && byte == b',' {
+            return ALONE;
+        }
+        let mark = self.arena.mark();
+        let to = self.frames().step(node, byte);
+        if to == NONE {
+            self.arena.truncate(&mark);
+            return DEAD;
+        }
+        let number = self.add(Place::at(to), Some(at));
+        if self.places.get(number as usize).is_none_or(|p| p.node != to) {
+            self.arena.truncate(&mark);
+        }
+        number
+    }
+
+    /// Numbers a place, or finds the number that it has. `from` is the place before it.
+    fn add(&mut self, mut place: Place, from: Option<u32>) -> u32 {
+        let (was_new, was_behind, below) = match from.and_then(|from| self.places.get(from as usize)) {
+            Some(from) => (from.is_new, from.is_behind, from.below),
+            None => (false, false, NONE),
+        };
+        let new = if was_behind { New::No } else { self.describe_new(place.node) };
+        if new == New::No {
+            place.is_behind = was_behind || was_new;
+            self.describe(place.node, place.is_behind);
+        }
+        if let Some(&known) = self.numbers.get(&self.key) {
+            return known;
+        }
+        if self.places.len() >= MAX_PLACES {
+            return ALONE;
+        }
+        place.is_new = new != New::No;
+        place.below = match new {
+            New::Key { matters: true } => self.arena.nodes[place.node as usize].parent,
+            New::No if place.is_behind => below,
+            _ => NONE,
+        };
+        if place.below != NONE && !self.complete_for_all(&mut place) {
+            if was_new || was_behind {
+                return ALONE;
+            }
+            // This text is like no other, and stands for itself only.
+            (place.is_new, place.below) = (false, NONE);
+            self.describe(place.node, false);
+            if let Some(&known) = self.numbers.get(&self.key) {
+                return known;
+            }
+        }
+        let number = self.places.len() as u32;
+        self.exceptions.extend(place.except.iter().cloned());
+        self.places.push(place);
+        self.numbers.insert(self.key.clone(), number);
+        number
+    }
+
+    /// Writes what the future of a configuration depends on into `key`, all of it.
+    fn describe(&mut self, node: NodeId, is_behind: bool) {
+        self.key.clear();
+        self.key.push(u8::from(is_behind));
+        let n = self.arena.nodes[node as usize];
+        let frames = Frames { program: self.program, arena: self.arena };
+        if !self.rests.describe(&frames, &n, &mut self.key) {
+            self.key.truncate(1);
+            self.arena.describe(self.program, node, &mut self.key);
+        }
+    }
+}
+
+impl<U: Fn(u32) -> bool> Steps for Places<'_, U> {
+    fn to(&mut self, at: u32, byte: u8) -> Option<u32> {
+        let to = self.step(at, byte);
+        self.left_out |= to == ALONE;
+        (to != DEAD && to != ALONE).then_some(to)
+    }
+
+    fn is_end(&mut self, at: u32) -> bool {
+        let Some(&Place { node, .. }) = self.places.get(at as usize) else { return false };
+        let mark = self.arena.mark();
+        let ends = self.frames().is_accepting(node);
+        self.arena.truncate(&mark);
+        ends
+    }
+
+    fn made(&self) -> usize {
+        self.made
+    }
+
+    fn is_exact(&self) -> bool {
+        !self.left_out
+    }
+}

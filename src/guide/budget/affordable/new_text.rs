@@ -1,0 +1,219 @@
+//! New text: one place for all texts that differ from their neighbours.
+//!
+//! A key must differ from the keys that its object has. One that none of those begins with does, whatever it becomes,
+//! so of such *new* keys only the states of their classes matter, and one of them stands in for all. Two things are
+//! told apart still. What completes the object may need further keys, and these must differ from the new one. So while
+//! the one that stands in is completed, the keys are noted that are tried ([`Watch`]): every other new key has the very
+//! same completion, unless it becomes one of those. Such keys are *exceptions* and are stepped by themselves. Where the
+//! one that stands in is such a key itself, it stands in for none.
+
+use crate::guide::budget::affordable::{Place, Places};
+use crate::json::string_escape::{Sub, decode};
+use crate::pushdown::completion::shortest::Watch;
+use crate::pushdown::json::arena::{Kind, NONE, NodeId, Phase};
+use crate::pushdown::json::literal_trie::sub_words;
+use crate::vocab::Trie;
+
+/// A new element is this long at least, so that it is none of the short texts which completing tries first.
+const MIN_NEW: usize = 2;
+
+/// Whether a configuration is inside new text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum New {
+    No,
+    /// A string among unique elements.
+    Element,
+    Key {
+        /// Further keys may follow before the object ends.
+        matters: bool,
+    },
+}
+
+impl<U: Fn(u32) -> bool> Places<'_, U> {
+    /// Writes what the future of a configuration inside new text depends on into `key`, if it is one.
+    pub(super) fn describe_new(&mut self, node: NodeId) -> New {
+        let n = self.arena.nodes[node as usize];
+        let mut words: Vec<u32> = Vec::new();
+        let new = match (n.kind, n.phase) {
+            (Kind::Scalar, _) if n.trace != u32::MAX && self.is_new_element(node) => {
+                let items = &self.arena.scalars[n.start as usize..(n.start + n.len) as usize];
+                // Of the length, what some bound depends on.
+                let bounded = items.iter().map(|i| &self.program.lexemes[i.lexeme as usize]).filter(|l| l.is_bounded());
+                let count = bounded.map(|l| l.significant_count(n.count)).max();
+                words.extend([1, n.parent, count.unwrap_or(0)]);
+                words.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]));
+                New::Element
+            }
+            (Kind::Object, Phase::Key) if self.is_new_key(node) => {
+                words.extend([2, n.parent, n.seen, n.count, n.text].into_iter().chain(sub_words(n.sub)));
+                // An object ends as soon as it has what it needs, unless there are several shapes to choose from.
+                let mut matters = n.len > 1;
+                for i in &self.arena.objects[n.start as usize..(n.start + n.len) as usize] {
+                    let shape = &self.program.objects[i.shape as usize];
+                    matters |= shape.witnesses != 0 || shape.min > u64::from(n.count) + 1;
+                    words.extend([i.tag, i.shape, i.seen, i.need, i.position, i.child, i.witnessed]);
+                    words.extend(&self.arena.states[i.classes as usize..][..shape.others.len()]);
+                }
+                New::Key { matters }
+            }
+            _ => return New::No,
+        };
+        self.key.clear();
+        self.key.push(2);
+        words.iter().for_each(|w| self.key.extend(w.to_le_bytes()));
+        new
+    }
+
+    /// Completes a place that one new key stands for, and notes the exceptions. False where it can stand for no other.
+    pub(super) fn complete_for_all(&mut self, place: &mut Place) -> bool {
+        let mut watch = Watch::of(place.below);
+        let (rest, fits) = self.is_completed(place.node, &mut watch);
+        place.fits = Some(fits);
+        if watch.vague {
+            return false;
+        }
+        if watch.tried.is_empty() {
+            return true;
+        }
+        let Some((mut key, open)) = self.key_above(place.node, place.below) else { return false };
+        let closed = |(text, _, read): (Vec<u8>, _, Option<usize>)| read.map(|_| text);
+        let missing = open.map(|sub| closed(decode(sub, self.rests.bytes(rest))));
+        let Some(missing) = missing.unwrap_or_else(|| Some(Vec::new())) else {
+            return false;
+        };
+        key.extend_from_slice(&missing);
+        if watch.tried.iter().any(|tried| tried.as_bytes() == key) {
+            return false;
+        }
+        let begun = watch.tried.iter().filter_map(|tried| tried.as_bytes().strip_suffix(&*missing));
+        place.except = begun.map(Box::from).collect();
+        true
+    }
+
+    /// The key that is open, or was closed last, in the object on `below` that `top` is in, decoded, and how far into an
+    /// escape it is if it is open.
+    fn key_above(&mut self, top: NodeId, below: NodeId) -> Option<(Vec<u8>, Option<Sub>)> {
+        let mut at = top;
+        loop {
+            let n = *self.arena.nodes.get(at as usize)?;
+            if n.parent == below {
+                let frames = self.frames();
+                if n.phase == Phase::Key {
+                    return Some((frames.key_bytes(n.key), Some(n.sub)));
+                }
+                let seen = frames.arena.seen.get(n.seen as usize)?.key;
+                return Some((frames.key_bytes(seen), None));
+            }
+            at = n.parent;
+        }
+    }
+
+    /// What was read of the key that the guide stands in, decoded; `None` inside an escape. Empty outside of keys.
+    fn read_before(&mut self) -> Option<Vec<u8>> {
+        let n = self.arena.nodes[self.top as usize];
+        match n.phase {
+            Phase::Key => (n.sub == Sub::Plain).then(|| self.frames().key_bytes(n.key)),
+            _ => Some(Vec::new()),
+        }
+    }
+
+    /// The text that `bytes` have put into the key that they end in. `None` if that takes more than a look.
+    fn text_after(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        if bytes.contains(&b'\\') {
+            return None;
+        }
+        match bytes.iter().rposition(|&b| b == b'"') {
+            Some(quote) => Some(bytes[quote + 1..].to_vec()),
+            None => self.read_before().map(|before| [&before, bytes].concat()),
+        }
+    }
+
+    /// Whether some exception may begin like the text of a key after `bytes`.
+    pub(super) fn begins_exception(&mut self, bytes: &[u8]) -> bool {
+        if self.exceptions.is_empty() {
+            return false;
+        }
+        let Some(text) = self.text_after(bytes) else { return true };
+        self.exceptions.iter().any(|e| e.starts_with(&text))
+    }
+
+    /// Whether the key that `bytes` end in or behind is an exception of the place that they lead to.
+    pub(super) fn is_exception(&mut self, place: u32, bytes: &[u8]) -> bool {
+        let &Place { is_new, below, .. } = &self.places[place as usize];
+        if is_new && let Some(text) = self.text_after(bytes) {
+            return self.places[place as usize].except.iter().any(|e| **e == *text);
+        }
+        let mark = self.arena.mark();
+        let at = self.after(bytes);
+        let key = if at == NONE { None } else { self.key_above(at, below) };
+        self.arena.truncate(&mark);
+        key.is_none_or(|(key, _)| self.places[place as usize].except.iter().any(|e| **e == *key))
+    }
+
+    /// The tokens of a row that go on with plain text to an exception, and whether what is left suffices after them.
+    /// `None` where finding them takes a walk.
+    pub(super) fn exceptional_tokens(&mut self, trie: &Trie, row: &[u32]) -> Option<Vec<(u32, bool)>> {
+        let mut out = Vec::new();
+        if self.exceptions.is_empty() || self.arena.nodes[self.top as usize].phase != Phase::Key {
+            return Some(out);
+        }
+        let before = self.read_before()?;
+        for exception in self.exceptions.clone() {
+            let Some(bytes) = exception.strip_prefix(&*before).filter(|b| !b.is_empty()) else { continue };
+            let Some(node) = bytes.iter().try_fold(0, |node, &b| trie.child(node, b)) else { continue };
+            for &t in trie.tokens(node).iter().filter(|&&t| row[t as usize >> 5] >> (t & 31) & 1 == 1) {
+                out.push((t, self.suffices_after(bytes)));
+            }
+        }
+        Some(out)
+    }
+
+    /// Whether a key is begun by text that no name and no key of the object begins with.
+    fn is_new_key(&mut self, node: NodeId) -> bool {
+        let n = self.arena.nodes[node as usize];
+        let items = n.start as usize..(n.start + n.len) as usize;
+        let free = self.arena.objects[items].iter().all(|i| i.name == u32::MAX && i.others);
+        if !free || n.trace != u32::MAX || n.key == u32::MAX {
+            return false;
+        }
+        let frames = self.frames();
+        let text = frames.key_bytes(n.key);
+        let mut seen = n.seen;
+        while seen != u32::MAX {
+            let other = frames.arena.seen[seen as usize];
+            if frames.key_bytes(other.key).starts_with(&text) {
+                return false;
+            }
+            seen = other.before;
+        }
+        true
+    }
+
+    /// The same for a string that is an element of an array of unique elements, which needs no more of them.
+    fn is_new_element(&self, node: NodeId) -> bool {
+        let arena = &self.arena;
+        let n = &arena.nodes[node as usize];
+        let array = &arena.nodes[n.parent as usize];
+        if array.kind != Kind::Array || array.key == u32::MAX || array.trace != u32::MAX {
+            return false;
+        }
+        let items = array.start as usize..(array.start + array.len) as usize;
+        let free = arena.arrays[items].iter().all(|i| {
+            let shape = &self.program.arrays[i.shape as usize];
+            shape.contains.is_empty() && shape.min <= u64::from(array.count)
+        });
+        let text = arena.bytes_since(n.trace, array.key);
+        if !free || text.len() <= MIN_NEW || text.first() != Some(&b'"') || text.contains(&b'\\') {
+            return false;
+        }
+        let mut seen = array.seen;
+        while let Some(other) = arena.elements.get(seen) {
+            // The canonical text of a string is its plain spelling behind one more quote.
+            if other.value.strip_prefix(b"\"").is_some_and(|value| value.starts_with(&text)) {
+                return false;
+            }
+            seen = other.before;
+        }
+        true
+    }
+}

@@ -1,0 +1,299 @@
+//! The rests of documents: what completes a configuration, shared by all that lead to it.
+//!
+//! A token budget asks of many positions by how many tokens they are completed, and most answers are the same from some
+//! place on: behind the scalar, the member or the container that is open. So the way to the end is kept as a list of
+//! bytes in which each knows the next one, and lists that meet go on as one. A completion is followed only until it
+//! meets a place that is known, behind an element or a member, and only the bytes up to there are spelled: for each
+//! byte it is kept by how few tokens it and everything behind it are spelled, which is found from the end to the
+//! beginning.
+//!
+//! Places are known by their content: the top of the configuration, and a number for what lies below it, which is
+//! given to the content of the frame below and the number of its own parent, and so on. So what was found holds after
+//! rolling back, and for forks, which share it until one of them finds more. Whitespace that may end leaves no trace in
+//! what completes a document, nor do the keys of an object that needs none but names, so they do not count. Inside arrays
+//! of unique elements nothing is kept.
+//!
+//! It is bounded: when there is too much it is forgotten, which costs time and changes no answer. Numbers are never
+//! given twice.
+
+use hashbrown::HashMap;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::guide::budget::fewest_tokens::Speller;
+use crate::pushdown::completion::min_cost::Costs;
+use crate::pushdown::completion::shortest::{Completer, Watch};
+use crate::pushdown::json::arena::{Kind, NONE, Node, NodeId, Phase};
+use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::program::ClassProgram;
+use crate::pushdown::json::state_key::Detail;
+use crate::util::hash::Seeded;
+
+/// Bytes that are kept of all rests; a byte takes [`CELL`] of them.
+const MAX_BYTES: usize = 2 << 20;
+/// What a byte of a rest takes.
+const CELL: usize = size_of::<Cell>();
+/// What a place takes beside its content, about.
+const PLACE: usize = 64;
+/// No way to the end is known.
+pub(super) const NOWHERE: u32 = u32::MAX;
+/// Nothing was asked yet.
+const UNKNOWN: u32 = u32::MAX - 1;
+/// The end of all rests.
+const END: u32 = 0;
+
+/// A byte on the way to the end.
+#[derive(Clone)]
+struct Cell {
+    byte: u8,
+    next: u32,
+    /// The fewest tokens that spell the way from here, the first of them, and where that leads.
+    tokens: u32,
+    token: u32,
+    after: u32,
+}
+
+/// See the module's story.
+#[derive(Clone, Default)]
+pub(in crate::guide) struct Rests {
+    /// Numbers of configurations. The tables' hash is seeded per process, since outputs choose the keys.
+    numbers: HashMap<Box<[u8]>, u64, Seeded>,
+    /// The number that was given last, and the one before the first that is still known.
+    last: u64,
+    forgotten: u64,
+    /// By number, from the first known one: where the rest begins.
+    ends: Vec<u32>,
+    cells: Vec<Cell>,
+    bytes: usize,
+    /// Numbers of the nodes of a stack that stays as it is, those before `base`, and whether each is exact.
+    stack: FxHashMap<(NodeId, bool), u64>,
+    base: NodeId,
+}
+
+impl Rests {
+    /// Bytes held.
+    pub(in crate::guide) fn memory_bytes(&self) -> usize {
+        self.bytes + self.ends.capacity() * 4
+    }
+
+    /// From now on nodes before `base` are those of one arena and do not change.
+    pub(super) fn begin(&mut self, base: NodeId) {
+        self.stack.clear();
+        self.base = base;
+    }
+
+    /// The number of what `node` and all below it are, for what completes them, or for all bytes if it is to be exact;
+    /// `None` inside unique elements.
+    fn number(&mut self, frames: &Frames, node: NodeId, exact: bool) -> Option<u64> {
+        let mut chain: SmallVec<[NodeId; 8]> = SmallVec::new();
+        let (mut at, mut below) = (node, 0);
+        while at != NONE {
+            if let Some(&known) = self.stack.get(&(at, exact)) {
+                below = known;
+                break;
+            }
+            let n = &frames.arena.nodes[at as usize];
+            if n.trace != u32::MAX || (n.kind == Kind::Array && n.key != u32::MAX) {
+                return None;
+            }
+            chain.push(at);
+            at = n.parent;
+        }
+        let mut content = Vec::new();
+        for at in chain.into_iter().rev() {
+            content.clear();
+            let mut n = frames.arena.nodes[at as usize];
+            if !exact {
+                forget_what_ends(frames, &mut n);
+            }
+            content.push(u8::from(exact));
+            frame(frames, &n, &mut content);
+            content.extend(below.to_le_bytes());
+            below = self.numbered(&content);
+            if at < self.base {
+                self.stack.insert((at, exact), below);
+            }
+        }
+        Some(below)
+    }
+
+    fn numbered(&mut self, content: &[u8]) -> u64 {
+        if let Some(&known) = self.numbers.get(content) {
+            return known;
+        }
+        self.last += 1;
+        self.ends.push(UNKNOWN);
+        self.bytes += content.len() + PLACE;
+        self.numbers.insert(content.into(), self.last);
+        self.last
+    }
+
+    /// Writes what tells `node`, with this whitespace, from others: its own content, and a number for what lies below
+    /// it. False, and the content alone, inside unique elements.
+    pub(super) fn describe(&mut self, frames: &Frames, node: &Node, out: &mut Vec<u8>) -> bool {
+        frame(frames, node, out);
+        let below = if node.trace == u32::MAX { self.number(frames, node.parent, true) } else { None };
+        below.inspect(|number| out.extend(number.to_le_bytes())).is_some()
+    }
+
+    fn end(&mut self, number: u64) -> Option<&mut u32> {
+        self.ends.get_mut(number.checked_sub(self.forgotten + 1)? as usize)
+    }
+
+    /// Where the rest of the configuration at `top` begins, or [`NOWHERE`]. Nothing that is known is used in an object
+    /// that is watched and above it. The arena is as it was.
+    pub(super) fn of<U: Fn(u32) -> bool>(
+        &mut self,
+        frames: &mut Frames,
+        costs: &Costs,
+        speller: &Speller<U>,
+        top: NodeId,
+        watch: &mut Watch,
+    ) -> u32 {
+        if self.bytes > MAX_BYTES {
+            self.forget();
+        }
+        if self.cells.is_empty() {
+            self.cells.push(Cell { byte: 0, next: END, tokens: 0, token: 0, after: END });
+        }
+        let mark = frames.arena.mark();
+        let accepting = frames.is_accepting(top);
+        frames.arena.truncate(&mark);
+        if accepting {
+            return END;
+        }
+        let mut found = END;
+        let mut passed: SmallVec<[(usize, u64); 8]> = SmallVec::new();
+        let below = watch.below;
+        let bytes = Completer::complete_until(frames, costs, top, watch, |frames, at, read| {
+            let n = &frames.arena.nodes[at as usize];
+            let between = n.phase == Phase::After && matches!(n.kind, Kind::Array | Kind::Object);
+            if !between && read > 0 || n.parent != NONE && n.parent >= below {
+                return false;
+            }
+            let Some(number) = self.number(frames, at, false) else { return false };
+            match self.end(number) {
+                Some(end) if *end != UNKNOWN => {
+                    found = *end;
+                    true
+                }
+                _ => {
+                    passed.push((read, number));
+                    false
+                }
+            }
+        });
+        let Some(bytes) = bytes.filter(|_| found != NOWHERE) else {
+            // Of the places that were passed some may be completed by themselves: a completion has a longest length.
+            if let Some(&(0, number)) = passed.first()
+                && let Some(end) = self.end(number)
+            {
+                *end = NOWHERE;
+            }
+            return NOWHERE;
+        };
+        let mut cell = found;
+        let mut keep = |rests: &mut Rests, read: usize, cell: u32| {
+            while let Some(&(_, number)) = passed.last().filter(|(at, _)| *at >= read) {
+                passed.pop();
+                if let Some(end) = rests.end(number) {
+                    *end = cell;
+                }
+            }
+        };
+        keep(self, bytes.len(), cell);
+        for (read, &byte) in bytes.iter().enumerate().rev() {
+            cell = self.spelled(byte, cell, speller);
+            keep(self, read, cell);
+        }
+        cell
+    }
+
+    /// Adds a byte in front of `next`.
+    fn spelled<U: Fn(u32) -> bool>(&mut self, byte: u8, next: u32, speller: &Speller<U>) -> u32 {
+        let mut cell = Cell { byte, next, tokens: u32::MAX, token: 0, after: END };
+        let (mut node, mut byte, mut at) = (0, byte, next);
+        while let Some(child) = speller.child(node, byte) {
+            node = child;
+            let tokens = self.cells[at as usize].tokens.saturating_add(1);
+            if tokens < cell.tokens
+                && let Some(token) = speller.token(node)
+            {
+                (cell.tokens, cell.token, cell.after) = (tokens, token, at);
+            }
+            if at == END {
+                break;
+            }
+            let on = &self.cells[at as usize];
+            (byte, at) = (on.byte, on.next);
+        }
+        self.bytes += CELL;
+        self.cells.push(cell);
+        self.cells.len() as u32 - 1
+    }
+
+    /// How many tokens spell a rest, if any do.
+    pub(super) fn tokens(&self, rest: u32) -> Option<u64> {
+        self.cells.get(rest as usize).map(|cell| cell.tokens).filter(|&n| n != u32::MAX).map(u64::from)
+    }
+
+    /// The tokens that spell a rest.
+    pub(super) fn plan(&self, rest: u32) -> Option<Vec<u32>> {
+        let tokens = self.tokens(rest)?;
+        let cells = std::iter::successors(Some(rest), |&at| Some(self.cells[at as usize].after));
+        Some(cells.take(tokens as usize).map(|at| self.cells[at as usize].token).collect())
+    }
+
+    /// The bytes of a rest.
+    pub(super) fn bytes(&self, rest: u32) -> impl Iterator<Item = u8> {
+        let cell = |at: u32| self.cells.get(at as usize).filter(|_| at != END);
+        std::iter::successors(cell(rest), move |on| cell(on.next)).map(|on| on.byte)
+    }
+
+    fn forget(&mut self) {
+        self.numbers = HashMap::default();
+        self.ends = Vec::new();
+        self.cells = Vec::new();
+        self.bytes = 0;
+        self.forgotten = self.last;
+        // What the nodes of the stack have for numbers is given to nothing else.
+    }
+}
+
+/// Takes out of a node what makes no difference to what completes it: whitespace that may end, and keys that the
+/// completion comes near no more, for it takes nothing but names that are needed.
+fn forget_what_ends(frames: &Frames, n: &mut Node) {
+    if frames.gap_may_end(n) || n.phase == Phase::Key {
+        (n.gap, n.blank) = (0, 0);
+    }
+    if n.kind != Kind::Object || n.phase == Phase::Key || n.len != 1 {
+        return;
+    }
+    let item = &frames.arena.objects[n.start as usize];
+    let shape = &frames.program.objects[item.shape as usize];
+    let count = u64::from(n.count);
+    let endless = |c: &ClassProgram| c.keys.as_ref().is_none_or(|k| k.residual_size(k.start()) == u64::MAX);
+    if shape.witnesses == 0
+        && shape.min <= count + frames.missing_names(item, shape)
+        && (shape.min <= count + 1 || shape.others.iter().any(endless))
+    {
+        n.seen = u32::MAX;
+    }
+}
+
+/// Writes the content of one frame, or of the value at its top.
+fn frame(frames: &Frames, n: &Node, out: &mut Vec<u8>) {
+    if n.kind != Kind::Scalar {
+        return frames.arena.describe_frame(frames.program, n, Some(n.trace), Detail::Whole, out);
+    }
+    let items = &frames.arena.scalars[n.start as usize..(n.start + n.len) as usize];
+    // Of the length, what some bound depends on.
+    let bounded = items.iter().map(|i| &frames.program.lexemes[i.lexeme as usize]).filter(|l| l.is_bounded());
+    let count = bounded.map(|l| l.significant_count(n.count)).max();
+    out.extend([n.kind as u8]);
+    out.extend(count.unwrap_or(0).to_le_bytes());
+    out.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]).flat_map(u32::to_le_bytes));
+    if let Some(set) = frames.program.constants.get(n.seen) {
+        set.describe((n.text, n.sub), |word| out.extend(word.to_le_bytes()));
+    }
+}

@@ -1,0 +1,476 @@
+//! Token budgets: an output that is complete within `max_tokens`, always.
+//!
+//! A guide with a budget never lets go of a *plan*: tokens that complete the output from where it is, no more than are
+//! left. It is made of bytes that certainly complete the output ([`complete`](crate::pushdown::completion::shortest)), spelled by
+//! the fewest tokens. A token is affordable if after it some plan fits into what is left then; the first token of the
+//! guide's own plan always is, so a guide with a budget has no dead end either. The plan is not always the shortest
+//! way to the end, so the number it gives is a bound that holds, not always the least. Before a guide is refused for
+//! it, fewer tokens are searched for; what that finds is a plan like any other, but nothing follows from its length for
+//! the tokens beside it, so such a guide prices them all. For states of a pattern it searches a little then as well.
+//!
+//! Plans cost tens of microseconds, so none is made while there is room. One token can lengthen the way to the end by
+//! what its structural bytes (brackets, commas, colons) open and close, and by what a scalar needs that it turns to:
+//! bounds of both are found once for an index. Tokens of many structural bytes are few, and priced one by one wherever
+//! their number matters. When the room is smaller than all that, or no bound is known, every allowed token is stepped
+//! and what follows it is priced, once per distinct position.
+//!
+//! An index with complete tables knows the fewest tokens to the end of every state: there everything is exact.
+
+mod affordable;
+mod completions;
+mod fewest_tokens;
+mod search;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::guide::budget::affordable::Places;
+pub(super) use crate::guide::budget::completions::Rests;
+use crate::guide::budget::fewest_tokens::Speller;
+use crate::guide::budget::search::{MAX_LOOKED, MAX_LOOKED_NEAR, Searched, States};
+use crate::guide::{Guide, Position};
+use crate::index::Engine;
+use crate::lexeme::max_distance::farthest;
+use crate::lexeme::shortest_end::shortest_end;
+use crate::lexeme::{CLOSED, StateId};
+use crate::mask::structural_tokens::{Marked, STRUCTURAL};
+use crate::pushdown::completion::min_cost::Costs;
+use crate::pushdown::completion::shortest::Watch;
+use crate::pushdown::json::arena::{Arena, NONE, NodeId};
+use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::program::Program;
+use crate::vocab::Trie;
+
+/// What completes the output from one position.
+#[derive(Clone)]
+struct Reserve {
+    /// The plan, if it was made, and how much of it was followed.
+    plan: Option<(Arc<[u32]>, usize)>,
+    /// At most this many tokens complete the output.
+    bound: u64,
+}
+
+/// See the module's story.
+#[derive(Clone)]
+pub(super) struct Budget {
+    max_tokens: usize,
+    /// By how much one token of few structural bytes can lengthen the way to the end.
+    growth: u64,
+    /// No plan is longer than this, wherever the guide is.
+    most: u64,
+    /// The tokens of more structural bytes.
+    structural: Arc<[u32]>,
+    /// Every byte is a token that may be used, so that a plan never has more tokens than bytes.
+    spelled: bool,
+    /// The first plan was searched for by tokens.
+    is_searched: bool,
+    /// One for each position so far, the start and the present one included.
+    reserves: Vec<Reserve>,
+}
+
+/// Where a guide stands in a document, and what is known of the rests.
+struct Document<'a> {
+    program: &'a Program,
+    costs: &'a Costs,
+    arena: &'a mut Arena,
+    top: NodeId,
+    rests: &'a mut Rests,
+}
+
+impl Budget {
+    /// At most so many tokens complete the output after any one token of few structural bytes.
+    fn after_any(&self, reserve: &Reserve) -> u64 {
+        reserve.bound.saturating_add(self.growth).min(self.most)
+    }
+
+    /// Bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let plan = |r: &Reserve| r.plan.as_ref().map_or(0, |(p, done)| if *done == 0 { p.len() * 4 } else { 0 });
+        self.reserves.capacity() * size_of::<Reserve>() + self.reserves.iter().map(plan).sum::<usize>()
+    }
+
+    pub(super) fn back_to(&mut self, tokens: usize) {
+        self.reserves.truncate(tokens + 1);
+    }
+}
+
+impl Guide {
+    /// An upper bound of the tokens that complete the output from here, the stop token not counted: 0 where the output
+    /// may end. It holds, in that so many tokens do complete the output; it is the least number if the index has
+    /// complete tables ([`Index::built`](crate::Index::built)), and not always elsewhere. Costs tens of microseconds.
+    ///
+    /// # Errors
+    /// `Unsupported` if no short way to the end was found. That is searched for by tokens where none spell the shortest
+    /// one, which takes some tens of milliseconds at most.
+    pub fn min_tokens_to_finish(&mut self) -> Result<usize> {
+        if self.is_terminated() {
+            return Ok(0);
+        }
+        if let Some(tokens) = self.tokens_by_tables() {
+            return Ok(tokens as usize);
+        }
+        if let Some(Reserve { plan: Some((plan, done)), .. }) = self.budget.as_ref().and_then(|b| b.reserves.last()) {
+            return Ok(plan.len() - done);
+        }
+        if !self.leave_tables() {
+            return Err(self.failure().cloned().unwrap_or_else(no_plan));
+        }
+        let planned = self.plan_here().map(|p| p.len());
+        planned.or_else(|| Some(self.search(u64::MAX).plan?.len())).ok_or_else(no_plan)
+    }
+
+    /// The budget of this guide.
+    pub fn max_tokens(&self) -> Option<usize> {
+        self.budget.as_ref().map(|b| b.max_tokens)
+    }
+
+    pub(super) fn start_budget(&mut self, max_tokens: usize) -> Result<()> {
+        if !self.leave_tables() {
+            return Err(self.failure().cloned().unwrap_or_else(no_plan));
+        }
+        let most = max_tokens as u64;
+        let mut is_searched = false;
+        let reserve = match self.tokens_by_tables() {
+            Some(bound) if bound > most => return Err(Error::budget(most, bound)),
+            Some(bound) => Reserve { plan: None, bound },
+            None => {
+                let mut plan = self.plan_here();
+                is_searched = plan.as_ref().is_none_or(|p| p.len() as u64 > most);
+                if is_searched {
+                    plan = Some(self.plan_within(most, plan.map(|p| p.len() as u64))?);
+                }
+                let plan = plan.ok_or_else(no_plan)?;
+                Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) }
+            }
+        };
+        let inner = &*self.index.0;
+        let trie = inner.vocabulary.trie();
+        // A byte is spelled by a token of its own, or else nothing is known about the tokens that a plan takes.
+        let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(|t| !self.stops.contains(t)));
+        let spelled = inner.tables.spelling.is_none() && (0..=255).all(single);
+        let (growth, most, structural): (_, _, Arc<[u32]>) = match &inner.engine {
+            Engine::Pattern(l) => {
+                let costs = inner.costs.get_or_init(Costs::of_pattern);
+                let most = costs.step(|_| farthest(&l.lexeme)).filter(|_| spelled).unwrap_or(u64::MAX);
+                (most, most, Arc::from([]))
+            }
+            Engine::Document { program, .. } => {
+                let costs = inner.costs.get_or_init(|| Costs::of(program));
+                let step = costs.step(|c| c.largest_step(program)).filter(|_| spelled && !is_searched);
+                let step = step.unwrap_or(u64::MAX);
+                let marked = inner.tables.marked.get_or_init(|| Marked::of(&inner.vocabulary));
+                let structural = marked.structural.clone();
+                (step.saturating_mul(STRUCTURAL as u64 + 1), u64::MAX, structural)
+            }
+        };
+        let reserves = vec![reserve];
+        self.budget = Some(Budget { max_tokens, growth, most, structural, spelled, is_searched, reserves });
+        Ok(())
+    }
+
+    /// Whether the budget is used up: only a stop token may follow.
+    pub(super) fn is_spent(&self) -> bool {
+        self.budget.as_ref().is_some_and(|b| self.history.len() >= b.max_tokens)
+    }
+
+    /// Takes the tokens out of a row after which the output could not be completed within the budget.
+    pub(super) fn keep_affordable(&mut self, row: &mut [u32]) {
+        let Some(budget) = &self.budget else { return };
+        let left = (budget.max_tokens - self.history.len().min(budget.max_tokens)) as u64;
+        if left == 0 {
+            return row.fill(0);
+        }
+        if self.keep_by_tables(row, left - 1) {
+            return;
+        }
+        let Some(budget) = &self.budget else { return };
+        let has_room = |b: &Budget| b.reserves.last().is_some_and(|r| b.after_any(r) < left);
+        if !has_room(budget) {
+            self.make_plan();
+        }
+        let Some(budget) = &self.budget else { return };
+        if has_room(budget) {
+            let few = budget.structural.iter().filter(|&&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
+            let few: Vec<u32> = few.copied().collect();
+            return self.price_each(row, &few, left - 1);
+        }
+        let planned = budget.reserves.last().and_then(|r| r.plan.as_ref()).and_then(|(p, done)| p.get(*done).copied());
+        let planned = planned.filter(|&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
+        self.price(row, left - 1);
+        if let Some(t) = planned {
+            row[t as usize >> 5] |= 1 << (t & 31);
+        }
+    }
+
+    /// After a token was stepped: whether what is left completes the output, and then what does.
+    pub(super) fn pay(&mut self, token: u32) -> bool {
+        if self.budget.is_none() {
+            return true;
+        }
+        let after = self.after_by_tables(token);
+        let Some(budget) = &self.budget else { return true };
+        let left = (budget.max_tokens - self.history.len() - 1) as u64;
+        let Some(before) = budget.reserves.last().cloned() else { return false };
+        let mut reserve = match after {
+            Some(bound) if bound > left => return false,
+            Some(bound) => Reserve { plan: None, bound },
+            None => {
+                let few = budget.structural.binary_search(&token).is_err();
+                let bound = if few { budget.after_any(&before) } else { u64::MAX };
+                let followed = before.plan.filter(|(p, done)| p.get(*done) == Some(&token));
+                let plan = followed.map(|(p, done)| (p, done + 1));
+                let rest = plan.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64);
+                Reserve { plan, bound: bound.min(rest) }
+            }
+        };
+        if reserve.bound > left {
+            let plan = self.plan_here().filter(|p| p.len() as u64 <= left);
+            let Some(plan) = plan.or_else(|| self.plan_near(left)) else { return false };
+            reserve = Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) };
+        }
+        if let Some(budget) = &mut self.budget {
+            budget.reserves.push(reserve);
+        }
+        true
+    }
+
+    /// The fewest tokens to the end, if the index has complete tables.
+    fn tokens_by_tables(&mut self) -> Option<u64> {
+        let state = self.table_state()?;
+        self.distance(state)
+    }
+
+    /// The same after one more token.
+    fn after_by_tables(&mut self, token: u32) -> Option<u64> {
+        let state = self.table_state()?;
+        let bytes = self.root.vocabulary().spelling(token)?;
+        let to = self.root.built()?.advance(state, bytes);
+        self.distance(to)
+    }
+
+    fn distance(&self, state: u16) -> Option<u64> {
+        let classes = self.root.token_classes()?;
+        // The tables know nothing of a request's own stop tokens: one that spells something is no way to go on.
+        if self.stops.iter().any(|&t| classes.of.get(t as usize).is_some_and(|&class| class != 0)) {
+            return None;
+        }
+        classes.distances.get(state as usize).filter(|&&d| d != u32::MAX).map(|&d| d.into())
+    }
+
+    /// Keeps the tokens of a row after which the output can be completed by `left` tokens, by the tables; false without
+    /// them.
+    fn keep_by_tables(&mut self, row: &mut [u32], left: u64) -> bool {
+        let Some(state) = self.table_state().filter(|&s| self.distance(s).is_some()) else { return false };
+        let Some(classes) = self.root.token_classes() else { return false };
+        let Some(ways) = classes.rows.get(state as usize) else { return false };
+        let late = |&&(_, to): &&(u32, u16)| self.distance(to).is_none_or(|d| d > left);
+        let late: Vec<u32> = ways.iter().filter(late).map(|&(class, _)| class).collect();
+        if late.is_empty() {
+            return true;
+        }
+        for (word, first) in row.iter_mut().zip((0..).step_by(32)) {
+            let mut rest = *word;
+            while rest != 0 {
+                let t = rest.trailing_zeros();
+                rest &= rest - 1;
+                let class = classes.of.get(first + t as usize).copied().unwrap_or(0);
+                if late.binary_search(&class).is_ok() {
+                    *word &= !(1 << t);
+                }
+            }
+        }
+        true
+    }
+
+    /// Makes the plan of the present position, if it has none.
+    fn make_plan(&mut self) {
+        let known = self.budget.as_ref().and_then(|b| b.reserves.last()).is_some_and(|r| r.plan.is_some());
+        if known {
+            return;
+        }
+        if let Some(plan) = self.plan_here()
+            && let Some(r) = self.budget.as_mut().and_then(|b| b.reserves.last_mut())
+        {
+            r.bound = r.bound.min(plan.len() as u64);
+            r.plan = Some((plan, 0));
+        }
+    }
+
+    /// Tokens that complete the output from here.
+    fn plan_here(&mut self) -> Option<Arc<[u32]>> {
+        if self.is_accepting() {
+            return Some(Arc::from([]));
+        }
+        if let (Engine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
+            let bytes = shortest_end(&l.lexeme, *s, 0)?;
+            let usable = |t: u32| !self.stops.contains(&t);
+            return Speller::new(&self.index.0, usable).fewest_tokens(&bytes).map(Arc::from);
+        }
+        let plan = self.in_document(|document, speller| {
+            let Document { program, costs, arena, top, rests } = document;
+            let rest = rests.of(&mut Frames { program, arena }, costs, &speller, top, &mut Watch::of(NONE));
+            rests.plan(rest)
+        });
+        plan.flatten().map(Arc::from)
+    }
+
+    /// At most `most` tokens that complete the output from here, where the shortest bytes are spelled by `known`, which
+    /// is more, or by none.
+    fn plan_within(&mut self, most: u64, known: Option<u64>) -> Result<Arc<[u32]>> {
+        // What is found does not depend on the budget, so neither does the number that an error names.
+        let Searched { plan, exact } = self.search(known.map_or(u64::MAX, |known| known - 1));
+        match (plan, known) {
+            (Some(plan), _) if plan.len() as u64 <= most => Ok(plan.into()),
+            (None, None) => Err(no_plan()),
+            (plan, known) => {
+                let least = plan.map(|p| p.len() as u64).or(known).unwrap_or(u64::MAX);
+                Err(if exact { Error::budget(most, least) } else { Error::budget_unless_fewer(most, least) })
+            }
+        }
+    }
+
+    /// The fewest tokens that complete the output from here, where it may not end: at most `most`.
+    fn search(&mut self, most: u64) -> Searched {
+        if let (Engine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
+            let usable = |t: u32| !self.stops.contains(&t);
+            let speller = Speller::new(&self.index.0, usable);
+            return speller.fewest_to_end(&mut States::of(&l.lexeme), *s, most, MAX_LOOKED);
+        }
+        let found = self.in_document(|document, speller| {
+            speller.fewest_to_end(&mut Places::new(document, speller, 0), 0, most, MAX_LOOKED)
+        });
+        let mut found = found.unwrap_or(Searched { plan: None, exact: false });
+        // One place stands for many: what is true of them all is a plan.
+        let mut twin = self.clone();
+        twin.budget = None;
+        let completes = |plan: &Vec<u32>| twin.advance_many(plan) == plan.len() && twin.is_accepting();
+        if !found.plan.as_ref().is_none_or(completes) {
+            found = Searched { plan: None, exact: false };
+        }
+        found
+    }
+
+    /// At most `left` tokens that complete a pattern from here, if a short search finds them.
+    fn plan_near(&self, left: u64) -> Option<Arc<[u32]>> {
+        let Position::Pattern(state) = self.position else { return None };
+        self.search_near(state, left).map(Arc::from)
+    }
+
+    /// The same from any state. Only a guide searches whose first plan was searched for.
+    fn search_near(&self, state: StateId, left: u64) -> Option<Vec<u32>> {
+        let Engine::Pattern(l) = &self.index.0.engine else { return None };
+        if !self.budget.as_ref().is_some_and(|b| b.is_searched) {
+            return None;
+        }
+        let speller = Speller::new(&self.index.0, |t: u32| !self.stops.contains(&t));
+        speller.fewest_to_end(&mut States::of(&l.lexeme), state, left, MAX_LOOKED_NEAR).plan
+    }
+
+    /// Asks about the rest of a document: `ask` is given where the guide stands, and the tokens that may be used. It
+    /// leaves the arena as it was.
+    fn in_document<T>(&mut self, ask: impl FnOnce(Document<'_>, Speller<'_, &dyn Fn(u32) -> bool>) -> T) -> Option<T> {
+        let inner = &*self.index.0;
+        let (Engine::Document { program, .. }, Position::Document { arena, top }) = (&inner.engine, &mut self.position)
+        else {
+            return None;
+        };
+        let costs = inner.costs.get_or_init(|| Costs::of(program));
+        let refused = |t: u32| inner.tables.spelling.as_ref().is_some_and(|s| s.refuses(t));
+        let usable = |t: u32| !self.stops.contains(&t) && !refused(t);
+        let (mark, trace) = (arena.mark(), arena.trace);
+        let rests = Arc::make_mut(self.rests.get_or_insert_default());
+        rests.begin(arena.nodes.len() as NodeId);
+        let answer = ask(Document { program, costs, arena, top: *top, rests }, Speller::new(inner, &usable));
+        arena.truncate(&mark);
+        arena.trace = trace;
+        Some(answer)
+    }
+
+    /// Takes those of `tokens` out of a row after which the output cannot be completed by `left` tokens.
+    fn price_each(&mut self, row: &mut [u32], tokens: &[u32], left: u64) {
+        if tokens.is_empty() {
+            return;
+        }
+        let vocabulary = self.index.vocabulary().clone();
+        self.in_document(|document, speller| {
+            let mut places = Places::new(document, speller, left);
+            for &t in tokens {
+                if !places.suffices_after(vocabulary.spelling(t).unwrap_or_default()) {
+                    row[t as usize >> 5] &= !(1 << (t & 31));
+                }
+            }
+        });
+    }
+
+    /// Whether bytes of a pattern are spelled by at most `left` tokens.
+    fn spells(&self, left: u64) -> impl Fn(Option<&[u8]>) -> bool + use<'_> {
+        let at_most_bytes = self.budget.as_ref().is_some_and(|b| b.spelled);
+        move |bytes| {
+            if at_most_bytes && bytes.is_some_and(|b| b.len() as u64 <= left) {
+                return true;
+            }
+            let speller = Speller::new(&self.index.0, |t: u32| !self.stops.contains(&t));
+            // The longest token at each place spells most texts in hardly more tokens than are needed.
+            let enough = |b| speller.longest_tokens(b).is_some_and(|n| n <= left);
+            bytes.is_some_and(|b| enough(b) || speller.fewest_tokens(b).is_some_and(|t| t.len() as u64 <= left))
+        }
+    }
+
+    /// Keeps the tokens of a row after which the output can be completed by `left` tokens.
+    fn price(&mut self, row: &mut [u32], left: u64) {
+        let index = self.index.clone();
+        let inner = &*index.0;
+        let trie = inner.vocabulary.trie();
+        match (&inner.engine, &self.position) {
+            (Engine::Pattern(l), Position::Pattern(start)) => {
+                let lexeme = &l.lexeme;
+                let spelled = self.spells(left);
+                let mut kept = vec![0u32; row.len()];
+                let mut fits: FxHashMap<StateId, bool> = FxHashMap::default();
+                let step = |s: &StateId, b: u8| Some(lexeme.next(*s, b)).filter(|&n| n > CLOSED);
+                walk(trie, *start, step, |node, &s| {
+                    let fit = *fits.entry(s).or_insert_with(|| {
+                        spelled(shortest_end(lexeme, s, 0).as_deref()) || self.search_near(s, left).is_some()
+                    });
+                    for &t in trie.tokens(node).iter().filter(|_| fit) {
+                        kept[t as usize >> 5] |= row[t as usize >> 5] & 1 << (t & 31);
+                    }
+                });
+                row.copy_from_slice(&kept);
+            }
+            (Engine::Document { .. }, Position::Document { .. }) => {
+                let marked = inner.tables.marked.get_or_init(|| Marked::of(&inner.vocabulary));
+                self.in_document(|document, speller| {
+                    Places::new(document, speller, left).keep(trie, marked, row);
+                });
+            }
+            _ => row.fill(0),
+        }
+    }
+}
+
+fn no_plan() -> Error {
+    Error::new(ErrorKind::Unsupported, "no short output was found, so its number of tokens cannot be bounded")
+}
+
+/// Walks a trie with the states of an automaton, subtrees that it refuses left out.
+fn walk<S>(trie: &Trie, start: S, step: impl Fn(&S, u8) -> Option<S>, mut visit: impl FnMut(u32, &S)) {
+    let mut stack: Vec<(u32, S)> = vec![(trie.len() as u32, start)];
+    let mut node = 1;
+    while (node as usize) < trie.len() {
+        while stack.last().is_some_and(|s| s.0 <= node) {
+            stack.pop();
+        }
+        let Some((_, at)) = stack.last() else { break };
+        match step(at, trie.byte[node as usize]) {
+            None => node = trie.end[node as usize],
+            Some(next) => {
+                visit(node, &next);
+                stack.push((trie.end[node as usize], next));
+                node += 1;
+            }
+        }
+    }
+}

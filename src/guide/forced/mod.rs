@@ -1,0 +1,5 @@
+//! TODO.
+
+pub(crate) mod bytes;
+pub(crate) mod open_piece;
+pub(crate) mod tokens;

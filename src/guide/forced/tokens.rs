@@ -1,0 +1,150 @@
+//! Forced tokens: those that the tokenizer itself makes of the text, whatever permitted text follows.
+//!
+//! A forced run says which bytes come; it does not say which tokens a model would spell them with. A model that is
+//! given other tokens than its tokenizer makes sees text that it was never trained on. So a token is forced only if
+//! it is *canonical* (the tokenizer makes it of the whole text) and *stable* (of every permitted whole text):
+//!
+//! * The text is what was taken since the last place at which a piece certainly began, and the forced run. Its
+//!   certain pieces have certain tokens. Where nothing can follow the run, all of its pieces are certain.
+//! * Of the piece that is open at the end of the run, the tokens with which every permitted continuation begins it are
+//!   certain, see [`open`](crate::guide::forced::open_piece).
+//! * The tokens that were taken since that place must be the first of the certain ones. If they are not, then the
+//!   output was spelled in another way, and nothing is forced until a piece begins where a token does.
+//! * What follows them, inside the run and allowed by the guide, is forced.
+//!
+//! The place moves on as text is taken, so the cost does not grow with the length of the output. It counts for as
+//! long as the tokens are taken that made it certain. The place at the start is behind the last special or added token
+//! of the context; without a context, the output begins a piece.
+
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::guide::forced::bytes;
+use crate::guide::{Guide, GuideOptions};
+use crate::index::Index;
+use crate::vocab::Next;
+
+/// A longer run is used up to here, so that taking it token by token does not take quadratic time.
+const MAX_RUN: usize = 4096;
+/// The longest text that is cut into pieces at once.
+const MAX_TEXT: usize = 1 << 22;
+
+/// A place at which a piece certainly begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// Tokens of context and output before it.
+    tokens: usize,
+    /// How many tokens of output made it certain.
+    taken: usize,
+}
+
+impl Index {
+    /// The tokens before a guide's output, all of which must be ids of the vocabulary.
+    pub(crate) fn checked_context(&self, options: &GuideOptions) -> Result<Arc<[u32]>> {
+        let (context, size) = (options.context_ids.as_deref().unwrap_or_default(), self.vocabulary().size());
+        if let Some(at) = context.iter().position(|&id| id as usize >= size) {
+            let message = format!("context_ids[{at}] is no id of the vocabulary, whose size is {size}");
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        Ok(context.into())
+    }
+}
+
+impl Guide {
+    /// The tokens that must come next: the tokenizer makes them of every permitted output, so a model need not be
+    /// asked. Exact or empty: empty where there is a choice, where the tokens so far are not those that the tokenizer
+    /// makes of the text since the last certain piece, and for a vocabulary without a tokenizer's model.
+    ///
+    /// # Cost
+    /// That of the forced run at first, and of encoding it and what follows the last certain piece; and a walk of the
+    /// tokens, at most some ten thousand bytes of them, that may pass the end of the run.
+    pub fn forced_tokens(&mut self) -> Vec<u32> {
+        let tokens = self.certain_tokens().unwrap_or_default();
+        // Going back forgets the run, which is that of this position.
+        let run = self.run.clone();
+        let allowed = self.validate(&tokens);
+        self.run = run;
+        tokens.get(..allowed).unwrap_or_default().to_vec()
+    }
+
+    /// After tokens were taken back: forgets the places that they made certain.
+    pub(crate) fn forget_places(&mut self) {
+        while self.places.last().is_some_and(|p| p.taken > self.history.len()) {
+            self.places.pop();
+        }
+    }
+
+    /// Bytes of the text that this position is in, the run excepted.
+    fn bytes_since_special(&self) -> usize {
+        let vocabulary = self.index.vocabulary();
+        let taken = self.history.iter().rev().map(|step| step.token);
+        let spelled = taken.chain(self.context.iter().rev().copied()).map_while(|id| vocabulary.spelling(id));
+        spelled.map(<[u8]>::len).sum()
+    }
+
+    fn certain_tokens(&mut self) -> Option<Vec<u32>> {
+        let index = self.index.clone();
+        let vocabulary = index.vocabulary();
+        let model = vocabulary.model()?;
+        if !self.leave_tables() {
+            return None;
+        }
+        let (run, taken) = self.find_run()?;
+        let rest = run.bytes.get(taken..).filter(|rest| !rest.is_empty())?;
+        let cut = rest.len() > MAX_RUN || run.bytes.len() >= bytes::MAX_RUN;
+        let next = match run.next[..] {
+            _ if cut => Next::Any,
+            [] => Next::Nothing,
+            _ if run.next.is_ascii() => Next::Ascii,
+            _ => Next::Any,
+        };
+        let rest = rest.get(..MAX_RUN).unwrap_or(rest);
+
+        if model.max_text() < usize::MAX && self.bytes_since_special() > model.max_text() {
+            return None;
+        }
+        let mut place = self.places.last().map_or(0, |p| p.tokens);
+        let taken = self.history.iter().map(|s| s.token);
+        let ids: Vec<u32> = self.context.iter().copied().chain(taken).collect();
+        // A special or an added token ends a text: what follows it begins a piece.
+        let fresh = |&id: &u32| vocabulary.is_special(id) || vocabulary.spelling(id).is_none() || model.is_added(id);
+        place = ids.get(place..)?.iter().rposition(fresh).map_or(place, |at| place + at + 1);
+        let mut text = Vec::new();
+        // Where each token since the place begins.
+        let mut starts = Vec::new();
+        for &id in ids.get(place..)? {
+            starts.push(text.len());
+            text.extend_from_slice(vocabulary.spelling(id)?);
+        }
+        let written = text.len();
+        if written > MAX_TEXT {
+            return None;
+        }
+        starts.push(written);
+        text.extend_from_slice(rest);
+
+        let pieces = model.pieces(&text, next);
+        let last = pieces.ends.iter().rev().find_map(|end| starts.binary_search(end).ok()).unwrap_or(0);
+        let begin = *starts.get(last)?;
+        place += last;
+        self.places.push(Place { tokens: place, taken: self.history.len() });
+        self.places.dedup_by_key(|p| p.tokens);
+
+        let text = text.split_off(begin);
+        let ends: Vec<usize> = pieces.ends.iter().filter_map(|end| end.checked_sub(begin)).filter(|&e| e > 0).collect();
+        let (mut certain, all) = model.encode(&text, &ends);
+        let open = text.get(ends.last().copied().unwrap_or(0)..).unwrap_or_default();
+        if all && pieces.known && !cut && !open.is_empty() {
+            certain.extend(self.open_tokens(open, rest));
+        }
+        let certain = certain.strip_prefix(ids.get(place..)?)?;
+        // Tokens that reach beyond the run depend on what is chosen after it.
+        let mut left = text.len() - (written - begin);
+        let inside = certain.iter().take_while(|&&id| {
+            let length = vocabulary.spelling(id).map(<[u8]>::len).filter(|&n| n <= left);
+            left -= length.unwrap_or(0);
+            length.is_some()
+        });
+        Some(inside.copied().collect())
+    }
+}

@@ -1,0 +1,190 @@
+//! Masks of a guide.
+//!
+//! A mask is filled in two steps. The first looks at what is known: tables, what the index remembers, masks of lexeme
+//! states that were made before. That takes a copy of a row and little more, so a caller from Python need not release
+//! the GIL for it. What is not known is made in the second step, which may walk the vocabulary.
+
+use std::sync::Arc;
+
+use crate::guide::{Guide, Position};
+use crate::index::{Engine, Inner};
+use crate::mask::cache::masks::Asked;
+use crate::mask::cache::recipe::copy_inner;
+use crate::mask::crossing::viable::Known;
+use crate::mask::masker::Masker;
+use crate::mask::vocab_tables::MaskedLexeme;
+use crate::pushdown::json::arena::Kind;
+use crate::pushdown::json::machine::Frames;
+
+/// What masks leave for the next ones.
+#[derive(Clone, Default)]
+pub(super) struct LastMask {
+    /// What was found about the frames.
+    pub known: Known,
+    /// What the index was asked for.
+    asked: Asked,
+    /// It was asked just now, and the guide has not moved.
+    looked: bool,
+}
+
+/// Tokens since the last mask that are still followed through tables in the first step.
+const CATCH_UP: usize = 64;
+
+/// What fills `row` with the mask of a configuration.
+fn masker<'a>(
+    inner: &'a Inner,
+    lexemes: &'a [Arc<MaskedLexeme>],
+    frames: Frames<'a>,
+    known: &'a mut Known,
+    row: &'a mut [u32],
+) -> Masker<'a> {
+    Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, known, row)
+}
+
+impl Guide {
+    /// Writes the mask of the tokens that may come next: bit `t & 31` of word `t >> 5`. Words beyond the vocabulary
+    /// become zero. Returns whether anything is masked: after termination the row is all ones and the answer false.
+    ///
+    /// # Panics
+    /// If `words` is shorter than a row of the vocabulary; callers check.
+    pub fn fill_mask(&mut self, words: &mut [u32]) -> bool {
+        self.fill_known_mask(words).unwrap_or_else(|| self.fill_asked_mask(words))
+    }
+
+    /// [`fill_mask`](Self::fill_mask), if that takes no more than a look at what is known. `None` if it takes more;
+    /// then the row may hold anything, and [`fill_asked_mask`](Self::fill_asked_mask) writes it.
+    ///
+    /// # Panics
+    /// As `fill_mask`.
+    pub(crate) fn fill_known_mask(&mut self, words: &mut [u32]) -> Option<bool> {
+        if self.terminated {
+            words.fill(u32::MAX);
+            return Some(false);
+        }
+        if let Position::Lost(_) = self.position {
+            words.fill(0);
+            return Some(true);
+        }
+        let row = self.row_of(words);
+        self.last.looked = false;
+        // Plans of budgets may take long, and so may a younger index.
+        if self.budget.is_some() || self.is_full() {
+            return None;
+        }
+        let near = self.history.len() < self.flat.len() + CATCH_UP;
+        if !(near && self.fill_from_tables(row) || self.fill_from_known(row)) {
+            self.last.looked = true;
+            return None;
+        }
+        self.allow_stops(row);
+        Some(true)
+    }
+
+    /// Writes the mask that [`fill_known_mask`](Self::fill_known_mask) was just asked for and did not know.
+    pub(crate) fn fill_asked_mask(&mut self, words: &mut [u32]) -> bool {
+        let row = self.row_of(words);
+        self.make_room();
+        let looked = std::mem::take(&mut self.last.looked);
+        if !self.fill_from_tables(row) && (looked || !self.fill_from_known(row)) {
+            self.fill_from_engine(row);
+        }
+        self.keep_affordable(row);
+        self.allow_stops(row);
+        true
+    }
+
+    /// The words of the vocabulary; those beyond become zero.
+    fn row_of<'w>(&self, words: &'w mut [u32]) -> &'w mut [u32] {
+        let n = self.index.vocabulary().words();
+        assert!(words.len() >= n, "a mask row needs {n} words, got {}", words.len());
+        let (row, rest) = words.split_at_mut(n);
+        rest.fill(0);
+        row
+    }
+
+    fn allow_stops(&mut self, row: &mut [u32]) {
+        // Most places of a document are none where it may end, which the kind of the top node tells.
+        let inside = match &self.position {
+            Position::Document { arena, top } => {
+                let n = &arena.nodes[*top as usize];
+                let open = n.kind == Kind::Scalar && arena.nodes[n.parent as usize].kind == Kind::Root;
+                n.kind != Kind::Done && !open
+            }
+            _ => false,
+        };
+        let accepting = !inside && self.is_accepting();
+        for &s in self.stops.iter() {
+            let bit = 1 << (s & 31);
+            let word = &mut row[s as usize >> 5];
+            *word = if accepting { *word | bit } else { *word & !bit };
+        }
+    }
+
+    /// Makes the mask, if it is neither known nor on tables; whether it was made and is known from now on. `row` holds
+    /// anything afterwards. The guide has no budget, and room for new states.
+    pub(super) fn make_mask(&mut self, row: &mut [u32]) -> bool {
+        let inner = &*self.index.0;
+        match (&inner.engine, &mut self.position) {
+            (Engine::Pattern(l), Position::Pattern(state)) => {
+                if inner.live.is_some() || inner.tables.known_mask(l, *state, 0).is_some() {
+                    return false;
+                }
+            }
+            (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
+                let last = &mut self.last;
+                let mut masker = masker(inner, lexemes, Frames { program, arena }, &mut last.known, row);
+                if masker.is_known(&inner.memo, *top, &mut last.asked) {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+        self.fill_from_engine(row);
+        self.last.asked.is_kept() || matches!(self.position, Position::Pattern(_))
+    }
+
+    /// The engine's mask, if it was made before.
+    fn fill_from_known(&mut self, row: &mut [u32]) -> bool {
+        let inner = &*self.index.0;
+        match (&inner.engine, &mut self.position) {
+            (Engine::Pattern(l), Position::Pattern(state)) if inner.live.is_none() => {
+                let mask = inner.tables.known_mask(l, *state, 0);
+                mask.map(|mask| copy_inner(mask, row)).is_some()
+            }
+            (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
+                let last = &mut self.last;
+                let mut masker = masker(inner, lexemes, Frames { program, arena }, &mut last.known, row);
+                let known = masker.fill_known(&inner.memo, *top, &mut last.asked);
+                if known && let Some(spelling) = &inner.tables.spelling {
+                    spelling.filter(row);
+                }
+                known
+            }
+            _ => false,
+        }
+    }
+
+    fn fill_from_engine(&mut self, row: &mut [u32]) {
+        let inner = &*self.index.0;
+        match (&inner.engine, &mut self.position) {
+            (Engine::Pattern(l), Position::Pattern(state)) => {
+                if let Some(live) = &inner.live {
+                    row.fill(0);
+                    live.mask(&l.lexeme, &inner.vocabulary, *state).or_into(row);
+                    return;
+                }
+                copy_inner(&inner.tables.root_mask(&inner.vocabulary, l, *state), row);
+            }
+            (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
+                let last = &mut self.last;
+                let mut masker = masker(inner, lexemes, Frames { program, arena }, &mut last.known, row);
+                masker.fill_asked(&inner.memo, *top, &last.asked);
+                if let Some(spelling) = &inner.tables.spelling {
+                    spelling.filter(row);
+                }
+            }
+            // A guide's position is made from its own index's engine.
+            _ => row.fill(0),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! How much memory a guide holds.
+
+use crate::guide::{Guide, Position, Step};
+use crate::pushdown::json::arena::Mark;
+
+impl Guide {
+    /// Approximate bytes held by the guide itself.
+    pub fn memory_bytes(&self) -> usize {
+        let position = match &self.position {
+            Position::Document { arena, .. } => arena.memory_bytes(),
+            _ => 0,
+        };
+        position
+            + self.history.steps.capacity() * size_of::<Step>()
+            + self.history.marks.capacity() * size_of::<Mark>()
+            + self.budget.as_ref().map_or(0, |b| b.memory_bytes())
+            + self.rests.as_ref().map_or(0, |r| r.memory_bytes())
+            + size_of::<Self>()
+    }
+}

@@ -1,0 +1,130 @@
+//! Going on in a younger index where the states of this one are full.
+//!
+//! A guide checks before each token and mask whether the lexemes that it stands in are full, and if so carries its
+//! position over to the index's younger one (see `index::younger`). Its history stays where it was made: positions from
+//! before a move are numbered by the index that was left. The guide holds on to the index that it left last, so that
+//! rolling back the usual few tokens costs nothing. Indexes that it left earlier it lets go of; rolling back to them
+//! takes the tokens again from the last position in the index that it began in, which is always there.
+
+use crate::guide::{Guide, Position};
+use crate::index::{Engine, Index};
+use crate::pushdown::json::arena::Mark;
+
+/// A change of index.
+#[derive(Clone)]
+pub(super) struct Move {
+    /// How many tokens had been taken.
+    since: usize,
+    /// The position then, in the index that was left, and the arena's lengths.
+    before: u32,
+    mark: Mark,
+    /// The index that was left: the first one and the last one only.
+    from: Option<Index>,
+}
+
+impl Guide {
+    /// Makes room for new states: moves on if the lexemes here are full.
+    #[inline]
+    pub(super) fn make_room(&mut self) {
+        if self.is_full() {
+            self.move_on();
+        }
+    }
+
+    /// Whether the lexemes here are full, so that the guide has to move on.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        match &self.position {
+            Position::Pattern(_) => match &self.index.0.engine {
+                Engine::Pattern(l) => l.lexeme.is_full(self.index.0.max_state_bytes) && self.index.0.live.is_none(),
+                Engine::Document { .. } => false,
+            },
+            Position::Document { arena, top } => self.index.is_full_at(arena, *top),
+            // Tables do not grow.
+            Position::Tables(_) | Position::Lost(_) => false,
+        }
+    }
+
+    #[cold]
+    fn move_on(&mut self) {
+        // Nothing is left to find in an index that was built.
+        if self.index.built().is_some() {
+            return;
+        }
+        let younger = self.root.younger_than(&self.index);
+        let (before, mark) = self.here();
+        match (&younger.0.engine, &self.index.0.engine, &mut self.position) {
+            (Engine::Pattern(new), Engine::Pattern(old), Position::Pattern(state)) => {
+                *state = new.lexeme.adopt(&old.lexeme, *state);
+            }
+            (_, _, Position::Document { arena, top }) => *top = younger.adopt(&self.index, arena, *top),
+            _ => {}
+        }
+        self.last = Default::default();
+        // States of lexemes are numbered anew.
+        self.rests = None;
+        if let Some(last) = self.moves.last_mut().filter(|m| !m.from.as_ref().is_some_and(|i| i.is_same(&self.root))) {
+            last.from = None;
+        }
+        let from = Some(std::mem::replace(&mut self.index, younger));
+        self.moves.push(Move { since: self.history.len(), before, mark, from });
+    }
+
+    /// Whether going back may take many tokens again.
+    pub fn may_return_long(&self) -> bool {
+        self.moves.len() > 1
+    }
+
+    /// Goes back to where `keep` tokens had been taken: the history beyond is forgotten, the position is what it was.
+    pub(super) fn return_to(&mut self, keep: usize) {
+        let Some((before, mark)) = self.history.place(keep) else { return };
+        let valid = self.moves.iter().take_while(|m| m.since <= keep).count();
+        let Some(left) = self.moves.get(valid).cloned() else {
+            self.history.truncate(keep);
+            return self.go_back_to(before, &mark);
+        };
+        if let Some(from) = left.from {
+            self.index = from;
+            self.rests = None;
+            self.moves.truncate(valid);
+            self.history.truncate(keep);
+            return self.go_back_to(before, &mark);
+        }
+        // The index of that position is gone: take the tokens again from where the first one was left.
+        let Some(first) = self.moves.first().cloned() else { return };
+        let again: Vec<u32> = self.history[first.since..keep].iter().map(|s| s.token).collect();
+        self.index = self.root.clone();
+        self.rests = None;
+        self.moves.clear();
+        self.history.truncate(first.since);
+        self.go_back_to(first.before, &first.mark);
+        for token in again {
+            let taken = self.take_again(token);
+            debug_assert!(taken, "what was taken before is taken now");
+        }
+    }
+
+    /// Takes a token of an earlier history again. False, and nothing was done, if it is refused: only where the history
+    /// comes from the tables of a damaged file.
+    pub(super) fn take_again(&mut self, token: u32) -> bool {
+        self.make_room();
+        let place = self.here();
+        let root = self.root.clone();
+        // Stop tokens end a history and lead nowhere.
+        if let Some(bytes) = root.vocabulary().spelling(token).filter(|_| !self.stops.contains(&token)) {
+            if !self.step_bytes(bytes) {
+                return false;
+            }
+            self.settle_down(&place.1);
+        }
+        self.history.push(token, place);
+        true
+    }
+
+    /// Keeps of what a token made only what its end needs.
+    pub(super) fn settle_down(&mut self, mark: &Mark) {
+        if let Position::Document { arena, top } = &mut self.position {
+            *top = arena.compact(mark, *top);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! JSON strings over what they decode to.
+//!
+//! The constraints of a string (pattern, format, enum, …) are stated over decoded text. A text lexeme runs the
+//! expression over the decoded bytes while it reads the encoded ones: unescaped characters pass straight through, and
+//! an escape is held back in a [`Sub`] state until it is complete. Every escape of RFC 8259 is allowed wherever the
+//! character that it spells is; a surrogate pair is one character; a lone surrogate is refused.
+//!
+//! *Plain* spelling is what JSON writers agree on: a character that needs no escape stands for itself, one that does
+//! has its short escape, or `\u` and lower-case digits where there is none. Characters beyond `~` may be written either
+//! way, for writers differ there.
+
+use crate::expr::{ExprId, Exprs};
+
+/// How far into an escape a text lexeme is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sub {
+    /// Before the opening quote.
+    Open,
+    /// Between escapes (perhaps in the middle of a UTF-8 sequence).
+    Plain,
+    /// After a backslash.
+    Escape,
+    /// After `\u` and so many hex digits of the given value.
+    Hex(u8, u16),
+    /// After a high surrogate; the backslash of the low one must follow.
+    LowBackslash(u16),
+    /// … its `u` …
+    LowU(u16),
+    /// … and its hex digits.
+    LowHex(u16, u8, u16),
+}
+
+/// What a byte does in a sub-state, before liveness is asked about.
+pub enum Move {
+    /// Not JSON.
+    Dead,
+    /// The closing quote.
+    Close,
+    /// Another sub-state, with the expression unchanged.
+    To(Sub),
+    /// A byte of decoded text; then plain.
+    Byte(u8),
+    /// A whole decoded character; then plain.
+    Char(char),
+}
+
+fn hex(b: u8) -> Option<u16> {
+    (b as char).to_digit(16).map(|d| d as u16)
+}
+
+/// The transition of the escape layer.
+pub fn step(sub: Sub, b: u8) -> Move {
+    match sub {
+        Sub::Open if b == b'"' => Move::To(Sub::Plain),
+        Sub::Open => Move::Dead,
+        Sub::Plain => match b {
+            b'"' => Move::Close,
+            b'\\' => Move::To(Sub::Escape),
+            0..0x20 => Move::Dead,
+            _ => Move::Byte(b),
+        },
+        Sub::Escape => match b {
+            b'"' | b'\\' | b'/' => Move::Byte(b),
+            b'b' => Move::Byte(8),
+            b'f' => Move::Byte(12),
+            b'n' => Move::Byte(10),
+            b'r' => Move::Byte(13),
+            b't' => Move::Byte(9),
+            b'u' => Move::To(Sub::Hex(0, 0)),
+            _ => Move::Dead,
+        },
+        Sub::Hex(n, v) => {
+            let Some(d) = hex(b) else { return Move::Dead };
+            let v = v << 4 | d;
+            if n < 3 {
+                return Move::To(Sub::Hex(n + 1, v));
+            }
+            match v {
+                0xD800..=0xDBFF => Move::To(Sub::LowBackslash(v)),
+                _ => char::from_u32(v as u32).map_or(Move::Dead, Move::Char),
+            }
+        }
+        Sub::LowBackslash(h) if b == b'\\' => Move::To(Sub::LowU(h)),
+        Sub::LowU(h) if b == b'u' => Move::To(Sub::LowHex(h, 0, 0)),
+        Sub::LowBackslash(_) | Sub::LowU(_) => Move::Dead,
+        Sub::LowHex(h, n, v) => {
+            let Some(d) = hex(b) else { return Move::Dead };
+            let v = v << 4 | d;
+            if n < 3 {
+                return Move::To(Sub::LowHex(h, n + 1, v));
+            }
+            if !(0xDC00..=0xDFFF).contains(&v) {
+                return Move::Dead;
+            }
+            let c = 0x10000 + ((h as u32 - 0xD800) << 10) + (v as u32 - 0xDC00);
+            char::from_u32(c).map_or(Move::Dead, Move::Char)
+        }
+    }
+}
+
+/// What the bytes of a string decode to, from a place in it on: the text up to the closing quote or to a byte that cannot
+/// stand there, how far into an escape that is, and, if the string is closed, how many bytes were read.
+pub fn decode(mut sub: Sub, bytes: impl IntoIterator<Item = u8>) -> (Vec<u8>, Sub, Option<usize>) {
+    let mut out = Vec::new();
+    for (byte, read) in bytes.into_iter().zip(1..) {
+        match step(sub, byte) {
+            Move::Dead => break,
+            Move::Close => return (out, sub, Some(read)),
+            Move::To(to) => {
+                sub = to;
+                continue;
+            }
+            Move::Byte(b) => out.push(b),
+            Move::Char(c) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+        sub = Sub::Plain;
+    }
+    (out, sub, None)
+}
+
+/// Characters with a short escape in plain spelling.
+const SHORT: [(u32, u32); 4] = [(8, 10), (12, 13), (0x22, 0x22), (0x5C, 0x5C)];
+/// Characters that plain spelling may write as `\u` and digits.
+const DIGITS: [(u32, u32); 4] = [(0, 7), (11, 11), (14, 0x1F), (0x7F, 0x10FFFF)];
+
+/// Whether reading `byte` in `sub`, which does `to`, keeps to plain spelling.
+pub fn is_plain(sub: Sub, byte: u8, to: &Move) -> bool {
+    match (sub, to) {
+        (Sub::Open | Sub::Plain, _) => true,
+        (Sub::Escape, _) => byte != b'/',
+        (_, _) if byte.is_ascii_uppercase() => false,
+        (_, Move::Char(c)) => DIGITS.iter().any(|&(lo, hi)| (lo..=hi).contains(&(*c as u32))),
+        _ => true,
+    }
+}
+
+/// The code points that a sub-state can still become in plain spelling, as [`pending`] says them.
+pub fn plain_pending(sub: Sub) -> smallvec::SmallVec<[(u32, u32); 3]> {
+    let short: &[(u32, u32)] = if sub == Sub::Escape { &SHORT } else { &[] };
+    let mut out = smallvec::SmallVec::new();
+    for (lo, hi) in pending(sub) {
+        let met = short.iter().chain(&DIGITS).map(|&(a, z)| (lo.max(a), hi.min(z)));
+        out.extend(met.filter(|(a, z)| a <= z));
+    }
+    out
+}
+
+/// The code points that a sub-state can still become: up to three inclusive ranges. Plain states return nothing.
+pub fn pending(sub: Sub) -> smallvec::SmallVec<[(u32, u32); 3]> {
+    match sub {
+        Sub::Open | Sub::Plain => smallvec::SmallVec::new(),
+        Sub::Escape | Sub::Hex(0, _) => smallvec::smallvec![(0, 0xD7FF), (0xE000, 0x10FFFF)],
+        Sub::Hex(n, v) => {
+            let shift = 4 * (4 - n as u32);
+            let (lo, hi) = ((v as u32) << shift, ((v as u32) << shift) | ((1 << shift) - 1));
+            let mut out = smallvec::SmallVec::new();
+            if lo < 0xD800 {
+                out.push((lo, hi.min(0xD7FF)));
+            }
+            let (hlo, hhi) = (lo.max(0xD800), hi.min(0xDBFF));
+            if hlo <= hhi {
+                out.push((0x10000 + ((hlo - 0xD800) << 10), 0x10000 + ((hhi - 0xD800) << 10) + 0x3FF));
+            }
+            if hi >= 0xE000 {
+                out.push((lo.max(0xE000), hi));
+            }
+            out
+        }
+        Sub::LowBackslash(h) | Sub::LowU(h) | Sub::LowHex(h, 0, _) => {
+            let base = 0x10000 + ((h as u32 - 0xD800) << 10);
+            smallvec::smallvec![(base, base + 0x3FF)]
+        }
+        Sub::LowHex(h, n, v) => {
+            let shift = 4 * (4 - n as u32);
+            let (lo, hi) = ((v as u32) << shift, ((v as u32) << shift) | ((1 << shift) - 1));
+            let (lo, hi) = (lo.max(0xDC00), hi.min(0xDFFF));
+            if lo > hi {
+                return smallvec::SmallVec::new();
+            }
+            let base = 0x10000 + ((h as u32 - 0xD800) << 10);
+            smallvec::smallvec![(base + lo - 0xDC00, base + hi - 0xDC00)]
+        }
+    }
+}
+
+/// The first byte of a character in UTF-8.
+fn lead(c: char) -> u8 {
+    let mut buf = [0; 4];
+    c.encode_utf8(&mut buf).as_bytes()[0]
+}
+
+/// All expressions that `e` may become by one code point out of `lo..=hi`, live ones only.
+pub fn after_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<ExprId> {
+    let (Some(a), Some(b)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
+    // Lead bytes ascend with code points: nearly all ranges that a literal is asked about end here.
+    let (first, last) = (lead(a), lead(b));
+    if !x.row(e).iter().any(|edge| edge.lo <= last && edge.hi >= first && x.finds_live(edge.to)) {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    for seq in regex_syntax::utf8::Utf8Sequences::new(a, b) {
+        let mut front = vec![e];
+        for r in seq.as_slice() {
+            let mut next = Vec::new();
+            for &e in &front {
+                for edge in x.row(e).iter() {
+                    if edge.lo <= r.end && edge.hi >= r.start && x.finds_live(edge.to) {
+                        next.push(edge.to);
+                    }
+                }
+            }
+            next.sort_unstable();
+            next.dedup();
+            front = next;
+        }
+        out.extend(front);
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// The same with the number of code points that lead to each.
+pub fn ways_by_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<(ExprId, u64)> {
+    let (Some(a), Some(b)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
+    let mut out: Vec<(ExprId, u64)> = Vec::new();
+    let add = |to: ExprId, ways: u64, all: &mut Vec<(ExprId, u64)>| match all.iter_mut().find(|known| known.0 == to) {
+        Some(known) => known.1 += ways,
+        None => all.push((to, ways)),
+    };
+    for seq in regex_syntax::utf8::Utf8Sequences::new(a, b) {
+        let mut front = vec![(e, 1)];
+        for r in seq.as_slice() {
+            let mut next = Vec::new();
+            for &(e, ways) in &front {
+                for edge in x.row(e).iter() {
+                    let (first, last) = (edge.lo.max(r.start), edge.hi.min(r.end));
+                    if first <= last && x.finds_live(edge.to) {
+                        add(edge.to, ways * (u64::from(last - first) + 1), &mut next);
+                    }
+                }
+            }
+            front = next;
+        }
+        front.into_iter().for_each(|(to, ways)| add(to, ways, &mut out));
+    }
+    out
+}

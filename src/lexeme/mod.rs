@@ -1,0 +1,492 @@
+//! One lexeme: a lazily determinized automaton over bytes.
+//!
+//! A state is an expression (and, in a string, how far into an escape it is). Rows are computed whole, on first use,
+//! under the builder's mutex, and read without locks ever after: an entry is 0 until it is known. Dead successors are
+//! never interned, so every state can still accept something. Where intersection or complement make liveness a
+//! question, the whole reachable space is explored when the lexeme is made, under a limit; nothing fails later.
+//!
+//! A *raw* lexeme reads its own bytes: a pattern, a number. A *text* lexeme is a JSON string whose decoded text is
+//! constrained, with a bound on its length in code points. The length is a register of whoever steps the lexeme (see
+//! [`Lexeme::live_at`]), so a `maxLength` of 65,535 costs no states.
+
+mod by_char;
+mod finite_members;
+mod fresh_copy;
+mod length_bounds;
+mod literal_list;
+mod mask_classes;
+pub mod max_distance;
+mod prefix_exhaustion;
+pub mod shortest_end;
+mod transitions;
+pub mod walk_cache;
+
+use crate::lexeme::length_bounds::{Growth, growth};
+
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+
+use crate::error::Result;
+use crate::expr::analysis::byte_lengths::{LeastTable, least};
+use crate::expr::analysis::char_lengths::{LengthTable, Lengths, lengths, meets};
+use crate::expr::analysis::saturate_counts::{Reach, SaturateTable};
+use crate::expr::analysis::slice::{Free, FreeTable};
+use crate::expr::analysis::slice_exit::BeyondTable;
+use crate::expr::{ByteSet, ExprId, Exprs, INF};
+use crate::json::string_escape::Sub;
+use crate::lexeme::shortest_end::Ends;
+use crate::limits::Limits;
+use crate::util::append_vec::AppendVec;
+
+/// Names a state of one lexeme.
+pub type StateId = u32;
+
+/// An entry of a row that was not computed yet.
+const UNKNOWN: StateId = 0;
+/// No continuation.
+pub const DEAD: StateId = 1;
+/// After the closing quote of a text lexeme.
+pub const CLOSED: StateId = 2;
+const FIRST: StateId = 3;
+
+/// What a lexeme reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Its own bytes.
+    Raw,
+    /// A JSON string with its quotes, of `min` to `max` code points.
+    Text {
+        /// Fewest code points.
+        min: u32,
+        /// Most code points.
+        max: u32,
+    },
+    /// A JSON string with its quotes, of any length, in plain spelling only.
+    Constant,
+}
+
+/// A state's data.
+pub struct State {
+    row: Box<[AtomicU32]>,
+    expr: ExprId,
+    sub: Sub,
+    /// Raw: the lexeme may end here. Text: a closing quote may follow, lengths permitting.
+    pub accepting: bool,
+    /// Text: lengths that may still follow, where the lexeme bounds them.
+    lengths: Option<Lengths>,
+    mask_state: OnceLock<StateId>,
+    free: OnceLock<Free>,
+    /// No member of the expression has fewer bytes.
+    least: OnceLock<u32>,
+}
+
+impl State {
+    /// Whether a text lexeme is between characters or inside an unescaped one.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.sub == Sub::Plain
+    }
+
+    /// By class of bytes: [`DEAD`] or [`CLOSED`] where it is known that these bytes lead there.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = Option<StateId>> + '_ {
+        let known = |to: &AtomicU32| Some(to.load(Ordering::Acquire)).filter(|to| matches!(*to, DEAD | CLOSED));
+        self.row.iter().map(known)
+    }
+}
+
+struct Builder {
+    exprs: Exprs,
+    table: FxHashMap<(ExprId, Sub), StateId>,
+    lengths: LengthTable,
+    saturated: SaturateTable,
+    /// Memos of [`Lexeme::around`].
+    around: (SaturateTable, SaturateTable),
+    /// Memos of [`Lexeme::unbounded`], by reach, and for intersections.
+    unbounded: FxHashMap<(u32, bool), SaturateTable>,
+    /// What [`Lexeme::unbounded`] found about ends.
+    ends_soon: FxHashMap<StateId, bool>,
+    /// What [`Lexeme::lasts`] found.
+    lasting: FxHashMap<StateId, bool>,
+    free: FreeTable,
+    beyond: BeyondTable,
+    sizes: crate::expr::analysis::cardinality::SizeTable,
+    soon: crate::expr::analysis::branching::SoonTable,
+    least: LeastTable,
+    most: LeastTable,
+    digests: fresh_copy::Digests,
+    next: StateId,
+}
+
+impl Builder {
+    fn new(exprs: Exprs, lengths: LengthTable) -> Self {
+        Builder {
+            exprs,
+            table: FxHashMap::default(),
+            lengths,
+            saturated: SaturateTable::default(),
+            around: Default::default(),
+            unbounded: Default::default(),
+            ends_soon: Default::default(),
+            lasting: Default::default(),
+            free: FreeTable::default(),
+            beyond: BeyondTable::default(),
+            sizes: Default::default(),
+            soon: Default::default(),
+            least: Default::default(),
+            most: Default::default(),
+            digests: Default::default(),
+            next: FIRST,
+        }
+    }
+}
+
+/// What lexemes of one expression share, whatever their bounds.
+struct Shared {
+    classes: Box<[u8; 256]>,
+    class_count: usize,
+    states: AppendVec<State>,
+    builder: Mutex<Builder>,
+    any_text: ExprId,
+    /// The start contains intersection or complement.
+    boolean: bool,
+    /// It does, and nothing that it derives to is dead, but what is dead at sight.
+    all_live: bool,
+    /// Approximate bytes held, as of the last state that was made.
+    bytes: AtomicUsize,
+    /// Bytes held when only the start was known.
+    least: AtomicUsize,
+    /// See [`Lexeme::read_bytes`].
+    read_bytes: OnceLock<ByteSet>,
+    /// See [`Lexeme::is_text`].
+    is_text: OnceLock<bool>,
+    /// See [`Lexeme::byte_runs`].
+    runs: OnceLock<Box<[(u8, u8)]>>,
+}
+
+/// See the module's story.
+pub struct Lexeme {
+    kind: Kind,
+    shared: Arc<Shared>,
+    start: StateId,
+    is_any_text: bool,
+    bounded: bool,
+    /// Bounded text: how it grows. Otherwise nothing depends on it.
+    bounds: Growth,
+    growth: OnceLock<Growth>,
+    /// See [`Lexeme::multiplies`].
+    multiplies: OnceLock<Option<u32>>,
+    ends: Ends,
+    reach: Reach,
+}
+
+/// Derives the first states of a large expression while that may still fail: its states may be unions of as many parts
+/// as it has, and then each takes as long as a whole compile. Whoever asks for a mask must not find that out.
+fn try_out(exprs: &mut Exprs, expr: ExprId) -> Result<()> {
+    /// Nodes from which on an expression is large.
+    const LARGE: usize = 512;
+    const STATES: usize = 16;
+    if exprs.own_len() < LARGE {
+        return Ok(());
+    }
+    let mut order = vec![expr];
+    let mut at = 0;
+    while let Some(&e) = order.get(at) {
+        for edge in exprs.row(e).iter() {
+            if order.len() < STATES && !order.contains(&edge.to) {
+                order.push(edge.to);
+            }
+        }
+        exprs.check()?;
+        at += 1;
+    }
+    Ok(())
+}
+
+impl Lexeme {
+    /// Compiles `expr` of `source`. Fails where liveness takes more than the limits to decide, and returns `None` if
+    /// the lexeme accepts nothing.
+    pub fn compile(source: &Exprs, expr: ExprId, kind: Kind, reach: Reach, limits: &Limits) -> Result<Option<Lexeme>> {
+        let mut exprs = Exprs::beside(source, limits.max_expr_nodes);
+        let any_text = exprs.any_text();
+        let stated = expr;
+        let mut expr = exprs.import(source, stated);
+        let mut is_stated = source.is_product(stated) && source.is_decided(stated);
+        let mut table = LengthTable::default();
+        let mut kind = kind;
+        if let Kind::Text { min, max } = kind {
+            if max < min {
+                return Ok(None);
+            }
+            if (min > 0 || max < INF) && lengths(&exprs, &mut table, expr).is_none() {
+                // Structure does not tell the lengths: count by intersection, within the limits.
+                let c = exprs.any_char();
+                let counted = exprs.rep(c, min, max);
+                expr = exprs.and(&[expr, counted]);
+                is_stated = false;
+                kind = Kind::Text { min: 0, max: INF };
+            }
+        }
+        exprs.check()?;
+        // What the source decided need not be decided again. Dead expressions are not brought along: where there are
+        // any, each state is asked when it is found, which takes no more than deciding all of them took.
+        let all_live = is_stated && source.is_all_live(stated);
+        if is_stated {
+            if !source.is_live(stated) {
+                return Ok(None);
+            }
+            if !all_live {
+                exprs.search_live();
+            }
+        } else if !exprs.decide_live(expr, limits.max_explored_states)? {
+            return Ok(None);
+        }
+        let all_live = all_live || exprs.is_all_live(expr);
+        exprs.forget_live();
+        try_out(&mut exprs, expr)?;
+        // What is derived from now on is made on use, where nothing may fail: it is bounded by its bytes instead; see
+        // `copy`.
+        exprs.lift_limit();
+        let classes = byte_classes(&exprs, expr, kind);
+        let bounded = matches!(kind, Kind::Text { min, max } if min > 0 || max < INF);
+        let bounds = if bounded { growth(&exprs, &mut table, expr) } else { Growth::default() };
+        table.keep_all();
+        let lexeme = Lexeme {
+            kind,
+            start: FIRST,
+            is_any_text: expr == any_text && matches!(kind, Kind::Text { .. }),
+            bounded,
+            bounds,
+            growth: OnceLock::new(),
+            multiplies: OnceLock::new(),
+            ends: Ends::default(),
+            reach,
+            shared: Arc::new(Shared {
+                class_count: usize::from(classes[255]) + 1,
+                classes,
+                states: AppendVec::default(),
+                any_text,
+                boolean: exprs.is_boolean(expr),
+                all_live,
+                builder: Mutex::new(Builder::new(exprs, table)),
+                bytes: AtomicUsize::new(0),
+                least: AtomicUsize::new(0),
+                read_bytes: OnceLock::new(),
+                is_text: OnceLock::new(),
+                runs: OnceLock::new(),
+            }),
+        };
+        {
+            let mut b = lexeme.lock();
+            let sub = if kind == Kind::Raw { Sub::Plain } else { Sub::Open };
+            lexeme.intern(&mut b, expr, sub);
+            if let Kind::Text { min, max } = kind
+                && lexeme.bounded
+            {
+                let l = lexeme.shared.states.get(FIRST).and_then(|s| s.lengths.clone());
+                if !l.is_some_and(|l| meets(&l, min, max)) {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(lexeme))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Builder> {
+        /// Looks at a lock that another thread has, before this one sleeps: most locks are held for a row.
+        const LOOKS: usize = 64;
+        /// Turns between two looks.
+        const TURNS: usize = 16;
+        for _ in 0..LOOKS {
+            match self.shared.builder.try_lock() {
+                Ok(builder) => return builder,
+                Err(TryLockError::WouldBlock) => (0..TURNS).for_each(|_| std::hint::spin_loop()),
+                Err(TryLockError::Poisoned(_)) => break,
+            }
+        }
+        // A panic while building leaves at worst a missing row, which is computed again.
+        self.shared.builder.lock().unwrap_or_else(|p| p.into_inner())
+    }
+
+    /// What the lexeme reads.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The class of every byte: bytes of one class act alike in every state.
+    pub fn byte_classes(&self) -> &[u8; 256] {
+        &self.shared.classes
+    }
+
+    /// Bytes of all classes, ascending: the first of each run of bytes that are alike.
+    pub fn bytes_of_classes(&self) -> Vec<u8> {
+        let classes = self.byte_classes();
+        (0..=255u8).filter(|&b| b == 0 || classes[b as usize] != classes[b as usize - 1]).collect()
+    }
+
+    /// The first and last byte of each class, ascending.
+    pub(crate) fn byte_runs(&self) -> impl Iterator<Item = (u8, u8)> {
+        let runs = self.shared.runs.get_or_init(|| {
+            let first = self.bytes_of_classes();
+            let last = first.iter().skip(1).map(|b| b - 1).chain([255]);
+            first.iter().copied().zip(last).collect()
+        });
+        runs.iter().copied()
+    }
+
+    /// The start state.
+    pub fn start(&self) -> StateId {
+        self.start
+    }
+
+    /// Whether this is a string without constraints but length.
+    pub fn is_any_text(&self) -> bool {
+        self.is_any_text
+    }
+
+    /// The reach that masks saturate with.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// The class of each byte, and how many classes there are: bytes of one class lead to the same state.
+    pub(crate) fn classes(&self) -> (&[u8; 256], usize) {
+        (&self.shared.classes, self.shared.class_count)
+    }
+
+    /// Number of states found so far.
+    pub fn num_states(&self) -> usize {
+        (self.lock().next - FIRST) as usize + 1
+    }
+
+    /// Approximate bytes held by states and expressions.
+    #[inline]
+    pub fn memory_bytes(&self) -> usize {
+        self.shared.bytes.load(Ordering::Relaxed)
+    }
+
+    /// A state's data. `id` must come from this lexeme and be neither dead nor closed.
+    #[inline]
+    pub fn state(&self, id: StateId) -> &State {
+        match self.shared.states.get(id) {
+            Some(s) => s,
+            // Ids are only ever handed out after their state was set.
+            None => unreachable!("state {id} of a lexeme was never made"),
+        }
+    }
+
+    /// The successor of `id` under `byte`: a state, [`DEAD`] or [`CLOSED`].
+    #[inline]
+    pub fn next(&self, id: StateId, byte: u8) -> StateId {
+        if id <= CLOSED {
+            return DEAD;
+        }
+        self.next_from(id, self.state(id), byte)
+    }
+
+    /// [`next`](Self::next) for a caller that holds the state already.
+    #[inline]
+    pub fn next_from(&self, id: StateId, state: &State, byte: u8) -> StateId {
+        let class = self.shared.classes[byte as usize] as usize;
+        let to = state.row[class].load(Ordering::Acquire);
+        if to != UNKNOWN { to } else { self.fill_row(id, class) }
+    }
+
+    /// Whether `byte` keeps to one spelling of every text: escapes only of what needs one, the short one where there is
+    /// one. Of an escape that was `begun` before, only the case of the digits is chosen.
+    pub fn spells_once(&self, state: &State, byte: u8, begun: bool) -> bool {
+        match state.sub {
+            Sub::Open | Sub::Plain => true,
+            _ if begun => !byte.is_ascii_uppercase(),
+            Sub::Escape => byte != b'/',
+            Sub::Hex(0 | 1, _) => byte == b'0',
+            Sub::Hex(2, _) => matches!(byte, b'0' | b'1'),
+            Sub::Hex(_, 1) => !byte.is_ascii_uppercase(),
+            Sub::Hex(_, 0) => !byte.is_ascii_uppercase() && !matches!(byte, b'8' | b'9' | b'a' | b'c' | b'd'),
+            _ => false,
+        }
+    }
+
+    /// Whether a state is before the opening quote.
+    pub fn is_open(&self, state: &State) -> bool {
+        state.sub == Sub::Open
+    }
+
+    /// Whether a state is just after a backslash.
+    pub fn is_escape(&self, state: &State) -> bool {
+        state.sub == Sub::Escape
+    }
+
+    /// The ways to the end that were found.
+    pub(crate) fn ends(&self) -> &Ends {
+        &self.ends
+    }
+
+    /// No fewer bytes lead from a state, after `count` code points, to the end, the closing quote of a string included.
+    /// Mostly some do, with nothing but plain characters.
+    pub fn least_bytes(&self, id: StateId, count: u32) -> u32 {
+        let state = self.state(id);
+        let text = *state.least.get_or_init(|| {
+            let mut b = self.lock();
+            let Builder { exprs, least: table, .. } = &mut *b;
+            least(exprs, table, state.expr)
+        });
+        let missing = match self.kind {
+            Kind::Raw if state.accepting => return 0,
+            Kind::Raw => return text.max(1),
+            Kind::Text { min, .. } => min.saturating_sub(count),
+            Kind::Constant => 0,
+        };
+        // Bytes that end an escape, and the most bytes of what it spells, which was counted as a character at its
+        // start.
+        let (rest, spelled) = match state.sub {
+            Sub::Open => (1, 0),
+            Sub::Plain => (0, 0),
+            Sub::Escape => (1, 1),
+            Sub::Hex(read, _) => (4 - u32::from(read), 3),
+            Sub::LowBackslash(_) => (6, 4),
+            Sub::LowU(_) => (5, 4),
+            Sub::LowHex(_, read, _) => (4 - u32::from(read), 4),
+        };
+        text.saturating_sub(spelled).max(missing).saturating_add(rest + 1)
+    }
+
+    /// How many byte strings lead from a raw state to acceptance; `u64::MAX` is without end, or too many to matter.
+    pub fn residual_size(&self, id: StateId) -> u64 {
+        if id <= CLOSED {
+            return 0;
+        }
+        let mut b = self.lock();
+        let Builder { exprs, sizes, .. } = &mut *b;
+        crate::expr::analysis::cardinality::size(exprs, sizes, self.state(id).expr)
+    }
+
+    /// How many texts end an unbounded text lexeme from a state outside of escapes; `None` for other lexemes and
+    /// states.
+    pub fn num_texts(&self, id: StateId) -> Option<u64> {
+        let plain = id > CLOSED && self.kind != Kind::Raw && !self.bounded && self.state(id).sub == Sub::Plain;
+        plain.then(|| self.residual_size(id))
+    }
+}
+
+/// The classes of bytes that act alike in every state of `expr`, as far as it can be told from its parts; inside a JSON
+/// string, those that its syntax tells apart as well.
+fn byte_classes(exprs: &Exprs, expr: ExprId, kind: Kind) -> Box<[u8; 256]> {
+    let mut borders = [false; 256];
+    exprs.byte_borders(expr, &mut borders);
+    if kind != Kind::Raw {
+        for b in *b"\"\\/bfnrtu" {
+            borders[b as usize] = true;
+            borders[b as usize + 1] = true;
+        }
+        let hex = (b'0'..=b'9' + 1).chain(b'A'..=b'G').chain(b'a'..=b'g');
+        hex.chain([0x20, 0x80, 0xC0]).for_each(|b| borders[b as usize] = true);
+    }
+    let mut classes = Box::new([0u8; 256]);
+    let mut class = 0u8;
+    for b in 1..256usize {
+        class += u8::from(borders[b]);
+        classes[b] = class;
+    }
+    classes
+}

@@ -1,0 +1,42 @@
+//! Whether a text may always go on in endlessly many ways.
+//!
+//! Infinitely many texts may follow a state, and yet only one behind some beginning of them: `a.*|bc` has no end, and
+//! behind `b` there is one key. And a language of finitely many texts may have too many to count. So that nothing that
+//! begins alike can ever be used up is a matter of all states that lie ahead.
+
+use crate::lexeme::{CLOSED, Lexeme, StateId};
+
+/// States that are looked at. Beyond, what lies ahead counts as something that may be used up, which costs time only.
+const FEW: usize = 64;
+
+impl Lexeme {
+    /// Whether endlessly many texts end every text that can be begun from a raw state. False as well where that takes
+    /// more than a few states to see.
+    pub fn lasts(&self, id: StateId) -> bool {
+        if let Some(&known) = self.lock().lasting.get(&id) {
+            return known;
+        }
+        let bytes = self.bytes_of_classes();
+        let mut met = vec![id];
+        let mut at = 0;
+        // A finite language that is seen to its ends has states from which it counts few texts.
+        while met.len() <= FEW
+            && let Some(&state) = met.get(at)
+            && self.residual_size(state) == u64::MAX
+        {
+            for &byte in &bytes {
+                let next = self.next(state, byte);
+                if next > CLOSED && !met.contains(&next) {
+                    met.push(next);
+                }
+            }
+            at += 1;
+        }
+        let lasts = at == met.len();
+        self.lock().lasting.insert(id, lasts);
+        lasts
+    }
+}
+
+#[cfg(test)]
+mod tests;

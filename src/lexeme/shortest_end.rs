@@ -1,0 +1,221 @@
+//! The nearest end of a scalar.
+//!
+//! A search from a state to the end of its lexeme, guided by how much is missing at least (A*, Hart, Nilsson and
+//! Raphael 1968): where that bound is exact, which it is for all but look-around, only the states on the way are looked
+//! at. What was found is remembered, since a token budget asks of the same states at every mask. It is remembered for
+//! the state that was asked for and not for those on the way: of several shortest ways the answer must not depend on
+//! earlier questions.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
+use crate::pushdown::completion::shortest::preferred;
+use crate::util::hash::SeededMap;
+
+/// Places that one search goes on from, and that it finds, beside those of a straight way and their neighbours.
+const MAX_SEARCHED: u32 = 8_000;
+const MAX_FOUND: usize = 32_000;
+/// The longest way that is looked for, in bytes.
+const MAX_WAY: u32 = 1 << 18;
+/// Bytes of states beyond which a lexeme is searched in a copy, and beyond which that is thrown away: a multiple of
+/// 86,400 has as many states, and each search finds thousands.
+const MAX_STATES: usize = 4 << 20;
+const MAX_COPIED: usize = 16 << 20;
+/// Members of a lexeme that are listed, and places that are looked at for them.
+pub(crate) const MAX_MEMBERS: usize = 512;
+/// The same, where a few will most often do.
+pub(crate) const FEW_MEMBERS: usize = 16;
+/// Bytes of ways and members that are remembered; all are forgotten when there are more.
+const MAX_KNOWN: usize = 1 << 20;
+/// What an entry takes beside its way, about.
+const ENTRY: usize = 48;
+
+/// A state and a number of code points, as far as any bound depends on it.
+type Place = (StateId, u32);
+
+/// Ways to the end of a lexeme.
+pub(crate) type Ways = Arc<[Arc<[u8]>]>;
+
+/// Memo of [`shortest_end`] and [`shortest_members`].
+#[derive(Default)]
+pub(crate) struct Ends(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    ways: SeededMap<Place, Option<Arc<[u8]>>>,
+    members: SeededMap<(Place, usize), Ways>,
+    /// Bytes that both take.
+    taken: usize,
+    /// A copy of the lexeme to search in.
+    copy: Option<Arc<Lexeme>>,
+}
+
+impl Known {
+    /// Makes room for an entry that takes so many bytes.
+    fn take(&mut self, bytes: usize) {
+        if self.taken > MAX_KNOWN {
+            *self = Known { copy: self.copy.take(), ..Known::default() };
+        }
+        self.taken += ENTRY + bytes;
+    }
+}
+
+/// The state and count after a byte, if it leads on; [`CLOSED`] ends the text.
+fn after(lexeme: &Lexeme, state: StateId, count: u32, byte: u8) -> Option<(StateId, u32)> {
+    let data = lexeme.state(state);
+    let next = lexeme.next_from(state, data, byte);
+    if next == DEAD || (next == CLOSED && !lexeme.may_close(count)) {
+        return None;
+    }
+    if next == CLOSED || lexeme.kind() == Kind::Raw {
+        return Some((next, count));
+    }
+    let count = count.saturating_add(lexeme.starts_char(data, byte) as u32);
+    lexeme.live_at(lexeme.state(next), count).then_some((next, count))
+}
+
+/// The shortest bytes from a state of a lexeme to its end, the closing quote of a string included; `None` where the
+/// search is too long. `count` is the number of code points read.
+pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[u8]>> {
+    if lexeme.kind() == Kind::Raw && lexeme.state(state).accepting {
+        return Some(Arc::from([]));
+    }
+    let place = (state, lexeme.significant_count(count));
+    if let Some(known) = known(lexeme).ways.get(&place) {
+        return known.clone();
+    }
+    let found: Option<Arc<[u8]>> = in_bounds(lexeme, place, search).map(Arc::from);
+    let mut known = known(lexeme);
+    known.take(found.as_ref().map_or(0, |way| way.len()));
+    known.ways.insert(place, found.clone());
+    found
+}
+
+fn known(lexeme: &Lexeme) -> MutexGuard<'_, Known> {
+    lexeme.ends().0.lock().unwrap_or_else(|p| p.into_inner())
+}
+
+impl Lexeme {
+    /// [`memory_bytes`](Lexeme::memory_bytes), and those of the copy that is searched for ends: all that goes with it.
+    pub fn held_bytes(&self) -> usize {
+        let copy = known(self).copy.as_ref().map_or(0, |copy| copy.memory_bytes());
+        self.memory_bytes() + copy
+    }
+}
+
+/// Searches a lexeme from a place, or a copy of it.
+fn in_bounds<T>(lexeme: &Lexeme, place: Place, search: impl FnOnce(&Lexeme, Place) -> T) -> T {
+    if !lexeme.is_full(MAX_STATES) {
+        return search(lexeme, place);
+    }
+    let held = known(lexeme).copy.clone().filter(|copy| !copy.is_full(MAX_COPIED));
+    let copy = held.unwrap_or_else(|| {
+        let copy = Arc::new(lexeme.copied());
+        known(lexeme).copy = Some(copy.clone());
+        copy
+    });
+    let state = copy.adopt(lexeme, place.0);
+    search(&copy, (state, place.1))
+}
+
+/// Some ways from a state of a lexeme to its end, shortest first, and no more than `most`: as [`shortest_end`], which
+/// is among them.
+pub(crate) fn shortest_members(lexeme: &Lexeme, state: StateId, count: u32, most: usize) -> Ways {
+    let place = (state, lexeme.significant_count(count));
+    if let Some(found) = known(lexeme).members.get(&(place, most)) {
+        return found.clone();
+    }
+    let mut found = in_bounds(lexeme, place, |lexeme, place| search_members(lexeme, place, most));
+    if found.is_empty() {
+        found.extend(shortest_end(lexeme, state, count));
+    }
+    let found: Ways = found.into();
+    let mut known = known(lexeme);
+    known.take(found.iter().map(|text| ENTRY + text.len()).sum());
+    known.members.insert((place, most), found.clone());
+    found
+}
+
+/// Finds some ends, breadth first.
+fn search_members(lexeme: &Lexeme, (state, count): Place, most: usize) -> Vec<Arc<[u8]>> {
+    let mut out: Vec<Arc<[u8]>> = Vec::new();
+    let mut queue: VecDeque<(StateId, u32, Vec<u8>)> = VecDeque::from([(state, count, Vec::new())]);
+    let mut looked = 0;
+    while let Some((s, n, text)) = queue.pop_front() {
+        looked += 1;
+        if out.len() >= most || looked > most {
+            break;
+        }
+        if s == CLOSED || (lexeme.kind() == Kind::Raw && lexeme.state(s).accepting) {
+            out.push(Arc::from(text.as_slice()));
+        }
+        // What is put in line behind so many is never looked at.
+        if s == CLOSED || looked + queue.len() >= most {
+            continue;
+        }
+        // One way to each state keeps the search small; several members of one state come from longer ways.
+        let mut tried: Vec<StateId> = Vec::new();
+        for b in preferred() {
+            let Some((next, n)) = after(lexeme, s, n, b) else { continue };
+            if tried.len() < 4 || !tried.contains(&next) {
+                tried.push(next);
+                queue.push_back((next, n, [text.as_slice(), &[b]].concat()));
+            }
+        }
+    }
+    out
+}
+
+/// Finds a shortest way from a place.
+fn search(lexeme: &Lexeme, start: Place) -> Option<Vec<u8>> {
+    let least = lexeme.least_bytes(start.0, start.1);
+    if least > MAX_WAY {
+        return None;
+    }
+    // Bytes of one class lead to one state: the first of each is enough.
+    let classes = lexeme.byte_classes();
+    let mut seen = [false; 256];
+    let bytes: Vec<u8> =
+        preferred().filter(|&b| !std::mem::replace(&mut seen[classes[b as usize] as usize], true)).collect();
+    // Each step: where it leads, how far that is, the step before and the byte.
+    let mut steps: Vec<(StateId, u32, u32, usize, u8)> = vec![(start.0, start.1, 0, usize::MAX, 0)];
+    let mut nearest: SeededMap<Place, u32> = SeededMap::from_iter([(start, 0)]);
+    // The least whole way first, then the one that has come farther, then the older one.
+    let mut open = BinaryHeap::from([(Reverse(0u32), 0u32, Reverse(0usize))]);
+    let mut left = MAX_SEARCHED + least;
+    let most = MAX_FOUND + bytes.len() * least as usize;
+    while let Some((_, far, Reverse(at))) = open.pop() {
+        left = left.checked_sub(1)?;
+        if steps.len() > most {
+            return None;
+        }
+        let (state, count, ..) = steps[at];
+        if nearest.get(&(state, lexeme.significant_count(count))).is_some_and(|&n| n < far) {
+            continue;
+        }
+        for &byte in &bytes {
+            let Some((next, n)) = after(lexeme, state, count, byte) else { continue };
+            if next == CLOSED || (lexeme.kind() == Kind::Raw && lexeme.state(next).accepting) {
+                let mut way = vec![byte];
+                let mut i = at;
+                while let Some(&(.., before, read)) = steps.get(i).filter(|step| step.3 != usize::MAX) {
+                    way.push(read);
+                    i = before;
+                }
+                way.reverse();
+                return Some(way);
+            }
+            let place = (next, lexeme.significant_count(n));
+            if nearest.get(&place).is_some_and(|&known| known <= far + 1) {
+                continue;
+            }
+            nearest.insert(place, far + 1);
+            let whole = lexeme.least_bytes(next, n).saturating_add(far + 1);
+            open.push((Reverse(whole), far + 1, Reverse(steps.len())));
+            steps.push((next, n, far + 1, at, byte));
+        }
+    }
+    None
+}

@@ -1,0 +1,93 @@
+//! A lexeme's transitions for one walk of a trie.
+//!
+//! A walk asks for the same few transitions a hundred thousand times. [`Lexeme::next`] finds a state by its number in a
+//! vector that other threads may extend, which takes several loads that depend on each other. Here the states that the
+//! walk meets are numbered anew, and their rows lie in one table: a known transition is one load.
+
+use rustc_hash::FxHashMap;
+
+use crate::lexeme::{CLOSED, Lexeme, State, StateId};
+
+/// A state of one walk. [`END`] and [`QUOTE`] stand for no state.
+pub type Local = u32;
+
+/// No continuation.
+pub const END: Local = 1;
+/// After the closing quote.
+pub const QUOTE: Local = 2;
+const UNKNOWN: Local = 0;
+const FIRST: Local = 3;
+
+/// See the module's story.
+pub struct Steps<'a> {
+    lexeme: &'a Lexeme,
+    classes: &'a [u8; 256],
+    width: usize,
+    rows: Vec<Local>,
+    states: Vec<(StateId, &'a State)>,
+    locals: FxHashMap<StateId, Local>,
+}
+
+impl<'a> Steps<'a> {
+    /// Knows no transition yet.
+    pub fn new(lexeme: &'a Lexeme) -> Self {
+        let (classes, width) = lexeme.classes();
+        let (rows, states) = (Vec::new(), Vec::new());
+        Steps { lexeme, classes, width, rows, states, locals: FxHashMap::default() }
+    }
+
+    /// The walk's name of a state of the lexeme, of [`DEAD`](crate::lexeme::DEAD) or of [`CLOSED`].
+    pub fn local(&mut self, id: StateId) -> Local {
+        if id <= CLOSED {
+            return id;
+        }
+        *self.locals.entry(id).or_insert_with(|| {
+            self.states.push((id, self.lexeme.state(id)));
+            self.rows.resize(self.states.len() * self.width, UNKNOWN);
+            self.states.len() as Local - 1 + FIRST
+        })
+    }
+
+    /// How many states the walk has met.
+    #[inline]
+    pub fn num_states(&self) -> usize {
+        self.states.len()
+    }
+
+    /// The data of a state; neither [`END`] nor [`QUOTE`].
+    #[inline]
+    pub fn state(&self, local: Local) -> &'a State {
+        self.states[(local - FIRST) as usize].1
+    }
+
+    /// The lexeme's name of a state; neither [`END`] nor [`QUOTE`].
+    #[inline]
+    pub fn id(&self, local: Local) -> StateId {
+        self.states[(local - FIRST) as usize].0
+    }
+
+    /// The successor of a state under `byte`. `local` is neither [`END`] nor [`QUOTE`].
+    #[inline]
+    pub fn next(&mut self, local: Local, byte: u8) -> Local {
+        let slot = (local - FIRST) as usize * self.width + self.classes[byte as usize] as usize;
+        let to = self.rows[slot];
+        if to != UNKNOWN { to } else { self.fill(local, byte, slot) }
+    }
+
+    #[cold]
+    fn fill(&mut self, local: Local, byte: u8, slot: usize) -> Local {
+        let (id, state) = self.states[(local - FIRST) as usize];
+        let to = self.lexeme.next_from(id, state, byte);
+        if to > CLOSED {
+            let to = self.local(to);
+            self.rows[slot] = to;
+            return to;
+        }
+        // Most bytes end most walks, and the lexeme makes a row whole.
+        let row = (local - FIRST) as usize * self.width;
+        for (slot, end) in self.rows[row..row + self.width].iter_mut().zip(state.ends()) {
+            *slot = if *slot == UNKNOWN { end.unwrap_or(UNKNOWN) } else { *slot };
+        }
+        to
+    }
+}

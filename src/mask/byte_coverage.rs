@@ -1,0 +1,165 @@
+//! JSON documents over vocabularies that lack tokens of single bytes.
+//!
+//! What a document may still become is decided byte by byte, so every way on must be a way of tokens. That holds where
+//! all bytes are tokens. Where some are missing, the documents are narrowed until it holds again:
+//!
+//! * numbers and the words `null`, `true` and `false` contain only bytes that are tokens; whitespace that must stand
+//!   somewhere, likewise; arrays, objects and strings exist as far as their brackets, commas, colons and quotes do;
+//! * where all parts of the escape `\uXXXX` are tokens, it spells any character between two others, so text stays as
+//!   it is. A token may end inside a character only if every byte that can continue one is a token;
+//! * without that escape, text contains only bytes that are tokens, and none is escaped.
+//!
+//! Tokens of several bytes stay allowed wherever they lead to a place from which single bytes lead on.
+
+use crate::expr::{Alphabet, ByteSet};
+use crate::pushdown::json::program::Blanks;
+use crate::vocab::Vocabulary;
+
+/// See the module's story.
+pub struct Spelling {
+    single: ByteSet,
+    escapes: bool,
+    /// A token may end inside a character.
+    sequences: bool,
+    /// A bit for each token that no document may contain, where there is one.
+    refused: Option<Box<[u32]>>,
+}
+
+/// Whether some JSON document contains the byte.
+fn is_json(b: u8) -> bool {
+    matches!(b, b'\t' | b'\n' | b'\r' | 0x20..=0xBF | 0xC2..=0xF4)
+}
+
+/// Whether `bytes` end inside a UTF-8 sequence.
+fn ends_inside(bytes: &[u8]) -> bool {
+    let tail = bytes.iter().rev().take_while(|&&b| b & 0xC0 == 0x80).count();
+    let lead = bytes.len().checked_sub(tail + 1).map(|i| bytes[i]);
+    let follow = match lead {
+        Some(0xC0..=0xDF) => 1,
+        Some(0xE0..=0xEF) => 2,
+        Some(0xF0..=0xFF) => 3,
+        // A token of continuation bytes only: it may end the sequence or not.
+        None => return tail > 0,
+        Some(_) => 0,
+    };
+    tail < follow
+}
+
+impl Spelling {
+    /// What narrows documents over `vocabulary`, or `None` where nothing does: every byte of JSON is a token.
+    pub fn of(vocabulary: &Vocabulary, single: &ByteSet) -> Option<Spelling> {
+        if (0..=255u8).all(|b| single[b as usize] || !is_json(b)) {
+            return None;
+        }
+        let one = |b: u8| single[b as usize];
+        let hex = (0..10u8).all(|d| one(b'0' + d)) && (0..6u8).all(|d| one(b'a' + d) || one(b'A' + d));
+        let escapes = one(b'\\') && one(b'u') && hex;
+        let sequences = !escapes || (0x80..=0xBF).all(one);
+        let mut row = vec![0u32; vocabulary.words()];
+        let mut any = false;
+        for &t in vocabulary.trie().subtree_tokens(0) {
+            let bytes = vocabulary.token_bytes(t).unwrap_or_default();
+            let refused = if escapes { !sequences && ends_inside(bytes) } else { bytes.contains(&b'\\') };
+            if refused {
+                row[t as usize >> 5] |= 1 << (t & 31);
+                any = true;
+            }
+        }
+        Some(Spelling { single: *single, escapes, sequences, refused: any.then(|| row.into()) })
+    }
+
+    /// Whether no document may contain the token.
+    pub fn refuses(&self, token: u32) -> bool {
+        self.refused.as_ref().is_some_and(|r| r.get(token as usize >> 5).is_some_and(|w| w >> (token & 31) & 1 == 1))
+    }
+
+    /// Takes the refused tokens out of a row.
+    pub fn filter(&self, row: &mut [u32]) {
+        if let Some(refused) = &self.refused {
+            row.iter_mut().zip(refused.iter()).for_each(|(w, r)| *w &= !r);
+        }
+    }
+
+    /// Whether some token is refused everywhere.
+    pub fn refuses_any(&self) -> bool {
+        self.refused.is_some()
+    }
+
+    /// A text as a JSON string that single bytes spell: plain where they can, escaped elsewhere. The text must be one
+    /// that the [`alphabet`](Self::alphabet) allows.
+    pub fn written(&self, text: &str) -> Vec<u8> {
+        let one = |b: u8| self.single[b as usize];
+        let mut out = vec![b'"'];
+        for c in text.chars() {
+            let mut buffer = [0; 4];
+            let bytes = c.encode_utf8(&mut buffer).as_bytes();
+            let plain = bytes.iter().all(|&b| one(b) && b >= 0x20 && b != b'"' && b != b'\\');
+            if plain && (c.is_ascii() || self.sequences) || !self.escapes {
+                out.extend_from_slice(bytes);
+                continue;
+            }
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.extend_from_slice(b"\\u");
+                for digit in format!("{unit:04x}").bytes() {
+                    out.push(if one(digit) { digit } else { digit.to_ascii_uppercase() });
+                }
+            }
+        }
+        out.push(b'"');
+        out
+    }
+
+    /// What can be written with these gaps. Gaps that demand whitespace are narrowed to whitespace that is there.
+    pub fn alphabet(&self, gaps: &mut [Blanks; 3]) -> Alphabet {
+        let one = |b: u8| self.single[b as usize];
+        let mut possible = [true; 3];
+        for (gap, possible) in gaps.iter_mut().zip(&mut possible) {
+            match gap.within(|b| self.single[b as usize]) {
+                Some(g) => *gap = g,
+                None => (*gap, *possible) = (Blanks::none(), false),
+            }
+        }
+        let [_, before, after] = possible;
+        let strings = one(b'"');
+        let several = one(b',') && after;
+        let many = if several { u64::MAX } else { 1 };
+        let members = if strings && one(b':') && after { many } else { 0 };
+        let text = |b: u8| one(b) && b >= 0x20 && b != b'"' && b != b'\\';
+        let digits = self.escapes && (b'a'..=b'f').all(one);
+        let plain = |b: u8| match b {
+            b'"' | b'\\' => self.escapes && one(b),
+            0..0x20 => digits || self.escapes && matches!(b, 8 | 9 | 10 | 12 | 13) && b"btnfr".iter().all(|&b| one(b)),
+            0x80.. => digits || self.sequences && one(b),
+            _ => one(b),
+        };
+        Alphabet {
+            raw: self.single,
+            plain: std::array::from_fn(|b| plain(b as u8)),
+            text: (!self.escapes).then(|| std::array::from_fn(|b| text(b as u8))),
+            strings,
+            elements: (one(b'[') && one(b']') && before).then_some(many),
+            members: (one(b'{') && one(b'}') && before).then_some(members),
+        }
+    }
+
+    /// Says which bytes are missing, for reports and errors.
+    pub fn missing(&self) -> String {
+        let missing: Vec<u8> = (0..=255u8).filter(|&b| is_json(b) && !self.single[b as usize]).collect();
+        let mut parts: Vec<String> = Vec::new();
+        let mut i = 0;
+        while i < missing.len() {
+            let first = missing[i];
+            while i + 1 < missing.len() && missing[i + 1] == missing[i] + 1 {
+                i += 1;
+            }
+            let name = |b: u8| if b.is_ascii_graphic() { format!("{:?}", b as char) } else { format!("0x{b:02x}") };
+            parts.push(if first == missing[i] {
+                name(first)
+            } else {
+                format!("{} to {}", name(first), name(missing[i]))
+            });
+            i += 1;
+        }
+        format!("the vocabulary has no tokens of these single bytes: {}", parts.join(", "))
+    }
+}

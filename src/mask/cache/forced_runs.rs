@@ -1,0 +1,47 @@
+//! The forced runs that an index's guides found.
+//!
+//! A run is long to find and short to keep: each of its bytes was one out of 256. Most requests of an index pass the
+//! same positions, so a run that one guide found is looked up by the others. The key is the description of the whole
+//! position, compared byte by byte.
+
+use std::sync::Arc;
+
+use crate::util::bounded_cache::Store;
+
+/// Bytes of keys and runs that are kept.
+const MAX_BYTES: usize = 1 << 20;
+
+/// What must follow a position, and what may follow that.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// The only bytes that can follow.
+    pub bytes: Vec<u8>,
+    /// The bytes that can follow those, ascending.
+    pub next: Vec<u8>,
+    /// Whether the output may end behind the run.
+    pub may_end: bool,
+}
+
+/// See the module's story.
+#[derive(Default)]
+pub(crate) struct Runs(Store<Box<[u8]>, Arc<Run>, MAX_BYTES>);
+
+impl Runs {
+    /// The run of a position that was found before.
+    pub fn get(&self, key: &[u8]) -> Option<Arc<Run>> {
+        self.0.get(key)
+    }
+
+    /// Remembers the run of a position.
+    pub fn keep(&self, key: Vec<u8>, run: Run) -> Arc<Run> {
+        let run = Arc::new(run);
+        let size = key.len() + run.bytes.len() + run.next.len() + 128;
+        self.0.keep(key.into(), run.clone(), size);
+        run
+    }
+
+    /// Bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.0.memory_bytes()
+    }
+}

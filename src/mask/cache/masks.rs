@@ -1,0 +1,168 @@
+//! Masks of whole configurations, remembered.
+//!
+//! Requests and documents of one schema pass the same places again and again. An index remembers the masks that were
+//! put together before, by everything that a mask can depend on: the description of the whole stack with its registers
+//! (see `describe`), compared byte by byte, so two configurations never share a mask by chance.
+//!
+//! A mask is kept as its composition: masks of lexeme states and patches that exist anyway, and the few tokens that
+//! were stepped one by one. The memo is bounded in bytes; what is full is emptied by and by (see `bounded`), which never
+//! changes an answer: numbers of stacks are never given twice. Configurations inside arrays of unique elements, and
+//! inside strings, where finding the parts costs no more than a look-up, are left out.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::mask::cache::config_key::{Levels, Numbers, describe};
+use crate::mask::cache::patches::Shares;
+use crate::mask::cache::recipe::Composition;
+use crate::mask::cache::visible_keys::{Sight, Views};
+use crate::mask::crossing::suffixes::Bits;
+use crate::mask::crossing::viable::Open;
+use crate::mask::key::names::{Spelled, SpelledAt};
+use crate::mask::vocab_tables::Tables;
+use crate::pushdown::json::arena::{Arena, NodeId};
+use crate::pushdown::json::program::Program;
+use crate::util::bounded_cache::Store;
+
+/// Bytes of masks that one index holds on to.
+const MASKS_BYTES: usize = 3 << 20;
+/// Bytes of numbers of stacks.
+const STACKS_BYTES: usize = 512 << 10;
+/// Bytes of tails that may follow.
+const TAILS_BYTES: usize = 512 << 10;
+/// Bytes of places among names.
+const NAMES_BYTES: usize = 1 << 20;
+/// What an entry costs beside its parts: the table's slot and two allocations.
+pub(crate) const OVERHEAD: usize = 128;
+
+/// Entries that the first tables have room for: one that grows puts all of its keys in order anew.
+const FIRST_MASKS: usize = 56;
+const FIRST_TAILS: usize = 28;
+const FIRST_NAMES: usize = 14;
+
+/// See the module's story.
+#[derive(Default)]
+pub struct Memo {
+    masks: Store<Box<[u8]>, Box<Composition>, MASKS_BYTES, FIRST_MASKS>,
+    stacks: Store<Box<[u8]>, u64, STACKS_BYTES>,
+    tails: Store<Box<[u8]>, Box<(Bits, Open)>, TAILS_BYTES, FIRST_TAILS>,
+    names: Store<SpelledAt, Arc<Spelled>, NAMES_BYTES, FIRST_NAMES>,
+    /// The last number of a stack.
+    last: AtomicU64,
+    views: Views,
+}
+
+/// What a guide last asked a memo for.
+#[derive(Clone, Default)]
+pub struct Asked {
+    key: Vec<u8>,
+    /// The key describes the whole configuration.
+    whole: bool,
+    /// The key is that of a place inside names, see `common`.
+    common: bool,
+}
+
+impl Numbers for Memo {
+    fn number(&self, content: &[u8]) -> u64 {
+        self.stacks.get(content).unwrap_or_else(|| {
+            // Another thread that is here now gives another number, which costs a look-up and nothing more.
+            let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+            self.stacks.keep(content.into(), number, content.len() + OVERHEAD);
+            number
+        })
+    }
+}
+
+impl Memo {
+    /// Describes `top`, to be looked up or kept. False if it is not worth remembering.
+    pub fn describe(
+        &self,
+        (program, arena): (&Program, &Arena),
+        tables: &Tables,
+        top: NodeId,
+        levels: &mut Levels,
+        asked: &mut Asked,
+    ) -> bool {
+        let sight = Sight { program, tables, views: &self.views };
+        asked.common = sight.names_only(arena, top, &mut asked.key);
+        asked.whole = asked.common || describe((sight, arena), top, self, levels, &mut asked.key);
+        asked.whole
+    }
+
+    /// Writes the description of `top` to `out`. False if it is not worth remembering.
+    pub(crate) fn describe_place(
+        &self,
+        (program, arena): (&Program, &Arena),
+        tables: &Tables,
+        top: NodeId,
+        levels: &mut Levels,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let sight = Sight { program, tables, views: &self.views };
+        describe((sight, arena), top, self, levels, out)
+    }
+
+    /// The tails that may follow what `key` describes, if they are remembered.
+    pub(crate) fn tails(&self, key: &[u8]) -> Option<(Bits, Open)> {
+        self.tails.with(key, |found| (**found).clone())
+    }
+
+    /// Remembers the tails that may follow what `key` describes.
+    pub(crate) fn keep_tails(&self, key: &[u8], found: &(Bits, Open)) {
+        let size = size_of_val(found) + key.len() + found.0.len() * 8 + found.1.len() * 4;
+        self.tails.keep(key.into(), Box::new(found.clone()), size + OVERHEAD);
+    }
+
+    /// What tokens spell of the names at a place, made by `make` once.
+    pub(crate) fn spelled(&self, place: SpelledAt, make: impl FnOnce() -> Spelled) -> Arc<Spelled> {
+        self.names.get(&place).unwrap_or_else(|| {
+            let made = Arc::new(make());
+            self.names.keep(place, made.clone(), made.memory_bytes() + OVERHEAD);
+            made
+        })
+    }
+
+    /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
+    /// threads that share an index would count its references on one line of memory.
+    pub fn find<T>(&self, shares: &Shares, asked: &Asked, found: impl FnOnce(&Composition) -> T) -> Option<T> {
+        if asked.common {
+            return shares.name_mask(&asked.key).map(|composition| found(&composition));
+        }
+        self.masks.with(asked.key.as_slice(), |composition| found(composition))
+    }
+
+    /// Remembers the mask that was asked for last; false if it is not worth it.
+    pub fn keep(&self, shares: &Shares, asked: &Asked, composition: Composition) -> bool {
+        if !asked.whole {
+            return false;
+        }
+        if asked.common {
+            shares.keep_name_mask(&asked.key, composition);
+            return true;
+        }
+        let size = asked.key.len() + composition.memory_bytes() + OVERHEAD;
+        self.masks.keep(asked.key.as_slice().into(), Box::new(composition), size);
+        true
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        let kept = self.masks.memory_bytes() + self.stacks.memory_bytes() + self.tails.memory_bytes();
+        kept + self.views.memory_bytes() + self.names.memory_bytes()
+    }
+}
+
+impl Asked {
+    /// Whether a mask that was asked for is remembered.
+    pub fn is_kept(&self) -> bool {
+        self.whole
+    }
+
+    /// Nothing was asked.
+    pub fn clear(&mut self) {
+        self.whole = false;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! Objects that no token can tell apart, though their shapes differ or what they stand in.
+//!
+//! Tokens that close a key and go on are few, and in most vocabularies none of them goes on to the end of its object. Then
+//! before a key, in it and behind it nothing can be told of what the object stands in.
+//!
+//! Most objects of most schemas allow any key. Then what a token can see of one is little: whether it may end, that
+//! another key may follow, the rule of keys that it does not name, and of the names that it has only those that some token
+//! spells to the closing quote. Where these are few they are told by their texts and rules, and rules by what tokens see
+//! of them (see `profile`), so that a description (see `describe`) does not depend on the shape, and the masks of one
+//! object serve all others like it, and whatever stands in them. Of an object that allows names only, where none of them
+//! is begun behind a comma, a token sees from inside or behind a member whether it may end and whether it may go on.
+//!
+//! In declared order a name that is gone is refused like one that is there already, and after one that is told only
+//! those behind it may come: names are told in their order. While a name is needed no other key may come.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{OnceLock, RwLock};
+
+use crate::json::rules::RuleId;
+use crate::lexeme::CLOSED;
+use crate::mask::cache::declared_order::{Ahead, WORDS};
+use crate::mask::cache::rule_signature::{Insight, Profile, profile_within};
+use crate::mask::cache::visible_keys::{ITEMS, SPELLED, Sight};
+use crate::mask::crossing::suffixes::{plausible, string_end};
+use crate::pushdown::json::arena::{Arena, Kind, Node, ObjectItem, Phase};
+use crate::pushdown::json::object::ones;
+use crate::pushdown::json::program::{ObjectProgram, Program};
+use crate::util::hash::SeededMap;
+
+/// Whether what a token spells from the end of a key on, behind a colon, ends the object. True for more where it is no
+/// part of a document.
+fn ends_object(behind_colon: &[u8]) -> bool {
+    let (mut rest, mut depth) = (behind_colon, 0usize);
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'"' => match string_end(rest) {
+                Some(Some(end)) => rest = &rest[end..],
+                _ => return false,
+            },
+            b'{' | b'[' => depth += 1,
+            b'}' if depth == 0 => return true,
+            // No array is open.
+            b']' if depth == 0 => return false,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether what a token spells behind a key ends the object.
+pub(crate) fn ends_object_behind_key(rest: &[u8]) -> bool {
+    rest.trim_ascii_start().strip_prefix(b":").is_some_and(ends_object) && plausible(rest)
+}
+
+/// In the place of a shape's number: any key may come, or none but names that no token spells.
+const OPEN: u32 = u32::MAX;
+const NAMED: u32 = u32::MAX - 1;
+/// Added to a profile's number, to tell it from a rule's.
+const PROFILE: u32 = 1 << 31;
+
+/// What tails behind a colon can tell of the rules of an index, as numbers.
+#[derive(Default)]
+pub(crate) struct RuleNumbers {
+    /// By rule; 0 is not known yet.
+    known: OnceLock<Box<[AtomicU32]>>,
+    profiles: RwLock<SeededMap<Profile, u32>>,
+}
+
+impl RuleNumbers {
+    /// That of a rule: the same for rules that no tail tells apart.
+    fn of(&self, program: &Program, insight: Insight, rule: RuleId) -> u32 {
+        let known = self.known.get_or_init(|| program.rules.iter().map(|_| AtomicU32::new(0)).collect());
+        let known = &known[rule.0 as usize];
+        match known.load(Ordering::Relaxed) {
+            0 => {}
+            number => return number,
+        }
+        let number = match profile_within(program, insight, rule) {
+            // No profile is that of a single rule.
+            None => rule.0 + 1,
+            Some(profile) => {
+                let mut profiles = self.profiles.write().unwrap_or_else(|p| p.into_inner());
+                let next = profiles.len() as u32;
+                PROFILE | *profiles.entry(profile).or_insert(next)
+            }
+        };
+        known.store(number, Ordering::Relaxed);
+        number
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        let profiles = self.profiles.read().unwrap_or_else(|p| p.into_inner());
+        self.known.get().map_or(0, |k| size_of_val(&**k)) + profiles.len() * (size_of::<Profile>() + 8)
+    }
+}
+
+impl Sight<'_> {
+    /// Whether no token can tell what the node stands in.
+    pub(crate) fn hides_stack(&self, n: &Node) -> bool {
+        let at_key = n.kind == Kind::Object && matches!(n.phase, Phase::BeforeKey | Phase::Key | Phase::BeforeColon);
+        // Where bytes are missing, what may be spelled is a matter of what comes behind it.
+        at_key && !self.tables.tails.keys.ends_object && self.tables.spelling.is_none()
+    }
+
+    fn rule_number(&self, rule: RuleId) -> u32 {
+        self.views.rules.of(self.program, self.tables.tails.insight, rule)
+    }
+
+    /// Writes a name, or what is left of it, and the rule of its value if it may come.
+    fn tell(&self, p: &ObjectProgram, i: usize, text: &[u8], may_come: bool, out: &mut Vec<u8>) {
+        let rule = p.rules[i].filter(|_| may_come).map_or(0, |rule| self.rule_number(rule));
+        out.push(may_come as u8);
+        out.extend_from_slice([rule, text.len() as u32].map(u32::to_le_bytes).as_flattened());
+        out.extend_from_slice(text);
+    }
+
+    /// [`item`](Self::item) without its shape. `None`, and nothing was written, where its shape may matter.
+    pub(crate) fn shapeless_item(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> Option<bool> {
+        let p = &self.program.objects[item.shape as usize];
+        // In declared order the position tells more about many names, without a look at each of them.
+        if n.len > ITEMS || (p.words > WORDS && !self.program.any_order) || !self.is_plain(n, p) {
+            return None;
+        }
+        let bits = |at: u32| &arena.bits[at as usize..][..p.words];
+        let (seen, need) = (bits(item.seen), bits(item.need));
+        let missing = need.iter().zip(seen).any(|(need, seen)| need & !seen != 0);
+        if p.others.is_empty() || (missing && !self.program.any_order) {
+            return self.named_item(arena, n, item, missing, out);
+        }
+        let [class] = &p.others[..] else { return None };
+        if class.keys.is_some() {
+            return None;
+        }
+        let has = |of: &[u64], i: usize| of[i / 64] >> (i % 64) & 1 == 1;
+        let view = self.of_shape(item.shape, n.phase, true);
+        let names = view.iter().map(|w| w.count_ones() as usize).sum::<usize>();
+        // No token ends the object from here.
+        let goes_on = self.hides_stack(n);
+        // A name that a token spells may be the one that is missing.
+        if names > if missing && !goes_on { 0 } else { SPELLED } {
+            return None;
+        }
+        let class_told = |out: &mut Vec<u8>, names: usize| {
+            out.extend_from_slice([OPEN, self.rule_number(class.rule)].map(u32::to_le_bytes).as_flattened());
+            out.extend_from_slice(&[names as u8, u8::from(missing && !goes_on)]);
+        };
+        if n.phase == Phase::Key {
+            let reads_any = item.others && arena.states[item.classes as usize] > CLOSED && self.is_between_chars(n);
+            if !reads_any || names > 0 || (missing && !goes_on) {
+                return None;
+            }
+            let allowed = bits(item.allowed);
+            let mut look = |names: &[u32]| {
+                if names.len() > SPELLED {
+                    return None;
+                }
+                class_told(out, names.len());
+                for &i in names {
+                    self.tell(p, i as usize, p.rest(item.name, i), has(allowed, i as usize), out);
+                }
+                Some(true)
+            };
+            return if item.name == u32::MAX { look(&[]) } else { self.inside(item, look) };
+        }
+        class_told(out, names);
+        for i in ones(view) {
+            let gone = if self.program.any_order { has(seen, i) } else { i < item.position as usize };
+            self.tell(p, i, p.name(i as u32).as_bytes(), has(&p.possible, i) && !gone, out);
+        }
+        Some(false)
+    }
+
+    /// The same for one that allows names only, of which no token spells anything behind a comma.
+    fn named_item(&self, arena: &Arena, n: &Node, item: &ObjectItem, missing: bool, out: &mut Vec<u8>) -> Option<bool> {
+        let p = &self.program.objects[item.shape as usize];
+        let inside = matches!(n.phase, Phase::Inside | Phase::After | Phase::BeforeColon);
+        if !inside || self.of_shape(item.shape, n.phase, false).iter().any(|w| *w != 0) {
+            return None;
+        }
+        let more = match self.program.any_order {
+            true => {
+                let seen = &arena.bits[item.seen as usize..][..p.words];
+                p.possible.iter().zip(seen).any(|(p, s)| p & !s != 0)
+            }
+            false => Ahead::of(p, item.position as usize).is_any(),
+        };
+        out.extend_from_slice(&NAMED.to_le_bytes());
+        out.push(u8::from(more) | u8::from(missing) << 1);
+        Some(false)
+    }
+}
+
+#[cfg(test)]
+mod tests;

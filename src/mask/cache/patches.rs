@@ -1,0 +1,183 @@
+//! Finished parts of masks, shared by every index of a vocabulary.
+//!
+//! Which crossing tokens a mask allows depends on the lexeme state, which lists them by what remains of them (the
+//! *tail*), and on which tails may follow, and on nothing else. The second is a set of bits over the vocabulary's tails
+//! ([`Tails`]). Many places of many schemas have the same bits: the inside of a string is followed
+//! by the same tails in any member that is neither the first nor the last. So the tokens of a pair of crossing
+//! tokens and bits are put together once, as a *patch*, the words of a row with the bits to set, and whoever meets
+//! the pair again only applies the patch.
+
+use hashbrown::Equivalent;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::mask::cache::partial_name::COMMON_BYTES;
+use crate::mask::cache::patch_base::{Cores, SplitPatch};
+use crate::mask::cache::recipe::Composition;
+use crate::mask::crossing::member_value::SharedMembers;
+use crate::mask::crossing::suffixes::{Tails, plausible};
+use crate::mask::lexeme_mask::{Cross, Crossing};
+use crate::util::bounded_cache::Store;
+
+/// Words of a row, ascending, and the bits to set in them.
+pub type Patch = Arc<[(u32, u32)]>;
+
+/// Bytes that one vocabulary holds on to.
+const SHARED_BYTES: usize = 32 << 20;
+/// What an entry costs beside its parts.
+const OVERHEAD: usize = 96;
+
+/// The patch of some tokens.
+pub fn patch(mut tokens: Vec<u32>) -> Patch {
+    tokens.sort_unstable();
+    let mut out: Vec<(u32, u32)> = Vec::new();
+    for t in tokens {
+        let (word, bit) = (t >> 5, 1 << (t & 31));
+        match out.last_mut() {
+            Some(last) if last.0 == word => last.1 |= bit,
+            _ => out.push((word, bit)),
+        }
+    }
+    out.into()
+}
+
+/// Sets the bits of a patch.
+#[inline]
+pub fn apply(row: &mut [u32], patch: &[(u32, u32)]) {
+    for &(word, bits) in patch {
+        row[word as usize] |= bits;
+    }
+}
+
+/// Clears the bits of a patch.
+#[inline]
+pub fn clear(row: &mut [u32], patch: &[(u32, u32)]) {
+    for &(word, bits) in patch {
+        row[word as usize] &= !bits;
+    }
+}
+
+pub(crate) struct Key {
+    cross: u64,
+    bits: Box<[u64]>,
+}
+
+struct Asked<'a> {
+    cross: u64,
+    bits: &'a [u64],
+}
+
+fn hash_of<H: Hasher>(cross: u64, bits: &[u64], state: &mut H) {
+    state.write_u64(cross);
+    bits.iter().for_each(|&w| state.write_u64(w));
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        hash_of(self.cross, &self.bits, state);
+    }
+}
+
+impl Hash for Asked<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        hash_of(self.cross, self.bits, state);
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        self.cross == other.cross && self.bits == other.bits
+    }
+}
+
+impl Eq for Key {}
+
+impl Equivalent<Key> for Asked<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        self.cross == key.cross && *self.bits == *key.bits
+    }
+}
+
+/// See the module's story.
+#[derive(Default)]
+pub struct Shares {
+    /// `None` where some tail of the crossing tokens is not among the vocabulary's.
+    pub(crate) kept: Store<Key, Option<SplitPatch>, SHARED_BYTES>,
+    pub(crate) cores: Cores,
+    /// Masks of places inside names.
+    pub(crate) names: Store<Box<[u8]>, Arc<Composition>, COMMON_BYTES>,
+    pub(crate) members: SharedMembers,
+    made: AtomicU64,
+}
+
+impl Shares {
+    /// What [`patch`](Self::patch) made before.
+    pub fn known(&self, cross: &Cross, bits: &[u64]) -> Option<SplitPatch> {
+        self.kept.get(&Asked { cross: cross.id, bits })?
+    }
+
+    /// The crossing tokens that `bits` over `tails` allow, whatever their lengths. `None` if some tail of theirs is not
+    /// among the vocabulary's, so that the bits do not tell.
+    pub fn patch(&self, cross: &Cross, tails: &Tails, bits: &[u64]) -> Option<SplitPatch> {
+        let asked = Asked { cross: cross.id, bits };
+        if let Some(known) = self.kept.get(&asked) {
+            return known;
+        }
+        let mut tokens = Vec::new();
+        let known = allowed(cross, tails, bits, |c| tokens.push(c.token));
+        let made = known.then(|| self.cores.split(cross.id, patch(tokens)));
+        let bytes = OVERHEAD + bits.len() * 8 + made.as_ref().map_or(0, SplitPatch::memory_bytes);
+        self.made.fetch_add(1, Ordering::Relaxed);
+        self.kept.keep(Key { cross: cross.id, bits: bits.into() }, made.clone(), bytes);
+        made
+    }
+
+    /// How many patches were made since the process began.
+    pub fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
+}
+
+/// Calls `each` for the crossing tokens whose tails `bits` allow. False if some tail is not among the vocabulary's; the
+/// tokens that were found then are allowed all the same.
+pub fn allowed(cross: &Cross, all: &Tails, bits: &[u64], mut each: impl FnMut(&Crossing)) -> bool {
+    let fits = |node: u32| bits[node as usize / 64] >> (node % 64) & 1 == 1;
+    if !fits(0) {
+        return true;
+    }
+    let tails = &cross.tails;
+    let mut path: smallvec::SmallVec<[u32; 32]> = smallvec::smallvec![0];
+    let mut spelled: Vec<u8> = Vec::new();
+    let mut emit = |node: u32| tails.tokens(node).iter().for_each(|&i| each(&cross.crossings[i as usize]));
+    emit(0);
+    let mut i = 1;
+    while i < tails.len() as u32 {
+        let depth = tails.depth[i as usize] as usize;
+        path.truncate(depth);
+        spelled.truncate(depth - 1);
+        spelled.push(tails.byte[i as usize]);
+        let before = path.last().copied().unwrap_or(0);
+        match all.trie.child(before, tails.byte[i as usize]) {
+            Some(same) if fits(same) => {
+                emit(i);
+                path.push(same);
+                i += 1;
+            }
+            Some(_) => i = tails.end[i as usize],
+            // The vocabulary's tails are all that some document contains, as far as they are known.
+            None => {
+                let end = tails.end[i as usize];
+                while i < end {
+                    spelled.truncate(tails.depth[i as usize] as usize - 1);
+                    spelled.push(tails.byte[i as usize]);
+                    if !tails.tokens(i).is_empty() && plausible(&spelled) {
+                        return false;
+                    }
+                    i += 1;
+                }
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,166 @@
+//! What tails can tell of a rule.
+//!
+//! A tail spells a few bytes of a value: a quote, a bracket and perhaps the next one, a word. What they tell of the
+//! value's rules is little: the lexemes, whether an array or object may be empty, what the elements may be. That is a
+//! rule's *profile*, and what tails spell of a value (see `members`) is the same for all rules of one profile, in
+//! whatever schema: most schemas have strings, any values, objects that need a name, and lists of these. Rules that
+//! count what they contain or tie names to each other have no profile.
+
+use smallvec::SmallVec;
+
+use crate::json::rules::RuleId;
+use crate::lexeme::Kind as LexemeKind;
+use crate::mask::crossing::suffixes::is_blank;
+use crate::mask::masker::Masker;
+use crate::pushdown::json::program::{ArrayProgram, Blanks, ObjectProgram, Program, RuleProgram};
+use crate::vocab::Trie;
+
+/// Words of a profile; what needs more has none.
+const MOST: usize = 64;
+/// Whitespace of more states than this is not told apart.
+const FEW_STATES: usize = 4;
+
+/// See the module's story.
+pub(crate) type Profile = SmallVec<[u64; 16]>;
+
+/// How far the tails behind a colon go into a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Insight {
+    /// Opening brackets in one of them, at most.
+    brackets: u32,
+    /// One of them goes on behind the quote of a key, so that what keys there are can be told.
+    keys: bool,
+}
+
+impl Insight {
+    /// That of the tails of a vocabulary.
+    pub fn of(tails: &Trie) -> Insight {
+        let mut found = Insight::default();
+        let Some(colon) = tails.child(0, b':') else { return found };
+        let base = usize::from(tails.depth[colon as usize]);
+        let mut path: Vec<u8> = Vec::new();
+        for node in colon + 1..tails.end[colon as usize] {
+            path.truncate(usize::from(tails.depth[node as usize]) - base - 1);
+            // Something follows all of `path`.
+            if let Some((b'"', before)) = path.split_last() {
+                found.keys |= before.iter().rfind(|b| !is_blank(**b)) == Some(&b'{');
+            }
+            path.push(tails.byte[node as usize]);
+            let brackets = path.iter().filter(|b| matches!(b, b'[' | b'{')).count();
+            found.brackets = found.brackets.max(brackets as u32);
+        }
+        found
+    }
+}
+
+/// Looks at rules as tails do; `lexeme` says what two lexemes have in common that are not told apart.
+struct Look<'a, F: Fn(u32) -> [u64; 2]> {
+    program: &'a Program,
+    insight: Insight,
+    lexeme: F,
+}
+
+impl Masker<'_> {
+    /// The profile of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
+    pub(crate) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<Profile> {
+        let program = self.frames.program;
+        let scalar = |rule: &RuleProgram| rule.arrays.is_empty() && rule.objects.is_empty();
+        let mut out = Profile::new();
+        if rules.iter().all(|rule| scalar(&program.rules[rule.0 as usize])) {
+            out.push(0);
+            blanks(&program.gaps[gap as usize], &mut out)?;
+        } else {
+            out.push(1 + u64::from(gap));
+            program.gaps.iter().try_for_each(|gap| blanks(gap, &mut out))?;
+        }
+        let lexeme = |lexeme: u32| {
+            let masked = &self.lexemes[lexeme as usize];
+            let bounds = match masked.lexeme.kind() {
+                LexemeKind::Raw => 0,
+                LexemeKind::Constant => 1,
+                LexemeKind::Text { min, max } => !(u64::from(min) << 32 | u64::from(max)),
+            };
+            [masked.number(), bounds]
+        };
+        let look = Look { program, insight: self.tables.tails.insight, lexeme };
+        look.rules(rules, &mut out)?;
+        Some(out)
+    }
+}
+
+/// The profile of a value that may follow `rule`, among those of one program.
+pub(crate) fn profile_within(program: &Program, insight: Insight, rule: RuleId) -> Option<Profile> {
+    let mut out = Profile::new();
+    let look = Look { program, insight, lexeme: |lexeme| [lexeme.into(), 0] };
+    look.rules(&[rule], &mut out)?;
+    Some(out)
+}
+
+impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
+    fn rules(&self, rules: &[RuleId], out: &mut Profile) -> Option<()> {
+        // What elements that differ may become is a matter of the elements before.
+        if self.program.has_unique {
+            return None;
+        }
+        rules.iter().try_for_each(|&rule| self.rule(rule, self.insight.brackets, out))
+    }
+
+    /// What can be told of a rule by tails that open so many more `brackets`.
+    fn rule(&self, rule: RuleId, brackets: u32, out: &mut Profile) -> Option<()> {
+        let program = self.program;
+        let rule = &program.rules[rule.0 as usize];
+        let seen = |shapes: &[u32]| if brackets > 0 { shapes.len() as u64 } else { 0 };
+        out.push(rule.lexemes.len() as u64 | seen(&rule.arrays) << 20 | seen(&rule.objects) << 40);
+        rule.lexemes.iter().for_each(|&lexeme| out.extend((self.lexeme)(lexeme)));
+        if brackets > 0 {
+            for &shape in &rule.arrays {
+                self.array(&program.arrays[shape as usize], brackets - 1, out)?;
+            }
+            for &shape in &rule.objects {
+                out.push(self.object(&program.objects[shape as usize])?);
+            }
+        }
+        (out.len() <= MOST).then_some(())
+    }
+
+    fn array(&self, p: &ArrayProgram, brackets: u32, out: &mut Profile) -> Option<()> {
+        if !(p.prefix.is_empty() && p.contains.is_empty()) {
+            return None;
+        }
+        out.extend([p.min, p.max, p.rest.len() as u64]);
+        p.rest.iter().try_for_each(|way| self.rule(way.rule, brackets, out))
+    }
+
+    /// Whether an object of the shape may be empty, and whether it may have a key.
+    fn object(&self, p: &ObjectProgram) -> Option<u64> {
+        let simple = p.witnesses == 0 && p.implied.is_none() && p.min <= 1;
+        if !simple || self.insight.keys {
+            return None;
+        }
+        let empty = p.min == 0 && p.required.iter().all(|w| *w == 0);
+        let others = p.others.iter().any(|c| c.keys.as_ref().is_none_or(|k| k.residual_size(k.start()) > 0));
+        let key = p.max > 0 && (others || p.possible.iter().any(|w| *w != 0));
+        Some(u64::from(empty) | u64::from(key) << 1)
+    }
+}
+
+/// Writes what tells `blanks` from other whitespace, unless that is too much.
+fn blanks(blanks: &Blanks, out: &mut Profile) -> Option<()> {
+    if let Some(most) = blanks.most {
+        out.push(most.into());
+        return Some(());
+    }
+    if blanks.next.len() > FEW_STATES {
+        return None;
+    }
+    // No bound is that large.
+    out.push(u64::MAX - blanks.next.len() as u64);
+    for (next, &accepting) in blanks.next.iter().zip(&blanks.accepting) {
+        out.push(next.iter().fold(0, |word, &to| word << 16 | u64::from(to)));
+        out.push(accepting.into());
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests;

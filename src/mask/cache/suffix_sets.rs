@@ -1,0 +1,68 @@
+//! What may follow a configuration, remembered by an index.
+//!
+//! Which tails may follow (see `live`) takes some dozens of steps to find, and the same places are asked about under
+//! many masks: behind every string of an object, behind each of its keys whose values follow the same rules. They are
+//! described alike (see `describe` and `views`), so an index looks the answer up by that description. That is done only
+//! where all that the description names was there before the mask was made: the numbers of stacks that a guide holds
+//! are those of nodes that stay.
+
+use crate::mask::crossing::suffixes::Bits;
+use crate::mask::crossing::viable::{Open, set};
+use crate::mask::masker::Masker;
+use crate::pushdown::json::arena::{Kind, NONE, NodeId, Phase};
+
+/// Items of a configuration beyond which a description costs more than it saves.
+const MOST_ITEMS: u32 = 16;
+
+/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same tails from the root on.
+pub(crate) fn add_alike(alike: &[(u32, u32)], (found, left): &(Bits, Open), bits: &mut Bits, open: &mut Open) {
+    for &(node, same) in alike {
+        if found[same as usize / 64] >> (same % 64) & 1 == 1 {
+            set(bits, node);
+        }
+        if left.contains(&same) {
+            open.push(node);
+        }
+    }
+}
+
+impl Masker<'_> {
+    /// Whether the tails that may follow `top` are remembered once they are found.
+    pub(crate) fn is_remembered(&self, top: NodeId) -> bool {
+        let n = &self.frames.arena.nodes[top as usize];
+        let stays = (n.parent == NONE || n.parent < self.known.nodes)
+            && (n.kind != Kind::Object || n.seen == u32::MAX || n.seen < self.known.seen)
+            && n.len <= MOST_ITEMS;
+        self.memo.is_some() && stays
+    }
+
+    /// The tails that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they were
+    /// found for another configuration that is described alike. `unnamed` says that the key in front of `top` is not
+    /// known.
+    pub(crate) fn remembered_tails(
+        &mut self,
+        top: NodeId,
+        unnamed: bool,
+        find: impl FnOnce(&mut Self) -> (Bits, Open),
+    ) -> (Bits, Open) {
+        let n = &self.frames.arena.nodes[top as usize];
+        // Where a value, key or element begins, and behind a name, no other mask asks.
+        let again = n.phase == Phase::After || unnamed;
+        let Some(memo) = self.memo.filter(|_| again && self.is_remembered(top)) else { return find(self) };
+        let arena = &*self.frames.arena;
+        let mut key = std::mem::take(&mut self.known.scratch);
+        let place = (self.frames.program, arena);
+        if !memo.describe_place(place, self.tables, top, &mut self.known.levels, &mut key) {
+            self.known.scratch = key;
+            return find(self);
+        }
+        key.push(unnamed as u8 | (arena.unchecked as u8) << 1);
+        let answer = memo.tails(&key).unwrap_or_else(|| {
+            let found = find(self);
+            memo.keep_tails(&key, &found);
+            found
+        });
+        self.known.scratch = key;
+        answer
+    }
+}

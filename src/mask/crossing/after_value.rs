@@ -1,0 +1,163 @@
+//! What may follow a value, found once for all the masks until it ends.
+//!
+//! Before a value, in it and at its end, crossing tokens ask the same question: what may the rest of a token, the tail,
+//! be once the value is over? The answer depends on the frames below the value and on the rule that accepted it, not on
+//! the value's bytes. So it is worked out once, for every tail that the vocabulary has, and the crossing tokens of any
+//! lexeme look their tails up in it.
+
+use crate::lexeme::Lexeme;
+use crate::mask::cache::patch_base::SplitPatch;
+use crate::mask::cache::patches::allowed;
+use crate::mask::crossing::suffixes::Bits;
+use crate::mask::crossing::viable::{Known, Open};
+use crate::mask::lexeme_mask::Cross;
+use crate::mask::masker::Masker;
+use crate::pushdown::json::arena::{NONE, NodeId};
+use smallvec::SmallVec;
+
+/// Which of the vocabulary's tails may follow a value. That depends on the node below the value and the rule that
+/// accepts it, and so holds before the value, in it and at its end, as long as its guide does not go back.
+#[derive(Clone)]
+pub struct AfterValue {
+    parent: NodeId,
+    tag: u32,
+    bits: Bits,
+    open: Open,
+    /// Crossing tokens that were asked for, and which of them are allowed.
+    closing: SmallVec<[(u64, SplitPatch); 2]>,
+}
+
+/// What may follow a value that is to begin, by rule: kept with the mask of its place, so that a guide for which that
+/// mask was remembered knows it as well.
+pub(crate) type Afters = Box<[(u32, Bits, Open)]>;
+
+/// How many of them are at hand: one for each rule of a value that is awaited.
+const AFTER_VALUES: usize = 4;
+/// How many patches each of them has at hand.
+const CLOSING: usize = 8;
+
+impl AfterValue {
+    fn keep(&mut self, cross: &Cross, patch: &SplitPatch) {
+        if self.closing.len() == CLOSING {
+            self.closing.clear();
+        }
+        self.closing.push((cross.id, patch.clone()));
+    }
+}
+
+impl Known {
+    fn add(&mut self, (parent, tag): (NodeId, u32), bits: &Bits, open: &Open) {
+        if self.values.len() >= AFTER_VALUES {
+            self.values.clear();
+        }
+        let (bits, open) = (bits.clone(), open.clone());
+        self.values.push(AfterValue { parent, tag, bits, open, closing: SmallVec::new() });
+    }
+
+    /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the tails
+    /// whose tokens are to be stepped whole.
+    pub(crate) fn closing(&self, parent: NodeId, tag: u32, cross: &Cross) -> Option<(SplitPatch, Open)> {
+        let after = self.values.iter().find(|a| (a.parent, a.tag) == (parent, tag))?;
+        after.closing.iter().find(|c| c.0 == cross.id).map(|c| (c.1.clone(), after.open.clone()))
+    }
+}
+
+impl Masker<'_> {
+    /// The crossing tokens that may end the value above `parent` by rule `tag`, if what follows it is known and they
+    /// were put together before, by whomever. `None` as well where some are to be stepped whole.
+    pub(crate) fn known_closing(&mut self, parent: NodeId, tag: u32, cross: &Cross) -> Option<SplitPatch> {
+        let after = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag))?;
+        if !after.open.is_empty() {
+            return None;
+        }
+        if let Some(known) = after.closing.iter().find(|c| c.0 == cross.id) {
+            return Some(known.1.clone());
+        }
+        let patch = self.tables.shares.known(cross, &after.bits)?;
+        after.keep(cross, &patch);
+        Some(patch)
+    }
+
+    /// Allows crossing tokens by what is known to follow the value above `parent` once rule `tag` accepted it; `lexeme`
+    /// and `count` check the length of what came before. Returns the tails whose tokens are to be stepped whole, or
+    /// `None` if some tail is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
+    pub(crate) fn cross_known(
+        &mut self,
+        cross: &Cross,
+        lexeme: Option<&Lexeme>,
+        count: u32,
+        (parent, tag): (NodeId, u32),
+    ) -> Option<Open> {
+        let bounded = lexeme.filter(|l| !l.all_may_close(count, cross.chars));
+        if bounded.is_none()
+            && let Some((patch, open)) = self.known.closing(parent, tag, cross)
+        {
+            self.allow_patch(patch);
+            return Some(open);
+        }
+        let (bits, open) = self.after_value(parent, tag);
+        let done = match bounded {
+            None => {
+                let patch = self.tables.shares.patch(cross, &self.tables.tails, &bits)?;
+                if let Some(after) = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag)) {
+                    after.keep(cross, &patch);
+                }
+                self.allow_patch(patch);
+                true
+            }
+            Some(l) => {
+                let all = &self.tables.tails;
+                allowed(cross, all, &bits, |c| {
+                    if l.may_close(count.saturating_add(c.chars)) {
+                        self.set(c.token);
+                    }
+                })
+            }
+        };
+        done.then_some(open)
+    }
+
+    /// Allows the crossing tokens whose tails `bits` allow; false, and nothing was done, if some tail is not among the
+    /// vocabulary's.
+    pub(crate) fn cross_by(&mut self, cross: &Cross, bits: &[u64]) -> bool {
+        match self.tables.shares.patch(cross, &self.tables.tails, bits) {
+            Some(patch) => {
+                self.allow_patch(patch);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// What is known to follow the value above `parent`.
+    pub(crate) fn afters(&self, parent: NodeId) -> Afters {
+        let of = self.known.values.iter().filter(|a| a.parent == parent);
+        of.map(|a| (a.tag, a.bits.clone(), a.open.clone())).collect()
+    }
+
+    /// Knows what follows the value above `parent`, as it was found on another stack that is described alike.
+    pub(crate) fn know_afters(&mut self, parent: NodeId, afters: &Afters) {
+        for (tag, bits, open) in afters.iter() {
+            if !self.known.values.iter().any(|a| (a.parent, a.tag) == (parent, *tag)) {
+                self.known.add((parent, *tag), bits, open);
+            }
+        }
+    }
+
+    /// See [`AfterValue`].
+    pub(crate) fn after_value(&mut self, parent: NodeId, tag: u32) -> (Bits, Open) {
+        if let Some(a) = self.known.values.iter().find(|a| (a.parent, a.tag) == (parent, tag)) {
+            return (a.bits.clone(), a.open.clone());
+        }
+        let mark = self.frames.arena.mark();
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
+        let after = self.frames.finish_by(parent, &[tag]);
+        let (bits, open) = if after == NONE { (self.no_tails(), Open::new()) } else { self.live_tails_or_open(after) };
+        self.frames.arena.unchecked = checked;
+        self.frames.arena.truncate(&mark);
+        if parent < self.known.nodes {
+            self.known.add((parent, tag), &bits, &open);
+        }
+        (bits, open)
+    }
+}

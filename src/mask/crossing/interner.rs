@@ -1,0 +1,51 @@
+//! Crossing tokens, each set of them once.
+//!
+//! Many states of many lexemes have the same crossing tokens: at the end of every constant they are the quote with what
+//! may stand behind it. What is put together of crossing tokens goes by their name (see `share`, and what guides
+//! remember), so a state whose walk finds a set that is there already takes that one, and all that was made of it.
+//!
+//! A set is known by what the walk found, compared in full. Sets live as long as masks hold them, keys until they are
+//! too many bytes.
+
+use std::sync::{Arc, Weak};
+
+use crate::mask::lexeme_mask::{Cross, Found};
+use crate::mask::vocab_tables::Walked;
+use crate::util::bounded_cache::Store;
+
+/// Bytes of keys that one vocabulary holds on to.
+const KEY_BYTES: usize = 4 << 20;
+/// What an entry costs beside its key.
+const OVERHEAD: usize = 160;
+
+/// See the module's story.
+#[derive(Default)]
+pub struct Crosses(pub(crate) Store<Box<[u32]>, Weak<Cross>, KEY_BYTES>);
+
+impl Crosses {
+    /// The crossing tokens that a walk found which began at `from`; `None` if there are none. `spelled` gives the bytes
+    /// of a token from there on.
+    pub(crate) fn of<'a>(
+        &self,
+        found: &Found,
+        (walked, node): (Walked, u32),
+        spelled: impl Fn(u32) -> &'a [u8],
+    ) -> Option<Arc<Cross>> {
+        if !found.crosses() {
+            return None;
+        }
+        let mut key = vec![walked as u32, node];
+        found.describe(&mut key);
+        let known = self.0.get(key.as_slice()).and_then(|known| known.upgrade());
+        if known.is_some() {
+            return known;
+        }
+        let made = found.cross(spelled)?;
+        let bytes = OVERHEAD + key.len() * 4;
+        self.0.keep(key.into(), Arc::downgrade(&made), bytes);
+        Some(made)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! What tails may spell of a member's value.
+//!
+//! A token that closes a key goes on with the colon and the beginning of a value, or all of it. What it may spell of the
+//! value depends on the rules that the value follows and on nothing around it, so an index remembers that by the rules,
+//! and only what comes after the value is walked. Most rules are alike as far as tails can tell (see `profile`): what
+//! they spell of a string, of any value or a list of names is found once for all indexes of a vocabulary.
+
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+use crate::lexeme::Kind as LexemeKind;
+use crate::mask::cache::suffix_sets::add_alike;
+use crate::mask::crossing::suffixes::Bits;
+use crate::mask::crossing::viable::{Open, set};
+use crate::mask::lexeme_mask::delimits;
+use crate::mask::masker::Masker;
+use crate::pushdown::json::arena::{Kind, NONE, Node, NodeId};
+use crate::util::bounded_cache::Store;
+
+/// With more ends than this, or more tails behind one, what may follow a member's value is found once for all of them.
+const FEW_ENDS: usize = 2;
+const FEW_TAILS: u32 = 8;
+
+/// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same
+/// rules.
+#[derive(PartialEq)]
+pub(crate) struct Member {
+    /// Nodes that can be stepped while the value is open.
+    bits: Bits,
+    /// Nodes that end it, or where a number or word may end, and the rules that accept it then.
+    ends: Vec<(u32, Box<[u32]>)>,
+    /// Some of them are places where a number or word may end.
+    raw: bool,
+}
+
+/// The members that an index knows, by the rules of their values.
+#[derive(Default)]
+pub struct Members(Store<RuleSet, Arc<Member>, MEMBER_BYTES>);
+
+/// The rules that a value may follow.
+type RuleSet = SmallVec<[u32; 4]>;
+
+/// Bytes that one index holds on to, and what an entry takes, its tails on average.
+const MEMBER_BYTES: usize = 4_096 * ENTRY;
+const ENTRY: usize = 768;
+
+impl Members {
+    fn get(&self, rules: &RuleSet) -> Option<Arc<Member>> {
+        self.0.get(rules)
+    }
+
+    fn keep(&self, rules: RuleSet, member: Arc<Member>) -> Arc<Member> {
+        self.0.keep(rules, member.clone(), ENTRY);
+        member
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.0.memory_bytes()
+    }
+}
+
+/// The same for all indexes, by the profiles of the rules.
+#[derive(Default)]
+pub(crate) struct SharedMembers(pub(crate) Store<Box<[u64]>, Arc<Member>, SHARED_BYTES>);
+
+/// Bytes that one vocabulary holds on to.
+const SHARED_BYTES: usize = 1_024 * ENTRY;
+
+impl Masker<'_> {
+    /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value.
+    /// False if that is not known for all members with the same rules.
+    pub(crate) fn live_below_colon(
+        &mut self,
+        node: u32,
+        value: NodeId,
+        object: NodeId,
+        bits: &mut Bits,
+        open: &mut Open,
+    ) -> bool {
+        // An element that the array has is told by all that was read of it, and members leave out what their values spell.
+        if self.unique && !self.frames.arena.unchecked {
+            return false;
+        }
+        // Where an element around the member is watched, what was read of it matters in the member, too.
+        let settled = if self.frames.arena.unchecked { self.known.nodes } else { 0 };
+        if self.frames.is_watched_since(value, settled, false) {
+            return false;
+        }
+        let n = self.frames.arena.nodes[value as usize];
+        let rules = &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
+        let rules: RuleSet = rules.iter().map(|r| r.0).collect();
+        let members = self.members;
+        let member = members.get(&rules).unwrap_or_else(|| {
+            let member = self.shared_member(node, value).unwrap_or_else(|| {
+                let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
+                let made = Arc::new(self.member(node, value));
+                self.frames.arena.unchecked = checked;
+                made
+            });
+            members.keep(rules, member)
+        });
+        // A number may become an element that is there before it ends.
+        if member.raw && self.frames.arena.unchecked {
+            return false;
+        }
+        bits.iter_mut().zip(&member.bits).for_each(|(b, m)| *b |= m);
+        let tails = &self.tables.tails;
+        let mut last: Option<(&[u32], NodeId)> = None;
+        let mut behind: Option<(Bits, Open)> = None;
+        for (end, tags) in &member.ends {
+            let after = match last {
+                Some((same, after)) if *same == **tags => after,
+                _ => {
+                    behind = None;
+                    self.frames.finish_by(n.parent, tags)
+                }
+            };
+            last = Some((tags, after));
+            if after == NONE {
+                continue;
+            }
+            set(bits, *end);
+            let shared = object == NONE && self.is_remembered(after);
+            let more = shared && tails.trie.end[*end as usize] - *end > FEW_TAILS;
+            let alike = tails.alike.get(end).filter(|_| more || member.ends.len() > FEW_ENDS);
+            let Some(alike) = alike else {
+                self.live_below(*end, after, object, bits, open);
+                continue;
+            };
+            // What may follow is the same behind every end, and found once.
+            let found = behind.get_or_insert_with(|| match shared {
+                true => self.live_tails_or_open(after),
+                false => self.find_tails(after, object),
+            });
+            add_alike(alike, found, bits, open);
+        }
+        true
+    }
+
+    /// [`member`](Self::member), if its rules have a profile, as it was found for whatever index.
+    fn shared_member(&mut self, node: u32, value: NodeId) -> Option<Arc<Member>> {
+        let n = self.frames.arena.nodes[value as usize];
+        let profile = self.profile(n.gap, &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize])?;
+        let shared = &self.tables.shares.members.0;
+        let Some(found) = shared.get(profile.as_slice()) else {
+            let made = Arc::new(self.member(node, value));
+            shared.keep(profile.as_slice().into(), made.clone(), ENTRY);
+            return Some(made);
+        };
+        debug_assert!(*found == self.member(node, value), "rules of one profile differ");
+        Some(found)
+    }
+
+    /// What the tails below the colon `node` may spell of the member's value, and where they end it.
+    fn member(&mut self, node: u32, value: NodeId) -> Member {
+        let tables = self.tables;
+        let tails = &tables.tails;
+        let trie = &tails.trie;
+        let mut member = Member { bits: self.no_tails(), ends: Vec::new(), raw: false };
+        let inside = self.frames.arena.nodes[value as usize].parent;
+        let below = self.frames.arena.nodes[inside as usize].parent;
+        let mut path: SmallVec<[(u32, NodeId); 32]> = smallvec::smallvec![(node, value)];
+        let mut i = node + 1;
+        while i < trie.end[node as usize] {
+            path.truncate((trie.depth[i as usize] - trie.depth[node as usize]) as usize);
+            let (place, before) = path.last().copied().unwrap_or((node, value));
+            self.frames.arena.tags.clear();
+            let byte = trie.byte[i as usize];
+            let next = self.frames.step(before, byte);
+            let from = self.frames.arena.nodes[before as usize];
+            let stays = next != NONE && self.frames.arena.nodes[next as usize].kind == Kind::Scalar;
+            // A number or word ends in front of such a byte, also where the object refuses the byte.
+            if from.kind == Kind::Scalar && from.parent == inside && !stays && delimits(byte) && self.is_raw(&from) {
+                member.raw = true;
+                self.frames.arena.tags.clear();
+                self.frames.end_scalar(before);
+                let tags = &self.frames.arena.tags;
+                if !tags.is_empty() && member.ends.last().is_none_or(|last| last.0 != place) {
+                    member.ends.push((place, tags.as_slice().into()));
+                }
+                i = trie.end[i as usize];
+                continue;
+            }
+            if next == NONE {
+                i = trie.end[i as usize];
+                continue;
+            }
+            let to = self.frames.arena.nodes[next as usize];
+            if to.parent == below && to.kind == Kind::Object {
+                member.ends.push((i, self.frames.arena.tags.as_slice().into()));
+                i = trie.end[i as usize];
+                continue;
+            }
+            set(&mut member.bits, i);
+            path.push((i, next));
+            i += 1;
+        }
+        member
+    }
+
+    /// Whether a scalar may be a number or a word, which the next byte ends.
+    fn is_raw(&self, scalar: &Node) -> bool {
+        let items = &self.frames.arena.scalars[scalar.start as usize..(scalar.start + scalar.len) as usize];
+        items.iter().any(|i| self.frames.program.lexemes[i.lexeme as usize].kind() == LexemeKind::Raw)
+    }
+}

@@ -1,0 +1,61 @@
+//! Crossing tokens alone.
+//!
+//! Where several strings may be written, one of them may often go on with any text at all: a key that contains both of
+//! two words beside keys that contain one of them, or none. Then all tokens that stay inside any of the strings are
+//! those that stay inside that one, and the others have nothing to add but the tokens that pass their ends. These stand
+//! in a trie of their own, the tokens with a quote, and are found in a hundredth of the time.
+
+use std::sync::Arc;
+
+use crate::expr::INF;
+use crate::lexeme::{Kind, Lexeme, StateId};
+use crate::mask::inner::is_inside_char;
+use crate::mask::lexeme_mask::{Cross, Inner, SubMask, walk};
+use crate::mask::vocab_tables::{MaskKey, MaskedLexeme, Tables, Walked};
+use crate::vocab::Vocabulary;
+
+/// Which of several strings at a place, if there are several, may go on with any text: lexemes, states and code points
+/// that were read. No other one has tokens that stay inside and are not among its own.
+pub fn takes_all<'a>(
+    from: (Walked, u32),
+    texts: impl ExactSizeIterator<Item = (&'a Arc<MaskedLexeme>, StateId, u32)>,
+) -> Option<usize> {
+    if texts.len() < 2 || from != (Walked::Tokens, 0) {
+        return None;
+    }
+    texts.into_iter().position(|(masked, state, count)| {
+        let l = &*masked.lexeme;
+        let is_open = l.kind() != Kind::Raw && l.count_key(count) == (INF, 0) && l.free(l.state(state)).is_open();
+        is_open && l.is_text() && !is_inside_char(l, state)
+    })
+}
+
+impl Tables {
+    /// The mask of a string's state at the root, perhaps without the tokens that stay inside.
+    pub fn crossing(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId, count: u32) -> Arc<SubMask> {
+        let l = &*lexeme.lexeme;
+        let key_state = l.mask_state(state);
+        if l.count_key(count) != (INF, 0) || lexeme.masks.roots.get(key_state).is_some() {
+            return self.submask(vocabulary, lexeme, state, count, Walked::Tokens, 0);
+        }
+        let key = MaskKey { state: key_state, room: INF, need: 0, span: INF, walked: Walked::Quoted, node: 0 };
+        if let Some(known) = lexeme.masks.other(&key) {
+            return known;
+        }
+        let cross = self.text_cross(vocabulary, l, key_state, None);
+        let made = SubMask { inner: Inner::Sparse(Box::default()), cross };
+        self.keep(&lexeme.masks, key, false, Arc::new(made))
+    }
+
+    /// The crossing tokens of a string's state at the root; `count` is the register, or `None` where it bounds nothing.
+    pub(crate) fn text_cross(
+        &self,
+        vocabulary: &Vocabulary,
+        l: &Lexeme,
+        state: StateId,
+        count: Option<u32>,
+    ) -> Option<Arc<Cross>> {
+        let found = walk(l, self.with_children(vocabulary, Walked::Quoted), 0, state, count, true);
+        self.crosses.of(&found, (Walked::Tokens, 0), |t| vocabulary.token_bytes(t).unwrap_or_default())
+    }
+}

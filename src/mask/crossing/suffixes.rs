@@ -1,0 +1,283 @@
+//! The tails of a vocabulary: what tokens spell between the values of a document.
+//!
+//! A *tail* begins where a value or key ends or where none has begun: `",`, `}` and `]}` are tails, and so is `:"` with
+//! the text behind it. All tails that tokens of the vocabulary have form one small trie. Which of its nodes can be
+//! stepped from a configuration says all that masks need about the configuration: crossing tokens are those whose tails
+//! can follow, and the tokens between values are tails themselves, perhaps behind whitespace.
+//!
+//! Tails that no document contains are left out. Whether one does is decided by what bytes may stand outside strings,
+//! which is not all that JSON asks, so some are kept that never fit.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::mask::cache::patches::{Patch, patch};
+use crate::mask::cache::rule_signature::Insight;
+use crate::mask::cache::visible_keys::KeyTexts;
+use crate::mask::lexeme_mask::{Cross, Crossing};
+use crate::vocab::{Trie, Vocabulary};
+
+/// A bit for each node of the tails' trie: whether it can be stepped.
+pub type Bits = SmallVec<[u64; 8]>;
+
+/// See the module's story.
+pub struct Tails {
+    /// All of them.
+    pub trie: Trie,
+    /// Whether a node and all below it are whitespace.
+    pub(crate) blank: Box<[bool]>,
+    /// The bits of the root and of those that come right behind it, and the first node that is none of them.
+    pub(crate) first_blanks: (Bits, u32),
+    /// For closing brackets, and for nodes below a colon, where all nodes behind the end of a value there have one: the
+    /// node that is spelled as the way from there on.
+    pub(crate) alike: FxHashMap<u32, Box<[(u32, u32)]>>,
+    /// The most whitespace at the end of a tail.
+    pub(crate) reach: u32,
+    /// The tails of nothing but whitespace, the empty one among them, and the longest of these.
+    pub(crate) spaces: (Bits, u32),
+    /// Tokens that begin with a bracket, a comma or a colon, or have whitespace in front of it.
+    pub behind: Option<Arc<Cross>>,
+    /// Tokens that begin with a quote, by what follows it as if the quote closed something.
+    pub closing: Option<Arc<Cross>>,
+    /// All tokens that begin with a quote.
+    pub quoted: Patch,
+    /// What tokens spell of keys.
+    pub(crate) keys: KeyTexts,
+    /// How far those behind a colon go into a value.
+    pub(crate) insight: Insight,
+}
+
+pub(crate) fn is_blank(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// What the bytes of a tail so far ask of the next one.
+#[derive(Clone, Copy, PartialEq)]
+enum Expected {
+    /// Nothing was read but whitespace.
+    Anything,
+    /// A value, or a key.
+    Value,
+    /// After an opening bracket: an element or its end.
+    Element,
+    /// After an opening brace: a key or its end.
+    Key,
+    /// After a string: what separates, or a colon.
+    Colon,
+    /// After another value: what separates.
+    Separator,
+}
+
+/// Whether some document may contain `tail` where a value or key ends or none has begun. True for a few that none
+/// contains; nesting is not looked at.
+pub fn plausible(tail: &[u8]) -> bool {
+    let mut expected = Expected::Anything;
+    let mut rest = tail;
+    while let Some((&b, after)) = rest.split_first() {
+        rest = after;
+        let begins = matches!(expected, Expected::Value | Expected::Element);
+        let opens = begins || expected == Expected::Anything;
+        let ends = matches!(expected, Expected::Anything | Expected::Colon | Expected::Separator);
+        expected = match b {
+            b if is_blank(b) => expected,
+            b'"' if begins || expected == Expected::Key => match string_end(rest) {
+                Some(Some(end)) => {
+                    rest = &rest[end..];
+                    Expected::Colon
+                }
+                Some(None) => return true,
+                None => return false,
+            },
+            b'{' if opens => Expected::Key,
+            b'[' if opens => Expected::Element,
+            b'}' if ends || expected == Expected::Key => Expected::Separator,
+            b']' if ends || expected == Expected::Element => Expected::Separator,
+            b',' if ends => Expected::Value,
+            b':' if matches!(expected, Expected::Anything | Expected::Colon) => Expected::Value,
+            b'-' | b'0'..=b'9' if begins => {
+                let end = rest.iter().position(|b| !matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
+                rest = &rest[end.unwrap_or(rest.len())..];
+                Expected::Separator
+            }
+            b't' | b'f' | b'n' if begins => {
+                let word: &[u8] = match b {
+                    b't' => b"rue",
+                    b'f' => b"alse",
+                    _ => b"ull",
+                };
+                let shared = rest.len().min(word.len());
+                if rest[..shared] != word[..shared] {
+                    return false;
+                }
+                rest = &rest[shared..];
+                Expected::Separator
+            }
+            _ => return false,
+        };
+    }
+    true
+}
+
+/// Where a string ends, just behind its quote: `None` if its bytes are no JSON, `Some(None)` if it has no end.
+pub(crate) fn string_end(bytes: &[u8]) -> Option<Option<usize>> {
+    let mut i = 0;
+    loop {
+        match bytes.get(i..)? {
+            [] => return Some(None),
+            [b'"', ..] => return Some(Some(i + 1)),
+            [b'\\'] => return Some(None),
+            [b'\\', b, ..] if !b"\"\\/bfnrtu".contains(b) => return None,
+            [b'\\', ..] => i += 2,
+            [0..0x20, ..] => return None,
+            _ => i += 1,
+        }
+    }
+}
+
+/// Whether each node and all below it are whitespace, and the most whitespace at the end of a tail.
+fn blanks(trie: &Trie) -> (Box<[bool]>, u32) {
+    let mut blank = vec![false; trie.len()];
+    let mut reach = vec![0u32; trie.len()];
+    let mut most = 0;
+    for node in (1..trie.len() as u32).rev() {
+        let i = node as usize;
+        blank[i] = is_blank(trie.byte[i]) && trie.children(node).all(|c| blank[c as usize]);
+        if blank[i] {
+            reach[i] = 1 + trie.children(node).map(|c| reach[c as usize]).max().unwrap_or(0);
+            most = most.max(reach[i]);
+        }
+    }
+    (blank.into(), most)
+}
+
+/// The tails of nothing but whitespace, and the longest of these.
+fn spaces(trie: &Trie) -> (Bits, u32) {
+    let mut spaces: (Bits, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], 0);
+    let mut node = 0;
+    while node < trie.len() {
+        let spelled = node == 0 || is_blank(trie.byte[node]);
+        if spelled {
+            spaces.0[node / 64] |= 1 << (node % 64);
+            spaces.1 = spaces.1.max(u32::from(trie.depth[node]));
+        }
+        node = if spelled { node + 1 } else { trie.end[node] as usize };
+    }
+    spaces
+}
+
+/// For nodes that may end a value, the nodes behind the end and those that spell the same from the root on.
+fn alike(trie: &Trie) -> FxHashMap<u32, Box<[(u32, u32)]>> {
+    let mut alike = FxHashMap::default();
+    let below_colon = trie.child(0, b':').map_or(0..0, |colon| colon + 1..trie.end[colon as usize]);
+    let closing = [b'}', b']'].into_iter().filter_map(|byte| trie.child(0, byte));
+    for node in below_colon.chain(closing) {
+        let mut nodes = vec![0];
+        let base = trie.depth[node as usize];
+        let behind = trie.children(node).filter(|&c| crate::mask::lexeme_mask::delimits(trie.byte[c as usize]));
+        let found = behind.flat_map(|c| c..trie.end[c as usize]).map(|below| {
+            nodes.truncate((trie.depth[below as usize] - base) as usize);
+            let same = nodes.last().and_then(|&n| trie.child(n, trie.byte[below as usize]))?;
+            nodes.push(same);
+            Some((below, same))
+        });
+        if let Some(found) = found.collect() {
+            alike.insert(node, found);
+        }
+    }
+    alike
+}
+
+impl Tails {
+    /// The tails of a vocabulary: one pass over its trie, and over the tokens that have some.
+    pub fn of(vocabulary: &Vocabulary) -> Result<Tails> {
+        let tokens = vocabulary.trie();
+        let from = |id: u32, at: usize| vocabulary.token_bytes(id).and_then(|b| b.get(at..)).unwrap_or_default();
+
+        let mut all: Vec<(&[u8], u32)> = vec![(b"", 0)];
+        let (mut behind, mut closing, mut quoted) = (Vec::new(), Vec::new(), Vec::new());
+        let mut quoting: Vec<&[u8]> = Vec::new();
+        // By depth: whether something may end with the byte there, whether all bytes up to it are whitespace, and
+        // whether one of them is a quote.
+        let mut path = vec![(false, true, false)];
+        for node in 1..tokens.len() as u32 {
+            let (depth, b) = (tokens.depth[node as usize] as usize, tokens.byte[node as usize]);
+            let (ends, blank, quotes) = path[depth - 1];
+            path.truncate(depth);
+            path.push((matches!(b, b'"' | b'0'..=b'9' | b'e' | b'l'), blank && is_blank(b), quotes || b == b'"'));
+            if b == b'"' && !quotes {
+                quoting.extend(tokens.subtree_tokens(node).iter().map(|&id| from(id, 0)));
+            }
+            let begins = blank && matches!(b, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"');
+            if !(begins || ends && crate::mask::lexeme_mask::delimits(b)) {
+                continue;
+            }
+            for &id in tokens.subtree_tokens(node) {
+                let rest = from(id, depth - 1);
+                if !begins {
+                    if plausible(rest) {
+                        all.push((rest, 0));
+                    }
+                } else if b != b'"' {
+                    if plausible(rest) {
+                        all.push((rest, 0));
+                        behind.push((rest, id));
+                    }
+                } else if depth == 1 {
+                    quoted.push(id);
+                    let rest = from(id, 1);
+                    if rest.first().is_none_or(|&b| crate::mask::lexeme_mask::delimits(b)) && plausible(rest) {
+                        closing.push((rest, id));
+                    }
+                }
+            }
+        }
+        let keys = KeyTexts::of(all.iter().map(|t| t.0), quoting.into_iter());
+        let trie = Trie::build(&mut all)?;
+        let (blank, reach) = blanks(&trie);
+        let first = (1..trie.len()).find(|&node| !blank[node]).unwrap_or(trie.len());
+        let mut first_blanks: (Bits, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], first as u32);
+        (0..first).for_each(|node| first_blanks.0[node / 64] |= 1 << (node % 64));
+        let cross = |tokens: Vec<(&[u8], u32)>| {
+            let crossings: Box<[Crossing]> = tokens.iter().map(|t| Crossing { token: t.1, chars: 0 }).collect();
+            let mut items: Vec<(&[u8], u32)> = tokens.iter().zip(0..).map(|(t, i)| (t.0, i)).collect();
+            Cross::of(&mut items, crossings, Vec::new())
+        };
+        Ok(Tails {
+            insight: Insight::of(&trie),
+            spaces: spaces(&trie),
+            alike: alike(&trie),
+            trie,
+            blank,
+            first_blanks,
+            reach,
+            behind: cross(behind),
+            closing: cross(closing),
+            quoted: patch(quoted),
+            keys,
+        })
+    }
+
+    /// Words of [`Bits`].
+    pub(crate) fn words(&self) -> usize {
+        self.trie.len().div_ceil(64)
+    }
+
+    /// The bytes from the root to a node.
+    pub fn spelled(&self, node: u32) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut at = 0;
+        while at != node {
+            let Some(next) = self.trie.children(at).find(|&c| c <= node && node < self.trie.end[c as usize]) else {
+                break;
+            };
+            out.push(self.trie.byte[next as usize]);
+            at = next;
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,359 @@
+//! Which tails can follow a configuration.
+//!
+//! The tails' trie is walked with the configuration, and a node that can be stepped gets its bit. That takes some
+//! dozens of steps, so what was found is used again wherever it is bound to be the same:
+//!
+//! * whitespace at the end of a tail may follow wherever there is room for it;
+//! * what follows a closing bracket is the same for all members and elements of the container that it closes: a guide
+//!   remembers it (an [`Answer`]) as long as it does not go back;
+//! * what follows a key that nobody knows is the same from token to token of the key;
+//! * what a tail spells of a member's value depends on the value's rules only (see `members`), and only what comes after
+//!   the value is walked.
+
+use smallvec::SmallVec;
+
+use crate::json::string_escape::Sub;
+use crate::mask::cache::config_key::Levels;
+use crate::mask::cache::recipe::TextRow;
+use crate::mask::cache::suffix_sets::add_alike;
+use crate::mask::crossing::after_value::AfterValue;
+use crate::mask::crossing::suffixes::{Bits, is_blank};
+use crate::mask::masker::{MAX_DEPTH, Masker};
+use crate::pushdown::json::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, ObjectItem, Phase};
+use crate::pushdown::json::unique::duplicates::Sorted;
+
+/// How many answers a guide has at hand.
+const ANSWERS: usize = 8;
+
+pub(crate) fn set(bits: &mut Bits, node: u32) {
+    bits[node as usize / 64] |= 1 << (node % 64);
+}
+
+/// Whether a byte may stand at a node between values. True for more where the node does not tell.
+fn fits(node: &Node, byte: u8) -> bool {
+    is_blank(byte)
+        || match (node.kind, node.phase) {
+            (Kind::Done | Kind::Root, _) => false,
+            (Kind::Value, _) => !matches!(byte, b'}' | b']' | b',' | b':'),
+            (Kind::Object, Phase::First) => matches!(byte, b'"' | b'}'),
+            (Kind::Object, Phase::After) => matches!(byte, b',' | b'}'),
+            (Kind::Object, Phase::BeforeKey) => byte == b'"',
+            (Kind::Object, Phase::BeforeColon) => byte == b':',
+            (Kind::Array, Phase::After) => matches!(byte, b',' | b']'),
+            _ => true,
+        }
+}
+
+/// Whether a byte of a key stands for itself, and is a character.
+fn is_plain(byte: u8) -> bool {
+    (b' '..0x7F).contains(&byte) && byte != b'"' && byte != b'\\'
+}
+
+fn closes(byte: u8) -> bool {
+    matches!(byte, b'}' | b']')
+}
+
+/// What a node of a configuration consists of, but for where in the arena its items are.
+#[derive(Clone, PartialEq)]
+struct Content {
+    node: Node,
+    objects: SmallVec<[ObjectItem; 1]>,
+    arrays: SmallVec<[ArrayItem; 1]>,
+}
+
+/// Which tails may follow a configuration below a node of the tails' trie. The configuration is known by the content of
+/// its top node, whose indices point below what was there before the mask was made, and so stay what they are as long
+/// as the guide does not go back.
+#[derive(Clone)]
+pub struct Answer {
+    below: u32,
+    /// The configuration stands behind a key that is not known; then second keys of the same object are left open.
+    unnamed: bool,
+    /// The element in front of it is not known; then what uniqueness may refuse is left open.
+    unchecked: bool,
+    content: Content,
+    bits: Bits,
+    open: Open,
+}
+
+/// Nodes of the tails' trie whose tokens are stepped whole.
+pub(crate) type Open = SmallVec<[u32; 2]>;
+
+/// What a guide has found about the frames that it stands on. It holds as long as the guide does not go back.
+#[derive(Clone, Default)]
+pub struct Known {
+    pub(crate) values: Vec<AfterValue>,
+    pub(crate) answers: Vec<Answer>,
+    /// The numbers of the stacks below.
+    pub(crate) levels: Levels,
+    /// Room for a description.
+    pub(crate) scratch: Vec<u8>,
+    /// The string that was filled last.
+    pub(crate) text: Option<TextRow>,
+    /// Lengths of the arena when the mask was begun: what lies below stays as it is.
+    pub(crate) nodes: u32,
+    pub(crate) bits: u32,
+    pub(crate) counts: u32,
+    pub(crate) seen: u32,
+    pub(crate) elements: u32,
+    pub(crate) sorted: Option<Sorted>,
+}
+
+impl Known {
+    /// Forgets everything: the guide goes back.
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.answers.clear();
+        self.levels.clear();
+        self.text = None;
+        self.sorted = None;
+    }
+
+    /// Forgets what does not hold where a guide went back to.
+    pub fn go_back(&mut self, arena: &Arena) {
+        // An array has the elements that it had as long as none of them is gone.
+        let sorted = self.sorted.take().filter(|sorted| sorted.is_among(arena.elements.len()));
+        self.clear();
+        self.sorted = sorted;
+    }
+
+    /// What was found before, if that is at hand.
+    fn answer(&self, below: u32, unnamed: bool, unchecked: bool, content: Option<&Content>) -> Option<&Answer> {
+        let asked = (below, unnamed, unchecked, content?);
+        self.answers.iter().find(|a| (a.below, a.unnamed, a.unchecked, &a.content) == asked)
+    }
+
+    /// Notes what is in the arena before a mask is made.
+    pub fn settle(&mut self, arena: &Arena) {
+        self.nodes = arena.nodes.len() as u32;
+        self.bits = arena.bits.len() as u32;
+        self.counts = arena.counts.len() as u32;
+        self.seen = arena.seen.len() as u32;
+        self.elements = arena.elements.len() as u32;
+    }
+}
+
+impl Masker<'_> {
+    /// No tail follows, not even the empty one.
+    pub(crate) fn no_tails(&self) -> Bits {
+        smallvec::smallvec![0; self.tables.tails.words()]
+    }
+
+    /// Which tails may follow `top`.
+    pub(crate) fn live_tails(&mut self, top: NodeId) -> Bits {
+        self.live_tails_or_open(top).0
+    }
+
+    /// The same where the element in front of `top` may not be known: tails that uniqueness may refuse are left out and
+    /// returned beside.
+    pub(crate) fn live_tails_or_open(&mut self, top: NodeId) -> (Bits, Open) {
+        self.remembered_tails(top, false, |masker| masker.find_tails(top, NONE))
+    }
+
+    /// The tails that may follow `top`, and those that are left open; `object` as in [`live_below`](Self::live_below).
+    pub(crate) fn find_tails(&mut self, top: NodeId, object: NodeId) -> (Bits, Open) {
+        let (mut bits, mut open) = (self.no_tails(), Open::new());
+        set(&mut bits, 0);
+        let mark = self.frames.arena.mark();
+        self.live_below(0, top, object, &mut bits, &mut open);
+        self.frames.arena.truncate(&mark);
+        (bits, open)
+    }
+
+    /// Which tails may follow `after`, just behind a key without a name. Tails with a second key of the same object are
+    /// left out where it matters what the first one spelled; they are returned beside.
+    pub(crate) fn live_tails_unnamed(&mut self, after: NodeId) -> (Bits, Open) {
+        let content = self.settled_content(after);
+        let unchecked = self.frames.arena.unchecked;
+        if let Some(a) = self.known.answer(0, true, unchecked, content.as_ref()) {
+            return (a.bits.clone(), a.open.clone());
+        }
+        let object = self.frames.arena.nodes[after as usize].parent;
+        let (bits, open) = self.remembered_tails(after, true, |masker| masker.find_tails(after, object));
+        if let Some(content) = content {
+            let (bits, open) = (bits.clone(), open.clone());
+            self.remember(Answer { below: 0, unnamed: true, unchecked, content, bits, open });
+        }
+        (bits, open)
+    }
+
+    fn remember(&mut self, answer: Answer) {
+        let answers = &mut self.known.answers;
+        if answers.len() >= ANSWERS {
+            answers.remove(0);
+        }
+        answers.push(answer);
+    }
+
+    /// Sets the bits of the nodes below `root` that can be stepped from `top`. Behind an unknown key of the object on
+    /// `object`, further keys of that object are followed only where every key may stand; other places go to `open`.
+    pub(crate) fn live_below(&mut self, root: u32, top: NodeId, object: NodeId, bits: &mut Bits, open: &mut Open) {
+        let tables = self.tables;
+        let tails = &tables.tails;
+        let trie = &tails.trie;
+        let base = trie.depth[root as usize];
+        let unchecked = self.frames.arena.unchecked;
+        let mut path: SmallVec<[NodeId; 32]> = smallvec::smallvec![top];
+        let mut i = root + 1;
+        if root == 0 && self.frames.has_room_for_blanks(top, tails.reach) {
+            let (blanks, first) = &tails.first_blanks;
+            bits.iter_mut().zip(blanks).for_each(|(b, blank)| *b |= blank);
+            i = *first;
+        }
+        let end = trie.end[root as usize];
+        while i < end {
+            path.truncate((trie.depth[i as usize] - base) as usize);
+            let before = path.last().copied().unwrap_or(top);
+            let (byte, past) = (trie.byte[i as usize], trie.end[i as usize]);
+            if tails.blank[i as usize] && self.frames.has_room_for_blanks(before, tails.reach) {
+                (i..past).for_each(|n| set(bits, n));
+                i = past;
+                continue;
+            }
+            let n = &self.frames.arena.nodes[before as usize];
+            let (kind, phase, parent) = (n.kind, n.phase, n.parent);
+            if kind == Kind::Object && phase == Phase::Key {
+                let any = self.frames.takes_any_char(n);
+                let plain = is_plain(byte);
+                if any && plain && past == i + 1 {
+                    set(bits, i);
+                    i = past;
+                    continue;
+                }
+                if byte < b' ' {
+                    i = past;
+                    continue;
+                }
+                if n.parent == object && !(any && plain) {
+                    open.push(i);
+                    i = past;
+                    continue;
+                }
+                // After a character of a key that may be any, it may still be any.
+                let spelled = &trie.byte[i as usize + 1..past as usize];
+                if any && plain && spelled.iter().all(|&b| is_plain(b) || b < b' ') {
+                    set(bits, i);
+                    path.push(before);
+                    i += 1;
+                    continue;
+                }
+                if plain && !any && n.sub == Sub::Plain && self.frames.begins_no_name(n, byte) {
+                    i = past;
+                    continue;
+                }
+            }
+            // A comma stands only where a key may follow.
+            if kind == Kind::Object && phase == Phase::BeforeKey && byte == b'"' && past == i + 1 {
+                if self.frames.gap_may_end(n) {
+                    set(bits, i);
+                }
+                i = past;
+                continue;
+            }
+            let next = if fits(n, byte) { self.frames.step(before, byte) } else { NONE };
+            if next == NONE {
+                i = past;
+                continue;
+            }
+            if unchecked && self.frames.is_uncertain(before, next, self.known.nodes) {
+                open.push(i);
+                i = past;
+                continue;
+            }
+            if byte == b':' && kind == Kind::Object && phase == Phase::BeforeColon && trie.depth[i as usize] == 1 {
+                set(bits, i);
+                if self.live_below_colon(i, next, object, bits, open) {
+                    i = past;
+                    continue;
+                }
+            }
+            let to = self.frames.arena.nodes[next as usize];
+            if object != NONE
+                && to.parent == object
+                && to.kind == Kind::Object
+                && to.phase == Phase::Key
+                && phase != Phase::Key
+                && !self.frames.takes_any_char(&to)
+            {
+                open.push(i);
+                i = past;
+                continue;
+            }
+            set(bits, i);
+            // Behind the object there is no further key of it.
+            if closes(byte) && past > i + 1 && trie.depth[i as usize] == 1 && (object == NONE || parent == object) {
+                self.live_below_closed(i, next, bits, open);
+                i = past;
+                continue;
+            }
+            path.push(next);
+            i += 1;
+        }
+    }
+
+    /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and
+    /// elements of the container that was closed.
+    fn live_below_closed(&mut self, node: u32, top: NodeId, bits: &mut Bits, open: &mut Open) {
+        let content = self.settled_content(top);
+        let unchecked = self.frames.arena.unchecked;
+        if let Some(a) = self.known.answer(node, false, unchecked, content.as_ref()) {
+            open.extend_from_slice(&a.open);
+            bits.iter_mut().zip(&a.bits).for_each(|(b, a)| *b |= a);
+            return;
+        }
+        let mut found: Bits = smallvec::smallvec![0; bits.len()];
+        let mut left = Open::new();
+        // What follows is asked of the container below in the same way, down to some depth.
+        let shared = self.depth < MAX_DEPTH && self.is_remembered(top);
+        match self.tables.tails.alike.get(&node).filter(|_| shared) {
+            Some(alike) => {
+                self.depth += 1;
+                let all = self.live_tails_or_open(top);
+                self.depth -= 1;
+                add_alike(alike, &all, &mut found, &mut left);
+            }
+            None => self.live_below(node, top, NONE, &mut found, &mut left),
+        }
+        open.extend_from_slice(&left);
+        bits.iter_mut().zip(&found).for_each(|(b, f)| *b |= f);
+        if let Some(content) = content {
+            self.remember(Answer { below: node, unnamed: false, unchecked, content, bits: found, open: left });
+        }
+    }
+
+    /// The content of a node, if all that it points to was there before the mask was made.
+    fn settled_content(&self, at: NodeId) -> Option<Content> {
+        let arena = &*self.frames.arena;
+        let mut node = arena.nodes[at as usize];
+        let known = &self.known;
+        if arena.unchecked {
+            // What was read of the elements around it is not looked at.
+            node.trace = u32::MAX;
+        }
+        let seen = if node.kind == Kind::Array { known.elements } else { known.seen };
+        let apart = node.trace == u32::MAX && (node.kind == Kind::Object || node.key == u32::MAX);
+        if !apart || node.parent >= known.nodes || (node.seen != u32::MAX && node.seen >= seen) {
+            return None;
+        }
+        let program = self.frames.program;
+        let items = node.start as usize..(node.start + node.len) as usize;
+        node.start = 0;
+        let mut content = Content { node, objects: SmallVec::new(), arrays: SmallVec::new() };
+        match node.kind {
+            Kind::Object => {
+                content.objects.extend_from_slice(&arena.objects[items]);
+                let own =
+                    |i: &ObjectItem| program.objects[i.shape as usize].words > 0 && i.seen.max(i.need) >= known.bits;
+                (!content.objects.iter().any(own)).then_some(content)
+            }
+            Kind::Array => {
+                content.arrays.extend_from_slice(&arena.arrays[items]);
+                let own =
+                    |i: &ArrayItem| !program.arrays[i.shape as usize].contains.is_empty() && i.counts >= known.counts;
+                (!content.arrays.iter().any(own)).then_some(content)
+            }
+            Kind::Done => Some(content),
+            Kind::Root | Kind::Value | Kind::Scalar => None,
+        }
+    }
+}

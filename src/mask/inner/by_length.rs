@@ -1,0 +1,67 @@
+//! Masks of a text that is free but for its length.
+//!
+//! How much room is left is all that they depend on: a token fits if it has no more code points. So one walk, which
+//! counts the code points of every token, makes the masks of all rooms that a token can tell from infinity.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::lexeme::{Lexeme, StateId};
+use crate::mask::lexeme_mask::{Inner, SubMask, walk};
+use crate::mask::vocab_tables::{MaskedLexeme, Tables, Walked};
+use crate::vocab::Vocabulary;
+
+impl Tables {
+    /// Masks of any text between two characters, by room.
+    pub(crate) fn rooms(&self, vocabulary: &Vocabulary) -> &[Arc<SubMask>] {
+        let l = &*self.any_text.lexeme;
+        self.any_text.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, l.next(l.start(), b'"')))
+    }
+
+    /// [`room_masks`](Self::room_masks) of a state inside a character or an escape, made once: there are some dozens.
+    pub(crate) fn inside_masks(
+        &self,
+        vocabulary: &Vocabulary,
+        lexeme: &MaskedLexeme,
+        state: StateId,
+    ) -> Arc<[Arc<SubMask>]> {
+        let inside = &lexeme.masks.inside;
+        if let Some(known) = inside.read().unwrap_or_else(|p| p.into_inner()).get(&state) {
+            return known.clone();
+        }
+        self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
+        let made: Arc<[Arc<SubMask>]> = self.room_masks(vocabulary, &lexeme.lexeme, state).into();
+        inside.write().unwrap_or_else(|p| p.into_inner()).entry(state).or_insert(made).clone()
+    }
+
+    /// Masks of "any text, at most r more code points" for every r that a token can tell from infinity: a row per r,
+    /// each the one before plus the tokens of r code points.
+    pub(crate) fn room_masks(&self, vocabulary: &Vocabulary, l: &Lexeme, state: StateId) -> Vec<Arc<SubMask>> {
+        let found = walk(l, self.with_children(vocabulary, Walked::Tokens), 0, state, None, true);
+        let mut inner = found.inner.clone();
+        inner.sort_unstable_by_key(|t| (t.1, t.0));
+        let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
+        let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
+        let template = found.finish(self.words, cross);
+        let mut row = vec![0u32; self.words];
+        let mut next = 0;
+        let mut out: Vec<Arc<SubMask>> = Vec::new();
+        for r in 0..=self.reach.any {
+            let before = next;
+            while next < inner.len() && inner[next].1 <= r {
+                let t = inner[next].0;
+                row[t as usize >> 5] |= 1 << (t & 31);
+                next += 1;
+            }
+            if r > 0
+                && next == before
+                && let Some(last) = out.last().cloned()
+            {
+                out.push(last);
+                continue;
+            }
+            out.push(Arc::new(SubMask { inner: Inner::of_row(row.as_slice().into()), cross: template.cross.clone() }));
+        }
+        out
+    }
+}

@@ -1,0 +1,102 @@
+//! What passes the states that a walk meets.
+//!
+//! What is [`Free`] in a state is asked for once in a walk. A state inside of a character is free in nothing; but where
+//! every character that begins like this one leads to one state, whatever passes that state passes here, too. So what
+//! lies below the first byte of Cyrillic or Chinese letters need not be walked where these are like any others.
+
+use crate::expr::analysis::char_groups::second_of;
+use crate::expr::analysis::slice::Free;
+use crate::lexeme::walk_cache::{Local, Steps};
+use crate::lexeme::{CLOSED, Lexeme, StateId};
+use crate::mask::inner::{Walk, is_inside_char};
+use crate::util::hash::SeededMap;
+
+/// What is free in the states that were asked about, by their names in a walk.
+#[derive(Default)]
+pub(super) struct Passing {
+    at: Vec<Option<Free>>,
+    /// Behind the characters that go on from a state inside of one, by the bytes that may come next.
+    behind: SeededMap<(Local, (u8, u8)), Free>,
+}
+
+impl Passing {
+    /// Knows one state.
+    pub fn of(state: Local, free: Free) -> Self {
+        let mut at = vec![None; state as usize + 1];
+        at[state as usize] = Some(free);
+        Passing { at, behind: SeededMap::default() }
+    }
+}
+
+/// The state to which all characters lead that go on with one of some bytes from `state`, which is inside of one. `None`
+/// where these are several, or some of them lead nowhere.
+fn behind(
+    l: &Lexeme,
+    state: StateId,
+    (lo, hi): (u8, u8),
+    known: &mut SeededMap<StateId, Option<StateId>>,
+) -> Option<StateId> {
+    let classes = l.byte_classes();
+    let at = l.state(state);
+    let mut found = None;
+    let mut last = None;
+    for byte in lo..=hi {
+        let class = classes[usize::from(byte)];
+        if last.replace(class) == Some(class) {
+            continue;
+        }
+        let to = l.next_from(state, at, byte);
+        if to <= CLOSED {
+            return None;
+        }
+        let to = match known.get(&to) {
+            Some(&known) => known?,
+            None => {
+                let end = if is_inside_char(l, to) { behind(l, to, (0x80, 0xBF), known) } else { Some(to) };
+                known.insert(to, end);
+                end?
+            }
+        };
+        if *found.get_or_insert(to) != to {
+            return None;
+        }
+    }
+    found
+}
+
+impl Walk<'_> {
+    /// What is free in a state of the walk.
+    #[inline]
+    pub(super) fn free_in(&self, steps: &Steps<'_>, passing: &mut Passing, to: Local) -> Free {
+        let slot = to as usize;
+        if slot >= passing.at.len() {
+            passing.at.resize(slot + 1, None);
+        }
+        *passing.at[slot].get_or_insert_with(|| self.lexeme.free(steps.state(to)))
+    }
+
+    /// Whether every text below `node` passes the state `to` that it led to.
+    #[inline]
+    pub(super) fn passes(&self, steps: &Steps<'_>, passing: &mut Passing, to: Local, node: u32, chars: u32) -> bool {
+        let mut known = self.free_in(steps, passing, to);
+        if known.groups == 0 {
+            let Some((next, _)) = second_of(self.trie.byte[node as usize]) else { return false };
+            known = self.free_behind(steps, passing, to, next);
+        }
+        let (groups, height) = self.tables.subtrees.below(node);
+        known.groups != 0
+            && known.covers(groups, height)
+            && self.count.is_none_or(|n| self.lexeme.is_far(n.saturating_add(chars), height))
+    }
+
+    /// What is free behind the character that is open in a state.
+    fn free_behind(&self, steps: &Steps<'_>, passing: &mut Passing, to: Local, next: (u8, u8)) -> Free {
+        *passing.behind.entry((to, next)).or_insert_with(|| {
+            let end = behind(self.lexeme, steps.id(to), next, &mut SeededMap::default());
+            end.map_or(Free::NONE, |end| self.lexeme.free(self.lexeme.state(end)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

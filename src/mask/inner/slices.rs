@@ -1,0 +1,483 @@
+//! Tokens over a set of characters, and where other tokens leave it.
+//!
+//! A state that is [`Free`](crate::expr::analysis::slice::Free) in a set of characters lets all tokens over the set pass,
+//! which for most sets is nearly all that it lets pass at all: `[a-z]+:\w+` allows eighteen thousand tokens of letters
+//! and a few hundred with a colon. Which tokens these are depends on the vocabulary and the set alone, so they are
+//! found once for all states of all lexemes; sources use the same few sets. What is left for a state are the *exits*:
+//! the nodes of the trie at which a path of characters of the set reads a byte that is not of it. There are hundreds
+//! where a walk meets ten thousand nodes, and most of them are dead at once.
+//!
+//! The same is kept below nodes of big subtrees, for states that are free only behind a token's first characters:
+//! `[A-Z][a-z]+` behind each capital letter.
+
+use std::sync::Arc;
+
+use crate::expr::ByteSet;
+use crate::expr::analysis::char_groups::{ALL, Groups, LETTERS, Place, group_of, groups_in, specials_of};
+use crate::expr::analysis::slice::Free;
+use crate::lexeme::walk_cache::{END, Local, QUOTE, Steps};
+use crate::lexeme::{CLOSED, Kind, Lexeme, StateId};
+use crate::mask::char_postings::{Follow, PATH};
+use crate::mask::inner::char_prefix::Passing;
+use crate::mask::inner::self_loops::loops;
+use crate::mask::inner::{Spans, Walk, nearly_known};
+use crate::mask::lexeme_mask::Inner;
+use crate::mask::subtree_summary::Subtrees;
+use crate::mask::vocab_tables::{MaskedLexeme, Tables};
+use crate::util::bounded_cache::Store;
+use crate::vocab::{Trie, Vocabulary};
+
+/// Bytes of sets that one vocabulary holds on to.
+const SET_BYTES: usize = 8 << 20;
+/// Sets of fewer groups are walked as fast.
+const FEW_GROUPS: u32 = 8;
+/// Tokens of more characters than a state is free in that are stepped one by one.
+const FEW_TOKENS: usize = 64;
+
+/// What one set of characters makes of the vocabulary's trie below a node.
+pub struct Set {
+    /// The tokens over the set, as ranges in the trie's order, text or not.
+    pub(super) spans: Spans,
+    exits: Box<[Exit]>,
+    /// What exits spell, each but for what it has in common with the one before.
+    spelled: Box<[u8]>,
+    /// No token over the set has more bytes.
+    height: u32,
+}
+
+/// A node whose byte leaves the set.
+struct Exit {
+    node: u32,
+    /// Bytes in common with the exit before.
+    common: u16,
+    /// Its bytes end here in `spelled`.
+    end: u32,
+}
+
+impl Set {
+    fn of(trie: &Trie, subtrees: &Subtrees, top: u32, groups: Groups) -> Set {
+        let base = trie.depth[top as usize];
+        let mut spans = Spans::default();
+        let mut places = vec![Place::default(); 2];
+        let mut path: Vec<u8> = Vec::new();
+        let (mut exits, mut spelled) = (Vec::new(), Vec::new());
+        let (mut common, mut height) = (0, 0);
+        let end = trie.end[top as usize];
+        let mut i = top + 1;
+        while i < end {
+            let depth = (trie.depth[i as usize] - base) as usize;
+            let byte = trie.byte[i as usize];
+            common = common.min(depth - 1);
+            path.truncate(depth - 1);
+            path.push(byte);
+            let (place, group) = places[depth - 1].after(byte);
+            let past = trie.end[i as usize];
+            if (group | place.partial()) & !groups != 0 {
+                spelled.extend_from_slice(&path[common..]);
+                // No token has more bytes than 16 bits count.
+                exits.push(Exit { node: i, common: common as u16, end: spelled.len() as u32 });
+                common = depth;
+                i = past;
+                continue;
+            }
+            // Beginnings count as well. Those of letters count as letters, of others what lies below says nothing.
+            let (below, more) = subtrees.below(i);
+            if below & !(groups & LETTERS) == 0 {
+                spans.push(trie.subtree_places(i));
+                height = height.max(depth as u32 + more);
+                i = past;
+                continue;
+            }
+            if !trie.tokens(i).is_empty() {
+                spans.push(trie.places(i));
+                height = height.max(depth as u32);
+            }
+            if places.len() <= depth {
+                places.resize(depth + 1, place);
+            }
+            places[depth] = place;
+            i += 1;
+        }
+        Set { spans, exits: exits.into(), spelled: spelled.into(), height }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.spans.0.len() * 8 + self.exits.len() * 12 + self.spelled.len() + 256
+    }
+}
+
+/// The sets of one vocabulary.
+#[derive(Default)]
+pub struct Sets(pub(crate) Store<(u32, Groups), Arc<Set>, SET_BYTES>);
+
+impl Sets {
+    /// What `groups` make of the trie below `top`, where it is the start of a character.
+    pub(super) fn of(&self, trie: &Trie, subtrees: &Subtrees, top: u32, groups: Groups) -> Arc<Set> {
+        let key = (top, groups);
+        self.0.get(&key).unwrap_or_else(|| {
+            let made = Arc::new(Set::of(trie, subtrees, top, groups));
+            self.0.keep(key, made.clone(), made.memory_bytes());
+            made
+        })
+    }
+}
+
+/// Tokens by their number of code points.
+pub struct ByLength {
+    /// By a number of code points, the tokens that have more.
+    rows: Vec<Box<[u32]>>,
+    /// The tokens that have more than rows tell, with how many they have, longest first.
+    long: Box<[(u32, u32)]>,
+    /// Tokens of many bytes, longest first.
+    bytes: Box<[LongToken]>,
+}
+
+/// A token of many bytes, and what is asked about it for each state that has a count.
+pub(super) struct LongToken {
+    pub token: u32,
+    pub bytes: u32,
+    /// Its code points.
+    pub chars: u32,
+    /// What they are.
+    pub groups: Groups,
+}
+
+impl ByLength {
+    /// The tokens of a vocabulary; few have more than `short` bytes.
+    pub fn of(vocabulary: &Vocabulary, short: u32) -> Self {
+        /// Rows at most.
+        const MOST: u32 = 24;
+        let rows = short.min(MOST);
+        let mut rows = vec![vec![0u32; vocabulary.words()].into_boxed_slice(); rows as usize];
+        let (mut long, mut bytes): (Vec<(u32, u32)>, Vec<LongToken>) = Default::default();
+        for &t in vocabulary.trie().subtree_tokens(0) {
+            let Some(token) = vocabulary.token_bytes(t) else { continue };
+            let n = token.iter().filter(|&b| b & 0xC0 != 0x80).count() as u32;
+            if token.len() as u32 > short {
+                bytes.push(LongToken { token: t, bytes: token.len() as u32, chars: n, groups: groups_in(token) });
+            }
+            let short = rows.len() as u32;
+            if let Some(row) = rows.get_mut((n.min(short) as usize).wrapping_sub(1)) {
+                row[t as usize >> 5] |= 1 << (t & 31);
+            }
+            if n > short {
+                long.push((n, t));
+            }
+        }
+        for k in (1..rows.len()).rev() {
+            let (shorter, longer) = rows.split_at_mut(k);
+            shorter[k - 1].iter_mut().zip(&longer[0]).for_each(|(w, m)| *w |= m);
+        }
+        long.sort_unstable_by_key(|&(n, t)| (std::cmp::Reverse(n), t));
+        bytes.sort_unstable_by_key(|long| (std::cmp::Reverse(long.bytes), long.token));
+        ByLength { rows, long: long.into(), bytes: bytes.into() }
+    }
+
+    /// The tokens of more than `len` bytes, which is no less than what few tokens have more than.
+    pub(super) fn beyond_bytes(&self, len: u32) -> &[LongToken] {
+        &self.bytes[..self.bytes.partition_point(|long| long.bytes > len)]
+    }
+
+    /// The tokens of more than `len` code points; `None` where a row tells them.
+    fn beyond(&self, len: u32) -> Option<&[(u32, u32)]> {
+        let listed = len as usize >= self.rows.len();
+        listed.then(|| &self.long[..self.long.partition_point(|t| t.0 > len)])
+    }
+
+    /// Takes the tokens of more than `len` code points out of a row.
+    fn cut(&self, row: &mut [u32], len: u32) {
+        match self.rows.get(len as usize) {
+            Some(longer) => row.iter_mut().zip(longer).for_each(|(w, m)| *w &= !m),
+            None => self.beyond(len).into_iter().flatten().for_each(|&(_, t)| row[t as usize >> 5] &= !(1 << (t & 31))),
+        }
+    }
+}
+
+/// The mask of a state that is free in a set of characters, by the tokens over the set. `None` where that is no way to
+/// find it.
+pub(super) fn by_set(
+    tables: &Tables,
+    vocabulary: &Vocabulary,
+    lexeme: &MaskedLexeme,
+    state: StateId,
+    free: Free,
+    any: &Arc<[u32]>,
+) -> Option<Inner> {
+    /// Sets of more groups are left at thousands of nodes, where these are not few. Another state's mask may be nearer.
+    const MANY_GROUPS: u32 = 64;
+    let l = &*lexeme.lexeme;
+    let trie = vocabulary.trie();
+    let by_length = &tables.by_length;
+    let at = l.state(state);
+    let free = if free.groups.count_ones() < FEW_GROUPS { loops(l, state) } else { free };
+    if free.groups.count_ones() < FEW_GROUPS {
+        return None;
+    }
+    let mut row = tables.holders.over(any, free.groups, l.kind() == Kind::Raw);
+    // Tokens over the set that are longer than what is free are stepped where they are few. Otherwise all must fail.
+    let longest = l.longest(state);
+    let longer = if free.len >= tables.reach.any { Some(&[][..]) } else { by_length.beyond(free.len) };
+    let is_over = |&&(_, t): &&(u32, u32)| row[t as usize >> 5] >> (t & 31) & 1 == 1;
+    let longer: Option<Vec<(u32, u32)>> = longer.map(|longer| longer.iter().filter(is_over).copied().collect());
+    let too_long = |longer: &[(u32, u32)]| longer.partition_point(|t| t.0 > longest);
+    let longer = longer.filter(|longer| longer.len() - too_long(longer) <= FEW_TOKENS);
+    let (read, run) = l.beyond(at, free.groups);
+    // Elsewhere they are looked for behind what is free.
+    let late = match longer.is_some() || run.min(longest) <= free.len {
+        true => Vec::new(),
+        false => match &goes_on(l, state, free)?[..] {
+            [] => Vec::new(),
+            follows => tables.holders.behind(free.len, follows)?,
+        },
+    };
+    // Of what leaves the set only that matters which some string over the set goes on with.
+    let read = read & ALL & !free.groups;
+    let mut few = tables.holders.exits(vocabulary, free.groups, read);
+    if few.is_none()
+        && free.groups.count_ones() > MANY_GROUPS
+        && let Some(row) = nearly_known(tables, vocabulary, lexeme, state)
+    {
+        return Some(Inner::Dense(row));
+    }
+    let set = || tables.sets.of(trie, &tables.subtrees, 0, free.groups);
+    let set = if few.is_none() { Some(set()) } else { None };
+    if !late.is_empty() {
+        let few = few.get_or_insert_default();
+        few.extend(late);
+        few.sort();
+        few.dedup();
+    }
+    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
+    let mut spans = Spans::default();
+    let mut steps = Steps::new(l);
+    let first = steps.local(state);
+    // What leads back is known of this state only here.
+    let mut known = Passing::of(first, free);
+    let held = (l.memory_bytes(), 0);
+    if !(set.is_none_or(|set| walk.exits(&mut steps, &mut known, &set, first, &mut spans, held))
+        && few.is_none_or(|few| walk.few_exits(&mut steps, &mut known, (vocabulary, &few), first, &mut spans)))
+    {
+        return None;
+    }
+    if longer.as_ref().is_some_and(Vec::is_empty) && spans.0.is_empty() {
+        return Some(Inner::of_row(row));
+    }
+    let bits = Arc::make_mut(&mut row);
+    match longer {
+        Some(longer) => {
+            for (chars, t) in longer {
+                let step = |s: StateId, b: &u8| Some(l.next(s, *b)).filter(|&to| to > CLOSED);
+                let passes = |bytes: &[u8]| chars <= longest && bytes.iter().try_fold(state, step).is_some();
+                if !vocabulary.token_bytes(t).is_some_and(passes) {
+                    bits[t as usize >> 5] &= !(1 << (t & 31));
+                }
+            }
+        }
+        None => by_length.cut(bits, free.len),
+    }
+    spans.add_to(bits, any, trie, tables.subtrees.most());
+    Some(Inner::of_row(row))
+}
+
+/// The bytes that a character of the set in which `state` is free may begin with behind as many of them as are free,
+/// by what may stand before them; perhaps some more. `None` where finding them takes too long.
+fn goes_on(l: &Lexeme, state: StateId, free: Free) -> Option<Vec<Follow>> {
+    /// Characters, states side by side between these, and steps.
+    const MOST: (u32, usize, usize) = (40, 32, 4_000);
+    if free.len > MOST.0 {
+        return None;
+    }
+    let missing = |b: u8| match b {
+        0..0x80 => 0,
+        0x80..0xE0 => 1,
+        0xE0..0xF0 => 2,
+        _ => 3,
+    };
+    let mut firsts: Vec<u8> = (0..0x80).chain(0xC2..=0xF4).collect();
+    firsts.retain(|&b| (group_of(b) | specials_of(b)) & free.groups != 0);
+    // Of bytes that act alike one is stepped.
+    let class = |b: u8| l.byte_classes()[usize::from(b)];
+    let alike = |b: &mut u8| (class(*b), missing(*b));
+    let (mut begin, mut inside) = (firsts.clone(), (0x80..0xC0).collect::<Vec<u8>>());
+    begin.dedup_by_key(alike);
+    inside.dedup_by_key(alike);
+    let mut steps = 0;
+    // States between two characters, and the classes of the bytes that lead to them.
+    let mut front: Vec<(StateId, ByteSet)> = vec![(state, [false; 256])];
+    for _ in 0..free.len {
+        let mut next: Vec<(StateId, ByteSet)> = Vec::new();
+        // States with so many bytes of a character before them.
+        let mut open: Vec<(StateId, u8)> = Vec::new();
+        let mut step = |s: StateId, b: u8, left: u8, open: &mut Vec<(StateId, u8)>| match (l.next(s, b), left) {
+            (..=CLOSED, _) => {}
+            (to, 0) => {
+                let place = next.iter().position(|t| t.0 == to).unwrap_or(next.len());
+                if place == next.len() {
+                    next.push((to, [false; 256]));
+                }
+                next[place].1[usize::from(class(b))] = true;
+            }
+            to => {
+                if !open.contains(&to) {
+                    open.push(to);
+                }
+            }
+        };
+        for (s, _) in &front {
+            steps += begin.len();
+            begin.iter().for_each(|&b| step(*s, b, missing(b), &mut open));
+        }
+        let mut at = 0;
+        while let Some(&(s, left)) = open.get(at).filter(|_| steps <= MOST.2) {
+            steps += inside.len();
+            inside.iter().for_each(|&b| step(s, b, left - 1, &mut open));
+            at += 1;
+        }
+        if next.len() > MOST.1 || steps > MOST.2 {
+            return None;
+        }
+        front = next;
+    }
+    let mut follows: Vec<Follow> = Vec::new();
+    for alike in firsts.chunk_by(|&a, &b| class(a) == class(b)) {
+        let mut classes = [false; 256];
+        for (_, led) in front.iter().filter(|(s, _)| l.next(*s, alike[0]) > CLOSED) {
+            classes.iter_mut().zip(led).for_each(|(c, led)| *c |= led);
+        }
+        if classes.contains(&true) {
+            let before = std::array::from_fn(|b| classes[usize::from(class(b as u8))]);
+            follows.push(Follow { bytes: alike.to_vec(), before });
+        }
+    }
+    Some(follows)
+}
+
+impl Walk<'_> {
+    /// The tokens below `node`, whose subtree is big, where most of what the state `to` lets pass there is over one
+    /// set. False, and nothing is found, where that is not so.
+    pub(super) fn leaps(
+        &self,
+        steps: &mut Steps<'_>,
+        passing: &mut Passing,
+        (node, to): (u32, Local),
+        spans: &mut Spans,
+        (held, nested): (usize, u32),
+    ) -> bool {
+        /// Subtrees of fewer nodes are walked.
+        const BIG: u32 = 128;
+        /// Leaps within each other, which take the stack.
+        const MOST: u32 = 8;
+        /// What is free for less than the longest tokens of a subtree may be so for those over the set, if it is long.
+        const LONG: u32 = 32;
+        if self.count.is_some() || nested >= MOST || self.trie.end[node as usize] - node < BIG {
+            return false;
+        }
+        let known = self.free_in(steps, passing, to);
+        let height = self.tables.subtrees.below(node).1;
+        if known.groups.count_ones() < FEW_GROUPS || known.len < height.min(LONG) {
+            return false;
+        }
+        let set = self.tables.sets.of(self.trie, &self.tables.subtrees, node, known.groups);
+        if known.len < set.height {
+            return false;
+        }
+        let before = spans.mark();
+        spans.0.extend_from_slice(&set.spans.0);
+        let found = self.exits(steps, passing, &set, to, spans, (held, nested + 1));
+        if !found {
+            spans.reset(before);
+        }
+        found
+    }
+
+    /// The tokens that pass an exit of `set`, from `first` where the set begins. False where the lexeme has grown too
+    /// much.
+    fn exits(
+        &self,
+        steps: &mut Steps<'_>,
+        passing: &mut Passing,
+        set: &Set,
+        first: Local,
+        spans: &mut Spans,
+        (held, nested): (usize, u32),
+    ) -> bool {
+        let trie = self.trie;
+        let read = self.lexeme.read_bytes();
+        let mut path: Vec<u8> = Vec::new();
+        // The states along the path, as far as it was stepped; none after the first that is dead.
+        let mut states: Vec<Local> = vec![first];
+        let mut from = 0usize;
+        for exit in &set.exits {
+            path.truncate(exit.common as usize);
+            path.extend_from_slice(&set.spelled[from..exit.end as usize]);
+            from = exit.end as usize;
+            states.truncate(exit.common as usize + 1);
+            if !read[trie.byte[exit.node as usize] as usize] {
+                continue;
+            }
+            if !self.exit(steps, passing, (exit.node, &path), &mut states, spans, (held, nested)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The same for nodes below the root at which strings over a set end, in the trie's order.
+    fn few_exits(
+        &self,
+        steps: &mut Steps<'_>,
+        passing: &mut Passing,
+        (vocabulary, nodes): (&Vocabulary, &[u32]),
+        first: Local,
+        spans: &mut Spans,
+    ) -> bool {
+        let held = (self.lexeme.memory_bytes(), 0);
+        let mut states: Vec<Local> = vec![first];
+        let (mut path, mut room): (Vec<u8>, _) = (Vec::new(), [0; PATH]);
+        nodes.iter().all(|&node| {
+            let next = self.tables.holders.path(vocabulary, self.trie, node, &mut room);
+            let common = next.iter().zip(&path).take_while(|(a, b)| a == b).count();
+            states.truncate(common + 1);
+            path.truncate(common);
+            path.extend_from_slice(&next[common..]);
+            self.exit(steps, passing, (node, &path), &mut states, spans, held)
+        })
+    }
+
+    /// The tokens at and below `node`, to which `path` leads from the first of `states`. These are the states along the
+    /// path, as far as they are known.
+    fn exit(
+        &self,
+        steps: &mut Steps<'_>,
+        passing: &mut Passing,
+        (node, path): (u32, &[u8]),
+        states: &mut Vec<Local>,
+        spans: &mut Spans,
+        (held, nested): (usize, u32),
+    ) -> bool {
+        let trie = self.trie;
+        while let Some(&last) = states.last()
+            && last > QUOTE
+            && let Some(&byte) = path.get(states.len() - 1)
+        {
+            let to = steps.next(last, byte);
+            states.push(if to > QUOTE { to } else { END });
+        }
+        let to = match states.last() {
+            Some(&to) if to > QUOTE => to,
+            _ => return true,
+        };
+        if self.lexeme.has_grown(held) {
+            return false;
+        }
+        spans.push(trie.places(node));
+        let end = trie.end[node as usize];
+        node + 1 == end
+            || self.tables.children.bytes(node).iter().all(|&b| steps.next(to, b) <= QUOTE)
+            || self.leaps(steps, passing, (node, to), spans, (held, nested))
+            || self.below(steps, passing, (node, to), node + 1, spans, (held, nested)) >= end
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! Alternatives with the same names.
+//!
+//! The calls of five hundred tools are five hundred shapes, and until the tool is named all of them have the same keys.
+//! Inside a key the tries of names and vocabulary are walked once for each shape; what such a walk allows depends on
+//! the names, the place among them and the names that may still be taken, on nothing else of a shape. So shapes that
+//! agree in these are walked as one. Whether they do is seen by comparing names with those of the shapes just before,
+//! which takes less than a walk where they agree, and next to nothing where they do not.
+
+use crate::mask::key::{Named, Names};
+use crate::mask::masker::Masker;
+use crate::pushdown::json::arena::ObjectItem;
+
+/// Places that a new one is compared with: those which were added last.
+const COMPARED: usize = 4;
+
+impl Masker<'_> {
+    /// Adds the place of an item among the names of its shape, unless one of the last ones is the same among the same
+    /// names.
+    pub(crate) fn add_named(&self, names: &mut Names, item: &ObjectItem) {
+        let named = Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed };
+        let shape = |n: &Named| &self.frames.program.objects[n.shape as usize];
+        let allowed = |n: &Named| &self.frames.arena.bits[n.allowed as usize..][..shape(n).words];
+        let new = shape(&named);
+        let same = |known: &Named| {
+            let other = shape(known);
+            known.name == named.name
+                && (known.shape == named.shape || (other.words == new.words && other.names == new.names))
+                && allowed(known) == allowed(&named)
+        };
+        if !names.iter().rev().take(COMPARED).any(same) {
+            names.push(named);
+        }
+    }
+}

@@ -1,0 +1,505 @@
+//! What one vocabulary contributes to every index over it.
+//!
+//! * the *whitespace tails*: tokens that begin with JSON whitespace, by what follows it, so that a mask need not visit
+//!   five hundred runs of blanks one by one;
+//! * the cache of lexemes with their masks, shared by all indexes of the vocabulary, bounded in bytes, evicted by least
+//!   recent use. An index keeps its own lexemes alive, so eviction never breaks one.
+
+use crate::mask::lexeme_cache;
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
+
+pub use crate::mask::lexeme_cache::TableStats;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::expr::analysis::saturate_counts::Reach;
+use crate::expr::{ByteSet, Exprs, INF};
+use crate::lexeme::{Kind, Lexeme, StateId};
+use crate::limits::{LATE_MASK_BYTES, Limits, MASK_BYTES};
+use crate::mask::byte_coverage::Spelling;
+use crate::mask::cache::patches::Shares;
+use crate::mask::cache::rows::Finished;
+use crate::mask::char_postings::Holders;
+use crate::mask::crossing::interner::Crosses;
+use crate::mask::crossing::suffixes::Tails;
+use crate::mask::inner;
+use crate::mask::inner::pending_length::Needs;
+use crate::mask::inner::slices;
+use crate::mask::key::escapes::AllEscapes;
+use crate::mask::lexeme_mask::{SubMask, walk, walk_list};
+use crate::mask::structural_tokens::Marked;
+use crate::mask::subtree_summary::Subtrees;
+use crate::mask::survey::Survey;
+use crate::util::append_vec::AppendVec;
+use crate::util::cancel::unwatched;
+use crate::util::hash::SeededMap;
+use crate::vocab::trie_children::Children;
+use crate::vocab::{Trie, Vocabulary};
+
+/// What a lexeme is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing: it is the whole output.
+    Whole,
+    /// A JSON document.
+    Value,
+    /// Nothing either: the keys of an object, as they decode. Their quoted form is asked for next.
+    Keys,
+}
+
+/// Which trie a mask was walked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Walked {
+    /// The vocabulary's own.
+    Tokens,
+    /// That of tokens with a quote, where only those are asked for that pass the end of a string.
+    Quoted,
+    /// The tails of tokens that begin with whitespace.
+    WhitespaceTails,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct MaskKey {
+    pub(super) state: StateId,
+    pub(super) room: u32,
+    pub(super) need: u32,
+    /// Most less fewest code points, where the bounds matter: lexemes of one expression share masks.
+    pub(super) span: u32,
+    pub(super) walked: Walked,
+    pub(super) node: u32,
+}
+
+/// A lexeme and its masks over one vocabulary.
+pub struct MaskedLexeme {
+    /// The automaton.
+    pub lexeme: Arc<Lexeme>,
+    pub(super) masks: Arc<Masks>,
+    pub(super) used: AtomicU64,
+}
+
+/// Masks by state; lexemes that share their states share these.
+pub(crate) struct Masks {
+    /// No other has this number, now or later.
+    number: u64,
+    /// What a compile makes before it is asked for was made.
+    early: AtomicBool,
+    /// Masks list crossing tokens: the lexeme is part of something. A whole pattern is not.
+    crosses: bool,
+    pub(super) roots: AppendVec<Arc<SubMask>>,
+    /// Emptied when full: nobody holds a mask for long.
+    others: RwLock<SeededMap<MaskKey, Arc<SubMask>>>,
+    pub(super) others_bytes: AtomicUsize,
+    /// What is needed behind tokens, by state; forgotten with the other masks.
+    pub(super) needs: RwLock<SeededMap<StateId, Option<Arc<Needs>>>>,
+    /// Pairs of states whose masks were compared.
+    idle: RwLock<SeededMap<(StateId, StateId), bool>>,
+    /// Bytes of masks that are kept.
+    most: AtomicUsize,
+    /// Of any text between two characters, by room.
+    pub(super) rooms: OnceLock<Vec<Arc<SubMask>>>,
+    /// Of any text inside a character or an escape, by state and room.
+    pub(super) inside: RwLock<FxHashMap<StateId, Arc<[Arc<SubMask>]>>>,
+    pub(super) bytes: AtomicUsize,
+}
+
+/// See the module's story.
+pub struct Tables {
+    /// Words of a mask row.
+    pub words: usize,
+    /// How far one token can drive a loop.
+    pub reach: Reach,
+    /// Tokens of whitespace only: length and id, by length.
+    pub blanks: Box<[(u32, u32)]>,
+    /// Tokens that begin with whitespace, by what follows; only tails that can begin or end something in JSON.
+    pub blank_tails: Trie,
+    /// The longest run of whitespace in front of a tail.
+    pub blank_reach: u32,
+    /// Children of the root, by trie, whose byte is one of `"{}[],:`.
+    pub brackets: [Box<[u32]>; 2],
+    /// The children of the vocabulary's trie.
+    pub(crate) children: Children,
+    /// Those of the whitespace tails' trie, and of the tokens' with a quote.
+    pub(super) blank_children: Children,
+    pub(super) quoted_children: Children,
+    /// The bytes that are tokens of their own.
+    pub single: ByteSet,
+    /// What narrows JSON documents, where bytes that they contain are no tokens.
+    pub spelling: Option<Spelling>,
+    /// Any string, unbounded.
+    pub any_text: Arc<MaskedLexeme>,
+    /// Any text that is the whole output.
+    any_raw: Arc<MaskedLexeme>,
+    /// The mask behind a text that can only be closed.
+    ended: OnceLock<Arc<SubMask>>,
+    /// A length, and the tokens that are longer: at most a few thousand.
+    pub(crate) long: (u32, Trie),
+    /// What lies below the nodes of the vocabulary's trie.
+    pub(crate) subtrees: Subtrees,
+    /// Tokens by code points.
+    pub(crate) by_length: slices::ByLength,
+    /// Tokens by the characters that they hold.
+    pub(crate) holders: Holders,
+    /// Tokens over sets of characters.
+    pub(crate) sets: slices::Sets,
+    /// Made for the first token budget.
+    pub marked: OnceLock<Marked>,
+    /// What tokens spell between values.
+    pub tails: Tails,
+    /// Tokens inside escapes.
+    pub(crate) escapes: AllEscapes,
+    /// Crossing tokens that walks found.
+    pub(super) crosses: Crosses,
+    /// Finished parts of masks.
+    pub shares: Shares,
+    /// Finished rows.
+    pub finished: Finished,
+    /// Tokens that contain a quote: the only ones that can end a string.
+    pub(super) quoted: Trie,
+    pub(super) cache: Mutex<lexeme_cache::Cache>,
+    /// Bytes of masks made since the cache was measured.
+    pub(super) unmeasured: AtomicUsize,
+    pub(super) counters: lexeme_cache::Counters,
+}
+
+pub(super) fn is_blank(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+impl Tables {
+    /// The tables of a vocabulary, made on first use: some tens of milliseconds for 128,000 tokens.
+    pub fn of(vocabulary: &Vocabulary) -> Result<Arc<Tables>> {
+        vocabulary
+            .extension()
+            .get_or_init(|| unwatched(|| Tables::build(vocabulary)))
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "the vocabulary's tables have another type"))?
+            .as_ref()
+            .as_ref()
+            .map(Arc::clone)
+            .map_err(Error::clone)
+    }
+
+    /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some
+    /// tens of milliseconds for 128,000 tokens; without it the first indexes pay.
+    pub fn warm(&self, vocabulary: &Vocabulary) {
+        for (any, inside) in [(&self.any_text, true), (&self.any_raw, false)] {
+            let l = &any.lexeme;
+            let state = if inside { l.next(l.start(), b'"') } else { l.start() };
+            self.submask(vocabulary, any, state, 0, Walked::Tokens, 0);
+            if inside {
+                self.rooms(vocabulary);
+                self.submask(vocabulary, any, l.start(), 0, Walked::Tokens, 0);
+                self.submask(vocabulary, any, l.start(), 0, Walked::WhitespaceTails, 0);
+            }
+        }
+    }
+
+    fn build(vocabulary: &Vocabulary) -> Result<Arc<Tables>> {
+        let trie = vocabulary.trie();
+        let Survey { reach, single, mut blanks, mut tails, blank_reach, mut quoted, mut long } = Survey::of(vocabulary);
+        blanks.sort_unstable();
+        let blank_tails = Trie::build(&mut tails)?;
+        let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
+        let brackets = [brackets(trie), brackets(&blank_tails)];
+        let quoted = Trie::build(&mut quoted)?;
+        let limits = Limits::default();
+        let mut exprs = Exprs::new(limits.max_expr_nodes);
+        let any = exprs.any_text();
+        let lexeme = Lexeme::compile(&exprs, any, Kind::Text { min: 0, max: INF }, reach, &limits)?
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
+        let raw = Lexeme::compile(&exprs, any, Kind::Raw, reach, &limits)?
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
+        Ok(Arc::new(Tables {
+            words: vocabulary.words(),
+            reach,
+            blanks: blanks.into(),
+            blank_children: Children::of(&blank_tails),
+            blank_tails,
+            blank_reach,
+            brackets,
+            children: Children::of(trie),
+            quoted_children: Children::of(&quoted),
+            spelling: Spelling::of(vocabulary, &single),
+            single,
+            any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
+            any_raw: Arc::new(MaskedLexeme::new(raw, false)),
+            ended: OnceLock::new(),
+            long: (long.0, Trie::build(&mut long.1)?),
+            subtrees: Subtrees::of(trie),
+            by_length: slices::ByLength::of(vocabulary, long.0),
+            holders: Holders::of(vocabulary),
+            sets: slices::Sets::default(),
+            marked: OnceLock::new(),
+            tails: Tails::of(vocabulary)?,
+            escapes: AllEscapes::default(),
+            crosses: Crosses::default(),
+            shares: Shares::default(),
+            finished: Finished::default(),
+            quoted,
+            cache: Mutex::default(),
+            unmeasured: AtomicUsize::new(0),
+            counters: Default::default(),
+        }))
+    }
+
+    /// Strings without constraints but length: all bounds share states and masks.
+    pub fn any_text_of(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
+        if (min, max) == (0, INF) {
+            return Some(self.any_text.clone());
+        }
+        let lexeme = Arc::new(self.any_text.lexeme.any_text_of(min, max)?);
+        Some(Arc::new(MaskedLexeme { lexeme, masks: self.any_text.masks.clone(), used: AtomicU64::new(0) }))
+    }
+
+    /// The lexeme of any text of a kind.
+    pub(crate) fn any(&self, kind: Kind) -> &MaskedLexeme {
+        if kind == Kind::Raw { &self.any_raw } else { &self.any_text }
+    }
+
+    /// Whether the masks of two states are the same, decided once.
+    pub(crate) fn count_is_idle(
+        &self,
+        l: &MaskedLexeme,
+        low: StateId,
+        high: StateId,
+        decide: impl FnOnce() -> bool,
+    ) -> bool {
+        let known = l.masks.idle.read().unwrap_or_else(|p| p.into_inner()).get(&(low, high)).copied();
+        known.unwrap_or_else(|| {
+            /// Pairs that are remembered.
+            const MOST: usize = 1 << 16;
+            let same = decide();
+            let mut idle = l.masks.idle.write().unwrap_or_else(|p| p.into_inner());
+            if idle.len() >= MOST {
+                idle.clear();
+            }
+            idle.insert((low, high), same);
+            same
+        })
+    }
+
+    /// Takes a mask into the lexeme's own, where there is room for it, or into those that are forgotten when they fill
+    /// theirs; `root` says that no register bounds it at the root of the vocabulary's trie.
+    pub(super) fn keep(&self, masks: &Masks, key: MaskKey, root: bool, made: Arc<SubMask>) -> Arc<SubMask> {
+        let size = made.memory_bytes();
+        self.unmeasured.fetch_add(size, Ordering::Relaxed);
+        let room = masks.bytes.fetch_add(size, Ordering::Relaxed) < masks.most.load(Ordering::Relaxed);
+        if root && room {
+            masks.roots.set(key.state, made.clone());
+            return masks.roots.get(key.state).cloned().unwrap_or(made);
+        }
+        let mut others = masks.others.write().unwrap_or_else(|p| p.into_inner());
+        let held = masks.others_bytes.load(Ordering::Relaxed);
+        if held > LATE_MASK_BYTES && !room {
+            others.clear();
+            masks.needs.write().unwrap_or_else(|p| p.into_inner()).clear();
+            masks.others_bytes.store(0, Ordering::Relaxed);
+            masks.bytes.fetch_sub(held, Ordering::Relaxed);
+        }
+        masks.others_bytes.fetch_add(size, Ordering::Relaxed);
+        others.entry(key).or_insert(made).clone()
+    }
+
+    /// The mask of a state that no register bounds, at the root.
+    pub(super) fn far_mask(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<SubMask> {
+        let masks = &lexeme.masks;
+        if let Some(m) = masks.roots.get(state) {
+            return m.clone();
+        }
+        let key = MaskKey { state, room: INF, need: 0, span: INF, walked: Walked::Tokens, node: 0 };
+        // With room left it would be among the roots.
+        if masks.bytes.load(Ordering::Relaxed) >= masks.most.load(Ordering::Relaxed)
+            && let Some(m) = masks.other(&key)
+        {
+            return m;
+        }
+        // The ends of all texts have the same mask, and no patch or row of their own.
+        if masks.crosses && lexeme.lexeme.only_closes(state) {
+            let made = self.ended.get_or_init(|| Arc::new(self.root(vocabulary, lexeme, state, None)));
+            return self.keep(masks, key, true, made.clone());
+        }
+        self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
+        let made = Arc::new(self.root(vocabulary, lexeme, state, None));
+        self.keep(masks, key, true, made)
+    }
+
+    /// A mask at the root; `count` is the register, or `None` where it bounds nothing.
+    fn root(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId, count: Option<u32>) -> SubMask {
+        let l = &*lexeme.lexeme;
+        let text = l.kind() != Kind::Raw;
+        let crosses = lexeme.masks.crosses;
+        let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
+        // Raw lexemes inside a document end at any accepting state, so their tails need the full walk; they are
+        // numbers and words, and sparse.
+        if !text && crosses {
+            let trie = self.with_children(vocabulary, Walked::Tokens);
+            let found = walk(l, trie, 0, state, count, crosses);
+            let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
+            return found.finish(self.words, cross);
+        }
+        if text && let Some(found) = walk_list(l, self.with_children(vocabulary, Walked::Tokens), 0, state, crosses) {
+            let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
+            return found.finish(self.words, cross);
+        }
+        let inner = inner::inner(self, vocabulary, lexeme, state, count);
+        if !text {
+            return SubMask { inner, cross: None };
+        }
+        let counted = if count.is_none() { inner::counted_cross(self, vocabulary, lexeme, state) } else { None };
+        let cross = counted.unwrap_or_else(|| self.text_cross(vocabulary, l, state, count));
+        SubMask { inner, cross }
+    }
+
+    /// The mask of a state of a whole pattern.
+    pub fn root_mask(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<SubMask> {
+        self.submask(vocabulary, lexeme, state, 0, Walked::Tokens, 0)
+    }
+
+    /// The mask of a lexeme state at the root, if it was made before and no register bounds it, or only the length of
+    /// any text.
+    #[inline]
+    pub fn known_mask<'l>(&self, lexeme: &'l MaskedLexeme, state: StateId, count: u32) -> Option<&'l Arc<SubMask>> {
+        let l = &*lexeme.lexeme;
+        match l.count_key(count) {
+            (INF, 0) => lexeme.masks.roots.get(l.known_mask_state(state)?),
+            (room, 0) if room < INF && l.is_any_text() && l.state(state).accepting => {
+                lexeme.masks.rooms.get()?.get(room as usize)
+            }
+            _ => None,
+        }
+    }
+
+    /// The mask of a state that no register bounds, if it was made before and is kept.
+    pub(crate) fn known_root(&self, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<SubMask>> {
+        lexeme.masks.roots.get(state).cloned()
+    }
+
+    /// The mask of a lexeme state (with its register) below a trie node.
+    pub fn submask(
+        &self,
+        vocabulary: &Vocabulary,
+        lexeme: &MaskedLexeme,
+        state: StateId,
+        count: u32,
+        walked: Walked,
+        node: u32,
+    ) -> Arc<SubMask> {
+        let l = &lexeme.lexeme;
+        let (room, need) = l.count_key(count);
+        let free = room == INF && need == 0;
+        // A count that is out of a token's reach is not out of a length's.
+        let key_state = if free { l.mask_state(state) } else { state };
+        let root = walked == Walked::Tokens && node == 0;
+        if free && root {
+            return self.far_mask(vocabulary, lexeme, key_state);
+        }
+        if root && l.has_rooms((room, need)) {
+            if l.state(state).accepting {
+                let rooms = lexeme.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, state));
+                if let Some(m) = rooms.get(room as usize) {
+                    return m.clone();
+                }
+            } else if let Some(m) = self.inside_masks(vocabulary, lexeme, state).get(room as usize) {
+                return m.clone();
+            }
+        }
+        let span = match l.kind() {
+            Kind::Text { min, max } if !free && max < INF => max.saturating_sub(min),
+            _ => INF,
+        };
+        let key = MaskKey { state: key_state, room, need, span, walked, node };
+        if let Some(m) = lexeme.masks.other(&key) {
+            return m;
+        }
+        self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
+        if root {
+            let near = self.near_bound(vocabulary, lexeme, state, count);
+            let made = near.unwrap_or_else(|| self.root(vocabulary, lexeme, state, Some(count)));
+            return self.keep(&lexeme.masks, key, false, Arc::new(made));
+        }
+        let trie = self.with_children(vocabulary, walked);
+        let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.masks.crosses);
+        let cross = self.crosses.of(&found, (walked, node), |t| self.rest_of(vocabulary, t, walked, node));
+        let made = Arc::new(found.finish(self.words, cross));
+        self.keep(&lexeme.masks, key, false, made)
+    }
+}
+
+impl Masks {
+    /// A mask that is not among the roots.
+    pub(super) fn other(&self, key: &MaskKey) -> Option<Arc<SubMask>> {
+        self.others.read().unwrap_or_else(|p| p.into_inner()).get(key).cloned()
+    }
+
+    /// What is needed behind the tokens of a state, if that was looked for.
+    pub(super) fn known_needs(&self, state: StateId) -> Option<Option<Arc<Needs>>> {
+        self.needs.read().unwrap_or_else(|p| p.into_inner()).get(&state).cloned()
+    }
+}
+
+impl MaskedLexeme {
+    /// Approximate bytes held by states and masks.
+    pub fn memory_bytes(&self) -> usize {
+        self.masks.bytes.load(Ordering::Relaxed) + self.lexeme.held_bytes()
+    }
+
+    /// The same text with other bounds on its length, sharing states and masks. `None` if no member is as long.
+    pub(super) fn with_bounds(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
+        if self.lexeme.kind() == (Kind::Text { min, max }) {
+            let (lexeme, masks) = (self.lexeme.clone(), self.masks.clone());
+            return Some(Arc::new(MaskedLexeme { lexeme, masks, used: AtomicU64::new(0) }));
+        }
+        let lexeme = Arc::new(self.lexeme.with_bounds(min, max)?);
+        Some(Arc::new(MaskedLexeme { lexeme, masks: self.masks.clone(), used: AtomicU64::new(0) }))
+    }
+
+    /// Keeps up to `bytes` of masks from now on, where that is more than before.
+    pub(crate) fn keep_masks(&self, bytes: usize) {
+        self.masks.most.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    /// Names its masks, for ever: lexemes that share them have one name.
+    pub(crate) fn number(&self) -> u64 {
+        self.masks.number
+    }
+
+    /// Whether this is the first time that somebody asks, of all lexemes that share its masks: who is told so makes
+    /// what is made when a source is compiled.
+    pub(crate) fn takes_early(&self) -> bool {
+        !self.masks.early.load(Ordering::Relaxed) && !self.masks.early.swap(true, Ordering::Relaxed)
+    }
+
+    /// Who was told so was stopped: the next one makes it.
+    pub(crate) fn returns_early(&self) {
+        self.masks.early.store(false, Ordering::Relaxed);
+    }
+
+    /// The same over a copy of its states, with no masks yet.
+    pub(crate) fn over(&self, lexeme: Arc<Lexeme>) -> Self {
+        let masks = MaskedLexeme::masks(self.masks.crosses);
+        MaskedLexeme { lexeme, masks: Arc::new(masks), used: AtomicU64::new(0) }
+    }
+
+    pub(super) fn new(lexeme: Lexeme, crosses: bool) -> Self {
+        let masks = Arc::new(MaskedLexeme::masks(crosses));
+        MaskedLexeme { lexeme: Arc::new(lexeme), masks, used: AtomicU64::new(0) }
+    }
+
+    fn masks(crosses: bool) -> Masks {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Masks {
+            number: LAST.fetch_add(1, Ordering::Relaxed),
+            early: AtomicBool::new(false),
+            crosses,
+            roots: AppendVec::default(),
+            others: RwLock::default(),
+            others_bytes: AtomicUsize::new(0),
+            needs: RwLock::default(),
+            idle: RwLock::default(),
+            most: AtomicUsize::new(MASK_BYTES),
+            rooms: OnceLock::new(),
+            inside: RwLock::default(),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Short ways to the end.
+//!
+//! From every live configuration some bytes complete the document. This module finds short ones: not always the
+//! shortest, which in a conjunction of guards would take a search, but bytes that certainly complete it, because each
+//! of them is stepped. Inside a scalar a breadth-first search finds the shortest end; between scalars the cheapest
+//! kind of value, required keys first, and a closing bracket wherever one is accepted, unless the alternative that it
+//! ends leaves more to write than another (`prospects`), by what rules cost ([`costs`](crate::pushdown::completion::min_cost)).
+
+use std::sync::Arc;
+
+use crate::json::string_escape::Sub;
+use crate::lexeme::shortest_end::{FEW_MEMBERS, MAX_MEMBERS, shortest_end, shortest_members};
+use crate::lexeme::{CLOSED, Kind as LexemeKind, Lexeme, StateId};
+use crate::pushdown::completion::min_cost::Costs;
+use crate::pushdown::completion::remaining_cost::Prospects;
+use crate::pushdown::completion::writer::{Pen, spelled};
+use crate::pushdown::json::arena::{Kind, Node, NodeId, Phase, ScalarItem};
+use crate::pushdown::json::machine::Frames;
+use crate::util::hash::SeededMap;
+
+/// Bytes of a completion; a document that needs more has no known completion.
+const MAX_BYTES: usize = 1 << 18;
+/// Bytes of a completion after which it ends wherever it may, whatever the estimates say.
+const MAX_CHOSEN: usize = 1 << 13;
+/// With more ends than this not all are listed where the nearest are used up.
+const MANY_ENDS: u32 = 1 << 14;
+
+/// The bytes that a search tries, likely text first, so that the result is spelled by few tokens.
+pub(crate) fn preferred() -> impl Iterator<Item = u8> {
+    let rest = (0..=255u8).filter(|b| !b.is_ascii_alphanumeric() && *b != b'"' && *b != b' ');
+    std::iter::once(b'"')
+        .chain(b'0'..=b'9')
+        .chain(b'a'..=b'z')
+        .chain(b'A'..=b'Z')
+        .chain(std::iter::once(b' '))
+        .chain(rest)
+}
+
+/// The keys that a completion tries in one object. Whatever text stands in the place of the key that the object has
+/// open, or was given last, the completion is the same unless that text is one of them.
+pub struct Watch {
+    /// The node below the object; [`NONE`](crate::pushdown::json::arena::NONE) watches nothing.
+    pub below: NodeId,
+    /// The keys that were tried, decoded.
+    pub tried: Vec<Arc<str>>,
+    /// Some key was looked for byte by byte.
+    pub vague: bool,
+}
+
+impl Watch {
+    /// Nothing was tried yet.
+    pub fn of(below: NodeId) -> Self {
+        Watch { below, tried: Vec::new(), vague: false }
+    }
+}
+
+/// One completion in the making.
+pub struct Completer<'a, 'f> {
+    pen: Pen<'a, 'f>,
+    /// The estimates of the program.
+    costs: &'a Costs,
+    prospects: Prospects,
+    watch: &'a mut Watch,
+    /// Ends of elements of unique arrays: those that an array has are not tried again for each element that follows.
+    passed: SeededMap<Place, Passed>,
+}
+
+/// Where an end of an element is looked for: the node below its array, the item's lexeme and state with its count, and
+/// among which ends.
+type Place = (NodeId, (u32, StateId, u32), Ends);
+
+/// The ends of an item that are tried.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Ends {
+    /// All of them, where they are few.
+    All,
+    /// The nearest.
+    Few,
+    Near,
+    /// All of them, where the nearest are used up.
+    Many,
+}
+
+/// Ends that are tried in turn, and how many of them were.
+struct Passed {
+    passed: usize,
+    ends: Box<[Box<[u8]>]>,
+}
+
+impl<'a, 'f> Completer<'a, 'f> {
+    /// Bytes that complete the document from `top`, or lead to where `known` says so, which is told the top of the
+    /// configuration and how many bytes led there; `None` where none were found. The arena is as it was.
+    pub fn complete_until(
+        frames: &'a mut Frames<'f>,
+        costs: &'a Costs,
+        top: NodeId,
+        watch: &'a mut Watch,
+        mut known: impl FnMut(&Frames<'f>, NodeId, usize) -> bool,
+    ) -> Option<Vec<u8>> {
+        let mut c = Completer {
+            pen: Pen::new(frames, |_| top),
+            costs,
+            prospects: Prospects::default(),
+            watch,
+            passed: SeededMap::default(),
+        };
+        let mut done = false;
+        while c.pen.len() < MAX_BYTES {
+            let node = c.pen.node();
+            if node.kind == Kind::Done || known(c.pen.frames, c.pen.top, c.pen.len()) {
+                done = true;
+                break;
+            }
+            if c.go_on(node).is_none() {
+                break;
+            }
+        }
+        let out = c.pen.lift();
+        done.then_some(out)
+    }
+
+    /// The first of `candidates` that is accepted.
+    fn first_of(&mut self, candidates: &[&[u8]]) -> Option<()> {
+        candidates.iter().find_map(|c| self.pen.take_all(c))
+    }
+
+    fn go_on(&mut self, node: Node) -> Option<()> {
+        if !matches!(node.kind, Kind::Scalar | Kind::Root)
+            && node.phase != Phase::Key
+            && !self.pen.frames.gap_may_end(&node)
+        {
+            return self.first_of(&[b" ", b"\n", b"\t", b"\r"]);
+        }
+        match (node.kind, node.phase) {
+            (Kind::Scalar, _) => self.scalar(node),
+            (Kind::Value, _) => self.value(node),
+            (Kind::Array, phase) => {
+                let ends = self.should_end(&node);
+                if ends && self.pen.take(b']').is_some() {
+                    return Some(());
+                }
+                let on = match phase {
+                    Phase::After => self.pen.take(b','),
+                    _ => self.pen.open_first(node),
+                };
+                on.or_else(|| if ends { None } else { self.pen.take(b']') })
+            }
+            (Kind::Object, Phase::Key) => self.key(node),
+            (Kind::Object, Phase::BeforeColon) => self.pen.take(b':'),
+            (Kind::Object, Phase::BeforeKey) => self.pen.take(b'"'),
+            (Kind::Object, phase) => {
+                let on: &[u8] = if phase == Phase::First { b"\"" } else { b"," };
+                if self.should_end(&node) { self.first_of(&[b"}", on]) } else { self.first_of(&[on, b"}"]) }
+            }
+            (Kind::Root | Kind::Done, _) => None,
+        }
+    }
+
+    /// Whether an array or object had better end here than go on, if it may.
+    fn should_end(&mut self, node: &Node) -> bool {
+        self.pen.len() > MAX_CHOSEN || self.prospects.should_end(self.pen.frames, self.costs, node)
+    }
+
+    fn scalar(&mut self, node: Node) -> Option<()> {
+        let rest = self.prospects.of(self.pen.frames, self.costs, node.parent);
+        let mut ends: Vec<(u64, Arc<[u8]>, Option<ScalarItem>)> = Vec::new();
+        for i in node.start..node.start + node.len {
+            let item = self.pen.frames.arena.scalars[i as usize];
+            let lexeme = &self.pen.frames.program.lexemes[item.lexeme as usize];
+            let end = shortest_end(lexeme, item.state, node.count);
+            ends.extend(end.map(|end| (rest.after(item.tag).saturating_add(end.len() as u64), end, Some(item))));
+        }
+        let set = self.pen.frames.program.constants.get(node.seen).filter(|_| node.sub == Sub::Plain);
+        for (text, tags) in set.map(|set| set.ends(node.text)).unwrap_or_default() {
+            // Inside of a character its other bytes come first.
+            let whole = text.iter().position(|byte| byte & 0xC0 != 0x80).unwrap_or(text.len());
+            let Ok(plain) = std::str::from_utf8(&text[whole..]) else { continue };
+            let end: Arc<[u8]> = [&text[..whole], spelled(plain).get(1..).unwrap_or_default()].concat().into();
+            let least = tags.iter().map(|&tag| rest.after(tag)).min().unwrap_or(u64::MAX);
+            ends.push((least.saturating_add(end.len() as u64), end, None));
+        }
+        ends.sort_by_key(|&(cost, ..)| cost);
+        let other = |c: &mut Self, item: Option<ScalarItem>| item.and_then(|item| c.other_end(&item, node.count));
+        ends.into_iter()
+            .find_map(|(_, end, item)| self.end_with(&end).or_else(|| other(self, item)))
+            .or_else(|| preferred().find_map(|b| self.pen.take(b)))
+    }
+
+    /// Writes the rest of a scalar, or nothing where that makes a value that a unique array has, for instance.
+    fn end_with(&mut self, end: &[u8]) -> Option<()> {
+        self.pen.try_all(|pen| {
+            pen.take_all(end)?;
+            if pen.node().kind != Kind::Scalar { Some(()) } else { pen.end_scalar() }
+        })
+    }
+
+    /// Whether what is open lies in an array of unique elements.
+    fn is_among_unique(&self) -> bool {
+        self.pen.frames.program.has_unique && self.pen.frames.is_unique_inside(self.pen.top)
+    }
+
+    /// Writes another end of a scalar item than the shortest one, which makes an element that a unique array has: or a
+    /// byte that the item goes on with, since what else goes on may be a value that `contains` does not count.
+    fn other_end(&mut self, item: &ScalarItem, count: u32) -> Option<()> {
+        if !self.is_among_unique() {
+            return None;
+        }
+        let program = self.pen.frames.program;
+        let listed = |used: u32| program.endings(item.lexeme, item.state, count, used);
+        let all = |ends: &[Box<[u8]>]| -> Vec<Box<[u8]>> {
+            let mut all = ends.to_vec();
+            all.sort_by_key(|end| end.len());
+            all
+        };
+        let most = self.pen.frames.most_elements(self.pen.top);
+        if let Some(ends) = listed(most) {
+            return self.one_of((item, count), Ends::All, || all(&ends));
+        }
+        let lexeme = &program.lexemes[item.lexeme as usize];
+        let nearest = |most| shortest_members(lexeme, item.state, count, most).iter().map(|e| e[..].into()).collect();
+        // Where none of the nearest was left for an element before this one, none is.
+        let is_used_up = self.place((item, count), Ends::Many).is_some_and(|place| self.passed.contains_key(&place));
+        let near = if is_used_up {
+            None
+        } else {
+            let few = self.one_of((item, count), Ends::Few, || nearest(FEW_MEMBERS));
+            few.or_else(|| self.one_of((item, count), Ends::Near, || nearest(MAX_MEMBERS)))
+        };
+        // Of numbers those that are few were listed above: many spell one value.
+        let most = if lexeme.kind() == LexemeKind::Raw { most } else { MANY_ENDS };
+        near.or_else(|| listed(most).and_then(|ends| self.one_of((item, count), Ends::Many, || all(&ends))))
+            .or_else(|| preferred().find_map(|b| self.take_towards(b, item.tag)))
+    }
+
+    /// Where an item's ends are looked for, if it is an element of an array itself.
+    fn place(&self, (item, count): (&ScalarItem, u32), ends: Ends) -> Option<Place> {
+        let nodes = &self.pen.frames.arena.nodes;
+        let array = nodes.get(self.pen.node().parent as usize).filter(|n| n.kind == Kind::Array)?;
+        Some((array.parent, (item.lexeme, item.state, count), ends))
+    }
+
+    /// Writes one of the ends of an item: where it is an element itself, the first one behind those that were passed
+    /// over for elements before it, which the array has, if there is such a one.
+    fn one_of(&mut self, item: (&ScalarItem, u32), kind: Ends, ends: impl FnOnce() -> Vec<Box<[u8]>>) -> Option<()> {
+        let place = self.place(item, kind);
+        let known = place.and_then(|place| self.passed.remove(&place));
+        let Passed { mut passed, ends } = known.unwrap_or_else(|| Passed { passed: 0, ends: ends().into() });
+        let mut order = (passed..ends.len()).chain(0..passed);
+        let found = order.find(|&i| self.end_with(&ends[i]).is_some());
+        passed = found.map_or(ends.len(), |i| i + 1);
+        if let Some(place) = place {
+            self.passed.insert(place, Passed { passed, ends });
+        }
+        found.map(|_| ())
+    }
+
+    /// Writes a byte of a scalar if an item of this tag goes on behind it.
+    fn take_towards(&mut self, byte: u8, tag: u32) -> Option<()> {
+        let place = self.pen.place();
+        self.pen.take(byte)?;
+        let node = self.pen.node();
+        let items = node.start as usize..(node.start + node.len) as usize;
+        let goes_on = node.kind == Kind::Scalar && self.pen.frames.arena.scalars[items].iter().any(|i| i.tag == tag);
+        if !goes_on {
+            self.pen.back(place);
+        }
+        goes_on.then_some(())
+    }
+
+    fn value(&mut self, node: Node) -> Option<()> {
+        let program = self.pen.frames.program;
+        let rest = self.prospects.of(self.pen.frames, self.costs, node.parent);
+        let unique = self.is_among_unique();
+        let mut kinds: Vec<(u64, u8, Option<ScalarItem>)> = Vec::new();
+        for tag in 0..node.len {
+            let rule = self.pen.frames.arena.rules[(node.start + tag) as usize];
+            let rest = rest.after(tag);
+            let r = &program.rules[rule.0 as usize];
+            for &l in &r.lexemes {
+                let lexeme = &program.lexemes[l as usize];
+                let cost = self.costs.lexemes[l as usize];
+                let first = shortest_end(lexeme, lexeme.start(), 0).and_then(|b| b.first().copied());
+                let item = Some(ScalarItem { tag, lexeme: l, state: lexeme.start() }).filter(|_| unique);
+                kinds.extend(first.map(|b| (rest.saturating_add(cost), b, item)));
+            }
+            let arrays = r.arrays.iter().map(|&a| (self.costs.array(program, a), b'['));
+            let objects = r.objects.iter().map(|&o| (self.costs.object(program, o), b'{'));
+            kinds.extend(arrays.chain(objects).map(|(cost, first)| (rest.saturating_add(cost), first, None)));
+        }
+        kinds.sort_by_key(|&(cost, first, _)| (cost, first));
+        let begin = |c: &mut Self, first: u8, item: Option<ScalarItem>| match item {
+            None => c.pen.take(first),
+            // What begins as it may go on as an element that does not count where the array has all that do.
+            Some(item) => {
+                let lexeme = &program.lexemes[item.lexeme as usize];
+                let nearest = shortest_end(lexeme, item.state, 0).and_then(|end| c.end_with(&end));
+                nearest.or_else(|| c.other_end(&item, 0))
+            }
+        };
+        kinds
+            .into_iter()
+            .find_map(|(_, first, item)| begin(self, first, item))
+            .or_else(|| preferred().find_map(|b| self.pen.take(b)))
+    }
+
+    /// Completes a key: one that is needed, then one that is cheap, then any other.
+    fn key(&mut self, node: Node) -> Option<()> {
+        if node.sub != Sub::Plain {
+            let digits = b"0123456789abcdefABCDEF\"\\/bfnrtu";
+            return digits.iter().find_map(|&b| self.pen.take(b));
+        }
+        // Most often the shortest key of a class will do; a list of its members takes a search.
+        let texts = |ends: &[Arc<[u8]>]| -> Vec<Arc<str>> {
+            ends.iter().filter_map(|end| std::str::from_utf8(end).ok()).map(Arc::from).collect()
+        };
+        self.key_of(node, |keys, state| texts(shortest_end(keys, state, 0).as_slice()))
+            .or_else(|| self.key_of(node, |keys, state| texts(&shortest_members(keys, state, 0, FEW_MEMBERS))))
+            .or_else(|| self.key_of(node, |keys, state| texts(&shortest_members(keys, state, 0, MAX_MEMBERS))))
+            .or_else(|| {
+                self.watch.vague |= node.parent == self.watch.below && node.key == u32::MAX;
+                preferred().find_map(|b| self.pen.take(b))
+            })
+    }
+
+    /// Completes a key by a name, or by one of the ends that `ends` knows of a class.
+    fn key_of(&mut self, node: Node, ends: impl Fn(&Lexeme, StateId) -> Vec<Arc<str>>) -> Option<()> {
+        let program = self.pen.frames.program;
+        let prefix = self.pen.frames.key_bytes(node.key);
+        let mut keys: Vec<(u64, u8, u64, Arc<str>)> = Vec::new();
+        for i in node.start..node.start + node.len {
+            let item = self.pen.frames.arena.objects[i as usize];
+            let p = &program.objects[item.shape as usize];
+            let member = self.prospects.member(self.pen.frames, self.costs, &node, &item);
+            let bits = |at: u32, i: u32| self.pen.frames.arena.bits[at as usize + i as usize / 64] >> (i % 64) & 1 == 1;
+            if item.name != u32::MAX {
+                for &n in p.names.subtree_tokens(item.name) {
+                    let Some(rule) = p.rules[n as usize].filter(|_| bits(item.allowed, n)) else { continue };
+                    let rest = p.name(n).get(prefix.len()..).unwrap_or_default().into();
+                    let (cost, needed) = (self.costs.rules[rule.0 as usize], bits(item.need, n));
+                    keys.push((member.named(needed, cost), u8::from(!needed), cost, rest));
+                }
+            }
+            for (c, j) in p.others.iter().zip(0..).filter(|_| item.others) {
+                let state = self.pen.frames.arena.states[(item.classes + j) as usize];
+                let rank = if c.matches & p.witnesses & !item.witnessed != 0 { 1 } else { 2 };
+                let cost = self.costs.rules[c.rule.0 as usize];
+                let whole = member.of_class(c, cost);
+                match &c.keys {
+                    _ if state <= CLOSED => {}
+                    None => keys.extend(["", "0", "1", "2", "3"].map(|k| (whole, rank, cost, k.into()))),
+                    Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (whole, rank, cost, k))),
+                }
+            }
+        }
+        keys.sort();
+        // Not what goes on with the text that others stand in the place of.
+        let watched = node.parent == self.watch.below && prefix.is_empty();
+        let mut whole = prefix.clone();
+        keys.iter().find_map(|(.., key)| {
+            if watched {
+                self.watch.tried.push(key.clone());
+            }
+            // Looking a key up takes less than writing one that the object has.
+            whole.truncate(prefix.len());
+            whole.extend_from_slice(key.as_bytes());
+            if node.sub == Sub::Plain && self.pen.frames.arena.is_seen(node.seen, &whole) {
+                return None;
+            }
+            self.pen.take_text(key)
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! Writing by stepping: bytes that a configuration accepts, one after the other, and where they lead.
+//!
+//! What looks for a document of some kind, a short one or a likely one, tries bytes here and goes back where none leads
+//! on. The arena's nodes on the way are given back in the end.
+
+use crate::pushdown::json::arena::{Mark, NONE, Node, NodeId};
+use crate::pushdown::json::machine::Frames;
+
+/// A document in the making.
+pub(crate) struct Pen<'a, 'f> {
+    pub frames: &'a mut Frames<'f>,
+    /// Where what was written leads.
+    pub top: NodeId,
+    out: Vec<u8>,
+    before: (Mark, u32),
+}
+
+/// A place to go back to.
+#[derive(Clone, Copy)]
+pub(crate) struct Place(NodeId, usize);
+
+impl<'a, 'f> Pen<'a, 'f> {
+    /// Begins where `from` says.
+    pub fn new(frames: &'a mut Frames<'f>, from: impl FnOnce(&mut Frames<'f>) -> NodeId) -> Self {
+        let before = (frames.arena.mark(), frames.arena.trace);
+        let top = from(frames);
+        Pen { frames, top, out: Vec::new(), before }
+    }
+
+    /// What was written. The arena is as it was.
+    pub fn lift(self) -> Vec<u8> {
+        let (mark, trace) = self.before;
+        self.frames.arena.truncate(&mark);
+        self.frames.arena.trace = trace;
+        self.out
+    }
+
+    /// How many bytes were written.
+    pub fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// The node on top.
+    pub fn node(&self) -> Node {
+        self.frames.arena.nodes[self.top as usize]
+    }
+
+    /// Where the pen is.
+    pub fn place(&self) -> Place {
+        Place(self.top, self.out.len())
+    }
+
+    /// Takes back what was written since.
+    pub fn back(&mut self, Place(top, len): Place) {
+        self.top = top;
+        self.out.truncate(len);
+    }
+
+    /// Writes a byte, if it is accepted.
+    pub fn take(&mut self, byte: u8) -> Option<()> {
+        let next = self.frames.step(self.top, byte);
+        self.go(next)?;
+        self.out.push(byte);
+        Some(())
+    }
+
+    /// Does all of `work` or nothing. What was stepped for nothing is given back at once: among thousands of elements
+    /// that must differ, most of what is tried is refused. `work` only steps.
+    pub fn try_all(&mut self, work: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+        let (place, mark, trace) = (self.place(), self.frames.arena.mark(), self.frames.arena.trace);
+        let done = work(self);
+        if done.is_none() {
+            self.back(place);
+            self.frames.arena.truncate(&mark);
+            self.frames.arena.trace = trace;
+        }
+        done
+    }
+
+    /// Writes all of `bytes` or nothing.
+    pub fn take_all(&mut self, bytes: &[u8]) -> Option<()> {
+        self.try_all(|pen| bytes.iter().try_for_each(|&b| pen.take(b)))
+    }
+
+    /// Writes a text behind the quote that opened it, and the quote that closes it, or nothing.
+    pub fn take_text(&mut self, text: &str) -> Option<()> {
+        self.take_all(spelled(text).get(1..)?)
+    }
+
+    /// Ends the number or word on top, as whatever follows would.
+    pub fn end_scalar(&mut self) -> Option<()> {
+        let after = self.frames.end_scalar(self.top);
+        self.go(after)
+    }
+
+    /// Begins the first element of the array on top, as any byte but the closing bracket would.
+    pub fn open_first(&mut self, array: Node) -> Option<()> {
+        let first = self.frames.first_element(array);
+        self.go(first)
+    }
+
+    fn go(&mut self, next: NodeId) -> Option<()> {
+        self.top = Some(next).filter(|&n| n != NONE)?;
+        Some(())
+    }
+}
+
+/// A text as JSON, quotes included.
+pub(crate) fn spelled(text: &str) -> Vec<u8> {
+    serde_json::Value::from(text).to_string().into_bytes()
+}

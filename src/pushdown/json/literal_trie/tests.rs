@@ -1,0 +1,118 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::*;
+use crate::expr::analysis::saturate_counts::Reach;
+use crate::expr::{Exprs, INF};
+use crate::lexeme::{CLOSED, DEAD, Lexeme};
+use crate::limits::Limits;
+use crate::pushdown::json::program::{Blanks, RuleProgram};
+
+const TEXT: Kind = Kind::Text { min: 0, max: INF };
+
+/// A program whose rules list these texts, and the rules.
+fn program(rules: &[&[&str]], kind: Kind) -> (Program, Vec<RuleId>) {
+    let mut exprs = Exprs::new(1 << 20);
+    let limits = Limits::default();
+    let reach = Reach { digits: 8, word: 8, any: 8 };
+    let compile = |exprs: &Exprs, expr, kind| {
+        let lexeme = Lexeme::compile(exprs, expr, kind, reach, &limits).expect("within limits");
+        Arc::new(lexeme.expect("accepts something"))
+    };
+    let mut lexemes: Vec<Arc<Lexeme>> = Vec::new();
+    for texts in rules {
+        let expr = exprs.choice(texts);
+        lexemes.push(compile(&exprs, expr, kind));
+    }
+    let any = exprs.any_text();
+    let any_text = compile(&exprs, any, TEXT);
+    let rule = |i: u32| RuleProgram { lexemes: smallvec::smallvec![i], ..RuleProgram::default() };
+    let program = Program {
+        rules: (0..rules.len() as u32).map(rule).collect(),
+        lexemes,
+        arrays: Vec::new(),
+        objects: Vec::new(),
+        any_text,
+        gaps: [Blanks::none(), Blanks::none(), Blanks::none()],
+        any_order: true,
+        plain_names: false,
+        has_unique: false,
+        endings: Default::default(),
+        has_watched: false,
+        varieties: Default::default(),
+        constants: Default::default(),
+        root: RuleId(0),
+    };
+    (program, (0..rules.len() as u32).map(RuleId).collect())
+}
+
+const RULES: &[&[&str]] = &[
+    &["tool"],
+    &["tool_1", "tool_12"],
+    &["tool_12", ""],
+    &["a\"b\\c/", "\u{1}\u{1f}\n\t\u{7f}"],
+    &["é", "è", "日本", "日", "😀x", "\u{10FFFF}"],
+    &["é"],
+];
+
+/// All places that few bytes lead to are those of the lexemes, one for each rule, side by side.
+#[test]
+fn a_set_is_its_lexemes_side_by_side() {
+    for kind in [TEXT, Kind::Constant] {
+        let (program, rules) = program(RULES, kind);
+        let (number, set) = program.constants.of(&program, &rules).expect("lists of texts");
+        assert!(set.others.is_empty() && set.plain == (kind == Kind::Constant));
+        let open: Vec<u32> = program.lexemes.iter().map(|l| l.next(l.start(), b'"')).collect();
+        let mut seen = std::collections::HashSet::new();
+        let mut queue = VecDeque::from([((0, Sub::Plain), open)]);
+        let mut places = 0;
+        while let Some(((at, sub), states)) = queue.pop_front() {
+            if !seen.insert((at, sub, states.clone())) || seen.len() > 6_000 {
+                continue;
+            }
+            places += 1;
+            for byte in 0..=255u8 {
+                let step = |(l, &state): (&Arc<Lexeme>, &u32)| if state <= CLOSED { DEAD } else { l.next(state, byte) };
+                let next: Vec<u32> = program.lexemes.iter().zip(&states).map(step).collect();
+                let closed: Vec<u32> = (0..).zip(&next).filter(|(_, to)| **to == CLOSED).map(|(tag, _)| tag).collect();
+                let alive = next.iter().any(|&to| to > CLOSED);
+                match set.step(at, sub, byte) {
+                    Place::Dead => assert!(!alive && closed.is_empty(), "{at} {sub:?} {byte} {next:?}"),
+                    Place::Closed => assert_eq!((set.texts.tokens(at), alive), (&closed[..], false)),
+                    Place::At(at, sub) => {
+                        assert!(alive && closed.is_empty(), "{at} {sub:?} {byte}");
+                        queue.push_back(((at, sub), next));
+                    }
+                }
+            }
+        }
+        assert!(places > 60, "{places}");
+        assert_eq!(program.constants.of(&program, &rules).map(|known| known.0), Some(number));
+    }
+}
+
+#[test]
+fn what_is_no_list_stays_a_lexeme() {
+    let (mut p, rules) = program(&[&["a"], &["b"], &["c"]], TEXT);
+    let any = p.any_text.clone();
+    p.lexemes.push(any);
+    p.rules[1].lexemes = smallvec::smallvec![3, 1];
+    let set = ConstantSet::of(&p, &rules).expect("three lists");
+    assert_eq!((&*set.others, set.texts.subtree_tokens(0)), (&[(1, 3)][..], &[0, 1, 2][..]));
+    // One list alone is a lexeme, and so is everything where elements must differ.
+    assert!(ConstantSet::of(&p, &rules[..1]).is_none());
+    p.rules[2].lexemes = smallvec::smallvec![3];
+    assert!(ConstantSet::of(&p, &rules[1..]).is_none());
+    p.has_unique = true;
+    assert!(p.constants.of(&p, &rules).is_none());
+}
+
+#[test]
+fn the_ends_of_a_place() {
+    let (program, rules) = program(RULES, TEXT);
+    let set = ConstantSet::of(&program, &rules).expect("lists of texts");
+    let at = set.texts.find(0, b"tool").expect("a beginning");
+    let ends = set.ends(at);
+    let expected = [(&b""[..], &[0][..]), (b"_1", &[1]), (b"_12", &[1, 2])];
+    assert_eq!(ends.iter().map(|(text, tags)| (&text[..], *tags)).collect::<Vec<_>>(), expected);
+}

@@ -1,0 +1,312 @@
+//! Rules made ready to step: names as tries, key classes as lexemes, required keys as bits.
+
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::json::rules::{Contains, Element, RuleId};
+use crate::lexeme::Lexeme;
+use crate::pushdown::json::arena::ArrayItem;
+use crate::pushdown::json::contains::Counting;
+use crate::pushdown::json::literal_trie::ConstantSets;
+use crate::pushdown::json::unique::cardinality::Varieties;
+use crate::pushdown::json::unique::completions::Endings;
+use crate::vocab::Trie;
+
+/// Which whitespace may stand at a place: an automaton over the four JSON whitespace bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blanks {
+    /// Successors under space, tab, line feed and carriage return; `u16::MAX` is none.
+    pub next: Vec<[u16; 4]>,
+    /// Whether the run may end.
+    pub accepting: Vec<bool>,
+    /// Where this is "up to so many bytes of any whitespace": how many. States count the bytes then.
+    pub most: Option<u16>,
+}
+
+impl Blanks {
+    /// No whitespace.
+    pub fn none() -> Self {
+        Blanks { next: vec![[u16::MAX; 4]], accepting: vec![true], most: None }
+    }
+
+    /// Up to `most` bytes of any whitespace.
+    pub fn up_to(most: u16) -> Self {
+        let next = (0..=most).map(|i| if i < most { [i + 1; 4] } else { [u16::MAX; 4] }).collect();
+        Blanks { next, accepting: vec![true; most as usize + 1], most: Some(most) }
+    }
+
+    /// Exactly one space.
+    pub fn one_space() -> Self {
+        let none = u16::MAX;
+        Blanks { next: vec![[1, none, none, none], [none; 4]], accepting: vec![false, true], most: None }
+    }
+
+    /// The same with only the bytes that `keep` keeps, or `None` if no run is left. Where every run may end anywhere,
+    /// nothing needs to go.
+    pub fn within(&self, keep: impl Fn(u8) -> bool) -> Option<Blanks> {
+        if self.accepting.iter().all(|&a| a) {
+            return Some(self.clone());
+        }
+        let mut live = self.accepting.clone();
+        let to = |s: usize, i: usize| usize::from(self.next[s][i]);
+        let leads =
+            |live: &[bool], s: usize, i: usize| keep(b" \t\n\r"[i]) && live.get(to(s, i)).copied().unwrap_or(false);
+        loop {
+            let more: Vec<usize> =
+                (0..live.len()).filter(|&s| !live[s] && (0..4).any(|i| leads(&live, s, i))).collect();
+            if more.is_empty() {
+                break;
+            }
+            more.into_iter().for_each(|s| live[s] = true);
+        }
+        if !live.first().copied().unwrap_or(false) {
+            return None;
+        }
+        let next = (0..live.len())
+            .map(|s| std::array::from_fn(|i| if leads(&live, s, i) { self.next[s][i] } else { u16::MAX }))
+            .collect();
+        Some(Blanks { next, accepting: self.accepting.clone(), most: self.most })
+    }
+
+    /// The successor of `state` under a byte, if it is whitespace that may stand here.
+    #[inline]
+    pub fn step(&self, state: u16, byte: u8) -> Option<u16> {
+        let i = match byte {
+            b' ' => 0,
+            b'\t' => 1,
+            b'\n' => 2,
+            b'\r' => 3,
+            _ => return None,
+        };
+        let to = self.next[state as usize][i];
+        (to != u16::MAX).then_some(to)
+    }
+}
+
+/// A place where whitespace may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Gap {
+    /// At the very start.
+    Start = 0,
+    /// After an opening bracket and before `: , ] }`.
+    Before = 1,
+    /// After `:` and `,`.
+    After = 2,
+}
+
+/// One rule.
+#[derive(Clone, Debug, Default)]
+pub struct RuleProgram {
+    /// Indices of lexemes.
+    pub lexemes: SmallVec<[u32; 4]>,
+    /// Indices of array shapes.
+    pub arrays: SmallVec<[u32; 4]>,
+    /// Indices of object shapes.
+    pub objects: SmallVec<[u32; 4]>,
+}
+
+/// One array shape.
+#[derive(Clone, Debug)]
+pub struct ArrayProgram {
+    /// Ways of the first elements.
+    pub prefix: Vec<Vec<Element>>,
+    /// Ways of the others.
+    pub rest: Vec<Element>,
+    /// Fewest elements.
+    pub min: u64,
+    /// Most elements.
+    pub max: u64,
+    /// Match counts.
+    pub contains: Vec<Contains>,
+    /// Where one `contains` cannot be looked at without the others.
+    pub(crate) counting: Option<Counting>,
+    /// No two elements are equal.
+    pub unique: bool,
+    /// Unique elements may be containers that cannot always grow, so what they may still become is watched.
+    pub watched: bool,
+}
+
+/// A class of keys that an object shape does not name.
+#[derive(Clone)]
+pub struct ClassProgram {
+    /// Which keys, over decoded bytes; `None` for every key.
+    pub keys: Option<Arc<Lexeme>>,
+    /// The same as a JSON string: an index of the program's lexemes, or `u32::MAX` for every key.
+    pub text: u32,
+    /// What their values must be.
+    pub rule: RuleId,
+    /// The witnesses that such a member is.
+    pub matches: u32,
+}
+
+/// One object shape.
+#[derive(Clone)]
+pub struct ObjectProgram {
+    /// Names; ids are property indices.
+    pub names: Trie,
+    /// The names themselves, in declared order.
+    pub spelled: Vec<Arc<str>>,
+    /// Rules of the properties; `None` forbids.
+    pub rules: Vec<Option<RuleId>>,
+    /// Words of a bit set over the properties.
+    pub words: usize,
+    /// Properties that every object needs, implications included.
+    pub required: SmallVec<[u64; 2]>,
+    /// Properties that some object may have.
+    pub possible: SmallVec<[u64; 2]>,
+    /// For each property, what it needs beside itself, transitively; `None` where nothing implies anything.
+    pub implied: Option<Vec<Vec<u64>>>,
+    /// Keys without a name.
+    pub others: Vec<ClassProgram>,
+    /// Fewest members.
+    pub min: u64,
+    /// Most members.
+    pub max: u64,
+    /// Bits of the witnesses that some member must be; where there are none the classes are disjoint.
+    pub witnesses: u32,
+    /// For each set of missing witnesses, the fewest members that are all of them.
+    pub witness_members: SmallVec<[u32; 4]>,
+}
+
+/// A compiled set of rules.
+pub struct Program {
+    /// Indexed by [`RuleId`].
+    pub rules: Vec<RuleProgram>,
+    /// All lexemes.
+    pub lexemes: Vec<Arc<Lexeme>>,
+    /// All array shapes.
+    pub arrays: Vec<ArrayProgram>,
+    /// All object shapes.
+    pub objects: Vec<ObjectProgram>,
+    /// Any string: what keys are made of.
+    pub any_text: Arc<Lexeme>,
+    /// Whitespace by [`Gap`].
+    pub gaps: [Blanks; 3],
+    /// Keys may come in any order.
+    pub any_order: bool,
+    /// Named keys are written plainly; another spelling of one is no key at all.
+    pub plain_names: bool,
+    /// Some array's elements must be unique.
+    pub has_unique: bool,
+    /// Memo of [`Program::endings`].
+    pub endings: Endings,
+    /// Some array's elements are watched.
+    pub has_watched: bool,
+    /// Memo of [`Program::variety`].
+    pub varieties: Varieties,
+    /// Constants that are read side by side; copies of a program number them alike.
+    pub constants: Arc<ConstantSets>,
+    /// What the document is.
+    pub root: RuleId,
+}
+
+impl ObjectProgram {
+    /// The fewest members that are all witnesses which `witnessed` does not have.
+    #[inline]
+    pub fn missing_members(&self, witnessed: u32) -> u64 {
+        match self.witnesses & !witnessed {
+            0 => 0,
+            missing => self.witness_members[missing as usize].into(),
+        }
+    }
+
+    /// Whether there is room for a member of the class beside `taken` others and what is needed for the witnesses that
+    /// are missing then, where those in `witnessed` are there.
+    pub fn has_room(&self, class: &ClassProgram, taken: u64, witnessed: u32) -> bool {
+        taken + 1 + self.missing_members(witnessed | class.matches) <= self.max
+    }
+
+    /// The name of a property.
+    pub fn name(&self, index: u32) -> &str {
+        &self.spelled[index as usize]
+    }
+
+    /// What is left of the name of a property behind the place `at` among the names.
+    pub fn rest(&self, at: u32, index: u32) -> &[u8] {
+        let read = self.names.depth[at as usize] as usize;
+        self.name(index).as_bytes().get(read..).unwrap_or_default()
+    }
+}
+
+impl ArrayProgram {
+    /// A shape of these ways, of the first elements and of the others, and of lengths from `min` to `max`.
+    ///
+    /// # Errors
+    /// `Limit` where too many counts of several `contains` would have to be told apart.
+    pub fn new(
+        (prefix, rest): (Vec<Vec<Element>>, Vec<Element>),
+        contains: Vec<Contains>,
+        (min, max): (u64, u64),
+        unique: bool,
+    ) -> Result<ArrayProgram> {
+        let counting = Counting::of((&prefix, &rest), &contains, (max < u64::MAX).then_some(max))?;
+        Ok(ArrayProgram { prefix, rest, min, max, contains, counting, unique, watched: false })
+    }
+
+    /// The ways of the element at `index`.
+    pub fn ways(&self, index: u64) -> &[Element] {
+        match usize::try_from(index).ok().and_then(|i| self.prefix.get(i)) {
+            Some(w) => w,
+            None => &self.rest,
+        }
+    }
+
+    /// Whether an array of `len` elements with these match counts can still be completed.
+    pub fn feasible(&self, len: u64, counts: &[u32]) -> bool {
+        if len > self.max {
+            return false;
+        }
+        if let Some(counting) = &self.counting {
+            return counting.feasible(len, counts, (self.min, self.max));
+        }
+        for (i, c) in self.contains.iter().enumerate() {
+            let have = counts[i] as u64;
+            let bit = 1u32 << i;
+            if c.max.is_some_and(|m| have > m) {
+                return false;
+            }
+            let position = |p: u64| self.ways(p);
+            let prefix = self.prefix.len() as u64;
+            if have < c.min {
+                let need = c.min - have;
+                let open = (len..prefix.min(self.max)).filter(|&p| position(p).iter().any(|w| w.matches & bit != 0));
+                let mut room = open.count() as u64;
+                if self.rest.iter().any(|w| w.matches & bit != 0) && self.prefix.iter().all(|w| !w.is_empty()) {
+                    room = room.saturating_add(self.max.saturating_sub(len.max(prefix)));
+                }
+                if room < need {
+                    return false;
+                }
+            }
+            if let Some(max) = c.max {
+                let forced = |ways: &[Element]| !ways.is_empty() && ways.iter().all(|w| w.matches & bit != 0);
+                let mut must = (len..prefix.min(self.min)).filter(|&p| forced(position(p))).count() as u64;
+                if forced(&self.rest) {
+                    must += self.min.saturating_sub(len.max(prefix));
+                }
+                if have + must > max {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether `item` may go on with all that `other` may go on with: one with the same counts, and where no `contains` has
+    /// an upper bound, one with higher counts. Both stand in one node, and `other` may be of another shape.
+    pub(crate) fn goes_on_as(&self, item: &ArrayItem, other: &ArrayItem, counts: &[u32]) -> bool {
+        let open = self.contains.iter().all(|c| c.max.is_none());
+        let of = |item: &ArrayItem| counts[item.counts as usize..][..self.contains.len()].iter();
+        (item.tag, item.shape) == (other.tag, other.shape)
+            && of(item).zip(of(other)).all(|(a, b)| a == b || (open && a > b))
+    }
+
+    /// Whether an array of these counts may end at `len` elements.
+    pub fn may_end(&self, len: u64, counts: &[u32]) -> bool {
+        len >= self.min
+            && len <= self.max
+            && self.contains.iter().zip(counts).all(|(c, &n)| n as u64 >= c.min && c.max.is_none_or(|m| n as u64 <= m))
+    }
+}

@@ -1,0 +1,89 @@
+//! Runs of bytes inside one string or key, stepped at once.
+//!
+//! Most bytes of a document stand inside strings and keys, where a step changes a lexeme's state, a count and a place
+//! among names, and nothing else. A token's run of such bytes makes one node instead of a node per byte. The result is
+//! what [`Frames::step`] makes byte by byte, but for the nodes in between, which nobody asks for.
+
+use crate::json::string_escape::Sub;
+use crate::lexeme::{CLOSED, Kind as LexemeKind};
+use crate::pushdown::json::arena::{KeyByte, Kind, NONE, Node, NodeId, Phase, ScalarItem};
+use crate::pushdown::json::literal_trie::NO_SET;
+use crate::pushdown::json::machine::Frames;
+
+impl Frames<'_> {
+    /// The configuration after the first of `bytes`, as many as stay inside the string or key at `top`, and how many
+    /// these are. `None` if there are none, or it takes more to step them.
+    pub fn step_inside(&mut self, top: NodeId, bytes: &[u8]) -> Option<(NodeId, usize)> {
+        // The bytes of elements that must differ are recorded one by one.
+        if self.program.has_unique {
+            return None;
+        }
+        let node = self.arena.nodes[top as usize];
+        match node.kind {
+            Kind::Scalar if node.len == 1 && node.seen == NO_SET => self.step_inside_text(node, bytes),
+            Kind::Object if node.phase == Phase::Key && node.sub == Sub::Plain => self.step_inside_key(node, bytes),
+            _ => None,
+        }
+    }
+
+    /// The same inside elements that must differ, where none of the bytes can lead to one that its array has: in a
+    /// string that is no element itself, and while nobody asks what the elements around it may become.
+    pub(crate) fn step_inside_traced(&mut self, top: NodeId, bytes: &[u8]) -> Option<(NodeId, usize)> {
+        let node = self.arena.nodes[top as usize];
+        let one = node.kind == Kind::Scalar && node.len == 1 && node.seen == NO_SET;
+        if !one || self.has_elements(node.parent) || (!self.arena.tried.on && self.may_be_watched(top)) {
+            return None;
+        }
+        let (next, read) = self.step_inside_text(node, bytes)?;
+        if self.is_traced(next) {
+            for &byte in &bytes[..read] {
+                let before = self.arena.nodes[next as usize].trace;
+                self.arena.keys.push(KeyByte { before, byte });
+                self.arena.nodes[next as usize].trace = self.arena.keys.len() as u32 - 1;
+            }
+        }
+        Some((next, read))
+    }
+
+    fn step_inside_text(&mut self, node: Node, bytes: &[u8]) -> Option<(NodeId, usize)> {
+        let item = self.arena.scalars[node.start as usize];
+        let l = &self.program.lexemes[item.lexeme as usize];
+        if l.kind() == LexemeKind::Raw {
+            return None;
+        }
+        let (mut state, mut count) = (item.state, node.count);
+        let mut source = l.state(state);
+        let mut read = 0;
+        for &byte in bytes {
+            let next = l.next_from(state, source, byte);
+            if next <= CLOSED {
+                break;
+            }
+            let n = count + l.starts_char(source, byte) as u32;
+            source = l.state(next);
+            if !l.live_at(source, n) {
+                break;
+            }
+            (state, count) = (next, n);
+            read += 1;
+        }
+        if read == 0 {
+            return None;
+        }
+        let start = self.arena.scalars.len() as u32;
+        self.arena.scalars.push(ScalarItem { state, ..item });
+        Some((self.arena.push(Node { start, count, ..node }), read))
+    }
+
+    fn step_inside_key(&mut self, node: Node, bytes: &[u8]) -> Option<(NodeId, usize)> {
+        let stays = |b: &u8| (b' '..0x7F).contains(b) && !matches!(b, b'"' | b'\\');
+        let read = bytes.iter().take_while(|b| stays(b)).count();
+        let run = &bytes[..read];
+        let text = run.iter().fold(node.text, |text, &b| self.program.any_text.next(text, b));
+        if read == 0 || text <= CLOSED {
+            return None;
+        }
+        let to = self.read_in_key(node, run, Node { text, ..node });
+        (to != NONE).then_some((to, read))
+    }
+}

@@ -1,0 +1,505 @@
+//! What an open element would have to go on with to repeat one that its array has.
+//!
+//! A byte inside an array of unique elements is refused only where whatever it can lead to is an element that the array
+//! has already. So it matters only while what was read of the open element is the beginning, in any spelling and with
+//! members in any order, of some element that is there; most elements differ from all others within a few bytes, and
+//! then nothing in them is refused until they end. Here the text so far is read beside the canonical texts of the
+//! elements. Where it ends inside a string or key, what is left of that string is all that can lead to a repetition.
+
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::json::canonical::{canonical, may_become};
+use crate::json::string_escape::{Sub, decode};
+use crate::lexeme::{CLOSED, DEAD, Kind as LexemeKind};
+use crate::pushdown::json::arena::{Arena, Kind, NodeId, Phase, ScalarItem};
+use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::unique::elements::Element;
+
+/// Elements that nest deeper are not compared; nor is what comes behind so many bytes of a longer one.
+const MAX_DEPTH: u32 = 48;
+const MAX_TEXT: usize = 1 << 12;
+
+/// How the bytes after a configuration may lead to a repetition.
+#[derive(Clone, Debug)]
+pub struct Repeats {
+    /// What the string or key has to become that is open, or that may begin here: decoded texts, ascending. Of them
+    /// those in `range`, which agree on the first `read` bytes; so much was read.
+    pub texts: Arc<Vec<Box<[u8]>>>,
+    /// See [`texts`](Self::texts).
+    pub range: Range<usize>,
+    /// See [`texts`](Self::texts).
+    pub read: usize,
+    /// How far what was read is into an escape, or that the opening quote is still to come.
+    pub sub: Sub,
+    /// A number or word may repeat one.
+    pub raw: bool,
+    /// There are ways that were not looked for.
+    pub unknown: bool,
+    /// The arrays that have such elements.
+    pub arrays: SmallVec<[NodeId; 2]>,
+    /// A lexeme that accepts all of the texts, where that is known.
+    pub lexeme: Option<u32>,
+}
+
+impl Default for Repeats {
+    fn default() -> Self {
+        Repeats {
+            texts: Arc::default(),
+            range: 0..0,
+            read: 0,
+            sub: Sub::Plain,
+            raw: false,
+            unknown: false,
+            arrays: SmallVec::new(),
+            lexeme: None,
+        }
+    }
+}
+
+/// What is found about one element after the other.
+#[derive(Default)]
+struct Rests {
+    /// What is left of the string or key.
+    texts: Vec<Box<[u8]>>,
+    sub: Option<Sub>,
+    raw: bool,
+    unknown: bool,
+}
+
+impl Rests {
+    /// All strings are the same one, so they are as far into an escape.
+    fn push(&mut self, text: Box<[u8]>, sub: Sub) {
+        self.texts.push(text);
+        self.sub = Some(sub);
+    }
+}
+
+/// The strings among the elements of an array, ascending, for who asks again and again. It holds as long as its owner
+/// does not go back to before one of them.
+#[derive(Clone)]
+pub struct Sorted {
+    /// The array's last element, as [`Node::seen`].
+    last: u32,
+    texts: Arc<Vec<Box<[u8]>>>,
+    /// Some element is a number or word.
+    raw: bool,
+    /// A lexeme that accepts all of the texts.
+    lexeme: Option<u32>,
+}
+
+impl Sorted {
+    /// Whether all elements that were looked at are among the first `len`.
+    pub fn is_among(&self, len: usize) -> bool {
+        (self.last as usize) < len
+    }
+}
+
+/// Where a text ends that is read beside a canonical one.
+enum End<'t> {
+    /// They differ.
+    Apart,
+    /// The text goes on behind an equal value.
+    Equal(&'t [u8]),
+    /// Inside the value, or in front of it. What may come next is noted.
+    Open,
+}
+
+impl Frames<'_> {
+    /// How the bytes after `top` may lead to an element that its array has, for every array of unique elements with one
+    /// open. With `keep`, where `top` is where a guide stands, arrays whose elements differ from all others are noted.
+    /// `sorted` is what was found before, and is added to where it lasts: of elements among the first `settled`.
+    pub fn repeats(&mut self, top: NodeId, keep: bool, settled: u32, sorted: &mut Option<Sorted>) -> Repeats {
+        let mut arrays: SmallVec<[NodeId; 2]> = SmallVec::new();
+        let mut at = top;
+        while let Some(n) = self.arena.nodes.get(at as usize) {
+            let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
+            if open && !self.arena.apart.has(at) {
+                arrays.push(at);
+            }
+            at = n.parent;
+        }
+        let node = self.arena.nodes[top as usize];
+        if let [array] = *arrays
+            && array == node.parent
+            && (keep || self.arena.nodes[array as usize].seen < settled)
+            && let Some(found) = self.repeats_of_strings(top, array, sorted)
+        {
+            // Before it begins, an element may still become anything.
+            if keep && found.range.is_empty() && found.sub != Sub::Open {
+                self.arena.apart.note(array, top);
+            }
+            return found;
+        }
+        let mut out = Rests::default();
+        // What was read of an element ends like what was read of the ones around it, so it is collected once.
+        let key = |array: NodeId, arena: &Arena| arena.nodes[array as usize].key;
+        let outermost = arrays.last().map_or(u32::MAX, |a| key(*a, self.arena));
+        let keys: SmallVec<[u32; 2]> = arrays.iter().map(|a| key(*a, self.arena)).collect();
+        let (read, lens) = self.arena.bytes_since_each(node.trace, outermost, &keys);
+        let mut lens = lens.into_iter();
+        let mut differ: SmallVec<[NodeId; 2]> = SmallVec::new();
+        arrays.retain(|array| {
+            let own = &read[read.len() - lens.next().unwrap_or(0)..];
+            let any = self.repeats_of(top, *array, own, &mut out) > 0;
+            if !any && keep {
+                differ.push(*array);
+            }
+            any
+        });
+        // Outer ones were opened first, so each comes behind those that are known.
+        differ.into_iter().rev().for_each(|array| self.arena.apart.note(array, top));
+        out.texts.sort_unstable();
+        out.texts.dedup();
+        let range = 0..out.texts.len();
+        let sub = out.sub.unwrap_or(Sub::Plain);
+        let (raw, unknown) = (out.raw, out.unknown);
+        Repeats { texts: Arc::new(out.texts), range, read: 0, sub, raw, unknown, arrays, lexeme: None }
+    }
+
+    /// The same for a string that is an element itself, or may begin as one. `None` for other elements.
+    fn repeats_of_strings(&self, top: NodeId, array: NodeId, sorted: &mut Option<Sorted>) -> Option<Repeats> {
+        let node = &self.arena.nodes[array as usize];
+        let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, node.key);
+        let read = read.trim_ascii_start();
+        let (text, sub) = match read.split_first() {
+            None => (Vec::new(), Sub::Open),
+            Some((b'"', after)) => {
+                let (text, sub, after) = string(after);
+                if after.is_some() {
+                    return None;
+                }
+                (text, sub)
+            }
+            Some(_) => return None,
+        };
+        let lexeme = self.only_lexeme(top);
+        let known = self.sorted(node.seen, lexeme, sorted);
+        let next = |t: &[u8]| t[..t.len().min(text.len())].cmp(&text);
+        let from = known.texts.partition_point(|t| next(t).is_lt());
+        let len = known.texts[from..].partition_point(|t| next(t).is_eq());
+        Some(Repeats {
+            texts: known.texts.clone(),
+            range: from..from + len,
+            read: text.len(),
+            sub,
+            raw: known.raw && sub == Sub::Open,
+            unknown: false,
+            arrays: smallvec::smallvec![array],
+            lexeme: known.lexeme,
+        })
+    }
+
+    /// The lexeme of a string that is open or may begin, if there is only one.
+    fn only_lexeme(&self, top: NodeId) -> Option<u32> {
+        let node = &self.arena.nodes[top as usize];
+        let items = node.start as usize..(node.start + node.len) as usize;
+        let mut texts: SmallVec<[u32; 4]> = SmallVec::new();
+        match node.kind {
+            Kind::Scalar => texts.extend(self.arena.scalars[items].iter().map(|i| i.lexeme)),
+            Kind::Value => {
+                let rules = self.arena.rules[items].iter();
+                texts.extend(rules.flat_map(|r| self.program.rules[r.0 as usize].lexemes.iter().copied()));
+            }
+            _ => {}
+        }
+        texts.retain(|l| self.program.lexemes[*l as usize].kind() != LexemeKind::Raw);
+        texts.dedup();
+        if let [one] = *texts { Some(one) } else { None }
+    }
+
+    /// The strings among an array's elements.
+    fn sorted<'s>(&self, seen: u32, lexeme: Option<u32>, sorted: &'s mut Option<Sorted>) -> &'s Sorted {
+        let mut new: SmallVec<[u32; 4]> = SmallVec::new();
+        let last = sorted.as_ref().map_or(u32::MAX, |s| s.last);
+        let mut e = seen;
+        while let Some(element) = self.arena.elements.get(e).filter(|_| e != last) {
+            new.push(e);
+            e = element.before;
+        }
+        let known = sorted.get_or_insert_with(|| Sorted { last: u32::MAX, texts: Arc::default(), raw: false, lexeme });
+        if e == u32::MAX && known.last != u32::MAX {
+            // Another array.
+            *known = Sorted { last: u32::MAX, texts: Arc::default(), raw: false, lexeme };
+        }
+        known.last = seen;
+        if known.lexeme != lexeme {
+            known.lexeme = None;
+        }
+        let texts = Arc::make_mut(&mut known.texts);
+        for &e in new.iter().rev() {
+            let Some(Element { value, .. }) = self.arena.elements.get(e) else { continue };
+            match value.strip_prefix(b"\"\"") {
+                Some(rest) => {
+                    let accepts = |l: u32| {
+                        let l = &self.program.lexemes[l as usize];
+                        let quoted = &value[1..];
+                        quoted.iter().fold(l.start(), |s, &b| if s > CLOSED { l.next(s, b) } else { DEAD }) == CLOSED
+                    };
+                    known.lexeme = known.lexeme.filter(|l| accepts(*l));
+                    let text: Box<[u8]> = string(rest).0.into();
+                    if let Err(at) = texts.binary_search(&text) {
+                        texts.insert(at, text);
+                    }
+                }
+                None => known.raw |= !value.starts_with(b"[") && !value.starts_with(b"{"),
+            }
+        }
+        known
+    }
+
+    /// How many elements of the array on the node `array` the one that is open at `top` may become, at most.
+    pub(crate) fn may_repeat(&mut self, top: NodeId, array: NodeId) -> u64 {
+        let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, self.arena.nodes[array as usize].key);
+        self.repeats_of(top, array, &read, &mut Rests::default())
+    }
+
+    /// The same for an element of which `read` was read. What may come next is added to `out`.
+    fn repeats_of(&mut self, top: NodeId, array: NodeId, read: &[u8], out: &mut Rests) -> u64 {
+        let array = self.arena.nodes[array as usize];
+        let trace = self.arena.nodes[top as usize].trace;
+        // What differs in the beginning of a long text differs; what else comes of it is not looked for.
+        let is_long = read.len() > MAX_TEXT;
+        let (read, mut unsaid) = (&read[..read.len().min(MAX_TEXT)], Rests::default());
+        let noted = if is_long { &mut unsaid } else { &mut *out };
+        let read = read.trim_ascii_start();
+        let plain = read.first() == Some(&b'"') && !read.contains(&b'\\');
+        let agrees = |known: &[u8], out: &mut Rests| {
+            // Plain text is a beginning of canonical text, which escapes only what must be.
+            (!plain || known.strip_prefix(b"\"").is_some_and(|text| text.starts_with(read)))
+                && !matches!(value(read, known, out, 0), End::Apart)
+        };
+        let mut candidates = self.arena.candidates(&array, trace);
+        let asked = candidates.len();
+        candidates.retain(|e| self.arena.elements.get(*e).is_some_and(|e| agrees(&e.value, noted)));
+        let repeats = candidates.len() as u64;
+        out.unknown |= is_long && repeats > 0;
+        self.arena.agreeing.note(trace, array.seen, asked, candidates);
+        repeats
+    }
+}
+
+/// A JSON string from behind its opening quote: what it decodes to, how far into an escape it is, and, if it is closed,
+/// what follows.
+fn string(bytes: &[u8]) -> (Vec<u8>, Sub, Option<&[u8]>) {
+    let (text, sub, read) = decode(Sub::Plain, bytes.iter().copied());
+    (text, sub, read.and_then(|read| bytes.get(read..)))
+}
+
+/// What follows the canonical value that `bytes` begin with.
+fn behind(bytes: &[u8]) -> &[u8] {
+    let mut open: SmallVec<[u8; 16]> = SmallVec::new();
+    let mut is_key = false;
+    let mut rest = bytes;
+    while let Some((&b, after)) = rest.split_first() {
+        rest = match b {
+            b'[' | b'{' => {
+                open.push(b);
+                is_key = b == b'{';
+                after
+            }
+            b']' | b'}' => {
+                open.pop();
+                after
+            }
+            b',' => {
+                is_key = open.last() == Some(&b'{');
+                after
+            }
+            b':' => {
+                is_key = false;
+                after
+            }
+            // The text of a value is marked by one more quote in front of it.
+            b'"' => string(if is_key { after } else { after.get(1..).unwrap_or_default() }).2.unwrap_or_default(),
+            _ => &rest[rest.iter().position(|b| *b == b',').unwrap_or(rest.len())..],
+        };
+        if open.is_empty() {
+            break;
+        }
+    }
+    rest
+}
+
+/// The members of a canonical object behind its opening brace: keys, decoded, with what their values begin.
+fn members(mut bytes: &[u8]) -> Vec<(Vec<u8>, &[u8])> {
+    let mut out = Vec::new();
+    while let Some(text) = bytes.strip_prefix(b"\"") {
+        let (key, _, after) = string(text);
+        let Some(of) = after.and_then(|a| a.strip_prefix(b":")) else { break };
+        bytes = behind(of).strip_prefix(b",").unwrap_or_default();
+        out.push((key, of));
+    }
+    out
+}
+
+/// Reads the JSON text `read`, which may end anywhere, beside the canonical value that `known` begins with.
+fn value<'t>(read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> End<'t> {
+    let read = read.trim_ascii_start();
+    if depth > MAX_DEPTH {
+        out.unknown = true;
+        return End::Open;
+    }
+    let Some((&first, after)) = read.split_first() else {
+        match known.strip_prefix(b"\"\"") {
+            Some(text) => out.push(string(text).0.into(), Sub::Open),
+            None => out.raw |= !known.starts_with(b"[") && !known.starts_with(b"{"),
+        }
+        return End::Open;
+    };
+    match (first, known.split_first()) {
+        (b'"', _) => {
+            let Some(whole) = known.strip_prefix(b"\"\"") else { return End::Apart };
+            text(after, &string(whole).0, out)
+        }
+        (b'{', Some((b'{', members))) => object(after, members, out, depth),
+        (b'[', Some((b'[', elements))) => array(after, elements, out, depth),
+        (b'{' | b'[', _) => End::Apart,
+        _ => {
+            let own = &known[..known.iter().position(|b| *b == b',').unwrap_or(known.len())];
+            let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+            match read.iter().position(ends) {
+                Some(end) if canonical(&read[..end]).is_some_and(|v| *v == *own) => End::Equal(&read[end..]),
+                Some(_) => End::Apart,
+                None => {
+                    let number = matches!(own.first(), Some(b'+' | b'-'));
+                    let may = match number {
+                        true => !first.is_ascii_alphabetic() && may_become(read, own),
+                        false => own.starts_with(read),
+                    };
+                    out.raw |= may;
+                    if may { End::Open } else { End::Apart }
+                }
+            }
+        }
+    }
+}
+
+/// A string or key behind its opening quote, beside what it has to be.
+fn text<'t>(read: &'t [u8], known: &[u8], out: &mut Rests) -> End<'t> {
+    match string(read) {
+        (text, _, Some(after)) if text == known => End::Equal(after),
+        (_, _, Some(_)) => End::Apart,
+        (text, sub, None) => match known.strip_prefix(text.as_slice()) {
+            Some(rest) => {
+                out.push(rest.into(), sub);
+                End::Open
+            }
+            None => End::Apart,
+        },
+    }
+}
+
+fn array<'t>(mut read: &'t [u8], mut known: &[u8], out: &mut Rests, depth: u32) -> End<'t> {
+    loop {
+        read = read.trim_ascii_start();
+        read = match read.split_first() {
+            Some((b']', after)) => return if known.starts_with(b"]") { End::Equal(after) } else { End::Apart },
+            Some((b',', after)) => after,
+            _ => read,
+        };
+        if known.starts_with(b"]") {
+            // In front of a bracket the arrays are equal so far.
+            return if read.trim_ascii_start().is_empty() { End::Open } else { End::Apart };
+        }
+        match value(read, known, out, depth + 1) {
+            End::Equal(after) => read = after,
+            end => return end,
+        }
+        known = behind(known).strip_prefix(b",").unwrap_or_default();
+        if read.trim_ascii_start().is_empty() {
+            return End::Open;
+        }
+    }
+}
+
+fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> End<'t> {
+    let mut known = members(known);
+    loop {
+        read = read.trim_ascii_start();
+        let (first, after) = match read.split_first() {
+            None => return End::Open,
+            Some((first, after)) => (first, after),
+        };
+        match first {
+            b'}' => return if known.is_empty() { End::Equal(after) } else { End::Apart },
+            b',' => read = after,
+            b'"' => {
+                let (key, sub, behind) = string(after);
+                let Some(behind) = behind else {
+                    let mut end = End::Apart;
+                    for rest in known.iter().filter_map(|m| m.0.strip_prefix(key.as_slice())) {
+                        out.push(rest.into(), sub);
+                        end = End::Open;
+                    }
+                    return end;
+                };
+                let Some(at) = known.iter().position(|m| m.0 == key) else { return End::Apart };
+                let (_, of) = known.swap_remove(at);
+                let behind = behind.trim_ascii_start();
+                if behind.is_empty() {
+                    return End::Open;
+                }
+                match value(behind.strip_prefix(b":").unwrap_or(behind), of, out, depth + 1) {
+                    End::Equal(after) => read = after,
+                    end => return end,
+                }
+            }
+            _ => return End::Apart,
+        }
+    }
+}
+
+impl Frames<'_> {
+    /// Whether uniqueness may refuse the byte that leads from `from` to `to`, stepped behind an element that is not
+    /// known ([`Arena::unchecked`](crate::pushdown::json::arena::Arena)): elements that were open before are on nodes below `settled`,
+    /// and whether they are repeated is another question ([`repeats`](Self::repeats)). Conservative.
+    pub fn is_uncertain(&self, from: NodeId, to: NodeId, settled: NodeId) -> bool {
+        let (before, node) = (&self.arena.nodes[from as usize], &self.arena.nodes[to as usize]);
+        let Some(parent) = self.arena.nodes.get(node.parent as usize) else { return false };
+        let items = node.start as usize..(node.start + node.len) as usize;
+        let inside = parent.kind == Kind::Array && parent.key != u32::MAX && self.is_unchecked(parent);
+        let count = u64::from(parent.count);
+        let uncertain = match node.kind {
+            Kind::Value => inside && self.arena.rules[items].iter().any(|r| self.program.variety(*r) <= count),
+            Kind::Scalar => {
+                let few = |i: &ScalarItem| {
+                    let raw = self.program.lexemes[i.lexeme as usize].kind() == LexemeKind::Raw;
+                    raw || !self.program.has_many_endings(i.lexeme, i.state, node.count, parent.count, false)
+                };
+                inside && self.arena.scalars[items].iter().any(few)
+            }
+            Kind::Array if node.phase == Phase::After => {
+                let blank = before.kind == Kind::Array && before.phase == Phase::After && before.parent == node.parent;
+                !blank && before.parent >= settled && self.any_unique(node) && self.is_unchecked(node)
+            }
+            _ => false,
+        };
+        uncertain || self.is_watched_since(to, settled, true)
+    }
+
+    /// Whether some array on the stack, on a node from `settled` on, watches the element that is open at `top`; with
+    /// `asked`, only one whose element may not be able to differ any more.
+    pub fn is_watched_since(&self, top: NodeId, settled: NodeId, asked: bool) -> bool {
+        if !self.program.has_watched {
+            return false;
+        }
+        let mut at = top;
+        while let Some(n) = self.arena.nodes.get(at as usize).filter(|_| at >= settled) {
+            let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.count > 0;
+            if open && !n.spelled && !self.arena.apart.has(at) {
+                let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
+                let watched = items.iter().any(|i| self.program.arrays[i.shape as usize].watched);
+                if watched && !(asked && at != top && self.exceeds(at, self.variety(top, at))) {
+                    return true;
+                }
+            }
+            at = n.parent;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

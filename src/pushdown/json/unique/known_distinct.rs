@@ -1,0 +1,59 @@
+//! The arrays whose open element differs from all others, however it goes on.
+//!
+//! A mask finds that what was read of an element is the beginning of none that its array has (`repeat`). That holds
+//! until the element ends, so neither masks nor steps ask again. It holds from the place on where it was found: who
+//! goes back to one before has read less of the element. So it is noted with the place, and going back takes just those
+//! notes with it; drafts go back behind every token, and inside hundreds of arrays nothing should be found anew for
+//! each of them.
+
+use crate::pushdown::json::arena::NodeId;
+
+/// See the module's story.
+#[derive(Clone, Default)]
+pub struct Apart {
+    /// The arrays, ascending.
+    arrays: Vec<NodeId>,
+    /// The same in the order in which they were noted, each with how many nodes there were then, at least.
+    noted: Vec<(u32, NodeId)>,
+}
+
+impl Apart {
+    /// Whether the element that is open in `array` is known to differ.
+    #[inline]
+    pub fn has(&self, array: NodeId) -> bool {
+        self.arrays.binary_search(&array).is_ok()
+    }
+
+    /// Notes that the element which is open in `array` differs, as it stands at `top`.
+    pub fn note(&mut self, array: NodeId, top: NodeId) {
+        let Err(at) = self.arrays.binary_search(&array) else { return };
+        self.arrays.insert(at, array);
+        let before = self.noted.last().map_or(0, |noted| noted.0);
+        self.noted.push((before.max(top + 1), array));
+    }
+
+    /// Forgets what was noted at nodes that are not among the first `nodes`.
+    #[inline]
+    pub fn truncate(&mut self, nodes: u32) {
+        while let Some(&(_, array)) = self.noted.last().filter(|noted| noted.0 > nodes) {
+            self.noted.pop();
+            if let Ok(at) = self.arrays.binary_search(&array) {
+                self.arrays.remove(at);
+            }
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.arrays.clear();
+        self.noted.clear();
+    }
+
+    /// Bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.arrays.capacity() * size_of::<NodeId>() + self.noted.capacity() * size_of::<(u32, NodeId)>()
+    }
+}
+
+#[cfg(test)]
+mod tests;

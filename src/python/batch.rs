@@ -1,0 +1,279 @@
+//! Functions over whole batches: fill many rows, mask many rows of logits.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+use crate::guide::Guide;
+use crate::mask_kernels::{apply_row, copy_row};
+use crate::python::convert::buffer::{LogitRows, MaskRows};
+use crate::python::convert::ids::{Count, TokenIds, row_numbers};
+use crate::python::errors::{argument, busy, detached, internal, panic_message};
+use crate::python::guide::{PyGuide, Slot};
+use crate::python::runtime::{registry, thread_pool};
+
+/// One row to fill.
+struct Job<'a> {
+    slot: &'a mut Slot,
+    row: &'a mut [u32],
+    stage: Stage,
+}
+
+/// How far a row has come.
+enum Stage {
+    Waiting,
+    /// The guide's answer: whether anything is masked.
+    Filled(bool),
+    /// What a panic said, so that one bug costs one guide and not the batch's others.
+    Panicked(String),
+}
+
+impl Job<'_> {
+    /// Fill the row, if its mask is known.
+    fn look(&mut self) {
+        self.attempt(|guide, row| guide.fill_known_mask(row).map_or(Stage::Waiting, Stage::Filled));
+    }
+
+    /// Fill the row, unless that was done or tried. What another row of the batch has made meanwhile is known now.
+    fn run(&mut self) {
+        if matches!(self.stage, Stage::Waiting) {
+            self.attempt(|guide, row| Stage::Filled(guide.fill_mask(row)));
+        }
+    }
+
+    fn attempt(&mut self, fill: impl FnOnce(&mut Guide, &mut [u32]) -> Stage) {
+        let Job { slot, row, .. } = self;
+        self.stage = catch_unwind(AssertUnwindSafe(|| fill(&mut slot.guide, row))).unwrap_or_else(|panic| {
+            self.slot.broken = true;
+            Stage::Panicked(panic_message(&*panic))
+        });
+    }
+}
+
+/// Batches of at most this many guides are looked for with the GIL held: known masks of so few take less time than
+/// another thread needs to wake up and take the GIL, so releasing it would only make the threads wait for each other.
+/// Measured with 2 to 8 threads on two cores (`benches/threads.py`): from four guides on releasing it pays.
+const FEW: usize = 3;
+/// Work that is left below this is done by the calling thread: waking another costs about as much.
+const WORTH_SHARING: Duration = Duration::from_micros(150);
+/// Jobs between two looks at the clock, and taken by a thread at once.
+const CHUNK: usize = 4;
+
+/// Fill the rows whose masks are known, if the batch is small; whether all were.
+fn look_at_few(jobs: &mut [Job<'_>]) -> bool {
+    if jobs.len() > FEW {
+        return false;
+    }
+    jobs.iter_mut().for_each(Job::look);
+    !jobs.iter().any(|job| matches!(job.stage, Stage::Waiting))
+}
+
+/// Run all jobs; on up to `threads` threads where that pays. Rows do not depend on each other, so who fills which
+/// changes nothing but the time.
+fn run_all(mut jobs: &mut [Job<'_>], threads: usize) {
+    let start = Instant::now();
+    let mut done = 0u32;
+    while !jobs.is_empty() {
+        let (now, later) = jobs.split_at_mut(CHUNK.min(jobs.len()));
+        now.iter_mut().for_each(Job::run);
+        done += now.len() as u32;
+        jobs = later;
+        let rest = start.elapsed() / done * jobs.len() as u32;
+        if threads > 1 && rest > WORTH_SHARING {
+            break;
+        }
+    }
+    if jobs.is_empty() {
+        return;
+    }
+    let helpers = (threads - 1).min(jobs.len().div_ceil(CHUNK) - 1);
+    let queue = Mutex::new(jobs.chunks_mut(CHUNK));
+    let next = || queue.lock().map_or(None, |mut chunks| chunks.next());
+    let work = || {
+        while let Some(chunk) = next() {
+            chunk.iter_mut().for_each(Job::run);
+        }
+    };
+    thread_pool::with_helpers(helpers, work);
+}
+
+/// Fill one row for each guide in one call: on several threads where that pays, and without the GIL unless the masks
+/// are few and known.
+///
+/// Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
+/// is row ``i``. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row is
+/// named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
+#[pyfunction]
+#[pyo3(signature = (guides, bits, rows=None, threads=None))]
+pub fn fill_bitmasks(
+    py: Python<'_>,
+    guides: Vec<Bound<'_, PyGuide>>,
+    bits: &Bound<'_, PyAny>,
+    rows: Option<&Bound<'_, PyAny>>,
+    threads: Option<Count>,
+) -> PyResult<bool> {
+    // Python code of the caller's may run here, so it does before memory is looked at.
+    let numbers = match rows {
+        Some(rows) => row_numbers(rows)?,
+        None => (0..guides.len() as i64).collect(),
+    };
+    let mut mask = MaskRows::<true>::new(bits)?;
+    if numbers.len() != guides.len() {
+        return Err(argument(py, format!("{} guides, but {} rows", guides.len(), numbers.len())));
+    }
+    let threads = threads.map(|n| n.0);
+    if threads == Some(0) {
+        return Err(argument(py, "threads must be at least 1"));
+    }
+    let mut slots = Vec::with_capacity(guides.len());
+    for (i, guide) in guides.iter().enumerate() {
+        let guide = guide.get();
+        mask.check_width(guide.words())?;
+        let Some(slot) = guide.try_slot() else {
+            let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
+            return Err(busy(py, &message));
+        };
+        slot.check(py)?;
+        slots.push(slot);
+    }
+    let mut jobs: Vec<Job<'_>> = slots
+        .iter_mut()
+        .zip(mask.rows_mut(&numbers)?)
+        .map(|(slot, row)| Job { slot, row, stage: Stage::Waiting })
+        .collect();
+    registry::count(&registry::MASKS, jobs.len() as u64);
+    let threads = threads.unwrap_or_else(thread_pool::num_threads);
+    if !look_at_few(&mut jobs) {
+        detached(py, || {
+            run_all(&mut jobs, threads);
+            Ok(())
+        })?;
+    }
+    let mut masked = false;
+    for job in &jobs {
+        match &job.stage {
+            Stage::Panicked(panic) => return Err(internal(py, panic)),
+            stage => masked |= matches!(stage, Stage::Filled(true)),
+        }
+    }
+    jobs.iter().try_for_each(|job| job.slot.sound(py))?;
+    Ok(masked)
+}
+
+/// Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
+///
+/// The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
+/// ended with it. Nothing is taken if there are not as many ids as guides, or a guide is in use.
+#[pyfunction]
+pub fn advance_each(py: Python<'_>, guides: Vec<Bound<'_, PyGuide>>, ids: TokenIds) -> PyResult<Vec<u8>> {
+    if ids.ids.len() != guides.len() {
+        return Err(argument(py, format!("{} guides, but {} ids", guides.len(), ids.ids.len())));
+    }
+    let mut slots = Vec::with_capacity(guides.len());
+    for (i, guide) in guides.iter().enumerate() {
+        let Some(slot) = guide.get().try_slot() else {
+            let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
+            return Err(busy(py, &message));
+        };
+        slot.check(py)?;
+        slots.push(slot);
+    }
+    let mut answers = Vec::with_capacity(slots.len());
+    for (slot, &id) in slots.iter_mut().zip(&ids.ids) {
+        let taken = slot.step(py, |guide| guide.try_advance(id))?;
+        answers.push(u8::from(taken) + u8::from(taken && slot.guide.is_terminated()));
+    }
+    Ok(answers)
+}
+
+/// Mask logits in memory that the processor can reach; `masks.apply_bitmask` calls it.
+///
+/// ``bfloat16`` says that the 16-bit integers of ``logits`` are that format's bit patterns. With ``source``, other
+/// logits of the same shape and dtype, the masked copy of these is written instead, rows without a mask included.
+#[pyfunction]
+#[pyo3(signature = (logits, bits, rows=None, bfloat16=false, source=None))]
+pub fn apply_bitmask_cpu(
+    py: Python<'_>,
+    logits: &Bound<'_, PyAny>,
+    bits: &Bound<'_, PyAny>,
+    rows: Option<&Bound<'_, PyAny>>,
+    bfloat16: bool,
+    source: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    // Python code of the caller's may run here, so it does before memory is looked at.
+    let rows = rows.map(row_numbers).transpose()?;
+    let mut logits = LogitRows::new(logits, bfloat16)?;
+    logits.check_rows_apart()?;
+    let mut source = source.map(|s| LogitRows::new(s, bfloat16)).transpose()?;
+    if let Some(source) = &source {
+        logits.check_source(source)?;
+    }
+    let mask = MaskRows::<false>::new(bits)?;
+    logits.check_apart(&mask)?;
+    let numbers: Vec<usize> = match rows {
+        Some(numbers) => {
+            if numbers.len() != mask.rows() {
+                return Err(argument(py, format!("{} rows, but bits has {}", numbers.len(), mask.rows())));
+            }
+            let in_range = |&n: &i64| usize::try_from(n).ok().filter(|&n| n < logits.rows());
+            match numbers.iter().map(in_range).collect() {
+                Some(numbers) => numbers,
+                None => return Err(argument(py, format!("rows must lie below {}", logits.rows()))),
+            }
+        }
+        None if mask.rows() == logits.rows() => (0..mask.rows()).collect(),
+        None => {
+            return Err(argument(py, format!("bits has {} rows, logits have {}", mask.rows(), logits.rows())));
+        }
+    };
+    let (words, width) = (mask.all(), mask.words());
+    let free: Vec<usize> = match &source {
+        Some(_) => {
+            let named: HashSet<usize> = numbers.iter().copied().collect();
+            (0..logits.rows()).filter(|row| !named.contains(row)).collect()
+        }
+        None => Vec::new(),
+    };
+    let whole = vec![u32::MAX; if free.is_empty() { 0 } else { logits.columns().div_ceil(32) }];
+    let mut memory = logits.memory();
+    let mut source = source.as_mut().map(LogitRows::memory);
+    detached(py, move || {
+        let masked = numbers.iter().enumerate().map(|(i, &row)| (row, &words[i * width..(i + 1) * width]));
+        for (row, words) in masked.chain(free.iter().map(|&row| (row, &whole[..]))) {
+            let Some(lanes) = memory.row_mut(row) else { continue };
+            match source.as_mut().map(|s| s.row_mut(row)) {
+                None => apply_row(lanes, words),
+                // Shapes and formats are the same: that was checked.
+                Some(from) => drop(from.map(|from| copy_row(lanes, &from, words))),
+            }
+        }
+        Ok(())
+    })
+}
+
+/// How many threads batch calls may use in this process; ``None`` goes back to the default.
+///
+/// The default is ``INTERLOCK_NUM_THREADS`` where that is a number from 1 to 1024, and otherwise what the process may
+/// use. Importing interlock warns where the variable holds anything else.
+#[pyfunction]
+#[pyo3(signature = (n))]
+pub fn set_num_threads(py: Python<'_>, n: Option<Count>) -> PyResult<()> {
+    match n.map(|n| n.0) {
+        Some(n) if n == 0 || n > thread_pool::MAX_THREADS => {
+            Err(argument(py, format!("the number of threads must be from 1 to {}", thread_pool::MAX_THREADS)))
+        }
+        n => {
+            thread_pool::set_num_threads(n);
+            Ok(())
+        }
+    }
+}
+
+/// How many threads batch calls may use in this process.
+#[pyfunction]
+pub fn get_num_threads() -> usize {
+    thread_pool::num_threads()
+}

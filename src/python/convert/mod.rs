@@ -1,0 +1,7 @@
+//! TODO.
+
+pub(crate) mod buffer;
+pub(crate) mod ids;
+pub(crate) mod limits;
+pub(crate) mod pickle_recipe;
+pub(crate) mod source;

@@ -1,0 +1,157 @@
+//! What callers hand over as a source, turned into text for the core: patterns with their flags, schemas in any of
+//! the forms that Python programs keep them in.
+
+use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyUnicodeEncodeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyMapping, PyString};
+
+use crate::error::{Error, ErrorKind};
+use crate::python::errors::{argument, of_kind};
+
+/// `re.Pattern.flags`, by the letters that `flags=` takes.
+const RE_FLAGS: [(u32, char); 5] = [(2, 'i'), (8, 'm'), (16, 's'), (64, 'x'), (256, 'a')];
+/// `re.LOCALE`: what it means depends on the machine.
+const RE_LOCALE: u32 = 4;
+
+/// The text of a pattern and all its flags, from a string or a compiled `re.Pattern`.
+pub fn pattern(source: &Bound<'_, PyAny>, flags: &str) -> PyResult<(String, String)> {
+    let py = source.py();
+    let mut letters: Vec<char> = flags.chars().collect();
+    let text = match source.cast::<PyString>() {
+        Ok(text) => text.clone().into_any(),
+        Err(_) => {
+            let compiled = py.import("re")?.getattr("Pattern")?;
+            if !source.is_instance(&compiled)? {
+                let name = source.get_type().name()?;
+                return Err(PyTypeError::new_err(format!(
+                    "pattern must be a str or a compiled re.Pattern, not {name}"
+                )));
+            }
+            let bits: u32 = source.getattr("flags")?.extract()?;
+            if bits & RE_LOCALE != 0 {
+                return Err(of_kind(py, ErrorKind::Unsupported, "re.LOCALE depends on the machine; use re.ASCII"));
+            }
+            letters.extend(RE_FLAGS.iter().filter(|(bit, _)| bits & bit != 0).map(|&(_, letter)| letter));
+            source.getattr("pattern")?
+        }
+    };
+    let Ok(text) = text.cast::<PyString>() else {
+        return Err(of_kind(py, ErrorKind::Unsupported, "a pattern over bytes is not supported; compile a str"));
+    };
+    letters.sort_unstable();
+    letters.dedup();
+    Ok((utf8(text, ErrorKind::Pattern, "the pattern")?, letters.into_iter().collect()))
+}
+
+/// The text of an option. PyO3's own `&str` raises `UnicodeEncodeError` for a lone surrogate, which is no
+/// `InterlockError`.
+#[derive(Clone, Copy)]
+pub struct OptionText<'a>(pub &'a str);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for OptionText<'a> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        object.extract::<&str>().map(OptionText).map_err(|e| {
+            match e.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
+                true => argument(object.py(), lone_surrogate(&format!("the option {:?}", *object))),
+                false => e,
+            }
+        })
+    }
+}
+
+fn lone_surrogate(what: &str) -> String {
+    format!("{what} holds a lone surrogate, which is not text")
+}
+
+/// UTF-8 text, or an error of `kind`: Python strings may hold lone surrogates.
+fn utf8(text: &Bound<'_, PyString>, kind: ErrorKind, what: &str) -> PyResult<String> {
+    match text.to_cow() {
+        Ok(text) => Ok(text.into_owned()),
+        Err(_) => Err(of_kind(text.py(), kind, lone_surrogate(what))),
+    }
+}
+
+/// The texts of a list of choices.
+pub fn choices(list: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let one = |item: PyResult<Bound<'_, PyAny>>| {
+        let item = item?;
+        match item.cast::<PyString>() {
+            Ok(text) => utf8(text, ErrorKind::Argument, "a choice"),
+            Err(_) => Err(PyTypeError::new_err(format!("choices must be str, not {}", item.get_type().name()?))),
+        }
+    };
+    if list.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("choices must be a sequence of str, not one str"));
+    }
+    list.try_iter()?.map(one).collect()
+}
+
+/// The JSON text of a schema: a `str` or `bytes` is that text; a dict, a bool or a pydantic model class is written as
+/// JSON.
+pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = source.py();
+    if let Ok(text) = source.cast::<PyString>() {
+        return utf8(text, ErrorKind::Schema, "the schema");
+    }
+    if let Ok(bytes) = source.cast::<PyBytes>() {
+        return std::str::from_utf8(bytes.as_bytes()).map(str::to_owned).map_err(|e| {
+            let error = Error::new(ErrorKind::Schema, "the schema is not UTF-8");
+            crate::python::errors::to_exception(py, &error.at(crate::Place::Byte(e.valid_up_to())))
+        });
+    }
+    if source.is_instance_of::<PyDict>() || source.is_instance_of::<PyBool>() {
+        return dump(source);
+    }
+    for name in ["model_json_schema", "json_schema"] {
+        if let Ok(method) = source.getattr(name)
+            && method.is_callable()
+        {
+            return match method.call0() {
+                Ok(made) => dump(&made),
+                // Not every model has a schema. Ctrl-C is no `Exception`.
+                Err(e) if e.is_instance_of::<PyException>(py) => {
+                    let error = of_kind(py, ErrorKind::Schema, format!("{name}() of the model failed: {e}"));
+                    error.set_cause(py, Some(e));
+                    Err(error)
+                }
+                Err(e) => Err(e),
+            };
+        }
+    }
+    let name = source.get_type().name()?;
+    Err(PyTypeError::new_err(format!("schema must be a str, bytes, dict, bool or a pydantic model class, not {name}")))
+}
+
+fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = value.py();
+    let options = PyDict::new(py);
+    // NaN is not JSON; the default would write it. Text stays as it is, which keeps offsets short.
+    options.set_item("allow_nan", false)?;
+    options.set_item("ensure_ascii", false)?;
+    match py.import("json")?.getattr("dumps")?.call((value,), Some(&options)) {
+        Ok(text) => utf8(text.cast::<PyString>()?, ErrorKind::Schema, "the schema"),
+        Err(e) if e.is_instance_of::<PyRecursionError>(py) => {
+            Err(of_kind(py, ErrorKind::Limit, "the schema is nested too deeply to be written as JSON"))
+        }
+        Err(e) => Err(of_kind(py, ErrorKind::Schema, format!("the schema cannot be written as JSON: {e}"))),
+    }
+}
+
+/// URI and JSON text of every document, in the order of the mapping.
+pub fn documents(mapping: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
+    let Some(mapping) = mapping else { return Ok(Vec::new()) };
+    let Ok(mapping) = mapping.cast::<PyMapping>() else {
+        let name = mapping.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("documents must map URIs to schemas, and {name} is no mapping")));
+    };
+    mapping
+        .items()?
+        .try_iter()?
+        .map(|item| {
+            let (uri, document): (String, Bound<'_, PyAny>) = item?.extract()?;
+            Ok((uri, schema(&document)?))
+        })
+        .collect()
+}

@@ -1,0 +1,194 @@
+//! The tree that both dialects parse to.
+//!
+//! Nodes live in one list in which children come before their parents, so every pass over the tree is a loop and no
+//! pass recurses. Groups leave no node behind: a capture has no meaning for the language of a pattern. Flags are
+//! resolved by the parsers: case-insensitive letters are sets, `.` is a set, `^` says which kind of `^` it is.
+//!
+//! A node is *pure* if it contains no assertion: then its language does not depend on what surrounds it.
+
+use std::sync::Arc;
+
+use crate::regex::char_set::CharSet;
+
+/// Names a node of one [`Ast`].
+pub(super) type NodeId = u32;
+
+/// No upper bound of a repetition.
+pub(super) const INF: u32 = u32::MAX;
+
+/// Parts and ranges that take as much as a node.
+const PARTS_PER_NODE: usize = 4;
+
+/// Which code points count as parts of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Words {
+    /// ASCII letters, digits and underscore.
+    Ascii,
+    /// The same and the two others that fold to them.
+    EcmaFolded,
+    /// Python's `\w` on text.
+    Python,
+}
+
+/// An assertion that looks at no more than one code point on either side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Assert {
+    /// The start of the text.
+    Start,
+    /// The end of the text.
+    End,
+    /// Python's `$`: the end, or before a newline that ends the text.
+    EndOrFinalNewline,
+    /// The start of a line; `ecma` adds three more line terminators to the newline.
+    LineStart { ecma: bool },
+    /// The end of a line.
+    LineEnd { ecma: bool },
+    /// A word boundary.
+    Boundary(Words),
+    /// No word boundary. `never_empty`: the empty text has none of these either (Python up to 3.13).
+    NotBoundary { words: Words, never_empty: bool },
+}
+
+/// One node.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    /// The empty string.
+    Empty,
+    /// These code points in turn.
+    Text(Box<str>),
+    /// One code point of a set.
+    Class(Arc<CharSet>),
+    /// All in turn.
+    Cat(Box<[NodeId]>),
+    /// Any one.
+    Alt(Box<[NodeId]>),
+    /// `min` to `max` copies.
+    Rep { body: NodeId, min: u32, max: u32 },
+    /// What matches first decides: a possessive repetition or an atomic group.
+    Atomic(NodeId),
+    /// Looks ahead or behind without consuming.
+    Look { body: NodeId, behind: bool, negative: bool },
+    /// Looks at the neighbouring code points.
+    Assert(Assert),
+}
+
+/// What is known of a node from its children.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Facts {
+    /// Holds no assertion.
+    pub pure: bool,
+    /// A pure node that accepts the empty string; for other nodes, one that might.
+    pub nullable: bool,
+    /// Fewest and most code points, saturating as Python does.
+    pub width: (u64, u64),
+    /// Holds a lookahead (not: an assertion that peeks at one code point).
+    pub ahead: bool,
+    /// Holds an assertion that depends on the next code point.
+    pub peeks: bool,
+    /// Holds an atomic part.
+    pub atomic: bool,
+    /// A repetition that prefers few copies.
+    pub lazy: bool,
+    /// Offset of the construct in the pattern, in code points.
+    pub offset: u32,
+}
+
+/// The tree; see the module's story.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ast {
+    nodes: Vec<Node>,
+    facts: Vec<Facts>,
+    /// Parts and ranges that a few characters of the pattern brought: see [`Ast::weigh`].
+    brought: usize,
+}
+
+impl Ast {
+    /// The node of an id.
+    pub fn get(&self, n: NodeId) -> &Node {
+        &self.nodes[n as usize]
+    }
+
+    /// The facts of an id.
+    pub fn facts(&self, n: NodeId) -> Facts {
+        self.facts[n as usize]
+    }
+
+    /// Number of nodes; ids are below it.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The memory of the tree, counted in nodes. What a pattern spells out in texts takes no more than the pattern.
+    pub fn size(&self) -> usize {
+        self.nodes.len() + self.brought / PARTS_PER_NODE
+    }
+
+    /// Counts parts of a sequence that lie in another one too, or ranges of a set: of both, a short pattern may have
+    /// very many.
+    pub fn weigh(&mut self, parts: usize) {
+        self.brought = self.brought.saturating_add(parts);
+    }
+
+    /// Adds a node whose children are in the tree already.
+    pub fn push(&mut self, node: Node, offset: usize) -> NodeId {
+        let f = |n: &NodeId| self.facts[*n as usize];
+        let leaf = Facts { pure: true, ..Facts::default() };
+        let mut facts = match &node {
+            Node::Empty => Facts { nullable: true, ..leaf },
+            Node::Text(s) => {
+                let n = s.chars().count() as u64;
+                Facts { width: (n, n), nullable: n == 0, ..leaf }
+            }
+            Node::Class(_) => Facts { width: (1, 1), ..leaf },
+            Node::Cat(v) => v.iter().fold(Facts { nullable: true, ..leaf }, |a, n| {
+                let b = f(n);
+                let width = (a.width.0.saturating_add(b.width.0), a.width.1.saturating_add(b.width.1));
+                Facts { nullable: a.nullable && b.nullable, width, ..a.with(b) }
+            }),
+            Node::Alt(v) => {
+                let width = v.iter().map(f).fold((u64::MAX, 0), |w, b| (w.0.min(b.width.0), w.1.max(b.width.1)));
+                let nullable = v.iter().any(|n| f(n).nullable);
+                v.iter().fold(Facts { nullable, width, ..leaf }, |a, n| a.with(f(n)))
+            }
+            Node::Rep { body, min, max } => {
+                let b = f(body);
+                let most = if *max == INF && b.width.1 > 0 { u64::MAX } else { b.width.1.saturating_mul(*max as u64) };
+                let width = (b.width.0.saturating_mul(*min as u64), most);
+                Facts { nullable: *min == 0 || b.nullable, width, lazy: false, ..b }
+            }
+            Node::Atomic(body) => Facts { atomic: true, ..f(body) },
+            Node::Look { body, behind, .. } => {
+                let b = f(body);
+                let peeks = b.peeks && *behind;
+                Facts { pure: false, nullable: true, width: (0, 0), ahead: !behind || b.ahead, peeks, ..b }
+            }
+            Node::Assert(a) => {
+                let peeks = !matches!(a, Assert::Start | Assert::LineStart { .. });
+                Facts { pure: false, nullable: true, peeks, ..leaf }
+            }
+        };
+        facts.offset = u32::try_from(offset).unwrap_or(u32::MAX);
+        self.nodes.push(node);
+        self.facts.push(facts);
+        self.nodes.len() as NodeId - 1
+    }
+
+    /// Says of a repetition whether it prefers few copies.
+    pub fn set_lazy(&mut self, n: NodeId, lazy: bool) {
+        if let Some(f) = self.facts.get_mut(n as usize) {
+            f.lazy = lazy;
+        }
+    }
+}
+
+impl Facts {
+    fn with(self, b: Facts) -> Facts {
+        Facts {
+            pure: self.pure && b.pure,
+            ahead: self.ahead || b.ahead,
+            peeks: self.peeks || b.peeks,
+            atomic: self.atomic || b.atomic,
+            ..self
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Expressions of the parts of a tree that hold no assertion.
+//!
+//! One loop over the nodes, children first. The second half answers: which texts of a node end in one of these code
+//! points? That splits `\w+\b` by what precedes the boundary without unrolling any count, because the last copy of a
+//! repetition is split off: `e{m,n}` ending in C is `e{m-1,n-1}` and then `e` ending in C.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::Result;
+use crate::expr::{ExprId, Exprs};
+use crate::regex::ast::{Ast, Node, NodeId};
+use crate::regex::char_set::CharSet;
+use crate::util::cancel::spend;
+
+/// Nodes, or parts of a node, that are lowered in the time of one step.
+const PARTS_PER_STEP: usize = 16;
+
+/// Expressions of pure nodes, by node; `NEVER` where a node is not pure.
+pub(crate) struct Pure {
+    exprs: Vec<ExprId>,
+    classes: FxHashMap<*const CharSet, ExprId>,
+}
+
+impl Pure {
+    /// Lowers every pure node of `ast`.
+    ///
+    /// # Errors
+    /// Those of [`Exprs::check`].
+    pub fn new(x: &mut Exprs, ast: &Ast) -> Result<Self> {
+        let mut p = Pure { exprs: Vec::with_capacity(ast.len()), classes: FxHashMap::default() };
+        p.extend(x, ast)?;
+        Ok(p)
+    }
+
+    /// Lowers the nodes that were added to `ast` since the last call.
+    pub fn extend(&mut self, x: &mut Exprs, ast: &Ast) -> Result<()> {
+        for n in self.exprs.len() as NodeId..ast.len() as NodeId {
+            if n % PARTS_PER_STEP as NodeId == 0 {
+                x.check()?;
+            }
+            let e = if ast.facts(n).pure { self.lower(x, ast, n) } else { Exprs::NEVER };
+            self.exprs.push(e);
+        }
+        x.check()
+    }
+
+    /// The expression of a pure node.
+    pub fn of(&self, n: NodeId) -> ExprId {
+        self.exprs[n as usize]
+    }
+
+    /// One code point of a set. Whoever asks keeps the set.
+    pub fn class(&mut self, x: &mut Exprs, set: &Arc<CharSet>) -> ExprId {
+        let key = Arc::as_ptr(set);
+        if let Some(&e) = self.classes.get(&key) {
+            return e;
+        }
+        let e = x.class(&set.scalars());
+        self.classes.insert(key, e);
+        e
+    }
+
+    fn lower(&mut self, x: &mut Exprs, ast: &Ast, n: NodeId) -> ExprId {
+        if let Node::Cat(parts) | Node::Alt(parts) = ast.get(n) {
+            spend(parts.len() / PARTS_PER_STEP);
+        }
+        match ast.get(n) {
+            Node::Text(s) => x.literal(s.as_bytes()),
+            Node::Class(set) => self.class(x, set),
+            Node::Cat(parts) => parts.iter().rev().fold(Exprs::EPS, |tail, &p| match ast.get(p) {
+                // A text in front of something is one chain of steps, not a concatenation.
+                Node::Text(s) if tail != Exprs::NEVER => x.literal_then(s.as_bytes(), tail),
+                _ => x.cat(self.of(p), tail),
+            }),
+            Node::Alt(parts) => {
+                let mut texts: Vec<&[u8]> = Vec::new();
+                let mut others = Vec::new();
+                for &p in parts.iter() {
+                    match ast.get(p) {
+                        Node::Text(s) => texts.push(s.as_bytes()),
+                        _ => others.push(self.of(p)),
+                    }
+                }
+                if !texts.is_empty() {
+                    others.push(x.choice(&texts));
+                }
+                x.alt(&others)
+            }
+            Node::Rep { body, min, max } => x.rep(self.of(*body), *min, *max),
+            Node::Atomic(body) => self.of(*body),
+            Node::Empty | Node::Look { .. } | Node::Assert(_) => Exprs::EPS,
+        }
+    }
+
+    /// The texts of pure node `root` whose last code point is in `set`; no empty text.
+    ///
+    /// # Errors
+    /// Those of [`Exprs::check`].
+    pub fn ending_in(&self, x: &mut Exprs, ast: &Ast, root: NodeId, set: &CharSet) -> Result<ExprId> {
+        // Nodes below the root whose answer is needed, found parents first and answered children first.
+        let mut order = vec![root];
+        let mut i = 0;
+        while let Some(&n) = order.get(i) {
+            match ast.get(n) {
+                Node::Cat(parts) => {
+                    for &p in parts.iter().rev() {
+                        order.push(p);
+                        if !ast.facts(p).nullable {
+                            break;
+                        }
+                    }
+                }
+                Node::Alt(parts) => order.extend_from_slice(parts),
+                Node::Rep { body, .. } | Node::Atomic(body) => order.push(*body),
+                _ => {}
+            }
+            i += 1;
+        }
+        order.sort_unstable();
+        order.dedup();
+        spend(order.len() / PARTS_PER_STEP);
+        let mut done: FxHashMap<NodeId, ExprId> = FxHashMap::default();
+        for n in order {
+            let of = |n: &NodeId| done.get(n).copied().unwrap_or(Exprs::NEVER);
+            let e = match ast.get(n) {
+                Node::Text(s) => match s.chars().next_back() {
+                    Some(c) if set.contains(c as u32) => self.of(n),
+                    _ => Exprs::NEVER,
+                },
+                Node::Class(c) => {
+                    let both = c.intersect(set);
+                    if both == **c { self.of(n) } else { x.class(&both.scalars()) }
+                }
+                Node::Cat(parts) => {
+                    let mut ends = Vec::new();
+                    for (i, p) in parts.iter().enumerate().rev() {
+                        let end = of(p);
+                        if end != Exprs::NEVER {
+                            spend(i / PARTS_PER_STEP);
+                            x.check()?;
+                            let e = parts[..i].iter().rev().fold(end, |tail, &p| x.cat(self.of(p), tail));
+                            ends.push(e);
+                        }
+                        if !ast.facts(*p).nullable {
+                            break;
+                        }
+                    }
+                    x.alt(&ends)
+                }
+                Node::Alt(parts) => {
+                    let ends: Vec<ExprId> = parts.iter().map(of).collect();
+                    x.alt(&ends)
+                }
+                Node::Rep { body, min, max } => {
+                    let end = of(body);
+                    let less = if *max == crate::regex::ast::INF { *max } else { max.saturating_sub(1) };
+                    let front = x.rep(self.of(*body), min.saturating_sub(1), less);
+                    x.cat(front, end)
+                }
+                Node::Atomic(body) => of(body),
+                Node::Empty | Node::Look { .. } | Node::Assert(_) => Exprs::NEVER,
+            };
+            done.insert(n, e);
+        }
+        Ok(done.get(&root).copied().unwrap_or(Exprs::NEVER))
+    }
+}

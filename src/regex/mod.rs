@@ -1,0 +1,107 @@
+//! Patterns: Python and ECMA-262 text to expressions.
+//!
+//! ```text
+//! text --python | ecma--> Ast --pure--> expression          where no assertion is involved
+//!                          |---walk---> expression          around assertions, by what lies before and after
+//! ```
+//!
+//! The language of a pattern is **every** text that it can match, whatever a backtracking engine would prefer: lazy
+//! and greedy repetition mean the same, and `a|ab` accepts both. Possessive repetitions and atomic groups are
+//! accepted where they provably forbid nothing. Look-around is exact, inside repetitions too; look-ahead costs an
+//! intersection, look-behind a finite memory of what was read. Texts are well-formed UTF-8, so a lone surrogate in a
+//! pattern matches nothing.
+//!
+//! Tables are those of Unicode 16.0 (the regex-syntax crate); CPython 3.11 has 14.0.
+//!
+//! Refused with [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) and an offset: backreferences, conditional
+//! groups, `\N{…}`, look-ahead inside look-behind, atomic parts that matter, ECMA-262's `v` flag. Syntax errors are
+//! [`ErrorKind::Pattern`](crate::ErrorKind::Pattern) with an offset in code points.
+
+mod ast;
+#[cfg(test)]
+mod bounds_tests;
+mod char_set;
+pub mod lower;
+pub mod parse;
+#[cfg(test)]
+mod tests;
+mod unicode;
+
+use crate::error::{Error, Result};
+use crate::expr::{ExprId, Exprs};
+use crate::limits::Limits;
+use crate::regex::lower::assertion_free;
+use crate::regex::lower::atomic;
+use crate::regex::lower::continuation;
+use crate::regex::parse::ecma;
+use crate::regex::parse::python;
+
+/// Whose syntax a pattern is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// Python's `re`, as of CPython 3.11, for `str` patterns.
+    Python,
+    /// ECMA-262 with the `u` flag, and with the leniencies of Annex B where that flag alone would be a syntax error.
+    Ecma,
+}
+
+/// How to read a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RegexOptions {
+    /// The syntax.
+    pub dialect: Dialect,
+    /// Flag letters that hold from the start: `imsxau` for Python, `imsu` (and `dgy`, which change nothing) for
+    /// ECMA-262.
+    pub flags: String,
+}
+
+/// The texts that a pattern matches from start to end.
+///
+/// Cost: linear in the pattern without assertions; counts are never unrolled there. Around assertions, also in the
+/// number of things that look-behind must remember.
+///
+/// # Errors
+///
+/// `Pattern` for bad syntax, `Unsupported` for what has no exact expression, `Limit` for nesting, repeat counts or
+/// work beyond `limits`, `Argument` for unknown flags.
+pub fn lower_full(x: &mut Exprs, pattern: &str, options: &RegexOptions, limits: &Limits) -> Result<ExprId> {
+    lower(x, pattern, options, false, limits)
+}
+
+/// The texts that contain a match of an ECMA-262 pattern, as JSON Schema's `pattern` asks.
+///
+/// # Errors
+///
+/// As [`lower_full`].
+pub fn lower_search(x: &mut Exprs, pattern: &str, limits: &Limits) -> Result<ExprId> {
+    let options = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
+    lower(x, pattern, &options, true, limits)
+}
+
+/// Exactly these texts.
+pub fn lower_choices(x: &mut Exprs, choices: &[String]) -> ExprId {
+    x.choice(choices)
+}
+
+fn lower(x: &mut Exprs, pattern: &str, options: &RegexOptions, search: bool, limits: &Limits) -> Result<ExprId> {
+    if pattern.len() > limits.max_source_bytes {
+        return Err(Error::limit("bytes of a pattern", limits.max_source_bytes as u64, pattern.len() as u64)
+            .of("max_source_bytes"));
+    }
+    let (tree, root) = match options.dialect {
+        Dialect::Python => python::parse(pattern, python::parse_flags(&options.flags)?, limits)?,
+        Dialect::Ecma => ecma::parse(pattern, ecma::parse_flags(&options.flags)?, limits)?,
+    };
+    let pure = assertion_free::Pure::new(x, &tree)?;
+    if tree.facts(root).atomic {
+        atomic::check(x, &tree, &pure, root, search, limits)?;
+    }
+    let e = if tree.facts(root).pure {
+        let e = pure.of(root);
+        if search { x.found_in_text(e) } else { e }
+    } else {
+        continuation::lower(x, tree, pure, root, search, limits)?
+    };
+    x.check()?;
+    Ok(e)
+}

@@ -1,0 +1,330 @@
+//! The parser for Python's `re` dialect, as CPython 3.11 reads `str` patterns.
+//!
+//! It follows `re/_parser.py` construct by construct: what is a literal brace, which escapes are errors, where global
+//! flags may stand, where comments end. Accepted although CPython refuses it: `\p{…}`. Refused although CPython accepts
+//! them: backreferences and conditionals (not regular), look-ahead inside look-behind (what was read would have to
+//! remember what is still to come), possessive and atomic parts that matter, `\N{…}` (no name table).
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
+use crate::regex::ast::{Assert, Ast, INF, Node, NodeId, Words};
+use crate::regex::parse::builder::{Builder, Greed, Last};
+use crate::regex::parse::reader::{Reader, count_limit, unsupported};
+use crate::regex::unicode;
+use crate::regex::unicode::{Fold, Properties};
+use crate::util::hash::SeededSet;
+
+/// The flags in force at one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags {
+    ignore_case: bool,
+    multiline: bool,
+    dot_all: bool,
+    verbose: bool,
+    pub(crate) ascii: bool,
+    /// `u` was said, not only left to hold: then `a` may not be said for the whole pattern.
+    unicode: bool,
+}
+
+impl Flags {
+    fn set(&mut self, letter: char, on: bool) {
+        match letter {
+            'i' => self.ignore_case = on,
+            'm' => self.multiline = on,
+            's' => self.dot_all = on,
+            'x' => self.verbose = on,
+            'a' => self.ascii = on,
+            'u' => (self.ascii, self.unicode) = (!on, on),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn fold(self) -> Fold {
+        match (self.ignore_case, self.ascii) {
+            (false, _) => Fold::None,
+            (true, true) => Fold::Ascii,
+            (true, false) => Fold::Python,
+        }
+    }
+
+    pub(crate) fn words(self) -> Words {
+        if self.ascii { Words::Ascii } else { Words::Python }
+    }
+}
+
+/// What a group is, for its end.
+#[derive(Clone, Copy)]
+pub(crate) enum Group {
+    Plain,
+    /// A capture, which a backreference may name.
+    Capture,
+    Atomic,
+    Look {
+        behind: bool,
+        negative: bool,
+    },
+}
+
+pub(crate) struct Parser {
+    pub(crate) r: Reader,
+    pub(crate) b: Builder<(Group, Flags)>,
+    pub(crate) flags: Flags,
+    pub(crate) groups: u32,
+    names: SeededSet<String>,
+    pub(crate) properties: Properties,
+}
+
+/// Reads `flags` as a caller passes them.
+pub(crate) fn parse_flags(letters: &str) -> Result<Flags> {
+    let mut f = Flags::default();
+    for c in letters.chars() {
+        if !"imsxau".contains(c) {
+            return Err(Error::new(ErrorKind::Argument, format!("unknown pattern flag {c:?}; known are i m s x a u")));
+        }
+        f.set(c, true);
+    }
+    if letters.contains('a') && letters.contains('u') {
+        return Err(Error::new(ErrorKind::Argument, "pattern flags a and u exclude each other"));
+    }
+    Ok(f)
+}
+
+/// Parses a pattern.
+pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast, NodeId)> {
+    let b = Builder::new(limits, (Group::Plain, flags));
+    let (names, properties) = (SeededSet::default(), Properties::default());
+    let mut p = Parser { r: Reader::new(pattern), b, flags, groups: 0, names, properties };
+    while let Some(c) = p.r.peek() {
+        p.item(c)?;
+        p.b.go_on(p.r.pos)?;
+    }
+    if p.b.depth() > 0 {
+        return Err(p.r.error("missing ), unterminated subpattern", p.b.opened_at()));
+    }
+    let Some((root, ..)) = p.b.close() else {
+        return Err(Error::new(ErrorKind::Internal, "the pattern has no outermost group"));
+    };
+    Ok((p.b.ast, root))
+}
+
+impl Parser {
+    fn item(&mut self, c: char) -> Result<()> {
+        let at = self.r.pos;
+        self.r.pos += 1;
+        if self.flags.verbose {
+            if matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c') {
+                return Ok(());
+            }
+            if c == '#' {
+                return self.r.skip_past('\n').map(drop);
+            }
+        }
+        match c {
+            '|' => self.b.bar(),
+            '(' => self.open(at)?,
+            ')' => self.close(at)?,
+            '[' => {
+                let set = self.class(at)?;
+                self.b.set(set, at);
+            }
+            '.' => {
+                let set = if self.flags.dot_all { unicode::any() } else { unicode::python_dot() };
+                self.b.set(set, at);
+            }
+            '^' => {
+                let a = if self.flags.multiline { Assert::LineStart { ecma: false } } else { Assert::Start };
+                self.b.node(Node::Assert(a), at, Last::Bare);
+            }
+            '$' => {
+                let a = if self.flags.multiline { Assert::LineEnd { ecma: false } } else { Assert::EndOrFinalNewline };
+                self.b.node(Node::Assert(a), at, Last::Bare);
+            }
+            '*' => self.quantify(0, INF, at)?,
+            '+' => self.quantify(1, INF, at)?,
+            '?' => self.quantify(0, 1, at)?,
+            '{' => self.counted(at)?,
+            '\\' => self.escape(at)?,
+            _ => self.b.literal(c as u32, self.flags.fold(), at),
+        }
+        Ok(())
+    }
+
+    fn counted(&mut self, at: usize) -> Result<()> {
+        let start = self.r.pos;
+        if self.r.peek() == Some('}') {
+            self.b.literal('{' as u32, self.flags.fold(), at);
+            return Ok(());
+        }
+        let lo = self.r.number();
+        let hi = if self.r.eat(',') { self.r.number() } else { lo };
+        if !self.r.eat('}') {
+            self.r.pos = start;
+            self.b.literal('{' as u32, self.flags.fold(), at);
+            return Ok(());
+        }
+        let min = lo.map_or(Some(0), |v| v).ok_or_else(|| count_limit(at))?;
+        let max = hi.map_or(Some(INF), |v| v).ok_or_else(|| count_limit(at))?;
+        if max < min {
+            return Err(self.r.error("min repeat greater than max repeat", at));
+        }
+        self.quantify(min, max, at)
+    }
+
+    fn quantify(&mut self, min: u32, max: u32, at: usize) -> Result<()> {
+        match self.b.last() {
+            Last::None | Last::Bare => return Err(self.r.error("nothing to repeat", at)),
+            Last::Quantified => return Err(self.r.error("multiple repeat", at)),
+            Last::Item => {}
+        }
+        // A lazy repetition accepts the same texts in another order of preference.
+        let greed = match self.r.peek() {
+            Some('?') => Greed::Lazy,
+            Some('+') => Greed::Possessive,
+            _ => Greed::Greedy,
+        };
+        self.r.pos += usize::from(greed != Greed::Greedy);
+        self.b.repeat(min, max, greed, at);
+        Ok(())
+    }
+
+    fn open(&mut self, at: usize) -> Result<()> {
+        let outer = self.flags;
+        if !self.r.eat('?') {
+            self.groups += 1;
+            return self.b.open(at, (Group::Capture, outer));
+        }
+        let Some(c) = self.r.next() else { return Err(self.r.error("unexpected end of pattern", self.r.pos)) };
+        let group = match c {
+            'P' => return self.open_named(at),
+            ':' => Group::Plain,
+            '>' => Group::Atomic,
+            '=' | '!' => Group::Look { behind: false, negative: c == '!' },
+            '<' => match self.r.next() {
+                Some(c @ ('=' | '!')) => Group::Look { behind: true, negative: c == '!' },
+                Some(c) => return Err(self.r.error(format!("unknown extension ?<{c}"), at + 1)),
+                None => return Err(self.r.error("unexpected end of pattern", self.r.pos)),
+            },
+            '#' => {
+                return match self.r.skip_past(')')? {
+                    true => Ok(()),
+                    false => Err(self.r.error("missing ), unterminated comment", at)),
+                };
+            }
+            '(' => return Err(unsupported("a conditional group", at)),
+            '-' | 'a' | 'i' | 'L' | 'm' | 's' | 'u' | 'x' => {
+                let Some(flags) = self.inline_flags(c, at)? else { return Ok(()) };
+                self.b.open(at, (Group::Plain, outer))?;
+                self.flags = flags;
+                return Ok(());
+            }
+            _ => return Err(self.r.error(format!("unknown extension ?{c}"), at + 1)),
+        };
+        self.b.open(at, (group, outer))
+    }
+
+    fn open_named(&mut self, at: usize) -> Result<()> {
+        if self.r.eat('<') {
+            let name = self.name('>')?;
+            if self.names.contains(&name) {
+                return Err(self.r.error(format!("redefinition of group name {name:?}"), at));
+            }
+            self.names.insert(name);
+            self.groups += 1;
+            return self.b.open(at, (Group::Capture, self.flags));
+        }
+        if self.r.eat('=') {
+            let name = self.name(')')?;
+            if !self.names.contains(&name) {
+                return Err(self.r.error(format!("unknown group name {name:?}"), at));
+            }
+            return Err(unsupported("a backreference", at));
+        }
+        Err(self.r.error("unknown extension ?P", at + 1))
+    }
+
+    fn name(&mut self, end: char) -> Result<String> {
+        let at = self.r.pos;
+        let Some(name) = self.r.until(end) else {
+            return Err(self.r.error(format!("missing {end}, unterminated name"), at));
+        };
+        let mut chars = name.chars();
+        let good = chars.next().is_some_and(|c| c == '_' || unicode::xid_start().contains(c as u32))
+            && chars.all(|c| unicode::xid_continue().contains(c as u32));
+        if good { Ok(name) } else { Err(self.r.error(format!("bad group name {name:?}"), at)) }
+    }
+
+    /// Reads flags up to `:` (the answer is what holds inside) or `)` (they hold from here on).
+    fn inline_flags(&mut self, first: char, at: usize) -> Result<Option<Flags>> {
+        let mut flags = self.flags;
+        let mut c = first;
+        let mut on = true;
+        let (mut added, mut removed) = (String::new(), String::new());
+        loop {
+            match c {
+                '-' if on => on = false,
+                ')' if on => {
+                    if self.b.depth() > 0 || !self.b.untouched() {
+                        return Err(self.r.error("global flags not at the start of the expression", at));
+                    }
+                    let before = self.flags;
+                    if (before.unicode && added.contains('a')) || (before.ascii && added.contains('u')) {
+                        return Err(self.r.error("ASCII and UNICODE flags are incompatible", at));
+                    }
+                    self.flags = flags;
+                    return Ok(None);
+                }
+                ':' => {
+                    if !on && removed.is_empty() {
+                        return Err(self.r.error("missing flag", self.r.pos - 1));
+                    }
+                    if added.chars().any(|c| removed.contains(c)) {
+                        return Err(self.r.error("bad inline flags: flag turned on and off", at));
+                    }
+                    return Ok(Some(flags));
+                }
+                'L' => {
+                    return Err(self.r.error("bad inline flags: cannot use 'L' flag with a str pattern", at));
+                }
+                'a' | 'u' if !on => {
+                    return Err(self.r.error("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", at));
+                }
+                'a' | 'i' | 'm' | 's' | 'u' | 'x' => {
+                    // A letter may stand there any number of times.
+                    let list = if on { &mut added } else { &mut removed };
+                    if !list.contains(c) {
+                        list.push(c);
+                    }
+                    flags.set(c, on);
+                    if added.contains('a') && added.contains('u') {
+                        return Err(self.r.error("bad inline flags: flags 'a', 'u' and 'L' are incompatible", at));
+                    }
+                }
+                _ => return Err(self.r.error("unknown flag", self.r.pos - 1)),
+            }
+            c = match self.r.next() {
+                Some(c) => c,
+                None => return Err(self.r.error("missing -, : or )", self.r.pos)),
+            };
+        }
+    }
+
+    fn close(&mut self, at: usize) -> Result<()> {
+        if self.b.depth() == 0 {
+            return Err(self.r.error("unbalanced parenthesis", at));
+        }
+        let Some((n, offset, (group, outer))) = self.b.close() else { return Ok(()) };
+        self.flags = outer;
+        match group {
+            Group::Plain | Group::Capture => self.b.add(n, Last::Item),
+            Group::Atomic => self.b.node(Node::Atomic(n), offset, Last::Item),
+            Group::Look { behind, negative } => {
+                let (lo, hi) = self.b.ast.facts(n).width;
+                if behind && lo != hi {
+                    return Err(self.r.error("look-behind requires fixed-width pattern", offset));
+                }
+                self.b.node(Node::Look { body: n, behind, negative }, offset, Last::Item);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! Where schemas were written.
+//!
+//! A schema is reached from another by a keyword and a step, or by a reference. Nearly no place is ever asked for, so it
+//! is written out as a JSON Pointer only then.
+
+use crate::schema::model::SchemaId;
+use crate::schema::name_table::{Name, Names};
+use crate::schema::uri::push_step;
+
+/// How a keyword goes on to one of its schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It has one.
+    None,
+    /// By a key.
+    Key(Name),
+    /// By its place in a list.
+    Item(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Below {
+        parent: SchemaId,
+        keyword: &'static str,
+        step: Step,
+    },
+    /// By a reference: an index of the texts.
+    Reached(u32),
+}
+
+/// A place for each of some schemas; see the module's story.
+#[derive(Clone, Debug, Default)]
+pub struct Pointers {
+    /// By id, with the length of the pointer, but for escapes.
+    places: Vec<(Place, u32)>,
+    texts: Vec<String>,
+    bytes: usize,
+}
+
+impl Pointers {
+    /// The pointer of a schema; empty if it has none.
+    pub fn get(&self, id: SchemaId, names: &Names) -> String {
+        let mut steps = Vec::new();
+        let mut out = String::new();
+        let mut at = id;
+        // Parents come before their children.
+        while let Some((place, _)) = self.places.get(at.0 as usize) {
+            match *place {
+                Place::Below { parent, keyword, step } => {
+                    steps.push((keyword, step));
+                    at = parent;
+                }
+                Place::Reached(text) => {
+                    out.push_str(self.texts.get(text as usize).map_or("", String::as_str));
+                    break;
+                }
+            }
+        }
+        for (keyword, step) in steps.into_iter().rev() {
+            push_step(&mut out, keyword);
+            match step {
+                Step::None => {}
+                Step::Key(name) => push_step(&mut out, names.get(name).map_or("", |n| n)),
+                Step::Item(i) => push_step(&mut out, &i.to_string()),
+            }
+        }
+        out
+    }
+
+    /// Length of all of them, but for escapes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Adds the place of the next schema, below an earlier one.
+    pub fn push(&mut self, parent: SchemaId, keyword: &'static str, step: Step, names: &Names) {
+        let below = match step {
+            Step::None => 0,
+            Step::Key(name) => names.get(name).map_or(0, |n| n.len()) + 1,
+            // No list is that long.
+            Step::Item(_) => 8,
+        };
+        let above = self.places.get(parent.0 as usize).map_or(0, |p| p.1 as usize);
+        self.add(Place::Below { parent, keyword, step }, above + 1 + keyword.len() + below);
+    }
+
+    /// Adds the place of the next schema, which a reference leads to.
+    pub fn push_text(&mut self, text: String) {
+        let (index, bytes) = (self.texts.len() as u32, text.len());
+        self.texts.push(text);
+        self.add(Place::Reached(index), bytes);
+    }
+
+    fn add(&mut self, place: Place, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.places.push((place, u32::try_from(bytes).unwrap_or(u32::MAX)));
+    }
+}

@@ -1,0 +1,442 @@
+//! Distribution: a conjunction of literals to the union of its shapes, for one of the two structured types.
+//!
+//! The search works like a satisfiability solver. A state holds facts (what a shape will say), literals still to be
+//! taken apart, and *choices* (disjunctions). Everything certain is done first; then alternatives that contradict the
+//! facts are dropped, a choice with one alternative left is no choice, a choice with an alternative that already
+//! holds is gone, and only then the smallest choice is split. So the contradictory combinations that make up most of
+//! a naive distribution are never made, and what is left comes out in declared order.
+//!
+//! # Evaluated members
+//! Where `unevaluatedProperties` or `unevaluatedItems` needs to know which members other keywords have looked at, the
+//! literals carry a *scope*: the number of that keyword in the facts. What they describe counts as evaluated there.
+//! More evaluated members never make such a keyword fail, so `anyOf` is split into *sets of branches that hold*
+//! without saying that the others fail; the union over all sets is exact.
+
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+use crate::error::{Error, Result};
+use crate::schema::lower::context::{Context, Lit};
+use crate::schema::lower::node::{FALSE, NodeId, TRUE};
+use crate::schema::model::Types;
+
+/// Number of a scope, from 1; 0 for none.
+pub(super) type Scope = u32;
+
+/// One conjunct of an alternative.
+#[derive(Clone, Debug)]
+pub(super) enum Item<A> {
+    Lit(Lit, Scope),
+    Atom(A),
+}
+
+/// A conjunction that a choice offers.
+pub(super) type Alternative<A> = Vec<Item<A>>;
+
+/// A disjunction. In a scope, an alternative that already holds does not make the others needless: they may evaluate
+/// more members.
+#[derive(Clone, Debug)]
+pub(super) struct Choice<A> {
+    pub alternatives: Rc<Vec<Alternative<A>>>,
+    pub scoped: bool,
+    /// The alternatives that are not known to contradict the facts; all where there is none. What does once, does
+    /// under all further facts.
+    open: Option<Rc<Vec<u32>>>,
+    /// So many of the literals that were seen have been compared with those.
+    looked: usize,
+}
+
+impl<A> Choice<A> {
+    /// A choice in a scope, or in none (0).
+    pub fn new(alternatives: Vec<Alternative<A>>, scope: Scope) -> Self {
+        Choice { alternatives: Rc::new(alternatives), scoped: scope != 0, open: None, looked: 0 }
+    }
+}
+
+/// What is known about an alternative under some facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Dead,
+    Open,
+    Holds,
+}
+
+/// Takes what a node says about the type apart.
+pub(super) struct Taken<A> {
+    pub items: Vec<Item<A>>,
+    pub choices: Vec<Choice<A>>,
+    /// The scope for what applies in place.
+    pub scope: Scope,
+}
+
+/// One of the two structured types.
+pub(super) trait Kind: Sized {
+    /// The type.
+    const TYPE: Types;
+    /// What a shape will say.
+    type Facts: Clone + Default;
+    /// An assertion that is not a schema.
+    type Atom: Clone;
+
+    /// Adds what the node says by itself; `false` if it contradicts the facts.
+    fn take(
+        cx: &mut Context<'_, '_>,
+        node: NodeId,
+        facts: &mut Self::Facts,
+        out: &mut Taken<Self::Atom>,
+    ) -> Result<bool>;
+    /// One alternative for each way to violate what the node says by itself.
+    fn violations(cx: &mut Context<'_, '_>, node: NodeId) -> Result<Vec<Alternative<Self::Atom>>>;
+    /// Adds an assertion; `false` if it contradicts the facts.
+    fn assert(cx: &mut Context<'_, '_>, atom: Self::Atom, facts: &mut Self::Facts) -> Result<bool>;
+    /// What the facts say of an assertion.
+    fn status(cx: &mut Context<'_, '_>, atom: &Self::Atom, facts: &Self::Facts) -> Result<Status>;
+    /// The negation of an alternative, where assertions say it; empty where they do not.
+    fn negate(alternative: &[Item<Self::Atom>]) -> Vec<Self::Atom>;
+    /// Whether the facts are seen to contradict each other. Called before a state is split.
+    fn is_dead(cx: &mut Context<'_, '_>, facts: &Self::Facts) -> Result<bool>;
+}
+
+struct State<K: Kind> {
+    facts: K::Facts,
+    seen: Vec<(Lit, Scope)>,
+    choices: Vec<Choice<K::Atom>>,
+    todo: Vec<Item<K::Atom>>,
+}
+
+impl<K: Kind> Clone for State<K> {
+    fn clone(&self) -> Self {
+        State {
+            facts: self.facts.clone(),
+            seen: self.seen.clone(),
+            choices: self.choices.clone(),
+            todo: self.todo.clone(),
+        }
+    }
+}
+
+/// The facts of each combination; most rules have one.
+pub(super) type Combinations<K> = SmallVec<[<K as Kind>::Facts; 1]>;
+
+/// All consistent combinations, as facts in declared order.
+pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Result<Combinations<K>> {
+    if let [lit] = lits
+        && let Some(facts) = plain::<K>(cx, *lit)?
+    {
+        return Ok(SmallVec::from_iter([facts]));
+    }
+    let todo = lits.iter().rev().map(|&l| Item::Lit(l, 0)).collect();
+    let mut stack: Vec<State<K>> =
+        vec![State { facts: K::Facts::default(), seen: Vec::new(), choices: Vec::new(), todo }];
+    let mut out = SmallVec::new();
+    while let Some(mut state) = stack.pop() {
+        cx.work(1)?;
+        if !settle(cx, &mut state)? {
+            continue;
+        }
+        let Some(choice) = pick(cx, &mut state)? else { continue };
+        match choice {
+            Picked::None => out.push(state.facts),
+            Picked::Split(alternatives) => split(state, alternatives, &mut stack),
+        }
+        let n = out.len() + stack.len();
+        if n > cx.limits.max_alternatives {
+            return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n as u64)
+                .of("max_alternatives"));
+        }
+    }
+    Ok(out)
+}
+
+/// The facts of a schema that applies no other in place, as most do: there is nothing to search.
+fn plain<K: Kind>(cx: &mut Context<'_, '_>, lit: Lit) -> Result<Option<K::Facts>> {
+    let node = cx.nodes.canon(lit.node);
+    let n = cx.nodes.get(node);
+    if lit.negated || n.applies() || !n.values.is_empty() || !n.mask.contains(K::TYPE) {
+        return Ok(None);
+    }
+    let mut facts = K::Facts::default();
+    let mut taken = Taken { items: Vec::new(), choices: Vec::new(), scope: 0 };
+    let alive = K::take(cx, node, &mut facts, &mut taken)?;
+    if !alive || !taken.items.is_empty() || !taken.choices.is_empty() {
+        return Ok(None);
+    }
+    // What the search would have counted.
+    cx.work(2)?;
+    Ok(Some(facts))
+}
+
+/// One state for each alternative. While other choices are open, an alternative may assume that the earlier ones fail:
+/// what they have in common is then decided once and not again under every alternative of every other choice, which
+/// makes the negation of `n` schemas with a discriminator linear in `n`. The last choice needs no such help.
+fn split<K: Kind>(state: State<K>, alternatives: Vec<Alternative<K::Atom>>, stack: &mut Vec<State<K>>) {
+    let others = !state.choices.is_empty();
+    let mut failed: Vec<Item<K::Atom>> = Vec::new();
+    let first = stack.len();
+    for a in alternatives {
+        let mut s = state.clone();
+        s.todo.extend(failed.iter().rev().cloned());
+        if others {
+            failed.extend(K::negate(&a).into_iter().map(Item::Atom));
+        }
+        s.todo.extend(a.into_iter().rev());
+        stack.push(s);
+    }
+    stack[first..].reverse();
+}
+
+enum Picked<A> {
+    None,
+    Split(Vec<Alternative<A>>),
+}
+
+/// Takes all literals apart that are certain; `false` if they contradict each other.
+fn settle<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<bool> {
+    while let Some(item) = state.todo.pop() {
+        cx.work(1)?;
+        let (lit, scope) = match item {
+            Item::Atom(a) => {
+                if !K::assert(cx, a, &mut state.facts)? {
+                    return Ok(false);
+                }
+                continue;
+            }
+            Item::Lit(l, s) => (Lit { node: cx.nodes.canon(l.node), ..l }, s),
+        };
+        match lit_status::<K>(cx, lit, scope, &state.seen) {
+            Status::Dead => return Ok(false),
+            Status::Holds => continue,
+            Status::Open => state.seen.push((lit, scope)),
+        }
+        let mut taken = Taken { items: Vec::new(), choices: Vec::new(), scope };
+        if lit.negated {
+            let alternatives = negation::<K>(cx, lit.node)?;
+            taken.choices.push(Choice::new(alternatives, 0));
+        } else {
+            if !K::take(cx, lit.node, &mut state.facts, &mut taken)? {
+                return Ok(false);
+            }
+            applicators::<K>(cx, lit.node, &mut taken)?;
+        }
+        state.todo.extend(taken.items.into_iter().rev());
+        for c in taken.choices {
+            match c.alternatives.as_slice() {
+                [] => return Ok(false),
+                [one] => state.todo.extend(one.iter().rev().cloned()),
+                _ => state.choices.push(c),
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Drops what is decided and picks the smallest choice; `None` if the state is contradictory.
+fn pick<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<Option<Picked<K::Atom>>> {
+    if state.choices.is_empty() {
+        return Ok(Some(Picked::None));
+    }
+    if K::is_dead(cx, &state.facts)? {
+        return Ok(None);
+    }
+    let mut best: Option<(usize, Rc<Vec<u32>>)> = None;
+    let mut i = 0;
+    'choices: while i < state.choices.len() {
+        let choice = state.choices[i].clone();
+        let mut live = Vec::new();
+        let of = choice.open.as_ref().map_or(choice.alternatives.len(), |o| o.len());
+        for k in 0..of {
+            let k = choice.open.as_ref().map_or(k as u32, |o| o[k]);
+            match status_of::<K>(cx, &choice.alternatives[k as usize], state, choice.looked)? {
+                Status::Dead => {}
+                Status::Open => live.push(k),
+                Status::Holds if choice.scoped => live.push(k),
+                Status::Holds => {
+                    state.choices.remove(i);
+                    continue 'choices;
+                }
+            }
+        }
+        if live.is_empty() {
+            return Ok(None);
+        }
+        let live = match choice.open {
+            Some(open) if open.len() == live.len() => open,
+            _ => Rc::new(live),
+        };
+        (state.choices[i].open, state.choices[i].looked) = (Some(live.clone()), state.seen.len());
+        let certain = live.len() == 1;
+        if best.as_ref().is_none_or(|b| live.len() < b.1.len()) {
+            best = Some((i, live));
+        }
+        // A choice with one alternative left is a fact, and the other choices are looked at with it.
+        if certain {
+            break;
+        }
+        i += 1;
+    }
+    let Some((i, live)) = best else { return Ok(Some(Picked::None)) };
+    let choice = state.choices.remove(i);
+    Ok(Some(Picked::Split(live.iter().map(|&k| choice.alternatives[k as usize].clone()).collect())))
+}
+
+/// What is known about an alternative that was open under the first `looked` of the literals.
+fn status_of<K: Kind>(
+    cx: &mut Context<'_, '_>,
+    a: &Alternative<K::Atom>,
+    state: &State<K>,
+    looked: usize,
+) -> Result<Status> {
+    cx.work(1)?;
+    // Where there is one literal, only further ones can decide it.
+    let seen = if a.len() == 1 { state.seen.get(looked..).unwrap_or_default() } else { &state.seen };
+    let mut out = Status::Holds;
+    for item in a {
+        let s = match item {
+            Item::Lit(l, scope) => lit_status::<K>(cx, Lit { node: cx.nodes.canon(l.node), ..*l }, *scope, seen),
+            Item::Atom(a) => K::status(cx, a, &state.facts)?,
+        };
+        match s {
+            Status::Dead => return Ok(Status::Dead),
+            Status::Open => out = Status::Open,
+            Status::Holds => {}
+        }
+    }
+    Ok(out)
+}
+
+fn lit_status<K: Kind>(cx: &mut Context<'_, '_>, lit: Lit, scope: Scope, seen: &[(Lit, Scope)]) -> Status {
+    let n = cx.nodes.get(lit.node);
+    let (mask, pure) = (n.mask.contains(K::TYPE), n.is_pure_type());
+    match (lit.negated, mask, pure) {
+        (false, false, _) | (true, true, true) => return Status::Dead,
+        // What a pure type evaluates is nothing, so it needs no scope.
+        (true, false, _) | (false, true, true) => return Status::Holds,
+        _ => {}
+    }
+    for &(other, s) in seen {
+        if other.node == lit.node {
+            if other.negated != lit.negated {
+                return Status::Dead;
+            }
+            if scope == 0 || s == scope {
+                return Status::Holds;
+            }
+        }
+        if !other.negated && cx.is_disjoint(other.node, lit.node) {
+            return if lit.negated { Status::Holds } else { Status::Dead };
+        }
+    }
+    Status::Open
+}
+
+/// What applies in place and holds.
+fn applicators<K: Kind>(cx: &mut Context<'_, '_>, node: NodeId, out: &mut Taken<K::Atom>) -> Result<()> {
+    let n = cx.nodes.get(node);
+    let s = out.scope;
+    let (all, any, one, not, cond, values) =
+        (n.all.clone(), n.any.clone(), n.one.clone(), n.not, n.cond, n.values.len());
+    for i in 0..values {
+        let composites = &cx.nodes.get(node).values[i].composites;
+        // Values leave no annotations, so they are outside of any scope.
+        out.choices.push(Choice::new(each(composites), 0));
+    }
+    out.items.extend(all.iter().map(|&c| Item::Lit(Lit::yes(c), s)));
+    if let Some(c) = not {
+        out.items.push(Item::Lit(Lit::no(c), 0));
+    }
+    if let Some(v) = any {
+        let choice = if s == 0 { each(&v) } else { subsets::<K>(cx, &v, s)? };
+        out.choices.push(Choice::new(choice, s));
+    }
+    if let Some(v) = one {
+        let choice = exactly_one::<K>(cx, &v, s)?;
+        out.choices.push(Choice::new(choice, s));
+    }
+    if let Some((i, t, e)) = cond {
+        let yes = |c: NodeId| Item::Lit(Lit::yes(c), s);
+        if s == 0 && t == TRUE {
+            out.choices.push(Choice::new(vec![vec![yes(i)], vec![yes(e)]], 0));
+        } else {
+            // Where there is no `else`, what `if` refuses needs no mention in a scope: it evaluates nothing.
+            let otherwise = if t == TRUE && e == TRUE { vec![] } else { vec![Item::Lit(Lit::no(i), 0), yes(e)] };
+            out.choices.push(Choice::new(vec![vec![yes(i), yes(t)], otherwise], s));
+        }
+    }
+    Ok(())
+}
+
+fn each<A>(v: &[NodeId]) -> Vec<Alternative<A>> {
+    v.iter().map(|&c| vec![Item::Lit(Lit::yes(c), 0)]).collect()
+}
+
+/// Every set of branches that may hold together.
+fn subsets<K: Kind>(cx: &mut Context<'_, '_>, v: &[NodeId], scope: Scope) -> Result<Vec<Alternative<K::Atom>>> {
+    let v: Vec<NodeId> = v.iter().copied().filter(|&c| cx.nodes.get(c).mask.contains(K::TYPE)).collect();
+    let mut sets: Vec<Vec<NodeId>> = vec![Vec::new()];
+    for &c in &v {
+        for i in 0..sets.len() {
+            let joins = !sets[i].iter().any(|&d| cx.is_disjoint(c, d));
+            if joins {
+                let mut set = sets[i].clone();
+                set.push(c);
+                sets.push(set);
+            }
+        }
+        if sets.len() > cx.limits.max_alternatives {
+            return Err(Error::limit("sets of branches", cx.limits.max_alternatives as u64, sets.len() as u64)
+                .of("max_alternatives"));
+        }
+        cx.work(sets.len())?;
+    }
+    let item = |c: NodeId| Item::Lit(Lit::yes(c), scope);
+    Ok(sets.into_iter().skip(1).map(|s| s.into_iter().map(item).collect()).collect())
+}
+
+fn exactly_one<K: Kind>(cx: &mut Context<'_, '_>, v: &[NodeId], scope: Scope) -> Result<Vec<Alternative<K::Atom>>> {
+    // Branches without a value of this type neither hold nor need to be refused.
+    let v: Vec<NodeId> = v.iter().copied().filter(|&c| cx.nodes.get(c).mask.contains(K::TYPE)).collect();
+    let overlaps = cx.overlaps(&v)?;
+    let mut out = Vec::with_capacity(v.len());
+    for (i, &c) in v.iter().enumerate() {
+        cx.work(1 + overlaps[i].len())?;
+        let mut a = vec![Item::Lit(Lit::yes(c), scope)];
+        a.extend(overlaps[i].iter().map(|&j| Item::Lit(Lit::no(v[j]), 0)));
+        out.push(a);
+    }
+    Ok(out)
+}
+
+/// The ways in which a value of the type violates a node.
+fn negation<K: Kind>(cx: &mut Context<'_, '_>, node: NodeId) -> Result<Vec<Alternative<K::Atom>>> {
+    let n = cx.nodes.get(node);
+    if node == FALSE || !n.types.contains(K::TYPE) {
+        return Ok(vec![Vec::new()]);
+    }
+    let (all, any, one, not, cond, values) =
+        (n.all.clone(), n.any.clone(), n.one.clone(), n.not, n.cond, n.values.clone());
+    let no = |c: NodeId| Item::Lit(Lit::no(c), 0);
+    let yes = |c: NodeId| Item::Lit(Lit::yes(c), 0);
+    let mut out = K::violations(cx, node)?;
+    for v in &values {
+        out.push(v.composites.iter().map(|&c| no(c)).collect());
+    }
+    out.extend(all.iter().map(|&c| vec![no(c)]));
+    if let Some(c) = not {
+        out.push(vec![yes(c)]);
+    }
+    if let Some(v) = any {
+        out.push(v.iter().map(|&c| no(c)).collect());
+    }
+    if let Some(v) = one {
+        let v: Vec<NodeId> = v.iter().copied().filter(|&c| cx.nodes.get(c).mask.contains(K::TYPE)).collect();
+        out.push(v.iter().map(|&c| no(c)).collect());
+        // Or two of them hold.
+        for (i, others) in cx.overlaps(&v)?.into_iter().enumerate() {
+            out.extend(others.into_iter().filter(|&j| j > i).map(|j| vec![yes(v[i]), yes(v[j])]));
+        }
+    }
+    if let Some((i, t, e)) = cond {
+        out.extend([vec![yes(i), no(t)], vec![no(i), no(e)]]);
+    }
+    Ok(out)
+}

@@ -1,0 +1,225 @@
+//! Sets of numbers of a compile: what keywords say, and the algebra on it.
+//!
+//! Numbers stay symbolic ([`NumberSet`]) through the whole algebra; only what is left in the end becomes an
+//! expression, piece by piece and without intersection or complement.
+
+use smallvec::SmallVec;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::expr::{ExprId, Exprs};
+use crate::json::decimal::Decimal;
+use crate::schema::lower::context::Context;
+use crate::schema::lower::node::NodeId;
+use crate::schema::lower::scalar::number_set::{
+    NumberSet, Point, complement, is_hollow, is_interval, meet, push_piece, tighten,
+};
+use crate::schema::lower::scalar::number_spelling::is_spelled;
+use crate::schema::model::{Keywords, Types};
+use crate::schema::number;
+use crate::schema::number::{NumberBounds, Spelling};
+use crate::schema::report::Enforcement;
+
+/// A set of numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Numbers {
+    #[default]
+    None,
+    All,
+    /// Neither empty nor everything.
+    Some(Rc<NumberSet>),
+}
+
+impl Numbers {
+    /// Whether values with any number of digits are here, of which only those up to the caps are written.
+    pub fn is_capped(&self) -> bool {
+        match self {
+            Numbers::None => false,
+            Numbers::All => true,
+            Numbers::Some(set) => set.pieces.iter().any(|p| p.min.is_none() || p.max.is_none() || !p.integer),
+        }
+    }
+
+    pub fn is_none(&self) -> bool {
+        matches!(self, Numbers::None)
+    }
+
+    pub fn of(set: NumberSet) -> Self {
+        if set.is_empty() {
+            Numbers::None
+        } else if set.is_all() {
+            Numbers::All
+        } else {
+            Numbers::Some(Rc::new(set))
+        }
+    }
+}
+
+impl Context<'_, '_> {
+    pub fn own_numbers(&mut self, id: NodeId, types: Types, keywords: Option<&Keywords>) -> Result<Numbers> {
+        let mut b = NumberBounds::default();
+        let mut bounds: SmallVec<[&'static str; 5]> = SmallVec::new();
+        match (types.0 & Types::INTEGER.0 != 0, types.0 & Types::NUMBER.0 & !Types::INTEGER.0 != 0) {
+            (true, true) => {}
+            (true, false) => {
+                b.integer = true;
+                if self.nodes.get(id).bare_integers {
+                    b.spelling = Spelling::Bare;
+                }
+            }
+            // Numbers that are not whole: the rest of a negated `integer`, which no document can say by itself.
+            (false, _) => b.not_multiple_of.push(Decimal::from(1)),
+        }
+        if let Some(k) = keywords {
+            b.min = k.minimum.as_deref().cloned().map(|d| (d, false));
+            b.max = k.maximum.as_deref().cloned().map(|d| (d, false));
+            if let Some(d) = &k.exclusive_minimum {
+                tighten(&mut b.min, d, true, true);
+            }
+            if let Some(d) = &k.exclusive_maximum {
+                tighten(&mut b.max, d, true, false);
+            }
+            b.multiple_of = k.multiple_of.as_deref().into_iter().cloned().collect();
+            let stated = [
+                (k.minimum.is_some(), "minimum"),
+                (k.maximum.is_some(), "maximum"),
+                (k.exclusive_minimum.is_some(), "exclusiveMinimum"),
+                (k.exclusive_maximum.is_some(), "exclusiveMaximum"),
+                (k.multiple_of.is_some(), "multipleOf"),
+            ];
+            bounds.extend(stated.iter().filter(|bound| bound.0).map(|bound| bound.1));
+            for &keyword in &bounds {
+                self.row(id, keyword, Enforcement::Narrower, "bounded numbers are written without exponent");
+            }
+        }
+        if b == NumberBounds::default() {
+            return Ok(Numbers::All);
+        }
+        // Errors of bounds must name their place.
+        let piece = Arc::new(b);
+        let made = number::check(&piece).and_then(|()| match number::has_whole(&piece) {
+            true => Ok(true),
+            false => Ok(self.piece_expr(&piece)? != Exprs::NEVER),
+        });
+        let live = made.map_err(|e| self.place(e, id, bounds.first().copied().unwrap_or("type")))?;
+        let pieces = if live { vec![piece] } else { Vec::new() };
+        Ok(Numbers::of(NumberSet { points: Vec::new(), pieces }))
+    }
+
+    /// The expression of a set of numbers.
+    pub fn number_expr(&mut self, n: &Numbers) -> Result<ExprId> {
+        match n {
+            Numbers::None => Ok(Exprs::NEVER),
+            Numbers::All => Ok(self.any_number),
+            Numbers::Some(set) => {
+                let mut parts = Vec::with_capacity(set.points.len() + set.pieces.len());
+                for p in &set.points {
+                    parts.push(self.point_expr(p)?);
+                }
+                for p in &set.pieces {
+                    parts.push(self.piece_expr(p)?);
+                }
+                Ok(self.x.alt(&parts))
+            }
+        }
+    }
+
+    fn point_expr(&mut self, p: &Point) -> Result<ExprId> {
+        if self.plain {
+            self.plain_constants = true;
+            let written = self.nodes.written.get(&p.value).into_iter().flatten();
+            let written: Vec<&str> = written.map(String::as_str).filter(|text| is_spelled(p.spelling, text)).collect();
+            if !written.is_empty() {
+                return Ok(self.x.choice(&written));
+            }
+        }
+        if p.spelling == Spelling::Any {
+            return Ok(number::constant(&mut self.x, &p.value));
+        }
+        let bound = Some((p.value.clone(), false));
+        let b = NumberBounds { min: bound.clone(), max: bound, spelling: p.spelling, ..NumberBounds::default() };
+        number::number(&mut self.x, &b)
+    }
+
+    fn piece_expr(&mut self, piece: &Arc<NumberBounds>) -> Result<ExprId> {
+        if let Some(e) = self.common_bounds(piece).or_else(|| self.bounds.get(piece).copied()) {
+            return Ok(e);
+        }
+        let e = number::number(&mut self.x, piece)?;
+        self.bounds.insert(piece.clone(), e);
+        Ok(e)
+    }
+
+    /// Whether a piece has a value that can be written.
+    fn is_live_piece(&mut self, piece: &Arc<NumberBounds>) -> Result<bool> {
+        if is_hollow(piece) {
+            return Ok(false);
+        }
+        Ok(is_interval(piece) || number::has_whole(piece) || self.piece_expr(piece)? != Exprs::NEVER)
+    }
+
+    pub fn both(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
+        match (a, b) {
+            (Numbers::None, _) | (_, Numbers::None) => Ok(Numbers::None),
+            (Numbers::All, n) | (n, Numbers::All) => Ok(n.clone()),
+            (Numbers::Some(p), Numbers::Some(q)) if Rc::ptr_eq(p, q) => Ok(a.clone()),
+            (Numbers::Some(p), Numbers::Some(q)) => Ok(Numbers::of(self.meet_sets(p, q)?)),
+        }
+    }
+
+    fn meet_sets(&mut self, a: &NumberSet, b: &NumberSet) -> Result<NumberSet> {
+        let points = (a.points.len() + b.points.len()).saturating_add(a.points.len() * b.pieces.len());
+        let pieces = a.pieces.len().saturating_mul(b.pieces.len());
+        self.work(points.saturating_add(pieces).saturating_add(b.points.len() * a.pieces.len()))?;
+        let mut out = NumberSet { points: a.points_in(b).ok_or_else(number::too_large)?, pieces: Vec::new() };
+        if !b.points.is_empty() {
+            out.push_points(&b.points_in(a).ok_or_else(number::too_large)?);
+        }
+        for p in &a.pieces {
+            for q in &b.pieces {
+                let Some(m) = meet(p, q) else { continue };
+                let m = Arc::new(m);
+                if self.is_live_piece(&m)? {
+                    self.work(out.pieces.len())?;
+                    push_piece(&mut out.pieces, m);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    pub fn either(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
+        match (a, b) {
+            (Numbers::None, n) | (n, Numbers::None) => Ok(n.clone()),
+            (Numbers::All, _) | (_, Numbers::All) => Ok(Numbers::All),
+            (Numbers::Some(p), Numbers::Some(q)) => {
+                self.work(p.pieces.len().saturating_mul(q.pieces.len()))?;
+                let mut out = NumberSet::clone(p);
+                out.push_points(&q.points);
+                q.pieces.iter().for_each(|piece| push_piece(&mut out.pieces, piece.clone()));
+                Ok(Numbers::of(out))
+            }
+        }
+    }
+
+    pub fn not_numbers(&mut self, n: &Numbers) -> Result<Numbers> {
+        let set = match n {
+            Numbers::None => return Ok(Numbers::All),
+            Numbers::All => return Ok(Numbers::None),
+            Numbers::Some(set) => set,
+        };
+        let mut out = if set.points.is_empty() { Numbers::All } else { Numbers::of(set.without_points()) };
+        for p in &set.pieces {
+            let mut refused = NumberSet::default();
+            for part in complement(p) {
+                if self.is_live_piece(&part)? {
+                    push_piece(&mut refused.pieces, part);
+                }
+            }
+            out = self.both(&out, &Numbers::of(refused))?;
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,35 @@
+//! JSON Schema: text to rules.
+//!
+//! A schema's text becomes a tape of JSON values ([`json_tape`], `reader`), and that a model of typed schemas ([`model`]):
+//! which draft counts where (`drafts`), what each keyword says (`parse`, `keywords`), where references lead (`resolve`,
+//! `scope`). `lower` makes rules of the model: what a value of each kind may be, with everything that applies at one
+//! place brought together. Numbers ([`number`]), strings and formats ([`mod@format`]) become expressions on the way. What
+//! is not enforced exactly has a row in the report.
+
+mod drafts;
+mod dynamic_scope;
+pub mod format;
+pub mod json_pointers;
+mod json_reader;
+pub mod json_tape;
+mod keywords;
+mod location_path;
+mod lower;
+pub mod model;
+pub mod name_table;
+pub mod number;
+pub mod options;
+mod parse;
+#[cfg(test)]
+mod parse_tests;
+pub mod report;
+mod resolve;
+#[cfg(test)]
+mod text_tests;
+mod uri;
+
+pub use crate::schema::lower::{lower, lower_within, standard};
+pub use crate::schema::options::{ConstantSpelling, Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
+pub use crate::schema::parse::parse_schema;
+pub(crate) use crate::schema::report::option_rows;
+pub use crate::schema::report::{Enforcement, ReportRow};

@@ -1,0 +1,411 @@
+//! JSON numbers as expressions: ranges, whole numbers, multiples and constants.
+//!
+//! A *plain decimal* is a JSON number without exponent. A number without bounds may be any JSON number; a number with
+//! bounds or a divisor is a plain decimal, compared with its bounds digit by digit. Runs of digits are capped
+//! ([`WHOLE_DIGITS`], [`FRACTION_DIGITS`], [`EXPONENT_DIGITS`]) so that no model writes digits without end.
+//!
+//! Every value here lies on a grid of steps `10^-scale`, where the scale is that of the divisor (0 for whole numbers,
+//! [`FRACTION_DIGITS`] where there is none). Bounds are rounded inwards to the grid, which makes all of them inclusive
+//! and whole. The automaton of a range then walks along the digits of its two bounds; where a digit leaves a bound,
+//! that bound holds or fails for good. Once both are left behind, what may follow is a free run of digits, a
+//! [`Multiple`](crate::expr::Multiple), which knows its own dead ends. So the size is linear in the digits of the bounds,
+//! no intersection is needed and every state is live.
+
+mod divisors;
+mod exponent;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering::{self, Equal, Greater, Less};
+
+use crate::error::{Error, Result};
+use crate::expr::{Divisor, Edge, ExprId, Exprs};
+use crate::json::decimal::{Decimal, decrement, increment};
+use crate::schema::number::divisors::{divides_all, divisors, required};
+pub use crate::schema::number::divisors::{has_whole, too_large};
+use crate::schema::number::exponent::{any_with_exponent, scientific, whole_with_exponent};
+
+/// Most digits of a whole part. 80 holds every 256-bit integer (78 digits) and all numbers of the official test suite
+/// (53); larger values need an exponent, or a lower bound that is itself longer.
+pub const WHOLE_DIGITS: u16 = 80;
+
+/// Most digits of a fraction. Shortest spellings of binary64 need 22 before they turn to an exponent.
+pub const FRACTION_DIGITS: u16 = 32;
+
+/// Most digits of an exponent, leading zeros included: binary64 ends at 308.
+pub const EXPONENT_DIGITS: u32 = 3;
+
+/// Most digits before or after the point of a bound that has to be spelled out, and behind that of a divisor. Java's
+/// `Double.MAX_VALUE` has 309.
+const BOUND_DIGITS: u16 = 400;
+
+/// Most digits that every binary64 keeps. A reader that knows only those takes a longer fraction for another value, and
+/// what it takes it for may be no multiple: behind more digits a number that divisors decide about has no point.
+const KEPT_DIGITS: i64 = 15;
+
+/// What a number must be. The default is every number.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct NumberBounds {
+    /// Lower bound; `true` if the bound itself is excluded.
+    pub min: Option<(Decimal, bool)>,
+    /// Upper bound; `true` if the bound itself is excluded.
+    pub max: Option<(Decimal, bool)>,
+    /// Whether the value must be whole, however it is written.
+    pub integer: bool,
+    /// Divisors; the sign does not matter.
+    pub multiple_of: Vec<Decimal>,
+    /// What the value must not be a multiple of. 1 makes a number that is not whole.
+    pub not_multiple_of: Vec<Decimal>,
+    /// Whether a fraction is written.
+    pub spelling: Spelling,
+}
+
+/// How a number is written; only draft 4 asks, where `1.0` is not an integer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Spelling {
+    /// In any way.
+    #[default]
+    Any,
+    /// Without a fraction, and without exponent.
+    Bare,
+    /// With a fraction, even if that is zero, and without exponent.
+    Pointed,
+}
+
+/// JSON numbers within `b`, as JSON text. Every state of the expression is live: it has neither intersection nor
+/// complement, and it is `NEVER` exactly if no such number can be written. `-0` is zero and `1.0` is whole. Without
+/// bounds and divisors, exponents are allowed (for whole numbers: those that are not below the number of fraction
+/// digits); otherwise only plain decimals are. With divisors, a fraction is written where all digits up to the last one
+/// that the divisors look at are at most 15.
+///
+/// # Errors
+/// `Limit` where a bound or divisor has too many digits to be spelled out, with the limit and what exceeds it at least;
+/// `Schema` for a divisor of zero.
+pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
+    let free = b.multiple_of.is_empty() && b.not_multiple_of.is_empty() && b.spelling == Spelling::Any;
+    if free && b.min.is_none() && b.max.is_none() {
+        let plain = signed(x, b, &free_divisor(if b.integer { 0 } else { FRACTION_DIGITS })?)?;
+        let exponents = if b.integer { whole_with_exponent(x) } else { any_with_exponent(x) };
+        return Ok(x.alt(&[plain, exponents]));
+    }
+    if b.spelling == Spelling::Any && deciding(b).next().is_some() {
+        let bare = number(x, &NumberBounds { spelling: Spelling::Bare, ..b.clone() })?;
+        let pointed = number(x, &kept_with_point(b))?;
+        return Ok(x.alt(&[bare, pointed]));
+    }
+    if let (Some((lo, lo_open)), Some((hi, hi_open))) = (&b.min, &b.max)
+        && (lo > hi || (lo == hi && (*lo_open || *hi_open)))
+    {
+        return Ok(Exprs::NEVER);
+    }
+    let required = required(b)?;
+    let e = on_grid(x, b, required, FRACTION_DIGITS)?;
+    if e != Exprs::NEVER || required.is_some() {
+        return Ok(e);
+    }
+    // The bounds lie between two steps of the grid: use one that is fine enough for them.
+    let digits = [&b.min, &b.max].into_iter().flatten().map(|(d, _)| -d.exponent).max().unwrap_or(0).max(0);
+    if digits >= i64::from(BOUND_DIGITS) {
+        return Err(too_long(digits + 1));
+    }
+    if digits < i64::from(FRACTION_DIGITS) {
+        return Ok(e);
+    }
+    on_grid(x, b, required, digits as u16 + 1)
+}
+
+/// Fails where [`number`] would fail, without making the expression.
+///
+/// # Errors
+/// Those of [`number`].
+pub fn check(b: &NumberBounds) -> Result<()> {
+    if b.spelling == Spelling::Any && deciding(b).next().is_some() {
+        check(&NumberBounds { spelling: Spelling::Bare, ..b.clone() })?;
+        return check(&kept_with_point(b));
+    }
+    for divisor in divisors(b, required(b)?, FRACTION_DIGITS)? {
+        // A bound that points away from zero has to be spelled out; of the others those that are too long say nothing.
+        for (bound, negative) in [(&b.min, false), (&b.max, true)] {
+            if let Some((d, _)) = bound.as_ref().filter(|b| b.0.negative == negative) {
+                units(d, divisor.scale())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The divisors that some decimal which can be written is no multiple of.
+fn deciding(b: &NumberBounds) -> impl Iterator<Item = &Decimal> {
+    b.multiple_of.iter().chain(&b.not_multiple_of).filter(|d| !divides_all(d))
+}
+
+/// What of `b` is written with a point, of so many digits that a reader keeps all of them.
+fn kept_with_point(b: &NumberBounds) -> NumberBounds {
+    let finest = deciding(b).map(|d| -d.exponent).max().unwrap_or(0).clamp(0, KEPT_DIGITS);
+    let scale = if b.integer { 0 } else { finest };
+    let end = Decimal { negative: false, digits: vec![1], exponent: KEPT_DIGITS - scale };
+    let mut pointed = NumberBounds { spelling: Spelling::Pointed, ..b.clone() };
+    if pointed.max.as_ref().is_none_or(|m| m.0 >= end) {
+        pointed.max = Some((end.clone(), true));
+    }
+    let start = end.negate();
+    if pointed.min.as_ref().is_none_or(|m| m.0 <= start) {
+        pointed.min = Some((start, true));
+    }
+    pointed
+}
+
+/// The numbers within `b` that have at most `finest` fraction digits where no divisor says how many.
+fn on_grid(x: &mut Exprs, b: &NumberBounds, required: Option<(u128, u32)>, finest: u16) -> Result<ExprId> {
+    let mut parts = Vec::new();
+    for divisor in divisors(b, required, finest)? {
+        let divisor = if b.spelling == Spelling::Pointed { divisor.pointed() } else { divisor };
+        parts.push(signed(x, b, &divisor)?);
+    }
+    Ok(x.alt(&parts))
+}
+
+/// Every plain decimal whose value is `d`, unless that takes more than 400 zeros that are not among its digits:
+/// trailing zeros of a fraction are free up to [`FRACTION_DIGITS`]. Where `d` is at least `10^15` or below `10^-4`, also
+/// the spellings with an exponent and one digit before the point, as serialisers write them (`1e+100`, `1E100`, `1e-07`).
+/// A value as large or small as that is never without a spelling.
+pub fn constant(x: &mut Exprs, d: &Decimal) -> ExprId {
+    let mut parts = Vec::new();
+    let zeros = i64::from(BOUND_DIGITS);
+    if d.exponent <= zeros && d.places() >= -zeros {
+        parts.push(plain(x, d));
+    }
+    let exponent = d.places().saturating_sub(1);
+    if !d.is_zero() && !(-4..15).contains(&exponent) {
+        parts.push(scientific(x, d, exponent));
+    }
+    x.alt(&parts)
+}
+
+/// The digits of `d` without exponent, and as many zeros behind the point as [`FRACTION_DIGITS`] leaves.
+fn plain(x: &mut Exprs, d: &Decimal) -> ExprId {
+    let (whole, fraction) = d.plain_digits();
+    let zero = x.literal(b"0");
+    let free = u32::from(FRACTION_DIGITS).saturating_sub(u32::try_from(fraction.len()).unwrap_or(u32::MAX));
+    let end = if fraction.is_empty() {
+        let zeros = x.rep(zero, 1, free);
+        let pointed = x.literal_then(b".", zeros);
+        x.opt(pointed)
+    } else {
+        let zeros = x.rep(zero, 0, free);
+        x.literal_then(format!(".{fraction}").as_bytes(), zeros)
+    };
+    let magnitude = x.literal_then(whole.as_bytes(), end);
+    let minus = x.literal(b"-");
+    match (d.negative, d.is_zero()) {
+        (true, _) => x.cat(minus, magnitude),
+        (false, true) => {
+            let sign = x.opt(minus);
+            x.cat(sign, magnitude)
+        }
+        (false, false) => magnitude,
+    }
+}
+
+fn too_long(digits: i64) -> Error {
+    Error::limit("digits of a number bound", u64::from(BOUND_DIGITS), digits.unsigned_abs())
+}
+
+/// The divisor of every decimal with `scale` fraction digits.
+fn free_divisor(scale: u16) -> Result<Divisor> {
+    Divisor::new(1, scale, FRACTION_DIGITS).ok_or_else(|| too_long(i64::from(scale)))
+}
+
+/// Plain decimals of both signs.
+fn signed(x: &mut Exprs, b: &NumberBounds, divisor: &Divisor) -> Result<ExprId> {
+    let flip = |bound: &Option<(Decimal, bool)>| bound.as_ref().map(|(d, open)| (d.negate(), *open));
+    let mut edges = magnitudes(x, &b.min, &b.max, divisor)?;
+    let below = magnitudes(x, &flip(&b.max), &flip(&b.min), divisor)?;
+    let to = x.step(false, below);
+    edges.push(Edge { lo: b'-', hi: b'-', to });
+    Ok(x.step(false, edges))
+}
+
+/// The numbers from `min` to `max` that are not negative, as the edges of their first digits.
+fn magnitudes(
+    x: &mut Exprs,
+    min: &Option<(Decimal, bool)>,
+    max: &Option<(Decimal, bool)>,
+    divisor: &Divisor,
+) -> Result<Vec<Edge>> {
+    let scale = divisor.scale();
+    let lo = match min {
+        Some((d, open)) if !d.negative => {
+            let (mut units, exact) = units(d, scale)?;
+            if !exact || *open {
+                increment(&mut units);
+            }
+            Places::new(units, scale)
+        }
+        _ => Places::new(Vec::new(), scale),
+    };
+    let longest = WHOLE_DIGITS.max(lo.length());
+    let hi = match max {
+        None => None,
+        Some((d, open)) if d.negative || (d.is_zero() && *open) => return Ok(Vec::new()),
+        // Nothing that can be written reaches such a bound.
+        Some((d, _)) if d.places() > i64::from(longest) => None,
+        Some((d, open)) => {
+            let (mut units, exact) = units(d, scale)?;
+            if exact && *open {
+                decrement(&mut units);
+            }
+            Some(Places::new(units, scale))
+        }
+    };
+    if hi.as_ref().is_some_and(|hi| (hi.length(), &hi.whole, &hi.fraction) < (lo.length(), &lo.whole, &lo.fraction)) {
+        return Ok(Vec::new());
+    }
+    Ok(Range { lo, hi, longest, divisor }.first(x))
+}
+
+/// `|d|` in steps of `10^-scale`, rounded down, and whether it is exact.
+fn units(d: &Decimal, scale: u16) -> Result<(Vec<u8>, bool)> {
+    if d.places() > i64::from(BOUND_DIGITS) {
+        return Err(too_long(d.places()));
+    }
+    let keep = usize::try_from(d.places() + i64::from(scale)).unwrap_or(0);
+    let mut digits = d.digits.get(..keep).unwrap_or(&d.digits).to_vec();
+    let exact = digits.len() == d.digits.len();
+    if !digits.is_empty() {
+        digits.resize(keep, 0);
+    }
+    Ok((digits, exact))
+}
+
+/// A bound, split at the point: a whole part without leading zeros (but `0` itself) and `scale` fraction digits.
+struct Places {
+    whole: Vec<u8>,
+    fraction: Vec<u8>,
+}
+
+impl Places {
+    fn new(units: Vec<u8>, scale: u16) -> Self {
+        let scale = usize::from(scale);
+        let zeros = units.iter().take_while(|&&d| d == 0).count();
+        let mut digits = vec![0; (scale + 1).saturating_sub(units.len() - zeros)];
+        digits.extend_from_slice(&units[zeros..]);
+        let fraction = digits.split_off(digits.len() - scale);
+        Places { whole: digits, fraction }
+    }
+
+    fn length(&self) -> u16 {
+        self.whole.len() as u16
+    }
+}
+
+/// The digits so far against the same number of digits of a bound.
+type Side = Ordering;
+
+/// A range of magnitudes on the grid of `divisor`.
+struct Range<'d> {
+    lo: Places,
+    /// `None`: every whole part of at most `longest` digits is below the bound.
+    hi: Option<Places>,
+    longest: u16,
+    divisor: &'d Divisor,
+}
+
+impl Range<'_> {
+    /// How `side` continues with `digit` against the digit of the bound at `at`; past its end the number is larger.
+    fn compare(side: Side, digit: u8, bound: &[u8], at: u16) -> Side {
+        bound.get(usize::from(at)).map_or(Greater, |b| side.then(digit.cmp(b)))
+    }
+
+    /// One edge per first digit.
+    fn first(&self, x: &mut Exprs) -> Vec<Edge> {
+        self.digits(x, 0, 0, Equal, self.hi.as_ref().map_or(Less, |_| Equal))
+    }
+
+    fn digits(&self, x: &mut Exprs, read: u16, rest: u128, lo: Side, hi: Side) -> Vec<Edge> {
+        let mut edges = Vec::with_capacity(11);
+        let mut last = None;
+        for d in 0..10u8 {
+            let lo = Self::compare(lo, d, &self.lo.whole, read);
+            let hi = match &self.hi {
+                Some(bound) => Self::compare(hi, d, &bound.whole, read),
+                None => Less,
+            };
+            let rest = self.divisor.next(rest, d);
+            let here = (read == 0 && d == 0, rest, lo, hi);
+            // Most digits are inside of the bounds and lead to one place.
+            let to = match last {
+                Some((before, to)) if before == here => to,
+                // A whole part that begins with zero ends there.
+                _ if here.0 => self.end(x, 1, rest, lo, hi),
+                _ => self.whole(x, read + 1, rest, lo, hi),
+            };
+            last = Some((here, to));
+            edges.push(Edge { lo: b'0' + d, hi: b'0' + d, to });
+        }
+        edges
+    }
+
+    /// After `read` digits of the whole part.
+    fn whole(&self, x: &mut Exprs, read: u16, rest: u128, lo: Side, hi: Side) -> ExprId {
+        // Lengths that the whole part may have, as far as its digits decide.
+        let shortest = if lo == Less { self.lo.length() + 1 } else { self.lo.length() };
+        let longest = match &self.hi {
+            Some(bound) if hi == Greater => bound.length() - 1,
+            Some(bound) => bound.length(),
+            None => self.longest,
+        };
+        if longest < shortest.max(read) {
+            return Exprs::NEVER;
+        }
+        if (lo != Equal || read > self.lo.length()) && hi != Equal {
+            return x.multiple(self.divisor.whole(rest, shortest.saturating_sub(read), longest - read));
+        }
+        let mut edges = if read < longest { self.digits(x, read, rest, lo, hi) } else { Vec::new() };
+        let end = self.end(x, read, rest, lo, hi);
+        let nullable = x.nullable(end);
+        edges.extend(x.row(end).iter().copied());
+        x.step(nullable, edges)
+    }
+
+    /// The whole part ends after `read` digits: nothing, or a point and a fraction.
+    fn end(&self, x: &mut Exprs, read: u16, rest: u128, lo: Side, hi: Side) -> ExprId {
+        // A longer whole part is a larger number, whatever its digits.
+        let lo = read.cmp(&self.lo.length()).then(lo);
+        let hi = self.hi.as_ref().map_or(Less, |bound| read.cmp(&bound.length()).then(hi));
+        if lo == Less || hi == Greater {
+            return Exprs::NEVER;
+        }
+        let enough = lo == Greater || self.lo.fraction.iter().all(|&d| d == 0);
+        let nullable = enough && !self.divisor.is_pointed() && self.divisor.divides(rest, 0);
+        let to = self.fraction(x, 0, rest, lo == Equal, hi == Equal);
+        x.step(nullable, vec![Edge { lo: b'.', hi: b'.', to }])
+    }
+
+    /// After `read` digits of the fraction, which so far equals that of the lower or upper bound.
+    fn fraction(&self, x: &mut Exprs, read: u16, rest: u128, on_lo: bool, on_hi: bool) -> ExprId {
+        let at = usize::from(read);
+        // Nothing is below a bound of which only zeros are left.
+        let on_lo = on_lo && self.lo.fraction.iter().skip(at).any(|&d| d != 0);
+        if read >= self.divisor.scale() || !(on_lo || on_hi) {
+            return x.multiple(self.divisor.fraction(rest, read));
+        }
+        let low = if on_lo { self.lo.fraction.get(at).copied().unwrap_or(0) } else { 0 };
+        let high = match &self.hi {
+            Some(hi) if on_hi => hi.fraction.get(at).copied().unwrap_or(9),
+            _ => 9,
+        };
+        let mut edges = Vec::with_capacity(10);
+        let mut last = None;
+        for d in low..=high {
+            let here = (self.divisor.next(rest, d), on_lo && d == low, on_hi && d == high);
+            let to = match last {
+                Some((before, to)) if before == here => to,
+                _ => self.fraction(x, read + 1, here.0, here.1, here.2),
+            };
+            last = Some((here, to));
+            edges.push(Edge { lo: b'0' + d, hi: b'0' + d, to });
+        }
+        x.step(read > 0 && !on_lo && self.divisor.divides(rest, read), edges)
+    }
+}

@@ -1,0 +1,473 @@
+//! JSON Schema text to [`Model`].
+//!
+//! Only schemas that the root reaches through applicators and references are read. A schema gets its id when something
+//! first names it, and ids are read in the order in which they were given: no recursion, and a cycle of references
+//! ends by itself. What a keyword means is brought to the vocabulary of 2020-12 here; see [`crate::schema::drafts`] for which
+//! keyword counts where.
+
+mod children;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
+use crate::schema::drafts::{Dialect, Draft, FORMATS, Keyword, SILENT};
+use crate::schema::dynamic_scope::{ScopeId, Scopes};
+use crate::schema::json_pointers::{Pointers, Step};
+use crate::schema::json_tape::{Kind, NodeId};
+use crate::schema::keywords;
+use crate::schema::model::{Keywords, Model, Schema, SchemaId, SchemaKind};
+use crate::schema::name_table::Names;
+use crate::schema::options::{Formats, SchemaOptions};
+use crate::schema::report::{Enforcement, ReportRow};
+use crate::schema::resolve::{Document, Documents, Target, check_pointers};
+use crate::util::cancel::go_on;
+use crate::util::hash::SeededMap;
+use std::rc::Rc;
+
+/// Parses and resolves a schema. Rows are returned for keywords that are not enforced exactly.
+///
+/// # Errors
+/// `Schema` where the text is not JSON, a keyword's value is malformed or a reference leads nowhere; `Unsupported`
+/// where a reference leads to a document that was not passed; `Limit` for size, depth and the number of schemas.
+///
+/// # Cost
+/// Linear in the text that the schema reaches, about 10 us for a schema of 1 KB; schemas that use dynamic references
+/// are read once per dynamic scope.
+pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Result<(Model, Vec<ReportRow>)> {
+    let mut parser = Parser {
+        docs: Documents::new(text, &options.documents, limits)?,
+        scopes: Scopes::default(),
+        ids: Ids::default(),
+        refs: SeededMap::default(),
+        places: Vec::new(),
+        pointers: Pointers::default(),
+        names: Names::default(),
+        row_bytes: 0,
+        schemas: Vec::new(),
+        rows: Vec::new(),
+        formats: options.formats,
+        limits,
+    };
+    let root = Target { doc: 0, node: NodeId::ROOT, pointer: String::new(), dynamic: None };
+    let root = parser.reach(&root, ScopeId::EMPTY)?;
+    parser.unknown_dialect();
+    while let Some(&place) = parser.places.get(parser.schemas.len()) {
+        parser.schema(place)?;
+    }
+    Ok((Model { schemas: parser.schemas, root, pointers: parser.pointers, names: parser.names }, parser.rows))
+}
+
+/// What a [`SchemaId`] stands for.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    id: SchemaId,
+    doc: u32,
+    node: NodeId,
+    resource: u32,
+    scope: ScopeId,
+}
+
+/// Ids by place. Nearly all schemas are in document 0 and the empty scope.
+#[derive(Debug, Default)]
+struct Ids {
+    /// Id + 1 by node.
+    common: Vec<u32>,
+    other: SeededMap<(u32, NodeId, ScopeId), SchemaId>,
+}
+
+struct Parser<'t> {
+    docs: Documents<'t>,
+    scopes: Scopes,
+    ids: Ids,
+    /// Where the references of document 0's root resource lead from the empty scope.
+    refs: SeededMap<String, SchemaId>,
+    places: Vec<Place>,
+    pointers: Pointers,
+    names: Names,
+    /// Length of the pointers of rows.
+    row_bytes: usize,
+    schemas: Vec<Schema>,
+    rows: Vec<ReportRow>,
+    formats: Formats,
+    limits: &'t Limits,
+}
+
+impl<'t> Parser<'t> {
+    /// The id of a place, which is new if nothing has named it before. Only then `pointer` is called, to append to the
+    /// pointer of `parent`.
+    fn place(
+        &mut self,
+        doc: u32,
+        document: &Document<'t>,
+        node: NodeId,
+        scope: ScopeId,
+        pointer: impl FnOnce(&mut Pointers, &Names),
+    ) -> Result<SchemaId> {
+        let resource = document.resource_of(node);
+        let scope = self.scopes.enter(scope, doc, document, resource, self.limits)?;
+        let new = SchemaId(self.places.len() as u32);
+        if doc == 0 && scope == ScopeId::EMPTY {
+            if self.ids.common.is_empty() {
+                self.ids.common = vec![0; document.tape.end(NodeId::ROOT).0 as usize];
+            }
+            let slot = &mut self.ids.common[node.0 as usize];
+            if *slot != 0 {
+                return Ok(SchemaId(*slot - 1));
+            }
+            *slot = new.0 + 1;
+        } else {
+            let id = *self.ids.other.entry((doc, node, scope)).or_insert(new);
+            if id != new {
+                return Ok(id);
+            }
+        }
+        if self.places.len() >= self.limits.max_rules {
+            return Err(
+                Error::limit("schemas", self.limits.max_rules as u64, self.places.len() as u64 + 1).of("max_rules")
+            );
+        }
+        go_on()?;
+        self.places.push(Place { id: new, doc, node, resource, scope });
+        pointer(&mut self.pointers, &self.names);
+        self.check_pointers()?;
+        Ok(new)
+    }
+
+    fn reach(&mut self, target: &Target, scope: ScopeId) -> Result<SchemaId> {
+        let document = Rc::clone(self.docs.doc(target.doc));
+        self.place(target.doc, &document, target.node, scope, |p, _| {
+            p.push_text(document.prefix.clone() + &target.pointer);
+        })
+    }
+
+    fn check_pointers(&self) -> Result<()> {
+        check_pointers(self.pointers.bytes() + self.row_bytes, self.limits)
+    }
+
+    /// `$schema` that names no dialect known here.
+    fn unknown_dialect(&mut self) {
+        let document = self.docs.doc(0);
+        let tape = &document.tape;
+        if document.resource(0).dialect.draft == Draft::Unstated
+            && let Some(uri) = tape.get(NodeId::ROOT, "$schema").and_then(|n| tape.string(n))
+            && Draft::of_uri(uri).is_none()
+        {
+            let reason = format!("{uri:?} is not known and was not passed in `documents`: read as draft 2020-12");
+            self.rows.push(ReportRow {
+                pointer: String::new(),
+                keyword: "$schema".into(),
+                enforcement: Enforcement::Ignored,
+                reason,
+            });
+        }
+    }
+
+    fn schema(&mut self, place: Place) -> Result<()> {
+        let document = Rc::clone(self.docs.doc(place.doc));
+        let kind = match document.tape.kind(place.node) {
+            Kind::Bool(b) => SchemaKind::Bool(*b),
+            Kind::Object(_) => {
+                let mut object = Object {
+                    dialect: document.resource(place.resource).dialect,
+                    document: &document,
+                    place,
+                    parser: self,
+                    out: Box::default(),
+                    later: Later::default(),
+                };
+                object.read()?;
+                SchemaKind::Keywords(object.out)
+            }
+            _ => {
+                let e = Error::new(ErrorKind::Schema, "a schema must be an object or a boolean");
+                return Err(e.at_pointer(self.pointers.get(place.id, &self.names), ""));
+            }
+        };
+        self.schemas.push(Schema { kind });
+        Ok(())
+    }
+}
+
+/// Keywords whose meaning depends on others of the same schema.
+#[derive(Default)]
+struct Later {
+    item_list: bool,
+    additional_items: Option<NodeId>,
+    exclusive: [bool; 2],
+}
+
+/// One schema object being read.
+struct Object<'p, 't> {
+    parser: &'p mut Parser<'t>,
+    document: &'p Document<'t>,
+    dialect: Dialect,
+    place: Place,
+    out: Box<Keywords>,
+    later: Later,
+}
+
+impl Object<'_, '_> {
+    fn read(&mut self) -> Result<()> {
+        let tape = &self.document.tape;
+        let node = self.place.node;
+        let draft = self.dialect.draft;
+        let hides = draft.ref_hides_siblings() && tape.get(node, "$ref").is_some();
+        for (key, value) in tape.members(node) {
+            let Some(keyword) = Keyword::of(key) else {
+                self.annotation(key)?;
+                continue;
+            };
+            if !self.dialect.has(keyword) {
+                if !SILENT.contains(&key) && keyword != Keyword::Defs {
+                    let left_out = Dialect::of(draft).has(keyword);
+                    let whose = if left_out { "the metaschema's vocabularies" } else { draft.name() };
+                    self.row(key, Enforcement::Ignored, format!("not a keyword of {whose}"))?;
+                }
+                continue;
+            }
+            if hides && keyword != Keyword::Ref {
+                if !matches!(keyword, Keyword::Id | Keyword::OldId | Keyword::Definitions) {
+                    self.row(key, Enforcement::Ignored, format!("{} ignores what is next to $ref", draft.name()))?;
+                }
+                continue;
+            }
+            self.keyword(keyword, value).map_err(|e| {
+                let Parser { pointers, names, .. } = &*self.parser;
+                e.at_pointer(pointers.get(self.place.id, names), key)
+            })?;
+        }
+        self.finish()
+    }
+
+    fn keyword(&mut self, keyword: Keyword, value: NodeId) -> Result<()> {
+        let tape = &self.document.tape;
+        let key = keyword.text();
+        match keyword {
+            Keyword::Ref | Keyword::DynamicRef | Keyword::RecursiveRef => {
+                let id = self.reference(keyword, value)?;
+                self.out.refs.push(id);
+            }
+            Keyword::Id
+            | Keyword::OldId
+            | Keyword::Anchor
+            | Keyword::DynamicAnchor
+            | Keyword::RecursiveAnchor
+            | Keyword::Defs
+            | Keyword::Definitions => {}
+
+            Keyword::AllOf => self.out.all_of = self.list(key, value)?,
+            Keyword::AnyOf => self.out.any_of = Some(self.list(key, value)?),
+            Keyword::OneOf => self.out.one_of = Some(self.list(key, value)?),
+            Keyword::Not => self.out.not = Some(self.child(value, key, Step::None)?),
+            Keyword::If => self.out.if_ = Some(self.child(value, key, Step::None)?),
+            Keyword::Then => self.out.then = Some(self.child(value, key, Step::None)?),
+            Keyword::Else => self.out.else_ = Some(self.child(value, key, Step::None)?),
+
+            Keyword::Properties => self.out.properties = self.properties(value)?,
+            Keyword::PatternProperties => self.out.pattern_properties = self.map(key, value)?,
+            Keyword::AdditionalProperties => {
+                self.out.additional_properties = Some(self.child(value, key, Step::None)?)
+            }
+            Keyword::PropertyNames => self.out.property_names = Some(self.child(value, key, Step::None)?),
+            Keyword::UnevaluatedProperties => {
+                self.out.unevaluated_properties = Some(self.child(value, key, Step::None)?)
+            }
+            Keyword::DependentSchemas => {
+                let schemas = self.map(key, value)?;
+                self.out.dependent_schemas.extend(schemas);
+            }
+            Keyword::Dependencies => self.dependencies(value)?,
+
+            Keyword::PrefixItems => self.out.prefix_items = self.list(key, value)?,
+            Keyword::Items => self.items(value)?,
+            Keyword::AdditionalItems => self.later.additional_items = Some(value),
+            Keyword::Contains => {
+                self.out.contains = Some(self.child(value, key, Step::None)?);
+                self.out.contains_does_not_evaluate = !matches!(self.dialect.draft, Draft::D2020 | Draft::Unstated);
+            }
+            Keyword::UnevaluatedItems => self.out.unevaluated_items = Some(self.child(value, key, Step::None)?),
+
+            Keyword::Type => {
+                self.out.types = Some(keywords::types(tape, value)?);
+                self.out.bare_integers = self.dialect.draft == Draft::D4;
+            }
+            Keyword::Enum => self.out.enumeration = Some(keywords::values(tape, value)?),
+            Keyword::Const => self.out.constant = Some(Box::new(keywords::value(tape, value)?)),
+            Keyword::Minimum => self.out.minimum = Some(Box::new(keywords::number(tape, value)?)),
+            Keyword::Maximum => self.out.maximum = Some(Box::new(keywords::number(tape, value)?)),
+            Keyword::ExclusiveMinimum | Keyword::ExclusiveMaximum => self.exclusive(keyword, value)?,
+            Keyword::MultipleOf => self.out.multiple_of = Some(Box::new(keywords::positive(tape, value)?)),
+            Keyword::MinLength => self.out.min_length = Some(keywords::count(tape, value)?),
+            Keyword::MaxLength => self.out.max_length = Some(keywords::count(tape, value)?),
+            Keyword::Pattern => self.out.pattern = Some(keywords::string(tape, value)?.to_owned()),
+            Keyword::MinItems => self.out.min_items = Some(keywords::count(tape, value)?),
+            Keyword::MaxItems => self.out.max_items = Some(keywords::count(tape, value)?),
+            Keyword::UniqueItems => self.out.unique_items = keywords::boolean(tape, value)?,
+            Keyword::MinContains => self.out.min_contains = Some(keywords::count(tape, value)?),
+            Keyword::MaxContains => self.out.max_contains = Some(keywords::count(tape, value)?),
+            Keyword::MinProperties => self.out.min_properties = Some(keywords::count(tape, value)?),
+            Keyword::MaxProperties => self.out.max_properties = Some(keywords::count(tape, value)?),
+            Keyword::Required => self.required(value)?,
+            Keyword::DependentRequired => {
+                keywords::object(tape, value)?;
+                for (name, list) in tape.members(value) {
+                    self.out.dependent_required.push((name.to_owned(), keywords::strings(tape, list)?));
+                }
+            }
+            Keyword::Format => self.format(value)?,
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, keyword: Keyword, value: NodeId) -> Result<SchemaId> {
+        let Place { doc, resource, scope, .. } = self.place;
+        let reference = keywords::string(&self.document.tape, value)?;
+        // Some schemas refer to one place from thousands.
+        let is_common = keyword == Keyword::Ref && (doc, resource, scope) == (0, 0, ScopeId::EMPTY);
+        if is_common && let Some(&id) = self.parser.refs.get(reference) {
+            return Ok(id);
+        }
+        let docs = &mut self.parser.docs;
+        let mut target = docs.resolve(doc, resource, reference)?;
+        let name = match keyword {
+            Keyword::DynamicRef => target.dynamic.take(),
+            Keyword::RecursiveRef => {
+                let document = docs.doc(target.doc);
+                let at = document.resource_of(target.node);
+                document.dynamic(target.doc, at, "").map(|_| String::new())
+            }
+            _ => None,
+        };
+        if let Some(name) = name {
+            target = self.parser.scopes.target(scope, &name, |d| docs.doc(d), target);
+        }
+        let id = self.parser.reach(&target, scope)?;
+        if is_common {
+            self.parser.refs.insert(reference.to_owned(), id);
+        }
+        Ok(id)
+    }
+
+    /// A list of schemas here is what 2020-12 calls `prefixItems`.
+    fn items(&mut self, value: NodeId) -> Result<()> {
+        let tape = &self.document.tape;
+        let Kind::Array(n) = *tape.kind(value) else {
+            self.out.items = Some(self.child(value, "items", Step::None)?);
+            return Ok(());
+        };
+        let has_prefix = || tape.get(self.place.node, "prefixItems").is_some();
+        if self.dialect.draft == Draft::D2020 || (self.dialect.draft == Draft::Unstated && has_prefix()) {
+            return Err(Error::new(ErrorKind::Schema, "a schema is expected; a list of schemas is `prefixItems` here"));
+        }
+        self.later.item_list = true;
+        if n > 0 {
+            self.out.prefix_items = self.list("items", value)?;
+        }
+        Ok(())
+    }
+
+    fn dependencies(&mut self, value: NodeId) -> Result<()> {
+        let tape = &self.document.tape;
+        keywords::object(tape, value)?;
+        for (name, dependency) in tape.members(value) {
+            if matches!(tape.kind(dependency), Kind::Array(_)) {
+                self.out.dependent_required.push((name.to_owned(), keywords::strings(tape, dependency)?));
+            } else {
+                let step = Step::Key(self.parser.names.intern(name));
+                let id = self.child(dependency, "dependencies", step)?;
+                self.out.dependent_schemas.push((name.to_owned(), id));
+            }
+        }
+        Ok(())
+    }
+
+    /// A number, or up to draft 4 a boolean that changes `minimum` or `maximum`.
+    fn exclusive(&mut self, keyword: Keyword, value: NodeId) -> Result<()> {
+        let tape = &self.document.tape;
+        let is_maximum = keyword == Keyword::ExclusiveMaximum;
+        let old = matches!(self.dialect.draft, Draft::D4 | Draft::Unstated);
+        if old && let Kind::Bool(b) = tape.kind(value) {
+            self.later.exclusive[usize::from(is_maximum)] = *b;
+            return Ok(());
+        }
+        if self.dialect.draft == Draft::D4 {
+            return Err(Error::new(ErrorKind::Schema, "a boolean is expected in draft 4"));
+        }
+        let number = Some(Box::new(keywords::number(tape, value)?));
+        if is_maximum {
+            self.out.exclusive_maximum = number
+        } else {
+            self.out.exclusive_minimum = number
+        }
+        Ok(())
+    }
+
+    fn required(&mut self, value: NodeId) -> Result<()> {
+        let tape = &self.document.tape;
+        match tape.kind(value) {
+            Kind::Bool(false) => {
+                self.row("required", Enforcement::Ignored, "a boolean is of draft 3; false requires nothing".into())
+            }
+            Kind::Bool(true) => Err(Error::new(
+                ErrorKind::Schema,
+                "an array of names is expected (a boolean is of draft 3): name this property in `required` of the object",
+            )),
+            _ => {
+                let names = &mut self.parser.names;
+                self.out.required = keywords::each_string(tape, value, |s| names.intern(s))?;
+                Ok(())
+            }
+        }
+    }
+
+    fn format(&mut self, value: NodeId) -> Result<()> {
+        let format = keywords::string(&self.document.tape, value)?;
+        if !FORMATS.contains(&format) {
+            self.row("format", Enforcement::Annotation, format!("the format {format:?} is not known"))?;
+        } else if self.parser.formats == Formats::Assert || self.dialect.format_assertion {
+            self.out.format = Some(format.to_owned());
+        } else {
+            self.row("format", Enforcement::Annotation, "formats are annotations unless they are asked for".into())?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        if let Some(value) = self.later.additional_items {
+            if self.later.item_list {
+                self.out.items = Some(self.child(value, "additionalItems", Step::None)?);
+            } else {
+                let reason = "without a list in `items` it has no items to apply to";
+                self.row("additionalItems", Enforcement::Ignored, reason.into())?;
+            }
+        }
+        let [minimum, maximum] = self.later.exclusive;
+        if minimum {
+            self.out.exclusive_minimum = self.out.minimum.take();
+        }
+        if maximum {
+            self.out.exclusive_maximum = self.out.maximum.take();
+        }
+        Ok(())
+    }
+
+    fn annotation(&mut self, key: &str) -> Result<()> {
+        if !SILENT.contains(&key) {
+            let reason = match key {
+                "contentEncoding" | "contentMediaType" | "contentSchema" => {
+                    "says how to read a string, asserts nothing"
+                }
+                _ => "not a keyword of JSON Schema",
+            };
+            self.row(key, Enforcement::Annotation, reason.into())?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, keyword: &str, enforcement: Enforcement, reason: String) -> Result<()> {
+        let pointer = self.parser.pointers.get(self.place.id, &self.parser.names);
+        self.parser.row_bytes += pointer.len();
+        self.parser.check_pointers()?;
+        self.parser.rows.push(ReportRow { pointer, keyword: keyword.to_owned(), enforcement, reason });
+        Ok(())
+    }
+}

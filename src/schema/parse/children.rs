@@ -1,0 +1,56 @@
+//! The schemas below a keyword: one, a list, or one for each name.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::json_pointers::Step;
+use crate::schema::json_tape::{Kind, NodeId};
+use crate::schema::keywords;
+use crate::schema::model::SchemaId;
+use crate::schema::name_table::Name;
+use crate::schema::parse::{Object, Place};
+
+impl Object<'_, '_> {
+    pub(super) fn child(&mut self, node: NodeId, keyword: &'static str, step: Step) -> Result<SchemaId> {
+        let Place { id, doc, scope, .. } = self.place;
+        self.parser.place(doc, self.document, node, scope, |p, names| p.push(id, keyword, step, names))
+    }
+
+    pub(super) fn list(&mut self, keyword: &'static str, value: NodeId) -> Result<Vec<SchemaId>> {
+        let tape = &self.document.tape;
+        let Kind::Array(n) = *tape.kind(value) else {
+            return Err(Error::new(ErrorKind::Schema, "an array of schemas is expected"));
+        };
+        if n == 0 {
+            return Err(Error::new(ErrorKind::Schema, "an array of at least one schema is expected"));
+        }
+        let mut out = Vec::with_capacity(n as usize);
+        for (i, item) in (0..).zip(tape.items(value)) {
+            out.push(self.child(item, keyword, Step::Item(i))?);
+        }
+        Ok(out)
+    }
+
+    pub(super) fn map(&mut self, keyword: &'static str, value: NodeId) -> Result<Vec<(String, SchemaId)>> {
+        self.members(keyword, value, |_, name| name.to_owned())
+    }
+
+    pub(super) fn properties(&mut self, value: NodeId) -> Result<Vec<(Name, SchemaId)>> {
+        self.members("properties", value, |name, _| name)
+    }
+
+    /// The schemas of an object's members, each with what `key` makes of its name's number and text.
+    fn members<K>(
+        &mut self,
+        keyword: &'static str,
+        value: NodeId,
+        key: impl Fn(Name, &str) -> K,
+    ) -> Result<Vec<(K, SchemaId)>> {
+        let tape = &self.document.tape;
+        let n = keywords::object(tape, value)?;
+        let mut out = Vec::with_capacity(n as usize);
+        for (text, schema) in tape.members(value) {
+            let name = self.parser.names.intern(text);
+            out.push((key(name, text), self.child(schema, keyword, Step::Key(name))?));
+        }
+        Ok(out)
+    }
+}

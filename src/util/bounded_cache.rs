@@ -1,0 +1,123 @@
+//! Tables that are bounded in bytes, and emptied by and by when they are full.
+//!
+//! Whatever is looked up again and again, and could be made again, is kept in a [`Store`]: crossing tokens, finished
+//! parts and rows, forced runs, tokens over sets of characters, spelled names, masks of configurations. Emptying it
+//! costs time and never changes an answer. Nobody needs an order of age: what is in use comes back with the next
+//! look-ups.
+//!
+//! To let go of everything at once takes as long as a hundred masks, and would fall to one of them. So a full table is
+//! put aside, where nothing is found any more, and what is kept from then on pays for it by and by.
+
+use hashbrown::{Equivalent, HashMap, hash_map};
+use std::hash::Hash;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::util::hash::Seeded;
+
+/// What was kept under keys, in at most `MOST` bytes. A key stands for one value for ever, so that it does not matter
+/// which of two threads keeps it. The hash is seeded, since outputs choose some keys.
+/// A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth entry; one with room for
+/// `FIRST` is made once.
+pub struct Store<K, V, const MOST: usize, const FIRST: usize = 0> {
+    table: RwLock<Table<K, V>>,
+    /// Of what is found.
+    bytes: AtomicUsize,
+}
+
+struct Table<K, V> {
+    found: HashMap<K, V, Seeded>,
+    /// What a table held that was full, as far as it was not let go of yet, and how much that was.
+    leaving: Option<hash_map::IntoIter<K, V>>,
+    left: usize,
+}
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Table { found: HashMap::default(), leaving: None, left: 0 }
+    }
+}
+
+impl<K, V> Table<K, V> {
+    /// Lets go of so much of what is leaving that no more than `share` in 256 of it stays.
+    fn leave(&mut self, share: usize) {
+        let most = self.left * share / 256;
+        if let Some(leaving) = &mut self.leaving {
+            while leaving.len() > most && leaving.next().is_some() {}
+            if leaving.len() == 0 {
+                self.leaving = None;
+            }
+        }
+    }
+}
+
+impl<K, V, const MOST: usize, const FIRST: usize> Default for Store<K, V, MOST, FIRST> {
+    fn default() -> Self {
+        Store { table: RwLock::default(), bytes: AtomicUsize::new(0) }
+    }
+}
+
+impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> Store<K, V, MOST, FIRST> {
+    /// What is kept under a key.
+    #[inline]
+    pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V>
+    where
+        V: Clone,
+    {
+        self.with(key, V::clone)
+    }
+
+    /// Passes to `found` what is kept under a key. It is lent: who keeps more must wait.
+    #[inline]
+    pub fn with<Q: Hash + Equivalent<K> + ?Sized, T>(&self, key: &Q, found: impl FnOnce(&V) -> T) -> Option<T> {
+        self.table.read().unwrap_or_else(|p| p.into_inner()).found.get(key).map(found)
+    }
+
+    /// Keeps a value of which `size` is what it takes, its key and its place in the table. If it does not fit beside the
+    /// others these are forgotten; if it fits nowhere it is not kept.
+    pub fn keep(&self, key: K, value: V, size: usize) {
+        if size > MOST {
+            return;
+        }
+        let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
+        let mut bytes = self.bytes.load(Ordering::Relaxed);
+        if bytes + size > MOST {
+            table.leave(0);
+            table.left = table.found.len();
+            // As many will come again.
+            let room = HashMap::with_capacity_and_hasher(table.left, Seeded);
+            table.leaving = Some(std::mem::replace(&mut table.found, room).into_iter());
+            bytes = 0;
+        }
+        if table.found.capacity() == 0 {
+            table.found.reserve(FIRST);
+        }
+        if table.found.insert(key, value).is_none() {
+            bytes += size;
+        }
+        self.bytes.store(bytes, Ordering::Relaxed);
+        // Both together take no more than the one did that was full, as far as all entries are alike.
+        table.leave(256 - (bytes / (MOST / 256).max(1) + 1).min(256));
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
+        *table = Table::default();
+        self.bytes.store(0, Ordering::Relaxed);
+    }
+
+    /// How many entries are found.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.table.read().unwrap_or_else(|p| p.into_inner()).found.len()
+    }
+
+    /// Bytes that are held and found, as far as who kept them has counted.
+    pub fn memory_bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests;

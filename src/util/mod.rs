@@ -1,0 +1,11 @@
+//! TODO.
+
+pub mod append_vec;
+pub(crate) mod bounded_cache;
+pub mod cancel;
+pub mod fork_guard;
+pub mod hash;
+pub(crate) mod idle_threads;
+pub mod mapped;
+pub(crate) mod parallel_map;
+pub mod rng;
