@@ -1,6 +1,7 @@
-//! The import arrows that the compiler does not hold: the core never names Python. And unsafe code keeps to four files,
-//! each time below its argument.
+//! What the compiler does not hold: the direction of imports between folders, circles of files, the core that never names
+//! Python, and unsafe code, which keeps to four files, each time below its argument.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,74 +37,186 @@ fn the_core_never_names_python() {
     }
 }
 
-/// What every room may name.
-const EVERYWHERE: [&str; 6] = ["error", "limits", "work", "hash", "random", "pages"];
-
-/// The rooms, and which others each names beside those: the table of ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 15] = [
-    ("error", &[]),
-    ("limits", &[]),
-    ("work", &[]),
-    ("fork", &[]),
-    ("hash", &[]),
-    ("random", &[]),
-    ("pages", &[]),
-    ("mask_kernels", &[]),
-    ("vocab", &[]),
-    ("ir", &[]),
-    ("frontend", &["ir"]),
-    ("automaton", &["ir", "vocab"]),
-    ("index", &["ir", "vocab", "automaton", "frontend"]),
-    ("guide", &["vocab", "automaton", "index", "fork"]),
-    ("artifact", &["vocab", "index"]),
+/// The folders of `src` in the order of the data flow. A file names files of its own folder and of folders before it.
+const FOLDERS: [&str; 17] = [
+    "error",
+    "limits",
+    "util",
+    "mask_kernels",
+    "vocab",
+    "expr",
+    "json",
+    "regex",
+    "schema",
+    "lexeme",
+    "pushdown",
+    "flat",
+    "mask",
+    "index",
+    "guide",
+    "compile",
+    "artifact",
 ];
 
-/// The rooms that a line names.
-fn rooms(line: &str) -> impl Iterator<Item = &str> {
-    line.split("crate::").skip(1).filter_map(|rest| {
-        let end = rest.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(rest.len());
-        Some(&rest[..end]).filter(|room| !room.is_empty())
-    })
-}
+/// Arrows that lead to a later folder all the same. This list may only shrink.
+const UPWARD: [(&str, &str); 2] =
+    [("json/whitespace", "pushdown/json/program"), ("lexeme/shortest_end", "pushdown/completion/shortest")];
 
-/// A room names only those that its arrows lead to; `compile` alone knows all stages, and `python` what is public.
-#[test]
-fn rooms_name_only_those_that_their_arrows_lead_to() {
+/// The most files that may name each other in a circle. This number may only shrink.
+const LONGEST_CIRCLE: usize = 30;
+
+/// The most files of a folder.
+const FULLEST_FOLDER: usize = 18;
+
+/// The files of `src` that are no tests, by their module path, and what each of them imports from the others.
+fn imports() -> BTreeMap<String, BTreeSet<String>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
-    let mut checked = 0;
-    for file in &files {
+    let name = |file: &PathBuf| {
         let inside = file.strip_prefix(&root).expect("it was found there").with_extension("");
-        let of = inside.to_string_lossy().replace('\\', "/");
-        let room = of.split('/').next().unwrap_or_default();
-        let is_test = of.ends_with("tests");
-        let Some((_, arrows)) = ARROWS.iter().find(|(name, _)| *name == room).filter(|_| !is_test) else {
-            assert!(is_test || ["lib", "compile", "python"].contains(&room), "{of} is in no room");
-            continue;
-        };
-        checked += 1;
-        for line in code(file) {
-            // Decimal arithmetic stands alone, whoever uses it; an index holds the rows of a report.
-            if line.contains("crate::frontend::schema::decimal::") {
+        let path = inside.to_string_lossy().replace('\\', "/");
+        path.strip_suffix("/mod").unwrap_or(&path).to_owned()
+    };
+    let modules: BTreeMap<String, PathBuf> = files
+        .iter()
+        .map(|f| (name(f), f.clone()))
+        .filter(|(name, _)| !name.ends_with("tests") && name != "lib")
+        .collect();
+    let mut found = BTreeMap::new();
+    for (module, file) in &modules {
+        let text = code(file).join("\n");
+        let mut named = BTreeSet::new();
+        for path in paths(&text, module) {
+            // The longest beginning of the path that is a file.
+            let owner = (1..=path.len()).rev().map(|n| path[..n].join("/")).find(|p| modules.contains_key(p));
+            named.extend(owner.filter(|owner| owner != module));
+        }
+        found.insert(module.clone(), named);
+    }
+    assert!(found.len() > 250, "{} files", found.len());
+    found
+}
+
+/// The paths below `crate` that a file's text names, in imports with braces too.
+fn paths(text: &str, module: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for (word, above) in [("crate::", 0), ("super::", 1)] {
+        for (at, _) in text.match_indices(word) {
+            if text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '$') {
                 continue;
             }
-            for named in rooms(&line) {
-                let may = named == room || EVERYWHERE.contains(&named) || arrows.contains(&named);
-                assert!(may, "{of} names {named}: {line}");
-            }
-            let report = line.contains("crate::frontend") && room == "index";
-            assert!(!report || line.contains("Enforcement") || line.contains("ReportRow"), "{of}: {line}");
+            let parts: Vec<String> = module.split('/').map(str::to_owned).collect();
+            let head = if above == 0 { Vec::new() } else { parts[..parts.len() - 1].to_vec() };
+            branches(&text[at + word.len()..], head, &mut found);
         }
     }
-    assert!(checked > 150, "{checked} files");
+    found
+}
+
+/// Follows one path, or a tree of paths in braces; returns the bytes that it took.
+fn branches(text: &str, mut path: Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        if rest.starts_with('{') {
+            at += 1;
+            loop {
+                let gap = text[at..].find(|c: char| !c.is_whitespace() && c != ',').unwrap_or(text.len() - at);
+                at += gap;
+                if at >= text.len() || text[at..].starts_with('}') {
+                    return at + 1;
+                }
+                let taken = branches(&text[at..], path.clone(), found);
+                let end = text[at + taken.min(text.len() - at)..].find([',', '}']).unwrap_or(0);
+                at += taken + end;
+                if taken + end == 0 {
+                    return at + 1;
+                }
+            }
+        }
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        if end == 0 {
+            break;
+        }
+        path.push(rest[..end].to_owned());
+        at += end;
+        if !text[at..].starts_with("::") {
+            break;
+        }
+        at += 2;
+    }
+    found.push(path);
+    at
+}
+
+/// A file imports only from its own folder and from those before it. `compile` alone knows all stages, and `python` what
+/// is public.
+#[test]
+fn folders_name_only_folders_before_them() {
+    let place = |module: &str| FOLDERS.iter().position(|f| *f == module.split('/').next().unwrap_or_default());
+    let mut upward = BTreeSet::new();
+    for (module, named) in imports() {
+        let Some(here) = place(&module) else {
+            assert!(module.starts_with("python"), "{module} is in no folder of the list");
+            continue;
+        };
+        for other in named {
+            let there = place(&other).unwrap_or_else(|| panic!("{module} names {other}"));
+            if there > here {
+                upward.insert((module.clone(), other));
+            }
+        }
+    }
+    let allowed: BTreeSet<_> = UPWARD.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    assert_eq!(upward, allowed);
+}
+
+/// Files that name each other, directly or through others, can only be read together.
+#[test]
+fn circles_of_files_are_short() {
+    let arrows = imports();
+    let reach = |from: &String| {
+        let (mut seen, mut todo) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(next) = todo.pop() {
+            for to in &arrows[&next] {
+                if seen.insert(to.clone()) {
+                    todo.push(to.clone());
+                }
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&String, BTreeSet<String>> = arrows.keys().map(|m| (m, reach(m))).collect();
+    for (module, there) in &reached {
+        let circle: Vec<&String> = there.iter().filter(|other| reached[other].contains(*module)).collect();
+        assert!(circle.len() <= LONGEST_CIRCLE, "{} files name each other: {circle:?}", circle.len());
+    }
+}
+
+#[test]
+fn folders_are_small_enough_to_be_read() {
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    for module in imports().keys() {
+        *sizes.entry(module.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned()).or_default() += 1;
+    }
+    assert!(sizes.values().all(|files| *files <= FULLEST_FOLDER), "{sizes:?}");
+}
+
+#[test]
+fn paths_are_read_through_braces() {
+    let read = |text| paths(text, "a/b").iter().map(|p| p.join("/")).collect::<Vec<_>>();
+    assert_eq!(
+        read("use crate::x::{Y, z::{A, B as C}, self};\nfn f() { super::q::run(crate::k::L) }"),
+        ["x/Y", "x/z/A", "x/z/B", "x/self", "k/L", "a/q/run"]
+    );
 }
 
 #[test]
 fn unsafe_code_stands_in_four_files_each_time_with_its_argument() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let allowed =
-        ["pages.rs", "mask_kernels/mod.rs", "python/buffer.rs", "python/allocator.rs"].map(|file| root.join(file));
+    let allowed = ["util/mapped.rs", "mask_kernels/mod.rs", "python/convert/buffer.rs", "python/runtime/allocator.rs"]
+        .map(|file| root.join(file));
     let (mut files, mut uses) = (Vec::new(), 0);
     sources(&root, &mut files);
     for file in files {
@@ -141,7 +254,7 @@ fn unseeded_keys(line: &str) -> Vec<&str> {
     keys
 }
 
-/// `src/hash.rs` says why. Tables of the vocabulary are made of what its owner chose.
+/// `src/util/hash.rs` says why. Tables of the vocabulary are made of what its owner chose.
 #[test]
 fn keys_of_strangers_are_hashed_with_a_seed() {
     let numbers = ["ContextId", "ExprId", "Name", "NodeId", "RuleId", "StateId", "u32", "usize", "*const CharSet"];
@@ -152,7 +265,7 @@ fn keys_of_strangers_are_hashed_with_a_seed() {
     sources(&root, &mut files);
     let is_test = |f: &Path| f.strip_prefix(&root).is_ok_and(|inside| inside.to_string_lossy().contains("tests"));
     files.retain(|f| !is_test(f) && !f.starts_with(root.join("vocab")));
-    for file in files.iter().filter(|f| **f != root.join("hash.rs")) {
+    for file in files.iter().filter(|f| **f != root.join("util/hash.rs")) {
         for line in code(file) {
             assert!(!line.contains("FxHasher") && !line.contains("FxBuildHasher"), "{}: {line}", file.display());
             for key in unseeded_keys(&line) {

@@ -124,7 +124,7 @@ ABOUT = """The one index is that of the longest member that all engines follow, 
 those of the first schemas whose first member the engine follows and that it compiles in less than a quarter of a second
 ({indexes}). Each guide is at a place of its own; every mask was filled once before, and between two calls all guides
 move on by one token, as on [the page of the corpus](benchmarks.md). What the official suite says is in
-[ARCHITECTURE.md](../ARCHITECTURE.md), by `tests/schema_suite.rs`.
+[ARCHITECTURE.md](../ARCHITECTURE.md), by `tests/schema/official_suite.rs`.
 
 A fresh process is a forked child here, which first copies each page of memory that it writes to; the same members in
 processes that were started by themselves take a quarter to a third of the time. Of so few sources the 99th percentile

@@ -1,0 +1,187 @@
+//! Plain spelling: names of properties and constants as JSON writers write them, and nothing else narrowed.
+
+use crate::support::check::{Plan, walk};
+use crate::support::schemas::SCHEMAS;
+use crate::support::twin::Spellings;
+use crate::support::vocabulary;
+use crate::support::walk::Walker;
+use interlock::schema::{ConstantSpelling, Enforcement, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
+use std::sync::{Arc, OnceLock};
+
+/// Names and constants of the schemas below in several spellings.
+const HINTS: &[&str] =
+    &["name\"", "\\u006eame\"", "n\\u0061me\":", "a\\\"b\"", "\\u0061\\\"b\"", "\\u00e9\"", "\\u00E9\":", "\\n", "\\/"];
+
+fn small() -> &'static Arc<Vocabulary> {
+    static SMALL: OnceLock<Arc<Vocabulary>> = OnceLock::new();
+    SMALL.get_or_init(vocabulary::small)
+}
+
+fn options(spelling: ConstantSpelling) -> SchemaOptions {
+    SchemaOptions {
+        whitespace: Whitespace::Compact,
+        property_order: PropertyOrder::Any,
+        spelling: Some(spelling),
+        ..SchemaOptions::default()
+    }
+}
+
+fn compile(schema: &str, spelling: ConstantSpelling) -> Index {
+    Index::from_json_schema(schema, small(), &options(spelling), &Limits::default())
+        .unwrap_or_else(|e| panic!("{schema}: {e}"))
+}
+
+/// Whether the guide takes `text` byte by byte and may end there, and whether all of its masks on the way say so too.
+fn takes(start: &Guide, text: &str) -> bool {
+    let mut guide = start.clone();
+    let v = small();
+    let mut row = vec![0; v.words()];
+    text.bytes().all(|b| {
+        let id = v.trie().child(0, b).and_then(|n| v.trie().tokens(n).first().copied()).unwrap();
+        guide.fill_mask(&mut row);
+        let allowed = row[id as usize >> 5] >> (id & 31) & 1 == 1;
+        let taken = guide.try_advance(id);
+        assert_eq!(allowed, taken, "{text}: the mask and the step differ at {:?}", b as char);
+        taken
+    }) && guide.is_accepting()
+}
+
+#[track_caller]
+fn check(schema: &str, plain: &[&str], any: &[&str], neither: &[&str]) {
+    let plainly = compile(schema, ConstantSpelling::Plain).guide(&GuideOptions::default()).unwrap();
+    let anyhow = compile(schema, ConstantSpelling::Any).guide(&GuideOptions::default()).unwrap();
+    for text in plain {
+        assert!(takes(&plainly, text), "{schema} plainly refuses {text}");
+        assert!(takes(&anyhow, text), "{schema} refuses {text}");
+    }
+    for text in any {
+        assert!(!takes(&plainly, text), "{schema} plainly accepts {text}");
+        assert!(takes(&anyhow, text), "{schema} refuses {text}");
+    }
+    for text in neither {
+        assert!(!takes(&plainly, text), "{schema} plainly accepts {text}");
+        assert!(!takes(&anyhow, text), "{schema} accepts {text}");
+    }
+}
+
+#[test]
+fn constants_have_the_spellings_of_writers() {
+    check(r#"{"const":"a/b"}"#, &[r#""a/b""#], &[r#""a\/b""#, r#""\u0061/b""#], &[r#""a""#]);
+    check(
+        r#"{"enum":["\n\"\\", "\u001f", "\u007f", "é😀"]}"#,
+        &[
+            r#""\n\"\\""#,
+            r#""\u001f""#,
+            "\"\u{7f}\"",
+            r#""\u007f""#,
+            r#""é😀""#,
+            r#""\u00e9\ud83d\ude00""#,
+            r#""é\ud83d\ude00""#,
+        ],
+        &[r#""\u000a\"\\""#, r#""\u001F""#, r#""\u00E9😀""#, r#""é\uD83d\ude00""#, r#""\n\u0022\\""#],
+        &[r#""\ud83d""#, "\"\u{1f}\""],
+    );
+    // Only what is listed is narrowed.
+    check(
+        r#"{"anyOf":[{"const":"a"},{"type":"string","minLength":2}]}"#,
+        &[r#""a""#, r#""\u0061a""#],
+        &[r#""\u0061""#],
+        &[],
+    );
+    check(r#"{"type":"string","maxLength":2}"#, &[r#""a""#, r#""\u0061""#, r#""\/""#], &[], &[r#""abc""#]);
+    check(r#"{"not":{"const":"a"},"type":"string"}"#, &[r#""b""#, r#""\u0062""#], &[], &[r#""a""#, r#""\u0061""#]);
+    check(r#"{"const":[{"a":"b"}]}"#, &[r#"[{"a":"b"}]"#], &[r#"[{"\u0061":"b"}]"#, r#"[{"a":"\u0062"}]"#], &[]);
+}
+
+#[test]
+fn numbers_are_written_as_the_schema_says() {
+    check(r#"{"const":5}"#, &["5"], &["5.0", "5.00"], &["6"]);
+    check(r#"{"const":5.0}"#, &["5.0"], &["5", "5.00"], &[]);
+    check(r#"{"enum":[5,5.0,-1.50]}"#, &["5", "5.0", "-1.5"], &["5.00", "-1.50"], &["1.5"]);
+    check(r#"{"enum":[1e100,1e-7]}"#, &["1e+100", "1e-07"], &["1e100", "1E-7"], &[]);
+    check(r#"{"enum":[1,2,3],"minimum":2}"#, &["2", "3"], &["2.0"], &["1"]);
+    check(r#"{"anyOf":[{"const":1},{"type":"number","minimum":3}]}"#, &["1", "3", "3.0"], &["1.0"], &["2"]);
+    check(r#"{"type":"integer","minimum":3}"#, &["3", "3.0"], &[], &["2"]);
+    check(
+        r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"integer","enum":[5.0]}"#,
+        &["5"],
+        &[],
+        &["5.0"],
+    );
+}
+
+#[test]
+fn another_spelling_of_a_declared_key_is_no_key() {
+    let open = r#"{"properties":{"ab":{"type":"integer"},"é\n":{"type":"null"}}}"#;
+    check(
+        open,
+        &[
+            r#"{"ab":1}"#,
+            r#"{"é\n":null}"#,
+            r#"{"\u00e9\n":null}"#,
+            // Other keys keep all escapes, also where they begin like a declared one.
+            r#"{"\u0061":"x"}"#,
+            r#"{"a\u0062c":"x","ab":1}"#,
+            r#"{"\u0061bc":"x","abc\/":1}"#,
+            r#"{"\u00E9":1}"#,
+        ],
+        &[r#"{"\u0061b":1}"#, r#"{"a\u0062":1}"#, r#"{"\u00E9\n":null}"#, r#"{"\u00e9\u000a":null}"#],
+        &[r#"{"ab":"x"}"#, r#"{"\u0061b":"x"}"#, r#"{"a\u0062":"x"}"#, r#"{"x":1,"\u0078":1}"#],
+    );
+    let closed = r#"{"properties":{"ab":{"type":"integer"}},"additionalProperties":false}"#;
+    check(closed, &[r#"{"ab":1}"#, "{}"], &[r#"{"\u0061b":1}"#, r#"{"a\u0062":1}"#], &[r#"{"a":1}"#]);
+    let patterns = r#"{"properties":{"ab":{"type":"integer"}},"patternProperties":{"^a":{"type":["integer","null"]}},"additionalProperties":false}"#;
+    check(
+        patterns,
+        &[r#"{"ab":1}"#, r#"{"\u0061":null}"#, r#"{"a\u0062c":null}"#],
+        &[r#"{"\u0061b":1}"#],
+        &[r#"{"ab":null}"#, r#"{"\u0061b":null}"#],
+    );
+    let few = r#"{"properties":{"ab":{}},"patternProperties":{"^(ab|ac)$":{}},"additionalProperties":false}"#;
+    check(few, &[r#"{"ab":1,"ac":1}"#, r#"{"a\u0063":1}"#], &[r#"{"a\u0062":1}"#], &[r#"{"ad":1}"#]);
+}
+
+#[test]
+fn masks_are_exact() {
+    let v = small();
+    let tokens = Spellings::of(v);
+    let own = [
+        r#"{"properties":{"name":{"type":"integer"},"a\"b":{},"é":{"enum":["é\\","n/",1.50]}}}"#,
+        r#"{"properties":{"name":{"enum":["a\n","ab","id"]}},"patternProperties":{"^n":{"const":"the \"name\""}},"additionalProperties":false}"#,
+    ];
+    let (mut states, mut wrong) = (0, Vec::new());
+    for (schema, seed) in own.iter().cycle().take(16).chain(SCHEMAS).zip(0..) {
+        for order in [PropertyOrder::Any, PropertyOrder::Schema] {
+            let spelling = Some(ConstantSpelling::Plain);
+            let options = SchemaOptions { property_order: order, spelling, ..SchemaOptions::default() };
+            let index = Index::from_json_schema(schema, v, &options, &Limits::default()).unwrap();
+            let guide = index.guide(&GuideOptions::default()).unwrap();
+            let plan = Plan { tokens: 30, every: 2, probes: 6 };
+            let found = walk(guide, None, &tokens, Walker::new(seed, b"").with_hints(HINTS), plan);
+            states += found.states;
+            wrong.extend(found.wrong.into_iter().map(|w| format!("{schema}: {w}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(states > 500, "only {states} states compared");
+}
+
+#[test]
+fn compact_and_spaced_are_plain_unless_told() {
+    let schema = r#"{"properties":{"a":{}}}"#;
+    let rows = |options: &SchemaOptions| -> Vec<String> {
+        let index = Index::from_json_schema(schema, small(), options, &Limits::default()).unwrap();
+        let rows = index.report().iter().filter(|r| r.enforcement == Enforcement::Narrower);
+        rows.map(|r| r.keyword.clone()).collect()
+    };
+    let of = |whitespace: Whitespace, spelling| SchemaOptions { whitespace, spelling, ..SchemaOptions::default() };
+    let says = |options: SchemaOptions| rows(&options).contains(&"spelling".to_string());
+    assert!(says(of(Whitespace::Compact, None)));
+    assert!(says(of(Whitespace::Spaced, None)));
+    assert!(!says(of(Whitespace::Flexible, None)));
+    assert!(!says(of(Whitespace::Compact, Some(ConstantSpelling::Any))));
+    assert!(says(of(Whitespace::Flexible, Some(ConstantSpelling::Plain))));
+    let print = |spelling| compile(schema, spelling).fingerprint();
+    assert_ne!(print(ConstantSpelling::Any), print(ConstantSpelling::Plain));
+}
