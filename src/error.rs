@@ -41,7 +41,7 @@ pub enum ErrorKind {
 /// Where in the source an error lies.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Place {
+pub enum SourcePlace {
     /// Nowhere in particular.
     #[default]
     Unknown,
@@ -58,14 +58,14 @@ pub enum Place {
     Byte(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Unknown => Ok(()),
-            Place::Offset(n) => write!(f, "at offset {n}"),
-            Place::Byte(n) => write!(f, "at byte {n}"),
-            Place::Pointer { pointer, keyword } if keyword.is_empty() => write!(f, "at \"{pointer}\""),
-            Place::Pointer { pointer, keyword } => write!(f, "at \"{pointer}\", keyword {keyword:?}"),
+            SourcePlace::Unknown => Ok(()),
+            SourcePlace::Offset(n) => write!(f, "at offset {n}"),
+            SourcePlace::Byte(n) => write!(f, "at byte {n}"),
+            SourcePlace::Pointer { pointer, keyword } if keyword.is_empty() => write!(f, "at \"{pointer}\""),
+            SourcePlace::Pointer { pointer, keyword } => write!(f, "at \"{pointer}\", keyword {keyword:?}"),
         }
     }
 }
@@ -78,7 +78,7 @@ pub struct Error(Box<Repr>);
 struct Repr {
     kind: ErrorKind,
     message: String,
-    place: Place,
+    place: SourcePlace,
     limit: Option<(u64, u64)>,
     field: Option<&'static str>,
 }
@@ -89,7 +89,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// An error of `kind` with a message for people.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Repr { kind, message: message.into(), place: Place::Unknown, limit: None, field: None }))
+        Error(Box::new(Repr { kind, message: message.into(), place: SourcePlace::Unknown, limit: None, field: None }))
     }
 
     /// A limit named `name` of `limit` was exceeded by `value`.
@@ -128,8 +128,8 @@ impl Error {
 
     /// The same error at `place`, unless it already names one.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
-        if self.0.place == Place::Unknown {
+    pub fn at(mut self, place: SourcePlace) -> Self {
+        if self.0.place == SourcePlace::Unknown {
             self.0.place = place;
         }
         self
@@ -138,13 +138,13 @@ impl Error {
     /// The same error at a character offset of a pattern.
     #[must_use]
     pub fn at_offset(self, offset: usize) -> Self {
-        self.at(Place::Offset(offset))
+        self.at(SourcePlace::Offset(offset))
     }
 
     /// The same error at a JSON Pointer and keyword of a schema.
     #[must_use]
     pub fn at_pointer(self, pointer: impl Into<String>, keyword: impl Into<String>) -> Self {
-        self.at(Place::Pointer { pointer: pointer.into(), keyword: keyword.into() })
+        self.at(SourcePlace::Pointer { pointer: pointer.into(), keyword: keyword.into() })
     }
 
     /// The coarse kind.
@@ -158,7 +158,7 @@ impl Error {
     }
 
     /// Where in the source.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &SourcePlace {
         &self.0.place
     }
 
@@ -178,7 +178,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)?;
-        if self.0.place != Place::Unknown {
+        if self.0.place != SourcePlace::Unknown {
             write!(f, " ({})", self.0.place)?;
         }
         Ok(())

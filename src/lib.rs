@@ -87,7 +87,7 @@ pub mod vocab;
 pub use crate::compile::index_cache::{CacheStats, CompileCache};
 pub use crate::compile::source::Source;
 pub use crate::compile::{prepare, rehearse};
-pub use crate::error::{Error, ErrorKind, Place, Result};
+pub use crate::error::{Error, ErrorKind, Result, SourcePlace};
 pub use crate::guide::{Guide, GuideOptions};
 pub use crate::index::Index;
 pub use crate::limits::Limits;

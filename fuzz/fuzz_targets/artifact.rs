@@ -6,10 +6,10 @@
 use std::sync::{Arc, LazyLock};
 
 use interlock::artifact::index::IndexPack;
-use interlock::artifact::{Kind, Pack, PackWriter, index, vocabulary};
+use interlock::artifact::{PackKind, Pack, PackWriter, index, vocabulary};
 use interlock::regex::{Dialect, RegexOptions};
 use interlock::index::report;
-use interlock::index::from_artifact::Stored;
+use interlock::index::from_artifact::StoredIndex;
 use interlock::{GuideOptions, Index, Limits, Result, Vocabulary, VocabularyOptions};
 use libfuzzer_sys::fuzz_target;
 
@@ -29,7 +29,7 @@ static PACKS: LazyLock<[Pack; 2]> = LazyLock::new(|| {
     let index = compile("(ab|12){1,9}x[^c]*", &VOCABULARY).expect("the pattern compiles");
     let made = IndexPack::of(&index, "(ab|12){1,9}x[^c]*".to_owned(), Some(4_096)).expect("it has tables");
     let open = |writer: PackWriter, kind| Pack::from_bytes(&writer.to_bytes(), kind).expect("the pack is sound");
-    [open(made.pack(), Kind::Index), open(vocabulary::pack(&VOCABULARY), Kind::Vocabulary)]
+    [open(made.pack(), PackKind::Index), open(vocabulary::pack(&VOCABULARY), PackKind::Vocabulary)]
 });
 
 fn use_index(pack: &Pack, moves: &[u8]) {
@@ -39,7 +39,7 @@ fn use_index(pack: &Pack, moves: &[u8]) {
     if size != VOCABULARY.size() {
         return;
     }
-    let index = Index::stored(Stored {
+    let index = Index::stored(StoredIndex {
         vocabulary: VOCABULARY.clone(),
         fingerprint: index,
         tables,
@@ -63,11 +63,11 @@ fn use_index(pack: &Pack, moves: &[u8]) {
 
 fuzz_target!(|input: (Vec<(u8, u16, u8)>, Vec<u8>)| {
     let (changes, moves) = input;
-    if let Ok(pack) = Pack::from_bytes(&moves, Kind::Index) {
+    if let Ok(pack) = Pack::from_bytes(&moves, PackKind::Index) {
         use_index(&pack, &moves);
     }
     for (pack, kind, names) in
-        [(&PACKS[0], Kind::Index, &index::SECTIONS[..]), (&PACKS[1], Kind::Vocabulary, &vocabulary::SECTIONS[..])]
+        [(&PACKS[0], PackKind::Index, &index::SECTIONS[..]), (&PACKS[1], PackKind::Vocabulary, &vocabulary::SECTIONS[..])]
     {
         let mut forged = PackWriter::new(kind, pack.vocabulary());
         for (number, name) in names.iter().enumerate() {
@@ -84,8 +84,8 @@ fuzz_target!(|input: (Vec<(u8, u16, u8)>, Vec<u8>)| {
         }
         let Ok(forged) = Pack::from_bytes(&forged.to_bytes(), kind) else { continue };
         match kind {
-            Kind::Index => use_index(&forged, &moves),
-            Kind::Vocabulary => {
+            PackKind::Index => use_index(&forged, &moves),
+            PackKind::Vocabulary => {
                 if let Ok(v) = vocabulary::unpack(&forged) {
                     drop(v.check());
                     drop(compile("[a-c]+", &v).and_then(|index| index.guide(&GuideOptions::default())));

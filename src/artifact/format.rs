@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use twox_hash::XxHash3_128;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::util::mapped::{ALIGN, Pages, Plain, Slice};
+use crate::util::mapped::{ALIGN, MappedFile, MappedSlice, Plain};
 
 /// The number of this format; a reader knows exactly one.
 pub const FORMAT_VERSION: u32 = 5;
@@ -55,14 +55,14 @@ const MAX_SECTIONS: usize = 4_096;
 
 /// What a pack holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PackKind {
     /// A vocabulary.
     Vocabulary = 1,
     /// An index.
     Index = 2,
 }
 
-impl Kind {
+impl PackKind {
     fn name(code: u32) -> &'static str {
         match code {
             1 => "a vocabulary",
@@ -93,14 +93,14 @@ fn padded(len: usize) -> Option<usize> {
 
 /// The bytes of a pack in the making.
 pub struct PackWriter {
-    kind: Kind,
+    kind: PackKind,
     vocabulary: [u8; 32],
     sections: Vec<(&'static str, Vec<u8>)>,
 }
 
 impl PackWriter {
     /// An empty pack about a vocabulary with this fingerprint.
-    pub fn new(kind: Kind, vocabulary: [u8; 32]) -> Self {
+    pub fn new(kind: PackKind, vocabulary: [u8; 32]) -> Self {
         PackWriter { kind, vocabulary, sections: Vec::new() }
     }
 
@@ -201,7 +201,7 @@ struct Section {
 
 /// An open pack: header and table checked, sections checked when they are first asked for.
 pub struct Pack {
-    pages: Arc<Pages>,
+    pages: Arc<MappedFile>,
     vocabulary: [u8; 32],
     sections: Vec<Section>,
     /// How errors name it.
@@ -239,8 +239,8 @@ impl Pack {
     ///
     /// # Cost
     /// Some microseconds: the header and the table are read, the sections are not.
-    pub fn open(path: &Path, kind: Kind) -> Result<Pack> {
-        let pages = Pages::map(path).map_err(|e| artifact(format!("cannot read {}: {e}", path.display())))?;
+    pub fn open(path: &Path, kind: PackKind) -> Result<Pack> {
+        let pages = MappedFile::map(path).map_err(|e| artifact(format!("cannot read {}: {e}", path.display())))?;
         Pack::read(pages, kind, path.display().to_string())
     }
 
@@ -248,11 +248,11 @@ impl Pack {
     ///
     /// # Errors
     /// As [`Pack::open`].
-    pub fn from_bytes(bytes: &[u8], kind: Kind) -> Result<Pack> {
-        Pack::read(Pages::hold(bytes), kind, "the pack".to_owned())
+    pub fn from_bytes(bytes: &[u8], kind: PackKind) -> Result<Pack> {
+        Pack::read(MappedFile::hold(bytes), kind, "the pack".to_owned())
     }
 
-    fn read(pages: Arc<Pages>, kind: Kind, title: String) -> Result<Pack> {
+    fn read(pages: Arc<MappedFile>, kind: PackKind, title: String) -> Result<Pack> {
         let bytes = pages.bytes();
         let says = |what: String| artifact(format!("{title} {what}"));
         let short = || says("is cut short".to_owned());
@@ -271,7 +271,7 @@ impl Pack {
         }
         let code = small(bytes, 12).ok_or_else(short)?;
         if code != kind as u32 {
-            return Err(says(format!("holds {}, not {}", Kind::name(code), Kind::name(kind as u32))));
+            return Err(says(format!("holds {}, not {}", PackKind::name(code), PackKind::name(kind as u32))));
         }
         let length = size(bytes, 16).ok_or_else(short)?;
         if bytes.len() < length {
@@ -376,11 +376,11 @@ impl Pack {
     ///
     /// # Errors
     /// `Artifact` if there is none of this name, its checksum differs, or its bytes are not whole numbers.
-    pub fn section<T: Plain>(&self, name: &str) -> Result<Slice<T>> {
+    pub fn section<T: Plain>(&self, name: &str) -> Result<MappedSlice<T>> {
         let section = self.sections.iter().find(|s| s.name == name);
         let section = section.ok_or_else(|| self.error(format_args!("has no section {name:?}")))?;
         self.check(section)?;
-        Slice::of_pages(&self.pages, section.offset..section.offset + section.len)
+        MappedSlice::of_pages(&self.pages, section.offset..section.offset + section.len)
             .ok_or_else(|| self.error(format_args!("is damaged: section {name:?} has an odd length")))
     }
 

@@ -11,11 +11,11 @@
 
 use std::path::Path;
 
-use crate::artifact::format::{Kind, Pack, PackWriter};
+use crate::artifact::format::{Pack, PackKind, PackWriter};
 use crate::error::{ErrorKind, Result};
 use crate::index::tables::mask_set::MaskSet;
-use crate::index::tables::packed_rows::Rows;
-use crate::index::tables::{Parts, Tables};
+use crate::index::tables::packed_rows::PackedRows;
+use crate::index::tables::{DenseTables, TableArrays};
 use crate::index::{Index, report, tables};
 use crate::vocab::MAX_SIZE;
 
@@ -68,7 +68,7 @@ pub struct IndexPack {
     /// The size of the vocabulary that its tables are for.
     pub size: usize,
     /// The index's tables and the text of its report, if it was built.
-    pub built: Option<(Tables, String)>,
+    pub built: Option<(DenseTables, String)>,
 }
 
 impl IndexPack {
@@ -83,7 +83,7 @@ impl IndexPack {
     /// Nothing for tables that exist; else, on the calling thread, that of a build without parts.
     pub fn of(index: &Index, recipe: String, make: Option<usize>) -> Result<IndexPack> {
         let vocabulary = index.vocabulary();
-        let within = |made: Result<Tables>| match made {
+        let within = |made: Result<DenseTables>| match made {
             Ok(tables) => Ok(Some(tables).filter(|t| t.bytes() <= MAX_TABLE_BYTES)),
             Err(e) if matches!(e.kind(), ErrorKind::Unsupported | ErrorKind::Limit) => Ok(None),
             Err(e) => Err(e),
@@ -112,11 +112,11 @@ impl IndexPack {
 
     /// The pack.
     pub fn pack(&self) -> PackWriter {
-        let mut out = PackWriter::new(Kind::Index, self.vocabulary);
+        let mut out = PackWriter::new(PackKind::Index, self.vocabulary);
         out.add(INDEX, &self.index);
         out.add(RECIPE, self.recipe.as_bytes());
         if let Some((tables, report)) = &self.built {
-            let Parts { byte_classes, rows, accepting, mask_of, masks } = tables.parts();
+            let TableArrays { byte_classes, rows, accepting, mask_of, masks } = tables.parts();
             out.add(REPORT, report.as_bytes());
             out.add(SIZE, &[self.size as u64]);
             out.add(BYTE_CLASSES, byte_classes);
@@ -149,7 +149,7 @@ impl IndexPack {
     /// # Cost
     /// One pass over the file, in place.
     pub fn load(path: &Path) -> Result<IndexPack> {
-        IndexPack::unpack(&Pack::open(path, Kind::Index)?)
+        IndexPack::unpack(&Pack::open(path, PackKind::Index)?)
     }
 
     /// What a pack says.
@@ -177,14 +177,18 @@ impl IndexPack {
                 gaps: pack.section(MASK_GAPS)?,
                 rows: pack.section(MASK_ROWS)?,
             };
-            let parts = Parts {
+            let parts = TableArrays {
                 byte_classes: pack.section(BYTE_CLASSES)?,
-                rows: Rows { start: pack.section(ROWS)?, class: pack.section(CLASSES)?, next: pack.section(NEXT)? },
+                rows: PackedRows {
+                    start: pack.section(ROWS)?,
+                    class: pack.section(CLASSES)?,
+                    next: pack.section(NEXT)?,
+                },
                 accepting: pack.section(ACCEPTING)?,
                 mask_of: pack.section(MASK_OF)?,
                 masks,
             };
-            let tables = Tables::new(parts, size).map_err(|e| pack.error(e.message()))?;
+            let tables = DenseTables::new(parts, size).map_err(|e| pack.error(e.message()))?;
             Some((tables, text(REPORT)?))
         } else {
             None

@@ -21,4 +21,4 @@ pub mod format;
 pub mod index;
 pub mod vocabulary;
 
-pub use crate::artifact::format::{Kind, Pack, PackWriter};
+pub use crate::artifact::format::{Pack, PackKind, PackWriter};

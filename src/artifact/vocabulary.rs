@@ -7,9 +7,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::artifact::format::{Kind, Pack, PackWriter};
+use crate::artifact::format::{Pack, PackKind, PackWriter};
 use crate::error::Result;
-use crate::vocab::{Parts, StoredModel, Trie, TrieParts, Vocabulary};
+use crate::vocab::{StoredModel, Trie, TrieParts, Vocabulary, VocabularyParts};
 
 const BYTES: &str = "token bytes";
 const STARTS: &str = "token starts";
@@ -53,7 +53,7 @@ pub const SECTIONS: [&str; 17] = [
 
 /// The pack of a vocabulary.
 pub fn pack(vocabulary: &Vocabulary) -> PackWriter {
-    let mut out = PackWriter::new(Kind::Vocabulary, vocabulary.fingerprint());
+    let mut out = PackWriter::new(PackKind::Vocabulary, vocabulary.fingerprint());
     let parts = vocabulary.parts();
     out.add(SIZE, &[parts.size as u64]);
     out.add(BYTES, &parts.bytes);
@@ -93,7 +93,7 @@ pub fn save(vocabulary: &Vocabulary, path: &Path) -> Result<()> {
 /// # Cost
 /// One pass over the file, in place: about a millisecond for 128,000 tokens.
 pub fn load(path: &Path) -> Result<Arc<Vocabulary>> {
-    unpack(&Pack::open(path, Kind::Vocabulary)?)
+    unpack(&Pack::open(path, PackKind::Vocabulary)?)
 }
 
 /// Checks a file from its first byte to its last, and that it is true: that the trie holds the tokens and the
@@ -105,7 +105,7 @@ pub fn load(path: &Path) -> Result<Arc<Vocabulary>> {
 /// # Cost
 /// Some milliseconds for 128,000 tokens.
 pub fn verify(path: &Path) -> Result<[u8; 32]> {
-    let pack = Pack::open(path, Kind::Vocabulary)?;
+    let pack = Pack::open(path, PackKind::Vocabulary)?;
     pack.verify()?;
     let vocabulary = unpack(&pack)?;
     vocabulary.check().map_err(|e| pack.error(format_args!("is damaged: {}", e.message())))?;
@@ -126,7 +126,7 @@ pub fn unpack(pack: &Pack) -> Result<Arc<Vocabulary>> {
         tok_start: pack.section(TRIE_STARTS)?,
         toks: pack.section(TRIE_TOKENS)?,
     };
-    let parts = Parts {
+    let parts = VocabularyParts {
         size: pack.number(SIZE)?,
         bytes: pack.section(BYTES)?,
         start: pack.section(STARTS)?,

@@ -35,7 +35,7 @@ const PASSED: usize = 16;
 
 /// See the module's story.
 pub struct CompileCache {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptIndex>,
     most: AtomicUsize,
 }
 
@@ -51,7 +51,7 @@ pub struct CacheStats {
 }
 
 #[derive(Default)]
-struct Kept {
+struct KeptIndex {
     /// By the hash of source and limits. Of two with the same hash the older one leaves.
     entries: SeededMap<u64, Entry>,
     /// Hashes by the time of their last use, which is no two entries' the same.
@@ -124,7 +124,7 @@ impl CompileCache {
         self.most.load(Ordering::Relaxed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, KeptIndex> {
         self.kept.lock().unwrap_or_else(|p| p.into_inner())
     }
 
@@ -170,7 +170,7 @@ impl CompileCache {
     pub fn clear(&self) {
         let mut kept = self.lock();
         let hits = kept.hits;
-        let gone = std::mem::replace(&mut *kept, Kept { hits, ..Kept::default() });
+        let gone = std::mem::replace(&mut *kept, KeptIndex { hits, ..KeptIndex::default() });
         drop(kept);
         drop(gone);
     }
@@ -183,7 +183,7 @@ impl CompileCache {
     }
 }
 
-impl Kept {
+impl KeptIndex {
     /// Makes an entry the one that was used last, measures it if it `is_new` and others if it `is_turn`. What has no room
     /// any more.
     fn used(&mut self, hash: u64, is_new: bool, is_turn: bool, most: usize) -> Vec<Entry> {

@@ -9,25 +9,25 @@ use crate::expr::{ExprId, Exprs, INF};
 use crate::json::rules::{
     ArrayShape, Contains, Element, MAX_WITNESSES, ObjectShape, Rule, RuleId, Rules, StringSet, witness_members,
 };
-use crate::lexeme::Kind;
+use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
-use crate::mask::vocab_tables::{MaskedLexeme, Role, Tables};
-use crate::pushdown::json::program::{ArrayProgram, Blanks, ClassProgram, ObjectProgram, Program, RuleProgram};
+use crate::mask::vocab_tables::{LexemeRole, MaskedLexeme, VocabTables};
+use crate::pushdown::json::program::{ArrayProgram, ClassProgram, ObjectProgram, Program, RuleProgram, WhitespaceRule};
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;
 
 /// How the program's places between JSON tokens look.
-pub struct Layout {
+pub struct ProgramLayout {
     /// Whitespace by gap.
-    pub gaps: [Blanks; 3],
+    pub gaps: [WhitespaceRule; 3],
     /// Keys may come in any order.
     pub any_order: bool,
     /// Named keys are written plainly.
     pub plain_names: bool,
 }
 
-struct Builder<'a> {
-    tables: &'a Tables,
+struct ProgramBuilder<'a> {
+    tables: &'a VocabTables,
     limits: &'a Limits,
     exprs: &'a mut Exprs,
     rules: &'a [Rule],
@@ -36,14 +36,14 @@ struct Builder<'a> {
     /// Rules as elements of unique arrays, and the rules made for them.
     unique: FxHashMap<RuleId, RuleId>,
     made: Vec<RuleProgram>,
-    by_content: SeededMap<(ExprId, Kind), Option<u32>>,
+    by_content: SeededMap<(ExprId, LexemeKind), Option<u32>>,
 }
 
 /// Compiles `rules`, returning the program and its lexemes with their masks.
 pub fn compile(
     rules: &mut Rules,
-    layout: Layout,
-    tables: &Tables,
+    layout: ProgramLayout,
+    tables: &VocabTables,
     limits: &Limits,
 ) -> Result<(Program, Vec<Arc<MaskedLexeme>>)> {
     let any_text = rules.exprs.any_text();
@@ -52,7 +52,7 @@ pub fn compile(
     let root = rules.root;
     let Rules { exprs, rules, .. } = rules;
     let rules = rules.as_slice();
-    let mut b = Builder {
+    let mut b = ProgramBuilder {
         tables,
         limits,
         exprs,
@@ -83,7 +83,7 @@ pub fn compile(
     for rule in rules {
         let mut p = RuleProgram::default();
         if let Some(e) = rule.literals {
-            p.lexemes.extend(b.lexeme(e, Kind::Raw)?);
+            p.lexemes.extend(b.lexeme(e, LexemeKind::Raw)?);
         }
         for s in &rule.strings {
             p.lexemes.extend(b.lexeme(s.text, string_kind(s))?);
@@ -116,8 +116,8 @@ pub fn compile(
     Ok((program, b.lexemes))
 }
 
-fn string_kind(s: &StringSet) -> Kind {
-    if s.plain { Kind::Constant } else { Kind::Text { min: s.min, max: s.max } }
+fn string_kind(s: &StringSet) -> LexemeKind {
+    if s.plain { LexemeKind::Constant } else { LexemeKind::Text { min: s.min, max: s.max } }
 }
 
 /// Takes the named keys of each shape out of its key classes, so that what is left of a class is what a key without a
@@ -137,13 +137,13 @@ fn leave_names_out(rules: &mut Rules, any_text: ExprId) {
 }
 
 /// The canonical values of a rule, where they are few.
-type Values = Option<Vec<Box<[u8]>>>;
+type UniqueValues = Option<Vec<Box<[u8]>>>;
 
 /// What an element of a unique array is counted for in one way, and the values that it may have then.
-type Way = (u32, Values);
+type ArrayWay = (u32, UniqueValues);
 
 /// The different values of some ways, where those of each are few.
-fn values_of<'a>(ways: impl Iterator<Item = &'a Way>) -> Values {
+fn values_of<'a>(ways: impl Iterator<Item = &'a ArrayWay>) -> UniqueValues {
     let each: Option<Vec<&Vec<Box<[u8]>>>> = ways.map(|way| way.1.as_ref()).collect();
     let mut all: Vec<Box<[u8]>> = each?.into_iter().flatten().cloned().collect();
     all.sort_unstable();
@@ -167,7 +167,7 @@ fn counted_and_few() -> Error {
 ///
 /// Lower bounds of 1 need no look: a value that the array has was counted for all that it matches. Otherwise the values
 /// that match are counted, and what does not match must not be needed.
-fn check_counted(p: &ArrayProgram, ways: &[Way]) -> Result<()> {
+fn check_counted(p: &ArrayProgram, ways: &[ArrayWay]) -> Result<()> {
     let bounded = p.contains.iter().any(|c| c.max.is_some());
     let small = |c: &Contains| c.max.is_none() && c.min <= 1;
     if ways.iter().all(|way| way.1.is_none()) || p.contains.iter().all(small) {
@@ -188,13 +188,13 @@ fn check_counted(p: &ArrayProgram, ways: &[Way]) -> Result<()> {
     }
 }
 
-impl Builder<'_> {
+impl ProgramBuilder<'_> {
     fn array(&mut self, a: &ArrayShape, any_text: ExprId) -> Result<ArrayProgram> {
         let ways = (a.prefix.clone(), a.rest.clone());
         let mut p = ArrayProgram::new(ways, a.contains.clone(), (a.min, a.max.unwrap_or(u64::MAX)), a.unique)?;
         if a.unique && p.max > 1 {
             let mut domains = Vec::new();
-            let mut counted: Vec<Way> = Vec::new();
+            let mut counted: Vec<ArrayWay> = Vec::new();
             for (ways, position) in p.prefix.iter_mut().chain([&mut p.rest]).zip(0..) {
                 let before = counted.len();
                 // Where an element need not come, its values cannot be too few.
@@ -255,12 +255,12 @@ impl Builder<'_> {
 
     /// The rule to use for an element of a unique array, and its values where they are `wanted` and few: strings with few
     /// members and bounds on their length are listed, so that what is left of them can be counted.
-    fn unique_rule(&mut self, rule: RuleId, any_text: ExprId, wanted: bool) -> Result<(RuleId, Values)> {
+    fn unique_rule(&mut self, rule: RuleId, any_text: ExprId, wanted: bool) -> Result<(RuleId, UniqueValues)> {
         let rules = self.rules;
         let r = &rules[rule.0 as usize];
         let mut p = RuleProgram::default();
         let mut changed = false;
-        let mut values: Values = (wanted && r.arrays.is_empty() && r.objects.is_empty()).then(Vec::new);
+        let mut values: UniqueValues = (wanted && r.arrays.is_empty() && r.objects.is_empty()).then(Vec::new);
         for s in &r.strings {
             let Some(index) = self.lexeme(s.text, string_kind(s))? else { continue };
             let listed = if s.text == any_text { None } else { self.listed(s)? };
@@ -269,7 +269,7 @@ impl Builder<'_> {
                 Some(texts) if bounded => {
                     changed = true;
                     let expr = self.exprs.choice(texts);
-                    self.lexeme(expr, Kind::Text { min: 0, max: INF })?
+                    self.lexeme(expr, LexemeKind::Text { min: 0, max: INF })?
                 }
                 _ => Some(index),
             };
@@ -281,7 +281,7 @@ impl Builder<'_> {
             });
         }
         if let Some(literals) = r.literals {
-            let lexeme = self.lexeme(literals, Kind::Raw)?;
+            let lexeme = self.lexeme(literals, LexemeKind::Raw)?;
             if let Some(index) = lexeme {
                 let l = self.lexemes[index as usize].lexeme.clone();
                 p.lexemes.push(index);
@@ -314,17 +314,19 @@ impl Builder<'_> {
             let counted = x.rep(c, s.min, s.max);
             e = x.and(&[e, counted]);
         }
-        let Some(l) = self.tables.lexeme(x, e, Kind::Raw, Role::Whole, self.limits)? else { return Ok(None) };
+        let Some(l) = self.tables.lexeme(x, e, LexemeKind::Raw, LexemeRole::Whole, self.limits)? else {
+            return Ok(None);
+        };
         Ok(crate::pushdown::json::unique::completions::members(&l.lexeme, l.lexeme.start(), 0).map(|t| t.to_vec()))
     }
 
-    fn lexeme(&mut self, expr: ExprId, kind: Kind) -> Result<Option<u32>> {
+    fn lexeme(&mut self, expr: ExprId, kind: LexemeKind) -> Result<Option<u32>> {
         if let Some(&l) = self.by_content.get(&(expr, kind)) {
             return Ok(l);
         }
         let any = match kind {
-            Kind::Text { min, max } if expr == self.any_text => self.tables.any_text_of(min, max),
-            _ => self.tables.lexeme(self.exprs, expr, kind, Role::Value, self.limits)?,
+            LexemeKind::Text { min, max } if expr == self.any_text => self.tables.any_text_of(min, max),
+            _ => self.tables.lexeme(self.exprs, expr, kind, LexemeRole::Value, self.limits)?,
         };
         let index = any.map(|l| {
             self.lexemes.push(l);
@@ -366,8 +368,8 @@ impl Builder<'_> {
                 others.push(ClassProgram { keys: None, text: u32::MAX, rule: c.rule, matches: c.matches });
                 continue;
             }
-            let keys = self.tables.lexeme(self.exprs, c.keys, Kind::Raw, Role::Keys, self.limits)?;
-            let text = self.lexeme(c.keys, Kind::Text { min: 0, max: INF })?;
+            let keys = self.tables.lexeme(self.exprs, c.keys, LexemeKind::Raw, LexemeRole::Keys, self.limits)?;
+            let text = self.lexeme(c.keys, LexemeKind::Text { min: 0, max: INF })?;
             if let (Some(keys), Some(text)) = (keys, text) {
                 others.push(ClassProgram { keys: Some(keys.lexeme.clone()), text, rule: c.rule, matches: c.matches });
             }

@@ -8,20 +8,20 @@ pub mod source;
 
 use std::sync::Arc;
 
-use crate::compile::json_program::{Layout, compile};
+use crate::compile::json_program::{ProgramLayout, compile};
 use crate::compile::source::{name_of_choices, name_of_pattern, name_of_schema};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::{ByteSet, ExprId, Exprs};
 use crate::guide::GuideOptions;
 use crate::index::token_liveness::{Explored, TokenLive};
-use crate::index::{Engine, Index, Inner, Shared};
+use crate::index::{Index, IndexCore, IndexEngine, IndexHandle};
 use crate::json::rules::Rules;
 use crate::json::whitespace;
-use crate::lexeme::Kind;
+use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
 use crate::mask::eager;
-use crate::mask::vocab_tables::{MaskedLexeme, Role, Tables};
-use crate::pushdown::json::program::Blanks;
+use crate::mask::vocab_tables::{LexemeRole, MaskedLexeme, VocabTables};
+use crate::pushdown::json::program::WhitespaceRule;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 use crate::schema::{
     Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, option_rows, parse_schema,
@@ -41,10 +41,10 @@ pub const MAX_BLANKS: u16 = 64;
 /// Those of the vocabulary's tables.
 pub fn prepare(vocabulary: &Vocabulary) -> Result<()> {
     crate::index::prepare(vocabulary)?;
-    let tables = Tables::of(vocabulary)?;
+    let tables = VocabTables::of(vocabulary)?;
     let (mut exprs, scalars) = standard()?;
     for e in scalars {
-        tables.lexeme(&mut exprs, e, Kind::Raw, Role::Value, &Limits::default())?;
+        tables.lexeme(&mut exprs, e, LexemeKind::Raw, LexemeRole::Value, &Limits::default())?;
     }
     Ok(())
 }
@@ -88,7 +88,7 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits))?;
-        if let (Engine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
+        if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
             eager::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
         }
         Ok(index)
@@ -129,12 +129,12 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         exprs.check()?;
-        let tables = Tables::of(vocabulary)?;
+        let tables = VocabTables::of(vocabulary)?;
         let lexeme = tables
-            .lexeme(exprs, expr, Kind::Raw, Role::Whole, limits)?
+            .lexeme(exprs, expr, LexemeKind::Raw, LexemeRole::Whole, limits)?
             .ok_or_else(|| Error::new(ErrorKind::Unsatisfiable, "the pattern accepts nothing").at_offset(0))?;
         let live = token_live(exprs, expr, &lexeme, &tables, vocabulary, limits)?;
-        let engine = Engine::Pattern(lexeme);
+        let engine = IndexEngine::Pattern(lexeme);
         Ok(Index::new(vocabulary, tables, engine, live, Vec::new(), source.to_owned(), limits))
     }
 
@@ -151,7 +151,7 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         let index = limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits))?;
-        if let Engine::Document { lexemes, .. } = &index.0.engine {
+        if let IndexEngine::Document { lexemes, .. } = &index.0.engine {
             eager::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
         }
         Ok(index)
@@ -159,7 +159,7 @@ impl Index {
 
     fn schema(text: &str, vocabulary: &Arc<Vocabulary>, options: &SchemaOptions, limits: &Limits) -> Result<Index> {
         let (model, mut report) = parse_schema(text, options, limits)?;
-        let tables = Tables::of(vocabulary)?;
+        let tables = VocabTables::of(vocabulary)?;
         let mut gaps = gaps(options, limits)?;
         let rules = match &tables.spelling {
             None => lower(&model, options, limits, &mut report)?,
@@ -205,7 +205,7 @@ impl Index {
         vocabulary: &Arc<Vocabulary>,
         limits: &Limits,
     ) -> Result<Index> {
-        let tables = Tables::of(vocabulary)?;
+        let tables = VocabTables::of(vocabulary)?;
         if let Some(spelling) = &tables.spelling {
             return Err(Error::new(ErrorKind::Vocabulary, spelling.missing()));
         }
@@ -215,47 +215,52 @@ impl Index {
 
     fn from_spelled(
         mut rules: Rules,
-        gaps: [Blanks; 3],
+        gaps: [WhitespaceRule; 3],
         source: String,
         report: Vec<ReportRow>,
         options: &SchemaOptions,
-        (vocabulary, tables): (&Arc<Vocabulary>, Arc<Tables>),
+        (vocabulary, tables): (&Arc<Vocabulary>, Arc<VocabTables>),
         limits: &Limits,
     ) -> Result<Index> {
         rules.exprs.check()?;
-        let layout =
-            Layout { gaps, any_order: options.property_order == PropertyOrder::Any, plain_names: options.is_plain() };
+        let layout = ProgramLayout {
+            gaps,
+            any_order: options.property_order == PropertyOrder::Any,
+            plain_names: options.is_plain(),
+        };
         let (program, lexemes) = compile(&mut rules, layout, &tables, limits)?;
-        let engine = Engine::Document { program: Box::new(program), lexemes };
+        let engine = IndexEngine::Document { program: Box::new(program), lexemes };
         Ok(Index::new(vocabulary, tables, engine, None, report, source, limits))
     }
 
     fn new(
         vocabulary: &Arc<Vocabulary>,
-        tables: Arc<Tables>,
-        engine: Engine,
+        tables: Arc<VocabTables>,
+        engine: IndexEngine,
         live: Option<Box<TokenLive>>,
         report: Vec<ReportRow>,
         source: String,
         limits: &Limits,
     ) -> Index {
-        let inner = Inner::new(vocabulary.clone(), tables, engine, Arc::new(source), limits.max_state_bytes);
-        Index(Shared::Compiled(Arc::new(Inner { live, report, ..inner })))
+        let inner = IndexCore::new(vocabulary.clone(), tables, engine, Arc::new(source), limits.max_state_bytes);
+        Index(IndexHandle::Compiled(Arc::new(IndexCore { live, report, ..inner })))
     }
 }
 
 /// The whitespace that the options allow, by gap.
-fn gaps(options: &SchemaOptions, limits: &Limits) -> Result<[Blanks; 3]> {
+fn gaps(options: &SchemaOptions, limits: &Limits) -> Result<[WhitespaceRule; 3]> {
     Ok(match &options.whitespace {
-        Whitespace::Flexible => [Blanks::none(), Blanks::up_to(MAX_BLANKS), Blanks::up_to(MAX_BLANKS)],
-        Whitespace::Compact => [Blanks::none(), Blanks::none(), Blanks::none()],
-        Whitespace::Spaced => [Blanks::none(), Blanks::none(), Blanks::one_space()],
+        Whitespace::Flexible => {
+            [WhitespaceRule::none(), WhitespaceRule::up_to(MAX_BLANKS), WhitespaceRule::up_to(MAX_BLANKS)]
+        }
+        Whitespace::Compact => [WhitespaceRule::none(), WhitespaceRule::none(), WhitespaceRule::none()],
+        Whitespace::Spaced => [WhitespaceRule::none(), WhitespaceRule::none(), WhitespaceRule::one_space()],
         Whitespace::Pattern(p) => {
             let mut x = Exprs::new(limits.max_expr_nodes);
             let regex = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
             let e = lower_full(&mut x, p, &regex, limits)?;
             let b = whitespace::gap(&mut x, e, limits)?;
-            [Blanks::none(), b.clone(), b]
+            [WhitespaceRule::none(), b.clone(), b]
         }
     })
 }
@@ -266,7 +271,7 @@ fn token_live(
     exprs: &Exprs,
     expr: ExprId,
     masked: &MaskedLexeme,
-    tables: &Tables,
+    tables: &VocabTables,
     vocabulary: &Vocabulary,
     limits: &Limits,
 ) -> Result<Option<Box<TokenLive>>> {

@@ -16,10 +16,10 @@ use crate::util::cancel::spend;
 const PARTS_PER_STEP: usize = 16;
 
 /// Operands in the making.
-type Parts = SmallVec<[ExprId; 16]>;
+type Operands = SmallVec<[ExprId; 16]>;
 
 /// Body, tail, fewest and most copies, and the whole expression.
-type Counted = (ExprId, ExprId, u32, u32, ExprId);
+type CountedOperand = (ExprId, ExprId, u32, u32, ExprId);
 
 #[inline]
 fn count_parts(parts: usize) {
@@ -122,7 +122,7 @@ impl Exprs {
 
     /// The union of `parts`.
     pub fn alt(&mut self, parts: &[ExprId]) -> ExprId {
-        let mut v: Parts = SmallVec::with_capacity(parts.len());
+        let mut v: Operands = SmallVec::with_capacity(parts.len());
         for &p in parts {
             match self.get(p) {
                 Expr::Never => {}
@@ -148,7 +148,7 @@ impl Exprs {
 
     /// Joins alternatives whose union is one simpler expression: single bytes, and counted copies of one body with
     /// one tail whose counts overlap. The second keeps derivatives of nested counts, like `(a{1,30}){1,30}`, small.
-    fn join_alternatives(&mut self, v: &mut Parts) {
+    fn join_alternatives(&mut self, v: &mut Operands) {
         let is_bytes = |x: &Self, e: ExprId| matches!(x.get(e), Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.to == Self::EPS));
         if v.iter().filter(|&&e| is_bytes(self, e)).count() > 1 {
             let mut ranges = Vec::new();
@@ -162,7 +162,7 @@ impl Exprs {
             let set = self.byte_set(&ranges);
             v.push(set);
         }
-        let mut reps: SmallVec<[Counted; 8]> = v.iter().filter_map(|&e| self.counted(e)).collect();
+        let mut reps: SmallVec<[CountedOperand; 8]> = v.iter().filter_map(|&e| self.counted(e)).collect();
         if reps.len() > 1 {
             reps.sort_unstable();
             let mut gone = Vec::new();
@@ -204,10 +204,10 @@ impl Exprs {
 
     /// Drops alternatives that begin with copies of a body where another one takes all that they do. It keeps
     /// derivatives of counts within counts small that something optional stands between, like `(\w{1,64}\s?){1,64}`.
-    fn drop_included(&self, v: &mut Parts) {
+    fn drop_included(&self, v: &mut Operands) {
         /// Alternatives of one body that are compared with each other, and repetitions in each.
         const MOST: (usize, u32) = (8, 6);
-        let mut reps: SmallVec<[Counted; 8]> = v.iter().filter_map(|&e| self.counted(e)).collect();
+        let mut reps: SmallVec<[CountedOperand; 8]> = v.iter().filter_map(|&e| self.counted(e)).collect();
         reps.sort_unstable();
         let mut gone: SmallVec<[ExprId; 8]> = SmallVec::new();
         for alike in reps.chunk_by(|a, b| a.0 == b.0).filter(|alike| (2..=MOST.0).contains(&alike.len())) {
@@ -223,7 +223,7 @@ impl Exprs {
     }
 
     /// `e` as counted copies of a body and what follows them, if it begins with a repetition.
-    fn counted(&self, e: ExprId) -> Option<Counted> {
+    fn counted(&self, e: ExprId) -> Option<CountedOperand> {
         let (head, tail) = self.head_and_tail(e);
         match *self.get(head) {
             Expr::Rep { body, min, max } => Some((body, tail, min, max, e)),
@@ -259,7 +259,7 @@ impl Exprs {
 
     /// The intersection of `parts`.
     pub fn and(&mut self, parts: &[ExprId]) -> ExprId {
-        let mut v: Parts = SmallVec::with_capacity(parts.len());
+        let mut v: Operands = SmallVec::with_capacity(parts.len());
         for &p in parts {
             match self.get(p) {
                 Expr::And(inner) => v.extend_from_slice(inner),

@@ -11,7 +11,7 @@ use crate::expr::expr::{Edge, Edges, Expr, ExprId, Exprs};
 const DEEP: u32 = 128;
 
 /// What stands before the end of an expression.
-enum Before {
+enum BeforeEnd {
     Cat(ExprId),
     Step(Edges),
 }
@@ -34,17 +34,17 @@ impl Exprs {
     }
 
     fn cut_before_text(&mut self, e: ExprId, depth: u32) -> ExprId {
-        let mut before: Vec<Before> = Vec::new();
+        let mut before: Vec<BeforeEnd> = Vec::new();
         let mut last = e;
         while !self.nullable(last) {
             match self.get(last) {
                 Expr::Cat(a, b) => {
-                    before.push(Before::Cat(*a));
+                    before.push(BeforeEnd::Cat(*a));
                     last = *b;
                 }
                 Expr::Step { edges, .. } if edges.iter().all(|edge| edge.to == edges[0].to) && !edges.is_empty() => {
                     let to = edges[0].to;
-                    before.push(Before::Step(edges.clone()));
+                    before.push(BeforeEnd::Step(edges.clone()));
                     last = to;
                 }
                 _ => break,
@@ -53,9 +53,11 @@ impl Exprs {
         let mut out = if self.nullable(last) { Self::EPS } else { self.cut(last, true, depth) };
         while let Some(part) = before.pop() {
             out = match part {
-                Before::Cat(a) if out == Self::EPS && depth > 0 => self.cut_before_text(a, depth - 1),
-                Before::Cat(a) => self.cat(a, out),
-                Before::Step(edges) => self.step(false, edges.iter().map(|&edge| Edge { to: out, ..edge }).collect()),
+                BeforeEnd::Cat(a) if out == Self::EPS && depth > 0 => self.cut_before_text(a, depth - 1),
+                BeforeEnd::Cat(a) => self.cat(a, out),
+                BeforeEnd::Step(edges) => {
+                    self.step(false, edges.iter().map(|&edge| Edge { to: out, ..edge }).collect())
+                }
             };
         }
         out

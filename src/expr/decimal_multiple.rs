@@ -48,11 +48,11 @@ pub struct Multiple {
     divisor: Divisor,
     /// Value of the digits so far, modulo the divisor's modulus. Digits beyond the scale are zeros and not counted.
     rest: u128,
-    part: Part,
+    part: RemainderPart,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Part {
+enum RemainderPart {
     /// In the whole part: at least `min` and at most `max` more digits of it.
     Whole { min: u16, max: u16 },
     /// In the fraction, with so many of its digits read. None read means just after the point: one must come.
@@ -183,7 +183,7 @@ impl Divisor {
     /// Inside the whole part, with `min` to `max` more digits of it to come.
     pub fn whole(&self, rest: u128, min: u16, max: u16) -> Multiple {
         let rest = if rest == 0 { 0 } else { rest % without_tens(self.0.modulus, u64::from(self.0.scale)) };
-        Multiple { divisor: self.clone(), rest, part: Part::Whole { min, max } }
+        Multiple { divisor: self.clone(), rest, part: RemainderPart::Whole { min, max } }
     }
 
     /// Inside the fraction, after `read` of its digits (0: just after the point).
@@ -191,7 +191,7 @@ impl Divisor {
         let left = self.0.scale.saturating_sub(read);
         let divisor = self.less(rest, left);
         let rest = if rest == 0 { 0 } else { rest % without_tens(divisor.0.modulus, u64::from(left)) };
-        Multiple { divisor, rest, part: Part::Fraction(read) }
+        Multiple { divisor, rest, part: RemainderPart::Fraction(read) }
     }
 
     /// The divisor without the exceptions that `left` more digits after `rest` cannot meet.
@@ -222,8 +222,8 @@ impl Multiple {
     /// Whether the digits so far spell a multiple.
     pub fn accepts(&self) -> bool {
         match self.part {
-            Part::Whole { min, .. } => min == 0 && !self.divisor.0.point && self.divisor.divides(self.rest, 0),
-            Part::Fraction(n) => n > 0 && self.divisor.divides(self.rest, n),
+            RemainderPart::Whole { min, .. } => min == 0 && !self.divisor.0.point && self.divisor.divides(self.rest, 0),
+            RemainderPart::Fraction(n) => n > 0 && self.divisor.divides(self.rest, n),
         }
     }
 
@@ -232,11 +232,13 @@ impl Multiple {
         let d = &self.divisor;
         match self.part {
             // One length of whole part at a time; from 10^37 on every remainder is reached.
-            Part::Whole { min, max } => {
+            RemainderPart::Whole { min, max } => {
                 let lengths = min..=max.min(min.saturating_add(40));
                 lengths.rev().any(|n| d.reaches(self.rest, n.saturating_add(d.0.scale)))
             }
-            Part::Fraction(n) => (n > 0 || d.0.fraction > 0) && d.reaches(self.rest, d.0.scale.saturating_sub(n)),
+            RemainderPart::Fraction(n) => {
+                (n > 0 || d.0.fraction > 0) && d.reaches(self.rest, d.0.scale.saturating_sub(n))
+            }
         }
     }
 
@@ -245,7 +247,7 @@ impl Multiple {
         let d = &self.divisor;
         let mut out = Vec::with_capacity(11);
         match self.part {
-            Part::Whole { min, max } => {
+            RemainderPart::Whole { min, max } => {
                 if min == 0 && d.0.fraction > 0 {
                     out.push((b'.', d.fraction(self.rest, 0)));
                 }
@@ -255,12 +257,12 @@ impl Multiple {
                     );
                 }
             }
-            Part::Fraction(n) if n < d.0.scale => {
+            RemainderPart::Fraction(n) if n < d.0.scale => {
                 out.extend((0..10).map(|c| (b'0' + c, d.fraction(d.next(self.rest, c), n + 1))));
             }
             // Digits beyond the scale must be zeros.
-            Part::Fraction(n) if n < d.0.fraction => out.push((b'0', d.fraction(self.rest, n + 1))),
-            Part::Fraction(_) => {}
+            RemainderPart::Fraction(n) if n < d.0.fraction => out.push((b'0', d.fraction(self.rest, n + 1))),
+            RemainderPart::Fraction(_) => {}
         }
         out
     }
@@ -273,8 +275,8 @@ impl Multiple {
         }
         out.extend([d.except.len() as u32, u32::from(d.point), u32::from(d.scale), u32::from(d.fraction)]);
         out.extend(match self.part {
-            Part::Whole { min, max } => [u32::from(min), u32::from(max)],
-            Part::Fraction(n) => [u32::MAX, u32::from(n)],
+            RemainderPart::Whole { min, max } => [u32::from(min), u32::from(max)],
+            RemainderPart::Fraction(n) => [u32::MAX, u32::from(n)],
         });
     }
 
@@ -284,13 +286,13 @@ impl Multiple {
         /// From this many digits on every remainder is reached; see [`Divisor::reaches`].
         const ENOUGH: u32 = 40;
         let part = match self.part {
-            Part::Whole { min, max } if u32::from(max) >= reach + ENOUGH => {
-                Part::Whole { min: (u32::from(min)).min(reach + 1) as u16, max: u16::MAX }
+            RemainderPart::Whole { min, max } if u32::from(max) >= reach + ENOUGH => {
+                RemainderPart::Whole { min: (u32::from(min)).min(reach + 1) as u16, max: u16::MAX }
             }
-            Part::Fraction(n)
+            RemainderPart::Fraction(n)
                 if n > 1 && self.divisor.0.modulus == 1 && u32::from(self.divisor.0.scale) > u32::from(n) + reach =>
             {
-                Part::Fraction(1)
+                RemainderPart::Fraction(1)
             }
             part => part,
         };

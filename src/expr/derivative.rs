@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::expr::expr::{Edge, Expr, ExprId, Exprs};
 use crate::expr::intern::size_of_list;
-use crate::expr::row_merge::{Parts, split_at_borders};
+use crate::expr::row_merge::{ExprList, split_at_borders};
 use crate::util::cancel::{must_end, spend, unwatched};
 
 /// How deep rows recurse. Few lie deeper, and so many take a small part of a stack of 2 MB.
@@ -107,12 +107,12 @@ impl Exprs {
             Expr::Step { ref edges, .. } => Arc::from(&**edges),
             Expr::Cat(..) => self.cat_row(e).into(),
             Expr::Alt(ref v) => {
-                let v: Parts = v.iter().copied().collect();
+                let v: ExprList = v.iter().copied().collect();
                 parts = v.len();
                 self.merged_row(&v).into()
             }
             Expr::And(ref v) => {
-                let v: Parts = v.iter().copied().collect();
+                let v: ExprList = v.iter().copied().collect();
                 parts = v.len();
                 self.and_row(&v).into()
             }
@@ -239,7 +239,7 @@ impl Exprs {
     fn merge_rows(&mut self, rows: &[Arc<[Edge]>]) -> Vec<Edge> {
         let mut out = Vec::with_capacity(rows.iter().map(|r| r.len()).sum());
         // Pieces with holes between them often have the same targets.
-        let mut known: SmallVec<[(Parts, ExprId); 4]> = SmallVec::new();
+        let mut known: SmallVec<[(ExprList, ExprId); 4]> = SmallVec::new();
         let mut replaced = 0;
         split_at_borders(rows, |lo, hi, targets| {
             targets.sort_unstable();

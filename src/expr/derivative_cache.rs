@@ -15,13 +15,13 @@ type Row = Arc<[Edge]>;
 
 /// See the module's story.
 #[derive(Clone, Default)]
-pub(super) struct Rows {
+pub(super) struct DerivativeCache {
     /// By number of the node among the arena's own.
     own: Vec<Option<Box<[Option<Row>; CHUNK]>>>,
     below: FxHashMap<ExprId, Row>,
 }
 
-impl Rows {
+impl DerivativeCache {
     /// The row of `e`, if it is known; the arena's own nodes begin at `below`.
     #[inline]
     pub fn get(&self, e: ExprId, below: u32) -> Option<&Row> {

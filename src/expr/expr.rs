@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::expr::decimal_multiple::Multiple;
-use crate::expr::derivative_cache::Rows;
+use crate::expr::derivative_cache::DerivativeCache;
 use crate::expr::liveness::Products;
 use crate::util::cancel::{ask, go_on, spend};
 use crate::util::hash::SeededMap;
@@ -94,7 +94,7 @@ pub enum Expr {
 }
 
 #[derive(Clone, Copy, Default)]
-pub(super) struct Facts {
+pub(super) struct ExprFacts {
     pub nullable: bool,
     /// Contains intersection or complement, so it may be empty without being `NEVER`.
     pub boolean: bool,
@@ -107,11 +107,11 @@ pub struct Exprs {
     /// Number of nodes of the base; ids below it are its own.
     pub(super) below: usize,
     pub(super) nodes: Vec<Expr>,
-    pub(super) facts: Vec<Facts>,
+    pub(super) facts: Vec<ExprFacts>,
     /// Of every node, so that a growing table need not hash again.
     pub(super) hashes: Vec<u64>,
     pub(super) table: HashTable<u32>,
-    pub(super) rows: Rows,
+    pub(super) rows: DerivativeCache,
     pub(super) live: FxHashMap<ExprId, bool>,
     pub(super) products: Products,
     pub(super) classes: SeededMap<Box<[(u32, u32)]>, ExprId>,
@@ -144,7 +144,7 @@ impl Exprs {
             facts: Vec::new(),
             hashes: Vec::new(),
             table: HashTable::new(),
-            rows: Rows::default(),
+            rows: DerivativeCache::default(),
             live: FxHashMap::default(),
             products: Products::default(),
             classes: SeededMap::default(),
@@ -250,7 +250,7 @@ impl Exprs {
         }
     }
 
-    pub(super) fn facts_at(&self, e: ExprId) -> Facts {
+    pub(super) fn facts_at(&self, e: ExprId) -> ExprFacts {
         let at = e.0 as usize;
         match &self.base {
             Some(base) if at < self.below => base.facts[at],
@@ -268,32 +268,34 @@ impl Exprs {
         self.facts_at(e).boolean
     }
 
-    pub(super) fn facts_of(&self, e: &Expr) -> Facts {
+    pub(super) fn facts_of(&self, e: &Expr) -> ExprFacts {
         let f = |i: &ExprId| self.facts_at(*i);
         match e {
-            Expr::Never => Facts::default(),
-            Expr::Eps => Facts { nullable: true, boolean: false },
+            Expr::Never => ExprFacts::default(),
+            Expr::Eps => ExprFacts { nullable: true, boolean: false },
             Expr::Step { nullable, edges } => {
-                Facts { nullable: *nullable, boolean: edges.iter().any(|e| f(&e.to).boolean) }
+                ExprFacts { nullable: *nullable, boolean: edges.iter().any(|e| f(&e.to).boolean) }
             }
             Expr::Cat(a, b) => {
-                Facts { nullable: f(a).nullable && f(b).nullable, boolean: f(a).boolean || f(b).boolean }
+                ExprFacts { nullable: f(a).nullable && f(b).nullable, boolean: f(a).boolean || f(b).boolean }
             }
             Expr::Alt(v) => {
-                Facts { nullable: v.iter().any(|i| f(i).nullable), boolean: v.iter().any(|i| f(i).boolean) }
+                ExprFacts { nullable: v.iter().any(|i| f(i).nullable), boolean: v.iter().any(|i| f(i).boolean) }
             }
-            Expr::And(v) => Facts { nullable: v.iter().all(|i| f(i).nullable), boolean: true },
+            Expr::And(v) => ExprFacts { nullable: v.iter().all(|i| f(i).nullable), boolean: true },
             // The complement of nothing accepts everything and stays live under every byte.
             Expr::Not(a) => {
                 if *a == Self::NEVER {
-                    return Facts { nullable: true, boolean: false };
+                    return ExprFacts { nullable: true, boolean: false };
                 }
-                Facts { nullable: !f(a).nullable, boolean: true }
+                ExprFacts { nullable: !f(a).nullable, boolean: true }
             }
-            Expr::Rep { body, min, .. } => Facts { nullable: *min == 0 || f(body).nullable, boolean: f(body).boolean },
-            Expr::Multiple(m) => Facts { nullable: m.accepts(), boolean: false },
+            Expr::Rep { body, min, .. } => {
+                ExprFacts { nullable: *min == 0 || f(body).nullable, boolean: f(body).boolean }
+            }
+            Expr::Multiple(m) => ExprFacts { nullable: m.accepts(), boolean: false },
             // Recursion may have no way out, so a name may be empty without being `NEVER`.
-            Expr::Fix(n) => Facts { nullable: self.fixes.get(*n as usize).is_some_and(|f| f.0), boolean: true },
+            Expr::Fix(n) => ExprFacts { nullable: self.fixes.get(*n as usize).is_some_and(|f| f.0), boolean: true },
         }
     }
 

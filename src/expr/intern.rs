@@ -6,7 +6,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::expr::expr::{Edge, Edges, Expr, ExprId, Exprs, Facts};
+use crate::expr::expr::{Edge, Edges, Expr, ExprFacts, ExprId, Exprs};
 use crate::util::hash::seeded;
 
 /// Bytes that a node takes: itself, what is known of it, and its place in the table. What it holds elsewhere counts as so
@@ -86,7 +86,7 @@ impl Exprs {
         self.push(hash, e, facts)
     }
 
-    fn push(&mut self, hash: u64, e: Expr, facts: Facts) -> ExprId {
+    fn push(&mut self, hash: u64, e: Expr, facts: ExprFacts) -> ExprId {
         let (id, below) = (self.len() as u32, self.below);
         self.beside += size_beside(&e);
         self.nodes.push(e);
@@ -98,7 +98,7 @@ impl Exprs {
     }
 
     /// Adds a node that is in normal form and certainly not there.
-    pub(super) fn insert_new(&mut self, e: Expr, facts: Facts) {
+    pub(super) fn insert_new(&mut self, e: Expr, facts: ExprFacts) {
         self.push(hash_of(&e), e, facts);
     }
 

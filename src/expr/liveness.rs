@@ -6,7 +6,7 @@
 //! where it becomes everything, and then it leaves the tuple; an operand that is dead ends the tuple.
 //!
 //! What was found is kept: [`Exprs::is_live`] looks an intersection's operands up, and later explorations stop at
-//! tuples that are known. A tuple may be known to be live while its successors are not decided ([`Known::Live`]), where
+//! tuples that are known. A tuple may be known to be live while its successors are not decided ([`TupleLiveness::Live`]), where
 //! only one text was looked for.
 
 use hashbrown::HashTable;
@@ -30,7 +30,7 @@ const DEPTH_FIRST: usize = 2_000;
 
 /// What is known of a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum TupleLiveness {
     /// Nothing.
     No,
     /// It accepts nothing, so neither does what it derives to.
@@ -67,7 +67,7 @@ pub(super) struct Products {
     start: Vec<u32>,
     hashes: Vec<u64>,
     table: HashTable<u32>,
-    known: Vec<Known>,
+    known: Vec<TupleLiveness>,
     /// In which exploration the tuple was met last, and as which of its tuples.
     met: Vec<(u32, u32)>,
     epoch: u32,
@@ -79,7 +79,7 @@ pub(super) struct Products {
 
 type Tuple = SmallVec<[u32; 16]>;
 
-enum Next {
+enum TupleStep {
     Dead,
     Live,
     Tuple(u32),
@@ -114,7 +114,7 @@ impl Products {
         self.pool.extend_from_slice(tuple);
         self.start.push(self.pool.len() as u32);
         self.hashes.push(hash);
-        self.known.push(Known::No);
+        self.known.push(TupleLiveness::No);
         self.met.push((0, 0));
         let hashes = &self.hashes;
         self.table.insert_unique(hash, i, |&i| hashes[i as usize]);
@@ -188,14 +188,14 @@ impl Products {
     }
 
     /// What a derivative is: normal, and decided where that takes no exploration.
-    fn next(&mut self, tuple: &mut Tuple) -> Next {
+    fn next(&mut self, tuple: &mut Tuple) -> TupleStep {
         if !tuple.is_sorted_by(|a, b| a < b) {
             tuple.sort_unstable();
             tuple.dedup();
         }
         match tuple.as_slice() {
-            [] => return Next::Live,
-            [one] if !self.operands[*one as usize].boolean => return Next::Live,
+            [] => return TupleStep::Live,
+            [one] if !self.operands[*one as usize].boolean => return TupleStep::Live,
             _ => {}
         }
         let contradicts = self.some_complement
@@ -203,11 +203,11 @@ impl Products {
                 let c = self.opposite[n as usize];
                 c != EVERYTHING && tuple.binary_search(&c).is_ok()
             });
-        if contradicts { Next::Dead } else { Next::Tuple(self.intern(tuple)) }
+        if contradicts { TupleStep::Dead } else { TupleStep::Tuple(self.intern(tuple)) }
     }
 
     /// What follows the tuple `i`, nearly all of it once: calls `visit` until it answers false.
-    fn successors(&mut self, x: &mut Exprs, i: u32, mut visit: impl FnMut(&mut Self, Next) -> bool) {
+    fn successors(&mut self, x: &mut Exprs, i: u32, mut visit: impl FnMut(&mut Self, TupleStep) -> bool) {
         let tuple = Tuple::from_slice(self.tuple(i));
         tuple.iter().for_each(|&n| self.need_row(x, n));
         let mut pieces = std::mem::take(&mut self.pieces);
@@ -236,7 +236,7 @@ impl Products {
         self.tuple(i).iter().all(|&n| self.operands[n as usize].nullable)
     }
 
-    fn start(&mut self, x: &Exprs, e: ExprId) -> Next {
+    fn start(&mut self, x: &Exprs, e: ExprId) -> TupleStep {
         let mut tuple = Tuple::new();
         let n = self.number(x, e);
         self.add(&mut tuple, n);
@@ -259,14 +259,14 @@ impl Products {
     /// Decides a tuple and all that it derives to. `spent` counts the tuples of one question.
     fn decide(&mut self, x: &mut Exprs, e: ExprId, spent: &mut usize, limit: usize) -> Result<bool> {
         let root = match self.start(x, e) {
-            Next::Dead => return Ok(false),
-            Next::Live => return Ok(true),
-            Next::Tuple(i) => i,
+            TupleStep::Dead => return Ok(false),
+            TupleStep::Live => return Ok(true),
+            TupleStep::Tuple(i) => i,
         };
         match self.known[root as usize] {
-            Known::Dead => return Ok(false),
-            Known::All | Known::AllLive => return Ok(true),
-            Known::No | Known::Live => {}
+            TupleLiveness::Dead => return Ok(false),
+            TupleLiveness::All | TupleLiveness::AllLive => return Ok(true),
+            TupleLiveness::No | TupleLiveness::Live => {}
         }
         let mut order = Vec::new();
         self.meet(root, &mut order);
@@ -277,16 +277,16 @@ impl Products {
         let mut at = 0;
         while at < order.len() {
             let i = order[at];
-            let mut alive = self.known[i as usize] == Known::Live || self.is_nullable(i);
+            let mut alive = self.known[i as usize] == TupleLiveness::Live || self.is_nullable(i);
             self.successors(x, i, |all, next| {
                 match next {
-                    Next::Dead => {}
-                    Next::Live => alive = true,
-                    Next::Tuple(j) => match all.known[j as usize] {
-                        Known::Dead => all_live = false,
-                        Known::All => (alive, all_live) = (true, false),
-                        Known::AllLive => alive = true,
-                        Known::No | Known::Live => edges.push((all.meet(j, &mut order).0, at as u32)),
+                    TupleStep::Dead => {}
+                    TupleStep::Live => alive = true,
+                    TupleStep::Tuple(j) => match all.known[j as usize] {
+                        TupleLiveness::Dead => all_live = false,
+                        TupleLiveness::All => (alive, all_live) = (true, false),
+                        TupleLiveness::AllLive => alive = true,
+                        TupleLiveness::No | TupleLiveness::Live => edges.push((all.meet(j, &mut order).0, at as u32)),
                     },
                 }
                 true
@@ -322,9 +322,9 @@ impl Products {
             }
         }
         all_live &= live.iter().all(|&l| l);
-        let found = if all_live { Known::AllLive } else { Known::All };
+        let found = if all_live { TupleLiveness::AllLive } else { TupleLiveness::All };
         for (&i, &l) in order.iter().zip(&live) {
-            self.known[i as usize] = if l { found } else { Known::Dead };
+            self.known[i as usize] = if l { found } else { TupleLiveness::Dead };
         }
         Ok(live[0])
     }
@@ -332,14 +332,14 @@ impl Products {
     /// Looks for one text, depth-first or breadth-first. `None` where `most` tuples do not decide it.
     fn search(&mut self, x: &mut Exprs, e: ExprId, depth_first: bool, most: usize) -> Result<Option<bool>> {
         let root = match self.start(x, e) {
-            Next::Dead => return Ok(Some(false)),
-            Next::Live => return Ok(Some(true)),
-            Next::Tuple(i) => i,
+            TupleStep::Dead => return Ok(Some(false)),
+            TupleStep::Live => return Ok(Some(true)),
+            TupleStep::Tuple(i) => i,
         };
         match self.known[root as usize] {
-            Known::Dead => return Ok(Some(false)),
-            Known::Live | Known::All | Known::AllLive => return Ok(Some(true)),
-            Known::No => {}
+            TupleLiveness::Dead => return Ok(Some(false)),
+            TupleLiveness::Live | TupleLiveness::All | TupleLiveness::AllLive => return Ok(Some(true)),
+            TupleLiveness::No => {}
         }
         let mut order = Vec::new();
         self.meet(root, &mut order);
@@ -352,11 +352,11 @@ impl Products {
             let waiting = work.len();
             if !alive {
                 self.successors(x, i, |all, next| {
-                    if let Next::Tuple(j) = next {
+                    if let TupleStep::Tuple(j) = next {
                         match all.known[j as usize] {
-                            Known::Dead => {}
-                            Known::Live | Known::All | Known::AllLive => alive = true,
-                            Known::No => {
+                            TupleLiveness::Dead => {}
+                            TupleLiveness::Live | TupleLiveness::All | TupleLiveness::AllLive => alive = true,
+                            TupleLiveness::No => {
                                 let (place, new) = all.meet(j, &mut order);
                                 if new {
                                     from.push(at);
@@ -365,7 +365,7 @@ impl Products {
                             }
                         }
                     }
-                    alive |= matches!(next, Next::Live);
+                    alive |= matches!(next, TupleStep::Live);
                     !alive
                 });
             }
@@ -376,7 +376,7 @@ impl Products {
             if alive {
                 let mut at = at;
                 loop {
-                    self.known[order[at as usize] as usize] = Known::Live;
+                    self.known[order[at as usize] as usize] = TupleLiveness::Live;
                     if at == 0 {
                         return Ok(Some(true));
                     }
@@ -388,7 +388,7 @@ impl Products {
             }
             x.check()?;
         }
-        order.iter().for_each(|&i| self.known[i as usize] = Known::Dead);
+        order.iter().for_each(|&i| self.known[i as usize] = TupleLiveness::Dead);
         Ok(Some(false))
     }
 }
@@ -434,13 +434,13 @@ impl Exprs {
     /// What explorations found out about an intersection or a complement.
     pub(super) fn known_product(&self, e: ExprId) -> Option<bool> {
         match self.known(e) {
-            Known::No => None,
-            Known::Dead => Some(false),
-            Known::Live | Known::All | Known::AllLive => Some(true),
+            TupleLiveness::No => None,
+            TupleLiveness::Dead => Some(false),
+            TupleLiveness::Live | TupleLiveness::All | TupleLiveness::AllLive => Some(true),
         }
     }
 
-    fn known(&self, e: ExprId) -> Known {
+    fn known(&self, e: ExprId) -> TupleLiveness {
         let products = &self.products;
         let parts = match self.get(e) {
             Expr::And(parts) => parts,
@@ -448,11 +448,11 @@ impl Exprs {
         };
         let mut tuple = Tuple::new();
         for p in parts {
-            let Some(&n) = products.numbers.get(p) else { return Known::No };
+            let Some(&n) = products.numbers.get(p) else { return TupleLiveness::No };
             products.add(&mut tuple, n);
         }
         tuple.sort_unstable();
-        products.find(&tuple, hash_of(&tuple)).map_or(Known::No, |i| products.known[i as usize])
+        products.find(&tuple, hash_of(&tuple)).map_or(TupleLiveness::No, |i| products.known[i as usize])
     }
 
     /// Whether [`decide_live`](Self::decide_live) found nothing dead in `e` and all that it derives to, so that every
@@ -461,7 +461,7 @@ impl Exprs {
         match self.get(e) {
             _ if !self.is_boolean(e) => e != Self::NEVER,
             Expr::Alt(parts) => self.is_product(e) && parts.iter().all(|&p| self.is_all_live(p)),
-            _ => self.known(e) == Known::AllLive,
+            _ => self.known(e) == TupleLiveness::AllLive,
         }
     }
 
@@ -469,7 +469,7 @@ impl Exprs {
     pub fn is_decided(&self, e: ExprId) -> bool {
         match self.get(e) {
             Expr::Alt(parts) => parts.iter().all(|&p| !self.is_boolean(p) || self.is_decided(p)),
-            _ => matches!(self.known(e), Known::Dead | Known::All | Known::AllLive),
+            _ => matches!(self.known(e), TupleLiveness::Dead | TupleLiveness::All | TupleLiveness::AllLive),
         }
     }
 
@@ -480,7 +480,7 @@ impl Exprs {
 
     /// Forgets what was decided where nothing was found dead: what is not known counts as live.
     pub fn forget_live(&mut self) {
-        if !self.products.known.contains(&Known::Dead) {
+        if !self.products.known.contains(&TupleLiveness::Dead) {
             self.products = Products::default();
         }
         self.live.retain(|_, l| !*l);

@@ -29,9 +29,9 @@ pub struct Alphabet {
     pub members: Option<u64>,
 }
 
-type Bits = [u64; 4];
+type ByteBits = [u64; 4];
 
-fn bits(lo: u8, hi: u8) -> Bits {
+fn bits(lo: u8, hi: u8) -> ByteBits {
     let mut out = [0; 4];
     for b in lo..=hi {
         out[b as usize >> 6] |= 1 << (b & 63);
@@ -39,11 +39,11 @@ fn bits(lo: u8, hi: u8) -> Bits {
     out
 }
 
-fn set_of(all: Bits) -> ByteSet {
+fn set_of(all: ByteBits) -> ByteSet {
     std::array::from_fn(|b| all[b >> 6] >> (b & 63) & 1 == 1)
 }
 
-fn union(a: Bits, b: Bits) -> Bits {
+fn union(a: ByteBits, b: ByteBits) -> ByteBits {
     std::array::from_fn(|i| a[i] | b[i])
 }
 
@@ -55,7 +55,7 @@ impl Exprs {
         if let Some(all) = self.read_bytes(&nodes) {
             return set_of(all);
         }
-        let mut used: FxHashMap<ExprId, Bits> = FxHashMap::default();
+        let mut used: FxHashMap<ExprId, ByteBits> = FxHashMap::default();
         let recursive = nodes.iter().any(|&n| matches!(self.get(n), Expr::Fix(_)));
         loop {
             let mut changed = false;
@@ -93,7 +93,7 @@ impl Exprs {
 
     /// The bytes that some of the nodes of an expression reads, which are those of its members if there is neither
     /// intersection nor complement nor recursion. `None` where there is.
-    fn read_bytes(&self, nodes: &[ExprId]) -> Option<Bits> {
+    fn read_bytes(&self, nodes: &[ExprId]) -> Option<ByteBits> {
         nodes.iter().try_fold([0; 4], |all, &n| match self.get(n) {
             Expr::Step { edges, .. } => Some(edges.iter().fold(all, |all, e| union(all, bits(e.lo, e.hi)))),
             Expr::Multiple(_) => Some(union(all, union(bits(b'.', b'.'), bits(b'0', b'9')))),

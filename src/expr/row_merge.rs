@@ -16,7 +16,7 @@ const RECENT: usize = 4;
 const FEW: usize = 8;
 
 /// Expressions side by side.
-pub(super) type Parts = SmallVec<[ExprId; 8]>;
+pub(super) type ExprList = SmallVec<[ExprId; 8]>;
 
 /// What the rows of an intersection lead to, for each piece: as many numbers as there are rows, one piece after the
 /// other. Pieces with holes between them often lead to one place, which is then mostly there once.
@@ -68,14 +68,14 @@ pub(super) fn read_together<'r>(rows: impl Iterator<Item = &'r [Edge]>, out: &mu
 }
 
 /// Calls `visit` with the borders of each piece of a union, in order, and what the rows that have it lead to.
-pub(super) fn split_at_borders(rows: &[Arc<[Edge]>], visit: impl FnMut(u8, u8, &mut Parts)) {
+pub(super) fn split_at_borders(rows: &[Arc<[Edge]>], visit: impl FnMut(u8, u8, &mut ExprList)) {
     if rows.len() <= FEW { split_few(rows, visit) } else { split_many(rows, visit) }
 }
 
 /// [`split_at_borders`] along all rows at once.
-fn split_few(rows: &[Arc<[Edge]>], mut visit: impl FnMut(u8, u8, &mut Parts)) {
+fn split_few(rows: &[Arc<[Edge]>], mut visit: impl FnMut(u8, u8, &mut ExprList)) {
     let mut rest: SmallVec<[&[Edge]; FEW]> = rows.iter().map(|row| &**row).collect();
-    let mut targets = Parts::new();
+    let mut targets = ExprList::new();
     let mut from = 0;
     while let Some(lo) = rest.iter().filter_map(|row| row.first()).map(|edge| edge.lo.max(from)).min() {
         let mut hi = 255;
@@ -100,7 +100,7 @@ fn split_few(rows: &[Arc<[Edge]>], mut visit: impl FnMut(u8, u8, &mut Parts)) {
 }
 
 /// [`split_at_borders`] with all edges in the order of their beginnings: they enter there and leave after their end.
-fn split_many(rows: &[Arc<[Edge]>], mut visit: impl FnMut(u8, u8, &mut Parts)) {
+fn split_many(rows: &[Arc<[Edge]>], mut visit: impl FnMut(u8, u8, &mut ExprList)) {
     // A bit for every byte at which some edge starts or has ended.
     let mut starts = [0u64; 5];
     let mut all: Vec<Edge> = Vec::with_capacity(rows.iter().map(|r| r.len()).sum());
@@ -114,7 +114,7 @@ fn split_many(rows: &[Arc<[Edge]>], mut visit: impl FnMut(u8, u8, &mut Parts)) {
     }
     all.sort_unstable_by_key(|e| e.lo);
     let mut active: SmallVec<[Edge; 16]> = SmallVec::new();
-    let mut targets = Parts::new();
+    let mut targets = ExprList::new();
     let mut next = 0;
     let mut lo = 0usize;
     while lo < 256 {
@@ -183,7 +183,7 @@ mod tests {
             for few in [true, false] {
                 let mut found = vec![Vec::new(); 256];
                 let mut ended = 0;
-                let visit = |lo: u8, hi: u8, targets: &mut Parts| {
+                let visit = |lo: u8, hi: u8, targets: &mut ExprList| {
                     assert!(usize::from(lo) >= ended && lo <= hi);
                     ended = usize::from(hi) + 1;
                     targets.sort_unstable();

@@ -6,13 +6,13 @@
 
 use smallvec::SmallVec;
 
-use crate::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme, State, StateId};
-use crate::pushdown::json::arena::{Arena, Kind, Node};
+use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, LexemeState, StateId};
+use crate::pushdown::json::arena::{Arena, Frame, FrameKind};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::program::Program;
 
 /// What a byte is known to do without a step.
-pub enum Way {
+pub enum ReadWay {
     /// Nothing is known.
     Stepped,
     /// It is refused.
@@ -24,15 +24,15 @@ pub enum Way {
 }
 
 /// A lexeme that reads, and from where.
-struct Reader<'a> {
+struct ByteReader<'a> {
     lexeme: &'a Lexeme,
     at: StateId,
-    from: &'a State,
+    from: &'a LexemeState,
 }
 
 /// The lexemes that read the next byte of one configuration, and where bytes led.
-pub struct Readers<'a> {
-    readers: SmallVec<[Reader<'a>; 4]>,
+pub struct ByteReaders<'a> {
+    readers: SmallVec<[ByteReader<'a>; 4]>,
     /// In front of a value, which may be no lexeme.
     value: bool,
     /// Some lexeme ends without a byte of its own.
@@ -43,34 +43,36 @@ pub struct Readers<'a> {
     to: SmallVec<[u32; 32]>,
 }
 
-impl<'a> Readers<'a> {
+impl<'a> ByteReaders<'a> {
     /// Those of node `n`; `None` where more than the lexemes decides what a byte does.
-    pub fn of(program: &'a Program, arena: &Arena, n: &Node) -> Option<Self> {
+    pub fn of(program: &'a Program, arena: &Arena, n: &Frame) -> Option<Self> {
         let range = n.start as usize..(n.start + n.len) as usize;
         let reader = |lexeme: u32, at: Option<StateId>| {
             let lexeme = &*program.lexemes[lexeme as usize];
             let at = at.unwrap_or_else(|| lexeme.start());
-            Reader { lexeme, at, from: lexeme.state(at) }
+            ByteReader { lexeme, at, from: lexeme.state(at) }
         };
-        let readers: SmallVec<[Reader<'a>; 4]> = match n.kind {
+        let readers: SmallVec<[ByteReader<'a>; 4]> = match n.kind {
             _ if program.has_unique => return None,
-            Kind::Scalar if n.seen != NO_SET => return None,
-            Kind::Scalar => arena.scalars[range].iter().map(|item| reader(item.lexeme, Some(item.state))).collect(),
-            Kind::Value => {
+            FrameKind::Scalar if n.seen != NO_SET => return None,
+            FrameKind::Scalar => {
+                arena.scalars[range].iter().map(|item| reader(item.lexeme, Some(item.state))).collect()
+            }
+            FrameKind::Value => {
                 let rules = arena.rules[range].iter().filter_map(|r| program.rules.get(r.0 as usize));
                 rules.flat_map(|rule| &rule.lexemes).map(|&lexeme| reader(lexeme, None)).collect()
             }
             _ => return None,
         };
         let raw = readers.iter().any(|r| r.lexeme.kind() == LexemeKind::Raw);
-        let value = n.kind == Kind::Value;
-        Some(Readers { readers, value, raw, reads: SmallVec::new(), to: SmallVec::new() })
+        let value = n.kind == FrameKind::Value;
+        Some(ByteReaders { readers, value, raw, reads: SmallVec::new(), to: SmallVec::new() })
     }
 
     /// What is known of a byte.
-    pub fn read(&mut self, byte: u8) -> Way {
+    pub fn read(&mut self, byte: u8) -> ReadWay {
         if self.value && matches!(byte, b'{' | b'[' | b' ' | b'\t' | b'\n' | b'\r') {
-            return Way::Stepped;
+            return ReadWay::Stepped;
         }
         let known = self.reads.len();
         let (mut live, mut begins) = (false, false);
@@ -78,7 +80,7 @@ impl<'a> Readers<'a> {
             let to = r.lexeme.next_from(r.at, r.from, byte);
             if to == CLOSED && !self.value {
                 self.reads.truncate(known);
-                return Way::Stepped;
+                return ReadWay::Stepped;
             }
             live |= to != DEAD && to != CLOSED;
             begins |= !self.value && r.lexeme.kind() != LexemeKind::Raw && r.lexeme.starts_char(r.from, byte);
@@ -88,13 +90,13 @@ impl<'a> Readers<'a> {
             self.reads.truncate(known);
             // A lexeme may end in front of such a byte.
             let ends = !self.value && self.raw && matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-            return if ends { Way::Stepped } else { Way::Refused };
+            return if ends { ReadWay::Stepped } else { ReadWay::Refused };
         }
         self.reads.push(u32::from(begins));
         let (before, this) = self.reads.split_at(known);
-        let Some(same) = before.chunks(this.len()).position(|read| read == this) else { return Way::New };
+        let Some(same) = before.chunks(this.len()).position(|read| read == this) else { return ReadWay::New };
         self.reads.truncate(known);
-        self.to.get(same).map_or(Way::Stepped, |&to| Way::Known(to))
+        self.to.get(same).map_or(ReadWay::Stepped, |&to| ReadWay::Known(to))
     }
 
     /// Says where the last byte led that was [`New`](Way::New).

@@ -1,7 +1,7 @@
 //! How many members a flat automaton has, exactly.
 
 use crate::error::{Error, Result};
-use crate::flat::{DEAD, Flat};
+use crate::flat::{DEAD, FlatDfa};
 use crate::util::cancel::go_on;
 
 /// A natural number of any size, least digit first, to the base 2^32.
@@ -37,7 +37,7 @@ impl From<u32> for Natural {
     }
 }
 
-impl Flat {
+impl FlatDfa {
     /// States so that every state comes after its successors, or `None` if there is a cycle. All states can be reached
     /// and can accept, so a cycle means that the language is infinite.
     fn bottom_up(&self) -> Option<Vec<u32>> {

@@ -1,6 +1,6 @@
 //! Configurations as numbered states.
 //!
-//! A [`Source`] is what an index steps: one lexeme, or a program over frames. An [`Explorer`] numbers the
+//! A [`ConfigSource`] is what an index steps: one lexeme, or a program over frames. An [`Explorer`] numbers the
 //! configurations that it meets and steps them by byte classes. Two configurations get one number if their *content* is
 //! equal: everything that their future depends on, with counters and sets cut to what still matters, so that the length
 //! of an unbounded string or a property that declared order has left behind makes no states. Nothing is explored that
@@ -11,18 +11,18 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::flat::DEAD;
-use crate::flat::byte_readers::{Readers, Way};
-use crate::json::string_escape::Sub;
+use crate::flat::byte_readers::{ByteReaders, ReadWay};
+use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
-use crate::pushdown::json::arena::{Arena, Kind, NONE, Node, ObjectItem, Phase};
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::arena::{Arena, Frame, FrameKind, NONE, ObjectItem, Phase};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
 use crate::util::cancel::go_on;
 use crate::util::hash::SeededMap;
 
 /// What is stepped.
 #[derive(Clone, Copy)]
-pub enum Source<'a> {
+pub enum ConfigSource<'a> {
     /// A lexeme that is the whole output.
     Lexeme(&'a Lexeme),
     /// A document.
@@ -87,7 +87,7 @@ fn alone(others: impl IntoIterator<Item = u8>) -> [u8; 256] {
 }
 
 /// What the next byte may be read by: lexemes, or bytes of keys.
-type Read = smallvec::SmallVec<[u32; 8]>;
+type ReadBytes = smallvec::SmallVec<[u32; 8]>;
 
 /// The bytes of an escape, behind its backslash, but for those that stand alone anyway.
 const ESCAPE_BYTES: &[u8] = b"0123456789abcdefABCDEFnrtu";
@@ -101,14 +101,14 @@ fn has_others(items: &[ObjectItem]) -> bool {
 }
 
 /// The bytes that may go on in a key, quotes and escapes aside, where all keys are named.
-fn key_bytes(items: &[ObjectItem], program: &Program, sub: Sub) -> Option<Read> {
+fn key_bytes(items: &[ObjectItem], program: &Program, sub: EscapeState) -> Option<ReadBytes> {
     if has_others(items) {
         return None;
     }
-    if sub != Sub::Plain {
+    if sub != EscapeState::Plain {
         return Some(ESCAPE_BYTES.iter().map(|&b| KEY_BYTE | u32::from(b)).collect());
     }
-    let mut read = Read::from_slice(&[KEY_BYTE | u32::from(b'"')]);
+    let mut read = ReadBytes::from_slice(&[KEY_BYTE | u32::from(b'"')]);
     for item in items.iter().filter(|item| item.name != u32::MAX) {
         let names = &program.objects.get(item.shape as usize)?.names;
         read.extend(names.children(item.name).map(|child| KEY_BYTE | u32::from(names.byte[child as usize])));
@@ -117,11 +117,11 @@ fn key_bytes(items: &[ObjectItem], program: &Program, sub: Sub) -> Option<Read> 
 }
 
 /// The bytes that may go on in a constant, where several are read side by side.
-fn constant_bytes(program: &Program, n: &Node) -> Read {
-    let mut read = Read::new();
+fn constant_bytes(program: &Program, n: &Frame) -> ReadBytes {
+    let mut read = ReadBytes::new();
     if let Some(set) = program.constants.get(n.seen) {
         match n.sub {
-            Sub::Plain => {
+            EscapeState::Plain => {
                 let next = set.texts.children(n.text).map(|child| set.texts.byte[child as usize]);
                 read.extend(next.chain([b'"']).map(|byte| KEY_BYTE | u32::from(byte)));
             }
@@ -131,15 +131,15 @@ fn constant_bytes(program: &Program, n: &Node) -> Read {
     read
 }
 
-impl Source<'_> {
+impl ConfigSource<'_> {
     /// Bytes that act alike in every configuration, but inside keys of any text, which are without end, so that nobody
     /// has seen all configurations there; see [`Explorer::tells_apart`].
     pub fn byte_classes(&self) -> ByteClasses {
         match self {
-            Source::Lexeme(l) => ByteClasses::refine([l.byte_classes()]),
+            ConfigSource::Lexeme(l) => ByteClasses::refine([l.byte_classes()]),
             // Elements that were read are remembered as they are, so any two bytes may lead apart.
-            Source::Program(p) if p.has_unique => ByteClasses::refine([&std::array::from_fn(|byte| byte as u8)]),
-            Source::Program(p) => {
+            ConfigSource::Program(p) if p.has_unique => ByteClasses::refine([&std::array::from_fn(|byte| byte as u8)]),
+            ConfigSource::Program(p) => {
                 let names = p.objects.iter().flat_map(|o| o.spelled.iter().flat_map(|s| s.bytes()));
                 let keys = || p.objects.iter().flat_map(|o| o.others.iter().filter_map(|c| c.keys.as_deref()));
                 // And so are keys without a name.
@@ -162,7 +162,7 @@ const LOOKED_AT: usize = 4_000;
 
 /// Numbers configurations; see the module's story.
 pub struct Explorer<'a> {
-    source: Source<'a>,
+    source: ConfigSource<'a>,
     classes: ByteClasses,
     arena: Arena,
     /// Configurations by number: a lexeme's state or a top node.
@@ -171,7 +171,7 @@ pub struct Explorer<'a> {
     of_content: SeededMap<Box<[u8]>, u32>,
     content: Vec<u8>,
     /// For each class the least one that acts alike, by what is read.
-    alike: SeededMap<Read, Arc<[u8]>>,
+    alike: SeededMap<ReadBytes, Arc<[u8]>>,
     max_states: usize,
     /// Bytes of content kept and looked at.
     kept: usize,
@@ -180,7 +180,7 @@ pub struct Explorer<'a> {
 
 impl<'a> Explorer<'a> {
     /// An explorer that knows the start, which has number 0. It fails beyond `max_states` configurations.
-    pub fn new(source: Source<'a>, max_states: usize) -> Self {
+    pub fn new(source: ConfigSource<'a>, max_states: usize) -> Self {
         let mut e = Explorer {
             source,
             classes: source.byte_classes(),
@@ -195,8 +195,8 @@ impl<'a> Explorer<'a> {
             looked_at: 0,
         };
         let start = match source {
-            Source::Lexeme(l) => l.start(),
-            Source::Program(program) => Frames { program, arena: &mut e.arena }.start(),
+            ConfigSource::Lexeme(l) => l.start(),
+            ConfigSource::Program(program) => JsonMachine { program, arena: &mut e.arena }.start(),
         };
         e.number(start);
         e
@@ -232,10 +232,10 @@ impl<'a> Explorer<'a> {
     pub fn is_accepting(&mut self, id: u32) -> bool {
         let at = self.at[id as usize];
         match self.source {
-            Source::Lexeme(l) => l.state(at).accepting,
-            Source::Program(program) => {
+            ConfigSource::Lexeme(l) => l.state(at).accepting,
+            ConfigSource::Program(program) => {
                 let mark = self.arena.mark();
-                let accepting = Frames { program, arena: &mut self.arena }.is_accepting(at);
+                let accepting = JsonMachine { program, arena: &mut self.arena }.is_accepting(at);
                 self.arena.truncate(&mark);
                 accepting
             }
@@ -249,8 +249,10 @@ impl<'a> Explorer<'a> {
     pub fn row(&mut self, id: u32, out: &mut Vec<u32>) -> Result<()> {
         let alike = self.alike(id);
         let mut readers = match self.source {
-            Source::Lexeme(_) => None,
-            Source::Program(program) => Readers::of(program, &self.arena, &self.arena.nodes[self.top(id) as usize]),
+            ConfigSource::Lexeme(_) => None,
+            ConfigSource::Program(program) => {
+                ByteReaders::of(program, &self.arena, &self.arena.nodes[self.top(id) as usize])
+            }
         };
         let from = out.len();
         for class in 0..self.classes.len() {
@@ -262,11 +264,11 @@ impl<'a> Explorer<'a> {
                 continue;
             }
             let byte = self.classes.first[class];
-            let way = readers.as_mut().map_or(Way::Stepped, |readers| readers.read(byte));
+            let way = readers.as_mut().map_or(ReadWay::Stepped, |readers| readers.read(byte));
             out.push(match (way, &mut readers) {
-                (Way::Refused, _) => DEAD,
-                (Way::Known(to), _) => to,
-                (Way::New, Some(readers)) => {
+                (ReadWay::Refused, _) => DEAD,
+                (ReadWay::Known(to), _) => to,
+                (ReadWay::New, Some(readers)) => {
                     let to = self.step(id, byte)?.unwrap_or(DEAD);
                     readers.led(to);
                     to
@@ -280,24 +282,24 @@ impl<'a> Explorer<'a> {
     /// For each class the least one that acts alike in a configuration; `None` where that is not known. Outside of keys
     /// only the lexemes that are read, or may begin, tell letters apart, and inside named ones their next letters.
     fn alike(&mut self, id: u32) -> Option<Arc<[u8]>> {
-        let Source::Program(program) = self.source else { return None };
+        let ConfigSource::Program(program) = self.source else { return None };
         if program.has_unique {
             return None;
         }
         let n = &self.arena.nodes[self.at[id as usize] as usize];
         let range = n.start as usize..(n.start + n.len) as usize;
-        let mut read: Read = match (n.kind, n.phase) {
-            (Kind::Scalar, _) => {
+        let mut read: ReadBytes = match (n.kind, n.phase) {
+            (FrameKind::Scalar, _) => {
                 let lexemes = self.arena.scalars[range].iter().map(|s| s.lexeme);
                 lexemes.chain(constant_bytes(program, n)).collect()
             }
-            (Kind::Value, _) => {
+            (FrameKind::Value, _) => {
                 let rules = self.arena.rules[range].iter().filter_map(|r| program.rules.get(r.0 as usize));
                 rules.flat_map(|rule| rule.lexemes.iter().copied()).collect()
             }
-            (Kind::Object, Phase::Key) => key_bytes(&self.arena.objects[range], program, n.sub)?,
-            (Kind::Array, Phase::First) => return None,
-            _ => Read::new(),
+            (FrameKind::Object, Phase::Key) => key_bytes(&self.arena.objects[range], program, n.sub)?,
+            (FrameKind::Array, Phase::First) => return None,
+            _ => ReadBytes::new(),
         };
         read.sort_unstable();
         read.dedup();
@@ -317,9 +319,9 @@ impl<'a> Explorer<'a> {
 
     /// Whether bytes of one class may lead a configuration apart: inside a key of any text, which is remembered.
     pub fn tells_apart(&self, id: u32) -> bool {
-        let Source::Program(_) = self.source else { return false };
+        let ConfigSource::Program(_) = self.source else { return false };
         let n = &self.arena.nodes[self.top(id) as usize];
-        let in_key = n.kind == Kind::Object && n.phase == Phase::Key;
+        let in_key = n.kind == FrameKind::Object && n.phase == Phase::Key;
         in_key && has_others(&self.arena.objects[n.start as usize..(n.start + n.len) as usize])
     }
 
@@ -331,16 +333,16 @@ impl<'a> Explorer<'a> {
         let at = self.at[id as usize];
         let known = self.at.len();
         let to = match self.source {
-            Source::Lexeme(l) => {
+            ConfigSource::Lexeme(l) => {
                 let to = l.next(at, byte);
                 if to <= CLOSED {
                     return Ok(None);
                 }
                 self.number(to)
             }
-            Source::Program(program) => {
+            ConfigSource::Program(program) => {
                 let mark = self.arena.mark();
-                let to = Frames { program, arena: &mut self.arena }.step(at, byte);
+                let to = JsonMachine { program, arena: &mut self.arena }.step(at, byte);
                 if to == NONE {
                     self.arena.truncate(&mark);
                     return Ok(None);
@@ -370,8 +372,8 @@ impl<'a> Explorer<'a> {
     fn number(&mut self, at: u32) -> u32 {
         let next = self.at.len() as u32;
         let id = match self.source {
-            Source::Lexeme(_) => *self.of_state.entry(at).or_insert(next),
-            Source::Program(program) => {
+            ConfigSource::Lexeme(_) => *self.of_state.entry(at).or_insert(next),
+            ConfigSource::Program(program) => {
                 let mut content = std::mem::take(&mut self.content);
                 content.clear();
                 self.arena.describe_future(program, at, &mut content);

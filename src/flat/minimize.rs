@@ -5,11 +5,11 @@
 //! missing. The missing successor is no state and never tried: states that agree on all other blocks agree on it.
 
 use crate::flat::explore::ByteClasses;
-use crate::flat::{DEAD, Flat};
+use crate::flat::{DEAD, FlatDfa};
 
 /// The minimal automaton of the same language, canonically numbered, with as few classes as possible; and for each of
 /// its states one of the states that it stands for.
-pub fn minimize(flat: &Flat) -> (Flat, Vec<u32>) {
+pub fn minimize(flat: &FlatDfa) -> (FlatDfa, Vec<u32>) {
     let block = blocks(flat);
     let width = flat.classes.len();
     // One representative per block, in breadth-first order, and the number of each block.
@@ -37,7 +37,7 @@ pub fn minimize(flat: &Flat) -> (Flat, Vec<u32>) {
 }
 
 /// Joins classes that act alike in every state.
-fn merge_classes(classes: &ByteClasses, width: usize, next: Vec<u32>, accepting: Vec<bool>) -> Flat {
+fn merge_classes(classes: &ByteClasses, width: usize, next: Vec<u32>, accepting: Vec<bool>) -> FlatDfa {
     /// Any odd number does: columns of the same hash are compared.
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hashes = vec![0u64; width];
@@ -60,11 +60,11 @@ fn merge_classes(classes: &ByteClasses, width: usize, next: Vec<u32>, accepting:
     }
     let first = kept.iter().map(|&c| classes.first[c]).collect();
     let next = next.chunks(width).flat_map(|row| kept.iter().map(|&c| row[c])).collect();
-    Flat { classes: ByteClasses { of, first }, next, accepting }
+    FlatDfa { classes: ByteClasses { of, first }, next, accepting }
 }
 
 /// The block of every state.
-fn blocks(flat: &Flat) -> Vec<u32> {
+fn blocks(flat: &FlatDfa) -> Vec<u32> {
     let (n, width) = (flat.len(), flat.classes.len());
     let mut edges: Vec<(u8, u32, u32)> = Vec::with_capacity(flat.next.len() / 4);
     for (row, s) in flat.next.chunks(width).zip(0..) {

@@ -15,14 +15,14 @@ pub mod queries;
 mod tests;
 
 use crate::error::Result;
-use crate::flat::explore::{ByteClasses, Explorer, Source};
+use crate::flat::explore::{ByteClasses, ConfigSource, Explorer};
 
 /// No successor.
 pub const DEAD: u32 = u32::MAX;
 
 /// A deterministic automaton over byte classes in which every state can be reached and can still accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flat {
+pub struct FlatDfa {
     /// The classes; no two of a minimal automaton act alike.
     pub classes: ByteClasses,
     /// `next[s * classes.len() + c]` is the successor of `s` under class `c`, or [`DEAD`]. The start is 0.
@@ -31,13 +31,13 @@ pub struct Flat {
     pub accepting: Vec<bool>,
 }
 
-impl Flat {
+impl FlatDfa {
     /// The minimal automaton of a source.
     ///
     /// # Errors
     /// `Limit` if the source has more than `max_states` configurations.
-    pub fn build(source: Source<'_>, max_states: usize) -> Result<Flat> {
-        Ok(Flat::explore(&mut Explorer::new(source, max_states))?.0)
+    pub fn build(source: ConfigSource<'_>, max_states: usize) -> Result<FlatDfa> {
+        Ok(FlatDfa::explore(&mut Explorer::new(source, max_states))?.0)
     }
 
     /// The minimal automaton of what a fresh explorer finds, and for each of its states the number of one of the
@@ -45,8 +45,8 @@ impl Flat {
     ///
     /// # Errors
     /// As [`build`](Flat::build).
-    pub fn explore(explorer: &mut Explorer<'_>) -> Result<(Flat, Vec<u32>)> {
-        Flat::explore_and_tell(explorer, |_, _| {})
+    pub fn explore(explorer: &mut Explorer<'_>) -> Result<(FlatDfa, Vec<u32>)> {
+        FlatDfa::explore_and_tell(explorer, |_, _| {})
     }
 
     /// [`explore`](Flat::explore) that tells of each configuration but the start, in the order of their numbers, from
@@ -54,7 +54,10 @@ impl Flat {
     ///
     /// # Errors
     /// As [`build`](Flat::build).
-    pub fn explore_and_tell(explorer: &mut Explorer<'_>, mut found: impl FnMut(u32, u8)) -> Result<(Flat, Vec<u32>)> {
+    pub fn explore_and_tell(
+        explorer: &mut Explorer<'_>,
+        mut found: impl FnMut(u32, u8),
+    ) -> Result<(FlatDfa, Vec<u32>)> {
         let classes = explorer.classes().clone();
         let mut next = Vec::new();
         let mut accepting = Vec::new();
@@ -71,7 +74,7 @@ impl Flat {
             }
             id += 1;
         }
-        Ok(minimize::minimize(&Flat { classes, next, accepting }))
+        Ok(minimize::minimize(&FlatDfa { classes, next, accepting }))
     }
 
     /// Number of states; at least one.

@@ -7,14 +7,14 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::flat::explore::{ByteClasses, Explorer, Source};
+use crate::flat::explore::{ByteClasses, ConfigSource, Explorer};
 use crate::util::cancel::go_on;
 use crate::util::hash::SeededMap;
 use crate::util::rng::Rng;
 
 /// Which members of a first language a search is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum QueryGoal {
     /// Those that the second has too.
     InBoth,
     /// Those that the second does not have.
@@ -37,7 +37,12 @@ fn spelled(before: &[(u32, u8)], mut at: u32) -> Vec<u8> {
 ///
 /// # Errors
 /// `Limit` if more than `max_states` pairs of configurations would have to be looked at.
-pub fn witness(first: Source<'_>, second: Source<'_>, wanted: Wanted, max_states: usize) -> Result<Option<Vec<u8>>> {
+pub fn witness(
+    first: ConfigSource<'_>,
+    second: ConfigSource<'_>,
+    wanted: QueryGoal,
+    max_states: usize,
+) -> Result<Option<Vec<u8>>> {
     let classes = ByteClasses::refine([&first.byte_classes().of, &second.byte_classes().of]);
     let mut a = Explorer::new(first, max_states);
     let mut b = Explorer::new(second, max_states);
@@ -52,7 +57,7 @@ pub fn witness(first: Source<'_>, second: Source<'_>, wanted: Wanted, max_states
             Some(q) => b.is_accepting(q),
             None => false,
         };
-        if a.is_accepting(p) && in_second == (wanted == Wanted::InBoth) {
+        if a.is_accepting(p) && in_second == (wanted == QueryGoal::InBoth) {
             return Ok(Some(spelled(&before, i as u32)));
         }
         for &byte in &classes.first {
@@ -61,7 +66,7 @@ pub fn witness(first: Source<'_>, second: Source<'_>, wanted: Wanted, max_states
                 Some(q) => b.step(q, byte)?,
                 None => None,
             };
-            if q.is_none() && wanted == Wanted::InBoth {
+            if q.is_none() && wanted == QueryGoal::InBoth {
                 continue;
             }
             let n = pairs.len() as u32;
@@ -85,7 +90,7 @@ pub fn witness(first: Source<'_>, second: Source<'_>, wanted: Wanted, max_states
 ///
 /// # Errors
 /// `Limit` if it is further away than `max_states` configurations.
-pub fn shortest(source: Source<'_>, max_states: usize) -> Result<Vec<u8>> {
+pub fn shortest(source: ConfigSource<'_>, max_states: usize) -> Result<Vec<u8>> {
     let mut explorer = Explorer::new(source, max_states);
     shortest_from(&mut explorer, 0)
 }
@@ -124,7 +129,7 @@ fn shortest_from(explorer: &mut Explorer<'_>, from: u32) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// `Unsatisfiable` if the shortest member is longer; `Limit` as for [`shortest`].
-pub fn random(source: Source<'_>, seed: u64, max_bytes: usize, max_states: usize) -> Result<Vec<u8>> {
+pub fn random(source: ConfigSource<'_>, seed: u64, max_bytes: usize, max_states: usize) -> Result<Vec<u8>> {
     let mut rng = Rng(seed);
     let mut explorer = Explorer::new(source, max_states);
     let of = explorer.classes().clone();

@@ -1,10 +1,10 @@
 use crate::flat::explore::ByteClasses;
 use crate::flat::minimize::minimize;
-use crate::flat::{DEAD, Flat};
+use crate::flat::{DEAD, FlatDfa};
 use crate::util::rng::Rng;
 
 /// Moore's algorithm, the slow twin: the number of classes of states that no word tells apart.
-fn naive_states(flat: &Flat) -> usize {
+fn naive_states(flat: &FlatDfa) -> usize {
     let n = flat.len();
     let mut class: Vec<usize> = (0..n).map(|s| usize::from(flat.accepting[s])).collect();
     loop {
@@ -44,14 +44,14 @@ fn minimal_as_the_naive_minimizer_says() {
             (0..n * 3).map(|_| if rng.below(3) == 0 { DEAD } else { rng.below(n) as u32 }).collect();
         (0..n - 1).for_each(|s| next[s * 3] = s as u32 + 1);
         let accepting: Vec<bool> = (0..n).map(|s| s == n - 1 || rng.below(4) == 0).collect();
-        let flat = Flat { classes: classes.clone(), next, accepting };
+        let flat = FlatDfa { classes: classes.clone(), next, accepting };
         let (small, stands_for) = minimize(&flat);
         assert_eq!(small.len(), naive_states(&flat), "{flat:?}");
         assert_eq!(minimize(&small).0, small, "the numbers are canonical");
         assert!(stands_for.iter().zip(&small.accepting).all(|(&s, &a)| flat.accepting[s as usize] == a));
         for _ in 0..50 {
             let word: Vec<u8> = (0..rng.below(20)).map(|_| b"xab"[rng.below(3)]).collect();
-            let ends = |f: &Flat| {
+            let ends = |f: &FlatDfa| {
                 let end = word.iter().fold(0, |s, &b| if s == DEAD { DEAD } else { f.step(s, b) });
                 end != DEAD && f.accepting[end as usize]
             };

@@ -10,11 +10,11 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::guide::{Guide, Position};
-use crate::index::tables::{DEAD, OUTSIDE, Tables};
+use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
 use crate::util::cancel::unwatched;
 
 /// Where a token leads on the tables.
-pub(super) enum Next {
+pub(super) enum TableStep {
     /// To a state.
     State(u16),
     /// Nowhere: it is refused.
@@ -42,12 +42,12 @@ impl Guide {
     }
 
     /// The tables that masks are copied from.
-    fn tables(&self) -> Option<&Tables> {
+    fn tables(&self) -> Option<&DenseTables> {
         self.root.stored_tables().or_else(|| self.root.built())
     }
 
     /// The state of the tables where the guide is, if it is on them.
-    pub(super) fn on_tables(&self) -> Option<(&Tables, u16)> {
+    pub(super) fn on_tables(&self) -> Option<(&DenseTables, u16)> {
         match self.position {
             Position::Tables(state) => self.root.stored_tables().map(|tables| (tables, state)),
             _ => None,
@@ -55,11 +55,11 @@ impl Guide {
     }
 
     /// Where bytes lead on the tables.
-    pub(super) fn next_on_tables(&self, bytes: &[u8]) -> Next {
+    pub(super) fn next_on_tables(&self, bytes: &[u8]) -> TableStep {
         match self.on_tables().map(|(tables, state)| tables.advance(state, bytes)) {
-            None | Some(OUTSIDE) => Next::Elsewhere,
-            Some(DEAD) => Next::Refused,
-            Some(to) => Next::State(to),
+            None | Some(OUTSIDE) => TableStep::Elsewhere,
+            Some(DEAD) => TableStep::Refused,
+            Some(to) => TableStep::State(to),
         }
     }
 

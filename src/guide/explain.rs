@@ -1,10 +1,10 @@
 //! Why a token is refused.
 
 use crate::guide::{Guide, Position};
-use crate::index::Engine;
+use crate::index::IndexEngine;
 use crate::lexeme::CLOSED;
 use crate::pushdown::json::arena::NONE;
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::machine::JsonMachine;
 
 impl Guide {
     /// Says why `id` is refused here: which byte, after what, and what was allowed instead. For an allowed token, says
@@ -62,16 +62,16 @@ impl Guide {
     fn live_after(&mut self, bytes: &[u8]) -> Vec<u16> {
         let mut out = Vec::new();
         match (&self.index.0.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(state)) => {
+            (IndexEngine::Pattern(l), Position::Pattern(state)) => {
                 let s = bytes.iter().fold(*state, |s, &b| if s <= CLOSED { s } else { l.lexeme.next(s, b) });
                 if s > CLOSED {
                     out.extend((0..=255u8).filter(|&b| l.lexeme.next(s, b) > CLOSED).map(u16::from));
                     out.extend(l.lexeme.state(s).accepting.then_some(256));
                 }
             }
-            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
+            (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
                 let mark = arena.mark();
-                let mut frames = Frames { program, arena };
+                let mut frames = JsonMachine { program, arena };
                 let at = bytes.iter().fold(*top, |at, &b| if at == NONE { at } else { frames.step(at, b) });
                 if at != NONE {
                     out.extend((0..=255u8).filter(|&b| frames.step(at, b) != NONE).map(u16::from));

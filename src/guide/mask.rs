@@ -7,22 +7,22 @@
 use std::sync::Arc;
 
 use crate::guide::{Guide, Position};
-use crate::index::{Engine, Inner};
-use crate::mask::cache::masks::Asked;
+use crate::index::{IndexCore, IndexEngine};
+use crate::mask::cache::masks::CacheProbe;
 use crate::mask::cache::recipe::copy_inner;
-use crate::mask::crossing::viable::Known;
-use crate::mask::masker::Masker;
+use crate::mask::crossing::viable::GuideMemo;
+use crate::mask::masker::MaskBuilder;
 use crate::mask::vocab_tables::MaskedLexeme;
-use crate::pushdown::json::arena::Kind;
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::arena::FrameKind;
+use crate::pushdown::json::machine::JsonMachine;
 
 /// What masks leave for the next ones.
 #[derive(Clone, Default)]
 pub(super) struct LastMask {
     /// What was found about the frames.
-    pub known: Known,
+    pub known: GuideMemo,
     /// What the index was asked for.
-    asked: Asked,
+    asked: CacheProbe,
     /// It was asked just now, and the guide has not moved.
     looked: bool,
 }
@@ -32,13 +32,13 @@ const CATCH_UP: usize = 64;
 
 /// What fills `row` with the mask of a configuration.
 fn masker<'a>(
-    inner: &'a Inner,
+    inner: &'a IndexCore,
     lexemes: &'a [Arc<MaskedLexeme>],
-    frames: Frames<'a>,
-    known: &'a mut Known,
+    frames: JsonMachine<'a>,
+    known: &'a mut GuideMemo,
     row: &'a mut [u32],
-) -> Masker<'a> {
-    Masker::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, known, row)
+) -> MaskBuilder<'a> {
+    MaskBuilder::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, known, row)
 }
 
 impl Guide {
@@ -107,8 +107,8 @@ impl Guide {
         let inside = match &self.position {
             Position::Document { arena, top } => {
                 let n = &arena.nodes[*top as usize];
-                let open = n.kind == Kind::Scalar && arena.nodes[n.parent as usize].kind == Kind::Root;
-                n.kind != Kind::Done && !open
+                let open = n.kind == FrameKind::Scalar && arena.nodes[n.parent as usize].kind == FrameKind::Root;
+                n.kind != FrameKind::Done && !open
             }
             _ => false,
         };
@@ -125,14 +125,14 @@ impl Guide {
     pub(super) fn make_mask(&mut self, row: &mut [u32]) -> bool {
         let inner = &*self.index.0;
         match (&inner.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(state)) => {
+            (IndexEngine::Pattern(l), Position::Pattern(state)) => {
                 if inner.live.is_some() || inner.tables.known_mask(l, *state, 0).is_some() {
                     return false;
                 }
             }
-            (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
+            (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;
-                let mut masker = masker(inner, lexemes, Frames { program, arena }, &mut last.known, row);
+                let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
                 if masker.is_known(&inner.memo, *top, &mut last.asked) {
                     return false;
                 }
@@ -147,13 +147,13 @@ impl Guide {
     fn fill_from_known(&mut self, row: &mut [u32]) -> bool {
         let inner = &*self.index.0;
         match (&inner.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(state)) if inner.live.is_none() => {
+            (IndexEngine::Pattern(l), Position::Pattern(state)) if inner.live.is_none() => {
                 let mask = inner.tables.known_mask(l, *state, 0);
                 mask.map(|mask| copy_inner(mask, row)).is_some()
             }
-            (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
+            (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;
-                let mut masker = masker(inner, lexemes, Frames { program, arena }, &mut last.known, row);
+                let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
                 let known = masker.fill_known(&inner.memo, *top, &mut last.asked);
                 if known && let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
@@ -167,7 +167,7 @@ impl Guide {
     fn fill_from_engine(&mut self, row: &mut [u32]) {
         let inner = &*self.index.0;
         match (&inner.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(state)) => {
+            (IndexEngine::Pattern(l), Position::Pattern(state)) => {
                 if let Some(live) = &inner.live {
                     row.fill(0);
                     live.mask(&l.lexeme, &inner.vocabulary, *state).or_into(row);
@@ -175,9 +175,9 @@ impl Guide {
                 }
                 copy_inner(&inner.tables.root_mask(&inner.vocabulary, l, *state), row);
             }
-            (Engine::Document { program, lexemes }, Position::Document { arena, top }) => {
+            (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;
-                let mut masker = masker(inner, lexemes, Frames { program, arena }, &mut last.known, row);
+                let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
                 masker.fill_asked(&inner.memo, *top, &last.asked);
                 if let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);

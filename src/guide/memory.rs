@@ -1,7 +1,7 @@
 //! How much memory a guide holds.
 
-use crate::guide::{Guide, Position, Step};
-use crate::pushdown::json::arena::Mark;
+use crate::guide::{Guide, HistoryStep, Position};
+use crate::pushdown::json::arena::ArenaMark;
 
 impl Guide {
     /// Approximate bytes held by the guide itself.
@@ -11,8 +11,8 @@ impl Guide {
             _ => 0,
         };
         position
-            + self.history.steps.capacity() * size_of::<Step>()
-            + self.history.marks.capacity() * size_of::<Mark>()
+            + self.history.steps.capacity() * size_of::<HistoryStep>()
+            + self.history.marks.capacity() * size_of::<ArenaMark>()
             + self.budget.as_ref().map_or(0, |b| b.memory_bytes())
             + self.rests.as_ref().map_or(0, |r| r.memory_bytes())
             + size_of::<Self>()

@@ -19,15 +19,15 @@ use crate::guide::forced::bytes;
 use crate::guide::forced::tokens;
 use std::sync::Arc;
 
-use crate::guide::budget::{Budget, Rests};
-use crate::guide::complete_tables::Next;
+use crate::guide::budget::{Budget, CompletionGraph};
+use crate::guide::complete_tables::TableStep;
 use crate::guide::mask::LastMask;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Engine, Index};
+use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, StateId};
-use crate::pushdown::json::arena::{Arena, Kind, Mark, NONE, NodeId};
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::arena::{Arena, ArenaMark, FrameId, FrameKind, NONE};
+use crate::pushdown::json::machine::JsonMachine;
 
 /// What a request brings.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ enum Position {
     Pattern(StateId),
     Document {
         arena: Box<Arena>,
-        top: NodeId,
+        top: FrameId,
     },
     /// A state of the tables of an index that came from a file.
     Tables(u16),
@@ -55,7 +55,7 @@ enum Position {
 }
 
 #[derive(Clone, Copy)]
-struct Step {
+struct HistoryStep {
     token: u32,
     /// The state or top node before the token.
     before: u32,
@@ -64,15 +64,15 @@ struct Step {
 /// The tokens taken, and for documents the arena's lengths before each.
 #[derive(Clone, Default)]
 struct History {
-    steps: Vec<Step>,
-    marks: Vec<Mark>,
+    steps: Vec<HistoryStep>,
+    marks: Vec<ArenaMark>,
 }
 
 impl History {
-    fn push(&mut self, token: u32, (before, mark): (u32, Mark)) {
-        self.steps.push(Step { token, before });
+    fn push(&mut self, token: u32, (before, mark): (u32, ArenaMark)) {
+        self.steps.push(HistoryStep { token, before });
         // A pattern has no arena.
-        if mark != Mark::default() {
+        if mark != ArenaMark::default() {
             self.marks.push(mark);
         }
     }
@@ -83,15 +83,15 @@ impl History {
     }
 
     /// The state or top node before token `at`, and the arena's lengths then.
-    fn place(&self, at: usize) -> Option<(u32, Mark)> {
+    fn place(&self, at: usize) -> Option<(u32, ArenaMark)> {
         Some((self.steps.get(at)?.before, self.marks.get(at).copied().unwrap_or_default()))
     }
 }
 
 impl std::ops::Deref for History {
-    type Target = [Step];
+    type Target = [HistoryStep];
 
-    fn deref(&self) -> &[Step] {
+    fn deref(&self) -> &[HistoryStep] {
         &self.steps
     }
 }
@@ -103,7 +103,7 @@ pub struct Guide {
     root: Index,
     /// Where it is now: the same, or a younger copy of it.
     index: Index,
-    moves: Vec<overflow::Move>,
+    moves: Vec<overflow::OverflowMove>,
     stops: Arc<[u32]>,
     position: Position,
     history: History,
@@ -112,12 +112,12 @@ pub struct Guide {
     run: Option<bytes::LastRun>,
     budget: Option<Budget>,
     /// What completes documents, as far as it was found. Forks share it until one of them finds more.
-    rests: Option<Arc<Rests>>,
+    rests: Option<Arc<CompletionGraph>>,
     /// States of the index's complete tables, where it has them: at the start and after each token, as far as a mask
     /// was asked for.
     flat: Vec<u16>,
     context: Arc<[u32]>,
-    places: Vec<tokens::Place>,
+    places: Vec<tokens::PieceStart>,
 }
 
 impl Index {
@@ -187,10 +187,10 @@ impl Guide {
 
     fn go_to_engine(&mut self) {
         self.position = match &self.index.0.engine {
-            Engine::Pattern(l) => Position::Pattern(l.lexeme.start()),
-            Engine::Document { program, .. } => {
+            IndexEngine::Pattern(l) => Position::Pattern(l.lexeme.start()),
+            IndexEngine::Document { program, .. } => {
                 let mut arena = Box::new(Arena::with_room());
-                let top = Frames { program, arena: &mut arena }.start();
+                let top = JsonMachine { program, arena: &mut arena }.start();
                 Position::Document { arena, top }
             }
         };
@@ -240,16 +240,16 @@ impl Guide {
         let Some(bytes) = self.root.vocabulary().spelling(id) else { return false };
         let bytes = &*smallvec::SmallVec::<[u8; 32]>::from_slice(bytes);
         match self.next_on_tables(bytes) {
-            Next::Refused => return false,
-            Next::State(to) => {
+            TableStep::Refused => return false,
+            TableStep::State(to) => {
                 let place = self.here();
                 self.position = Position::Tables(to);
                 self.history.push(id, place);
                 self.advance_run(bytes);
                 return true;
             }
-            Next::Elsewhere if !self.leave_tables() => return false,
-            Next::Elsewhere => self.make_room(),
+            TableStep::Elsewhere if !self.leave_tables() => return false,
+            TableStep::Elsewhere => self.make_room(),
         }
         let (before, mark) = self.here();
         if self.is_spent() || self.is_refused_everywhere(id) || !self.step_bytes(bytes) {
@@ -265,19 +265,19 @@ impl Guide {
         true
     }
 
-    fn here(&self) -> (u32, Mark) {
+    fn here(&self) -> (u32, ArenaMark) {
         match &self.position {
-            Position::Pattern(s) => (*s, Mark::default()),
+            Position::Pattern(s) => (*s, ArenaMark::default()),
             Position::Document { arena, top } => (*top, arena.mark()),
-            Position::Tables(s) => (u32::from(*s), Mark::default()),
-            Position::Lost(_) => (0, Mark::default()),
+            Position::Tables(s) => (u32::from(*s), ArenaMark::default()),
+            Position::Lost(_) => (0, ArenaMark::default()),
         }
     }
 
     /// Steps by bytes; on refusal the position is what it was.
     fn step_bytes(&mut self, bytes: &[u8]) -> bool {
         match (&self.index.0.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(state)) => {
+            (IndexEngine::Pattern(l), Position::Pattern(state)) => {
                 let mut s = *state;
                 for &b in bytes {
                     s = l.lexeme.next(s, b);
@@ -291,9 +291,9 @@ impl Guide {
                 *state = s;
                 true
             }
-            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
+            (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
                 let mark = arena.mark();
-                let mut frames = Frames { program, arena };
+                let mut frames = JsonMachine { program, arena };
                 let mut at = *top;
                 let mut rest = bytes;
                 while let Some((&byte, after)) = rest.split_first() {
@@ -317,7 +317,7 @@ impl Guide {
     /// Whether no document may contain the token, wherever its bytes would fit.
     fn is_refused_everywhere(&self, id: u32) -> bool {
         let inner = &*self.index.0;
-        let spelling = inner.tables.spelling.as_ref().filter(|_| matches!(inner.engine, Engine::Document { .. }));
+        let spelling = inner.tables.spelling.as_ref().filter(|_| matches!(inner.engine, IndexEngine::Document { .. }));
         spelling.is_some_and(|s| s.refuses(id))
     }
 
@@ -362,7 +362,7 @@ impl Guide {
         self.terminated = false;
     }
 
-    fn go_back_to(&mut self, before: u32, mark: &Mark) {
+    fn go_back_to(&mut self, before: u32, mark: &ArenaMark) {
         self.run = None;
         match &mut self.position {
             Position::Pattern(s) => *s = before,
@@ -403,10 +403,10 @@ impl Guide {
             return false;
         }
         match (&self.index.0.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(s)) => l.lexeme.state(*s).accepting,
-            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
+            (IndexEngine::Pattern(l), Position::Pattern(s)) => l.lexeme.state(*s).accepting,
+            (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
                 let mark = arena.mark();
-                let accepting = Frames { program, arena }.is_accepting(*top);
+                let accepting = JsonMachine { program, arena }.is_accepting(*top);
                 arena.truncate(&mark);
                 accepting
             }
@@ -424,7 +424,7 @@ impl Guide {
             return true;
         }
         if let Position::Document { arena, top } = &self.position
-            && arena.nodes[*top as usize].kind == Kind::Done
+            && arena.nodes[*top as usize].kind == FrameKind::Done
         {
             return true;
         }
@@ -482,12 +482,12 @@ impl Guide {
         }
         match &self.position {
             Position::Pattern(s) => {
-                if let Engine::Pattern(l) = &self.index.0.engine {
+                if let IndexEngine::Pattern(l) = &self.index.0.engine {
                     out.extend(l.lexeme.digest(*s));
                 }
             }
             Position::Document { arena, top } => {
-                if let Engine::Document { program, .. } = &self.index.0.engine {
+                if let IndexEngine::Document { program, .. } = &self.index.0.engine {
                     arena.describe_content(program, *top, &mut out);
                 }
             }

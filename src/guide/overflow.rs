@@ -7,17 +7,17 @@
 //! takes the tokens again from the last position in the index that it began in, which is always there.
 
 use crate::guide::{Guide, Position};
-use crate::index::{Engine, Index};
-use crate::pushdown::json::arena::Mark;
+use crate::index::{Index, IndexEngine};
+use crate::pushdown::json::arena::ArenaMark;
 
 /// A change of index.
 #[derive(Clone)]
-pub(super) struct Move {
+pub(super) struct OverflowMove {
     /// How many tokens had been taken.
     since: usize,
     /// The position then, in the index that was left, and the arena's lengths.
     before: u32,
-    mark: Mark,
+    mark: ArenaMark,
     /// The index that was left: the first one and the last one only.
     from: Option<Index>,
 }
@@ -36,8 +36,10 @@ impl Guide {
     pub(super) fn is_full(&self) -> bool {
         match &self.position {
             Position::Pattern(_) => match &self.index.0.engine {
-                Engine::Pattern(l) => l.lexeme.is_full(self.index.0.max_state_bytes) && self.index.0.live.is_none(),
-                Engine::Document { .. } => false,
+                IndexEngine::Pattern(l) => {
+                    l.lexeme.is_full(self.index.0.max_state_bytes) && self.index.0.live.is_none()
+                }
+                IndexEngine::Document { .. } => false,
             },
             Position::Document { arena, top } => self.index.is_full_at(arena, *top),
             // Tables do not grow.
@@ -54,7 +56,7 @@ impl Guide {
         let younger = self.root.younger_than(&self.index);
         let (before, mark) = self.here();
         match (&younger.0.engine, &self.index.0.engine, &mut self.position) {
-            (Engine::Pattern(new), Engine::Pattern(old), Position::Pattern(state)) => {
+            (IndexEngine::Pattern(new), IndexEngine::Pattern(old), Position::Pattern(state)) => {
                 *state = new.lexeme.adopt(&old.lexeme, *state);
             }
             (_, _, Position::Document { arena, top }) => *top = younger.adopt(&self.index, arena, *top),
@@ -67,7 +69,7 @@ impl Guide {
             last.from = None;
         }
         let from = Some(std::mem::replace(&mut self.index, younger));
-        self.moves.push(Move { since: self.history.len(), before, mark, from });
+        self.moves.push(OverflowMove { since: self.history.len(), before, mark, from });
     }
 
     /// Whether going back may take many tokens again.
@@ -122,7 +124,7 @@ impl Guide {
     }
 
     /// Keeps of what a token made only what its end needs.
-    pub(super) fn settle_down(&mut self, mark: &Mark) {
+    pub(super) fn settle_down(&mut self, mark: &ArenaMark) {
         if let Position::Document { arena, top } = &mut self.position {
             *top = arena.compact(mark, *top);
         }

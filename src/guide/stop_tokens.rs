@@ -6,7 +6,7 @@
 //! token spells what must follow, so such ids are refused.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Engine, Index};
+use crate::index::{Index, IndexEngine};
 use crate::vocab::Vocabulary;
 
 /// The bytes that are tokens of their own, `stops` left out.
@@ -28,8 +28,8 @@ impl Index {
         }
         self.compiled()?;
         let used = match &self.0.engine {
-            Engine::Pattern(l) => l.lexeme.used_bytes(),
-            Engine::Document { .. } => {
+            IndexEngine::Pattern(l) => l.lexeme.used_bytes(),
+            IndexEngine::Document { .. } => {
                 // Whitespace between tokens may be written in other ways or not at all, and in strings it is escaped.
                 let mut used = [true; 256];
                 b"\t\n\r".iter().for_each(|&b| used[b as usize] = false);
@@ -46,9 +46,9 @@ impl Index {
         let missing = stops.iter().find_map(|&id| {
             let text = spells(id)?;
             let lacks = |&b: &u8| match &self.0.engine {
-                Engine::Pattern(_) => !after[b as usize],
+                IndexEngine::Pattern(_) => !after[b as usize],
                 // Documents were narrowed to what tokens of single bytes spell.
-                Engine::Document { .. } => before[b as usize] && !after[b as usize],
+                IndexEngine::Document { .. } => before[b as usize] && !after[b as usize],
             };
             let byte = text.iter().copied().find(lacks).filter(|_| !has_twin(text))?;
             Some((id, text, byte))

@@ -1,9 +1,9 @@
 //! An index that came from a file, or was built apart: its tables answer at once, and its engine is made when something
 //! else is asked.
 //!
-//! What a file holds (see `artifact::index`) is enough for masks and steps: [`Tables`], the report, the fingerprint.
+//! What a file holds (see `artifact::index`) is enough for masks and steps: [`DenseTables`], the report, the fingerprint.
 //! Everything that tables cannot answer (comparisons, explanations, budgets, forced tokens, and for tables that are
-//! only a beginning the way on) needs the compiled source. [`Stored`] makes it from the file's recipe the first time,
+//! only a beginning the way on) needs the compiled source. [`StoredIndex`] makes it from the file's recipe the first time,
 //! for all its guides; it belongs to this process, the file stays as it is.
 //!
 //! A recipe compiled when the file was written, and compiling is deterministic, so making it again fails only for a
@@ -13,55 +13,55 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::tables::Tables;
+use crate::index::tables::DenseTables;
 use crate::index::tables::token_classes::TokenClasses;
-use crate::index::{Index, Inner};
+use crate::index::{Index, IndexCore};
 use crate::schema::{Enforcement, ReportRow};
 use crate::util::cancel::{ask, is_watched, unwatched};
 use crate::vocab::Vocabulary;
 
 /// Makes an index again.
-pub type Remake = Box<dyn Fn() -> Result<Index> + Send + Sync>;
+pub type RemakeSource = Box<dyn Fn() -> Result<Index> + Send + Sync>;
 
 /// What a file says of an index; see the module's story.
-pub struct Stored {
+pub struct StoredIndex {
     /// The vocabulary that it is over.
     pub vocabulary: Arc<Vocabulary>,
     /// Its fingerprint.
     pub fingerprint: [u8; 32],
     /// Its tables, complete or a beginning.
-    pub tables: Tables,
+    pub tables: DenseTables,
     /// Reads its report; called once, when somebody asks.
     pub read_report: Box<dyn Fn() -> Option<Vec<ReportRow>> + Send + Sync>,
     /// Compiles its recipe.
-    pub remake: Remake,
+    pub remake: RemakeSource,
 }
 
 /// A stored index and what was made of it since.
-pub(crate) struct Mapped {
-    stored: Stored,
+pub(crate) struct MappedIndex {
+    stored: StoredIndex,
     report: OnceLock<Vec<ReportRow>>,
-    engine: OnceLock<Result<Arc<Inner>>>,
+    engine: OnceLock<Result<Arc<IndexCore>>>,
     classes: OnceLock<TokenClasses>,
 }
 
 /// What an [`Index`] shares with its guides.
 #[derive(Clone)]
-pub(crate) enum Shared {
+pub(crate) enum IndexHandle {
     /// Compiled in this process.
-    Compiled(Arc<Inner>),
+    Compiled(Arc<IndexCore>),
     /// From a file.
-    Mapped(Arc<Mapped>),
+    Mapped(Arc<MappedIndex>),
 }
 
-impl Deref for Shared {
-    type Target = Inner;
+impl Deref for IndexHandle {
+    type Target = IndexCore;
 
     #[inline]
-    fn deref(&self) -> &Inner {
+    fn deref(&self) -> &IndexCore {
         match self {
-            Shared::Compiled(inner) => inner,
-            Shared::Mapped(mapped) => match mapped.engine() {
+            IndexHandle::Compiled(inner) => inner,
+            IndexHandle::Mapped(mapped) => match mapped.engine() {
                 Ok(inner) => inner,
                 Err(error) => unreachable!("nobody asked whether the stored index compiles: {error}"),
             },
@@ -69,8 +69,8 @@ impl Deref for Shared {
     }
 }
 
-impl Mapped {
-    fn engine(&self) -> Result<&Arc<Inner>> {
+impl MappedIndex {
+    fn engine(&self) -> Result<&Arc<IndexCore>> {
         if self.engine.get().is_none() && is_watched() {
             // Not in the cell: a stop is of this caller alone, and nobody may wait for whom the watch waits for.
             let made = self.make();
@@ -80,19 +80,19 @@ impl Mapped {
         self.engine.get_or_init(|| unwatched(|| self.make())).as_ref().map_err(Error::clone)
     }
 
-    fn make(&self) -> Result<Arc<Inner>> {
+    fn make(&self) -> Result<Arc<IndexCore>> {
         let damaged = |what: String| Err(Error::new(ErrorKind::Artifact, format!("the stored index {what}")));
         match (self.stored.remake)() {
             Err(e) => damaged(format!("cannot be compiled again: {e}")),
             Ok(index) => match index.0 {
-                Shared::Compiled(inner) if inner.fingerprint() == self.stored.fingerprint => Ok(inner),
+                IndexHandle::Compiled(inner) if inner.fingerprint() == self.stored.fingerprint => Ok(inner),
                 _ => damaged("is damaged: its recipe makes another index".to_owned()),
             },
         }
     }
 }
 
-impl Inner {
+impl IndexCore {
     fn fingerprint(&self) -> [u8; 32] {
         *self.fingerprint.get_or_init(|| {
             let mut h = blake3::Hasher::new();
@@ -106,8 +106,8 @@ impl Inner {
 
 impl Index {
     /// The index that a file holds.
-    pub fn stored(stored: Stored) -> Index {
-        Index(Shared::Mapped(Arc::new(Mapped {
+    pub fn stored(stored: StoredIndex) -> Index {
+        Index(IndexHandle::Mapped(Arc::new(MappedIndex {
             stored,
             report: OnceLock::new(),
             engine: OnceLock::new(),
@@ -124,31 +124,31 @@ impl Index {
     /// The first time, that of compiling the source; of callers that are watched each compiles, if they come at once.
     pub fn compiled(&self) -> Result<()> {
         match &self.0 {
-            Shared::Compiled(_) => Ok(()),
-            Shared::Mapped(mapped) => mapped.engine().map(drop),
+            IndexHandle::Compiled(_) => Ok(()),
+            IndexHandle::Mapped(mapped) => mapped.engine().map(drop),
         }
     }
 
     /// The engine, if it was made.
-    pub(crate) fn engine(&self) -> Option<&Inner> {
+    pub(crate) fn engine(&self) -> Option<&IndexCore> {
         match &self.0 {
-            Shared::Compiled(inner) => Some(inner),
-            Shared::Mapped(mapped) => mapped.engine.get().and_then(|e| e.as_deref().ok()),
+            IndexHandle::Compiled(inner) => Some(inner),
+            IndexHandle::Mapped(mapped) => mapped.engine.get().and_then(|e| e.as_deref().ok()),
         }
     }
 
     /// The tables that the file of a stored index holds.
-    pub fn stored_tables(&self) -> Option<&Tables> {
+    pub fn stored_tables(&self) -> Option<&DenseTables> {
         match &self.0 {
-            Shared::Compiled(_) => None,
-            Shared::Mapped(mapped) => Some(&mapped.stored.tables),
+            IndexHandle::Compiled(_) => None,
+            IndexHandle::Mapped(mapped) => Some(&mapped.stored.tables),
         }
     }
 
     /// Where the classes of tokens of complete stored tables are kept.
     pub(super) fn stored_classes(&self) -> Option<&OnceLock<TokenClasses>> {
         match &self.0 {
-            Shared::Mapped(mapped) if mapped.stored.tables.is_complete() => Some(&mapped.classes),
+            IndexHandle::Mapped(mapped) if mapped.stored.tables.is_complete() => Some(&mapped.classes),
             _ => None,
         }
     }
@@ -156,24 +156,24 @@ impl Index {
     /// The vocabulary.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         match &self.0 {
-            Shared::Compiled(inner) => &inner.vocabulary,
-            Shared::Mapped(mapped) => &mapped.stored.vocabulary,
+            IndexHandle::Compiled(inner) => &inner.vocabulary,
+            IndexHandle::Mapped(mapped) => &mapped.stored.vocabulary,
         }
     }
 
     /// Identifies source, options and vocabulary. Hashes the source when first asked.
     pub fn fingerprint(&self) -> [u8; 32] {
         match &self.0 {
-            Shared::Compiled(inner) => inner.fingerprint(),
-            Shared::Mapped(mapped) => mapped.stored.fingerprint,
+            IndexHandle::Compiled(inner) => inner.fingerprint(),
+            IndexHandle::Mapped(mapped) => mapped.stored.fingerprint,
         }
     }
 
     /// How each keyword of a schema is enforced; empty for patterns, which are always exact.
     pub fn report(&self) -> &[ReportRow] {
         match &self.0 {
-            Shared::Compiled(inner) => &inner.report,
-            Shared::Mapped(mapped) => mapped.report.get_or_init(|| {
+            IndexHandle::Compiled(inner) => &inner.report,
+            IndexHandle::Mapped(mapped) => mapped.report.get_or_init(|| {
                 // Only a forged file has a report that cannot be read.
                 (mapped.stored.read_report)().unwrap_or_else(|| {
                     vec![ReportRow {
@@ -190,8 +190,8 @@ impl Index {
     /// Whether two handles are the same index.
     pub fn is_same(&self, other: &Index) -> bool {
         match (&self.0, &other.0) {
-            (Shared::Compiled(a), Shared::Compiled(b)) => Arc::ptr_eq(a, b),
-            (Shared::Mapped(a), Shared::Mapped(b)) => Arc::ptr_eq(a, b),
+            (IndexHandle::Compiled(a), IndexHandle::Compiled(b)) => Arc::ptr_eq(a, b),
+            (IndexHandle::Mapped(a), IndexHandle::Mapped(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
@@ -199,8 +199,8 @@ impl Index {
     /// How many indexes and guides share this one, itself included.
     pub(crate) fn num_holders(&self) -> usize {
         match &self.0 {
-            Shared::Compiled(inner) => Arc::strong_count(inner),
-            Shared::Mapped(mapped) => Arc::strong_count(mapped),
+            IndexHandle::Compiled(inner) => Arc::strong_count(inner),
+            IndexHandle::Mapped(mapped) => Arc::strong_count(mapped),
         }
     }
 }

@@ -10,12 +10,12 @@ use rustc_hash::FxHashSet;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::flat::count::Natural;
-use crate::flat::explore::Source;
-use crate::flat::queries::Wanted;
-use crate::flat::{DEAD, Flat, queries};
-use crate::index::{Engine, Index};
+use crate::flat::explore::ConfigSource;
+use crate::flat::queries::QueryGoal;
+use crate::flat::{DEAD, FlatDfa, queries};
+use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
-use crate::mask::vocab_tables::{Tables, Walked};
+use crate::mask::vocab_tables::{TrieKind, VocabTables};
 use crate::util::cancel::go_on;
 use crate::vocab::Trie;
 
@@ -35,7 +35,7 @@ fn is_single(trie: &Trie, byte: u8) -> bool {
 ///
 /// # Errors
 /// `Limit` if there are more than `max_flat_states` of these.
-fn is_spelled(lexeme: &Lexeme, tables: &Tables, trie: &Trie, max_flat_states: usize) -> Result<bool> {
+fn is_spelled(lexeme: &Lexeme, tables: &VocabTables, trie: &Trie, max_flat_states: usize) -> Result<bool> {
     let used = lexeme.used_bytes();
     if (0..=255u8).all(|byte| !used[usize::from(byte)] || is_single(trie, byte)) {
         return Ok(true);
@@ -53,7 +53,7 @@ fn is_spelled(lexeme: &Lexeme, tables: &Tables, trie: &Trie, max_flat_states: us
             if to <= CLOSED {
                 continue;
             }
-            let child = |&node: &u32| tables.child(Walked::Tokens, node, byte);
+            let child = |&node: &u32| tables.child(TrieKind::Tokens, node, byte);
             let children: Vec<u32> = nodes.iter().filter_map(child).collect();
             let mut nodes: Vec<u32> = children.iter().copied().filter(|&n| trie.end[n as usize] > n + 1).collect();
             nodes.extend(children.iter().any(|&n| !trie.tokens(n).is_empty()).then_some(0));
@@ -80,41 +80,41 @@ impl Index {
     ///
     /// # Errors
     /// `Unsupported` where some position is a dead end by tokens alone.
-    pub(super) fn source(&self) -> Result<Source<'_>> {
+    pub(super) fn source(&self) -> Result<ConfigSource<'_>> {
         self.compiled()?;
         let inner = &*self.0;
         let is_narrowed = match &inner.engine {
-            Engine::Pattern(_) => inner.live.is_some(),
-            Engine::Document { .. } => inner.tables.spelling.is_some(),
+            IndexEngine::Pattern(_) => inner.live.is_some(),
+            IndexEngine::Document { .. } => inner.tables.spelling.is_some(),
         };
         if is_narrowed {
             return Err(narrowed());
         }
         Ok(match &inner.engine {
-            Engine::Pattern(l) => Source::Lexeme(&l.lexeme),
-            Engine::Document { program, .. } => Source::Program(program),
+            IndexEngine::Pattern(l) => ConfigSource::Lexeme(&l.lexeme),
+            IndexEngine::Document { program, .. } => ConfigSource::Program(program),
         })
     }
 
     /// A copy to explore, which the vocabulary does not narrow.
     fn explored(&self, max_flat_states: usize) -> Result<Index> {
         self.compiled()?;
-        if let Engine::Document { .. } = &self.0.engine {
+        if let IndexEngine::Document { .. } = &self.0.engine {
             self.source()?;
         }
         let copy = self.apart();
         match &copy.0.engine {
-            Engine::Pattern(l) => {
+            IndexEngine::Pattern(l) => {
                 let trie = self.vocabulary().trie();
                 is_spelled(&l.lexeme, &copy.0.tables, trie, max_flat_states)?.then_some(()).ok_or_else(narrowed)?;
             }
-            Engine::Document { .. } => {}
+            IndexEngine::Document { .. } => {}
         }
         Ok(copy)
     }
 
     /// The automaton of complete tables, if all bytes on it are tokens of their own.
-    fn built_flat(&self) -> Option<Flat> {
+    fn built_flat(&self) -> Option<FlatDfa> {
         let flat = crate::index::tables::flat(self.built()?)?;
         let states = 0..flat.len() as u32;
         let is_used = |byte: u8| states.clone().any(|s| flat.step(s, byte) != DEAD);
@@ -127,10 +127,10 @@ impl Index {
     /// # Errors
     /// `Limit` if the index has more than `max_flat_states` configurations, as with recursion; `Unsupported` where the
     /// vocabulary narrows the source.
-    pub fn flat(&self, max_flat_states: usize) -> Result<Flat> {
+    pub fn flat(&self, max_flat_states: usize) -> Result<FlatDfa> {
         match self.built_flat() {
             Some(flat) if flat.len() <= max_flat_states => Ok(flat),
-            _ => Flat::build(self.explored(max_flat_states)?.source()?, max_flat_states),
+            _ => FlatDfa::build(self.explored(max_flat_states)?.source()?, max_flat_states),
         }
     }
 
@@ -165,7 +165,7 @@ impl Index {
     /// # Errors
     /// `Limit` if more than `max_flat_states` pairs of configurations would have to be looked at; `Unsupported`.
     pub fn witness_not_in(&self, other: &Index, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
-        self.witness(other, Wanted::OnlyInFirst, max_flat_states)
+        self.witness(other, QueryGoal::OnlyInFirst, max_flat_states)
     }
 
     /// A shortest member that `other` accepts too, or `None` if they have nothing in common.
@@ -173,10 +173,10 @@ impl Index {
     /// # Errors
     /// As [`witness_not_in`](Index::witness_not_in).
     pub fn witness_in_both(&self, other: &Index, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
-        self.witness(other, Wanted::InBoth, max_flat_states)
+        self.witness(other, QueryGoal::InBoth, max_flat_states)
     }
 
-    fn witness(&self, other: &Index, wanted: Wanted, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
+    fn witness(&self, other: &Index, wanted: QueryGoal, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
         let (first, second) = (self.explored(max_flat_states)?, other.explored(max_flat_states)?);
         queries::witness(first.source()?, second.source()?, wanted, max_flat_states)
     }

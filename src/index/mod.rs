@@ -29,27 +29,27 @@ use crate::mask::crossing::member_value;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-pub(crate) use crate::index::from_artifact::Shared;
+pub(crate) use crate::index::from_artifact::IndexHandle;
 use crate::index::token_liveness::TokenLive;
-use crate::mask::cache::masks::Memo;
-use crate::mask::vocab_tables::{MaskedLexeme, Tables};
-use crate::pushdown::completion::min_cost::Costs;
+use crate::mask::cache::masks::MaskCache;
+use crate::mask::vocab_tables::{MaskedLexeme, VocabTables};
+use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::json::program::Program;
 use crate::schema::ReportRow;
 use crate::vocab::Vocabulary;
 
 /// What an index steps.
-pub(crate) enum Engine {
+pub(crate) enum IndexEngine {
     /// A pattern or a choice: one lexeme is the whole output.
     Pattern(Arc<MaskedLexeme>),
     /// A JSON document: frames over lexemes.
     Document { program: Box<Program>, lexemes: Vec<Arc<MaskedLexeme>> },
 }
 
-pub(crate) struct Inner {
+pub(crate) struct IndexCore {
     pub vocabulary: Arc<Vocabulary>,
-    pub tables: Arc<Tables>,
-    pub engine: Engine,
+    pub tables: Arc<VocabTables>,
+    pub engine: IndexEngine,
     /// Of a pattern: its dead states, where the vocabulary makes some.
     pub live: Option<Box<TokenLive>>,
     pub report: Vec<ReportRow>,
@@ -57,30 +57,30 @@ pub(crate) struct Inner {
     pub source: Arc<String>,
     pub fingerprint: OnceLock<[u8; 32]>,
     /// What completing a document costs, made when a guide first asks.
-    pub costs: OnceLock<Costs>,
-    pub memo: Memo,
-    pub runs: forced_runs::Runs,
-    pub members: member_value::Members,
+    pub costs: OnceLock<MinCosts>,
+    pub memo: MaskCache,
+    pub runs: forced_runs::ForcedRuns,
+    pub members: member_value::MemberValues,
     /// Warming up found nothing left to make.
     pub warm: AtomicBool,
     /// Set when everything was made ahead of time.
-    pub built: OnceLock<tables::Built>,
+    pub built: OnceLock<tables::CompleteIndex>,
     /// Bytes of states after which a lexeme is full.
     pub max_state_bytes: usize,
     /// The index in which guides go on whose lexemes are full here; see `younger`.
     pub younger: Mutex<Option<Index>>,
 }
 
-impl Inner {
+impl IndexCore {
     /// What stands by an engine, with nothing found, reported or made ahead of time yet.
     pub fn new(
         vocabulary: Arc<Vocabulary>,
-        tables: Arc<Tables>,
-        engine: Engine,
+        tables: Arc<VocabTables>,
+        engine: IndexEngine,
         source: Arc<String>,
         max_state_bytes: usize,
-    ) -> Inner {
-        Inner {
+    ) -> IndexCore {
+        IndexCore {
             vocabulary,
             tables,
             engine,
@@ -89,7 +89,7 @@ impl Inner {
             source,
             fingerprint: OnceLock::new(),
             costs: OnceLock::new(),
-            memo: Memo::default(),
+            memo: MaskCache::default(),
             runs: Default::default(),
             members: Default::default(),
             warm: Default::default(),
@@ -102,15 +102,15 @@ impl Inner {
 
 /// A compiled source over a vocabulary; see the module's story. Cloning shares it.
 #[derive(Clone)]
-pub struct Index(pub(crate) Shared);
+pub struct Index(pub(crate) IndexHandle);
 
 /// An index that is not held by this.
-pub(crate) struct WeakIndex(Weak<Inner>);
+pub(crate) struct WeakIndex(Weak<IndexCore>);
 
 impl WeakIndex {
     /// The index, if anybody holds it.
     pub fn upgrade(&self) -> Option<Index> {
-        Some(Index(Shared::Compiled(self.0.upgrade()?)))
+        Some(Index(IndexHandle::Compiled(self.0.upgrade()?)))
     }
 
     /// Whether anybody holds the index.
@@ -121,7 +121,7 @@ impl WeakIndex {
 
 /// Builds what all indexes over a vocabulary share, so that the first of them need not; see [`vocab_tables`].
 pub fn prepare(vocabulary: &Vocabulary) -> crate::error::Result<()> {
-    Tables::of(vocabulary)?.warm(vocabulary);
+    VocabTables::of(vocabulary)?.warm(vocabulary);
     Ok(())
 }
 
@@ -129,8 +129,8 @@ impl Index {
     /// This index, without holding it. One from a file is not found again.
     pub(crate) fn downgrade(&self) -> WeakIndex {
         WeakIndex(match &self.0 {
-            Shared::Compiled(inner) => Arc::downgrade(inner),
-            Shared::Mapped(_) => Weak::new(),
+            IndexHandle::Compiled(inner) => Arc::downgrade(inner),
+            IndexHandle::Mapped(_) => Weak::new(),
         })
     }
 
@@ -147,8 +147,8 @@ impl Index {
         }
         match self.engine().map(|inner| &inner.engine) {
             None => self.stored_tables().map_or(0, |tables| tables.num_states()),
-            Some(Engine::Pattern(l)) => l.lexeme.num_states(),
-            Some(Engine::Document { lexemes, .. }) => lexemes.iter().map(|l| l.lexeme.num_states()).sum(),
+            Some(IndexEngine::Pattern(l)) => l.lexeme.num_states(),
+            Some(IndexEngine::Document { lexemes, .. }) => lexemes.iter().map(|l| l.lexeme.num_states()).sum(),
         }
     }
 
@@ -157,8 +157,8 @@ impl Index {
         let tables = self.built().or(self.stored_tables()).map_or(0, |tables| tables.memory_bytes());
         let Some(inner) = self.engine() else { return tables };
         let lazy = match &inner.engine {
-            Engine::Pattern(l) => l.memory_bytes() + inner.live.as_ref().map_or(0, |l| l.memory_bytes()),
-            Engine::Document { program, lexemes } => {
+            IndexEngine::Pattern(l) => l.memory_bytes() + inner.live.as_ref().map_or(0, |l| l.memory_bytes()),
+            IndexEngine::Document { program, lexemes } => {
                 let shapes: usize = program.objects.iter().map(|o| o.names.memory_bytes() + o.rules.len() * 40).sum();
                 lexemes.iter().map(|l| l.memory_bytes()).sum::<usize>()
                     + shapes

@@ -12,20 +12,20 @@
 
 use std::sync::Arc;
 
-use crate::index::{Engine, Index, Inner, Shared};
+use crate::index::{Index, IndexCore, IndexEngine, IndexHandle};
 use crate::lexeme::Lexeme;
 use crate::mask::vocab_tables::MaskedLexeme;
-use crate::pushdown::json::arena::{Arena, Kind, NodeId, ObjectItem, Phase, ScalarItem};
+use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, ObjectItem, Phase, ScalarItem};
 use crate::pushdown::json::program::{ClassProgram, Program};
 
 /// Copies of full lexemes: lexemes that share their states share those of the copy.
-struct Copies {
+struct YoungerCopies {
     /// Copied are lexemes with more bytes of states; all that can be copied without a number.
     beyond: Option<usize>,
     made: Vec<(Arc<Lexeme>, Arc<Lexeme>)>,
 }
 
-impl Copies {
+impl YoungerCopies {
     fn of(&mut self, l: &Arc<Lexeme>) -> Option<Arc<Lexeme>> {
         if !self.beyond.map_or_else(|| l.can_be_copied(), |bytes| l.is_full(bytes)) {
             return None;
@@ -60,10 +60,10 @@ impl Index {
 
     fn copied(&self, beyond: Option<usize>) -> Index {
         let inner = &*self.0;
-        let mut copies = Copies { beyond, made: Vec::new() };
+        let mut copies = YoungerCopies { beyond, made: Vec::new() };
         let engine = match &inner.engine {
-            Engine::Pattern(l) => Engine::Pattern(copies.masked(l)),
-            Engine::Document { program, lexemes } => {
+            IndexEngine::Pattern(l) => IndexEngine::Pattern(copies.masked(l)),
+            IndexEngine::Document { program, lexemes } => {
                 let lexemes: Vec<Arc<MaskedLexeme>> = lexemes.iter().map(|l| copies.masked(l)).collect();
                 let mut program = Program {
                     rules: program.rules.clone(),
@@ -86,13 +86,13 @@ impl Index {
                         *keys = copy;
                     }
                 }
-                Engine::Document { program: Box::new(program), lexemes }
+                IndexEngine::Document { program: Box::new(program), lexemes }
             }
         };
         let (vocabulary, tables, source) = (inner.vocabulary.clone(), inner.tables.clone(), inner.source.clone());
         // The states of a pattern with dead ones were all found when it was compiled, so its guides never come here.
-        let young = Inner::new(vocabulary, tables, engine, source, inner.max_state_bytes);
-        Index(Shared::Compiled(Arc::new(Inner { fingerprint: inner.fingerprint.clone(), ..young })))
+        let young = IndexCore::new(vocabulary, tables, engine, source, inner.max_state_bytes);
+        Index(IndexHandle::Compiled(Arc::new(IndexCore { fingerprint: inner.fingerprint.clone(), ..young })))
     }
 
     /// Bytes held by the younger index beyond what it shares with this one.
@@ -106,14 +106,14 @@ impl Index {
 
     /// Whether the lexemes that the next byte of `top` would step are full. Other places of a document begin scalars
     /// and keys, whose first states every guide shares.
-    pub(crate) fn is_full_at(&self, arena: &Arena, top: NodeId) -> bool {
-        let Engine::Document { program, .. } = &self.0.engine else { return false };
+    pub(crate) fn is_full_at(&self, arena: &Arena, top: FrameId) -> bool {
+        let IndexEngine::Document { program, .. } = &self.0.engine else { return false };
         let Some(n) = arena.nodes.get(top as usize) else { return false };
         let range = n.start as usize..(n.start + n.len) as usize;
         let full = |l: &Lexeme| l.is_full(self.0.max_state_bytes);
         match n.kind {
-            Kind::Scalar => arena.scalars[range].iter().any(|s| full(&program.lexemes[s.lexeme as usize])),
-            Kind::Object if n.phase == Phase::Key => arena.objects[range].iter().filter(|i| i.others).any(|i| {
+            FrameKind::Scalar => arena.scalars[range].iter().any(|s| full(&program.lexemes[s.lexeme as usize])),
+            FrameKind::Object if n.phase == Phase::Key => arena.objects[range].iter().filter(|i| i.others).any(|i| {
                 let full_class = |c: &ClassProgram| {
                     c.keys.as_ref().is_some_and(|k| full(k) || full(&program.lexemes[c.text as usize]))
                 };
@@ -125,8 +125,8 @@ impl Index {
 
     /// The configuration of this index that `top` is in `from`, an older or younger one: the same nodes, and one more
     /// where states have other numbers here.
-    pub(crate) fn adopt(&self, from: &Index, arena: &mut Arena, top: NodeId) -> NodeId {
-        let (Engine::Document { program: new, .. }, Engine::Document { program: old, .. }) =
+    pub(crate) fn adopt(&self, from: &Index, arena: &mut Arena, top: FrameId) -> FrameId {
+        let (IndexEngine::Document { program: new, .. }, IndexEngine::Document { program: old, .. }) =
             (&self.0.engine, &from.0.engine)
         else {
             return top;
@@ -134,7 +134,7 @@ impl Index {
         let Some(&n) = arena.nodes.get(top as usize) else { return top };
         let range = n.start as usize..(n.start + n.len) as usize;
         let start = match n.kind {
-            Kind::Scalar => {
+            FrameKind::Scalar => {
                 let start = arena.scalars.len();
                 for i in range {
                     let item = arena.scalars[i];
@@ -143,7 +143,7 @@ impl Index {
                 }
                 start
             }
-            Kind::Object if n.phase == Phase::Key => {
+            FrameKind::Object if n.phase == Phase::Key => {
                 let start = arena.objects.len();
                 for i in range {
                     let item = arena.objects[i];
@@ -165,13 +165,13 @@ impl Index {
             }
             _ => return top,
         };
-        arena.push(crate::pushdown::json::arena::Node { start: start as u32, ..n })
+        arena.push(crate::pushdown::json::arena::Frame { start: start as u32, ..n })
     }
 }
 
-fn lexemes(engine: &Engine) -> &[Arc<MaskedLexeme>] {
+fn lexemes(engine: &IndexEngine) -> &[Arc<MaskedLexeme>] {
     match engine {
-        Engine::Pattern(l) => std::slice::from_ref(l),
-        Engine::Document { lexemes, .. } => lexemes,
+        IndexEngine::Pattern(l) => std::slice::from_ref(l),
+        IndexEngine::Document { lexemes, .. } => lexemes,
     }
 }

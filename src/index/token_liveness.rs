@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::limits::{Limits, MASK_BYTES};
-use crate::mask::lexeme_mask::Inner;
+use crate::mask::lexeme_mask::TokenSet;
 use crate::util::append_vec::AppendVec;
 use crate::util::cancel::{ask, go_on};
 use crate::vocab::{Trie, Vocabulary};
@@ -35,7 +35,7 @@ pub enum Explored {
 /// The dead states of a pattern over a vocabulary, and the masks that avoid them; see the module's story.
 pub struct TokenLive {
     dead: Box<[u64]>,
-    masks: AppendVec<Inner>,
+    masks: AppendVec<TokenSet>,
     bytes: AtomicUsize,
     /// Bytes of masks that are kept.
     most: AtomicUsize,
@@ -226,7 +226,7 @@ impl TokenLive {
 
     /// The tokens that lead from `state` to a live state. Made on use, by one walk of the trie, and
     /// kept up to [`MASK_BYTES`].
-    pub fn mask(&self, lexeme: &Lexeme, vocabulary: &Vocabulary, state: StateId) -> Inner {
+    pub fn mask(&self, lexeme: &Lexeme, vocabulary: &Vocabulary, state: StateId) -> TokenSet {
         if let Some(m) = self.masks.get(state) {
             return m.clone();
         }
@@ -241,7 +241,7 @@ impl TokenLive {
             }
         });
         let size = row.len() * 4;
-        let made = Inner::Dense(row.into());
+        let made = TokenSet::Dense(row.into());
         if self.bytes.load(Ordering::Relaxed) < self.most.load(Ordering::Relaxed) {
             self.bytes.fetch_add(size, Ordering::Relaxed);
             self.masks.set(state, made.clone());

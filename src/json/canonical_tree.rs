@@ -3,7 +3,7 @@
 use crate::json::canonical::{blanks, decoded, quote, scalar};
 
 /// A value, children before their parents.
-enum Node {
+enum TreeNode {
     /// The bytes of the canonical text from the first number to the second, in `Tree::scalars`.
     Scalar(usize, usize),
     Array(Vec<usize>),
@@ -12,7 +12,7 @@ enum Node {
 }
 
 /// An array or object that has begun.
-enum Open {
+enum OpenContainer {
     Array(Vec<usize>),
     /// The members so far, and the key of the one that is read.
     Object(Vec<(String, usize)>, Option<String>),
@@ -20,13 +20,13 @@ enum Open {
 
 /// A value as a list of values, its own the last.
 pub(crate) struct Tree {
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     scalars: Vec<u8>,
 }
 
 /// What may come next.
 #[derive(Clone, Copy, PartialEq)]
-enum Next {
+enum Expected {
     /// A value.
     Value,
     /// A value, or the end of the array that has just begun.
@@ -43,7 +43,7 @@ impl Tree {
     /// Reads JSON text; `None` if it is not JSON.
     pub fn read(text: &[u8]) -> Option<Tree> {
         let mut tree = Tree { nodes: Vec::new(), scalars: Vec::new() };
-        let (mut open, mut next, mut at) = (Vec::<Open>::new(), Next::Value, 0);
+        let (mut open, mut next, mut at) = (Vec::<OpenContainer>::new(), Expected::Value, 0);
         loop {
             at += blanks(&text[at..]);
             let Some(&byte) = text.get(at) else {
@@ -54,41 +54,43 @@ impl Tree {
                 return None;
             }
             let node = match (byte, next) {
-                (b'[', Next::Value | Next::ValueOrEnd) => {
-                    open.push(Open::Array(Vec::new()));
-                    (at, next) = (at + 1, Next::ValueOrEnd);
+                (b'[', Expected::Value | Expected::ValueOrEnd) => {
+                    open.push(OpenContainer::Array(Vec::new()));
+                    (at, next) = (at + 1, Expected::ValueOrEnd);
                     continue;
                 }
-                (b'{', Next::Value | Next::ValueOrEnd) => {
-                    open.push(Open::Object(Vec::new(), None));
-                    (at, next) = (at + 1, Next::KeyOrEnd);
+                (b'{', Expected::Value | Expected::ValueOrEnd) => {
+                    open.push(OpenContainer::Object(Vec::new(), None));
+                    (at, next) = (at + 1, Expected::KeyOrEnd);
                     continue;
                 }
-                (b']', Next::ValueOrEnd | Next::CommaOrEnd) | (b'}', Next::KeyOrEnd | Next::CommaOrEnd) => {
+                (b']', Expected::ValueOrEnd | Expected::CommaOrEnd)
+                | (b'}', Expected::KeyOrEnd | Expected::CommaOrEnd) => {
                     at += 1;
                     match (byte, open.pop()?) {
-                        (b']', Open::Array(elements)) => Node::Array(elements),
-                        (b'}', Open::Object(members, _)) => Node::Object(by_key(members)),
+                        (b']', OpenContainer::Array(elements)) => TreeNode::Array(elements),
+                        (b'}', OpenContainer::Object(members, _)) => TreeNode::Object(by_key(members)),
                         _ => return None,
                     }
                 }
-                (b',', Next::CommaOrEnd) => {
+                (b',', Expected::CommaOrEnd) => {
                     at += 1;
-                    next = if matches!(open.last()?, Open::Array(_)) { Next::Value } else { Next::Key };
+                    next =
+                        if matches!(open.last()?, OpenContainer::Array(_)) { Expected::Value } else { Expected::Key };
                     continue;
                 }
-                (b'"', Next::Key | Next::KeyOrEnd) => {
+                (b'"', Expected::Key | Expected::KeyOrEnd) => {
                     let end = string_end(text, at)?;
-                    let Some(Open::Object(_, key)) = open.last_mut() else { return None };
+                    let Some(OpenContainer::Object(_, key)) = open.last_mut() else { return None };
                     *key = Some(decoded(&text[at..end])?);
                     let colon = end + blanks(&text[end..]);
                     if text.get(colon) != Some(&b':') {
                         return None;
                     }
-                    (at, next) = (colon + 1, Next::Value);
+                    (at, next) = (colon + 1, Expected::Value);
                     continue;
                 }
-                (_, Next::Value | Next::ValueOrEnd) => {
+                (_, Expected::Value | Expected::ValueOrEnd) => {
                     let end = match byte {
                         b'"' => string_end(text, at)?,
                         _ => {
@@ -101,7 +103,7 @@ impl Tree {
                     let begin = tree.scalars.len();
                     scalar(&text[at..end], &mut tree.scalars)?;
                     at = end;
-                    Node::Scalar(begin, tree.scalars.len())
+                    TreeNode::Scalar(begin, tree.scalars.len())
                 }
                 _ => return None,
             };
@@ -109,10 +111,10 @@ impl Tree {
             tree.nodes.push(node);
             match open.last_mut() {
                 None => {}
-                Some(Open::Array(elements)) => elements.push(number),
-                Some(Open::Object(members, key)) => members.push((key.take()?, number)),
+                Some(OpenContainer::Array(elements)) => elements.push(number),
+                Some(OpenContainer::Object(members, key)) => members.push((key.take()?, number)),
             }
-            next = Next::CommaOrEnd;
+            next = Expected::CommaOrEnd;
         }
     }
 
@@ -122,15 +124,15 @@ impl Tree {
         let mut open = vec![(self.nodes.len() - 1, 0)];
         while let Some((number, written)) = open.last_mut() {
             let (child, ends) = match &self.nodes[*number] {
-                Node::Scalar(begin, end) => {
+                TreeNode::Scalar(begin, end) => {
                     out.extend(&self.scalars[*begin..*end]);
                     (None, None)
                 }
-                Node::Array(elements) => {
+                TreeNode::Array(elements) => {
                     out.extend((*written == 0).then_some(b'['));
                     (elements.get(*written).copied(), Some(b']'))
                 }
-                Node::Object(members) => {
+                TreeNode::Object(members) => {
                     out.extend((*written == 0).then_some(b'{'));
                     let member = members.get(*written);
                     if let Some((key, _)) = member {

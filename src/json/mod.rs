@@ -1,4 +1,6 @@
-//! TODO.
+//! JSON itself: rules over values, exact decimals, canonical values, escapes and whitespace.
+//!
+//! [`rules`] is the language that the schema frontend lowers to and that the pushdown automaton is made from.
 
 pub mod canonical;
 pub(crate) mod canonical_tree;

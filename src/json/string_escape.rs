@@ -2,7 +2,7 @@
 //!
 //! The constraints of a string (pattern, format, enum, …) are stated over decoded text. A text lexeme runs the
 //! expression over the decoded bytes while it reads the encoded ones: unescaped characters pass straight through, and
-//! an escape is held back in a [`Sub`] state until it is complete. Every escape of RFC 8259 is allowed wherever the
+//! an escape is held back in a [`EscapeState`] state until it is complete. Every escape of RFC 8259 is allowed wherever the
 //! character that it spells is; a surrogate pair is one character; a lone surrogate is refused.
 //!
 //! *Plain* spelling is what JSON writers agree on: a character that needs no escape stands for itself, one that does
@@ -13,7 +13,7 @@ use crate::expr::{ExprId, Exprs};
 
 /// How far into an escape a text lexeme is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sub {
+pub enum EscapeState {
     /// Before the opening quote.
     Open,
     /// Between escapes (perhaps in the middle of a UTF-8 sequence).
@@ -31,13 +31,13 @@ pub enum Sub {
 }
 
 /// What a byte does in a sub-state, before liveness is asked about.
-pub enum Move {
+pub enum EscapeMove {
     /// Not JSON.
     Dead,
     /// The closing quote.
     Close,
     /// Another sub-state, with the expression unchanged.
-    To(Sub),
+    To(EscapeState),
     /// A byte of decoded text; then plain.
     Byte(u8),
     /// A whole decoded character; then plain.
@@ -49,71 +49,71 @@ fn hex(b: u8) -> Option<u16> {
 }
 
 /// The transition of the escape layer.
-pub fn step(sub: Sub, b: u8) -> Move {
+pub fn step(sub: EscapeState, b: u8) -> EscapeMove {
     match sub {
-        Sub::Open if b == b'"' => Move::To(Sub::Plain),
-        Sub::Open => Move::Dead,
-        Sub::Plain => match b {
-            b'"' => Move::Close,
-            b'\\' => Move::To(Sub::Escape),
-            0..0x20 => Move::Dead,
-            _ => Move::Byte(b),
+        EscapeState::Open if b == b'"' => EscapeMove::To(EscapeState::Plain),
+        EscapeState::Open => EscapeMove::Dead,
+        EscapeState::Plain => match b {
+            b'"' => EscapeMove::Close,
+            b'\\' => EscapeMove::To(EscapeState::Escape),
+            0..0x20 => EscapeMove::Dead,
+            _ => EscapeMove::Byte(b),
         },
-        Sub::Escape => match b {
-            b'"' | b'\\' | b'/' => Move::Byte(b),
-            b'b' => Move::Byte(8),
-            b'f' => Move::Byte(12),
-            b'n' => Move::Byte(10),
-            b'r' => Move::Byte(13),
-            b't' => Move::Byte(9),
-            b'u' => Move::To(Sub::Hex(0, 0)),
-            _ => Move::Dead,
+        EscapeState::Escape => match b {
+            b'"' | b'\\' | b'/' => EscapeMove::Byte(b),
+            b'b' => EscapeMove::Byte(8),
+            b'f' => EscapeMove::Byte(12),
+            b'n' => EscapeMove::Byte(10),
+            b'r' => EscapeMove::Byte(13),
+            b't' => EscapeMove::Byte(9),
+            b'u' => EscapeMove::To(EscapeState::Hex(0, 0)),
+            _ => EscapeMove::Dead,
         },
-        Sub::Hex(n, v) => {
-            let Some(d) = hex(b) else { return Move::Dead };
+        EscapeState::Hex(n, v) => {
+            let Some(d) = hex(b) else { return EscapeMove::Dead };
             let v = v << 4 | d;
             if n < 3 {
-                return Move::To(Sub::Hex(n + 1, v));
+                return EscapeMove::To(EscapeState::Hex(n + 1, v));
             }
             match v {
-                0xD800..=0xDBFF => Move::To(Sub::LowBackslash(v)),
-                _ => char::from_u32(v as u32).map_or(Move::Dead, Move::Char),
+                0xD800..=0xDBFF => EscapeMove::To(EscapeState::LowBackslash(v)),
+                _ => char::from_u32(v as u32).map_or(EscapeMove::Dead, EscapeMove::Char),
             }
         }
-        Sub::LowBackslash(h) if b == b'\\' => Move::To(Sub::LowU(h)),
-        Sub::LowU(h) if b == b'u' => Move::To(Sub::LowHex(h, 0, 0)),
-        Sub::LowBackslash(_) | Sub::LowU(_) => Move::Dead,
-        Sub::LowHex(h, n, v) => {
-            let Some(d) = hex(b) else { return Move::Dead };
+        EscapeState::LowBackslash(h) if b == b'\\' => EscapeMove::To(EscapeState::LowU(h)),
+        EscapeState::LowU(h) if b == b'u' => EscapeMove::To(EscapeState::LowHex(h, 0, 0)),
+        EscapeState::LowBackslash(_) | EscapeState::LowU(_) => EscapeMove::Dead,
+        EscapeState::LowHex(h, n, v) => {
+            let Some(d) = hex(b) else { return EscapeMove::Dead };
             let v = v << 4 | d;
             if n < 3 {
-                return Move::To(Sub::LowHex(h, n + 1, v));
+                return EscapeMove::To(EscapeState::LowHex(h, n + 1, v));
             }
             if !(0xDC00..=0xDFFF).contains(&v) {
-                return Move::Dead;
+                return EscapeMove::Dead;
             }
             let c = 0x10000 + ((h as u32 - 0xD800) << 10) + (v as u32 - 0xDC00);
-            char::from_u32(c).map_or(Move::Dead, Move::Char)
+            char::from_u32(c).map_or(EscapeMove::Dead, EscapeMove::Char)
         }
     }
 }
 
 /// What the bytes of a string decode to, from a place in it on: the text up to the closing quote or to a byte that cannot
 /// stand there, how far into an escape that is, and, if the string is closed, how many bytes were read.
-pub fn decode(mut sub: Sub, bytes: impl IntoIterator<Item = u8>) -> (Vec<u8>, Sub, Option<usize>) {
+pub fn decode(mut sub: EscapeState, bytes: impl IntoIterator<Item = u8>) -> (Vec<u8>, EscapeState, Option<usize>) {
     let mut out = Vec::new();
     for (byte, read) in bytes.into_iter().zip(1..) {
         match step(sub, byte) {
-            Move::Dead => break,
-            Move::Close => return (out, sub, Some(read)),
-            Move::To(to) => {
+            EscapeMove::Dead => break,
+            EscapeMove::Close => return (out, sub, Some(read)),
+            EscapeMove::To(to) => {
                 sub = to;
                 continue;
             }
-            Move::Byte(b) => out.push(b),
-            Move::Char(c) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            EscapeMove::Byte(b) => out.push(b),
+            EscapeMove::Char(c) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }
-        sub = Sub::Plain;
+        sub = EscapeState::Plain;
     }
     (out, sub, None)
 }
@@ -124,19 +124,19 @@ const SHORT: [(u32, u32); 4] = [(8, 10), (12, 13), (0x22, 0x22), (0x5C, 0x5C)];
 const DIGITS: [(u32, u32); 4] = [(0, 7), (11, 11), (14, 0x1F), (0x7F, 0x10FFFF)];
 
 /// Whether reading `byte` in `sub`, which does `to`, keeps to plain spelling.
-pub fn is_plain(sub: Sub, byte: u8, to: &Move) -> bool {
+pub fn is_plain(sub: EscapeState, byte: u8, to: &EscapeMove) -> bool {
     match (sub, to) {
-        (Sub::Open | Sub::Plain, _) => true,
-        (Sub::Escape, _) => byte != b'/',
+        (EscapeState::Open | EscapeState::Plain, _) => true,
+        (EscapeState::Escape, _) => byte != b'/',
         (_, _) if byte.is_ascii_uppercase() => false,
-        (_, Move::Char(c)) => DIGITS.iter().any(|&(lo, hi)| (lo..=hi).contains(&(*c as u32))),
+        (_, EscapeMove::Char(c)) => DIGITS.iter().any(|&(lo, hi)| (lo..=hi).contains(&(*c as u32))),
         _ => true,
     }
 }
 
 /// The code points that a sub-state can still become in plain spelling, as [`pending`] says them.
-pub fn plain_pending(sub: Sub) -> smallvec::SmallVec<[(u32, u32); 3]> {
-    let short: &[(u32, u32)] = if sub == Sub::Escape { &SHORT } else { &[] };
+pub fn plain_pending(sub: EscapeState) -> smallvec::SmallVec<[(u32, u32); 3]> {
+    let short: &[(u32, u32)] = if sub == EscapeState::Escape { &SHORT } else { &[] };
     let mut out = smallvec::SmallVec::new();
     for (lo, hi) in pending(sub) {
         let met = short.iter().chain(&DIGITS).map(|&(a, z)| (lo.max(a), hi.min(z)));
@@ -146,11 +146,11 @@ pub fn plain_pending(sub: Sub) -> smallvec::SmallVec<[(u32, u32); 3]> {
 }
 
 /// The code points that a sub-state can still become: up to three inclusive ranges. Plain states return nothing.
-pub fn pending(sub: Sub) -> smallvec::SmallVec<[(u32, u32); 3]> {
+pub fn pending(sub: EscapeState) -> smallvec::SmallVec<[(u32, u32); 3]> {
     match sub {
-        Sub::Open | Sub::Plain => smallvec::SmallVec::new(),
-        Sub::Escape | Sub::Hex(0, _) => smallvec::smallvec![(0, 0xD7FF), (0xE000, 0x10FFFF)],
-        Sub::Hex(n, v) => {
+        EscapeState::Open | EscapeState::Plain => smallvec::SmallVec::new(),
+        EscapeState::Escape | EscapeState::Hex(0, _) => smallvec::smallvec![(0, 0xD7FF), (0xE000, 0x10FFFF)],
+        EscapeState::Hex(n, v) => {
             let shift = 4 * (4 - n as u32);
             let (lo, hi) = ((v as u32) << shift, ((v as u32) << shift) | ((1 << shift) - 1));
             let mut out = smallvec::SmallVec::new();
@@ -166,11 +166,11 @@ pub fn pending(sub: Sub) -> smallvec::SmallVec<[(u32, u32); 3]> {
             }
             out
         }
-        Sub::LowBackslash(h) | Sub::LowU(h) | Sub::LowHex(h, 0, _) => {
+        EscapeState::LowBackslash(h) | EscapeState::LowU(h) | EscapeState::LowHex(h, 0, _) => {
             let base = 0x10000 + ((h as u32 - 0xD800) << 10);
             smallvec::smallvec![(base, base + 0x3FF)]
         }
-        Sub::LowHex(h, n, v) => {
+        EscapeState::LowHex(h, n, v) => {
             let shift = 4 * (4 - n as u32);
             let (lo, hi) = ((v as u32) << shift, ((v as u32) << shift) | ((1 << shift) - 1));
             let (lo, hi) = (lo.max(0xDC00), hi.min(0xDFFF));

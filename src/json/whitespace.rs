@@ -5,13 +5,13 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::{ExprId, Exprs};
 use crate::limits::Limits;
-use crate::pushdown::json::program::Blanks;
+use crate::pushdown::json::program::WhitespaceRule;
 
 /// States of a whitespace pattern's automaton.
 const MAX_STATES: usize = 4_096;
 
 /// The gap that `expr` describes; it may accept nothing but strings of JSON whitespace.
-pub fn gap(x: &mut Exprs, expr: ExprId, limits: &Limits) -> Result<Blanks> {
+pub fn gap(x: &mut Exprs, expr: ExprId, limits: &Limits) -> Result<WhitespaceRule> {
     let bad = |m: &str| Error::new(ErrorKind::Unsupported, format!("whitespace pattern: {m}"));
     if !x.decide_live(expr, limits.max_explored_states)? {
         return Err(Error::new(ErrorKind::Unsatisfiable, "the whitespace pattern accepts nothing"));
@@ -50,5 +50,5 @@ pub fn gap(x: &mut Exprs, expr: ExprId, limits: &Limits) -> Result<Blanks> {
         next.push(row);
         i += 1;
     }
-    Ok(Blanks { next, accepting, most: None })
+    Ok(WhitespaceRule { next, accepting, most: None })
 }

@@ -3,8 +3,8 @@
 //! Who counts texts asks for characters, not for the bytes that spell them: the escapes of one character pass through
 //! dozens of states, and those of all characters through as many as there are.
 
-use crate::json::string_escape::{Sub, pending, plain_pending, ways_by_range};
-use crate::lexeme::{CLOSED, Kind, Lexeme, StateId};
+use crate::json::string_escape::{EscapeState, pending, plain_pending, ways_by_range};
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 
 impl Lexeme {
     /// The states to which decoded bytes lead from a state of a string outside of escapes: each with the number of
@@ -16,7 +16,7 @@ impl Lexeme {
         let mut out = Vec::with_capacity(row.len());
         for edge in row.iter().filter(|edge| b.exprs.finds_live(edge.to)).copied().collect::<Vec<_>>() {
             let bytes = u64::from(edge.hi - edge.lo) + 1;
-            out.push((self.intern(&mut b, edge.to, Sub::Plain), bytes, edge.lo & 0xC0 != 0x80));
+            out.push((self.intern(&mut b, edge.to, EscapeState::Plain), bytes, edge.lo & 0xC0 != 0x80));
         }
         out
     }
@@ -29,7 +29,7 @@ impl Lexeme {
         let mut out: Vec<(StateId, u64)> = Vec::new();
         for (lo, hi) in self.pending(state.sub) {
             for (expr, ways) in ways_by_range(&mut b.exprs, state.expr, lo, hi) {
-                let to = self.intern(&mut b, expr, Sub::Plain);
+                let to = self.intern(&mut b, expr, EscapeState::Plain);
                 match out.iter_mut().find(|known| known.0 == to) {
                     Some(known) => known.1 += ways,
                     None => out.push((to, ways)),
@@ -67,12 +67,12 @@ impl Lexeme {
 
     /// Whether an escape in the state `id` may still become the character `c`, as far as the escape says.
     pub fn may_spell(&self, id: StateId, c: char) -> bool {
-        let sub = if id <= CLOSED { Sub::Plain } else { self.state(id).sub };
+        let sub = if id <= CLOSED { EscapeState::Plain } else { self.state(id).sub };
         self.pending(sub).iter().any(|&(lo, hi)| (lo..=hi).contains(&c.into()))
     }
 
     /// The characters that an escape may still become.
-    fn pending(&self, sub: Sub) -> smallvec::SmallVec<[(u32, u32); 3]> {
-        if self.kind == Kind::Constant { plain_pending(sub) } else { pending(sub) }
+    fn pending(&self, sub: EscapeState) -> smallvec::SmallVec<[(u32, u32); 3]> {
+        if self.kind == LexemeKind::Constant { plain_pending(sub) } else { pending(sub) }
     }
 }

@@ -1,7 +1,7 @@
 //! Whole texts of a lexeme: whether one of them belongs to it, and all of a list, as constants are.
 
 use crate::expr::{Expr, Exprs};
-use crate::lexeme::{CLOSED, Kind, Lexeme};
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind};
 
 impl Lexeme {
     /// Whether a string, with its quotes, belongs to the lexeme, within the bounds on its length.
@@ -21,7 +21,7 @@ impl Lexeme {
     /// All texts of a string without bounds on its length, as they decode, if its expression lists them: a trie of
     /// single bytes, not more than `most` of them on all ways together. `None` for any other.
     pub fn texts(&self, most: usize) -> Option<Vec<Box<[u8]>>> {
-        if self.kind == Kind::Raw || self.bounded || self.is_any_text {
+        if self.kind == LexemeKind::Raw || self.bounded || self.is_any_text {
             return None;
         }
         let b = self.lock();

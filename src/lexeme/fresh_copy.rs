@@ -14,10 +14,10 @@ use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::expr::analysis::char_lengths::LengthTable;
+use crate::expr::analysis::char_lengths::CharLengthTable;
 use crate::expr::{ByteSet, Digest, ExprId, Exprs};
-use crate::json::string_escape::Sub;
-use crate::lexeme::{Builder, CLOSED, FIRST, Kind, Lexeme, Shared, StateId};
+use crate::json::string_escape::EscapeState;
+use crate::lexeme::{ByLexeme, CLOSED, FIRST, LazyDfa, Lexeme, LexemeKind, StateId};
 use crate::util::append_vec::AppendVec;
 
 /// Memo of the digests of expressions.
@@ -54,16 +54,16 @@ impl Lexeme {
         let any_text = exprs.any_text();
         let expr = exprs.import(&old.exprs, self.state(self.start).expr);
         drop(old);
-        let mut table = LengthTable::default();
+        let mut table = CharLengthTable::default();
         table.keep_all();
-        let shared = Shared {
+        let shared = ByLexeme {
             classes: self.shared.classes.clone(),
             class_count: self.shared.class_count,
             states: AppendVec::default(),
             any_text,
             boolean: false,
             all_live: false,
-            builder: Mutex::new(Builder::new(exprs, table)),
+            builder: Mutex::new(LazyDfa::new(exprs, table)),
             bytes: AtomicUsize::new(0),
             least: AtomicUsize::new(0),
             read_bytes: self.shared.read_bytes.clone(),
@@ -71,7 +71,7 @@ impl Lexeme {
             runs: self.shared.runs.clone(),
         };
         let copy = self.over(Arc::new(shared));
-        let sub = if self.kind == Kind::Raw { Sub::Plain } else { Sub::Open };
+        let sub = if self.kind == LexemeKind::Raw { EscapeState::Plain } else { EscapeState::Open };
         copy.intern(&mut copy.lock(), expr, sub);
         copy
     }
@@ -81,7 +81,7 @@ impl Lexeme {
         self.over(copy.shared.clone())
     }
 
-    fn over(&self, shared: Arc<Shared>) -> Lexeme {
+    fn over(&self, shared: Arc<ByLexeme>) -> Lexeme {
         Lexeme {
             kind: self.kind,
             shared,
@@ -125,7 +125,7 @@ impl Lexeme {
         }
         let state = self.state(id);
         let mut b = self.lock();
-        let Builder { exprs, digests, .. } = &mut *b;
+        let LazyDfa { exprs, digests, .. } = &mut *b;
         let mut out = exprs.digest(digests, state.expr).to_vec();
         drop(b);
         out.extend(format!("{:?}", state.sub).bytes());

@@ -9,11 +9,11 @@ use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
 use crate::expr::analysis::branching::soon_many;
-use crate::expr::analysis::char_lengths::{LengthTable, Lengths, lengths, meets};
+use crate::expr::analysis::char_lengths::{CharLengthTable, CharLengths, lengths, meets};
 use crate::expr::{Expr, ExprId, Exprs, INF};
-use crate::json::string_escape::Sub;
-use crate::lexeme::shortest_end::Ends;
-use crate::lexeme::{Builder, Kind, Lexeme, State, StateId};
+use crate::json::string_escape::EscapeState;
+use crate::lexeme::shortest_end::ShortestEnds;
+use crate::lexeme::{LazyDfa, Lexeme, LexemeKind, LexemeState, StateId};
 
 impl Lexeme {
     /// Any text, with another bound on its length: the states are the same.
@@ -36,7 +36,7 @@ impl Lexeme {
 
     fn bounded_by(&self, min: u32, max: u32) -> Lexeme {
         Lexeme {
-            kind: Kind::Text { min, max },
+            kind: LexemeKind::Text { min, max },
             shared: self.shared.clone(),
             start: self.start,
             is_any_text: self.is_any_text,
@@ -44,7 +44,7 @@ impl Lexeme {
             bounds: self.bounds,
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
-            ends: Ends::default(),
+            ends: ShortestEnds::default(),
             reach: self.reach,
         }
     }
@@ -57,11 +57,11 @@ impl Lexeme {
     /// Whether a text state with `count` code points read can still end within the lexeme's bounds. Always true for
     /// raw lexemes and unbounded ones.
     #[inline]
-    pub fn live_at(&self, state: &State, count: u32) -> bool {
+    pub fn live_at(&self, state: &LexemeState, count: u32) -> bool {
         if !self.bounded {
             return true;
         }
-        let Kind::Text { min, max } = self.kind else { return true };
+        let LexemeKind::Text { min, max } = self.kind else { return true };
         if count > max {
             return false;
         }
@@ -74,9 +74,9 @@ impl Lexeme {
     /// `count` as far as any bound depends on it: counts of one value have the same future.
     pub fn significant_count(&self, count: u32) -> u32 {
         match self.kind {
-            Kind::Text { min, max: INF } => count.min(min),
-            Kind::Text { .. } => count,
-            Kind::Raw | Kind::Constant => 0,
+            LexemeKind::Text { min, max: INF } => count.min(min),
+            LexemeKind::Text { .. } => count,
+            LexemeKind::Raw | LexemeKind::Constant => 0,
         }
     }
 
@@ -84,14 +84,14 @@ impl Lexeme {
     #[inline]
     pub fn may_close(&self, count: u32) -> bool {
         match self.kind {
-            Kind::Text { min, max } => min <= count && count <= max,
-            Kind::Raw | Kind::Constant => true,
+            LexemeKind::Text { min, max } => min <= count && count <= max,
+            LexemeKind::Raw | LexemeKind::Constant => true,
         }
     }
 
     /// Whether one token can lead to where only few members are left. Conservative: true where that is not known.
     pub fn may_run_out(&self, count: u32) -> bool {
-        if self.kind == Kind::Raw {
+        if self.kind == LexemeKind::Raw {
             return true;
         }
         if self.room(count) == INF {
@@ -108,7 +108,7 @@ impl Lexeme {
         const FEW: usize = 64;
         *self.multiplies.get_or_init(|| {
             let mut b = self.lock();
-            let Builder { exprs, soon: table, .. } = &mut *b;
+            let LazyDfa { exprs, soon: table, .. } = &mut *b;
             let (mut met, mut at, mut most) = (vec![self.state(self.start).expr], 0, 0);
             while let Some(&expr) = met.get(at) {
                 most = most.max(soon_many(exprs, table, expr));
@@ -131,13 +131,13 @@ impl Lexeme {
     pub fn num_free(&self, id: StateId, count: u32) -> Option<u64> {
         let state = self.state(id);
         if self.bounded {
-            let Kind::Text { min, .. } = self.kind else { return None };
+            let LexemeKind::Text { min, .. } = self.kind else { return None };
             let (first, last) = state.lengths.as_ref().and_then(|l| Some((l.first()?.0, l.last()?.1)))?;
             let room = self.room(count);
             if min > count.saturating_add(first) || last > room {
                 let soon = {
                     let mut b = self.lock();
-                    let Builder { exprs, soon: table, .. } = &mut *b;
+                    let LazyDfa { exprs, soon: table, .. } = &mut *b;
                     soon_many(exprs, table, state.expr)
                 };
                 let many = (room, last) == (INF, INF) || (soon < INF && self.is_far(count, soon));
@@ -152,7 +152,7 @@ impl Lexeme {
     pub fn growth(&self) -> (u32, bool) {
         let found = self.growth.get_or_init(|| {
             let mut b = self.lock();
-            let Builder { exprs, lengths, .. } = &mut *b;
+            let LazyDfa { exprs, lengths, .. } = &mut *b;
             growth(exprs, lengths, self.state(self.start).expr)
         });
         (found.slack, found.grows)
@@ -161,7 +161,7 @@ impl Lexeme {
     /// So many code points lead from any state of a bounded text, after any number of them, to an end within the
     /// bounds. `None` where the possible lengths leave gaps, or there is no bound.
     pub fn farthest_chars(&self) -> Option<u32> {
-        let Kind::Text { min, .. } = self.kind else { return None };
+        let LexemeKind::Text { min, .. } = self.kind else { return None };
         let known = self.bounded && self.bounds.gapless && self.bounds.slack < INF;
         known.then(|| self.bounds.slack.max(min))
     }
@@ -180,7 +180,7 @@ impl Lexeme {
 
     /// The fewest code points that lead from a state of a bounded text to its end.
     #[inline]
-    pub fn fewest_more(&self, state: &State) -> u32 {
+    pub fn fewest_more(&self, state: &LexemeState) -> u32 {
         state.lengths.as_ref().and_then(|l| l.first()).map_or(0, |l| l.0)
     }
 
@@ -188,7 +188,7 @@ impl Lexeme {
     #[inline]
     pub fn room(&self, count: u32) -> u32 {
         match self.kind {
-            Kind::Text { max, .. } if max != INF => max.saturating_sub(count),
+            LexemeKind::Text { max, .. } if max != INF => max.saturating_sub(count),
             _ => INF,
         }
     }
@@ -197,8 +197,8 @@ impl Lexeme {
     #[inline]
     pub fn length_met(&self, count: u32) -> bool {
         match self.kind {
-            Kind::Text { min, .. } => count >= min && self.count_key(count) == (INF, 0),
-            Kind::Raw | Kind::Constant => true,
+            LexemeKind::Text { min, .. } => count >= min && self.count_key(count) == (INF, 0),
+            LexemeKind::Raw | LexemeKind::Constant => true,
         }
     }
 
@@ -206,8 +206,10 @@ impl Lexeme {
     #[inline]
     pub fn may_cross(&self, count: u32, chars: (u32, u32)) -> bool {
         match self.kind {
-            Kind::Text { min, max } => count.saturating_add(chars.0) <= max && count.saturating_add(chars.1) >= min,
-            Kind::Raw | Kind::Constant => true,
+            LexemeKind::Text { min, max } => {
+                count.saturating_add(chars.0) <= max && count.saturating_add(chars.1) >= min
+            }
+            LexemeKind::Raw | LexemeKind::Constant => true,
         }
     }
 
@@ -219,8 +221,8 @@ impl Lexeme {
 
     /// Whether `byte`, read in `state`, starts a new code point of the text.
     #[inline]
-    pub fn starts_char(&self, state: &State, byte: u8) -> bool {
-        state.sub == Sub::Plain && byte & 0xC0 != 0x80 && byte != b'"'
+    pub fn starts_char(&self, state: &LexemeState, byte: u8) -> bool {
+        state.sub == EscapeState::Plain && byte & 0xC0 != 0x80 && byte != b'"'
     }
 
     /// Whether no bound can matter within `chars` further code points after `count`.
@@ -246,7 +248,7 @@ impl Lexeme {
     /// [`count_key`](Self::count_key) for tokens of up to `reach` code points.
     #[inline]
     fn count_key_within(&self, count: u32, reach: u32) -> (u32, u32) {
-        let Kind::Text { min, max } = self.kind else { return (INF, 0) };
+        let LexemeKind::Text { min, max } = self.kind else { return (INF, 0) };
         let room = if max == INF { INF } else { max.saturating_sub(count) };
         let far = |beyond: u32| room == INF || room >= reach.saturating_add(beyond);
         let g = &self.bounds;
@@ -259,7 +261,7 @@ impl Lexeme {
 
 /// How a text grows from any of its states. Conservative where the structure is not telling.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Growth {
+pub(super) struct LengthGrowth {
     /// No state is further than this many code points from its end.
     pub(super) slack: u32,
     /// Nor is any state behind the first byte further than so many.
@@ -272,20 +274,20 @@ pub(super) struct Growth {
     gapless: bool,
 }
 
-impl Default for Growth {
+impl Default for LengthGrowth {
     fn default() -> Self {
-        Growth { slack: 0, later: 0, grows: true, settled: 0, gapless: true }
+        LengthGrowth { slack: 0, later: 0, grows: true, settled: 0, gapless: true }
     }
 }
 
-pub(super) fn growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Growth {
-    let unknown = Growth { slack: INF, later: INF, grows: false, settled: INF, gapless: false };
-    let mut memo: FxHashMap<ExprId, Growth> = FxHashMap::default();
+pub(super) fn growth(x: &Exprs, table: &mut CharLengthTable, e: ExprId) -> LengthGrowth {
+    let unknown = LengthGrowth { slack: INF, later: INF, grows: false, settled: INF, gapless: false };
+    let mut memo: FxHashMap<ExprId, LengthGrowth> = FxHashMap::default();
     let shortest =
-        |table: &mut LengthTable, e| lengths(x, table, e).and_then(|l| l.first().map(|r| r.0)).unwrap_or(INF);
+        |table: &mut CharLengthTable, e| lengths(x, table, e).and_then(|l| l.first().map(|r| r.0)).unwrap_or(INF);
     for n in x.reachable(e) {
         let of = |e: &ExprId| memo.get(e).copied().unwrap_or(unknown);
-        let worse = |a: Growth, b: Growth| Growth {
+        let worse = |a: LengthGrowth, b: LengthGrowth| LengthGrowth {
             slack: a.slack.max(b.slack),
             later: a.later.max(b.later),
             grows: a.grows && b.grows,
@@ -294,19 +296,19 @@ pub(super) fn growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Growth {
         };
         // From where on every length of `n` itself is possible.
         let own = lengths(x, table, n);
-        let tail = |l: &Option<Lengths>| {
+        let tail = |l: &Option<CharLengths>| {
             l.as_ref().and_then(|l| l.last().copied()).filter(|r| r.1 == INF).map_or(INF, |r| r.0)
         };
         let one_run = own.as_ref().is_some_and(|l| matches!(**l, [(_, INF)]));
         let value = match x.get(n) {
-            Expr::Never | Expr::Eps => Growth { slack: 0, later: 0, ..unknown },
+            Expr::Never | Expr::Eps => LengthGrowth { slack: 0, later: 0, ..unknown },
             Expr::Step { edges, .. } => {
-                let start = Growth { settled: tail(&own), gapless: one_run, ..Growth::default() };
+                let start = LengthGrowth { settled: tail(&own), gapless: one_run, ..LengthGrowth::default() };
                 edges.iter().fold(start, |all, e| {
                     let to = of(&e.to);
                     // A code point is counted at its first byte.
                     let one = u32::from(e.lo & 0xC0 != 0x80);
-                    worse(all, Growth { slack: to.slack.saturating_add(one), later: to.slack, ..to })
+                    worse(all, LengthGrowth { slack: to.slack.saturating_add(one), later: to.slack, ..to })
                 })
             }
             Expr::Cat(a, b) => {
@@ -315,18 +317,18 @@ pub(super) fn growth(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Growth {
                 let shortest = shortest(table, *b);
                 let later = first.later.saturating_add(shortest).max(rest.slack);
                 let slack = first.slack.saturating_add(shortest);
-                worse(Growth { slack, later, settled, ..Growth::default() }, rest)
+                worse(LengthGrowth { slack, later, settled, ..LengthGrowth::default() }, rest)
             }
-            Expr::Alt(v) => v.iter().map(of).fold(Growth::default(), worse),
+            Expr::Alt(v) => v.iter().map(of).fold(LengthGrowth::default(), worse),
             Expr::Rep { body, min, max } => {
-                let Growth { slack, later, .. } = of(body);
+                let LengthGrowth { slack, later, .. } = of(body);
                 let shortest = shortest(table, *body);
                 // What is left of the copies behind the first one.
                 let rest = (min.saturating_sub(1)).saturating_mul(shortest);
                 let later = later.saturating_add(rest);
                 // A body of one code point: any number of copies from the minimum on leaves no gap.
                 let unit = lengths(x, table, *body).is_some_and(|l| meets(&l, 1, 1));
-                Growth {
+                LengthGrowth {
                     slack: later.max(min.saturating_mul(shortest)),
                     later,
                     grows: *max == INF,

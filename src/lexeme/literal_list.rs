@@ -8,28 +8,28 @@ use std::sync::MutexGuard;
 
 use crate::expr::analysis::cardinality::size;
 use crate::expr::{Edge, Expr, ExprId, Exprs};
-use crate::json::string_escape::{Move, Sub, is_plain, pending, plain_pending, step};
-use crate::lexeme::{Builder, CLOSED, Kind, Lexeme, StateId};
+use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
+use crate::lexeme::{CLOSED, LazyDfa, Lexeme, LexemeKind, StateId};
 
 /// The listed texts of a lexeme; see the module's story. No state of the lexeme can be made meanwhile.
-pub struct List<'a> {
-    builder: MutexGuard<'a, Builder>,
+pub struct LiteralList<'a> {
+    builder: MutexGuard<'a, LazyDfa>,
     /// Only plain spelling counts.
     plain: bool,
 }
 
-/// Where a reader of a [`List`] stands: the expression of what follows, and how far into an escape it is.
-pub type ListPlace = (ExprId, Sub);
+/// Where a reader of a [`LiteralList`] stands: the expression of what follows, and how far into an escape it is.
+pub type ListPlace = (ExprId, EscapeState);
 
 impl Lexeme {
     /// The texts of a string without bounds on its length, and where the state `id` stands among them. `None` for other
     /// lexemes; whether the texts are listed turns out at each place.
-    pub fn list(&self, id: StateId) -> Option<(List<'_>, ListPlace)> {
-        if self.kind == Kind::Raw || self.bounded || self.is_any_text || self.shared.boolean || id <= CLOSED {
+    pub fn list(&self, id: StateId) -> Option<(LiteralList<'_>, ListPlace)> {
+        if self.kind == LexemeKind::Raw || self.bounded || self.is_any_text || self.shared.boolean || id <= CLOSED {
             return None;
         }
         let state = self.state(id);
-        let list = List { builder: self.lock(), plain: self.kind == Kind::Constant };
+        let list = LiteralList { builder: self.lock(), plain: self.kind == LexemeKind::Constant };
         Some((list, (state.expr, state.sub)))
     }
 }
@@ -38,18 +38,19 @@ impl Lexeme {
     /// Whether a string has been read to the end of the only text that it may still be: all that may follow is the
     /// closing quote.
     pub fn only_closes(&self, id: StateId) -> bool {
-        let listed = self.kind != Kind::Raw && !self.bounded && id > CLOSED;
-        listed && (self.state(id).expr, self.state(id).sub) == (Exprs::EPS, Sub::Plain)
+        let listed = self.kind != LexemeKind::Raw && !self.bounded && id > CLOSED;
+        listed && (self.state(id).expr, self.state(id).sub) == (Exprs::EPS, EscapeState::Plain)
     }
 
     /// How many texts an escape that was begun can still lead to, where the lexeme lists its texts.
     pub fn num_spelled(&self, id: StateId) -> Option<u64> {
-        let (list, (expr, sub)) = self.list(id).filter(|(_, place)| !matches!(place.1, Sub::Open | Sub::Plain))?;
+        let (list, (expr, sub)) =
+            self.list(id).filter(|(_, place)| !matches!(place.1, EscapeState::Open | EscapeState::Plain))?;
         let spelled = |e: &Edge| (e.lo..=e.hi).filter(|&b| list.is_pending(sub, b)).count() as u64;
         let ways: Vec<(ExprId, u64)> = list.at(expr)?.1.iter().map(|e| (e.to, spelled(e))).collect();
         drop(list);
         let mut b = self.lock();
-        let Builder { exprs, sizes, .. } = &mut *b;
+        let LazyDfa { exprs, sizes, .. } = &mut *b;
         let texts = ways.iter().filter(|way| way.1 > 0).map(|way| size(exprs, sizes, way.0).saturating_mul(way.1));
         Some(texts.fold(0, u64::saturating_add))
     }
@@ -58,7 +59,9 @@ impl Lexeme {
     /// counts its texts.
     pub fn spells(&self, id: StateId, rest: &[u8]) -> bool {
         let Some((list, (expr, sub))) = self.list(id) else { return false };
-        if !matches!(sub, Sub::Open | Sub::Plain) && !rest.first().is_some_and(|&b| list.is_pending(sub, b)) {
+        if !matches!(sub, EscapeState::Open | EscapeState::Plain)
+            && !rest.first().is_some_and(|&b| list.is_pending(sub, b))
+        {
             return false;
         }
         drop(list);
@@ -69,9 +72,9 @@ impl Lexeme {
     }
 }
 
-impl List<'_> {
+impl LiteralList<'_> {
     /// Whether an escape may still become the character `byte`.
-    fn is_pending(&self, sub: Sub, byte: u8) -> bool {
+    fn is_pending(&self, sub: EscapeState, byte: u8) -> bool {
         let pending = if self.plain { plain_pending(sub) } else { pending(sub) };
         pending.iter().any(|&(lo, hi)| (lo..=hi).contains(&byte.into()))
     }
@@ -99,14 +102,14 @@ impl List<'_> {
         let (_, edges) = self.at(expr)?;
         let by = |c: u32| edges.iter().find(|e| (u32::from(e.lo)..=u32::from(e.hi)).contains(&c));
         match moved {
-            Move::To(Sub::Plain) => Some((expr, Sub::Plain)),
-            Move::To(next) => {
+            EscapeMove::To(EscapeState::Plain) => Some((expr, EscapeState::Plain)),
+            EscapeMove::To(next) => {
                 let lives = |e: &Edge| (e.lo..=e.hi).any(|b| self.is_pending(next, b));
                 edges.iter().any(lives).then_some((expr, next))
             }
-            Move::Byte(b) => by(b.into()).map(|e| (e.to, Sub::Plain)),
-            Move::Char(c) => by(c.into()).map(|e| (e.to, Sub::Plain)),
-            Move::Dead | Move::Close => None,
+            EscapeMove::Byte(b) => by(b.into()).map(|e| (e.to, EscapeState::Plain)),
+            EscapeMove::Char(c) => by(c.into()).map(|e| (e.to, EscapeState::Plain)),
+            EscapeMove::Dead | EscapeMove::Close => None,
         }
     }
 }

@@ -7,14 +7,14 @@
 use rustc_hash::FxHashMap;
 
 use crate::expr::analysis::byte_lengths::most;
-use crate::expr::analysis::char_groups::{CONTROLS, Groups, group_of};
-use crate::expr::analysis::saturate_counts::{Reach, cut, saturate, saturate_parts};
-use crate::expr::analysis::slice::{Free, free};
+use crate::expr::analysis::char_groups::{CONTROLS, CharGroups, group_of};
+use crate::expr::analysis::saturate_counts::{TokenReach, cut, saturate, saturate_parts};
+use crate::expr::analysis::slice::{Slice, free};
 use crate::expr::analysis::slice_exit::beyond;
 use crate::expr::analysis::utf8_wellformed::is_text;
 use crate::expr::{ByteSet, INF};
-use crate::json::string_escape::Sub;
-use crate::lexeme::{Builder, CLOSED, Kind, Lexeme, State, StateId};
+use crate::json::string_escape::EscapeState;
+use crate::lexeme::{CLOSED, LazyDfa, Lexeme, LexemeKind, LexemeState, StateId};
 
 /// What an intersection may need to end, beyond a token, for its counts not to matter.
 const END_BYTES: u32 = 16;
@@ -26,7 +26,7 @@ impl Lexeme {
         *state.mask_state.get_or_init(|| {
             let mut b = self.lock();
             let reach = self.reach;
-            let Builder { exprs, saturated, .. } = &mut *b;
+            let LazyDfa { exprs, saturated, .. } = &mut *b;
             let e = saturate(exprs, saturated, &reach, state.expr);
             if e == state.expr || exprs.is_over() { id } else { self.intern(&mut b, e, state.sub) }
         })
@@ -45,8 +45,8 @@ impl Lexeme {
         const HANDFUL: u32 = 8;
         let state = self.state(id);
         let mut b = self.lock();
-        let uniform = Reach { digits: HANDFUL, word: HANDFUL, any: HANDFUL };
-        let Builder { exprs, around: (less, more), .. } = &mut *b;
+        let uniform = TokenReach { digits: HANDFUL, word: HANDFUL, any: HANDFUL };
+        let LazyDfa { exprs, around: (less, more), .. } = &mut *b;
         let high = saturate(exprs, more, &uniform, state.expr);
         let low = cut(exprs, less, HANDFUL, state.expr);
         let counted = low != state.expr && high != state.expr && !exprs.is_over();
@@ -54,26 +54,26 @@ impl Lexeme {
     }
 
     /// What may pass a state whatever it is, a bound on the length aside.
-    pub fn free(&self, state: &State) -> Free {
-        if state.sub != Sub::Plain {
-            return Free::NONE;
+    pub fn free(&self, state: &LexemeState) -> Slice {
+        if state.sub != EscapeState::Plain {
+            return Slice::NONE;
         }
         *state.free.get_or_init(|| {
             let mut b = self.lock();
-            let Builder { exprs, free: memo, lengths, .. } = &mut *b;
+            let LazyDfa { exprs, free: memo, lengths, .. } = &mut *b;
             let found = free(exprs, memo, lengths, self.shared.all_live, state.expr);
-            if self.kind == Kind::Raw { found } else { found.encoded(self.kind == Kind::Constant) }
+            if self.kind == LexemeKind::Raw { found } else { found.encoded(self.kind == LexemeKind::Constant) }
         })
     }
 
     /// The characters that may be read after a string over `set` that passes a state between two characters, as they
     /// are written; perhaps some more. And the most characters of such a string, or more.
-    pub fn beyond(&self, state: &State, set: Groups) -> (Groups, u32) {
+    pub fn beyond(&self, state: &LexemeState, set: CharGroups) -> (CharGroups, u32) {
         let mut b = self.lock();
-        let Builder { exprs, beyond: table, .. } = &mut *b;
+        let LazyDfa { exprs, beyond: table, .. } = &mut *b;
         let (read, run) = beyond(exprs, table, state.expr, set);
         match self.kind {
-            Kind::Raw => (read, run),
+            LexemeKind::Raw => (read, run),
             // Whatever it is may be written as an escape.
             _ => (read & !CONTROLS & !group_of(b'"') | group_of(b'\\'), run),
         }
@@ -81,10 +81,10 @@ impl Lexeme {
 
     /// Whether a state of a text stands between two characters, and any text may go on from it and end it. False where
     /// that is not known.
-    pub fn takes_all(&self, state: &State) -> bool {
+    pub fn takes_all(&self, state: &LexemeState) -> bool {
         let mut b = self.lock();
-        let Builder { exprs, free, .. } = &mut *b;
-        state.sub == Sub::Plain && free.takes_all(exprs, state.expr)
+        let LazyDfa { exprs, free, .. } = &mut *b;
+        state.sub == EscapeState::Plain && free.takes_all(exprs, state.expr)
     }
 
     /// Whether all members are well-formed UTF-8. False where that is not known.
@@ -96,7 +96,7 @@ impl Lexeme {
     pub fn read_bytes(&self) -> &ByteSet {
         self.shared.read_bytes.get_or_init(|| {
             let mut used = self.lock().exprs.used_bytes(self.state(self.start).expr);
-            used[usize::from(b'\\')] |= self.kind != Kind::Raw;
+            used[usize::from(b'\\')] |= self.kind != LexemeKind::Raw;
             used
         })
     }
@@ -104,11 +104,11 @@ impl Lexeme {
     /// No member that a state goes on with has more code points; [`INF`] where that is not known.
     pub fn longest(&self, id: StateId) -> u32 {
         let state = self.state(id);
-        if state.sub != Sub::Plain {
+        if state.sub != EscapeState::Plain {
             return INF;
         }
         let mut b = self.lock();
-        let Builder { exprs, most: table, .. } = &mut *b;
+        let LazyDfa { exprs, most: table, .. } = &mut *b;
         most(exprs, table, state.expr)
     }
 
@@ -118,13 +118,13 @@ impl Lexeme {
     pub fn unbounded(&self, id: StateId, reach: u32) -> Option<StateId> {
         let state = self.state(id);
         let mut b = self.lock();
-        let Builder { exprs, unbounded, .. } = &mut *b;
+        let LazyDfa { exprs, unbounded, .. } = &mut *b;
         let boolean = exprs.is_boolean(state.expr);
         let memo = unbounded.entry((reach, boolean)).or_default();
         let high = if boolean {
             saturate_parts(exprs, memo, reach + END_BYTES, state.expr)
         } else {
-            saturate(exprs, memo, &Reach { digits: reach, word: reach, any: reach }, state.expr)
+            saturate(exprs, memo, &TokenReach { digits: reach, word: reach, any: reach }, state.expr)
         };
         if high == state.expr || exprs.is_over() {
             return None;
@@ -139,7 +139,7 @@ impl Lexeme {
     fn ends_soon(&self, id: StateId) -> bool {
         /// States that are looked at.
         const MOST: usize = 1_000;
-        if self.kind != Kind::Raw {
+        if self.kind != LexemeKind::Raw {
             return false;
         }
         if let Some(&known) = self.lock().ends_soon.get(&id) {

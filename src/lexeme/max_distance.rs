@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use crate::expr::INF;
-use crate::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
+use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
 use crate::util::hash::SeededMap;
 
 /// Pairs of a state and a count that are looked at.
@@ -24,7 +24,7 @@ pub fn farthest(lexeme: &Lexeme) -> Option<u64> {
     if let Some(chars) = lexeme.farthest_chars() {
         return Some(u64::from(chars) * BYTES_OF_CHAR + BYTES_OF_ESCAPE);
     }
-    let raw = lexeme.kind() == Kind::Raw;
+    let raw = lexeme.kind() == LexemeKind::Raw;
     let bytes = lexeme.bytes_of_classes();
     let key =
         |state: StateId, count: u32| (state, if lexeme.is_bounded() { lexeme.significant_count(count) } else { 0 });

@@ -21,21 +21,21 @@ pub mod shortest_end;
 mod transitions;
 pub mod walk_cache;
 
-use crate::lexeme::length_bounds::{Growth, growth};
+use crate::lexeme::length_bounds::{LengthGrowth, growth};
 
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 use crate::error::Result;
-use crate::expr::analysis::byte_lengths::{LeastTable, least};
-use crate::expr::analysis::char_lengths::{LengthTable, Lengths, lengths, meets};
-use crate::expr::analysis::saturate_counts::{Reach, SaturateTable};
-use crate::expr::analysis::slice::{Free, FreeTable};
-use crate::expr::analysis::slice_exit::BeyondTable;
+use crate::expr::analysis::byte_lengths::{ByteLengthTable, least};
+use crate::expr::analysis::char_lengths::{CharLengthTable, CharLengths, lengths, meets};
+use crate::expr::analysis::saturate_counts::{SaturateTable, TokenReach};
+use crate::expr::analysis::slice::{Slice, SliceTable};
+use crate::expr::analysis::slice_exit::SliceExitTable;
 use crate::expr::{ByteSet, ExprId, Exprs, INF};
-use crate::json::string_escape::Sub;
-use crate::lexeme::shortest_end::Ends;
+use crate::json::string_escape::EscapeState;
+use crate::lexeme::shortest_end::ShortestEnds;
 use crate::limits::Limits;
 use crate::util::append_vec::AppendVec;
 
@@ -52,7 +52,7 @@ const FIRST: StateId = 3;
 
 /// What a lexeme reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum LexemeKind {
     /// Its own bytes.
     Raw,
     /// A JSON string with its quotes, of `min` to `max` code points.
@@ -67,25 +67,25 @@ pub enum Kind {
 }
 
 /// A state's data.
-pub struct State {
+pub struct LexemeState {
     row: Box<[AtomicU32]>,
     expr: ExprId,
-    sub: Sub,
+    sub: EscapeState,
     /// Raw: the lexeme may end here. Text: a closing quote may follow, lengths permitting.
     pub accepting: bool,
     /// Text: lengths that may still follow, where the lexeme bounds them.
-    lengths: Option<Lengths>,
+    lengths: Option<CharLengths>,
     mask_state: OnceLock<StateId>,
-    free: OnceLock<Free>,
+    free: OnceLock<Slice>,
     /// No member of the expression has fewer bytes.
     least: OnceLock<u32>,
 }
 
-impl State {
+impl LexemeState {
     /// Whether a text lexeme is between characters or inside an unescaped one.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.sub == Sub::Plain
+        self.sub == EscapeState::Plain
     }
 
     /// By class of bytes: [`DEAD`] or [`CLOSED`] where it is known that these bytes lead there.
@@ -95,10 +95,10 @@ impl State {
     }
 }
 
-struct Builder {
+struct LazyDfa {
     exprs: Exprs,
-    table: FxHashMap<(ExprId, Sub), StateId>,
-    lengths: LengthTable,
+    table: FxHashMap<(ExprId, EscapeState), StateId>,
+    lengths: CharLengthTable,
     saturated: SaturateTable,
     /// Memos of [`Lexeme::around`].
     around: (SaturateTable, SaturateTable),
@@ -108,19 +108,19 @@ struct Builder {
     ends_soon: FxHashMap<StateId, bool>,
     /// What [`Lexeme::lasts`] found.
     lasting: FxHashMap<StateId, bool>,
-    free: FreeTable,
-    beyond: BeyondTable,
-    sizes: crate::expr::analysis::cardinality::SizeTable,
-    soon: crate::expr::analysis::branching::SoonTable,
-    least: LeastTable,
-    most: LeastTable,
+    free: SliceTable,
+    beyond: SliceExitTable,
+    sizes: crate::expr::analysis::cardinality::CardinalityTable,
+    soon: crate::expr::analysis::branching::BranchingTable,
+    least: ByteLengthTable,
+    most: ByteLengthTable,
     digests: fresh_copy::Digests,
     next: StateId,
 }
 
-impl Builder {
-    fn new(exprs: Exprs, lengths: LengthTable) -> Self {
-        Builder {
+impl LazyDfa {
+    fn new(exprs: Exprs, lengths: CharLengthTable) -> Self {
+        LazyDfa {
             exprs,
             table: FxHashMap::default(),
             lengths,
@@ -129,8 +129,8 @@ impl Builder {
             unbounded: Default::default(),
             ends_soon: Default::default(),
             lasting: Default::default(),
-            free: FreeTable::default(),
-            beyond: BeyondTable::default(),
+            free: SliceTable::default(),
+            beyond: SliceExitTable::default(),
             sizes: Default::default(),
             soon: Default::default(),
             least: Default::default(),
@@ -142,11 +142,11 @@ impl Builder {
 }
 
 /// What lexemes of one expression share, whatever their bounds.
-struct Shared {
+struct ByLexeme {
     classes: Box<[u8; 256]>,
     class_count: usize,
-    states: AppendVec<State>,
-    builder: Mutex<Builder>,
+    states: AppendVec<LexemeState>,
+    builder: Mutex<LazyDfa>,
     any_text: ExprId,
     /// The start contains intersection or complement.
     boolean: bool,
@@ -166,18 +166,18 @@ struct Shared {
 
 /// See the module's story.
 pub struct Lexeme {
-    kind: Kind,
-    shared: Arc<Shared>,
+    kind: LexemeKind,
+    shared: Arc<ByLexeme>,
     start: StateId,
     is_any_text: bool,
     bounded: bool,
     /// Bounded text: how it grows. Otherwise nothing depends on it.
-    bounds: Growth,
-    growth: OnceLock<Growth>,
+    bounds: LengthGrowth,
+    growth: OnceLock<LengthGrowth>,
     /// See [`Lexeme::multiplies`].
     multiplies: OnceLock<Option<u32>>,
-    ends: Ends,
-    reach: Reach,
+    ends: ShortestEnds,
+    reach: TokenReach,
 }
 
 /// Derives the first states of a large expression while that may still fail: its states may be unions of as many parts
@@ -206,15 +206,21 @@ fn try_out(exprs: &mut Exprs, expr: ExprId) -> Result<()> {
 impl Lexeme {
     /// Compiles `expr` of `source`. Fails where liveness takes more than the limits to decide, and returns `None` if
     /// the lexeme accepts nothing.
-    pub fn compile(source: &Exprs, expr: ExprId, kind: Kind, reach: Reach, limits: &Limits) -> Result<Option<Lexeme>> {
+    pub fn compile(
+        source: &Exprs,
+        expr: ExprId,
+        kind: LexemeKind,
+        reach: TokenReach,
+        limits: &Limits,
+    ) -> Result<Option<Lexeme>> {
         let mut exprs = Exprs::beside(source, limits.max_expr_nodes);
         let any_text = exprs.any_text();
         let stated = expr;
         let mut expr = exprs.import(source, stated);
         let mut is_stated = source.is_product(stated) && source.is_decided(stated);
-        let mut table = LengthTable::default();
+        let mut table = CharLengthTable::default();
         let mut kind = kind;
-        if let Kind::Text { min, max } = kind {
+        if let LexemeKind::Text { min, max } = kind {
             if max < min {
                 return Ok(None);
             }
@@ -224,7 +230,7 @@ impl Lexeme {
                 let counted = exprs.rep(c, min, max);
                 expr = exprs.and(&[expr, counted]);
                 is_stated = false;
-                kind = Kind::Text { min: 0, max: INF };
+                kind = LexemeKind::Text { min: 0, max: INF };
             }
         }
         exprs.check()?;
@@ -248,27 +254,27 @@ impl Lexeme {
         // `copy`.
         exprs.lift_limit();
         let classes = byte_classes(&exprs, expr, kind);
-        let bounded = matches!(kind, Kind::Text { min, max } if min > 0 || max < INF);
-        let bounds = if bounded { growth(&exprs, &mut table, expr) } else { Growth::default() };
+        let bounded = matches!(kind, LexemeKind::Text { min, max } if min > 0 || max < INF);
+        let bounds = if bounded { growth(&exprs, &mut table, expr) } else { LengthGrowth::default() };
         table.keep_all();
         let lexeme = Lexeme {
             kind,
             start: FIRST,
-            is_any_text: expr == any_text && matches!(kind, Kind::Text { .. }),
+            is_any_text: expr == any_text && matches!(kind, LexemeKind::Text { .. }),
             bounded,
             bounds,
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
-            ends: Ends::default(),
+            ends: ShortestEnds::default(),
             reach,
-            shared: Arc::new(Shared {
+            shared: Arc::new(ByLexeme {
                 class_count: usize::from(classes[255]) + 1,
                 classes,
                 states: AppendVec::default(),
                 any_text,
                 boolean: exprs.is_boolean(expr),
                 all_live,
-                builder: Mutex::new(Builder::new(exprs, table)),
+                builder: Mutex::new(LazyDfa::new(exprs, table)),
                 bytes: AtomicUsize::new(0),
                 least: AtomicUsize::new(0),
                 read_bytes: OnceLock::new(),
@@ -278,9 +284,9 @@ impl Lexeme {
         };
         {
             let mut b = lexeme.lock();
-            let sub = if kind == Kind::Raw { Sub::Plain } else { Sub::Open };
+            let sub = if kind == LexemeKind::Raw { EscapeState::Plain } else { EscapeState::Open };
             lexeme.intern(&mut b, expr, sub);
-            if let Kind::Text { min, max } = kind
+            if let LexemeKind::Text { min, max } = kind
                 && lexeme.bounded
             {
                 let l = lexeme.shared.states.get(FIRST).and_then(|s| s.lengths.clone());
@@ -292,7 +298,7 @@ impl Lexeme {
         Ok(Some(lexeme))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Builder> {
+    fn lock(&self) -> MutexGuard<'_, LazyDfa> {
         /// Looks at a lock that another thread has, before this one sleeps: most locks are held for a row.
         const LOOKS: usize = 64;
         /// Turns between two looks.
@@ -309,7 +315,7 @@ impl Lexeme {
     }
 
     /// What the lexeme reads.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> LexemeKind {
         self.kind
     }
 
@@ -345,7 +351,7 @@ impl Lexeme {
     }
 
     /// The reach that masks saturate with.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> TokenReach {
         self.reach
     }
 
@@ -367,7 +373,7 @@ impl Lexeme {
 
     /// A state's data. `id` must come from this lexeme and be neither dead nor closed.
     #[inline]
-    pub fn state(&self, id: StateId) -> &State {
+    pub fn state(&self, id: StateId) -> &LexemeState {
         match self.shared.states.get(id) {
             Some(s) => s,
             // Ids are only ever handed out after their state was set.
@@ -386,7 +392,7 @@ impl Lexeme {
 
     /// [`next`](Self::next) for a caller that holds the state already.
     #[inline]
-    pub fn next_from(&self, id: StateId, state: &State, byte: u8) -> StateId {
+    pub fn next_from(&self, id: StateId, state: &LexemeState, byte: u8) -> StateId {
         let class = self.shared.classes[byte as usize] as usize;
         let to = state.row[class].load(Ordering::Acquire);
         if to != UNKNOWN { to } else { self.fill_row(id, class) }
@@ -394,31 +400,31 @@ impl Lexeme {
 
     /// Whether `byte` keeps to one spelling of every text: escapes only of what needs one, the short one where there is
     /// one. Of an escape that was `begun` before, only the case of the digits is chosen.
-    pub fn spells_once(&self, state: &State, byte: u8, begun: bool) -> bool {
+    pub fn spells_once(&self, state: &LexemeState, byte: u8, begun: bool) -> bool {
         match state.sub {
-            Sub::Open | Sub::Plain => true,
+            EscapeState::Open | EscapeState::Plain => true,
             _ if begun => !byte.is_ascii_uppercase(),
-            Sub::Escape => byte != b'/',
-            Sub::Hex(0 | 1, _) => byte == b'0',
-            Sub::Hex(2, _) => matches!(byte, b'0' | b'1'),
-            Sub::Hex(_, 1) => !byte.is_ascii_uppercase(),
-            Sub::Hex(_, 0) => !byte.is_ascii_uppercase() && !matches!(byte, b'8' | b'9' | b'a' | b'c' | b'd'),
+            EscapeState::Escape => byte != b'/',
+            EscapeState::Hex(0 | 1, _) => byte == b'0',
+            EscapeState::Hex(2, _) => matches!(byte, b'0' | b'1'),
+            EscapeState::Hex(_, 1) => !byte.is_ascii_uppercase(),
+            EscapeState::Hex(_, 0) => !byte.is_ascii_uppercase() && !matches!(byte, b'8' | b'9' | b'a' | b'c' | b'd'),
             _ => false,
         }
     }
 
     /// Whether a state is before the opening quote.
-    pub fn is_open(&self, state: &State) -> bool {
-        state.sub == Sub::Open
+    pub fn is_open(&self, state: &LexemeState) -> bool {
+        state.sub == EscapeState::Open
     }
 
     /// Whether a state is just after a backslash.
-    pub fn is_escape(&self, state: &State) -> bool {
-        state.sub == Sub::Escape
+    pub fn is_escape(&self, state: &LexemeState) -> bool {
+        state.sub == EscapeState::Escape
     }
 
     /// The ways to the end that were found.
-    pub(crate) fn ends(&self) -> &Ends {
+    pub(crate) fn ends(&self) -> &ShortestEnds {
         &self.ends
     }
 
@@ -428,25 +434,25 @@ impl Lexeme {
         let state = self.state(id);
         let text = *state.least.get_or_init(|| {
             let mut b = self.lock();
-            let Builder { exprs, least: table, .. } = &mut *b;
+            let LazyDfa { exprs, least: table, .. } = &mut *b;
             least(exprs, table, state.expr)
         });
         let missing = match self.kind {
-            Kind::Raw if state.accepting => return 0,
-            Kind::Raw => return text.max(1),
-            Kind::Text { min, .. } => min.saturating_sub(count),
-            Kind::Constant => 0,
+            LexemeKind::Raw if state.accepting => return 0,
+            LexemeKind::Raw => return text.max(1),
+            LexemeKind::Text { min, .. } => min.saturating_sub(count),
+            LexemeKind::Constant => 0,
         };
         // Bytes that end an escape, and the most bytes of what it spells, which was counted as a character at its
         // start.
         let (rest, spelled) = match state.sub {
-            Sub::Open => (1, 0),
-            Sub::Plain => (0, 0),
-            Sub::Escape => (1, 1),
-            Sub::Hex(read, _) => (4 - u32::from(read), 3),
-            Sub::LowBackslash(_) => (6, 4),
-            Sub::LowU(_) => (5, 4),
-            Sub::LowHex(_, read, _) => (4 - u32::from(read), 4),
+            EscapeState::Open => (1, 0),
+            EscapeState::Plain => (0, 0),
+            EscapeState::Escape => (1, 1),
+            EscapeState::Hex(read, _) => (4 - u32::from(read), 3),
+            EscapeState::LowBackslash(_) => (6, 4),
+            EscapeState::LowU(_) => (5, 4),
+            EscapeState::LowHex(_, read, _) => (4 - u32::from(read), 4),
         };
         text.saturating_sub(spelled).max(missing).saturating_add(rest + 1)
     }
@@ -457,24 +463,25 @@ impl Lexeme {
             return 0;
         }
         let mut b = self.lock();
-        let Builder { exprs, sizes, .. } = &mut *b;
+        let LazyDfa { exprs, sizes, .. } = &mut *b;
         crate::expr::analysis::cardinality::size(exprs, sizes, self.state(id).expr)
     }
 
     /// How many texts end an unbounded text lexeme from a state outside of escapes; `None` for other lexemes and
     /// states.
     pub fn num_texts(&self, id: StateId) -> Option<u64> {
-        let plain = id > CLOSED && self.kind != Kind::Raw && !self.bounded && self.state(id).sub == Sub::Plain;
+        let plain =
+            id > CLOSED && self.kind != LexemeKind::Raw && !self.bounded && self.state(id).sub == EscapeState::Plain;
         plain.then(|| self.residual_size(id))
     }
 }
 
 /// The classes of bytes that act alike in every state of `expr`, as far as it can be told from its parts; inside a JSON
 /// string, those that its syntax tells apart as well.
-fn byte_classes(exprs: &Exprs, expr: ExprId, kind: Kind) -> Box<[u8; 256]> {
+fn byte_classes(exprs: &Exprs, expr: ExprId, kind: LexemeKind) -> Box<[u8; 256]> {
     let mut borders = [false; 256];
     exprs.byte_borders(expr, &mut borders);
-    if kind != Kind::Raw {
+    if kind != LexemeKind::Raw {
         for b in *b"\"\\/bfnrtu" {
             borders[b as usize] = true;
             borders[b as usize + 1] = true;

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
+use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
 use crate::pushdown::completion::shortest::preferred;
 use crate::util::hash::SeededMap;
 
@@ -33,30 +33,30 @@ const MAX_KNOWN: usize = 1 << 20;
 const ENTRY: usize = 48;
 
 /// A state and a number of code points, as far as any bound depends on it.
-type Place = (StateId, u32);
+type QueueEntry = (StateId, u32);
 
 /// Ways to the end of a lexeme.
 pub(crate) type Ways = Arc<[Arc<[u8]>]>;
 
 /// Memo of [`shortest_end`] and [`shortest_members`].
 #[derive(Default)]
-pub(crate) struct Ends(Mutex<Known>);
+pub(crate) struct ShortestEnds(Mutex<EndMemo>);
 
 #[derive(Default)]
-struct Known {
-    ways: SeededMap<Place, Option<Arc<[u8]>>>,
-    members: SeededMap<(Place, usize), Ways>,
+struct EndMemo {
+    ways: SeededMap<QueueEntry, Option<Arc<[u8]>>>,
+    members: SeededMap<(QueueEntry, usize), Ways>,
     /// Bytes that both take.
     taken: usize,
     /// A copy of the lexeme to search in.
     copy: Option<Arc<Lexeme>>,
 }
 
-impl Known {
+impl EndMemo {
     /// Makes room for an entry that takes so many bytes.
     fn take(&mut self, bytes: usize) {
         if self.taken > MAX_KNOWN {
-            *self = Known { copy: self.copy.take(), ..Known::default() };
+            *self = EndMemo { copy: self.copy.take(), ..EndMemo::default() };
         }
         self.taken += ENTRY + bytes;
     }
@@ -69,7 +69,7 @@ fn after(lexeme: &Lexeme, state: StateId, count: u32, byte: u8) -> Option<(State
     if next == DEAD || (next == CLOSED && !lexeme.may_close(count)) {
         return None;
     }
-    if next == CLOSED || lexeme.kind() == Kind::Raw {
+    if next == CLOSED || lexeme.kind() == LexemeKind::Raw {
         return Some((next, count));
     }
     let count = count.saturating_add(lexeme.starts_char(data, byte) as u32);
@@ -79,7 +79,7 @@ fn after(lexeme: &Lexeme, state: StateId, count: u32, byte: u8) -> Option<(State
 /// The shortest bytes from a state of a lexeme to its end, the closing quote of a string included; `None` where the
 /// search is too long. `count` is the number of code points read.
 pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[u8]>> {
-    if lexeme.kind() == Kind::Raw && lexeme.state(state).accepting {
+    if lexeme.kind() == LexemeKind::Raw && lexeme.state(state).accepting {
         return Some(Arc::from([]));
     }
     let place = (state, lexeme.significant_count(count));
@@ -93,7 +93,7 @@ pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[
     found
 }
 
-fn known(lexeme: &Lexeme) -> MutexGuard<'_, Known> {
+fn known(lexeme: &Lexeme) -> MutexGuard<'_, EndMemo> {
     lexeme.ends().0.lock().unwrap_or_else(|p| p.into_inner())
 }
 
@@ -106,7 +106,7 @@ impl Lexeme {
 }
 
 /// Searches a lexeme from a place, or a copy of it.
-fn in_bounds<T>(lexeme: &Lexeme, place: Place, search: impl FnOnce(&Lexeme, Place) -> T) -> T {
+fn in_bounds<T>(lexeme: &Lexeme, place: QueueEntry, search: impl FnOnce(&Lexeme, QueueEntry) -> T) -> T {
     if !lexeme.is_full(MAX_STATES) {
         return search(lexeme, place);
     }
@@ -139,7 +139,7 @@ pub(crate) fn shortest_members(lexeme: &Lexeme, state: StateId, count: u32, most
 }
 
 /// Finds some ends, breadth first.
-fn search_members(lexeme: &Lexeme, (state, count): Place, most: usize) -> Vec<Arc<[u8]>> {
+fn search_members(lexeme: &Lexeme, (state, count): QueueEntry, most: usize) -> Vec<Arc<[u8]>> {
     let mut out: Vec<Arc<[u8]>> = Vec::new();
     let mut queue: VecDeque<(StateId, u32, Vec<u8>)> = VecDeque::from([(state, count, Vec::new())]);
     let mut looked = 0;
@@ -148,7 +148,7 @@ fn search_members(lexeme: &Lexeme, (state, count): Place, most: usize) -> Vec<Ar
         if out.len() >= most || looked > most {
             break;
         }
-        if s == CLOSED || (lexeme.kind() == Kind::Raw && lexeme.state(s).accepting) {
+        if s == CLOSED || (lexeme.kind() == LexemeKind::Raw && lexeme.state(s).accepting) {
             out.push(Arc::from(text.as_slice()));
         }
         // What is put in line behind so many is never looked at.
@@ -169,7 +169,7 @@ fn search_members(lexeme: &Lexeme, (state, count): Place, most: usize) -> Vec<Ar
 }
 
 /// Finds a shortest way from a place.
-fn search(lexeme: &Lexeme, start: Place) -> Option<Vec<u8>> {
+fn search(lexeme: &Lexeme, start: QueueEntry) -> Option<Vec<u8>> {
     let least = lexeme.least_bytes(start.0, start.1);
     if least > MAX_WAY {
         return None;
@@ -181,7 +181,7 @@ fn search(lexeme: &Lexeme, start: Place) -> Option<Vec<u8>> {
         preferred().filter(|&b| !std::mem::replace(&mut seen[classes[b as usize] as usize], true)).collect();
     // Each step: where it leads, how far that is, the step before and the byte.
     let mut steps: Vec<(StateId, u32, u32, usize, u8)> = vec![(start.0, start.1, 0, usize::MAX, 0)];
-    let mut nearest: SeededMap<Place, u32> = SeededMap::from_iter([(start, 0)]);
+    let mut nearest: SeededMap<QueueEntry, u32> = SeededMap::from_iter([(start, 0)]);
     // The least whole way first, then the one that has come farther, then the older one.
     let mut open = BinaryHeap::from([(Reverse(0u32), 0u32, Reverse(0usize))]);
     let mut left = MAX_SEARCHED + least;
@@ -197,7 +197,7 @@ fn search(lexeme: &Lexeme, start: Place) -> Option<Vec<u8>> {
         }
         for &byte in &bytes {
             let Some((next, n)) = after(lexeme, state, count, byte) else { continue };
-            if next == CLOSED || (lexeme.kind() == Kind::Raw && lexeme.state(next).accepting) {
+            if next == CLOSED || (lexeme.kind() == LexemeKind::Raw && lexeme.state(next).accepting) {
                 let mut way = vec![byte];
                 let mut i = at;
                 while let Some(&(.., before, read)) = steps.get(i).filter(|step| step.3 != usize::MAX) {

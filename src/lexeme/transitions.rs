@@ -7,16 +7,16 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::expr::analysis::char_lengths::{Lengths, lengths};
+use crate::expr::analysis::char_lengths::{CharLengths, lengths};
 use crate::expr::{Edge, ExprId};
-use crate::json::string_escape::{Move, Sub, after_range, is_plain, pending, plain_pending, step};
-use crate::lexeme::{Builder, CLOSED, DEAD, FIRST, Kind, Lexeme, State, StateId, UNKNOWN};
+use crate::json::string_escape::{EscapeMove, EscapeState, after_range, is_plain, pending, plain_pending, step};
+use crate::lexeme::{CLOSED, DEAD, FIRST, LazyDfa, Lexeme, LexemeKind, LexemeState, StateId, UNKNOWN};
 
 /// Rows of no more edges get all of their states at once.
 const FEW_EDGES: usize = 12;
 
 impl Lexeme {
-    pub(super) fn intern(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> StateId {
+    pub(super) fn intern(&self, b: &mut LazyDfa, expr: ExprId, sub: EscapeState) -> StateId {
         let sub = self.canonical_sub(expr, sub);
         if let Some(&id) = b.table.get(&(expr, sub)) {
             return id;
@@ -24,13 +24,13 @@ impl Lexeme {
         let id = b.next;
         b.next += 1;
         let accepting = match sub {
-            Sub::Plain => b.exprs.nullable(expr),
+            EscapeState::Plain => b.exprs.nullable(expr),
             _ => false,
         };
         let lengths = if self.bounded { self.lengths_of(b, expr, sub) } else { None };
         let row = (0..self.shared.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
         let (mask_state, free, least) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        self.shared.states.set(id, State { row, expr, sub, accepting, lengths, mask_state, free, least });
+        self.shared.states.set(id, LexemeState { row, expr, sub, accepting, lengths, mask_state, free, least });
         b.table.insert((expr, sub), id);
         let bytes =
             b.next as usize * (self.shared.class_count * 4 + 160) + b.exprs.own_len() * 96 + b.digests.len() * 32;
@@ -42,40 +42,40 @@ impl Lexeme {
     }
 
     /// Where any character may follow, the hex digits of an escape matter only for telling surrogates apart.
-    fn canonical_sub(&self, expr: ExprId, sub: Sub) -> Sub {
+    fn canonical_sub(&self, expr: ExprId, sub: EscapeState) -> EscapeState {
         if expr != self.shared.any_text {
             return sub;
         }
         match sub {
-            Sub::Hex(n @ 1..=3, v) => {
+            EscapeState::Hex(n @ 1..=3, v) => {
                 let top = v >> (4 * (n - 1) as u16);
                 if top != 0xD {
-                    return Sub::Hex(n, 0);
+                    return EscapeState::Hex(n, 0);
                 }
                 if n == 1 {
                     return sub;
                 }
                 match v >> (4 * (n - 2) as u16) & 0xF {
-                    0..8 => Sub::Hex(n, 0),
-                    8..12 => Sub::Hex(n, 0xD80 >> (4 * (3 - n) as u16)),
-                    _ => Sub::Hex(n, 0xDC0 >> (4 * (3 - n) as u16)),
+                    0..8 => EscapeState::Hex(n, 0),
+                    8..12 => EscapeState::Hex(n, 0xD80 >> (4 * (3 - n) as u16)),
+                    _ => EscapeState::Hex(n, 0xDC0 >> (4 * (3 - n) as u16)),
                 }
             }
-            Sub::LowBackslash(_) => Sub::LowBackslash(0xD800),
-            Sub::LowU(_) => Sub::LowU(0xD800),
-            Sub::LowHex(_, n, v) => {
+            EscapeState::LowBackslash(_) => EscapeState::LowBackslash(0xD800),
+            EscapeState::LowU(_) => EscapeState::LowU(0xD800),
+            EscapeState::LowHex(_, n, v) => {
                 let v = match n {
                     0 | 1 => v,
                     2 => 0xDC,
                     _ => 0xDC0,
                 };
-                Sub::LowHex(0xD800, n, v)
+                EscapeState::LowHex(0xD800, n, v)
             }
             other => other,
         }
     }
 
-    fn lengths_of(&self, b: &mut Builder, expr: ExprId, sub: Sub) -> Option<Lengths> {
+    fn lengths_of(&self, b: &mut LazyDfa, expr: ExprId, sub: EscapeState) -> Option<CharLengths> {
         let ranges = pending(sub);
         if ranges.is_empty() {
             return lengths(&b.exprs, &mut b.lengths, expr);
@@ -102,9 +102,9 @@ impl Lexeme {
         }
         // Most places are passed without an escape, and who looks for one asks for it alone.
         let backslash = usize::from(self.shared.classes[usize::from(b'\\')]);
-        let apart = self.kind != Kind::Raw && state.sub == Sub::Plain;
+        let apart = self.kind != LexemeKind::Raw && state.sub == EscapeState::Plain;
         if apart && class == backslash {
-            let to = self.text_target(&mut b, state.expr, Sub::Plain, b'\\');
+            let to = self.text_target(&mut b, state.expr, EscapeState::Plain, b'\\');
             state.row[class].store(to, Ordering::Release);
             return to;
         }
@@ -117,18 +117,18 @@ impl Lexeme {
         let is_later =
             |row: &[Edge], edge: &Edge| row.len() > FEW_EDGES && edge.lo >= 0x80 && !classes_of(edge).contains(&class);
         match self.kind {
-            Kind::Raw => {
+            LexemeKind::Raw => {
                 let row = b.exprs.row(state.expr);
                 for edge in row.iter() {
                     let to = match is_later(&row, edge) {
                         true => UNKNOWN,
                         false if !b.exprs.finds_live(edge.to) => continue,
-                        false => self.intern(&mut b, edge.to, Sub::Plain),
+                        false => self.intern(&mut b, edge.to, EscapeState::Plain),
                     };
                     targets[classes_of(edge)].fill(to);
                 }
             }
-            Kind::Text { .. } | Kind::Constant if state.sub == Sub::Plain => {
+            LexemeKind::Text { .. } | LexemeKind::Constant if state.sub == EscapeState::Plain => {
                 // Bytes stand for themselves, but for the quote and the backslash.
                 let classes = &self.shared.classes;
                 let plain = |byte: &u8| *byte >= b' ' && !matches!(byte, b'"' | b'\\');
@@ -137,16 +137,17 @@ impl Lexeme {
                     if is_later(&row, edge) {
                         targets[classes_of(edge)].fill(UNKNOWN);
                     } else if (edge.lo..=edge.hi).any(|byte| plain(&byte)) && b.exprs.finds_live(edge.to) {
-                        let to = self.intern(&mut b, edge.to, Sub::Plain);
+                        let to = self.intern(&mut b, edge.to, EscapeState::Plain);
                         for byte in (edge.lo..=edge.hi).filter(plain) {
                             targets[classes[byte as usize] as usize] = to;
                         }
                     }
                 }
-                targets[classes[usize::from(b'"')] as usize] = self.text_target(&mut b, state.expr, Sub::Plain, b'"');
+                targets[classes[usize::from(b'"')] as usize] =
+                    self.text_target(&mut b, state.expr, EscapeState::Plain, b'"');
                 targets[backslash] = UNKNOWN;
             }
-            Kind::Text { .. } | Kind::Constant => {
+            LexemeKind::Text { .. } | LexemeKind::Constant => {
                 let mut byte = 0usize;
                 while byte < 256 {
                     let c = self.shared.classes[byte] as usize;
@@ -165,20 +166,20 @@ impl Lexeme {
         targets[class]
     }
 
-    fn text_target(&self, b: &mut Builder, expr: ExprId, sub: Sub, byte: u8) -> StateId {
+    fn text_target(&self, b: &mut LazyDfa, expr: ExprId, sub: EscapeState, byte: u8) -> StateId {
         let moved = step(sub, byte);
-        let plain = self.kind == Kind::Constant;
+        let plain = self.kind == LexemeKind::Constant;
         if plain && !is_plain(sub, byte, &moved) {
             return DEAD;
         }
         let to = match moved {
-            Move::Dead => return DEAD,
-            Move::Close => return if b.exprs.nullable(expr) { CLOSED } else { DEAD },
-            Move::To(next) => {
+            EscapeMove::Dead => return DEAD,
+            EscapeMove::Close => return if b.exprs.nullable(expr) { CLOSED } else { DEAD },
+            EscapeMove::To(next) => {
                 let live = match next {
-                    Sub::Plain => true,
+                    EscapeState::Plain => true,
                     // Any character can be spelled: one live edge at a character border is enough.
-                    Sub::Escape | Sub::Hex(0, _) if !plain => {
+                    EscapeState::Escape | EscapeState::Hex(0, _) if !plain => {
                         let row = b.exprs.row(expr);
                         row.iter().any(|e| (e.lo < 0x80 || e.hi >= 0xC0) && b.exprs.finds_live(e.to))
                     }
@@ -189,12 +190,12 @@ impl Lexeme {
                 };
                 return if live { self.intern(b, expr, next) } else { DEAD };
             }
-            Move::Byte(d) => b.exprs.derive(expr, d),
-            Move::Char(c) => {
+            EscapeMove::Byte(d) => b.exprs.derive(expr, d),
+            EscapeMove::Char(c) => {
                 let mut buf = [0; 4];
                 c.encode_utf8(&mut buf).bytes().fold(expr, |e, d| b.exprs.derive(e, d))
             }
         };
-        if b.exprs.finds_live(to) { self.intern(b, to, Sub::Plain) } else { DEAD }
+        if b.exprs.finds_live(to) { self.intern(b, to, EscapeState::Plain) } else { DEAD }
     }
 }

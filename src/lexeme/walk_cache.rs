@@ -6,45 +6,45 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::lexeme::{CLOSED, Lexeme, State, StateId};
+use crate::lexeme::{CLOSED, Lexeme, LexemeState, StateId};
 
 /// A state of one walk. [`END`] and [`QUOTE`] stand for no state.
-pub type Local = u32;
+pub type LocalState = u32;
 
 /// No continuation.
-pub const END: Local = 1;
+pub const END: LocalState = 1;
 /// After the closing quote.
-pub const QUOTE: Local = 2;
-const UNKNOWN: Local = 0;
-const FIRST: Local = 3;
+pub const QUOTE: LocalState = 2;
+const UNKNOWN: LocalState = 0;
+const FIRST: LocalState = 3;
 
 /// See the module's story.
-pub struct Steps<'a> {
+pub struct WalkCache<'a> {
     lexeme: &'a Lexeme,
     classes: &'a [u8; 256],
     width: usize,
-    rows: Vec<Local>,
-    states: Vec<(StateId, &'a State)>,
-    locals: FxHashMap<StateId, Local>,
+    rows: Vec<LocalState>,
+    states: Vec<(StateId, &'a LexemeState)>,
+    locals: FxHashMap<StateId, LocalState>,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> WalkCache<'a> {
     /// Knows no transition yet.
     pub fn new(lexeme: &'a Lexeme) -> Self {
         let (classes, width) = lexeme.classes();
         let (rows, states) = (Vec::new(), Vec::new());
-        Steps { lexeme, classes, width, rows, states, locals: FxHashMap::default() }
+        WalkCache { lexeme, classes, width, rows, states, locals: FxHashMap::default() }
     }
 
     /// The walk's name of a state of the lexeme, of [`DEAD`](crate::lexeme::DEAD) or of [`CLOSED`].
-    pub fn local(&mut self, id: StateId) -> Local {
+    pub fn local(&mut self, id: StateId) -> LocalState {
         if id <= CLOSED {
             return id;
         }
         *self.locals.entry(id).or_insert_with(|| {
             self.states.push((id, self.lexeme.state(id)));
             self.rows.resize(self.states.len() * self.width, UNKNOWN);
-            self.states.len() as Local - 1 + FIRST
+            self.states.len() as LocalState - 1 + FIRST
         })
     }
 
@@ -56,26 +56,26 @@ impl<'a> Steps<'a> {
 
     /// The data of a state; neither [`END`] nor [`QUOTE`].
     #[inline]
-    pub fn state(&self, local: Local) -> &'a State {
+    pub fn state(&self, local: LocalState) -> &'a LexemeState {
         self.states[(local - FIRST) as usize].1
     }
 
     /// The lexeme's name of a state; neither [`END`] nor [`QUOTE`].
     #[inline]
-    pub fn id(&self, local: Local) -> StateId {
+    pub fn id(&self, local: LocalState) -> StateId {
         self.states[(local - FIRST) as usize].0
     }
 
     /// The successor of a state under `byte`. `local` is neither [`END`] nor [`QUOTE`].
     #[inline]
-    pub fn next(&mut self, local: Local, byte: u8) -> Local {
+    pub fn next(&mut self, local: LocalState, byte: u8) -> LocalState {
         let slot = (local - FIRST) as usize * self.width + self.classes[byte as usize] as usize;
         let to = self.rows[slot];
         if to != UNKNOWN { to } else { self.fill(local, byte, slot) }
     }
 
     #[cold]
-    fn fill(&mut self, local: Local, byte: u8, slot: usize) -> Local {
+    fn fill(&mut self, local: LocalState, byte: u8, slot: usize) -> LocalState {
         let (id, state) = self.states[(local - FIRST) as usize];
         let to = self.lexeme.next_from(id, state, byte);
         if to > CLOSED {

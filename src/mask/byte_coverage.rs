@@ -12,11 +12,11 @@
 //! Tokens of several bytes stay allowed wherever they lead to a place from which single bytes lead on.
 
 use crate::expr::{Alphabet, ByteSet};
-use crate::pushdown::json::program::Blanks;
+use crate::pushdown::json::program::WhitespaceRule;
 use crate::vocab::Vocabulary;
 
 /// See the module's story.
-pub struct Spelling {
+pub struct ByteCoverage {
     single: ByteSet,
     escapes: bool,
     /// A token may end inside a character.
@@ -45,9 +45,9 @@ fn ends_inside(bytes: &[u8]) -> bool {
     tail < follow
 }
 
-impl Spelling {
+impl ByteCoverage {
     /// What narrows documents over `vocabulary`, or `None` where nothing does: every byte of JSON is a token.
-    pub fn of(vocabulary: &Vocabulary, single: &ByteSet) -> Option<Spelling> {
+    pub fn of(vocabulary: &Vocabulary, single: &ByteSet) -> Option<ByteCoverage> {
         if (0..=255u8).all(|b| single[b as usize] || !is_json(b)) {
             return None;
         }
@@ -65,7 +65,7 @@ impl Spelling {
                 any = true;
             }
         }
-        Some(Spelling { single: *single, escapes, sequences, refused: any.then(|| row.into()) })
+        Some(ByteCoverage { single: *single, escapes, sequences, refused: any.then(|| row.into()) })
     }
 
     /// Whether no document may contain the token.
@@ -110,13 +110,13 @@ impl Spelling {
     }
 
     /// What can be written with these gaps. Gaps that demand whitespace are narrowed to whitespace that is there.
-    pub fn alphabet(&self, gaps: &mut [Blanks; 3]) -> Alphabet {
+    pub fn alphabet(&self, gaps: &mut [WhitespaceRule; 3]) -> Alphabet {
         let one = |b: u8| self.single[b as usize];
         let mut possible = [true; 3];
         for (gap, possible) in gaps.iter_mut().zip(&mut possible) {
             match gap.within(|b| self.single[b as usize]) {
                 Some(g) => *gap = g,
-                None => (*gap, *possible) = (Blanks::none(), false),
+                None => (*gap, *possible) = (WhitespaceRule::none(), false),
             }
         }
         let [_, before, after] = possible;

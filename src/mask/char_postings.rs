@@ -19,26 +19,26 @@
 use std::sync::Arc;
 
 use crate::expr::ByteSet;
-use crate::expr::analysis::char_groups::{Groups, Place, group_of, specials_of};
-use crate::mask::lexeme_mask::Inner;
-use crate::util::bounded_cache::Store;
+use crate::expr::analysis::char_groups::{CharGroups, PartialChar, group_of, specials_of};
+use crate::mask::lexeme_mask::TokenSet;
+use crate::util::bounded_cache::BoundedCache;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Bytes of rows of sets that one vocabulary holds on to.
 const ROW_BYTES: usize = 2 << 20;
 
 /// See the module's story.
-pub struct Holders {
+pub struct CharPostings {
     /// The tokens by group, then by eight and by thirty-two groups.
-    tokens: Vec<Inner>,
+    tokens: Vec<TokenSet>,
     /// The nodes at which a path first meets a group.
     heads: Vec<Heads>,
     /// By a number of characters, less one, and a byte: the nodes that go on with the byte behind so many characters.
-    behind: Vec<Behind>,
+    behind: Vec<PostingTail>,
     /// The first bytes that lead to each node, the first one on top.
     paths: Box<[u64]>,
     /// Tokens over sets, by the set and whether they are written as they are.
-    pub(crate) rows: Store<(Groups, bool), Arc<[u32]>, ROW_BYTES>,
+    pub(crate) rows: BoundedCache<(CharGroups, bool), Arc<[u32]>, ROW_BYTES>,
 }
 
 /// Nodes in the trie's order, and the [kinds](kind) of what stands above them.
@@ -50,13 +50,13 @@ struct Heads {
 
 /// Nodes in the trie's order, and the byte that leads to what stands above each.
 #[derive(Clone, Default)]
-struct Behind {
+struct PostingTail {
     nodes: Vec<u32>,
     before: Vec<u8>,
 }
 
 /// Bytes that go on, and the bytes that may stand right before them.
-pub struct Follow {
+pub struct PostingFollow {
     pub bytes: Vec<u8>,
     pub before: ByteSet,
 }
@@ -65,7 +65,7 @@ pub struct Follow {
 pub(crate) const PATH: usize = 8;
 
 /// How many groups there are, those that are none included.
-const GROUPS: usize = Groups::BITS as usize;
+const GROUPS: usize = CharGroups::BITS as usize;
 /// Neighbours that share a row.
 const BLOCKS: [usize; 2] = [8, 32];
 /// Characters behind which nodes are kept.
@@ -86,7 +86,7 @@ fn kind(group: usize) -> u8 {
 }
 
 /// The bits of a set.
-fn bits(mut groups: Groups) -> impl Iterator<Item = usize> {
+fn bits(mut groups: CharGroups) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let next = (groups != 0).then(|| groups.trailing_zeros() as usize)?;
         groups &= groups - 1;
@@ -94,18 +94,18 @@ fn bits(mut groups: Groups) -> impl Iterator<Item = usize> {
     })
 }
 
-fn kinds(groups: Groups) -> u8 {
+fn kinds(groups: CharGroups) -> u8 {
     bits(groups).fold(0, |all, g| all | kind(g))
 }
 
-impl Holders {
+impl CharPostings {
     /// Those of a vocabulary: a pass over its trie, and one over the tokens below each head.
     pub fn of(vocabulary: &Vocabulary) -> Self {
         let trie = vocabulary.trie();
         let mut heads: Vec<Heads> = (0..GROUPS).map(|_| Heads::default()).collect();
-        let mut behind = vec![Behind::default(); FEW_CHARS * 256];
+        let mut behind = vec![PostingTail::default(); FEW_CHARS * 256];
         // The groups and the characters so far, by depth.
-        let mut path: Vec<(Place, Groups, usize)> = vec![Default::default()];
+        let mut path: Vec<(PartialChar, CharGroups, usize)> = vec![Default::default()];
         let mut paths = vec![0u64; trie.len()];
         // The node at each depth.
         let mut above_it: Vec<u32> = vec![0];
@@ -141,9 +141,9 @@ impl Holders {
             for &t in heads.nodes.iter().flat_map(|&node| trie.subtree_tokens(node)) {
                 row[t as usize >> 5] |= 1 << (t & 31);
             }
-            Inner::of_row(row.into())
+            TokenSet::of_row(row.into())
         };
-        let mut tokens: Vec<Inner> = heads.iter().map(of).collect();
+        let mut tokens: Vec<TokenSet> = heads.iter().map(of).collect();
         // Each block's row is that of the smaller blocks in it, which stand together.
         let (mut from, mut smaller) = (0, 1);
         for size in BLOCKS {
@@ -152,11 +152,11 @@ impl Holders {
             for first in parts.step_by(size / smaller) {
                 let mut row = vec![0u32; words];
                 tokens[first..first + size / smaller].iter().for_each(|held| held.or_into(&mut row));
-                tokens.push(Inner::of_row(row.into()));
+                tokens.push(TokenSet::of_row(row.into()));
             }
             smaller = size;
         }
-        Holders { tokens, heads, behind, paths: paths.into(), rows: Store::default() }
+        CharPostings { tokens, heads, behind, paths: paths.into(), rows: BoundedCache::default() }
     }
 
     /// The bytes that lead from the root to a node; `room` is for those of short paths.
@@ -171,7 +171,7 @@ impl Holders {
     }
 
     /// The tokens of `any` over `set`; `raw` tells the two rows of any text apart.
-    pub fn over(&self, any: &Arc<[u32]>, set: Groups, raw: bool) -> Arc<[u32]> {
+    pub fn over(&self, any: &Arc<[u32]>, set: CharGroups, raw: bool) -> Arc<[u32]> {
         let key = (set, raw);
         self.rows.get(&key).unwrap_or_else(|| {
             let mut row: Arc<[u32]> = Arc::from(&any[..]);
@@ -181,7 +181,7 @@ impl Holders {
         })
     }
 
-    fn take_out(&self, row: &mut [u32], groups: Groups) {
+    fn take_out(&self, row: &mut [u32], groups: CharGroups) {
         let [small, big] = BLOCKS;
         let whole = |g: usize, size: usize| {
             let mask = ((1 << size) - 1) << g;
@@ -203,7 +203,7 @@ impl Holders {
 
     /// The nodes that go on behind `chars` characters with a byte that follows the one before it, in the trie's order.
     /// `None` where they are too many, or not kept.
-    pub fn behind(&self, chars: u32, follows: &[Follow]) -> Option<Vec<u32>> {
+    pub fn behind(&self, chars: u32, follows: &[PostingFollow]) -> Option<Vec<u32>> {
         /// Nodes that are looked at, and that are found, at most.
         const MOST: (usize, usize) = (16_000, 4_000);
         let first = (chars as usize).checked_sub(1).filter(|first| *first < FEW_CHARS)?;
@@ -226,7 +226,7 @@ impl Holders {
 
     /// Nodes at which a path that was over `set` meets one of `groups`, none of which is in it; some of the paths may
     /// have left the set before, and no node is missing. `None` where too many would have to be looked at.
-    pub fn exits(&self, vocabulary: &Vocabulary, set: Groups, groups: Groups) -> Option<Vec<u32>> {
+    pub fn exits(&self, vocabulary: &Vocabulary, set: CharGroups, groups: CharGroups) -> Option<Vec<u32>> {
         /// Nodes that are looked at.
         const MOST: usize = 40_000;
         /// Paths that are looked at byte by byte.

@@ -16,13 +16,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::error::Result;
-use crate::lexeme::{CLOSED, Kind, Lexeme, StateId};
-use crate::mask::vocab_tables::{MaskedLexeme, Tables, Walked};
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
+use crate::mask::vocab_tables::{MaskedLexeme, TrieKind, VocabTables};
 use crate::util::cancel::{ask, unwatched};
 use crate::vocab::Vocabulary;
 
 /// How far a lexeme is looked at.
-struct Bounds {
+struct EagerBounds {
     /// States that are looked at.
     states: usize,
     /// Masks that are made.
@@ -30,9 +30,9 @@ struct Bounds {
 }
 
 /// Of a whole pattern.
-const PATTERN: Bounds = Bounds { states: 64, masks: 10 };
+const PATTERN: EagerBounds = EagerBounds { states: 64, masks: 10 };
 /// Of one string of a schema.
-const STRING: Bounds = Bounds { states: 12, masks: 2 };
+const STRING: EagerBounds = EagerBounds { states: 12, masks: 2 };
 /// Masks of all strings of a schema.
 const SCHEMA_MASKS: usize = 4;
 /// Bytes of a source beyond which none are made.
@@ -42,7 +42,12 @@ const SOURCE_BYTES: usize = 4096;
 ///
 /// # Errors
 /// What the watch of the compile says.
-pub fn of_pattern(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, source_bytes: usize) -> Result<()> {
+pub fn of_pattern(
+    tables: &VocabTables,
+    vocabulary: &Vocabulary,
+    lexeme: &MaskedLexeme,
+    source_bytes: usize,
+) -> Result<()> {
     if source_bytes > SOURCE_BYTES || !lexeme.takes_early() {
         return Ok(());
     }
@@ -54,7 +59,7 @@ pub fn of_pattern(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexem
 /// # Errors
 /// What the watch of the compile says.
 pub fn of_schema(
-    tables: &Tables,
+    tables: &VocabTables,
     vocabulary: &Vocabulary,
     lexemes: &[Arc<MaskedLexeme>],
     source_bytes: usize,
@@ -68,7 +73,7 @@ pub fn of_schema(
             break;
         }
         if lexeme.takes_early() && is_open_string(&lexeme.lexeme) {
-            let made = make(tables, vocabulary, lexeme, &Bounds { masks: STRING.masks.min(left), ..STRING });
+            let made = make(tables, vocabulary, lexeme, &EagerBounds { masks: STRING.masks.min(left), ..STRING });
             left -= made.inspect_err(|_| lexeme.returns_early())?;
         }
     }
@@ -79,12 +84,12 @@ pub fn of_schema(
 fn is_open_string(l: &Lexeme) -> bool {
     /// A string of fewer texts counts as a list.
     const FEW_TEXTS: u64 = 1000;
-    let is_string = matches!(l.kind(), Kind::Text { .. }) && !l.is_any_text() && l.can_be_copied();
+    let is_string = matches!(l.kind(), LexemeKind::Text { .. }) && !l.is_any_text() && l.can_be_copied();
     is_string && l.num_texts(l.next(l.start(), b'"')).is_none_or(|n| n >= FEW_TEXTS)
 }
 
 /// A state that was met, and what it looks like.
-struct Met {
+struct MetStates {
     state: StateId,
     /// The code points before it, on the shortest way.
     count: u32,
@@ -95,7 +100,7 @@ struct Met {
 }
 
 /// Makes masks of states near the start, unless they are known; how many.
-fn make(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bounds: &Bounds) -> Result<usize> {
+fn make(tables: &VocabTables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bounds: &EagerBounds) -> Result<usize> {
     /// Tokens that begin with a byte to a rich state, from which on a mask takes long.
     const MANY_TOKENS: u32 = 400;
     /// Bytes of new states, after which no further mask is made: of so many states a request meets few.
@@ -103,7 +108,7 @@ fn make(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bounds:
     let held = lexeme.lexeme.memory_bytes();
     let met = look_around(tables, &lexeme.lexeme, bounds.states)?;
     let rich: FxHashSet<StateId> = met.iter().filter(|m| m.is_rich).map(|m| m.state).collect();
-    let is_long = |m: &&Met| {
+    let is_long = |m: &&MetStates| {
         let before = || m.follows.iter().filter(|f| rich.contains(&f.0)).map(|f| f.1).sum::<u32>();
         m.is_rich || before() >= MANY_TOKENS
     };
@@ -115,7 +120,7 @@ fn make(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bounds:
         if tables.known_mask(lexeme, m.state, m.count).is_none() {
             ask()?;
             // A stop in the middle would leave states that are not what they should be.
-            unwatched(|| tables.submask(vocabulary, lexeme, m.state, m.count, Walked::Tokens, 0));
+            unwatched(|| tables.submask(vocabulary, lexeme, m.state, m.count, TrieKind::Tokens, 0));
             made += 1;
         }
     }
@@ -124,7 +129,7 @@ fn make(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bounds:
 
 /// The states of a lexeme by their distance from the start, up to `most` of them; not those inside of escapes and of
 /// characters beyond ASCII.
-fn look_around(tables: &Tables, l: &Lexeme, most: usize) -> Result<Vec<Met>> {
+fn look_around(tables: &VocabTables, l: &Lexeme, most: usize) -> Result<Vec<MetStates>> {
     /// Bytes that lead on from a state, from which on these are many.
     const MANY_BYTES: usize = 9;
     let classes = l.byte_classes();
@@ -140,11 +145,11 @@ fn look_around(tables: &Tables, l: &Lexeme, most: usize) -> Result<Vec<Met>> {
         ways[*way].1 += 1;
         ways[*way].2 += first.tokens;
     }
-    let is_text = l.kind() != Kind::Raw;
-    let mut met = vec![Met { state: l.start(), count: 0, is_rich: false, follows: Vec::new() }];
+    let is_text = l.kind() != LexemeKind::Raw;
+    let mut met = vec![MetStates { state: l.start(), count: 0, is_rich: false, follows: Vec::new() }];
     let mut known: FxHashSet<StateId> = [l.start()].into_iter().collect();
     let mut at = 0;
-    while let Some(&Met { state, count, .. }) = met.get(at) {
+    while let Some(&MetStates { state, count, .. }) = met.get(at) {
         ask()?;
         unwatched(|| {
             let data = l.state(state);
@@ -159,7 +164,7 @@ fn look_around(tables: &Tables, l: &Lexeme, most: usize) -> Result<Vec<Met>> {
                 follows.push((to, tokens));
                 let goes_on = byte.is_ascii() && !(is_text && byte == b'\\');
                 if goes_on && met.len() < most && known.insert(to) {
-                    met.push(Met { state: to, count: behind, is_rich: false, follows: Vec::new() });
+                    met.push(MetStates { state: to, count: behind, is_rich: false, follows: Vec::new() });
                 }
             }
             met[at].is_rich = bytes >= MANY_BYTES;

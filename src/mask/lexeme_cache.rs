@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs, INF};
-use crate::lexeme::{Kind, Lexeme};
+use crate::lexeme::{Lexeme, LexemeKind};
 use crate::limits::{CACHE_BYTES, Limits, MEASURE_BYTES};
-use crate::mask::vocab_tables::{MaskedLexeme, Role, Tables};
+use crate::mask::vocab_tables::{LexemeRole, MaskedLexeme, VocabTables};
 use crate::util::cancel::spend;
 use crate::util::hash::seeded;
 
@@ -29,8 +29,8 @@ const LEXEME_STEPS: usize = 48;
 const MEASURED: usize = 4;
 
 #[derive(Default)]
-pub(crate) struct Cache {
-    lexemes: Vec<Kept>,
+pub(crate) struct LexemeCache {
+    lexemes: Vec<KeptLexeme>,
     /// Places in that list, by key.
     table: HashTable<u32>,
     /// What all hold, as of when each was measured.
@@ -40,7 +40,7 @@ pub(crate) struct Cache {
     clock: u64,
 }
 
-struct Kept {
+struct KeptLexeme {
     hash: u64,
     key: Box<[u32]>,
     lexeme: Arc<MaskedLexeme>,
@@ -54,10 +54,10 @@ fn hash_of(key: &[u32]) -> u64 {
     h.finish()
 }
 
-impl Cache {
+impl LexemeCache {
     fn get(&self, key: &[u32]) -> Option<&Arc<MaskedLexeme>> {
         let hash = hash_of(key);
-        let same = |kept: &Kept| kept.hash == hash && *kept.key == *key;
+        let same = |kept: &KeptLexeme| kept.hash == hash && *kept.key == *key;
         self.table.find(hash, |&i| same(&self.lexemes[i as usize])).map(|&i| &self.lexemes[i as usize].lexeme)
     }
 
@@ -69,7 +69,7 @@ impl Cache {
         let (hash, bytes) = (hash_of(&key), made.memory_bytes());
         let lexemes = &self.lexemes;
         self.table.insert_unique(hash, lexemes.len() as u32, |&i| lexemes[i as usize].hash);
-        self.lexemes.push(Kept { hash, key, lexeme: made.clone(), bytes });
+        self.lexemes.push(KeptLexeme { hash, key, lexeme: made.clone(), bytes });
         self.bytes += bytes;
         made
     }
@@ -93,7 +93,7 @@ impl Cache {
         if self.bytes <= limit {
             return 0;
         }
-        let used = |kept: &Kept| kept.lexeme.used.load(Ordering::Relaxed);
+        let used = |kept: &KeptLexeme| kept.lexeme.used.load(Ordering::Relaxed);
         let mut by_age: Vec<(u64, usize)> = self.lexemes.iter().map(|kept| (used(kept), kept.bytes)).collect();
         by_age.sort_unstable();
         let mut total: usize = by_age.iter().map(|l| l.1).sum();
@@ -119,7 +119,7 @@ impl Cache {
 
 /// Monotonic counters of one vocabulary's cache.
 #[derive(Default)]
-pub(crate) struct Counters {
+pub(crate) struct TableCounters {
     pub(crate) lexeme_hits: AtomicU64,
     pub(crate) lexeme_misses: AtomicU64,
     pub(crate) mask_walks: AtomicU64,
@@ -151,26 +151,26 @@ pub struct TableStats {
     pub bytes: u64,
 }
 
-impl Tables {
+impl VocabTables {
     /// The lexeme of `expr`, from the cache if any index compiled it before. `None` if it accepts nothing.
     pub fn lexeme(
         &self,
         source: &mut Exprs,
         expr: ExprId,
-        kind: Kind,
-        role: Role,
+        kind: LexemeKind,
+        role: LexemeRole,
         limits: &Limits,
     ) -> Result<Option<Arc<MaskedLexeme>>> {
         let mut key = match kind {
-            Kind::Raw => vec![if role == Role::Value { 0 } else { 2 }, 0, 0],
-            Kind::Text { min, max } => vec![1, min, max],
-            Kind::Constant => vec![4, 0, 0],
+            LexemeKind::Raw => vec![if role == LexemeRole::Value { 0 } else { 2 }, 0, 0],
+            LexemeKind::Text { min, max } => vec![1, min, max],
+            LexemeKind::Constant => vec![4, 0, 0],
         };
         source.content(expr, &mut key);
         // Bounded text whose states know their lengths is kept once for all bounds, under a key without them.
         let with_bounds = [key[0], key[1], key[2]];
         let bounds = match kind {
-            Kind::Text { min, max } if min > 0 || max < INF => Some((min, max)),
+            LexemeKind::Text { min, max } if min > 0 || max < INF => Some((min, max)),
             _ => None,
         };
         {
@@ -201,7 +201,7 @@ impl Tables {
             source.decide_live(expr, limits.max_explored_states)?;
         }
         let Some(lexeme) = Lexeme::compile(source, expr, kind, self.reach, limits)? else { return Ok(None) };
-        let made = Arc::new(MaskedLexeme::new(lexeme, role == Role::Value));
+        let made = Arc::new(MaskedLexeme::new(lexeme, role == LexemeRole::Value));
         made.masks.bytes.store(key.len() * 4, Ordering::Relaxed);
         let shares = bounds.is_some() && made.lexeme.has_lengths();
         if shares {
@@ -228,7 +228,7 @@ impl Tables {
     pub fn clear(&self) {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
-        *cache = Cache { clock: cache.clock, ..Cache::default() };
+        *cache = LexemeCache { clock: cache.clock, ..LexemeCache::default() };
         self.crosses.0.clear();
         self.shares.kept.clear();
         self.shares.cores.clear();

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::expr::INF;
-use crate::json::string_escape::{Sub, decode};
-use crate::lexeme::walk_cache::{END, Local, QUOTE, Steps};
-use crate::lexeme::{Kind, Lexeme, StateId};
+use crate::json::string_escape::{EscapeState, decode};
+use crate::lexeme::walk_cache::{END, LocalState, QUOTE, WalkCache};
+use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::vocab::Trie;
 use crate::vocab::trie_children::Children;
 
@@ -24,7 +24,7 @@ pub(crate) const SPARSE: usize = 600;
 
 /// Tokens that stay inside the lexeme.
 #[derive(Clone, Debug)]
-pub enum Inner {
+pub enum TokenSet {
     /// Their ids, ascending.
     Sparse(Box<[u32]>),
     /// Their bits.
@@ -33,7 +33,7 @@ pub enum Inner {
 
 /// One token that passes the end of a lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crossing {
+pub struct CrossingToken {
     /// The token.
     pub token: u32,
     /// Code points of the token that belong to the lexeme (text lexemes only).
@@ -42,13 +42,13 @@ pub struct Crossing {
 
 /// Tokens that pass the end of the lexeme, by what remains of them.
 #[derive(Debug)]
-pub struct Cross {
+pub struct CrossingTokens {
     /// Names it among all of the process.
     pub id: u64,
-    /// The tails; the ids at its nodes index [`Cross::crossings`].
+    /// The tails; the ids at its nodes index [`CrossingTokens::crossings`].
     pub tails: Trie,
     /// What the ids of the trie stand for.
-    pub crossings: Box<[Crossing]>,
+    pub crossings: Box<[CrossingToken]>,
     /// Those among the tokens that spell part of the lexeme by an escape, ascending, with the text that they spell.
     pub escaped: Box<[(u32, Box<[u8]>)]>,
     /// The fewest and most code points of any crossing.
@@ -57,20 +57,20 @@ pub struct Cross {
 
 /// See the module's story.
 #[derive(Debug)]
-pub struct SubMask {
+pub struct LexemeMask {
     /// Tokens that stay inside.
-    pub inner: Inner,
+    pub inner: TokenSet,
     /// Tokens that pass the end.
-    pub cross: Option<Arc<Cross>>,
+    pub cross: Option<Arc<CrossingTokens>>,
 }
 
 /// What one walk finds.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct WalkResult {
     /// Token and code points.
     pub inner: Vec<(u32, u32)>,
     tails: Vec<u8>,
-    crossings: Vec<(usize, usize, Crossing)>,
+    crossings: Vec<(usize, usize, CrossingToken)>,
     escaped: Vec<u32>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn walk(
     state: StateId,
     count: Option<u32>,
     cross: bool,
-) -> Found {
+) -> WalkResult {
     walk_list(lexeme, (trie, children), node, state, cross)
         .unwrap_or_else(|| walk_states(lexeme, (trie, children), node, state, count, cross))
 }
@@ -101,8 +101,8 @@ fn walk_states(
     state: StateId,
     count: Option<u32>,
     cross: bool,
-) -> Found {
-    let mut found = Found::default();
+) -> WalkResult {
+    let mut found = WalkResult::default();
     in_parts(lexeme, trie, node, &[state], |lexeme, states, from| {
         walk_from(lexeme, (trie, children), (node, from), states[0], count, cross, &mut found)
     });
@@ -117,12 +117,12 @@ pub(crate) fn walk_list(
     node: u32,
     state: StateId,
     cross: bool,
-) -> Option<Found> {
+) -> Option<WalkResult> {
     let (list, place) = lexeme.list(state)?;
     // Most lexemes list nothing at all.
     list.at(place.0)?;
     let base = trie.depth[node as usize];
-    let mut found = Found::default();
+    let mut found = WalkResult::default();
     // Nodes that are still to be met, the last one first, with the place among the texts that each leads to, or none
     // behind the closing quote; the code points up to there, and whether an escape was read.
     let mut ways = vec![(node, Some(place), 0, false)];
@@ -144,11 +144,11 @@ pub(crate) fn walk_list(
             if let Some(child) = children.child(at, byte)
                 && let Some(place) = list.step((expr, sub), byte)
             {
-                ways.push((child, Some(place), chars, escaped || place.1 != Sub::Plain));
+                ways.push((child, Some(place), chars, escaped || place.1 != EscapeState::Plain));
             }
         };
         match sub {
-            Sub::Plain => {
+            EscapeState::Plain => {
                 to(b'\\', chars + 1);
                 let stands = |b: &u8| *b >= b' ' && !matches!(b, b'"' | b'\\');
                 for byte in edges.iter().flat_map(|e| e.lo..=e.hi).filter(stands) {
@@ -158,8 +158,8 @@ pub(crate) fn walk_list(
                     ways.extend(children.child(at, b'"').map(|child| (child, None, chars, escaped)));
                 }
             }
-            Sub::Open => to(b'"', chars),
-            Sub::Escape => b"\"/\\bfnrtu".iter().for_each(|&byte| to(byte, chars)),
+            EscapeState::Open => to(b'"', chars),
+            EscapeState::Escape => b"\"/\\bfnrtu".iter().for_each(|&byte| to(byte, chars)),
             _ => b"0123456789abcdefABCDEF".iter().for_each(|&byte| to(byte, chars)),
         }
         // In the trie's order, which is that of the bytes.
@@ -212,15 +212,15 @@ fn walk_from(
     state: StateId,
     count: Option<u32>,
     cross: bool,
-    found: &mut Found,
+    found: &mut WalkResult,
 ) -> u32 {
     let base = trie.depth[node as usize];
-    let raw = lexeme.kind() == Kind::Raw;
+    let raw = lexeme.kind() == LexemeKind::Raw;
     let held = lexeme.memory_bytes();
-    let mut steps = Steps::new(lexeme);
+    let mut steps = WalkCache::new(lexeme);
     let first = steps.local(state);
     // State and code points so far, and whether an escape was read, by depth below `node`; and the node.
-    let mut stack: Vec<(Local, u32, bool, u32)> = vec![(first, 0, false, node); 64];
+    let mut stack: Vec<(LocalState, u32, bool, u32)> = vec![(first, 0, false, node); 64];
     for i in nodes_above(trie, node, begin) {
         let depth = (trie.depth[i as usize] - base) as usize;
         let (from, chars, escaped, _) = stack[depth - 1];
@@ -278,7 +278,7 @@ fn walk_from(
     end
 }
 
-impl Found {
+impl WalkResult {
     /// Records every token at or below node `top` as crossing, with what it spells below `depth` as its tail; `top`'s
     /// own byte belongs to the tail where `inclusive` is set.
     #[allow(clippy::too_many_arguments)]
@@ -299,7 +299,7 @@ impl Found {
             for &token in trie.tokens(j) {
                 let start = self.tails.len();
                 self.tails.extend_from_slice(&path[..d]);
-                self.crossings.push((start, self.tails.len(), Crossing { token, chars }));
+                self.crossings.push((start, self.tails.len(), CrossingToken { token, chars }));
                 if escaped {
                     self.escaped.push(token);
                 }
@@ -325,65 +325,65 @@ impl Found {
     }
 
     /// The finished mask with these crossing tokens; `words` is the length of a row.
-    pub(crate) fn finish(self, words: usize, cross: Option<Arc<Cross>>) -> SubMask {
+    pub(crate) fn finish(self, words: usize, cross: Option<Arc<CrossingTokens>>) -> LexemeMask {
         let inner = if self.inner.len() <= SPARSE {
             let mut v: Vec<u32> = self.inner.iter().map(|t| t.0).collect();
             v.sort_unstable();
-            Inner::Sparse(v.into_boxed_slice())
+            TokenSet::Sparse(v.into_boxed_slice())
         } else {
             let mut row = vec![0u32; words];
             for &(t, _) in &self.inner {
                 row[t as usize >> 5] |= 1 << (t & 31);
             }
-            Inner::Dense(row.into())
+            TokenSet::Dense(row.into())
         };
-        SubMask { inner, cross }
+        LexemeMask { inner, cross }
     }
 
     /// The crossing tokens; `spelled` gives the bytes of a token below the node where the walk began.
-    pub(crate) fn cross<'a>(&self, spelled: impl Fn(u32) -> &'a [u8]) -> Option<Arc<Cross>> {
+    pub(crate) fn cross<'a>(&self, spelled: impl Fn(u32) -> &'a [u8]) -> Option<Arc<CrossingTokens>> {
         let mut escaped: Vec<(u32, Box<[u8]>)> =
             self.escaped.iter().map(|&t| (t, inside(spelled(t)).into_boxed_slice())).collect();
         escaped.sort_unstable();
-        Cross::build(&self.tails, &self.crossings, escaped)
+        CrossingTokens::build(&self.tails, &self.crossings, escaped)
     }
 }
 
-impl Cross {
+impl CrossingTokens {
     fn build(
         bytes: &[u8],
-        crossings: &[(usize, usize, Crossing)],
+        crossings: &[(usize, usize, CrossingToken)],
         escaped: Vec<(u32, Box<[u8]>)>,
-    ) -> Option<Arc<Cross>> {
+    ) -> Option<Arc<CrossingTokens>> {
         if crossings.is_empty() {
             return None;
         }
         let mut items: Vec<(&[u8], u32)> = crossings.iter().zip(0u32..).map(|(c, i)| (&bytes[c.0..c.1], i)).collect();
-        Cross::of(&mut items, crossings.iter().map(|c| c.2).collect(), escaped)
+        CrossingTokens::of(&mut items, crossings.iter().map(|c| c.2).collect(), escaped)
     }
 
     /// Crossing tokens by their tails: `items` are tails and indices of `crossings`. `None` if there are none.
     pub(crate) fn of(
         items: &mut Vec<(&[u8], u32)>,
-        crossings: Box<[Crossing]>,
+        crossings: Box<[CrossingToken]>,
         escaped: Vec<(u32, Box<[u8]>)>,
-    ) -> Option<Arc<Cross>> {
+    ) -> Option<Arc<CrossingTokens>> {
         static IDS: AtomicU64 = AtomicU64::new(0);
         // Tails are parts of tokens, and the tokens' own trie was within its limits.
         let tails = Trie::build(items).ok().filter(|_| !crossings.is_empty())?;
         let chars = crossings.iter().fold((INF, 0), |(lo, hi), c| (lo.min(c.chars), hi.max(c.chars)));
         let id = IDS.fetch_add(1, Ordering::Relaxed);
-        Some(Arc::new(Cross { id, tails, crossings, escaped: escaped.into_boxed_slice(), chars }))
+        Some(Arc::new(CrossingTokens { id, tails, crossings, escaped: escaped.into_boxed_slice(), chars }))
     }
 }
 
 /// What a token spells up to the closing quote, from the middle of a JSON string. A walk may begin in front of the
 /// opening quote.
 fn inside(bytes: &[u8]) -> Vec<u8> {
-    decode(Sub::Plain, bytes.strip_prefix(b"\"").unwrap_or(bytes).iter().copied()).0
+    decode(EscapeState::Plain, bytes.strip_prefix(b"\"").unwrap_or(bytes).iter().copied()).0
 }
 
-impl SubMask {
+impl LexemeMask {
     /// Bytes held.
     pub fn memory_bytes(&self) -> usize {
         let inner = self.inner.bytes();
@@ -392,12 +392,12 @@ impl SubMask {
     }
 }
 
-impl Inner {
+impl TokenSet {
     /// The tokens, ascending.
     pub fn tokens(&self) -> Vec<u32> {
         match self {
-            Inner::Sparse(v) => v.to_vec(),
-            Inner::Dense(r) => {
+            TokenSet::Sparse(v) => v.to_vec(),
+            TokenSet::Dense(r) => {
                 let mut out = Vec::with_capacity(r.iter().map(|w| w.count_ones() as usize).sum());
                 for (i, &word) in (0u32..).zip(r.iter()) {
                     let mut left = word;
@@ -419,7 +419,7 @@ impl Inner {
     }
 
     /// The tokens of a row: few are a list, however they were found.
-    pub(crate) fn of_row(row: Arc<[u32]>) -> Inner {
+    pub(crate) fn of_row(row: Arc<[u32]>) -> TokenSet {
         let mut left = SPARSE;
         let is_long = row.iter().any(|w| match left.checked_sub(w.count_ones() as usize) {
             Some(fewer) => {
@@ -428,35 +428,35 @@ impl Inner {
             }
             None => true,
         });
-        let dense = Inner::Dense(row);
-        if is_long { dense } else { Inner::Sparse(dense.tokens().into()) }
+        let dense = TokenSet::Dense(row);
+        if is_long { dense } else { TokenSet::Sparse(dense.tokens().into()) }
     }
 
     /// Bytes of its numbers.
     pub fn bytes(&self) -> usize {
         match self {
-            Inner::Sparse(v) => v.len() * 4,
-            Inner::Dense(r) => r.len() * 4,
+            TokenSet::Sparse(v) => v.len() * 4,
+            TokenSet::Dense(r) => r.len() * 4,
         }
     }
 
     /// ORs the tokens into a row.
     pub fn or_into(&self, row: &mut [u32]) {
         match self {
-            Inner::Sparse(v) => {
+            TokenSet::Sparse(v) => {
                 for &t in v.iter() {
                     row[t as usize >> 5] |= 1 << (t & 31);
                 }
             }
-            Inner::Dense(r) => row.iter_mut().zip(r.iter()).for_each(|(w, m)| *w |= m),
+            TokenSet::Dense(r) => row.iter_mut().zip(r.iter()).for_each(|(w, m)| *w |= m),
         }
     }
 
     /// Takes the tokens out of a row.
     pub(crate) fn take_out(&self, row: &mut [u32]) {
         match self {
-            Inner::Sparse(v) => v.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31))),
-            Inner::Dense(r) => row.iter_mut().zip(r.iter()).for_each(|(w, m)| *w &= !m),
+            TokenSet::Sparse(v) => v.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31))),
+            TokenSet::Dense(r) => row.iter_mut().zip(r.iter()).for_each(|(w, m)| *w &= !m),
         }
     }
 }

@@ -1,57 +1,57 @@
 //! Masks inside constants that are read side by side.
 //!
-//! The texts of a [`ConstantSet`] are a trie, and so is the vocabulary: both are walked together, once for all
+//! The texts of a [`LiteralTrie`] are a trie, and so is the vocabulary: both are walked together, once for all
 //! alternatives. A node that both have allows the tokens that end there. Where texts end, a quote closes the value by
 //! the rules of these texts, and what a token spells beyond is stepped through the frames, or looked up among the tails
 //! where the quote is the token's first byte. Few tokens have a backslash at such a place; they are followed byte by
 //! byte.
 
-use crate::json::string_escape::Sub;
-use crate::mask::masker::{Ground, MAX_DEPTH, Masker};
-use crate::mask::vocab_tables::Walked;
-use crate::pushdown::json::arena::{Kind, NONE, Node, NodeId, Phase};
-use crate::pushdown::json::literal_trie::{ConstantSet, Place};
+use crate::json::string_escape::EscapeState;
+use crate::mask::masker::{MAX_DEPTH, MaskBuilder, WalkOver};
+use crate::mask::vocab_tables::TrieKind;
+use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::literal_trie::{LiteralNode, LiteralTrie};
 use crate::pushdown::json::program::Gap;
 
 /// Where a walk is among constants: the number of their set, the node and how far into an escape.
-type At = (u32, u32, Sub);
+type At = (u32, u32, EscapeState);
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// The constants of a value that begin right here, below a node of the tokens' trie.
-    pub(crate) fn open_constants(&mut self, (walked, node): (Walked, u32), set: u32, parent: NodeId) {
+    pub(crate) fn open_constants(&mut self, (walked, node): (TrieKind, u32), set: u32, parent: FrameId) {
         self.begin();
-        let ground = Ground::Whole(walked);
+        let ground = WalkOver::Whole(walked);
         if let Some(child) = self.child(ground, node, b'"') {
             self.emit(ground, child);
-            self.constants((walked, child), (set, 0, Sub::Plain), parent);
+            self.constants((walked, child), (set, 0, EscapeState::Plain), parent);
         }
     }
 
     /// What constants allow below a node of the tokens' trie; the value stands above `parent`.
-    pub(crate) fn constants(&mut self, (walked, node): (Walked, u32), at: At, parent: NodeId) {
+    pub(crate) fn constants(&mut self, (walked, node): (TrieKind, u32), at: At, parent: FrameId) {
         self.begin();
         let program = self.frames.program;
         let Some(set) = program.constants.get(at.0) else { return };
         if self.depth >= MAX_DEPTH {
             let mark = self.frames.arena.mark();
             let (seen, text, sub) = at;
-            let scalar = Node::new(parent, Kind::Scalar, Phase::Inside, Gap::Start);
-            let top = self.frames.arena.push(Node { seen, text, sub, ..scalar });
-            self.one_by_one(Ground::Whole(walked), node, top);
+            let scalar = Frame::new(parent, FrameKind::Scalar, Phase::Inside, Gap::Start);
+            let top = self.frames.arena.push(Frame { seen, text, sub, ..scalar });
+            self.one_by_one(WalkOver::Whole(walked), node, top);
             return self.frames.arena.truncate(&mark);
         }
         self.depth += 1;
         match at.2 {
-            Sub::Plain => self.plain_constants((walked, node), (at.0, at.1), set, parent),
-            Sub::Escape => {
+            EscapeState::Plain => self.plain_constants((walked, node), (at.0, at.1), set, parent),
+            EscapeState::Escape => {
                 for byte in *b"\"/\\bfnrtu" {
-                    if let Some(child) = self.child(Ground::Whole(walked), node, byte) {
+                    if let Some(child) = self.child(WalkOver::Whole(walked), node, byte) {
                         self.constant_byte((walked, child), byte, at, set, parent);
                     }
                 }
             }
             _ => {
-                let trie = self.trie(Ground::Whole(walked));
+                let trie = self.trie(WalkOver::Whole(walked));
                 for child in trie.children(node) {
                     self.constant_byte((walked, child), trie.byte[child as usize], at, set, parent);
                 }
@@ -63,12 +63,12 @@ impl Masker<'_> {
     /// The same outside of escapes.
     fn plain_constants(
         &mut self,
-        (walked, node): (Walked, u32),
+        (walked, node): (TrieKind, u32),
         (number, at): (u32, u32),
-        set: &ConstantSet,
-        parent: NodeId,
+        set: &LiteralTrie,
+        parent: FrameId,
     ) {
-        let ground = Ground::Whole(walked);
+        let ground = WalkOver::Whole(walked);
         let tokens = self.trie(ground);
         let texts = &set.texts;
         // The nodes of the tokens' trie by depth below the place.
@@ -96,7 +96,7 @@ impl Masker<'_> {
             let here = nodes.last().copied().unwrap_or(node);
             for byte in *b"\"\\" {
                 if let Some(child) = self.child(ground, here, byte) {
-                    self.constant_byte((walked, child), byte, (number, text, Sub::Plain), set, parent);
+                    self.constant_byte((walked, child), byte, (number, text, EscapeState::Plain), set, parent);
                 }
             }
             text += 1;
@@ -104,22 +104,29 @@ impl Masker<'_> {
     }
 
     /// The tokens from `child` on, to which `byte` leads.
-    fn constant_byte(&mut self, (walked, child): (Walked, u32), byte: u8, at: At, set: &ConstantSet, parent: NodeId) {
+    fn constant_byte(
+        &mut self,
+        (walked, child): (TrieKind, u32),
+        byte: u8,
+        at: At,
+        set: &LiteralTrie,
+        parent: FrameId,
+    ) {
         match set.step(at.1, at.2, byte) {
-            Place::Dead => {}
-            Place::At(text, sub) => {
-                self.emit(Ground::Whole(walked), child);
+            LiteralNode::Dead => {}
+            LiteralNode::At(text, sub) => {
+                self.emit(WalkOver::Whole(walked), child);
                 self.constants((walked, child), (at.0, text, sub), parent);
             }
-            Place::Closed => self.close_constant((walked, child), set.texts.tokens(at.1), parent),
+            LiteralNode::Closed => self.close_constant((walked, child), set.texts.tokens(at.1), parent),
         }
     }
 
     /// The tokens that close the value above `parent`, by the rules `tags`, with the quote that led to `child`.
-    fn close_constant(&mut self, (walked, child): (Walked, u32), tags: &[u32], parent: NodeId) {
-        let ground = Ground::Whole(walked);
+    fn close_constant(&mut self, (walked, child): (TrieKind, u32), tags: &[u32], parent: FrameId) {
+        let ground = WalkOver::Whole(walked);
         let tables = self.tables;
-        let begins = walked == Walked::Tokens && self.trie(ground).depth[child as usize] == 1;
+        let begins = walked == TrieKind::Tokens && self.trie(ground).depth[child as usize] == 1;
         if let (true, &[tag], Some(closing)) = (begins, tags, &tables.tails.closing)
             && self.cross_known(closing, None, 0, (parent, tag)).is_some()
         {

@@ -10,19 +10,19 @@
 use std::sync::Arc;
 
 use crate::json::rules::RuleId;
-use crate::json::string_escape::Sub;
-use crate::lexeme::{Kind as LexemeKind, Lexeme, StateId};
-use crate::mask::cache::masks::Memo;
-use crate::mask::cache::recipe::Composition;
-use crate::mask::crossing::member_value::Members;
+use crate::json::string_escape::EscapeState;
+use crate::lexeme::{Lexeme, LexemeKind, StateId};
+use crate::mask::cache::masks::MaskCache;
+use crate::mask::cache::recipe::MaskRecipe;
+use crate::mask::crossing::member_value::MemberValues;
 use crate::mask::crossing::quote_tries::takes_all;
-use crate::mask::crossing::viable::Known;
+use crate::mask::crossing::viable::GuideMemo;
 use crate::mask::key::spells_itself;
-use crate::mask::lexeme_mask::Cross;
-use crate::mask::vocab_tables::{MaskedLexeme, Tables, Walked};
-use crate::pushdown::json::arena::{Kind, NONE, NodeId, Phase};
+use crate::mask::lexeme_mask::CrossingTokens;
+use crate::mask::vocab_tables::{MaskedLexeme, TrieKind, VocabTables};
+use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::NO_SET;
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::machine::JsonMachine;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Beyond this nesting of a single token the tokens below are stepped one by one.
@@ -30,26 +30,26 @@ pub(crate) const MAX_DEPTH: u32 = 128;
 
 /// Where a walk of the frames goes on.
 #[derive(Clone, Copy)]
-pub(crate) enum Ground<'t> {
+pub(crate) enum WalkOver<'t> {
     /// A trie of whole tokens, with precomputed masks of lexemes at its nodes.
-    Whole(Walked),
+    Whole(TrieKind),
     /// The tails of tokens that pass the end of a lexeme: `lexeme` and `count` check the length of what came before.
     /// `origin` is the configuration at trie node `from`, where what the token spells from there on matters.
-    Tail { cross: &'t Cross, lexeme: Option<&'t Lexeme>, count: u32, origin: NodeId, from: (Walked, u32) },
+    Tail { cross: &'t CrossingTokens, lexeme: Option<&'t Lexeme>, count: u32, origin: FrameId, from: (TrieKind, u32) },
 }
 
 /// Fills one row.
-pub struct Masker<'a> {
+pub struct MaskBuilder<'a> {
     /// The vocabulary.
     pub vocabulary: &'a Vocabulary,
     /// Its tables.
-    pub tables: &'a Tables,
+    pub tables: &'a VocabTables,
     /// The program's lexemes with their masks, by the program's indices.
     pub lexemes: &'a [Arc<MaskedLexeme>],
     /// The configuration's frames.
-    pub frames: Frames<'a>,
+    pub frames: JsonMachine<'a>,
     /// What the index knows of its objects' members.
-    pub members: &'a Members,
+    pub members: &'a MemberValues,
     /// The row; bits are only ever set.
     pub row: &'a mut [u32],
     /// Some array on the stack must have unique elements.
@@ -61,30 +61,30 @@ pub struct Masker<'a> {
     /// A number or word that is open, or may begin, may become an element that its array has.
     pub(crate) repeated_raw: bool,
     /// What was found about the frames, at this mask or before; belongs to the guide.
-    pub known: &'a mut Known,
+    pub known: &'a mut GuideMemo,
     /// Tokens that are stepped once all lexemes of a place were asked, each with its bytes from there on.
     pub(crate) asked: Vec<(&'a [u8], u32)>,
     /// What the index remembers, where the mask is made for a guide.
-    pub(crate) memo: Option<&'a Memo>,
+    pub(crate) memo: Option<&'a MaskCache>,
     /// The row holds anything yet.
     pub(crate) fresh: bool,
     /// What the row is made of, where it is noted and written in the end.
-    pub(crate) composition: Option<Composition>,
+    pub(crate) composition: Option<MaskRecipe>,
     pub(crate) depth: u32,
 }
 
-impl<'a> Masker<'a> {
+impl<'a> MaskBuilder<'a> {
     /// A masker over an empty row, or any row for [`fill_known`](Self::fill_known).
     pub fn new(
         vocabulary: &'a Vocabulary,
-        tables: &'a Tables,
+        tables: &'a VocabTables,
         lexemes: &'a [Arc<MaskedLexeme>],
-        members: &'a Members,
-        frames: Frames<'a>,
-        known: &'a mut Known,
+        members: &'a MemberValues,
+        frames: JsonMachine<'a>,
+        known: &'a mut GuideMemo,
         row: &'a mut [u32],
     ) -> Self {
-        Masker {
+        MaskBuilder {
             vocabulary,
             tables,
             lexemes,
@@ -105,15 +105,15 @@ impl<'a> Masker<'a> {
     }
 
     /// Sets the bits of all tokens that `top` allows; stop tokens are the guide's.
-    pub fn fill(&mut self, top: NodeId) {
+    pub fn fill(&mut self, top: FrameId) {
         let mark = self.frames.arena.mark();
-        self.visit(Ground::Whole(Walked::Tokens), 0, top);
+        self.visit(WalkOver::Whole(TrieKind::Tokens), 0, top);
         self.begin();
         self.frames.arena.truncate(&mark);
     }
 
     /// Whether `top` allows a token with these bytes.
-    pub fn allows(&mut self, top: NodeId, bytes: &[u8]) -> bool {
+    pub fn allows(&mut self, top: FrameId, bytes: &[u8]) -> bool {
         let mark = self.frames.arena.mark();
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, false);
         let at = self.step_all(top, bytes);
@@ -122,27 +122,27 @@ impl<'a> Masker<'a> {
         at != NONE
     }
 
-    pub(crate) fn trie<'t>(&self, ground: Ground<'t>) -> &'t Trie
+    pub(crate) fn trie<'t>(&self, ground: WalkOver<'t>) -> &'t Trie
     where
         'a: 't,
     {
         match ground {
-            Ground::Whole(w) => self.tables.trie(self.vocabulary, w),
-            Ground::Tail { cross, .. } => &cross.tails,
+            WalkOver::Whole(w) => self.tables.trie(self.vocabulary, w),
+            WalkOver::Tail { cross, .. } => &cross.tails,
         }
     }
 
     /// Allows the tokens that end at a node.
-    pub(crate) fn emit(&mut self, ground: Ground<'_>, node: u32) {
+    pub(crate) fn emit(&mut self, ground: WalkOver<'_>, node: u32) {
         let trie = self.trie(ground);
         trie.tokens(node).iter().for_each(|&item| self.emit_one(ground, item));
     }
 
     /// Allows one of what the trie has at a node: a token, or a token that crosses.
-    pub(crate) fn emit_one(&mut self, ground: Ground<'_>, item: u32) {
+    pub(crate) fn emit_one(&mut self, ground: WalkOver<'_>, item: u32) {
         let token = match ground {
-            Ground::Whole(_) => item,
-            Ground::Tail { cross, lexeme, count, origin, from } => {
+            WalkOver::Whole(_) => item,
+            WalkOver::Tail { cross, lexeme, count, origin, from } => {
                 let c = cross.crossings[item as usize];
                 let closes = lexeme.is_none_or(|l| l.may_close(count.saturating_add(c.chars)));
                 let exact = self.exact && origin != NONE;
@@ -156,38 +156,40 @@ impl<'a> Masker<'a> {
     }
 
     /// The bytes of a token below a trie node.
-    pub(crate) fn rest_of(&self, token: u32, (walked, node): (Walked, u32)) -> &'a [u8] {
+    pub(crate) fn rest_of(&self, token: u32, (walked, node): (TrieKind, u32)) -> &'a [u8] {
         self.tables.rest_of(self.vocabulary, token, walked, node)
     }
 
-    pub(crate) fn visit(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+    pub(crate) fn visit(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
         if self.depth >= MAX_DEPTH {
             return self.one_by_one(ground, node, top);
         }
         self.depth += 1;
         // One token may open an array of unique elements and go on inside it.
-        let whole = matches!(ground, Ground::Whole(_));
+        let whole = matches!(ground, WalkOver::Whole(_));
         let entered = whole && !self.unique && self.frames.program.has_unique && self.frames.is_unique_inside(top);
         self.unique |= entered;
         let n = self.frames.arena.nodes[top as usize];
-        let in_key = n.kind == Kind::Object && n.phase == Phase::Key;
-        if !(n.kind == Kind::Scalar || in_key) {
+        let in_key = n.kind == FrameKind::Object && n.phase == Phase::Key;
+        if !(n.kind == FrameKind::Scalar || in_key) {
             self.begin();
         }
         // What follows a key follows all of its items.
         let partial = self.partial;
         self.partial &= in_key;
         match (n.kind, ground) {
-            (Kind::Value, Ground::Whole(w)) => self.value(w, node, top),
-            (Kind::Scalar, Ground::Whole(w)) => self.scalar(w, node, top),
-            (Kind::Object, Ground::Whole(w)) if n.phase == Phase::Key => self.key(w, node, top),
-            (Kind::Object, Ground::Tail { origin, .. }) if n.phase == Phase::Key && origin != NONE && !self.exact => {
+            (FrameKind::Value, WalkOver::Whole(w)) => self.value(w, node, top),
+            (FrameKind::Scalar, WalkOver::Whole(w)) => self.scalar(w, node, top),
+            (FrameKind::Object, WalkOver::Whole(w)) if n.phase == Phase::Key => self.key(w, node, top),
+            (FrameKind::Object, WalkOver::Tail { origin, .. })
+                if n.phase == Phase::Key && origin != NONE && !self.exact =>
+            {
                 // A second key in one token: what the first one spells may matter.
                 self.exact = true;
                 self.children(ground, node, top);
                 self.exact = false;
             }
-            (Kind::Array, Ground::Whole(w)) if n.phase == Phase::First => {
+            (FrameKind::Array, WalkOver::Whole(w)) if n.phase == Phase::First => {
                 self.structure(ground, node, top);
                 if self.frames.gap_may_end(&n) {
                     let value = self.frames.first_element(n);
@@ -197,7 +199,7 @@ impl<'a> Masker<'a> {
                     }
                 }
             }
-            (_, Ground::Whole(_)) => self.structure(ground, node, top),
+            (_, WalkOver::Whole(_)) => self.structure(ground, node, top),
             _ => self.children(ground, node, top),
         }
         self.partial = partial;
@@ -206,11 +208,11 @@ impl<'a> Masker<'a> {
     }
 
     /// Steps every child of `node`.
-    pub(crate) fn children(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+    pub(crate) fn children(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
         let trie = self.trie(ground);
         let mark = self.frames.arena.mark();
         let n = self.frames.arena.nodes[top as usize];
-        let in_key = n.kind == Kind::Object && n.phase == Phase::Key && n.sub == Sub::Plain;
+        let in_key = n.kind == FrameKind::Object && n.phase == Phase::Key && n.sub == EscapeState::Plain;
         let mut child = node + 1;
         let end = trie.end[node as usize];
         while child < end {
@@ -231,7 +233,7 @@ impl<'a> Masker<'a> {
     }
 
     /// Tokens of a subtree one at a time: deep nesting costs time, not stack.
-    pub(crate) fn one_by_one(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+    pub(crate) fn one_by_one(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
         let trie = self.trie(ground);
         let mut path = Vec::new();
         let base = trie.depth[node as usize];
@@ -245,12 +247,12 @@ impl<'a> Masker<'a> {
     }
 
     /// A configuration between lexemes: brackets, commas, colons and whitespace.
-    fn structure(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
-        let Ground::Whole(walked) = ground else { return self.children(ground, node, top) };
+    fn structure(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
+        let WalkOver::Whole(walked) = ground else { return self.children(ground, node, top) };
         if node != 0 {
             return self.children_but_scalars(ground, node, top);
         }
-        if walked == Walked::Tokens && self.structure_by_tails(top) {
+        if walked == TrieKind::Tokens && self.structure_by_tails(top) {
             return;
         }
         let trie = self.trie(ground);
@@ -258,8 +260,8 @@ impl<'a> Masker<'a> {
         let tables = self.tables;
         let n = self.frames.arena.nodes[top as usize];
         if self.frames.gap_may_end(&n) {
-            let opens_value = n.kind == Kind::Value || (n.kind == Kind::Array && n.phase == Phase::First);
-            for &child in tables.brackets[(walked == Walked::WhitespaceTails) as usize].iter() {
+            let opens_value = n.kind == FrameKind::Value || (n.kind == FrameKind::Array && n.phase == Phase::First);
+            for &child in tables.brackets[(walked == TrieKind::WhitespaceTails) as usize].iter() {
                 if opens_value && trie.byte[child as usize] == b'"' {
                     continue;
                 }
@@ -271,7 +273,7 @@ impl<'a> Masker<'a> {
                 }
             }
         }
-        if walked == Walked::WhitespaceTails {
+        if walked == TrieKind::WhitespaceTails {
             return;
         }
         let gap = &self.frames.program.gaps[n.gap as usize];
@@ -298,7 +300,7 @@ impl<'a> Masker<'a> {
 
     /// [`structure`](Self::structure) at the root by the tails that can follow, where whitespace is out of reach of its
     /// bound. False, and nothing was done, where it is not.
-    fn structure_by_tails(&mut self, top: NodeId) -> bool {
+    fn structure_by_tails(&mut self, top: FrameId) -> bool {
         if !self.frames.has_room_for_blanks(top, self.tables.blank_reach) {
             return false;
         }
@@ -311,17 +313,17 @@ impl<'a> Masker<'a> {
         self.allow_blanks(u32::from(most.saturating_sub(n.blank)));
         let mark = self.frames.arena.mark();
         match (n.kind, n.phase) {
-            (Kind::Value, _) => self.open_value(Walked::WhitespaceTails, 0, top),
-            (Kind::Array, Phase::First) => {
+            (FrameKind::Value, _) => self.open_value(TrieKind::WhitespaceTails, 0, top),
+            (FrameKind::Array, Phase::First) => {
                 let value = self.frames.first_element(n);
                 if value != NONE {
-                    self.open_value(Walked::WhitespaceTails, 0, value);
+                    self.open_value(TrieKind::WhitespaceTails, 0, value);
                 }
             }
-            (Kind::Object, Phase::First | Phase::BeforeKey) => {
+            (FrameKind::Object, Phase::First | Phase::BeforeKey) => {
                 let next = self.frames.step(top, b'"');
-                for walked in [Walked::Tokens, Walked::WhitespaceTails] {
-                    let ground = Ground::Whole(walked);
+                for walked in [TrieKind::Tokens, TrieKind::WhitespaceTails] {
+                    let ground = WalkOver::Whole(walked);
                     if next != NONE
                         && let Some(child) = self.child(ground, 0, b'"')
                     {
@@ -338,30 +340,30 @@ impl<'a> Masker<'a> {
 
     /// Whether `top` waits for a value that is neither array nor object, with room for the whitespace of any tail: no
     /// other tail can follow then.
-    fn is_scalar_only(&self, top: NodeId) -> bool {
+    fn is_scalar_only(&self, top: FrameId) -> bool {
         let n = &self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
         let is_scalar = |rule: &RuleId| {
             let rule = &program.rules[rule.0 as usize];
             rule.arrays.is_empty() && rule.objects.is_empty()
         };
-        n.kind == Kind::Value
+        n.kind == FrameKind::Value
             && !program.has_unique
             && self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize].iter().all(is_scalar)
             && self.frames.has_room_for_blanks(top, self.tables.tails.spaces.1)
     }
 
     /// Tokens that begin with whitespace, from their first other byte on.
-    fn visit_behind_blanks(&mut self, top: NodeId) {
-        self.visit(Ground::Whole(Walked::WhitespaceTails), 0, top);
+    fn visit_behind_blanks(&mut self, top: FrameId) {
+        self.visit(WalkOver::Whole(TrieKind::WhitespaceTails), 0, top);
     }
 
     /// Children below the root: scalars are opened by [`value`](Self::value), so only other bytes are stepped there.
-    fn children_but_scalars(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+    fn children_but_scalars(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
         let trie = self.trie(ground);
         let scalars_elsewhere = {
             let n = &self.frames.arena.nodes[top as usize];
-            n.kind == Kind::Value || (n.kind == Kind::Array && n.phase == Phase::First)
+            n.kind == FrameKind::Value || (n.kind == FrameKind::Array && n.phase == Phase::First)
         };
         let mark = self.frames.arena.mark();
         let mut child = node + 1;
@@ -380,13 +382,13 @@ impl<'a> Masker<'a> {
         }
     }
 
-    fn value(&mut self, walked: Walked, node: u32, top: NodeId) {
-        self.structure(Ground::Whole(walked), node, top);
+    fn value(&mut self, walked: TrieKind, node: u32, top: FrameId) {
+        self.structure(WalkOver::Whole(walked), node, top);
         self.open_value(walked, node, top);
     }
 
     /// The scalars of a value that begin right here.
-    fn open_value(&mut self, walked: Walked, node: u32, top: NodeId) {
+    fn open_value(&mut self, walked: TrieKind, node: u32, top: FrameId) {
         let n = self.frames.arena.nodes[top as usize];
         if !self.frames.gap_may_end(&n) {
             return;
@@ -411,7 +413,7 @@ impl<'a> Masker<'a> {
         });
     }
 
-    fn scalar(&mut self, walked: Walked, node: u32, top: NodeId) {
+    fn scalar(&mut self, walked: TrieKind, node: u32, top: FrameId) {
         let n = self.frames.arena.nodes[top as usize];
         let mut raw = false;
         let items = &self.frames.arena.scalars[n.start as usize..(n.start + n.len) as usize];
@@ -435,7 +437,7 @@ impl<'a> Masker<'a> {
             let after = self.frames.end_scalar(top);
             self.begin();
             if after != NONE && self.frames.stays_live(NONE, after) {
-                self.visit(Ground::Whole(walked), node, after);
+                self.visit(WalkOver::Whole(walked), node, after);
             }
             self.frames.arena.truncate(&mark);
         }
@@ -445,11 +447,11 @@ impl<'a> Masker<'a> {
     /// `tag` say what its end leads to.
     fn lexeme(
         &mut self,
-        walked: Walked,
+        walked: TrieKind,
         node: u32,
         (lexeme, state, count, crossing): (u32, StateId, u32, bool),
-        (parent, tag): (NodeId, u32),
-        top: NodeId,
+        (parent, tag): (FrameId, u32),
+        top: FrameId,
     ) {
         let lexemes = self.lexemes;
         let masked = &lexemes[lexeme as usize];
@@ -485,7 +487,7 @@ impl<'a> Masker<'a> {
         let after = self.frames.finish_by(parent, &[tag]);
         if after != NONE {
             let origin = if self.exact { top } else { NONE };
-            let ground = Ground::Tail { cross, lexeme: bounded, count, origin, from };
+            let ground = WalkOver::Tail { cross, lexeme: bounded, count, origin, from };
             self.emit(ground, 0);
             self.visit(ground, 0, after);
         }

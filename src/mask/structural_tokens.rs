@@ -12,7 +12,7 @@ use crate::vocab::{Trie, Vocabulary};
 pub const STRUCTURAL: usize = 3;
 
 /// See the module's story.
-pub struct Marked {
+pub struct StructuralTokens {
     /// Tokens of many structural bytes, ascending.
     pub structural: Arc<[u32]>,
     /// Tokens with a quote or a backslash, and those that are not whole characters; `None` if there are too many of
@@ -23,12 +23,12 @@ pub struct Marked {
 }
 
 /// How many bytes of a character are missing.
-type Missing = u8;
+type MissingBrackets = u8;
 /// The bytes are no text.
-pub const BROKEN: Missing = u8::MAX;
+pub const BROKEN: MissingBrackets = u8::MAX;
 
 /// What is missing of a character after one more byte.
-pub fn missing_after(missing: Missing, byte: u8) -> Missing {
+pub fn missing_after(missing: MissingBrackets, byte: u8) -> MissingBrackets {
     match (missing, byte) {
         (0, 0..0x80) => 0,
         (0, 0xC2..=0xDF) => 1,
@@ -43,9 +43,9 @@ fn is_mark(byte: u8) -> bool {
     b"\"\\".contains(&byte)
 }
 
-impl Marked {
+impl StructuralTokens {
     /// The lists of a vocabulary.
-    pub fn of(vocabulary: &Vocabulary) -> Marked {
+    pub fn of(vocabulary: &Vocabulary) -> StructuralTokens {
         let (mut structural, mut text) = (Vec::new(), Vec::new());
         for id in 0..vocabulary.len() as u32 {
             let Some(bytes) = vocabulary.spelling(id) else { continue };
@@ -57,7 +57,7 @@ impl Marked {
             }
         }
         let plain = plain_below(vocabulary.trie());
-        Marked { structural: structural.into(), text: Trie::build(&mut text).ok(), plain }
+        StructuralTokens { structural: structural.into(), text: Trie::build(&mut text).ok(), plain }
     }
 
     /// Whether a node of the vocabulary's trie lies between characters, and every token below it goes on from there
@@ -69,7 +69,7 @@ impl Marked {
 
 fn plain_below(trie: &Trie) -> Box<[u64]> {
     let nodes = trie.len();
-    let mut missing: Vec<Missing> = vec![0; nodes];
+    let mut missing: Vec<MissingBrackets> = vec![0; nodes];
     let mut parent: Vec<u32> = vec![0; nodes];
     let mut way: Vec<u32> = vec![0];
     for node in 1..nodes {

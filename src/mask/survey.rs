@@ -4,7 +4,7 @@
 //! node is kept by depth. Bytes of tokens are only looked up for those that are listed.
 
 use crate::expr::ByteSet;
-use crate::expr::analysis::saturate_counts::Reach;
+use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::mask::vocab_tables::is_blank;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -12,29 +12,29 @@ use crate::vocab::{Trie, Vocabulary};
 const LONG_TOKENS: usize = 4_000;
 
 /// Bytes from some place of a token on, and its id.
-pub(crate) type Item<'v> = (&'v [u8], u32);
+pub(crate) type TokenTail<'v> = (&'v [u8], u32);
 
 /// See the module's story.
 pub(crate) struct Survey<'v> {
     /// How far one token can drive a loop.
-    pub reach: Reach,
+    pub reach: TokenReach,
     /// The bytes that are tokens of their own.
     pub single: ByteSet,
     /// Tokens of whitespace only: length and id, in the order of the trie.
     pub blanks: Vec<(u32, u32)>,
     /// Tokens that begin with whitespace, by what follows, where that can begin or end something in JSON.
-    pub tails: Vec<Item<'v>>,
+    pub tails: Vec<TokenTail<'v>>,
     /// The longest run of whitespace in front of a tail.
     pub blank_reach: u32,
     /// Tokens that contain a quote.
-    pub quoted: Vec<Item<'v>>,
+    pub quoted: Vec<TokenTail<'v>>,
     /// A length, and the tokens that are longer: at most [`LONG_TOKENS`].
-    pub long: (u32, Vec<Item<'v>>),
+    pub long: (u32, Vec<TokenTail<'v>>),
 }
 
 /// What holds of the bytes before a place.
 #[derive(Clone, Copy)]
-struct Before {
+struct ByteContext {
     /// The digits, and the bytes of a word, that end there.
     digits: u32,
     word: u32,
@@ -48,7 +48,7 @@ impl<'v> Survey<'v> {
         let trie = vocabulary.trie();
         let bytes_of = |id: u32| vocabulary.token_bytes(id).unwrap_or_default();
         let mut out = Survey {
-            reach: Reach { digits: 1, word: 1, any: 1 },
+            reach: TokenReach { digits: 1, word: 1, any: 1 },
             single: [false; 256],
             blanks: Vec::new(),
             tails: Vec::new(),
@@ -56,13 +56,13 @@ impl<'v> Survey<'v> {
             quoted: Vec::new(),
             long: (1, Vec::new()),
         };
-        let mut path = vec![Before { digits: 0, word: 0, quoted: false, blank: true }];
+        let mut path = vec![ByteContext { digits: 0, word: 0, quoted: false, blank: true }];
         // How many tokens have each length.
         let mut lengths: Vec<usize> = vec![0];
         for node in 1..trie.len() as u32 {
             let (depth, b) = (trie.depth[node as usize] as usize, trie.byte[node as usize]);
             let before = path[depth - 1];
-            let here = Before {
+            let here = ByteContext {
                 digits: if b.is_ascii_digit() { before.digits + 1 } else { 0 },
                 word: if b.is_ascii_alphanumeric() || b == b'_' { before.word + 1 } else { 0 },
                 quoted: before.quoted || b == b'"',
@@ -106,7 +106,7 @@ fn begins_or_ends(b: u8) -> bool {
 }
 
 /// The longest tokens, and a length that they all exceed. `lengths` says how many tokens have each length.
-fn long<'v>(trie: &Trie, lengths: &[usize], bytes_of: impl Fn(u32) -> &'v [u8]) -> (u32, Vec<Item<'v>>) {
+fn long<'v>(trie: &Trie, lengths: &[usize], bytes_of: impl Fn(u32) -> &'v [u8]) -> (u32, Vec<TokenTail<'v>>) {
     let mut longer = 0;
     let reached = lengths.iter().rposition(|&tokens| {
         longer += tokens;

@@ -1,51 +1,55 @@
 //! The tries that masks are walked on: the vocabulary's own, that of its tokens with a quote, and that of the whitespace
 //! tails.
 
-use crate::mask::vocab_tables::{Tables, Walked, is_blank};
+use crate::mask::vocab_tables::{TrieKind, VocabTables, is_blank};
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
 
-impl Tables {
+impl VocabTables {
     /// The bytes of a token below a node of a trie.
-    pub fn rest_of<'v>(&self, vocabulary: &'v Vocabulary, token: u32, walked: Walked, node: u32) -> &'v [u8] {
+    pub fn rest_of<'v>(&self, vocabulary: &'v Vocabulary, token: u32, walked: TrieKind, node: u32) -> &'v [u8] {
         let bytes = vocabulary.token_bytes(token).unwrap_or_default();
         let blanks = match walked {
-            Walked::Tokens | Walked::Quoted => 0,
-            Walked::WhitespaceTails => bytes.iter().take_while(|b| is_blank(**b)).count(),
+            TrieKind::Tokens | TrieKind::Quoted => 0,
+            TrieKind::WhitespaceTails => bytes.iter().take_while(|b| is_blank(**b)).count(),
         };
         let depth = self.trie(vocabulary, walked).depth[node as usize] as usize;
         bytes.get(blanks + depth..).unwrap_or_default()
     }
 
-    /// The trie of a [`Walked`].
-    pub fn trie<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked) -> &'a Trie {
+    /// The trie of a [`TrieKind`].
+    pub fn trie<'a>(&'a self, vocabulary: &'a Vocabulary, walked: TrieKind) -> &'a Trie {
         match walked {
-            Walked::Tokens => vocabulary.trie(),
-            Walked::Quoted => &self.quoted,
-            Walked::WhitespaceTails => &self.blank_tails,
+            TrieKind::Tokens => vocabulary.trie(),
+            TrieKind::Quoted => &self.quoted,
+            TrieKind::WhitespaceTails => &self.blank_tails,
         }
     }
 
-    /// The trie of a [`Walked`] with the children of its nodes.
-    pub(crate) fn with_children<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked) -> (&'a Trie, &'a Children) {
+    /// The trie of a [`TrieKind`] with the children of its nodes.
+    pub(crate) fn with_children<'a>(
+        &'a self,
+        vocabulary: &'a Vocabulary,
+        walked: TrieKind,
+    ) -> (&'a Trie, &'a Children) {
         (self.trie(vocabulary, walked), self.children_of(walked))
     }
 
-    /// The child of a node of the trie of a [`Walked`].
-    pub fn child(&self, walked: Walked, node: u32, byte: u8) -> Option<u32> {
+    /// The child of a node of the trie of a [`TrieKind`].
+    pub fn child(&self, walked: TrieKind, node: u32, byte: u8) -> Option<u32> {
         self.children_of(walked).child(node, byte)
     }
 
-    /// What ends at a node of the trie of a [`Walked`].
-    pub fn tokens<'a>(&'a self, vocabulary: &'a Vocabulary, walked: Walked, node: u32) -> &'a [u32] {
+    /// What ends at a node of the trie of a [`TrieKind`].
+    pub fn tokens<'a>(&'a self, vocabulary: &'a Vocabulary, walked: TrieKind, node: u32) -> &'a [u32] {
         self.children_of(walked).tokens(self.trie(vocabulary, walked), node)
     }
 
-    fn children_of(&self, walked: Walked) -> &Children {
+    fn children_of(&self, walked: TrieKind) -> &Children {
         match walked {
-            Walked::Tokens => &self.children,
-            Walked::Quoted => &self.quoted_children,
-            Walked::WhitespaceTails => &self.blank_children,
+            TrieKind::Tokens => &self.children,
+            TrieKind::Quoted => &self.quoted_children,
+            TrieKind::WhitespaceTails => &self.blank_children,
         }
     }
 

@@ -10,24 +10,24 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::json::string_escape::{Move, Sub, step};
-use crate::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
+use crate::json::string_escape::{EscapeMove, EscapeState, step};
+use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind};
 use crate::mask::cache::patches::patch;
-use crate::mask::crossing::viable::Open;
-use crate::mask::lexeme_mask::{Cross, SubMask};
-use crate::mask::masker::{Ground, Masker};
-use crate::mask::vocab_tables::Walked;
-use crate::pushdown::json::arena::{Kind, NONE, NodeId, Phase};
+use crate::mask::crossing::viable::UnresolvedSuffixes;
+use crate::mask::lexeme_mask::{CrossingTokens, LexemeMask};
+use crate::mask::masker::{MaskBuilder, WalkOver};
+use crate::mask::vocab_tables::TrieKind;
+use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::unique::completions::is_decimal;
-use crate::pushdown::json::unique::duplicates::Repeats;
+use crate::pushdown::json::unique::duplicates::DuplicateRisk;
 
 /// So many tokens that close a string in one way are stepped one by one.
 const FEW: usize = 8;
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// Lets `part` put together what may follow `top`, a value that may begin, a scalar or a key, and takes repetitions
     /// back.
-    pub(crate) fn unrepeated(&mut self, walked: Walked, node: u32, top: NodeId, part: impl FnOnce(&mut Self)) {
+    pub(crate) fn unrepeated(&mut self, walked: TrieKind, node: u32, top: FrameId, part: impl FnOnce(&mut Self)) {
         if !self.unique {
             return part(self);
         }
@@ -43,27 +43,27 @@ impl Masker<'_> {
             let inner = self.may_run_out(top).then(|| {
                 let items = self.items(top);
                 let belong = vec![Vec::new(); items.len()];
-                Inside { items, belong, counted, lexeme: repeats.lexeme }
+                OpenElement { items, belong, counted, lexeme: repeats.lexeme }
             });
             // Whoever closes such an element repeats one.
-            let refused = counted && matches!(n.kind, Kind::Value | Kind::Scalar);
+            let refused = counted && matches!(n.kind, FrameKind::Value | FrameKind::Scalar);
             self.take_repetitions((walked, node), top, &repeats, inner, refused);
         }
     }
 
     /// Whether tokens may be refused that do not close the string or key at `top`: nothing but an element that the
     /// array has would be left.
-    fn may_run_out(&self, top: NodeId) -> bool {
+    fn may_run_out(&self, top: FrameId) -> bool {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
-        let parent = if n.kind == Kind::Array { top } else { n.parent };
+        let parent = if n.kind == FrameKind::Array { top } else { n.parent };
         let matters = self.frames.has_elements(parent) || program.has_watched;
         let items = n.start as usize..(n.start + n.len) as usize;
         let runs_out = |lexeme: u32, count: u32| program.lexemes[lexeme as usize].may_run_out(count);
         matters
             && match n.kind {
-                Kind::Scalar => self.frames.arena.scalars[items].iter().any(|i| runs_out(i.lexeme, n.count)),
-                Kind::Value => {
+                FrameKind::Scalar => self.frames.arena.scalars[items].iter().any(|i| runs_out(i.lexeme, n.count)),
+                FrameKind::Value => {
                     let rules = &self.frames.arena.rules[items];
                     rules.iter().flat_map(|r| &program.rules[r.0 as usize].lexemes).any(|&l| runs_out(l, 0))
                 }
@@ -72,13 +72,15 @@ impl Masker<'_> {
     }
 
     /// The lexemes of the scalar at `top`, with their states and counts.
-    fn items(&self, top: NodeId) -> Items {
+    fn items(&self, top: FrameId) -> Items {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
         let items = n.start as usize..(n.start + n.len) as usize;
         match n.kind {
-            Kind::Scalar => self.frames.arena.scalars[items].iter().map(|i| (i.lexeme, i.state, n.count)).collect(),
-            Kind::Value => {
+            FrameKind::Scalar => {
+                self.frames.arena.scalars[items].iter().map(|i| (i.lexeme, i.state, n.count)).collect()
+            }
+            FrameKind::Value => {
                 let rules = &self.frames.arena.rules[items];
                 let lexemes = rules.iter().flat_map(|r| &program.rules[r.0 as usize].lexemes);
                 lexemes.map(|&l| (l, program.lexemes[l as usize].start(), 0)).collect()
@@ -91,17 +93,17 @@ impl Masker<'_> {
     /// refused that do not close it; `closing` says that all are refused that close it as one of them.
     fn take_repetitions(
         &mut self,
-        from: (Walked, u32),
-        top: NodeId,
-        repeats: &Repeats,
-        mut inner: Option<Inside>,
+        from: (TrieKind, u32),
+        top: FrameId,
+        repeats: &DuplicateRisk,
+        mut inner: Option<OpenElement>,
         closing: bool,
     ) {
         let (walked, node) = from;
-        let ground = Ground::Whole(walked);
+        let ground = WalkOver::Whole(walked);
         let mut path: Vec<u8> = Vec::new();
         let (read, sub) = (repeats.read, repeats.sub);
-        let start = Place {
+        let start = RepetitionWalk {
             node,
             read,
             sub,
@@ -121,8 +123,9 @@ impl Masker<'_> {
                     let is_new = |i: &(u32, u32, u32)| {
                         i.1 > CLOSED && self.frames.program.has_many_endings(i.0, i.1, i.2, rests.len() as u32, false)
                     };
-                    let used_up =
-                        |s: &Self, i: &mut Inside| s.is_used_up(&at, texts, range.clone(), i).filter(|_| i.counted);
+                    let used_up = |s: &Self, i: &mut OpenElement| {
+                        s.is_used_up(&at, texts, range.clone(), i).filter(|_| i.counted)
+                    };
                     !at.items.iter().any(is_new) && used_up(self, i).unwrap_or_else(|| !self.allows(top, &path))
                 });
                 if refused {
@@ -131,7 +134,7 @@ impl Masker<'_> {
                     continue;
                 }
             }
-            if inner.is_none() && walked == Walked::Tokens && !self.tables.is_quoted(at.node) {
+            if inner.is_none() && walked == TrieKind::Tokens && !self.tables.is_quoted(at.node) {
                 continue;
             }
             for byte in next_bytes(at.sub, at.read, rests) {
@@ -141,24 +144,24 @@ impl Masker<'_> {
                     range.start + found.start..range.start + found.end
                 };
                 let (to, rests) = match step(at.sub, byte) {
-                    Move::To(sub) => ((at.read, sub), range.clone()),
-                    Move::Byte(b) => ((at.read + 1, Sub::Plain), begin(&[b])),
-                    Move::Char(c) => {
+                    EscapeMove::To(sub) => ((at.read, sub), range.clone()),
+                    EscapeMove::Byte(b) => ((at.read + 1, EscapeState::Plain), begin(&[b])),
+                    EscapeMove::Char(c) => {
                         let mut utf8 = [0; 4];
                         let c = c.encode_utf8(&mut utf8).as_bytes();
-                        ((at.read + c.len(), Sub::Plain), begin(c))
+                        ((at.read + c.len(), EscapeState::Plain), begin(c))
                     }
-                    Move::Close if closing => {
+                    EscapeMove::Close if closing => {
                         self.clear_below(ground, child);
                         continue;
                     }
-                    Move::Close => {
+                    EscapeMove::Close => {
                         path.truncate(at.depth);
                         path.push(byte);
                         self.close_repetition(walked, node, child, top, &path);
                         continue;
                     }
-                    Move::Dead => continue,
+                    EscapeMove::Dead => continue,
                 };
                 if rests.is_empty() {
                     continue;
@@ -173,15 +176,24 @@ impl Masker<'_> {
                     (lexeme, l.next(state, byte), count)
                 });
                 let items = items.collect();
-                places.push((Place { node: child, read: to.0, sub: to.1, depth: at.depth + 1, byte, items }, rests));
+                places.push((
+                    RepetitionWalk { node: child, read: to.0, sub: to.1, depth: at.depth + 1, byte, items },
+                    rests,
+                ));
             }
         }
     }
 
     /// Whether the rests, those of `texts` in `range`, are all that a string can still become, by the number of its
     /// ends. `None` where they are not counted.
-    fn is_used_up(&self, at: &Place, texts: &[Box<[u8]>], range: Range<usize>, inside: &mut Inside) -> Option<bool> {
-        let Inside { belong, lexeme: accepts, .. } = inside;
+    fn is_used_up(
+        &self,
+        at: &RepetitionWalk,
+        texts: &[Box<[u8]>],
+        range: Range<usize>,
+        inside: &mut OpenElement,
+    ) -> Option<bool> {
+        let OpenElement { belong, lexeme: accepts, .. } = inside;
         for (&(lexeme, state, _), belong) in at.items.iter().zip(belong).filter(|i| i.0.1 > CLOSED) {
             let l = &self.frames.program.lexemes[lexeme as usize];
             let plain = l.num_texts(state);
@@ -212,7 +224,7 @@ impl Masker<'_> {
     }
 
     /// Takes all tokens at and below a node back.
-    fn clear_below(&mut self, ground: Ground<'_>, node: u32) {
+    fn clear_below(&mut self, ground: WalkOver<'_>, node: u32) {
         let tokens = self.trie(ground).subtree_tokens(node);
         if self.composition.is_some() {
             return self.forbid(patch(tokens.to_vec()), false);
@@ -222,8 +234,8 @@ impl Masker<'_> {
     }
 
     /// Looks again at the tokens that close the string by `path` below `top`; `child` is where the quote leads.
-    fn close_repetition(&mut self, walked: Walked, node: u32, child: u32, top: NodeId, path: &[u8]) {
-        let ground = Ground::Whole(walked);
+    fn close_repetition(&mut self, walked: TrieKind, node: u32, child: u32, top: FrameId, path: &[u8]) {
+        let ground = WalkOver::Whole(walked);
         let trie = self.trie(ground);
         let tokens = trie.subtree_tokens(child);
         if tokens.len() <= FEW {
@@ -232,7 +244,7 @@ impl Masker<'_> {
             }
             return;
         }
-        if walked == Walked::Tokens && node == 0 && path == b"\"" {
+        if walked == TrieKind::Tokens && node == 0 && path == b"\"" {
             self.forbid(self.tables.tails.quoted.clone(), true);
         } else {
             self.clear_below(ground, child);
@@ -241,7 +253,7 @@ impl Masker<'_> {
     }
 
     /// Steps a token that is allowed so far, as far as that is known: parts that are only noted are not looked through.
-    fn try_again(&mut self, token: u32, top: NodeId, from: (Walked, u32)) {
+    fn try_again(&mut self, token: u32, top: FrameId, from: (TrieKind, u32)) {
         let allowed = self.composition.is_some() || self.row[token as usize >> 5] >> (token & 31) & 1 == 1;
         if allowed && !self.allows(top, self.rest_of(token, from)) {
             self.forbid(patch(vec![token]), false);
@@ -249,7 +261,13 @@ impl Masker<'_> {
     }
 
     /// Steps the tokens whose tails were left open.
-    pub(crate) fn cross_open(&mut self, cross: &Cross, open: &Open, top: NodeId, from: (Walked, u32)) {
+    pub(crate) fn cross_open(
+        &mut self,
+        cross: &CrossingTokens,
+        open: &UnresolvedSuffixes,
+        top: FrameId,
+        from: (TrieKind, u32),
+    ) {
         for &node in open {
             let tail = self.tables.tails.spelled(node);
             let Some(below) = cross.tails.find(0, &tail) else { continue };
@@ -263,7 +281,7 @@ impl Masker<'_> {
     }
 
     /// Leaves all crossing tokens to be stepped.
-    pub(crate) fn cross_each(&mut self, cross: &Cross, from: (Walked, u32)) {
+    pub(crate) fn cross_each(&mut self, cross: &CrossingTokens, from: (TrieKind, u32)) {
         for c in &cross.crossings {
             self.asked.push((self.rest_of(c.token, from), c.token));
         }
@@ -273,12 +291,12 @@ impl Masker<'_> {
     /// not known are left to be stepped.
     pub(crate) fn inner_unused(
         &mut self,
-        mask: &Arc<SubMask>,
+        mask: &Arc<LexemeMask>,
         lexeme: u32,
         state: u32,
         count: u32,
-        top: NodeId,
-        from: (Walked, u32),
+        top: FrameId,
+        from: (TrieKind, u32),
     ) {
         let program = self.frames.program;
         let inner = &mask.inner;
@@ -287,7 +305,7 @@ impl Masker<'_> {
         // Elements that are watched may need more than one way to go on.
         let raw = l.kind() == LexemeKind::Raw;
         let decimal = raw && !program.has_watched && self.frames.reads_decimal(top);
-        if raw && from == (Walked::Tokens, 0) {
+        if raw && from == (TrieKind::Tokens, 0) {
             let ends = || {
                 let tokens = inner.tokens();
                 let end = |&t: &u32| self.rest_of(t, from).iter().fold(state, |s, &b| l.next(s, b));
@@ -319,7 +337,7 @@ impl Masker<'_> {
 
     /// Allows what `part` leaves to be stepped at `top`: each token once, whatever lexemes at `top` let it pass. Thousands
     /// of alternatives may, and step side by side.
-    pub(crate) fn ask_once(&mut self, top: NodeId, part: impl FnOnce(&mut Self)) {
+    pub(crate) fn ask_once(&mut self, top: FrameId, part: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.asked);
         part(self);
         let asked = std::mem::replace(&mut self.asked, outer);
@@ -331,7 +349,7 @@ impl Masker<'_> {
 
     /// Allows those of `tokens` that `top` allows, each with its bytes from there on. What they begin with alike is
     /// stepped once: near the end of a large array each step takes long.
-    fn set_allowed(&mut self, top: NodeId, mut tokens: Vec<(&[u8], u32)>) {
+    fn set_allowed(&mut self, top: FrameId, mut tokens: Vec<(&[u8], u32)>) {
         tokens.sort_unstable();
         tokens.dedup();
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, false);
@@ -367,12 +385,12 @@ impl Masker<'_> {
     }
 
     /// Whether an element may be open around `top` that its array has.
-    pub(crate) fn is_after_elements(&self, parent: NodeId) -> bool {
+    pub(crate) fn is_after_elements(&self, parent: FrameId) -> bool {
         self.frames.has_elements(parent) || self.frames.program.has_watched
     }
 
     /// Whether the key at `top` has to be stepped byte by byte.
-    pub(crate) fn key_is_watched(&self, top: NodeId) -> bool {
+    pub(crate) fn key_is_watched(&self, top: FrameId) -> bool {
         let n = &self.frames.arena.nodes[top as usize];
         self.exact && self.frames.program.has_watched && n.phase == Phase::Key
     }
@@ -382,7 +400,7 @@ impl Masker<'_> {
 type Items = smallvec::SmallVec<[(u32, u32, u32); 2]>;
 
 /// The string that may run out of ends inside.
-struct Inside {
+struct OpenElement {
     items: Items,
     /// For each of these, which of the repetitions it accepts, as far as that was asked.
     belong: Vec<Vec<Option<bool>>>,
@@ -393,13 +411,13 @@ struct Inside {
 }
 
 /// Where repetitions are followed.
-struct Place {
+struct RepetitionWalk {
     /// The node of the vocabulary's trie.
     node: u32,
     /// The bytes of the rests that were read.
     read: usize,
     /// How far into an escape.
-    sub: Sub,
+    sub: EscapeState,
     /// Bytes below the node where it began, and the last of them.
     depth: usize,
     byte: u8,
@@ -415,16 +433,16 @@ fn beginning(rests: &[Box<[u8]>], read: usize, bytes: &[u8]) -> Range<usize> {
 }
 
 /// The bytes that may go on with one of `rests` from `read` on: plainly or by an escape.
-fn next_bytes(sub: Sub, read: usize, rests: &[Box<[u8]>]) -> smallvec::SmallVec<[u8; 32]> {
+fn next_bytes(sub: EscapeState, read: usize, rests: &[Box<[u8]>]) -> smallvec::SmallVec<[u8; 32]> {
     let mut out = smallvec::SmallVec::new();
     let mut rest = rests;
     match sub {
-        Sub::Open => out.push(b'"'),
-        Sub::LowBackslash(_) => out.push(b'\\'),
-        Sub::LowU(_) => out.push(b'u'),
-        Sub::Hex(..) | Sub::LowHex(..) => out.extend_from_slice(b"0123456789abcdefABCDEF"),
-        Sub::Plain | Sub::Escape => {
-            let escaped = sub == Sub::Escape;
+        EscapeState::Open => out.push(b'"'),
+        EscapeState::LowBackslash(_) => out.push(b'\\'),
+        EscapeState::LowU(_) => out.push(b'u'),
+        EscapeState::Hex(..) | EscapeState::LowHex(..) => out.extend_from_slice(b"0123456789abcdefABCDEF"),
+        EscapeState::Plain | EscapeState::Escape => {
+            let escaped = sub == EscapeState::Escape;
             if escaped {
                 out.push(b'u');
             }

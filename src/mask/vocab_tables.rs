@@ -13,23 +13,23 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 pub use crate::mask::lexeme_cache::TableStats;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::analysis::saturate_counts::Reach;
+use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{ByteSet, Exprs, INF};
-use crate::lexeme::{Kind, Lexeme, StateId};
+use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::limits::{LATE_MASK_BYTES, Limits, MASK_BYTES};
-use crate::mask::byte_coverage::Spelling;
-use crate::mask::cache::patches::Shares;
-use crate::mask::cache::rows::Finished;
-use crate::mask::char_postings::Holders;
-use crate::mask::crossing::interner::Crosses;
-use crate::mask::crossing::suffixes::Tails;
+use crate::mask::byte_coverage::ByteCoverage;
+use crate::mask::cache::patches::PatchCache;
+use crate::mask::cache::rows::RowCache;
+use crate::mask::char_postings::CharPostings;
+use crate::mask::crossing::interner::CrossingInterner;
+use crate::mask::crossing::suffixes::SuffixTrie;
 use crate::mask::inner;
-use crate::mask::inner::pending_length::Needs;
+use crate::mask::inner::pending_length::PendingLengths;
 use crate::mask::inner::slices;
 use crate::mask::key::escapes::AllEscapes;
-use crate::mask::lexeme_mask::{SubMask, walk, walk_list};
-use crate::mask::structural_tokens::Marked;
-use crate::mask::subtree_summary::Subtrees;
+use crate::mask::lexeme_mask::{LexemeMask, walk, walk_list};
+use crate::mask::structural_tokens::StructuralTokens;
+use crate::mask::subtree_summary::SubtreeSummaries;
 use crate::mask::survey::Survey;
 use crate::util::append_vec::AppendVec;
 use crate::util::cancel::unwatched;
@@ -39,7 +39,7 @@ use crate::vocab::{Trie, Vocabulary};
 
 /// What a lexeme is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum LexemeRole {
     /// Nothing: it is the whole output.
     Whole,
     /// A JSON document.
@@ -50,7 +50,7 @@ pub enum Role {
 
 /// Which trie a mask was walked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Walked {
+pub enum TrieKind {
     /// The vocabulary's own.
     Tokens,
     /// That of tokens with a quote, where only those are asked for that pass the end of a string.
@@ -66,7 +66,7 @@ pub(super) struct MaskKey {
     pub(super) need: u32,
     /// Most less fewest code points, where the bounds matter: lexemes of one expression share masks.
     pub(super) span: u32,
-    pub(super) walked: Walked,
+    pub(super) walked: TrieKind,
     pub(super) node: u32,
 }
 
@@ -74,41 +74,41 @@ pub(super) struct MaskKey {
 pub struct MaskedLexeme {
     /// The automaton.
     pub lexeme: Arc<Lexeme>,
-    pub(super) masks: Arc<Masks>,
+    pub(super) masks: Arc<StateMasks>,
     pub(super) used: AtomicU64,
 }
 
 /// Masks by state; lexemes that share their states share these.
-pub(crate) struct Masks {
+pub(crate) struct StateMasks {
     /// No other has this number, now or later.
     number: u64,
     /// What a compile makes before it is asked for was made.
     early: AtomicBool,
     /// Masks list crossing tokens: the lexeme is part of something. A whole pattern is not.
     crosses: bool,
-    pub(super) roots: AppendVec<Arc<SubMask>>,
+    pub(super) roots: AppendVec<Arc<LexemeMask>>,
     /// Emptied when full: nobody holds a mask for long.
-    others: RwLock<SeededMap<MaskKey, Arc<SubMask>>>,
+    others: RwLock<SeededMap<MaskKey, Arc<LexemeMask>>>,
     pub(super) others_bytes: AtomicUsize,
     /// What is needed behind tokens, by state; forgotten with the other masks.
-    pub(super) needs: RwLock<SeededMap<StateId, Option<Arc<Needs>>>>,
+    pub(super) needs: RwLock<SeededMap<StateId, Option<Arc<PendingLengths>>>>,
     /// Pairs of states whose masks were compared.
     idle: RwLock<SeededMap<(StateId, StateId), bool>>,
     /// Bytes of masks that are kept.
     most: AtomicUsize,
     /// Of any text between two characters, by room.
-    pub(super) rooms: OnceLock<Vec<Arc<SubMask>>>,
+    pub(super) rooms: OnceLock<Vec<Arc<LexemeMask>>>,
     /// Of any text inside a character or an escape, by state and room.
-    pub(super) inside: RwLock<FxHashMap<StateId, Arc<[Arc<SubMask>]>>>,
+    pub(super) inside: RwLock<FxHashMap<StateId, Arc<[Arc<LexemeMask>]>>>,
     pub(super) bytes: AtomicUsize,
 }
 
 /// See the module's story.
-pub struct Tables {
+pub struct VocabTables {
     /// Words of a mask row.
     pub words: usize,
     /// How far one token can drive a loop.
-    pub reach: Reach,
+    pub reach: TokenReach,
     /// Tokens of whitespace only: length and id, by length.
     pub blanks: Box<[(u32, u32)]>,
     /// Tokens that begin with whitespace, by what follows; only tails that can begin or end something in JSON.
@@ -125,53 +125,53 @@ pub struct Tables {
     /// The bytes that are tokens of their own.
     pub single: ByteSet,
     /// What narrows JSON documents, where bytes that they contain are no tokens.
-    pub spelling: Option<Spelling>,
+    pub spelling: Option<ByteCoverage>,
     /// Any string, unbounded.
     pub any_text: Arc<MaskedLexeme>,
     /// Any text that is the whole output.
     any_raw: Arc<MaskedLexeme>,
     /// The mask behind a text that can only be closed.
-    ended: OnceLock<Arc<SubMask>>,
+    ended: OnceLock<Arc<LexemeMask>>,
     /// A length, and the tokens that are longer: at most a few thousand.
     pub(crate) long: (u32, Trie),
     /// What lies below the nodes of the vocabulary's trie.
-    pub(crate) subtrees: Subtrees,
+    pub(crate) subtrees: SubtreeSummaries,
     /// Tokens by code points.
     pub(crate) by_length: slices::ByLength,
     /// Tokens by the characters that they hold.
-    pub(crate) holders: Holders,
+    pub(crate) holders: CharPostings,
     /// Tokens over sets of characters.
-    pub(crate) sets: slices::Sets,
+    pub(crate) sets: slices::SliceSets,
     /// Made for the first token budget.
-    pub marked: OnceLock<Marked>,
+    pub marked: OnceLock<StructuralTokens>,
     /// What tokens spell between values.
-    pub tails: Tails,
+    pub tails: SuffixTrie,
     /// Tokens inside escapes.
     pub(crate) escapes: AllEscapes,
     /// Crossing tokens that walks found.
-    pub(super) crosses: Crosses,
+    pub(super) crosses: CrossingInterner,
     /// Finished parts of masks.
-    pub shares: Shares,
+    pub shares: PatchCache,
     /// Finished rows.
-    pub finished: Finished,
+    pub finished: RowCache,
     /// Tokens that contain a quote: the only ones that can end a string.
     pub(super) quoted: Trie,
-    pub(super) cache: Mutex<lexeme_cache::Cache>,
+    pub(super) cache: Mutex<lexeme_cache::LexemeCache>,
     /// Bytes of masks made since the cache was measured.
     pub(super) unmeasured: AtomicUsize,
-    pub(super) counters: lexeme_cache::Counters,
+    pub(super) counters: lexeme_cache::TableCounters,
 }
 
 pub(super) fn is_blank(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-impl Tables {
+impl VocabTables {
     /// The tables of a vocabulary, made on first use: some tens of milliseconds for 128,000 tokens.
-    pub fn of(vocabulary: &Vocabulary) -> Result<Arc<Tables>> {
+    pub fn of(vocabulary: &Vocabulary) -> Result<Arc<VocabTables>> {
         vocabulary
             .extension()
-            .get_or_init(|| unwatched(|| Tables::build(vocabulary)))
+            .get_or_init(|| unwatched(|| VocabTables::build(vocabulary)))
             .ok_or_else(|| Error::new(ErrorKind::Internal, "the vocabulary's tables have another type"))?
             .as_ref()
             .as_ref()
@@ -185,16 +185,16 @@ impl Tables {
         for (any, inside) in [(&self.any_text, true), (&self.any_raw, false)] {
             let l = &any.lexeme;
             let state = if inside { l.next(l.start(), b'"') } else { l.start() };
-            self.submask(vocabulary, any, state, 0, Walked::Tokens, 0);
+            self.submask(vocabulary, any, state, 0, TrieKind::Tokens, 0);
             if inside {
                 self.rooms(vocabulary);
-                self.submask(vocabulary, any, l.start(), 0, Walked::Tokens, 0);
-                self.submask(vocabulary, any, l.start(), 0, Walked::WhitespaceTails, 0);
+                self.submask(vocabulary, any, l.start(), 0, TrieKind::Tokens, 0);
+                self.submask(vocabulary, any, l.start(), 0, TrieKind::WhitespaceTails, 0);
             }
         }
     }
 
-    fn build(vocabulary: &Vocabulary) -> Result<Arc<Tables>> {
+    fn build(vocabulary: &Vocabulary) -> Result<Arc<VocabTables>> {
         let trie = vocabulary.trie();
         let Survey { reach, single, mut blanks, mut tails, blank_reach, mut quoted, mut long } = Survey::of(vocabulary);
         blanks.sort_unstable();
@@ -205,11 +205,11 @@ impl Tables {
         let limits = Limits::default();
         let mut exprs = Exprs::new(limits.max_expr_nodes);
         let any = exprs.any_text();
-        let lexeme = Lexeme::compile(&exprs, any, Kind::Text { min: 0, max: INF }, reach, &limits)?
+        let lexeme = Lexeme::compile(&exprs, any, LexemeKind::Text { min: 0, max: INF }, reach, &limits)?
             .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
-        let raw = Lexeme::compile(&exprs, any, Kind::Raw, reach, &limits)?
+        let raw = Lexeme::compile(&exprs, any, LexemeKind::Raw, reach, &limits)?
             .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
-        Ok(Arc::new(Tables {
+        Ok(Arc::new(VocabTables {
             words: vocabulary.words(),
             reach,
             blanks: blanks.into(),
@@ -219,22 +219,22 @@ impl Tables {
             brackets,
             children: Children::of(trie),
             quoted_children: Children::of(&quoted),
-            spelling: Spelling::of(vocabulary, &single),
+            spelling: ByteCoverage::of(vocabulary, &single),
             single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             ended: OnceLock::new(),
             long: (long.0, Trie::build(&mut long.1)?),
-            subtrees: Subtrees::of(trie),
+            subtrees: SubtreeSummaries::of(trie),
             by_length: slices::ByLength::of(vocabulary, long.0),
-            holders: Holders::of(vocabulary),
-            sets: slices::Sets::default(),
+            holders: CharPostings::of(vocabulary),
+            sets: slices::SliceSets::default(),
             marked: OnceLock::new(),
-            tails: Tails::of(vocabulary)?,
+            tails: SuffixTrie::of(vocabulary)?,
             escapes: AllEscapes::default(),
-            crosses: Crosses::default(),
-            shares: Shares::default(),
-            finished: Finished::default(),
+            crosses: CrossingInterner::default(),
+            shares: PatchCache::default(),
+            finished: RowCache::default(),
             quoted,
             cache: Mutex::default(),
             unmeasured: AtomicUsize::new(0),
@@ -252,8 +252,8 @@ impl Tables {
     }
 
     /// The lexeme of any text of a kind.
-    pub(crate) fn any(&self, kind: Kind) -> &MaskedLexeme {
-        if kind == Kind::Raw { &self.any_raw } else { &self.any_text }
+    pub(crate) fn any(&self, kind: LexemeKind) -> &MaskedLexeme {
+        if kind == LexemeKind::Raw { &self.any_raw } else { &self.any_text }
     }
 
     /// Whether the masks of two states are the same, decided once.
@@ -280,7 +280,7 @@ impl Tables {
 
     /// Takes a mask into the lexeme's own, where there is room for it, or into those that are forgotten when they fill
     /// theirs; `root` says that no register bounds it at the root of the vocabulary's trie.
-    pub(super) fn keep(&self, masks: &Masks, key: MaskKey, root: bool, made: Arc<SubMask>) -> Arc<SubMask> {
+    pub(super) fn keep(&self, masks: &StateMasks, key: MaskKey, root: bool, made: Arc<LexemeMask>) -> Arc<LexemeMask> {
         let size = made.memory_bytes();
         self.unmeasured.fetch_add(size, Ordering::Relaxed);
         let room = masks.bytes.fetch_add(size, Ordering::Relaxed) < masks.most.load(Ordering::Relaxed);
@@ -301,12 +301,12 @@ impl Tables {
     }
 
     /// The mask of a state that no register bounds, at the root.
-    pub(super) fn far_mask(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<SubMask> {
+    pub(super) fn far_mask(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<LexemeMask> {
         let masks = &lexeme.masks;
         if let Some(m) = masks.roots.get(state) {
             return m.clone();
         }
-        let key = MaskKey { state, room: INF, need: 0, span: INF, walked: Walked::Tokens, node: 0 };
+        let key = MaskKey { state, room: INF, need: 0, span: INF, walked: TrieKind::Tokens, node: 0 };
         // With room left it would be among the roots.
         if masks.bytes.load(Ordering::Relaxed) >= masks.most.load(Ordering::Relaxed)
             && let Some(m) = masks.other(&key)
@@ -324,41 +324,41 @@ impl Tables {
     }
 
     /// A mask at the root; `count` is the register, or `None` where it bounds nothing.
-    fn root(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId, count: Option<u32>) -> SubMask {
+    fn root(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId, count: Option<u32>) -> LexemeMask {
         let l = &*lexeme.lexeme;
-        let text = l.kind() != Kind::Raw;
+        let text = l.kind() != LexemeKind::Raw;
         let crosses = lexeme.masks.crosses;
         let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
         // Raw lexemes inside a document end at any accepting state, so their tails need the full walk; they are
         // numbers and words, and sparse.
         if !text && crosses {
-            let trie = self.with_children(vocabulary, Walked::Tokens);
+            let trie = self.with_children(vocabulary, TrieKind::Tokens);
             let found = walk(l, trie, 0, state, count, crosses);
-            let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
+            let cross = self.crosses.of(&found, (TrieKind::Tokens, 0), whole);
             return found.finish(self.words, cross);
         }
-        if text && let Some(found) = walk_list(l, self.with_children(vocabulary, Walked::Tokens), 0, state, crosses) {
-            let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
+        if text && let Some(found) = walk_list(l, self.with_children(vocabulary, TrieKind::Tokens), 0, state, crosses) {
+            let cross = self.crosses.of(&found, (TrieKind::Tokens, 0), whole);
             return found.finish(self.words, cross);
         }
         let inner = inner::inner(self, vocabulary, lexeme, state, count);
         if !text {
-            return SubMask { inner, cross: None };
+            return LexemeMask { inner, cross: None };
         }
         let counted = if count.is_none() { inner::counted_cross(self, vocabulary, lexeme, state) } else { None };
         let cross = counted.unwrap_or_else(|| self.text_cross(vocabulary, l, state, count));
-        SubMask { inner, cross }
+        LexemeMask { inner, cross }
     }
 
     /// The mask of a state of a whole pattern.
-    pub fn root_mask(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<SubMask> {
-        self.submask(vocabulary, lexeme, state, 0, Walked::Tokens, 0)
+    pub fn root_mask(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Arc<LexemeMask> {
+        self.submask(vocabulary, lexeme, state, 0, TrieKind::Tokens, 0)
     }
 
     /// The mask of a lexeme state at the root, if it was made before and no register bounds it, or only the length of
     /// any text.
     #[inline]
-    pub fn known_mask<'l>(&self, lexeme: &'l MaskedLexeme, state: StateId, count: u32) -> Option<&'l Arc<SubMask>> {
+    pub fn known_mask<'l>(&self, lexeme: &'l MaskedLexeme, state: StateId, count: u32) -> Option<&'l Arc<LexemeMask>> {
         let l = &*lexeme.lexeme;
         match l.count_key(count) {
             (INF, 0) => lexeme.masks.roots.get(l.known_mask_state(state)?),
@@ -370,7 +370,7 @@ impl Tables {
     }
 
     /// The mask of a state that no register bounds, if it was made before and is kept.
-    pub(crate) fn known_root(&self, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<SubMask>> {
+    pub(crate) fn known_root(&self, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<LexemeMask>> {
         lexeme.masks.roots.get(state).cloned()
     }
 
@@ -381,15 +381,15 @@ impl Tables {
         lexeme: &MaskedLexeme,
         state: StateId,
         count: u32,
-        walked: Walked,
+        walked: TrieKind,
         node: u32,
-    ) -> Arc<SubMask> {
+    ) -> Arc<LexemeMask> {
         let l = &lexeme.lexeme;
         let (room, need) = l.count_key(count);
         let free = room == INF && need == 0;
         // A count that is out of a token's reach is not out of a length's.
         let key_state = if free { l.mask_state(state) } else { state };
-        let root = walked == Walked::Tokens && node == 0;
+        let root = walked == TrieKind::Tokens && node == 0;
         if free && root {
             return self.far_mask(vocabulary, lexeme, key_state);
         }
@@ -404,7 +404,7 @@ impl Tables {
             }
         }
         let span = match l.kind() {
-            Kind::Text { min, max } if !free && max < INF => max.saturating_sub(min),
+            LexemeKind::Text { min, max } if !free && max < INF => max.saturating_sub(min),
             _ => INF,
         };
         let key = MaskKey { state: key_state, room, need, span, walked, node };
@@ -425,14 +425,14 @@ impl Tables {
     }
 }
 
-impl Masks {
+impl StateMasks {
     /// A mask that is not among the roots.
-    pub(super) fn other(&self, key: &MaskKey) -> Option<Arc<SubMask>> {
+    pub(super) fn other(&self, key: &MaskKey) -> Option<Arc<LexemeMask>> {
         self.others.read().unwrap_or_else(|p| p.into_inner()).get(key).cloned()
     }
 
     /// What is needed behind the tokens of a state, if that was looked for.
-    pub(super) fn known_needs(&self, state: StateId) -> Option<Option<Arc<Needs>>> {
+    pub(super) fn known_needs(&self, state: StateId) -> Option<Option<Arc<PendingLengths>>> {
         self.needs.read().unwrap_or_else(|p| p.into_inner()).get(&state).cloned()
     }
 }
@@ -445,7 +445,7 @@ impl MaskedLexeme {
 
     /// The same text with other bounds on its length, sharing states and masks. `None` if no member is as long.
     pub(super) fn with_bounds(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
-        if self.lexeme.kind() == (Kind::Text { min, max }) {
+        if self.lexeme.kind() == (LexemeKind::Text { min, max }) {
             let (lexeme, masks) = (self.lexeme.clone(), self.masks.clone());
             return Some(Arc::new(MaskedLexeme { lexeme, masks, used: AtomicU64::new(0) }));
         }
@@ -485,9 +485,9 @@ impl MaskedLexeme {
         MaskedLexeme { lexeme: Arc::new(lexeme), masks, used: AtomicU64::new(0) }
     }
 
-    fn masks(crosses: bool) -> Masks {
+    fn masks(crosses: bool) -> StateMasks {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        Masks {
+        StateMasks {
             number: LAST.fetch_add(1, Ordering::Relaxed),
             early: AtomicBool::new(false),
             crosses,

@@ -16,7 +16,7 @@ use crate::python::guide::{PyGuide, Slot};
 use crate::python::runtime::{registry, thread_pool};
 
 /// One row to fill.
-struct Job<'a> {
+struct BatchJob<'a> {
     slot: &'a mut Slot,
     row: &'a mut [u32],
     stage: Stage,
@@ -31,7 +31,7 @@ enum Stage {
     Panicked(String),
 }
 
-impl Job<'_> {
+impl BatchJob<'_> {
     /// Fill the row, if its mask is known.
     fn look(&mut self) {
         self.attempt(|guide, row| guide.fill_known_mask(row).map_or(Stage::Waiting, Stage::Filled));
@@ -45,7 +45,7 @@ impl Job<'_> {
     }
 
     fn attempt(&mut self, fill: impl FnOnce(&mut Guide, &mut [u32]) -> Stage) {
-        let Job { slot, row, .. } = self;
+        let BatchJob { slot, row, .. } = self;
         self.stage = catch_unwind(AssertUnwindSafe(|| fill(&mut slot.guide, row))).unwrap_or_else(|panic| {
             self.slot.broken = true;
             Stage::Panicked(panic_message(&*panic))
@@ -63,22 +63,22 @@ const WORTH_SHARING: Duration = Duration::from_micros(150);
 const CHUNK: usize = 4;
 
 /// Fill the rows whose masks are known, if the batch is small; whether all were.
-fn look_at_few(jobs: &mut [Job<'_>]) -> bool {
+fn look_at_few(jobs: &mut [BatchJob<'_>]) -> bool {
     if jobs.len() > FEW {
         return false;
     }
-    jobs.iter_mut().for_each(Job::look);
+    jobs.iter_mut().for_each(BatchJob::look);
     !jobs.iter().any(|job| matches!(job.stage, Stage::Waiting))
 }
 
 /// Run all jobs; on up to `threads` threads where that pays. Rows do not depend on each other, so who fills which
 /// changes nothing but the time.
-fn run_all(mut jobs: &mut [Job<'_>], threads: usize) {
+fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
     let start = Instant::now();
     let mut done = 0u32;
     while !jobs.is_empty() {
         let (now, later) = jobs.split_at_mut(CHUNK.min(jobs.len()));
-        now.iter_mut().for_each(Job::run);
+        now.iter_mut().for_each(BatchJob::run);
         done += now.len() as u32;
         jobs = later;
         let rest = start.elapsed() / done * jobs.len() as u32;
@@ -94,7 +94,7 @@ fn run_all(mut jobs: &mut [Job<'_>], threads: usize) {
     let next = || queue.lock().map_or(None, |mut chunks| chunks.next());
     let work = || {
         while let Some(chunk) = next() {
-            chunk.iter_mut().for_each(Job::run);
+            chunk.iter_mut().for_each(BatchJob::run);
         }
     };
     thread_pool::with_helpers(helpers, work);
@@ -139,10 +139,10 @@ pub fn fill_bitmasks(
         slot.check(py)?;
         slots.push(slot);
     }
-    let mut jobs: Vec<Job<'_>> = slots
+    let mut jobs: Vec<BatchJob<'_>> = slots
         .iter_mut()
         .zip(mask.rows_mut(&numbers)?)
-        .map(|(slot, row)| Job { slot, row, stage: Stage::Waiting })
+        .map(|(slot, row)| BatchJob { slot, row, stage: Stage::Waiting })
         .collect();
     registry::count(&registry::MASKS, jobs.len() as u64);
     let threads = threads.unwrap_or_else(thread_pool::num_threads);

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::error::{Error, ErrorKind};
 use crate::index::Index;
-use crate::index::from_artifact::Remake;
+use crate::index::from_artifact::RemakeSource;
 use crate::python::runtime::cancel::{PyCancelToken, interruptible};
 use crate::util::cancel::{ask, unwatched};
 
@@ -16,7 +16,7 @@ use crate::util::cancel::{ask, unwatched};
 pub fn build(
     py: Python<'_>,
     index: &Index,
-    remake: Remake,
+    remake: RemakeSource,
     threads: Option<usize>,
     max_states: usize,
     progress: Option<&Py<PyAny>>,

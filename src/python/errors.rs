@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use crate::error::{Error, ErrorKind, Place, Result};
+use crate::error::{Error, ErrorKind, Result, SourcePlace};
 use crate::python::runtime::fork::without_gil;
 
 struct Classes {
@@ -120,9 +120,9 @@ pub fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
         let instance = Classes::get(py)?.of(error.kind()).bind(py).call1((error.to_string(),))?;
         instance.setattr("place", error.place().to_string())?;
         match error.place() {
-            Place::Unknown => {}
-            Place::Offset(n) | Place::Byte(n) => instance.setattr("offset", *n)?,
-            Place::Pointer { pointer, keyword } => {
+            SourcePlace::Unknown => {}
+            SourcePlace::Offset(n) | SourcePlace::Byte(n) => instance.setattr("offset", *n)?,
+            SourcePlace::Pointer { pointer, keyword } => {
                 instance.setattr("pointer", pointer)?;
                 instance.setattr("keyword", keyword)?;
             }

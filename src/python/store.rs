@@ -12,9 +12,9 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::artifact::format::{FORMAT_VERSION, LIBRARY_VERSION};
 use crate::artifact::index::IndexPack;
-use crate::artifact::{Kind, Pack};
+use crate::artifact::{Pack, PackKind};
 use crate::error::{ErrorKind, Result};
-use crate::index::from_artifact::Stored;
+use crate::index::from_artifact::StoredIndex;
 use crate::index::{Index, report};
 use crate::python::convert::limits::{_restore_limits, PyLimits};
 use crate::python::convert::{pickle_recipe, source};
@@ -55,7 +55,7 @@ pub fn load(py: Python<'_>, path: &Path, vocabulary: &Arc<Vocabulary>) -> PyResu
 }
 
 fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
-    let pack = Pack::open(path, Kind::Index)?;
+    let pack = Pack::open(path, PackKind::Index)?;
     let ours = vocabulary.fingerprint();
     if pack.vocabulary() != ours {
         let (theirs, ours) = (hex(&pack.vocabulary()), hex(&ours));
@@ -76,7 +76,7 @@ fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
         return Err(pack.error("is damaged: its recipe has no sense"));
     }
     let (again, over) = (recipe.clone(), vocabulary.clone());
-    let index = Index::stored(Stored {
+    let index = Index::stored(StoredIndex {
         vocabulary: vocabulary.clone(),
         fingerprint,
         tables,
@@ -90,7 +90,7 @@ fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
 #[pyfunction]
 pub fn _verify_pack(py: Python<'_>, path: PathBuf) -> PyResult<(String, String, String)> {
     let pack = detached(py, || {
-        let pack = Pack::open(&path, Kind::Index)?;
+        let pack = Pack::open(&path, PackKind::Index)?;
         pack.verify()?;
         IndexPack::unpack(&pack)
     })?;

@@ -136,7 +136,7 @@ impl PyVocabulary {
     #[classmethod]
     fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<PyVocabulary> {
         let core = detached(class.py(), || {
-            let pack = crate::artifact::Pack::open(&path, crate::artifact::Kind::Vocabulary)?;
+            let pack = crate::artifact::Pack::open(&path, crate::artifact::PackKind::Vocabulary)?;
             // A vocabulary that this process has already keeps its caches; the file is checked all the same.
             let loaded = crate::artifact::vocabulary::unpack(&pack)?;
             Ok(registry::find(&pack.vocabulary(), || loaded.model_parts()).unwrap_or(loaded))

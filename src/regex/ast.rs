@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::regex::char_set::CharSet;
 
 /// Names a node of one [`Ast`].
-pub(super) type NodeId = u32;
+pub(super) type AstId = u32;
 
 /// No upper bound of a repetition.
 pub(super) const INF: u32 = u32::MAX;
@@ -51,7 +51,7 @@ pub(crate) enum Assert {
 
 /// One node.
 #[derive(Clone, Debug)]
-pub(crate) enum Node {
+pub(crate) enum AstNode {
     /// The empty string.
     Empty,
     /// These code points in turn.
@@ -59,22 +59,22 @@ pub(crate) enum Node {
     /// One code point of a set.
     Class(Arc<CharSet>),
     /// All in turn.
-    Cat(Box<[NodeId]>),
+    Cat(Box<[AstId]>),
     /// Any one.
-    Alt(Box<[NodeId]>),
+    Alt(Box<[AstId]>),
     /// `min` to `max` copies.
-    Rep { body: NodeId, min: u32, max: u32 },
+    Rep { body: AstId, min: u32, max: u32 },
     /// What matches first decides: a possessive repetition or an atomic group.
-    Atomic(NodeId),
+    Atomic(AstId),
     /// Looks ahead or behind without consuming.
-    Look { body: NodeId, behind: bool, negative: bool },
+    Look { body: AstId, behind: bool, negative: bool },
     /// Looks at the neighbouring code points.
     Assert(Assert),
 }
 
 /// What is known of a node from its children.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct AstFacts {
     /// Holds no assertion.
     pub pure: bool,
     /// A pure node that accepts the empty string; for other nodes, one that might.
@@ -96,20 +96,20 @@ pub(crate) struct Facts {
 /// The tree; see the module's story.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ast {
-    nodes: Vec<Node>,
-    facts: Vec<Facts>,
+    nodes: Vec<AstNode>,
+    facts: Vec<AstFacts>,
     /// Parts and ranges that a few characters of the pattern brought: see [`Ast::weigh`].
     brought: usize,
 }
 
 impl Ast {
     /// The node of an id.
-    pub fn get(&self, n: NodeId) -> &Node {
+    pub fn get(&self, n: AstId) -> &AstNode {
         &self.nodes[n as usize]
     }
 
     /// The facts of an id.
-    pub fn facts(&self, n: NodeId) -> Facts {
+    pub fn facts(&self, n: AstId) -> AstFacts {
         self.facts[n as usize]
     }
 
@@ -130,60 +130,60 @@ impl Ast {
     }
 
     /// Adds a node whose children are in the tree already.
-    pub fn push(&mut self, node: Node, offset: usize) -> NodeId {
-        let f = |n: &NodeId| self.facts[*n as usize];
-        let leaf = Facts { pure: true, ..Facts::default() };
+    pub fn push(&mut self, node: AstNode, offset: usize) -> AstId {
+        let f = |n: &AstId| self.facts[*n as usize];
+        let leaf = AstFacts { pure: true, ..AstFacts::default() };
         let mut facts = match &node {
-            Node::Empty => Facts { nullable: true, ..leaf },
-            Node::Text(s) => {
+            AstNode::Empty => AstFacts { nullable: true, ..leaf },
+            AstNode::Text(s) => {
                 let n = s.chars().count() as u64;
-                Facts { width: (n, n), nullable: n == 0, ..leaf }
+                AstFacts { width: (n, n), nullable: n == 0, ..leaf }
             }
-            Node::Class(_) => Facts { width: (1, 1), ..leaf },
-            Node::Cat(v) => v.iter().fold(Facts { nullable: true, ..leaf }, |a, n| {
+            AstNode::Class(_) => AstFacts { width: (1, 1), ..leaf },
+            AstNode::Cat(v) => v.iter().fold(AstFacts { nullable: true, ..leaf }, |a, n| {
                 let b = f(n);
                 let width = (a.width.0.saturating_add(b.width.0), a.width.1.saturating_add(b.width.1));
-                Facts { nullable: a.nullable && b.nullable, width, ..a.with(b) }
+                AstFacts { nullable: a.nullable && b.nullable, width, ..a.with(b) }
             }),
-            Node::Alt(v) => {
+            AstNode::Alt(v) => {
                 let width = v.iter().map(f).fold((u64::MAX, 0), |w, b| (w.0.min(b.width.0), w.1.max(b.width.1)));
                 let nullable = v.iter().any(|n| f(n).nullable);
-                v.iter().fold(Facts { nullable, width, ..leaf }, |a, n| a.with(f(n)))
+                v.iter().fold(AstFacts { nullable, width, ..leaf }, |a, n| a.with(f(n)))
             }
-            Node::Rep { body, min, max } => {
+            AstNode::Rep { body, min, max } => {
                 let b = f(body);
                 let most = if *max == INF && b.width.1 > 0 { u64::MAX } else { b.width.1.saturating_mul(*max as u64) };
                 let width = (b.width.0.saturating_mul(*min as u64), most);
-                Facts { nullable: *min == 0 || b.nullable, width, lazy: false, ..b }
+                AstFacts { nullable: *min == 0 || b.nullable, width, lazy: false, ..b }
             }
-            Node::Atomic(body) => Facts { atomic: true, ..f(body) },
-            Node::Look { body, behind, .. } => {
+            AstNode::Atomic(body) => AstFacts { atomic: true, ..f(body) },
+            AstNode::Look { body, behind, .. } => {
                 let b = f(body);
                 let peeks = b.peeks && *behind;
-                Facts { pure: false, nullable: true, width: (0, 0), ahead: !behind || b.ahead, peeks, ..b }
+                AstFacts { pure: false, nullable: true, width: (0, 0), ahead: !behind || b.ahead, peeks, ..b }
             }
-            Node::Assert(a) => {
+            AstNode::Assert(a) => {
                 let peeks = !matches!(a, Assert::Start | Assert::LineStart { .. });
-                Facts { pure: false, nullable: true, peeks, ..leaf }
+                AstFacts { pure: false, nullable: true, peeks, ..leaf }
             }
         };
         facts.offset = u32::try_from(offset).unwrap_or(u32::MAX);
         self.nodes.push(node);
         self.facts.push(facts);
-        self.nodes.len() as NodeId - 1
+        self.nodes.len() as AstId - 1
     }
 
     /// Says of a repetition whether it prefers few copies.
-    pub fn set_lazy(&mut self, n: NodeId, lazy: bool) {
+    pub fn set_lazy(&mut self, n: AstId, lazy: bool) {
         if let Some(f) = self.facts.get_mut(n as usize) {
             f.lazy = lazy;
         }
     }
 }
 
-impl Facts {
-    fn with(self, b: Facts) -> Facts {
-        Facts {
+impl AstFacts {
+    fn with(self, b: AstFacts) -> AstFacts {
+        AstFacts {
             pure: self.pure && b.pure,
             ahead: self.ahead || b.ahead,
             peeks: self.peeks || b.peeks,

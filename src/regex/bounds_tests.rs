@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::ErrorKind;
-use crate::regex::ast::{Ast, Node, NodeId};
+use crate::regex::ast::{Ast, AstId, AstNode};
 use crate::regex::char_set::Union;
 use crate::regex::lower::continuation::PARTS_PER_STEP;
 use crate::util::cancel::{limited, spent, watched};
@@ -16,7 +16,7 @@ fn around(open: &str, inner: &str, close: &str, n: usize) -> String {
     [&open.repeat(n), inner, &close.repeat(n)].concat()
 }
 
-fn parse(dialect: Dialect, pattern: &str, limits: &Limits) -> Result<(Ast, NodeId)> {
+fn parse(dialect: Dialect, pattern: &str, limits: &Limits) -> Result<(Ast, AstId)> {
     match dialect {
         Dialect::Python => python::parse(pattern, python::parse_flags("").unwrap(), limits),
         Dialect::Ecma => ecma::parse(pattern, ecma::parse_flags("").unwrap(), limits),
@@ -95,9 +95,9 @@ fn equal_sets_are_held_once() {
         (Dialect::Python, r"[\w.-]"),
     ] {
         let (tree, _) = parse(dialect, &part.repeat(1_000), &Limits::default()).unwrap();
-        let sets: HashSet<_> = (0..tree.len() as NodeId)
+        let sets: HashSet<_> = (0..tree.len() as AstId)
             .filter_map(|n| match tree.get(n) {
-                Node::Class(set) => Some(Arc::as_ptr(set)),
+                AstNode::Class(set) => Some(Arc::as_ptr(set)),
                 _ => None,
             })
             .collect();

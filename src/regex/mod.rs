@@ -92,7 +92,7 @@ fn lower(x: &mut Exprs, pattern: &str, options: &RegexOptions, search: bool, lim
         Dialect::Python => python::parse(pattern, python::parse_flags(&options.flags)?, limits)?,
         Dialect::Ecma => ecma::parse(pattern, ecma::parse_flags(&options.flags)?, limits)?,
     };
-    let pure = assertion_free::Pure::new(x, &tree)?;
+    let pure = assertion_free::AssertionFree::new(x, &tree)?;
     if tree.facts(root).atomic {
         atomic::check(x, &tree, &pure, root, search, limits)?;
     }

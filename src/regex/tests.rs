@@ -42,7 +42,7 @@ fn lowered(dialect: Dialect, pattern: &str, limits: &Limits) -> Result<(Exprs, E
 fn refused(dialect: Dialect, pattern: &str) -> (crate::ErrorKind, usize) {
     let e = lowered(dialect, pattern, &Limits::default()).err().unwrap_or_else(|| panic!("{pattern} must be refused"));
     match e.place() {
-        crate::Place::Offset(n) => (e.kind(), *n),
+        crate::SourcePlace::Offset(n) => (e.kind(), *n),
         p => panic!("{pattern}: no offset but {p:?}"),
     }
 }

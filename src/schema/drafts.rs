@@ -5,7 +5,7 @@
 //! field name none and were written for whichever draft their author knew.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::json_tape::{Kind, NodeId, Tape};
+use crate::schema::json_tape::{Tape, TapeId, TapeKind};
 
 /// A draft of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Draft {
 
 /// A draft and its vocabularies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dialect {
+pub struct SchemaDialect {
     /// The draft.
     pub draft: Draft,
     /// `properties`, `allOf` and other keywords with subschemas.
@@ -104,10 +104,17 @@ pub struct Dialect {
     pub format_assertion: bool,
 }
 
-impl Dialect {
+impl SchemaDialect {
     /// The draft with its standard vocabularies.
     pub const fn of(draft: Draft) -> Self {
-        Dialect { draft, applicator: true, validation: true, unevaluated: true, format: true, format_assertion: false }
+        SchemaDialect {
+            draft,
+            applicator: true,
+            validation: true,
+            unevaluated: true,
+            format: true,
+            format_assertion: false,
+        }
     }
 
     /// Whether `keyword` means something.
@@ -115,17 +122,17 @@ impl Dialect {
         let (drafts, vocabulary) = keyword.home();
         drafts & self.draft as u8 != 0
             && match vocabulary {
-                Vocabulary::Core => true,
-                Vocabulary::Applicator => self.applicator,
-                Vocabulary::Validation => self.validation,
-                Vocabulary::Unevaluated => self.unevaluated,
-                Vocabulary::Format => self.format,
+                MetaVocabulary::Core => true,
+                MetaVocabulary::Applicator => self.applicator,
+                MetaVocabulary::Validation => self.validation,
+                MetaVocabulary::Unevaluated => self.unevaluated,
+                MetaVocabulary::Format => self.format,
             }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Vocabulary {
+enum MetaVocabulary {
     Core,
     Applicator,
     Validation,
@@ -151,8 +158,8 @@ macro_rules! keywords {
                 Some(match text { $($text => Keyword::$name,)* _ => return None })
             }
 
-            fn home(self) -> (u8, Vocabulary) {
-                match self { $(Keyword::$name => ($drafts, Vocabulary::$vocabulary),)* }
+            fn home(self) -> (u8, MetaVocabulary) {
+                match self { $(Keyword::$name => ($drafts, MetaVocabulary::$vocabulary),)* }
             }
 
             /// Where its subschemas are.
@@ -297,13 +304,13 @@ pub fn metaschema(uri: &str) -> Option<&'static str> {
 }
 
 /// What a metaschema that the caller passed says with `$vocabulary`.
-pub fn custom_dialect(tape: &Tape<'_>) -> Result<Dialect> {
-    let own = tape.get(NodeId::ROOT, "$schema").and_then(|n| tape.string(n)).and_then(Draft::of_uri);
-    let mut dialect = Dialect::of(own.unwrap_or(Draft::Unstated));
-    let Some(list) = tape.get(NodeId::ROOT, "$vocabulary") else { return Ok(dialect) };
+pub fn custom_dialect(tape: &Tape<'_>) -> Result<SchemaDialect> {
+    let own = tape.get(TapeId::ROOT, "$schema").and_then(|n| tape.string(n)).and_then(Draft::of_uri);
+    let mut dialect = SchemaDialect::of(own.unwrap_or(Draft::Unstated));
+    let Some(list) = tape.get(TapeId::ROOT, "$vocabulary") else { return Ok(dialect) };
     (dialect.applicator, dialect.validation, dialect.unevaluated, dialect.format) = (false, false, false, false);
     for (uri, value) in tape.members(list) {
-        let required = *tape.kind(value) == Kind::Bool(true);
+        let required = *tape.kind(value) == TapeKind::Bool(true);
         let path = uri.strip_prefix("https://json-schema.org/draft/").unwrap_or_default();
         match path {
             "2019-09/vocab/core" => dialect.draft = Draft::D2019,

@@ -7,7 +7,7 @@
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::schema::resolve::{Document, Target};
+use crate::schema::resolve::{ReferenceTarget, SchemaDocument};
 use crate::util::hash::SeededMap;
 
 /// An interned scope.
@@ -20,13 +20,13 @@ impl ScopeId {
 }
 
 /// The first owner of each name, sorted by name.
-type Scope = Vec<(String, u32, u32)>;
+type DynamicScope = Vec<(String, u32, u32)>;
 
 /// All scopes that were entered.
 #[derive(Debug)]
 pub struct Scopes {
-    scopes: Vec<Scope>,
-    ids: SeededMap<Scope, ScopeId>,
+    scopes: Vec<DynamicScope>,
+    ids: SeededMap<DynamicScope, ScopeId>,
     /// Scope, document and resource to scope.
     entered: SeededMap<(ScopeId, u32, u32), ScopeId>,
     /// Entries of all scopes.
@@ -35,8 +35,8 @@ pub struct Scopes {
 
 impl Default for Scopes {
     fn default() -> Self {
-        let ids = SeededMap::from_iter([(Scope::new(), ScopeId::EMPTY)]);
-        Scopes { scopes: vec![Scope::new()], ids, entered: SeededMap::default(), entries: 0 }
+        let ids = SeededMap::from_iter([(DynamicScope::new(), ScopeId::EMPTY)]);
+        Scopes { scopes: vec![DynamicScope::new()], ids, entered: SeededMap::default(), entries: 0 }
     }
 }
 
@@ -49,7 +49,7 @@ impl Scopes {
         &mut self,
         scope: ScopeId,
         index: u32,
-        document: &Document<'_>,
+        document: &SchemaDocument<'_>,
         resource: u32,
         limits: &Limits,
     ) -> Result<ScopeId> {
@@ -92,9 +92,9 @@ impl Scopes {
         &self,
         scope: ScopeId,
         name: &str,
-        doc: impl Fn(u32) -> &'d Document<'t>,
-        fallback: Target,
-    ) -> Target {
+        doc: impl Fn(u32) -> &'d SchemaDocument<'t>,
+        fallback: ReferenceTarget,
+    ) -> ReferenceTarget {
         self.owner(scope, name).and_then(|(d, r)| doc(d).dynamic(d, r, name)).unwrap_or(fallback)
     }
 }

@@ -9,7 +9,7 @@ use crate::schema::uri::push_step;
 
 /// How a keyword goes on to one of its schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PointerStep {
     /// It has one.
     None,
     /// By a key.
@@ -19,11 +19,11 @@ pub enum Step {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum SchemaOrigin {
     Below {
         parent: SchemaId,
         keyword: &'static str,
-        step: Step,
+        step: PointerStep,
     },
     /// By a reference: an index of the texts.
     Reached(u32),
@@ -33,7 +33,7 @@ enum Place {
 #[derive(Clone, Debug, Default)]
 pub struct Pointers {
     /// By id, with the length of the pointer, but for escapes.
-    places: Vec<(Place, u32)>,
+    places: Vec<(SchemaOrigin, u32)>,
     texts: Vec<String>,
     bytes: usize,
 }
@@ -47,11 +47,11 @@ impl Pointers {
         // Parents come before their children.
         while let Some((place, _)) = self.places.get(at.0 as usize) {
             match *place {
-                Place::Below { parent, keyword, step } => {
+                SchemaOrigin::Below { parent, keyword, step } => {
                     steps.push((keyword, step));
                     at = parent;
                 }
-                Place::Reached(text) => {
+                SchemaOrigin::Reached(text) => {
                     out.push_str(self.texts.get(text as usize).map_or("", String::as_str));
                     break;
                 }
@@ -60,9 +60,9 @@ impl Pointers {
         for (keyword, step) in steps.into_iter().rev() {
             push_step(&mut out, keyword);
             match step {
-                Step::None => {}
-                Step::Key(name) => push_step(&mut out, names.get(name).map_or("", |n| n)),
-                Step::Item(i) => push_step(&mut out, &i.to_string()),
+                PointerStep::None => {}
+                PointerStep::Key(name) => push_step(&mut out, names.get(name).map_or("", |n| n)),
+                PointerStep::Item(i) => push_step(&mut out, &i.to_string()),
             }
         }
         out
@@ -74,25 +74,25 @@ impl Pointers {
     }
 
     /// Adds the place of the next schema, below an earlier one.
-    pub fn push(&mut self, parent: SchemaId, keyword: &'static str, step: Step, names: &Names) {
+    pub fn push(&mut self, parent: SchemaId, keyword: &'static str, step: PointerStep, names: &Names) {
         let below = match step {
-            Step::None => 0,
-            Step::Key(name) => names.get(name).map_or(0, |n| n.len()) + 1,
+            PointerStep::None => 0,
+            PointerStep::Key(name) => names.get(name).map_or(0, |n| n.len()) + 1,
             // No list is that long.
-            Step::Item(_) => 8,
+            PointerStep::Item(_) => 8,
         };
         let above = self.places.get(parent.0 as usize).map_or(0, |p| p.1 as usize);
-        self.add(Place::Below { parent, keyword, step }, above + 1 + keyword.len() + below);
+        self.add(SchemaOrigin::Below { parent, keyword, step }, above + 1 + keyword.len() + below);
     }
 
     /// Adds the place of the next schema, which a reference leads to.
     pub fn push_text(&mut self, text: String) {
         let (index, bytes) = (self.texts.len() as u32, text.len());
         self.texts.push(text);
-        self.add(Place::Reached(index), bytes);
+        self.add(SchemaOrigin::Reached(index), bytes);
     }
 
-    fn add(&mut self, place: Place, bytes: usize) {
+    fn add(&mut self, place: SchemaOrigin, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes);
         self.places.push((place, u32::try_from(bytes).unwrap_or(u32::MAX)));
     }

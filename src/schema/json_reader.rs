@@ -1,7 +1,7 @@
 //! The JSON reader behind [`Tape::read`]: RFC 8259 and nothing else, in one pass without recursion.
 
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::schema::json_tape::{Kind, Node, NodeId, Tape, WIDE};
+use crate::error::{Error, ErrorKind, Result, SourcePlace};
+use crate::schema::json_tape::{Tape, TapeId, TapeKind, TapeNode, WIDE};
 use crate::util::cancel::go_on;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 /// no more values.
 pub fn read(text: &str, max_depth: usize) -> Result<Tape<'_>> {
     let nodes = Vec::with_capacity(text.len() / 8 + 4);
-    let mut reader = Reader {
+    let mut reader = JsonReader {
         text,
         bytes: text.as_bytes(),
         pos: if text.starts_with('\u{feff}') { 3 } else { 0 },
@@ -25,7 +25,7 @@ pub fn read(text: &str, max_depth: usize) -> Result<Tape<'_>> {
     Ok(reader.tape)
 }
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     text: &'t str,
     bytes: &'t [u8],
     pos: usize,
@@ -75,7 +75,7 @@ fn sight(key: &[u8]) -> u32 {
     key.len() as u32 & 0xff | at(0) << 8 | at(key.len() / 2) << 16 | at(key.len().wrapping_sub(1)) << 24
 }
 
-impl<'t> Reader<'t> {
+impl<'t> JsonReader<'t> {
     fn document(&mut self) -> Result<()> {
         // Open containers, as node numbers.
         let mut open: Vec<u32> = Vec::new();
@@ -88,11 +88,11 @@ impl<'t> Reader<'t> {
                         let (limit, found) = (self.max_depth as u64, open.len() as u64 + 1);
                         return Err(Error::limit("depth of schema", limit, found)
                             .of("max_depth")
-                            .at(Place::Byte(self.pos)));
+                            .at(SourcePlace::Byte(self.pos)));
                     }
                     self.pos += 1;
                     let is_object = first == b'{';
-                    open.push(self.push(if is_object { Kind::Object(0) } else { Kind::Array(0) }));
+                    open.push(self.push(if is_object { TapeKind::Object(0) } else { TapeKind::Array(0) }));
                     let close = if is_object { b'}' } else { b']' };
                     if self.skip_space() == Some(close) {
                         // Closed by the loop below.
@@ -105,17 +105,17 @@ impl<'t> Reader<'t> {
                 }
                 Some(b'"') => {
                     let s = self.quoted()?;
-                    self.push(Kind::String(s));
+                    self.push(TapeKind::String(s));
                     self.count(&open);
                 }
                 Some(b'-' | b'0'..=b'9') => {
                     let n = self.number()?;
-                    self.push(Kind::Number(n));
+                    self.push(TapeKind::Number(n));
                     self.count(&open);
                 }
-                Some(b't') => self.word("true", Kind::Bool(true), &open)?,
-                Some(b'f') => self.word("false", Kind::Bool(false), &open)?,
-                Some(b'n') => self.word("null", Kind::Null, &open)?,
+                Some(b't') => self.word("true", TapeKind::Bool(true), &open)?,
+                Some(b'f') => self.word("false", TapeKind::Bool(false), &open)?,
+                Some(b'n') => self.word("null", TapeKind::Null, &open)?,
                 _ => return Err(self.invalid("a value is expected")),
             }
             // A value ended, or an empty container is about to.
@@ -126,7 +126,7 @@ impl<'t> Reader<'t> {
                         Some(_) => Err(self.invalid("text follows the document")),
                     };
                 };
-                let is_object = matches!(self.tape.nodes[container as usize].kind, Kind::Object(_));
+                let is_object = matches!(self.tape.nodes[container as usize].kind, TapeKind::Object(_));
                 match self.skip_space() {
                     Some(b',') => {
                         self.pos += 1;
@@ -155,9 +155,9 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn push(&mut self, kind: Kind<'t>) -> u32 {
+    fn push(&mut self, kind: TapeKind<'t>) -> u32 {
         let id = self.tape.nodes.len() as u32;
-        self.tape.nodes.push(Node { kind, end: id + 1 });
+        self.tape.nodes.push(TapeNode { kind, end: id + 1 });
         id
     }
 
@@ -165,13 +165,13 @@ impl<'t> Reader<'t> {
     fn count(&mut self, open: &[u32]) {
         if let Some(&c) = open.last() {
             match &mut self.tape.nodes[c as usize].kind {
-                Kind::Array(n) | Kind::Object(n) => *n += 1,
+                TapeKind::Array(n) | TapeKind::Object(n) => *n += 1,
                 _ => {}
             }
         }
     }
 
-    fn word(&mut self, word: &str, kind: Kind<'t>, open: &[u32]) -> Result<()> {
+    fn word(&mut self, word: &str, kind: TapeKind<'t>, open: &[u32]) -> Result<()> {
         if !self.bytes[self.pos..].starts_with(word.as_bytes()) {
             return Err(self.invalid("a value is expected"));
         }
@@ -192,7 +192,7 @@ impl<'t> Reader<'t> {
             "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" => true,
             _ => false,
         };
-        self.push(Kind::String(key));
+        self.push(TapeKind::String(key));
         if self.skip_space() != Some(b':') {
             return Err(self.invalid("':' is expected"));
         }
@@ -205,9 +205,9 @@ impl<'t> Reader<'t> {
         let end = self.tape.nodes.len() as u32;
         self.tape.nodes[container as usize].end = end;
         let n = match self.tape.nodes[container as usize].kind {
-            Kind::Object(n) => n,
-            Kind::Array(n) if n > WIDE => {
-                let items = self.tape.items(NodeId(container)).map(|i| i.0).collect();
+            TapeKind::Object(n) => n,
+            TapeKind::Array(n) if n > WIDE => {
+                let items = self.tape.items(TapeId(container)).map(|i| i.0).collect();
                 self.tape.wide.insert(container, items);
                 return Ok(());
             }
@@ -247,7 +247,7 @@ impl<'t> Reader<'t> {
             None => Ok(()),
             Some(k) => {
                 Err(Error::new(ErrorKind::Schema, format!("key {:?} occurs twice in one object", self.tape.key(k)))
-                    .at(Place::Byte(self.pos - 1)))
+                    .at(SourcePlace::Byte(self.pos - 1)))
             }
         }
     }
@@ -366,6 +366,6 @@ impl<'t> Reader<'t> {
     }
 
     fn invalid(&self, what: &str) -> Error {
-        Error::new(ErrorKind::Schema, format!("the schema is not JSON: {what}")).at(Place::Byte(self.pos))
+        Error::new(ErrorKind::Schema, format!("the schema is not JSON: {what}")).at(SourcePlace::Byte(self.pos))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A tape is one vector of nodes in the order of the text. A container is followed by its content and knows where
 //! that content ends, so a subtree is a range: walking needs no recursion, dropping is one deallocation however deep
-//! the nesting is, and a place in a document is a number ([`NodeId`]). An object's content alternates between keys
+//! the nesting is, and a place in a document is a number ([`TapeId`]). An object's content alternates between keys
 //! and values. Strings without escapes and numbers are borrowed from the text, which keeps digits of any precision.
 //!
 //! The reader accepts exactly RFC 8259 (and skips a leading byte order mark, as that document allows). It refuses what
@@ -18,16 +18,16 @@ use std::borrow::Cow;
 
 /// A place in one [`Tape`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(pub u32);
+pub struct TapeId(pub u32);
 
-impl NodeId {
+impl TapeId {
     /// The document itself.
-    pub const ROOT: NodeId = NodeId(0);
+    pub const ROOT: TapeId = TapeId(0);
 }
 
 /// What a node is. Containers say how many values they have.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind<'t> {
+pub enum TapeKind<'t> {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -43,8 +43,8 @@ pub enum Kind<'t> {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Node<'t> {
-    pub(super) kind: Kind<'t>,
+pub(super) struct TapeNode<'t> {
+    pub(super) kind: TapeKind<'t>,
     /// First node after this subtree.
     pub(super) end: u32,
 }
@@ -52,7 +52,7 @@ pub(super) struct Node<'t> {
 /// A JSON document. Never empty: node 0 is the document.
 #[derive(Clone, Debug)]
 pub struct Tape<'t> {
-    pub(super) nodes: Vec<Node<'t>>,
+    pub(super) nodes: Vec<TapeNode<'t>>,
     /// Keys of wide objects, sorted, and items of wide arrays, so that look-ups stay cheap.
     pub(super) wide: FxHashMap<u32, Box<[u32]>>,
     /// Some key is spelt like a keyword that names a schema; without one there is nothing to index but the root.
@@ -83,31 +83,31 @@ impl<'t> Tape<'t> {
     }
 
     /// What `node` is.
-    pub fn kind(&self, node: NodeId) -> &Kind<'t> {
+    pub fn kind(&self, node: TapeId) -> &TapeKind<'t> {
         &self.nodes[node.0 as usize].kind
     }
 
     /// First node after the subtree of `node`.
-    pub fn end(&self, node: NodeId) -> NodeId {
-        NodeId(self.nodes[node.0 as usize].end)
+    pub fn end(&self, node: TapeId) -> TapeId {
+        TapeId(self.nodes[node.0 as usize].end)
     }
 
     /// The text of a string.
-    pub fn string(&self, node: NodeId) -> Option<&str> {
+    pub fn string(&self, node: TapeId) -> Option<&str> {
         match self.kind(node) {
-            Kind::String(s) => Some(s),
+            TapeKind::String(s) => Some(s),
             _ => None,
         }
     }
 
     /// Items of an array; nothing for other nodes.
-    pub fn items(&self, node: NodeId) -> impl Iterator<Item = NodeId> + use<'_, 't> {
-        let is_array = matches!(self.kind(node), Kind::Array(_));
+    pub fn items(&self, node: TapeId) -> impl Iterator<Item = TapeId> + use<'_, 't> {
+        let is_array = matches!(self.kind(node), TapeKind::Array(_));
         let end = if is_array { self.end(node).0 } else { 0 };
         let mut next = node.0 + 1;
         std::iter::from_fn(move || {
             (next < end).then(|| {
-                let id = NodeId(next);
+                let id = TapeId(next);
                 next = self.end(id).0;
                 id
             })
@@ -115,14 +115,14 @@ impl<'t> Tape<'t> {
     }
 
     /// Members of an object in order; nothing for other nodes.
-    pub fn members(&self, node: NodeId) -> impl Iterator<Item = (&str, NodeId)> + use<'_, 't> {
-        let is_object = matches!(self.kind(node), Kind::Object(_));
+    pub fn members(&self, node: TapeId) -> impl Iterator<Item = (&str, TapeId)> + use<'_, 't> {
+        let is_object = matches!(self.kind(node), TapeKind::Object(_));
         let end = if is_object { self.end(node).0 } else { 0 };
         let mut next = node.0 + 1;
         std::iter::from_fn(move || {
             (next < end).then(|| {
                 let key = self.key(next);
-                let id = NodeId(next + 1);
+                let id = TapeId(next + 1);
                 next = self.end(id).0;
                 (key, id)
             })
@@ -130,78 +130,78 @@ impl<'t> Tape<'t> {
     }
 
     /// The numbers at a node and below it, as they are written.
-    pub fn numbers(&self, node: NodeId) -> impl Iterator<Item = &str> + use<'_, 't> {
-        (node.0..self.end(node).0).filter_map(|i| match self.kind(NodeId(i)) {
-            Kind::Number(text) => Some(&**text),
+    pub fn numbers(&self, node: TapeId) -> impl Iterator<Item = &str> + use<'_, 't> {
+        (node.0..self.end(node).0).filter_map(|i| match self.kind(TapeId(i)) {
+            TapeKind::Number(text) => Some(&**text),
             _ => None,
         })
     }
 
     /// The places of the keys of an object, in the order of [`members`](Self::members).
-    pub fn keys(&self, node: NodeId) -> impl Iterator<Item = NodeId> + use<'_, 't> {
-        self.members(node).map(|(_, value)| NodeId(value.0 - 1))
+    pub fn keys(&self, node: TapeId) -> impl Iterator<Item = TapeId> + use<'_, 't> {
+        self.members(node).map(|(_, value)| TapeId(value.0 - 1))
     }
 
     /// The member of an object with this key.
-    pub fn get(&self, node: NodeId, key: &str) -> Option<NodeId> {
-        if let Kind::Object(n) = self.kind(node)
+    pub fn get(&self, node: TapeId, key: &str) -> Option<TapeId> {
+        if let TapeKind::Object(n) = self.kind(node)
             && *n > WIDE
             && let Some(keys) = self.wide.get(&node.0)
         {
             let at = keys.binary_search_by(|k| self.key(*k).cmp(key)).ok()?;
-            return keys.get(at).map(|k| NodeId(k + 1));
+            return keys.get(at).map(|k| TapeId(k + 1));
         }
         self.members(node).find(|(k, _)| *k == key).map(|(_, id)| id)
     }
 
     /// The item of an array at `index`.
-    pub fn item(&self, node: NodeId, index: u32) -> Option<NodeId> {
+    pub fn item(&self, node: TapeId, index: u32) -> Option<TapeId> {
         match (self.kind(node), self.wide.get(&node.0)) {
-            (Kind::Array(_), Some(items)) => items.get(index as usize).map(|n| NodeId(*n)),
+            (TapeKind::Array(_), Some(items)) => items.get(index as usize).map(|n| TapeId(*n)),
             _ => self.items(node).nth(index as usize),
         }
     }
 
     pub(super) fn key(&self, node: u32) -> &str {
-        self.string(NodeId(node)).unwrap_or_default()
+        self.string(TapeId(node)).unwrap_or_default()
     }
 
     /// A copy of the subtree, made without recursion.
     ///
     /// # Errors
     /// `Schema` for a number that `serde_json` refuses; `Limit` where the work at hand may go on no further.
-    pub fn to_value(&self, node: NodeId) -> Result<Value> {
+    pub fn to_value(&self, node: TapeId) -> Result<Value> {
         let end = self.end(node).0;
         // Containers that are being filled, each with the key that waits for its value.
-        let mut open: Vec<(Open, u32)> = Vec::new();
+        let mut open: Vec<(OpenContainer, u32)> = Vec::new();
         let mut next = node.0;
         while next < end {
             go_on()?;
-            let mut at_end = self.end(NodeId(next)).0;
-            let awaits_key = matches!(open.last(), Some((Open::Object(_, None), _)));
-            let kind = self.kind(NodeId(next));
+            let mut at_end = self.end(TapeId(next)).0;
+            let awaits_key = matches!(open.last(), Some((OpenContainer::Object(_, None), _)));
+            let kind = self.kind(TapeId(next));
             next += 1;
             let mut value = match kind {
-                Kind::String(s) if awaits_key => {
-                    if let Some((Open::Object(_, key), _)) = open.last_mut() {
+                TapeKind::String(s) if awaits_key => {
+                    if let Some((OpenContainer::Object(_, key), _)) = open.last_mut() {
                         *key = Some(s.to_string());
                     }
                     continue;
                 }
-                Kind::Array(n) if *n > 0 => {
-                    open.push((Open::Array(Vec::with_capacity(*n as usize)), at_end));
+                TapeKind::Array(n) if *n > 0 => {
+                    open.push((OpenContainer::Array(Vec::with_capacity(*n as usize)), at_end));
                     continue;
                 }
-                Kind::Object(n) if *n > 0 => {
-                    open.push((Open::Object(Map::with_capacity(*n as usize), None), at_end));
+                TapeKind::Object(n) if *n > 0 => {
+                    open.push((OpenContainer::Object(Map::with_capacity(*n as usize), None), at_end));
                     continue;
                 }
-                Kind::Array(_) => Value::Array(Vec::new()),
-                Kind::Object(_) => Value::Object(Map::new()),
-                Kind::Null => Value::Null,
-                Kind::Bool(b) => Value::Bool(*b),
-                Kind::String(s) => Value::String(s.to_string()),
-                Kind::Number(n) => Value::Number(
+                TapeKind::Array(_) => Value::Array(Vec::new()),
+                TapeKind::Object(_) => Value::Object(Map::new()),
+                TapeKind::Null => Value::Null,
+                TapeKind::Bool(b) => Value::Bool(*b),
+                TapeKind::String(s) => Value::String(s.to_string()),
+                TapeKind::Number(n) => Value::Number(
                     n.parse().map_err(|_| Error::new(ErrorKind::Schema, format!("number {n} cannot be read")))?,
                 ),
             };
@@ -209,8 +209,8 @@ impl<'t> Tape<'t> {
             loop {
                 match open.last_mut() {
                     None => return Ok(value),
-                    Some((Open::Array(items), _)) => items.push(value),
-                    Some((Open::Object(members, key), _)) => {
+                    Some((OpenContainer::Array(items), _)) => items.push(value),
+                    Some((OpenContainer::Object(members, key), _)) => {
                         members.insert(key.take().unwrap_or_default(), value);
                     }
                 }
@@ -220,8 +220,8 @@ impl<'t> Tape<'t> {
                 let Some((done, its_end)) = open.pop() else { break };
                 at_end = its_end;
                 value = match done {
-                    Open::Array(items) => Value::Array(items),
-                    Open::Object(members, _) => Value::Object(members),
+                    OpenContainer::Array(items) => Value::Array(items),
+                    OpenContainer::Object(members, _) => Value::Object(members),
                 };
             }
         }
@@ -230,7 +230,7 @@ impl<'t> Tape<'t> {
 }
 
 /// A container that [`Tape::to_value`] is filling.
-enum Open {
+enum OpenContainer {
     Array(Vec<Value>),
     Object(Map<String, Value>, Option<String>),
 }

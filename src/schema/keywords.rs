@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::decimal::{Decimal, MAX_EXPONENT};
-use crate::schema::json_tape::{Kind, NodeId, Tape};
+use crate::schema::json_tape::{Tape, TapeId, TapeKind};
 use crate::schema::model::Types;
 use serde_json::Value;
 
@@ -11,34 +11,34 @@ fn expected<T>(what: &str) -> Result<T> {
 }
 
 /// A string.
-pub fn string<'a>(tape: &'a Tape<'_>, node: NodeId) -> Result<&'a str> {
+pub fn string<'a>(tape: &'a Tape<'_>, node: TapeId) -> Result<&'a str> {
     tape.string(node).map_or_else(|| expected("a string"), Ok)
 }
 
 /// `true` or `false`.
-pub fn boolean(tape: &Tape<'_>, node: NodeId) -> Result<bool> {
+pub fn boolean(tape: &Tape<'_>, node: TapeId) -> Result<bool> {
     match tape.kind(node) {
-        Kind::Bool(b) => Ok(*b),
+        TapeKind::Bool(b) => Ok(*b),
         _ => expected("a boolean"),
     }
 }
 
 /// An object; returns how many members it has.
-pub fn object(tape: &Tape<'_>, node: NodeId) -> Result<u32> {
+pub fn object(tape: &Tape<'_>, node: TapeId) -> Result<u32> {
     match tape.kind(node) {
-        Kind::Object(n) => Ok(*n),
+        TapeKind::Object(n) => Ok(*n),
         _ => expected("an object"),
     }
 }
 
 /// An array of strings.
-pub fn strings(tape: &Tape<'_>, node: NodeId) -> Result<Vec<String>> {
+pub fn strings(tape: &Tape<'_>, node: TapeId) -> Result<Vec<String>> {
     each_string(tape, node, str::to_owned)
 }
 
 /// What `of` makes of each string of an array.
-pub fn each_string<T>(tape: &Tape<'_>, node: NodeId, mut of: impl FnMut(&str) -> T) -> Result<Vec<T>> {
-    let Kind::Array(n) = tape.kind(node) else { return expected("an array of strings") };
+pub fn each_string<T>(tape: &Tape<'_>, node: TapeId, mut of: impl FnMut(&str) -> T) -> Result<Vec<T>> {
+    let TapeKind::Array(n) = tape.kind(node) else { return expected("an array of strings") };
     let mut out = Vec::with_capacity(*n as usize);
     for item in tape.items(node) {
         match tape.string(item) {
@@ -50,7 +50,7 @@ pub fn each_string<T>(tape: &Tape<'_>, node: NodeId, mut of: impl FnMut(&str) ->
 }
 
 /// Any value.
-pub fn value(tape: &Tape<'_>, node: NodeId) -> Result<Value> {
+pub fn value(tape: &Tape<'_>, node: TapeId) -> Result<Value> {
     let far = |text: &&str| text.contains(['e', 'E']) && Decimal::parse(text).is_none();
     match tape.numbers(node).find(far) {
         Some(text) => Err(out_of_range(text)),
@@ -59,8 +59,8 @@ pub fn value(tape: &Tape<'_>, node: NodeId) -> Result<Value> {
 }
 
 /// An array of any values.
-pub fn values(tape: &Tape<'_>, node: NodeId) -> Result<Vec<Value>> {
-    let Kind::Array(_) = tape.kind(node) else { return expected("an array") };
+pub fn values(tape: &Tape<'_>, node: TapeId) -> Result<Vec<Value>> {
+    let TapeKind::Array(_) = tape.kind(node) else { return expected("an array") };
     tape.items(node).map(|i| value(tape, i)).collect()
 }
 
@@ -72,8 +72,8 @@ fn out_of_range(text: &str) -> Error {
 }
 
 /// A number of any precision.
-pub fn number(tape: &Tape<'_>, node: NodeId) -> Result<Decimal> {
-    let Kind::Number(text) = tape.kind(node) else { return expected("a number") };
+pub fn number(tape: &Tape<'_>, node: TapeId) -> Result<Decimal> {
+    let TapeKind::Number(text) = tape.kind(node) else { return expected("a number") };
     match Decimal::parse(text) {
         Some(d) => Ok(d),
         None => Err(out_of_range(text)),
@@ -81,15 +81,15 @@ pub fn number(tape: &Tape<'_>, node: NodeId) -> Result<Decimal> {
 }
 
 /// A number above zero.
-pub fn positive(tape: &Tape<'_>, node: NodeId) -> Result<Decimal> {
+pub fn positive(tape: &Tape<'_>, node: TapeId) -> Result<Decimal> {
     let d = number(tape, node)?;
     if d.negative || d.digits.is_empty() { expected("a number above zero") } else { Ok(d) }
 }
 
 /// A whole number that is not negative, however it is written. What exceeds 64 bits becomes the largest value: no
 /// string, array or object is that long, so the meaning is the same.
-pub fn count(tape: &Tape<'_>, node: NodeId) -> Result<u64> {
-    let Kind::Number(text) = tape.kind(node) else { return expected("a whole number") };
+pub fn count(tape: &Tape<'_>, node: TapeId) -> Result<u64> {
+    let TapeKind::Number(text) = tape.kind(node) else { return expected("a whole number") };
     let d = Decimal::parse(text).ok_or_else(|| out_of_range(text))?;
     if d.negative || d.exponent < 0 {
         return expected("a whole number that is not negative");
@@ -106,8 +106,8 @@ pub fn count(tape: &Tape<'_>, node: NodeId) -> Result<u64> {
 }
 
 /// One type or several.
-pub fn types(tape: &Tape<'_>, node: NodeId) -> Result<Types> {
-    let one = |n: NodeId| {
+pub fn types(tape: &Tape<'_>, node: TapeId) -> Result<Types> {
+    let one = |n: TapeId| {
         Ok(match tape.string(n) {
             Some("null") => Types::NULL,
             Some("boolean") => Types::BOOLEAN,
@@ -126,8 +126,8 @@ pub fn types(tape: &Tape<'_>, node: NodeId) -> Result<Types> {
         })
     };
     match tape.kind(node) {
-        Kind::Array(0) => expected("at least one type"),
-        Kind::Array(_) => tape.items(node).try_fold(Types::default(), |all, n| Ok(Types(all.0 | one(n)?.0))),
+        TapeKind::Array(0) => expected("at least one type"),
+        TapeKind::Array(_) => tape.items(node).try_fold(Types::default(), |all, n| Ok(Types(all.0 | one(n)?.0))),
         _ => one(node),
     }
 }

@@ -13,14 +13,14 @@ use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
 
-/// Names a schema of one [`Model`]. One place in a document has several ids where `$dynamicRef` gives it several
+/// Names a schema of one [`SchemaModel`]. One place in a document has several ids where `$dynamicRef` gives it several
 /// meanings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SchemaId(pub u32);
 
 /// A resolved schema document.
 #[derive(Clone, Debug)]
-pub struct Model {
+pub struct SchemaModel {
     /// Indexed by [`SchemaId`].
     pub schemas: Vec<Schema>,
     /// Where validation starts.
@@ -31,7 +31,7 @@ pub struct Model {
     pub names: Names,
 }
 
-impl Model {
+impl SchemaModel {
     /// JSON Pointer of a schema from the root document (`""` is the root); for schemas of other documents,
     /// `URI#pointer`.
     pub fn pointer(&self, id: SchemaId) -> String {

@@ -1,4 +1,4 @@
-//! JSON Schema text to [`Model`].
+//! JSON Schema text to [`SchemaModel`].
 //!
 //! Only schemas that the root reaches through applicators and references are read. A schema gets its id when something
 //! first names it, and ids are read in the order in which they were given: no recursion, and a cycle of references
@@ -9,16 +9,16 @@ mod children;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::schema::drafts::{Dialect, Draft, FORMATS, Keyword, SILENT};
+use crate::schema::drafts::{Draft, FORMATS, Keyword, SILENT, SchemaDialect};
 use crate::schema::dynamic_scope::{ScopeId, Scopes};
-use crate::schema::json_pointers::{Pointers, Step};
-use crate::schema::json_tape::{Kind, NodeId};
+use crate::schema::json_pointers::{PointerStep, Pointers};
+use crate::schema::json_tape::{TapeId, TapeKind};
 use crate::schema::keywords;
-use crate::schema::model::{Keywords, Model, Schema, SchemaId, SchemaKind};
+use crate::schema::model::{Keywords, Schema, SchemaId, SchemaKind, SchemaModel};
 use crate::schema::name_table::Names;
 use crate::schema::options::{Formats, SchemaOptions};
 use crate::schema::report::{Enforcement, ReportRow};
-use crate::schema::resolve::{Document, Documents, Target, check_pointers};
+use crate::schema::resolve::{Documents, ReferenceTarget, SchemaDocument, check_pointers};
 use crate::util::cancel::go_on;
 use crate::util::hash::SeededMap;
 use std::rc::Rc;
@@ -32,8 +32,8 @@ use std::rc::Rc;
 /// # Cost
 /// Linear in the text that the schema reaches, about 10 us for a schema of 1 KB; schemas that use dynamic references
 /// are read once per dynamic scope.
-pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Result<(Model, Vec<ReportRow>)> {
-    let mut parser = Parser {
+pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Result<(SchemaModel, Vec<ReportRow>)> {
+    let mut parser = SchemaParser {
         docs: Documents::new(text, &options.documents, limits)?,
         scopes: Scopes::default(),
         ids: Ids::default(),
@@ -47,21 +47,21 @@ pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Res
         formats: options.formats,
         limits,
     };
-    let root = Target { doc: 0, node: NodeId::ROOT, pointer: String::new(), dynamic: None };
+    let root = ReferenceTarget { doc: 0, node: TapeId::ROOT, pointer: String::new(), dynamic: None };
     let root = parser.reach(&root, ScopeId::EMPTY)?;
     parser.unknown_dialect();
     while let Some(&place) = parser.places.get(parser.schemas.len()) {
         parser.schema(place)?;
     }
-    Ok((Model { schemas: parser.schemas, root, pointers: parser.pointers, names: parser.names }, parser.rows))
+    Ok((SchemaModel { schemas: parser.schemas, root, pointers: parser.pointers, names: parser.names }, parser.rows))
 }
 
 /// What a [`SchemaId`] stands for.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct SchemaSlot {
     id: SchemaId,
     doc: u32,
-    node: NodeId,
+    node: TapeId,
     resource: u32,
     scope: ScopeId,
 }
@@ -71,16 +71,16 @@ struct Place {
 struct Ids {
     /// Id + 1 by node.
     common: Vec<u32>,
-    other: SeededMap<(u32, NodeId, ScopeId), SchemaId>,
+    other: SeededMap<(u32, TapeId, ScopeId), SchemaId>,
 }
 
-struct Parser<'t> {
+struct SchemaParser<'t> {
     docs: Documents<'t>,
     scopes: Scopes,
     ids: Ids,
     /// Where the references of document 0's root resource lead from the empty scope.
     refs: SeededMap<String, SchemaId>,
-    places: Vec<Place>,
+    places: Vec<SchemaSlot>,
     pointers: Pointers,
     names: Names,
     /// Length of the pointers of rows.
@@ -91,14 +91,14 @@ struct Parser<'t> {
     limits: &'t Limits,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> SchemaParser<'t> {
     /// The id of a place, which is new if nothing has named it before. Only then `pointer` is called, to append to the
     /// pointer of `parent`.
     fn place(
         &mut self,
         doc: u32,
-        document: &Document<'t>,
-        node: NodeId,
+        document: &SchemaDocument<'t>,
+        node: TapeId,
         scope: ScopeId,
         pointer: impl FnOnce(&mut Pointers, &Names),
     ) -> Result<SchemaId> {
@@ -107,7 +107,7 @@ impl<'t> Parser<'t> {
         let new = SchemaId(self.places.len() as u32);
         if doc == 0 && scope == ScopeId::EMPTY {
             if self.ids.common.is_empty() {
-                self.ids.common = vec![0; document.tape.end(NodeId::ROOT).0 as usize];
+                self.ids.common = vec![0; document.tape.end(TapeId::ROOT).0 as usize];
             }
             let slot = &mut self.ids.common[node.0 as usize];
             if *slot != 0 {
@@ -126,13 +126,13 @@ impl<'t> Parser<'t> {
             );
         }
         go_on()?;
-        self.places.push(Place { id: new, doc, node, resource, scope });
+        self.places.push(SchemaSlot { id: new, doc, node, resource, scope });
         pointer(&mut self.pointers, &self.names);
         self.check_pointers()?;
         Ok(new)
     }
 
-    fn reach(&mut self, target: &Target, scope: ScopeId) -> Result<SchemaId> {
+    fn reach(&mut self, target: &ReferenceTarget, scope: ScopeId) -> Result<SchemaId> {
         let document = Rc::clone(self.docs.doc(target.doc));
         self.place(target.doc, &document, target.node, scope, |p, _| {
             p.push_text(document.prefix.clone() + &target.pointer);
@@ -148,7 +148,7 @@ impl<'t> Parser<'t> {
         let document = self.docs.doc(0);
         let tape = &document.tape;
         if document.resource(0).dialect.draft == Draft::Unstated
-            && let Some(uri) = tape.get(NodeId::ROOT, "$schema").and_then(|n| tape.string(n))
+            && let Some(uri) = tape.get(TapeId::ROOT, "$schema").and_then(|n| tape.string(n))
             && Draft::of_uri(uri).is_none()
         {
             let reason = format!("{uri:?} is not known and was not passed in `documents`: read as draft 2020-12");
@@ -161,11 +161,11 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn schema(&mut self, place: Place) -> Result<()> {
+    fn schema(&mut self, place: SchemaSlot) -> Result<()> {
         let document = Rc::clone(self.docs.doc(place.doc));
         let kind = match document.tape.kind(place.node) {
-            Kind::Bool(b) => SchemaKind::Bool(*b),
-            Kind::Object(_) => {
+            TapeKind::Bool(b) => SchemaKind::Bool(*b),
+            TapeKind::Object(_) => {
                 let mut object = Object {
                     dialect: document.resource(place.resource).dialect,
                     document: &document,
@@ -191,16 +191,16 @@ impl<'t> Parser<'t> {
 #[derive(Default)]
 struct Later {
     item_list: bool,
-    additional_items: Option<NodeId>,
+    additional_items: Option<TapeId>,
     exclusive: [bool; 2],
 }
 
 /// One schema object being read.
 struct Object<'p, 't> {
-    parser: &'p mut Parser<'t>,
-    document: &'p Document<'t>,
-    dialect: Dialect,
-    place: Place,
+    parser: &'p mut SchemaParser<'t>,
+    document: &'p SchemaDocument<'t>,
+    dialect: SchemaDialect,
+    place: SchemaSlot,
     out: Box<Keywords>,
     later: Later,
 }
@@ -218,7 +218,7 @@ impl Object<'_, '_> {
             };
             if !self.dialect.has(keyword) {
                 if !SILENT.contains(&key) && keyword != Keyword::Defs {
-                    let left_out = Dialect::of(draft).has(keyword);
+                    let left_out = SchemaDialect::of(draft).has(keyword);
                     let whose = if left_out { "the metaschema's vocabularies" } else { draft.name() };
                     self.row(key, Enforcement::Ignored, format!("not a keyword of {whose}"))?;
                 }
@@ -231,14 +231,14 @@ impl Object<'_, '_> {
                 continue;
             }
             self.keyword(keyword, value).map_err(|e| {
-                let Parser { pointers, names, .. } = &*self.parser;
+                let SchemaParser { pointers, names, .. } = &*self.parser;
                 e.at_pointer(pointers.get(self.place.id, names), key)
             })?;
         }
         self.finish()
     }
 
-    fn keyword(&mut self, keyword: Keyword, value: NodeId) -> Result<()> {
+    fn keyword(&mut self, keyword: Keyword, value: TapeId) -> Result<()> {
         let tape = &self.document.tape;
         let key = keyword.text();
         match keyword {
@@ -257,19 +257,19 @@ impl Object<'_, '_> {
             Keyword::AllOf => self.out.all_of = self.list(key, value)?,
             Keyword::AnyOf => self.out.any_of = Some(self.list(key, value)?),
             Keyword::OneOf => self.out.one_of = Some(self.list(key, value)?),
-            Keyword::Not => self.out.not = Some(self.child(value, key, Step::None)?),
-            Keyword::If => self.out.if_ = Some(self.child(value, key, Step::None)?),
-            Keyword::Then => self.out.then = Some(self.child(value, key, Step::None)?),
-            Keyword::Else => self.out.else_ = Some(self.child(value, key, Step::None)?),
+            Keyword::Not => self.out.not = Some(self.child(value, key, PointerStep::None)?),
+            Keyword::If => self.out.if_ = Some(self.child(value, key, PointerStep::None)?),
+            Keyword::Then => self.out.then = Some(self.child(value, key, PointerStep::None)?),
+            Keyword::Else => self.out.else_ = Some(self.child(value, key, PointerStep::None)?),
 
             Keyword::Properties => self.out.properties = self.properties(value)?,
             Keyword::PatternProperties => self.out.pattern_properties = self.map(key, value)?,
             Keyword::AdditionalProperties => {
-                self.out.additional_properties = Some(self.child(value, key, Step::None)?)
+                self.out.additional_properties = Some(self.child(value, key, PointerStep::None)?)
             }
-            Keyword::PropertyNames => self.out.property_names = Some(self.child(value, key, Step::None)?),
+            Keyword::PropertyNames => self.out.property_names = Some(self.child(value, key, PointerStep::None)?),
             Keyword::UnevaluatedProperties => {
-                self.out.unevaluated_properties = Some(self.child(value, key, Step::None)?)
+                self.out.unevaluated_properties = Some(self.child(value, key, PointerStep::None)?)
             }
             Keyword::DependentSchemas => {
                 let schemas = self.map(key, value)?;
@@ -281,10 +281,12 @@ impl Object<'_, '_> {
             Keyword::Items => self.items(value)?,
             Keyword::AdditionalItems => self.later.additional_items = Some(value),
             Keyword::Contains => {
-                self.out.contains = Some(self.child(value, key, Step::None)?);
+                self.out.contains = Some(self.child(value, key, PointerStep::None)?);
                 self.out.contains_does_not_evaluate = !matches!(self.dialect.draft, Draft::D2020 | Draft::Unstated);
             }
-            Keyword::UnevaluatedItems => self.out.unevaluated_items = Some(self.child(value, key, Step::None)?),
+            Keyword::UnevaluatedItems => {
+                self.out.unevaluated_items = Some(self.child(value, key, PointerStep::None)?)
+            }
 
             Keyword::Type => {
                 self.out.types = Some(keywords::types(tape, value)?);
@@ -318,8 +320,8 @@ impl Object<'_, '_> {
         Ok(())
     }
 
-    fn reference(&mut self, keyword: Keyword, value: NodeId) -> Result<SchemaId> {
-        let Place { doc, resource, scope, .. } = self.place;
+    fn reference(&mut self, keyword: Keyword, value: TapeId) -> Result<SchemaId> {
+        let SchemaSlot { doc, resource, scope, .. } = self.place;
         let reference = keywords::string(&self.document.tape, value)?;
         // Some schemas refer to one place from thousands.
         let is_common = keyword == Keyword::Ref && (doc, resource, scope) == (0, 0, ScopeId::EMPTY);
@@ -348,10 +350,10 @@ impl Object<'_, '_> {
     }
 
     /// A list of schemas here is what 2020-12 calls `prefixItems`.
-    fn items(&mut self, value: NodeId) -> Result<()> {
+    fn items(&mut self, value: TapeId) -> Result<()> {
         let tape = &self.document.tape;
-        let Kind::Array(n) = *tape.kind(value) else {
-            self.out.items = Some(self.child(value, "items", Step::None)?);
+        let TapeKind::Array(n) = *tape.kind(value) else {
+            self.out.items = Some(self.child(value, "items", PointerStep::None)?);
             return Ok(());
         };
         let has_prefix = || tape.get(self.place.node, "prefixItems").is_some();
@@ -365,14 +367,14 @@ impl Object<'_, '_> {
         Ok(())
     }
 
-    fn dependencies(&mut self, value: NodeId) -> Result<()> {
+    fn dependencies(&mut self, value: TapeId) -> Result<()> {
         let tape = &self.document.tape;
         keywords::object(tape, value)?;
         for (name, dependency) in tape.members(value) {
-            if matches!(tape.kind(dependency), Kind::Array(_)) {
+            if matches!(tape.kind(dependency), TapeKind::Array(_)) {
                 self.out.dependent_required.push((name.to_owned(), keywords::strings(tape, dependency)?));
             } else {
-                let step = Step::Key(self.parser.names.intern(name));
+                let step = PointerStep::Key(self.parser.names.intern(name));
                 let id = self.child(dependency, "dependencies", step)?;
                 self.out.dependent_schemas.push((name.to_owned(), id));
             }
@@ -381,11 +383,11 @@ impl Object<'_, '_> {
     }
 
     /// A number, or up to draft 4 a boolean that changes `minimum` or `maximum`.
-    fn exclusive(&mut self, keyword: Keyword, value: NodeId) -> Result<()> {
+    fn exclusive(&mut self, keyword: Keyword, value: TapeId) -> Result<()> {
         let tape = &self.document.tape;
         let is_maximum = keyword == Keyword::ExclusiveMaximum;
         let old = matches!(self.dialect.draft, Draft::D4 | Draft::Unstated);
-        if old && let Kind::Bool(b) = tape.kind(value) {
+        if old && let TapeKind::Bool(b) = tape.kind(value) {
             self.later.exclusive[usize::from(is_maximum)] = *b;
             return Ok(());
         }
@@ -401,13 +403,13 @@ impl Object<'_, '_> {
         Ok(())
     }
 
-    fn required(&mut self, value: NodeId) -> Result<()> {
+    fn required(&mut self, value: TapeId) -> Result<()> {
         let tape = &self.document.tape;
         match tape.kind(value) {
-            Kind::Bool(false) => {
+            TapeKind::Bool(false) => {
                 self.row("required", Enforcement::Ignored, "a boolean is of draft 3; false requires nothing".into())
             }
-            Kind::Bool(true) => Err(Error::new(
+            TapeKind::Bool(true) => Err(Error::new(
                 ErrorKind::Schema,
                 "an array of names is expected (a boolean is of draft 3): name this property in `required` of the object",
             )),
@@ -419,7 +421,7 @@ impl Object<'_, '_> {
         }
     }
 
-    fn format(&mut self, value: NodeId) -> Result<()> {
+    fn format(&mut self, value: TapeId) -> Result<()> {
         let format = keywords::string(&self.document.tape, value)?;
         if !FORMATS.contains(&format) {
             self.row("format", Enforcement::Annotation, format!("the format {format:?} is not known"))?;
@@ -434,7 +436,7 @@ impl Object<'_, '_> {
     fn finish(&mut self) -> Result<()> {
         if let Some(value) = self.later.additional_items {
             if self.later.item_list {
-                self.out.items = Some(self.child(value, "additionalItems", Step::None)?);
+                self.out.items = Some(self.child(value, "additionalItems", PointerStep::None)?);
             } else {
                 let reason = "without a list in `items` it has no items to apply to";
                 self.row("additionalItems", Enforcement::Ignored, reason.into())?;

@@ -2,15 +2,15 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
-use crate::schema::model::{Keywords, Model, SchemaId, SchemaKind, Types};
+use crate::schema::model::{Keywords, SchemaId, SchemaKind, SchemaModel, Types};
 use crate::schema::{Enforcement, Formats, ReportRow, SchemaOptions, parse_schema, uri};
 
-fn parse_with(text: &str, documents: &[(&str, &str)]) -> crate::Result<(Model, Vec<ReportRow>)> {
+fn parse_with(text: &str, documents: &[(&str, &str)]) -> crate::Result<(SchemaModel, Vec<ReportRow>)> {
     let documents = documents.iter().map(|(u, t)| (u.to_string(), t.to_string())).collect();
     parse_schema(text, &SchemaOptions { documents, ..SchemaOptions::default() }, &Limits::default())
 }
 
-fn parse(text: &str) -> (Model, Vec<ReportRow>) {
+fn parse(text: &str) -> (SchemaModel, Vec<ReportRow>) {
     parse_with(text, &[]).unwrap()
 }
 
@@ -18,14 +18,14 @@ fn refused(text: &str) -> Error {
     parse_with(text, &[]).unwrap_err()
 }
 
-fn keywords(model: &Model, id: SchemaId) -> &Keywords {
+fn keywords(model: &SchemaModel, id: SchemaId) -> &Keywords {
     match &model.schemas[id.0 as usize].kind {
         SchemaKind::Keywords(k) => k,
         SchemaKind::Bool(_) => panic!("a boolean schema"),
     }
 }
 
-fn pointer(model: &Model, id: SchemaId) -> String {
+fn pointer(model: &SchemaModel, id: SchemaId) -> String {
     model.pointer(id)
 }
 
@@ -269,11 +269,11 @@ fn dynamic_references_follow_the_way() {
         "$defs":{"i":{"$dynamicAnchor":"item","type":"string"}}}"##;
     let numbers = r##"{"$ref":"list","$defs":{"i":{"$dynamicAnchor":"item","type":"number"}}}"##;
     let docs = [("http://h/list", list), ("http://h/numbers", numbers), ("http://h/s", strings)];
-    let item = |model: &Model, list: SchemaId| {
+    let item = |model: &SchemaModel, list: SchemaId| {
         let items = keywords(model, list).items.unwrap();
         pointer(model, keywords(model, items).refs[0])
     };
-    let follow = |model: &Model, id: SchemaId| keywords(model, id).refs[0];
+    let follow = |model: &SchemaModel, id: SchemaId| keywords(model, id).refs[0];
     let (model, _) =
         parse_with(r#"{"anyOf":[{"$ref":"http://h/list"},{"$ref":"http://h/numbers"},{"$ref":"http://h/s"}]}"#, &docs)
             .unwrap();

@@ -10,9 +10,9 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::schema::drafts::{Dialect, Draft, Keyword, Shape, custom_dialect, metaschema};
-use crate::schema::json_tape::{Kind, NodeId, Tape};
-use crate::schema::location_path::{Step, Trail};
+use crate::schema::drafts::{Draft, Keyword, SchemaDialect, Shape, custom_dialect, metaschema};
+use crate::schema::json_tape::{Tape, TapeId, TapeKind};
+use crate::schema::location_path::{PathStep, Trail};
 use crate::schema::uri;
 use crate::util::hash::SeededMap;
 use std::rc::Rc;
@@ -21,13 +21,13 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct Resource {
     /// Where it starts.
-    pub node: NodeId,
+    pub node: TapeId,
     /// The same as a JSON Pointer in its document.
     pub pointer: String,
     /// Base URI; empty where there is none.
     pub uri: String,
     /// What its keywords mean.
-    pub dialect: Dialect,
+    pub dialect: SchemaDialect,
     /// Names of its `$dynamicAnchor`s; the empty name stands for `$recursiveAnchor`.
     pub dynamic: Vec<String>,
     parent: u32,
@@ -37,7 +37,7 @@ pub struct Resource {
 
 #[derive(Debug)]
 struct Anchor {
-    node: NodeId,
+    node: TapeId,
     pointer: String,
     is_dynamic: bool,
     /// Another place has the same name, so that a reference to it has no one meaning.
@@ -46,7 +46,7 @@ struct Anchor {
 
 /// A parsed document and its names.
 #[derive(Debug)]
-pub struct Document<'t> {
+pub struct SchemaDocument<'t> {
     /// The text.
     pub tape: Tape<'t>,
     /// Comes before a JSON Pointer in messages: empty for the schema itself, `URI#` for other documents.
@@ -56,9 +56,9 @@ pub struct Document<'t> {
     anchors: SeededMap<(u32, String), Anchor>,
 }
 
-impl Document<'_> {
+impl SchemaDocument<'_> {
     /// Index of the innermost resource around `node`.
-    pub fn resource_of(&self, node: NodeId) -> u32 {
+    pub fn resource_of(&self, node: TapeId) -> u32 {
         if self.resources.len() == 1 {
             return 0;
         }
@@ -76,10 +76,10 @@ impl Document<'_> {
     }
 
     /// Follows a decoded JSON Pointer from `from`.
-    fn walk(&self, from: NodeId, pointer: &str) -> Option<NodeId> {
+    fn walk(&self, from: TapeId, pointer: &str) -> Option<TapeId> {
         pointer.split('/').skip(1).try_fold(from, |node, step| match self.tape.kind(node) {
-            Kind::Object(_) => self.tape.get(node, &uri::unescape_step(step)),
-            Kind::Array(n) => {
+            TapeKind::Object(_) => self.tape.get(node, &uri::unescape_step(step)),
+            TapeKind::Array(n) => {
                 // RFC 6901 allows neither signs nor leading zeros.
                 let is_index = step == "0" || !step.starts_with(['0', '+']);
                 let index: u32 = step.parse().ok().filter(|i| is_index && i < n)?;
@@ -90,61 +90,64 @@ impl Document<'_> {
     }
 
     /// What the fragment of a reference to resource `index` reaches.
-    fn fragment(&self, doc: u32, index: u32, fragment: &str) -> Result<Target, Missing> {
+    fn fragment(&self, doc: u32, index: u32, fragment: &str) -> Result<ReferenceTarget, MissingDocument> {
         let resource = self.resource(index);
-        let fragment = uri::percent_decode(fragment).ok_or(Missing::Decoding)?;
+        let fragment = uri::percent_decode(fragment).ok_or(MissingDocument::Decoding)?;
         if fragment.is_empty() {
-            return Ok(Target { doc, node: resource.node, pointer: resource.pointer.clone(), dynamic: None });
+            return Ok(ReferenceTarget { doc, node: resource.node, pointer: resource.pointer.clone(), dynamic: None });
         }
         if fragment.starts_with('/') {
-            let node = self.walk(resource.node, &fragment).ok_or(Missing::Pointer)?;
+            let node = self.walk(resource.node, &fragment).ok_or(MissingDocument::Pointer)?;
             let pointer = format!("{}{fragment}", resource.pointer);
-            return Ok(Target { doc, node, pointer, dynamic: None });
+            return Ok(ReferenceTarget { doc, node, pointer, dynamic: None });
         }
         let name = fragment.into_owned();
         match self.anchors.get(&(index, name.clone())) {
-            Some(a) if a.is_ambiguous => Err(Missing::Ambiguous),
-            Some(a) => {
-                Ok(Target { doc, node: a.node, pointer: a.pointer.clone(), dynamic: a.is_dynamic.then_some(name) })
-            }
-            None => Err(Missing::Anchor),
+            Some(a) if a.is_ambiguous => Err(MissingDocument::Ambiguous),
+            Some(a) => Ok(ReferenceTarget {
+                doc,
+                node: a.node,
+                pointer: a.pointer.clone(),
+                dynamic: a.is_dynamic.then_some(name),
+            }),
+            None => Err(MissingDocument::Anchor),
         }
     }
 
     /// The place of a dynamic anchor.
-    pub fn dynamic(&self, doc: u32, resource: u32, name: &str) -> Option<Target> {
+    pub fn dynamic(&self, doc: u32, resource: u32, name: &str) -> Option<ReferenceTarget> {
         let a = self.anchors.get(&(resource, name.to_owned())).filter(|a| a.is_dynamic)?;
-        Some(Target { doc, node: a.node, pointer: a.pointer.clone(), dynamic: None })
+        Some(ReferenceTarget { doc, node: a.node, pointer: a.pointer.clone(), dynamic: None })
     }
 }
 
 /// What a reference reaches.
 #[derive(Debug)]
-pub struct Target {
+pub struct ReferenceTarget {
     /// Index of the document.
     pub doc: u32,
     /// The place in it.
-    pub node: NodeId,
+    pub node: TapeId,
     /// The same as a JSON Pointer, without the document's prefix.
     pub pointer: String,
     /// The name of the `$dynamicAnchor` that was reached.
     pub dynamic: Option<String>,
 }
 
-enum Missing {
+enum MissingDocument {
     Decoding,
     Pointer,
     Anchor,
     Ambiguous,
 }
 
-impl Missing {
+impl MissingDocument {
     fn error(self, reference: &str) -> Error {
         let why = match self {
-            Missing::Decoding => "its fragment is not percent-encoded UTF-8",
-            Missing::Pointer => "there is nothing at its JSON Pointer",
-            Missing::Anchor => "no anchor has this name; a JSON Pointer would start with \"#/\"",
-            Missing::Ambiguous => "several places have this name",
+            MissingDocument::Decoding => "its fragment is not percent-encoded UTF-8",
+            MissingDocument::Pointer => "there is nothing at its JSON Pointer",
+            MissingDocument::Anchor => "no anchor has this name; a JSON Pointer would start with \"#/\"",
+            MissingDocument::Ambiguous => "several places have this name",
         };
         Error::new(ErrorKind::Schema, format!("reference {reference:?} leads nowhere: {why}"))
     }
@@ -152,7 +155,7 @@ impl Missing {
 
 /// Where a URI leads.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Named {
+struct NamedResource {
     doc: u32,
     resource: u32,
     is_ambiguous: bool,
@@ -161,11 +164,11 @@ struct Named {
 /// All documents that the schema may reach.
 #[derive(Debug)]
 pub struct Documents<'t> {
-    docs: Vec<Rc<Document<'t>>>,
-    by_uri: SeededMap<String, Named>,
+    docs: Vec<Rc<SchemaDocument<'t>>>,
+    by_uri: SeededMap<String, NamedResource>,
     /// URI without fragment, text, and whether it has been read.
     passed: Vec<(&'t str, &'t str, bool)>,
-    dialects: Vec<(String, Option<Dialect>)>,
+    dialects: Vec<(String, Option<SchemaDialect>)>,
     /// Length of all URIs that were joined.
     uri_bytes: usize,
     limits: &'t Limits,
@@ -186,12 +189,12 @@ impl<'t> Documents<'t> {
             uri_bytes: 0,
             limits,
         };
-        all.add("", text, Dialect::of(Draft::Unstated))?;
+        all.add("", text, SchemaDialect::of(Draft::Unstated))?;
         Ok(all)
     }
 
     /// The document of this index.
-    pub fn doc(&self, index: u32) -> &Rc<Document<'t>> {
+    pub fn doc(&self, index: u32) -> &Rc<SchemaDocument<'t>> {
         &self.docs[index as usize]
     }
 
@@ -199,11 +202,11 @@ impl<'t> Documents<'t> {
     ///
     /// # Errors
     /// `Schema` where it leads nowhere, `Unsupported` where it leads to a document that was not passed.
-    pub fn resolve(&mut self, doc: u32, resource: u32, reference: &str) -> Result<Target> {
+    pub fn resolve(&mut self, doc: u32, resource: u32, reference: &str) -> Result<ReferenceTarget> {
         let (address, fragment) = uri::split_fragment(reference);
         let fragment = fragment.unwrap_or_default();
         let at = if address.is_empty() {
-            Named { doc, resource, is_ambiguous: false }
+            NamedResource { doc, resource, is_ambiguous: false }
         } else {
             let full = uri::join(&self.doc(doc).resource(resource).uri, address);
             self.count_uri(&full)?;
@@ -215,7 +218,7 @@ impl<'t> Documents<'t> {
             })?
         };
         if at.is_ambiguous {
-            return Err(Missing::Ambiguous.error(reference));
+            return Err(MissingDocument::Ambiguous.error(reference));
         }
         self.doc(at.doc).fragment(at.doc, at.resource, fragment).map_err(|m| m.error(reference))
     }
@@ -231,7 +234,7 @@ impl<'t> Documents<'t> {
     }
 
     /// The resource of a URI, reading documents as needed.
-    fn find(&mut self, full: &str) -> Result<Option<Named>> {
+    fn find(&mut self, full: &str) -> Result<Option<NamedResource>> {
         if let Some(named) = self.by_uri.get(full) {
             return Ok(Some(*named));
         }
@@ -240,7 +243,7 @@ impl<'t> Documents<'t> {
             return Ok(self.by_uri.get(full).copied());
         }
         if let Some(text) = metaschema(full) {
-            self.add(full, text, Dialect::of(Draft::D2020))?;
+            self.add(full, text, SchemaDialect::of(Draft::D2020))?;
             return Ok(self.by_uri.get(full).copied());
         }
         // Perhaps an `$id` inside a document that was passed under another URI.
@@ -251,7 +254,7 @@ impl<'t> Documents<'t> {
     }
 
     fn read_passed(&mut self, i: usize) -> Result<()> {
-        let inherited = self.docs.first().map_or(Dialect::of(Draft::Unstated), |d| d.resource(0).dialect);
+        let inherited = self.docs.first().map_or(SchemaDialect::of(Draft::Unstated), |d| d.resource(0).dialect);
         if let Some(passed) = self.passed.get_mut(i)
             && !passed.2
         {
@@ -263,12 +266,12 @@ impl<'t> Documents<'t> {
     }
 
     /// Reads a document that was retrieved under `retrieved` and registers the names in it.
-    fn add(&mut self, retrieved: &str, text: &'t str, inherited: Dialect) -> Result<()> {
+    fn add(&mut self, retrieved: &str, text: &'t str, inherited: SchemaDialect) -> Result<()> {
         let tape = Tape::read(text, self.limits)?;
         let doc = self.docs.len() as u32;
-        let dialect = self.dialect_at(&tape, NodeId::ROOT, "")?.unwrap_or(inherited);
+        let dialect = self.dialect_at(&tape, TapeId::ROOT, "")?.unwrap_or(inherited);
         let root = Resource {
-            node: NodeId::ROOT,
+            node: TapeId::ROOT,
             pointer: String::new(),
             uri: retrieved.to_owned(),
             dialect,
@@ -277,24 +280,24 @@ impl<'t> Documents<'t> {
             is_alias: false,
         };
         let prefix = if doc == 0 { String::new() } else { format!("{retrieved}#") };
-        let mut document = Document { tape, prefix, resources: vec![root], anchors: SeededMap::default() };
+        let mut document = SchemaDocument { tape, prefix, resources: vec![root], anchors: SeededMap::default() };
         if !retrieved.is_empty() {
-            self.by_uri.insert(retrieved.to_owned(), Named { doc, resource: 0, is_ambiguous: false });
+            self.by_uri.insert(retrieved.to_owned(), NamedResource { doc, resource: 0, is_ambiguous: false });
         }
         if document.tape.names_schemas {
             self.index(doc, &mut document)?;
         } else {
-            self.name(doc, &mut document, NodeId::ROOT, "", 0)?;
+            self.name(doc, &mut document, TapeId::ROOT, "", 0)?;
         }
         self.docs.push(Rc::new(document));
         Ok(())
     }
 
     /// Walks over all schemas of a document, in the order of the text.
-    fn index(&mut self, doc: u32, document: &mut Document<'t>) -> Result<()> {
+    fn index(&mut self, doc: u32, document: &mut SchemaDocument<'t>) -> Result<()> {
         // Few schemas name themselves, so places are written as pointers where one does.
         let mut trail = Trail::default();
-        let mut todo = vec![(NodeId::ROOT, Trail::ROOT, 0)];
+        let mut todo = vec![(TapeId::ROOT, Trail::ROOT, 0)];
         let mut found = Vec::new();
         let mut pointer_bytes = 0;
         while let Some((node, place, around)) = todo.pop() {
@@ -308,7 +311,7 @@ impl<'t> Documents<'t> {
             let tape = &document.tape;
             for (key_node, (key, value)) in tape.keys(node).zip(tape.members(node)) {
                 let Some(keyword) = Keyword::of(key).filter(|k| dialect.has(*k)) else { continue };
-                let mut add = |node, step: Step| {
+                let mut add = |node, step: PathStep| {
                     let (place, bytes) = trail.add(tape, place, key_node, step);
                     pointer_bytes += bytes;
                     if pointer_bytes <= self.limits.max_source_bytes {
@@ -316,12 +319,12 @@ impl<'t> Documents<'t> {
                     }
                 };
                 match (keyword.shape(), tape.kind(value)) {
-                    (Shape::Schema | Shape::SchemaOrList, Kind::Object(_)) => add(value, Step::None),
-                    (Shape::List | Shape::SchemaOrList, Kind::Array(_)) => {
-                        tape.items(value).zip(0..).for_each(|(n, i)| add(n, Step::Item(i)));
+                    (Shape::Schema | Shape::SchemaOrList, TapeKind::Object(_)) => add(value, PathStep::None),
+                    (Shape::List | Shape::SchemaOrList, TapeKind::Array(_)) => {
+                        tape.items(value).zip(0..).for_each(|(n, i)| add(n, PathStep::Item(i)));
                     }
-                    (Shape::Map, Kind::Object(_)) => {
-                        tape.keys(value).zip(tape.members(value)).for_each(|(k, (_, n))| add(n, Step::Key(k)));
+                    (Shape::Map, TapeKind::Object(_)) => {
+                        tape.keys(value).zip(tape.members(value)).for_each(|(k, (_, n))| add(n, PathStep::Key(k)));
                     }
                     _ => {}
                 }
@@ -334,17 +337,24 @@ impl<'t> Documents<'t> {
     }
 
     /// Registers the names that the schema at `node` gives itself. Returns its resource.
-    fn name(&mut self, doc: u32, document: &mut Document<'t>, node: NodeId, pointer: &str, around: u32) -> Result<u32> {
-        let is_root = node == NodeId::ROOT;
+    fn name(
+        &mut self,
+        doc: u32,
+        document: &mut SchemaDocument<'t>,
+        node: TapeId,
+        pointer: &str,
+        around: u32,
+    ) -> Result<u32> {
+        let is_root = node == TapeId::ROOT;
         let tape = &document.tape;
-        if !matches!(tape.kind(node), Kind::Object(_)) {
+        if !matches!(tape.kind(node), TapeKind::Object(_)) {
             return Ok(around);
         }
         let outer = document.resource(around);
         let draft = outer.dialect.draft;
         let hidden = draft.ref_hides_siblings() && tape.get(node, "$ref").is_some();
         let text = |key: &str| tape.get(node, key).and_then(|n| tape.string(n)).map(str::to_owned);
-        let is_true = |key: &str| tape.get(node, key).is_some_and(|n| *tape.kind(n) == Kind::Bool(true));
+        let is_true = |key: &str| tape.get(node, key).is_some_and(|n| *tape.kind(n) == TapeKind::Bool(true));
         let id = text(draft.id_keyword()).filter(|_| !hidden);
         let old_id = if draft == Draft::Unstated && id.is_none() { text("id") } else { None };
         // A resource may be of another draft than what it is embedded in; `$schema` elsewhere means nothing.
@@ -382,7 +392,7 @@ impl<'t> Documents<'t> {
                     });
                 }
                 let last = document.resources.len() as u32 - 1;
-                let named = Named { doc, resource: if is_root { 0 } else { last }, is_ambiguous: false };
+                let named = NamedResource { doc, resource: if is_root { 0 } else { last }, is_ambiguous: false };
                 if opens && !is_root {
                     resource = last;
                 }
@@ -412,11 +422,11 @@ impl<'t> Documents<'t> {
     }
 
     /// The dialect that `$schema` at `node` names. `None` where there is no `$schema`.
-    fn dialect_at(&mut self, tape: &Tape<'t>, node: NodeId, pointer: &str) -> Result<Option<Dialect>> {
+    fn dialect_at(&mut self, tape: &Tape<'t>, node: TapeId, pointer: &str) -> Result<Option<SchemaDialect>> {
         let Some(value) = tape.get(node, "$schema") else { return Ok(None) };
         let Some(uri) = tape.string(value) else { return Ok(None) };
         if let Some(draft) = Draft::of_uri(uri) {
-            return Ok(Some(Dialect::of(draft)));
+            return Ok(Some(SchemaDialect::of(draft)));
         }
         let uri = uri.trim_end_matches('#');
         if let Some((_, dialect)) = self.dialects.iter().find(|(u, _)| u == uri) {
@@ -442,7 +452,7 @@ impl<'t> Documents<'t> {
 }
 
 /// Whether a schema has a key that may name it.
-fn names_itself(tape: &Tape<'_>, node: NodeId) -> bool {
+fn names_itself(tape: &Tape<'_>, node: TapeId) -> bool {
     let names = |key| matches!(key, "$id" | "id" | "$anchor" | "$dynamicAnchor" | "$recursiveAnchor");
     tape.members(node).any(|(key, _)| names(key))
 }

@@ -1,8 +1,8 @@
 //! The JSON reader against serde_json, and what it refuses beyond that.
 
-use crate::error::{ErrorKind, Place};
+use crate::error::{ErrorKind, SourcePlace};
 use crate::limits::Limits;
-use crate::schema::json_tape::{Kind, NodeId, Tape};
+use crate::schema::json_tape::{Tape, TapeId, TapeKind};
 
 fn read(text: &str) -> crate::Result<Tape<'_>> {
     Tape::read(text, &Limits::default())
@@ -64,7 +64,7 @@ fn agrees_with_serde_json() {
     ];
     for text in texts {
         let theirs = serde_json::from_str::<serde_json::Value>(text).ok();
-        let ours = read(text).ok().map(|t| t.to_value(NodeId::ROOT).unwrap());
+        let ours = read(text).ok().map(|t| t.to_value(TapeId::ROOT).unwrap());
         assert_eq!(ours, theirs, "{text}");
     }
 }
@@ -96,10 +96,10 @@ fn duplicate_keys_are_refused_in_narrow_and_wide_objects() {
         let good = format!("{{{}}}", members.join(","));
         let tape = read(&good).unwrap();
         for i in [0, n / 2, n - 1] {
-            let found = tape.get(NodeId::ROOT, &format!("k{i}")).unwrap();
+            let found = tape.get(TapeId::ROOT, &format!("k{i}")).unwrap();
             assert_eq!(tape.to_value(found).unwrap(), serde_json::json!([i]));
         }
-        assert_eq!(tape.get(NodeId::ROOT, "k"), None);
+        assert_eq!(tape.get(TapeId::ROOT, "k"), None);
         // The same key, spelt with an escape.
         let bad = format!("{{{},\"\\u006b0\":1}}", members.join(","));
         let e = read(&bad).unwrap_err();
@@ -112,23 +112,23 @@ fn duplicate_keys_are_refused_in_narrow_and_wide_objects() {
 fn wide_arrays_are_indexed() {
     let text = format!("[{}]", (0..100).map(|i| format!("[{i}]")).collect::<Vec<_>>().join(","));
     let tape = read(&text).unwrap();
-    let item = tape.item(NodeId::ROOT, 57).unwrap();
+    let item = tape.item(TapeId::ROOT, 57).unwrap();
     assert_eq!(tape.to_value(item).unwrap(), serde_json::json!([57]));
-    assert_eq!(tape.item(NodeId::ROOT, 100), None);
-    assert_eq!(*tape.kind(NodeId::ROOT), Kind::Array(100));
+    assert_eq!(tape.item(TapeId::ROOT, 100), None);
+    assert_eq!(*tape.kind(TapeId::ROOT), TapeKind::Array(100));
 }
 
 #[test]
 fn depth_and_size_are_limits() {
     let nested = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
     let deep = nested(1_000);
-    assert!(read(&deep).unwrap().to_value(NodeId::ROOT).is_ok());
+    assert!(read(&deep).unwrap().to_value(TapeId::ROOT).is_ok());
     let e = read(&nested(1_001)).unwrap_err();
     assert_eq!((e.kind(), e.limit_values()), (ErrorKind::Limit, Some((1_000, 1_001))));
     // A limit that is set too high must not reach the end of the stack.
     let limits = Limits { max_depth: usize::MAX, ..Limits::default() };
     let deepest = nested(2_000);
-    let value = Tape::read(&deepest, &limits).unwrap().to_value(NodeId::ROOT).unwrap();
+    let value = Tape::read(&deepest, &limits).unwrap().to_value(TapeId::ROOT).unwrap();
     assert!(value == value.clone());
     drop(value);
     assert_eq!(Tape::read(&nested(1_000_000), &limits).unwrap_err().kind(), ErrorKind::Limit);
@@ -138,8 +138,8 @@ fn depth_and_size_are_limits() {
 
 #[test]
 fn errors_name_the_byte() {
-    assert_eq!(*read("[1, x]").unwrap_err().place(), Place::Byte(4));
-    assert_eq!(*read("{\"a\" 1}").unwrap_err().place(), Place::Byte(5));
+    assert_eq!(*read("[1, x]").unwrap_err().place(), SourcePlace::Byte(4));
+    assert_eq!(*read("{\"a\" 1}").unwrap_err().place(), SourcePlace::Byte(5));
 }
 
 #[test]
@@ -150,11 +150,11 @@ fn strings_end_where_they_end_however_long_they_are() {
             for (written, meant) in [("", ""), ("\\n", "\n"), ("\\\"x", "\"x")] {
                 let text = format!("[\"{body}{written}\", \"b\"]");
                 let tape = read(&text).unwrap();
-                let items: Vec<&str> = tape.items(NodeId::ROOT).filter_map(|i| tape.string(i)).collect();
+                let items: Vec<&str> = tape.items(TapeId::ROOT).filter_map(|i| tape.string(i)).collect();
                 assert_eq!(items, [body.clone() + meant, "b".to_owned()]);
             }
             let control = read(&format!("\"{body}\u{1f}{body}\"")).unwrap_err().place().clone();
-            assert_eq!(control, Place::Byte(1 + body.len()));
+            assert_eq!(control, SourcePlace::Byte(1 + body.len()));
         }
     }
 }

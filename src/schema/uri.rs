@@ -11,14 +11,14 @@ pub fn split_fragment(reference: &str) -> (&str, Option<&str>) {
     }
 }
 
-struct Parts<'a> {
+struct UriParts<'a> {
     scheme: Option<&'a str>,
     authority: Option<&'a str>,
     path: &'a str,
     query: Option<&'a str>,
 }
 
-fn parts(uri: &str) -> Parts<'_> {
+fn parts(uri: &str) -> UriParts<'_> {
     let is_scheme = |s: &str| {
         s.starts_with(|c: char| c.is_ascii_alphabetic())
             && s.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
@@ -34,9 +34,9 @@ fn parts(uri: &str) -> Parts<'_> {
     match rest.strip_prefix("//") {
         Some(rest) => {
             let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            Parts { scheme, authority: Some(authority), path, query }
+            UriParts { scheme, authority: Some(authority), path, query }
         }
-        None => Parts { scheme, authority: None, path: rest, query },
+        None => UriParts { scheme, authority: None, path: rest, query },
     }
 }
 
@@ -53,12 +53,12 @@ pub fn join(base: &str, reference: &str) -> String {
             return reference.to_owned();
         }
         path = without_dots(r.path);
-        Parts { path: &path, ..r }
+        UriParts { path: &path, ..r }
     } else if r.authority.is_some() {
         path = without_dots(r.path);
-        Parts { scheme: b.scheme, path: &path, ..r }
+        UriParts { scheme: b.scheme, path: &path, ..r }
     } else if r.path.is_empty() {
-        Parts { query: r.query.or(b.query), ..b }
+        UriParts { query: r.query.or(b.query), ..b }
     } else {
         path = if r.path.starts_with('/') {
             without_dots(r.path)
@@ -68,7 +68,7 @@ pub fn join(base: &str, reference: &str) -> String {
             let folder = b.path.rfind('/').map_or("", |i| b.path.get(..=i).unwrap_or_default());
             without_dots(&format!("{folder}{}", r.path))
         };
-        Parts { path: &path, query: r.query, ..b }
+        UriParts { path: &path, query: r.query, ..b }
     };
     let mut out = String::new();
     if let Some(s) = joined.scheme {

@@ -1,6 +1,6 @@
 //! Tables that are bounded in bytes, and emptied by and by when they are full.
 //!
-//! Whatever is looked up again and again, and could be made again, is kept in a [`Store`]: crossing tokens, finished
+//! Whatever is looked up again and again, and could be made again, is kept in a [`BoundedCache`]: crossing tokens, finished
 //! parts and rows, forced runs, tokens over sets of characters, spelled names, masks of configurations. Emptying it
 //! costs time and never changes an answer. Nobody needs an order of age: what is in use comes back with the next
 //! look-ups.
@@ -19,26 +19,26 @@ use crate::util::hash::Seeded;
 /// which of two threads keeps it. The hash is seeded, since outputs choose some keys.
 /// A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth entry; one with room for
 /// `FIRST` is made once.
-pub struct Store<K, V, const MOST: usize, const FIRST: usize = 0> {
-    table: RwLock<Table<K, V>>,
+pub struct BoundedCache<K, V, const MOST: usize, const FIRST: usize = 0> {
+    table: RwLock<Generation<K, V>>,
     /// Of what is found.
     bytes: AtomicUsize,
 }
 
-struct Table<K, V> {
+struct Generation<K, V> {
     found: HashMap<K, V, Seeded>,
     /// What a table held that was full, as far as it was not let go of yet, and how much that was.
     leaving: Option<hash_map::IntoIter<K, V>>,
     left: usize,
 }
 
-impl<K, V> Default for Table<K, V> {
+impl<K, V> Default for Generation<K, V> {
     fn default() -> Self {
-        Table { found: HashMap::default(), leaving: None, left: 0 }
+        Generation { found: HashMap::default(), leaving: None, left: 0 }
     }
 }
 
-impl<K, V> Table<K, V> {
+impl<K, V> Generation<K, V> {
     /// Lets go of so much of what is leaving that no more than `share` in 256 of it stays.
     fn leave(&mut self, share: usize) {
         let most = self.left * share / 256;
@@ -51,13 +51,13 @@ impl<K, V> Table<K, V> {
     }
 }
 
-impl<K, V, const MOST: usize, const FIRST: usize> Default for Store<K, V, MOST, FIRST> {
+impl<K, V, const MOST: usize, const FIRST: usize> Default for BoundedCache<K, V, MOST, FIRST> {
     fn default() -> Self {
-        Store { table: RwLock::default(), bytes: AtomicUsize::new(0) }
+        BoundedCache { table: RwLock::default(), bytes: AtomicUsize::new(0) }
     }
 }
 
-impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> Store<K, V, MOST, FIRST> {
+impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> BoundedCache<K, V, MOST, FIRST> {
     /// What is kept under a key.
     #[inline]
     pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V>
@@ -103,7 +103,7 @@ impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> Store<K, V, MOST, F
     /// Forgets everything.
     pub fn clear(&self) {
         let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
-        *table = Table::default();
+        *table = Generation::default();
         self.bytes.store(0, Ordering::Relaxed);
     }
 

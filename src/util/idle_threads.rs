@@ -21,13 +21,13 @@ const MOST: usize = 16;
 
 /// Where a spare thread waits.
 #[derive(Default)]
-struct Spare {
+struct IdleThreads {
     job: Mutex<Option<Job>>,
     called: Condvar,
 }
 
 /// The process whose threads these are, and those that wait, the one that began to wait last at the end.
-static SPARE: Mutex<(u32, Vec<Arc<Spare>>)> = Mutex::new((0, Vec::new()));
+static SPARE: Mutex<(u32, Vec<Arc<IdleThreads>>)> = Mutex::new((0, Vec::new()));
 
 /// Runs `job` on a spare thread, or on a new one. A panic ends its thread.
 ///
@@ -44,7 +44,7 @@ pub fn run(job: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
 }
 
 /// A spare thread, which nobody else has then.
-fn take() -> Option<Arc<Spare>> {
+fn take() -> Option<Arc<IdleThreads>> {
     let mut spare = SPARE.try_lock().ok()?;
     if spare.0 != std::process::id() {
         spare.1.clear();
@@ -53,7 +53,7 @@ fn take() -> Option<Arc<Spare>> {
 }
 
 /// Offers a thread. False where there are enough, or it cannot be told.
-fn offer(thread: &Arc<Spare>) -> bool {
+fn offer(thread: &Arc<IdleThreads>) -> bool {
     let Ok(mut spare) = SPARE.try_lock() else { return false };
     let process = std::process::id();
     if spare.0 != process {
@@ -67,7 +67,7 @@ fn offer(thread: &Arc<Spare>) -> bool {
 }
 
 /// Takes an offer back. False where somebody took the thread meanwhile.
-fn leave(thread: &Arc<Spare>) -> bool {
+fn leave(thread: &Arc<IdleThreads>) -> bool {
     // This process took the list before, to offer the thread.
     let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
     let at = spare.1.iter().position(|other| Arc::ptr_eq(other, thread));
@@ -76,7 +76,7 @@ fn leave(thread: &Arc<Spare>) -> bool {
 
 /// What a thread does as long as it is called.
 fn live(mut job: Job) {
-    let thread = Arc::new(Spare::default());
+    let thread = Arc::new(IdleThreads::default());
     loop {
         job();
         if !offer(&thread) {

@@ -1,8 +1,8 @@
 //! Plain numbers that are either owned or lie in a mapped file.
 //!
 //! A table that is built in this process is a vector; the same table in an artifact is a range of a file that many
-//! processes map. [`Slice`] is both, and reads like a slice in either case: pointer and length are at hand, no branch
-//! says which it is. [`Pages`] is the memory behind mapped slices: a file mapped read-only, or bytes held in memory
+//! processes map. [`MappedSlice`] is both, and reads like a slice in either case: pointer and length are at hand, no branch
+//! says which it is. [`MappedFile`] is the memory behind mapped slices: a file mapped read-only, or bytes held in memory
 //! with the same alignment. [`open_file`] is how files of others are opened, mapped or read.
 //!
 //! All unsafe code of the core's storage stands in this file. It rests on three facts:
@@ -85,25 +85,25 @@ enum Backing {
 }
 
 /// Bytes of a file, shared by the slices that read them; see the module's story.
-pub struct Pages(Backing);
+pub struct MappedFile(Backing);
 
-impl Pages {
+impl MappedFile {
     /// Maps a file read-only.
     ///
     /// # Errors
     /// Those of opening and mapping it; see [`open_file`].
-    pub fn map(path: &Path) -> std::io::Result<Arc<Pages>> {
+    pub fn map(path: &Path) -> std::io::Result<Arc<MappedFile>> {
         let file = open_file(path)?;
         if file.metadata()?.len() == 0 {
-            return Ok(Pages::hold(&[]));
+            return Ok(MappedFile::hold(&[]));
         }
         // SAFETY: the map is read-only and the file is not changed while it is mapped, see the module's story.
         let map = unsafe { memmap2::Mmap::map(&file) }?;
-        Ok(Arc::new(Pages(Backing::Mapped(map))))
+        Ok(Arc::new(MappedFile(Backing::Mapped(map))))
     }
 
     /// Copies bytes into memory that is aligned like a map.
-    pub fn hold(bytes: &[u8]) -> Arc<Pages> {
+    pub fn hold(bytes: &[u8]) -> Arc<MappedFile> {
         let blocks = bytes
             .chunks(ALIGN)
             .map(|chunk| {
@@ -112,7 +112,7 @@ impl Pages {
                 block
             })
             .collect();
-        Arc::new(Pages(Backing::Held { blocks, len: bytes.len() }))
+        Arc::new(MappedFile(Backing::Held { blocks, len: bytes.len() }))
     }
 
     /// All bytes.
@@ -125,7 +125,7 @@ impl Pages {
     }
 }
 
-impl std::fmt::Debug for Pages {
+impl std::fmt::Debug for MappedFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let how = if matches!(self.0, Backing::Mapped(_)) { "mapped" } else { "held" };
         write!(f, "Pages({} bytes, {how})", self.bytes().len())
@@ -133,7 +133,7 @@ impl std::fmt::Debug for Pages {
 }
 
 /// Numbers that are owned or mapped; see the module's story. Reads like a slice.
-pub struct Slice<T: Plain> {
+pub struct MappedSlice<T: Plain> {
     start: *const T,
     len: usize,
     owner: Owner<T>,
@@ -141,17 +141,17 @@ pub struct Slice<T: Plain> {
 
 enum Owner<T> {
     Vector(Vec<T>),
-    Pages(Arc<Pages>),
+    Pages(Arc<MappedFile>),
 }
 
 // SAFETY: a slice is a shared, immutable view of integers whose owner it holds; both owners are `Send` and `Sync`.
-unsafe impl<T: Plain> Send for Slice<T> {}
+unsafe impl<T: Plain> Send for MappedSlice<T> {}
 // SAFETY: as above.
-unsafe impl<T: Plain> Sync for Slice<T> {}
+unsafe impl<T: Plain> Sync for MappedSlice<T> {}
 
-impl<T: Plain> Slice<T> {
+impl<T: Plain> MappedSlice<T> {
     /// The numbers in a range of bytes of some pages: `None` if the range is outside them or not whole numbers.
-    pub fn of_pages(pages: &Arc<Pages>, range: Range<usize>) -> Option<Slice<T>> {
+    pub fn of_pages(pages: &Arc<MappedFile>, range: Range<usize>) -> Option<MappedSlice<T>> {
         let bytes = pages.bytes().get(range)?;
         let size = size_of::<T>();
         if bytes.len() % size != 0 {
@@ -159,7 +159,7 @@ impl<T: Plain> Slice<T> {
         }
         let len = bytes.len() / size;
         if bytes.as_ptr().addr() % align_of::<T>() == 0 && cfg!(target_endian = "little") {
-            return Some(Slice { start: bytes.as_ptr().cast(), len, owner: Owner::Pages(pages.clone()) });
+            return Some(MappedSlice { start: bytes.as_ptr().cast(), len, owner: Owner::Pages(pages.clone()) });
         }
         let numbers = bytes.chunks_exact(size).map(|number| {
             // SAFETY: the chunk has as many bytes as the number, which need not be aligned for this read.
@@ -180,7 +180,7 @@ impl<T: Plain> Slice<T> {
     }
 }
 
-impl<T: Plain> Deref for Slice<T> {
+impl<T: Plain> Deref for MappedSlice<T> {
     type Target = [T];
 
     #[inline(always)]
@@ -191,42 +191,42 @@ impl<T: Plain> Deref for Slice<T> {
     }
 }
 
-impl<T: Plain> From<Vec<T>> for Slice<T> {
+impl<T: Plain> From<Vec<T>> for MappedSlice<T> {
     fn from(vector: Vec<T>) -> Self {
-        Slice { start: vector.as_ptr(), len: vector.len(), owner: Owner::Vector(vector) }
+        MappedSlice { start: vector.as_ptr(), len: vector.len(), owner: Owner::Vector(vector) }
     }
 }
 
-impl<T: Plain> FromIterator<T> for Slice<T> {
+impl<T: Plain> FromIterator<T> for MappedSlice<T> {
     fn from_iter<I: IntoIterator<Item = T>>(numbers: I) -> Self {
         numbers.into_iter().collect::<Vec<T>>().into()
     }
 }
 
-impl<T: Plain> Default for Slice<T> {
+impl<T: Plain> Default for MappedSlice<T> {
     fn default() -> Self {
         Vec::new().into()
     }
 }
 
-impl<T: Plain> Clone for Slice<T> {
+impl<T: Plain> Clone for MappedSlice<T> {
     fn clone(&self) -> Self {
         match &self.owner {
             Owner::Vector(vector) => vector.clone().into(),
-            Owner::Pages(pages) => Slice { start: self.start, len: self.len, owner: Owner::Pages(pages.clone()) },
+            Owner::Pages(pages) => MappedSlice { start: self.start, len: self.len, owner: Owner::Pages(pages.clone()) },
         }
     }
 }
 
-impl<T: Plain> PartialEq for Slice<T> {
+impl<T: Plain> PartialEq for MappedSlice<T> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl<T: Plain> Eq for Slice<T> {}
+impl<T: Plain> Eq for MappedSlice<T> {}
 
-impl<T: Plain> std::fmt::Debug for Slice<T> {
+impl<T: Plain> std::fmt::Debug for MappedSlice<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         (**self).fmt(f)
     }

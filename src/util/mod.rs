@@ -1,4 +1,4 @@
-//! TODO.
+//! What every part uses and what knows none of them: hashing, bounded caches, threads, mapped files, cancelling.
 
 pub mod append_vec;
 pub(crate) mod bounded_cache;

@@ -1,7 +1,7 @@
 //! What a model can say: the bytes of every token, and which ids stop.
 //!
 //! A [`Vocabulary`] maps token ids to bytes. Masks depend on nothing else. It may hold
-//! a [`Model`] of how the tokenizer encodes, for forced tokens alone. Terms:
+//! a [`TokenizerModel`] of how the tokenizer encodes, for forced tokens alone. Terms:
 //!
 //! * *size* is the width of the logits, padding included; *len* is how many ids the tokenizer lists. Ids from `len`
 //!   up to `size` exist in the model and have no text.
@@ -29,9 +29,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::util::mapped::Slice;
+use crate::util::mapped::MappedSlice;
 pub use crate::vocab::tokenizer::model_parts::{ModelParts, SENTENCEPIECE, StoredModel, UNIGRAM};
-pub use crate::vocab::tokenizer::{Cut, Model, Next};
+pub use crate::vocab::tokenizer::{Cut, NextText, TokenizerModel};
 pub use crate::vocab::trie::{Trie, TrieParts};
 
 /// The widest logits, in ids: sixteen times the widest known vocabulary, and 512 KiB per mask row.
@@ -54,8 +54,8 @@ pub struct Vocabulary {
     id: u64,
     size: usize,
     /// All tokens one after the other; token `i` is `bytes[start[i]..start[i + 1]]`.
-    bytes: Slice<u8>,
-    start: Slice<u32>,
+    bytes: MappedSlice<u8>,
+    start: MappedSlice<u32>,
     eos: Vec<u32>,
     special: Vec<u32>,
     max_token_len: usize,
@@ -63,19 +63,19 @@ pub struct Vocabulary {
     trie: Trie,
     extension: Extension,
     /// Made of `stored` when somebody asks, if it was not there from the start.
-    model: OnceLock<Option<Model>>,
+    model: OnceLock<Option<TokenizerModel>>,
     stored: StoredModel,
 }
 
 /// What a vocabulary consists of, as artifacts store it.
 #[derive(Clone, Debug)]
-pub struct Parts {
+pub struct VocabularyParts {
     /// The width of the logits.
     pub size: usize,
     /// All tokens one after the other.
-    pub bytes: Slice<u8>,
+    pub bytes: MappedSlice<u8>,
     /// Where each token begins in `bytes`; one entry more than tokens.
-    pub start: Slice<u32>,
+    pub start: MappedSlice<u32>,
     /// The ids that end the output, ascending.
     pub eos: Vec<u32>,
     /// The ids that never spell text, ascending, as they were given.
@@ -176,14 +176,14 @@ impl Vocabulary {
             .collect();
         let trie = Trie::build(&mut items)?;
         let model = StoredModel::default();
-        let parts = Parts { size, bytes: bytes.into(), start: start.into(), eos, special, trie, model };
+        let parts = VocabularyParts { size, bytes: bytes.into(), start: start.into(), eos, special, trie, model };
         let fingerprint = fingerprint(&parts.bytes, &parts.start, &parts.eos, &parts.special, size);
         Ok(Vocabulary::of_parts(parts, max_token_len, fingerprint))
     }
 
     /// The parts fit together.
-    fn of_parts(parts: Parts, max_token_len: usize, fingerprint: [u8; 32]) -> Arc<Vocabulary> {
-        let Parts { size, bytes, start, eos, special, trie, model: stored } = parts;
+    fn of_parts(parts: VocabularyParts, max_token_len: usize, fingerprint: [u8; 32]) -> Arc<Vocabulary> {
+        let VocabularyParts { size, bytes, start, eos, special, trie, model: stored } = parts;
         static INSTANCES: AtomicU64 = AtomicU64::new(1);
         Arc::new(Vocabulary {
             id: INSTANCES.fetch_add(1, Ordering::Relaxed),
@@ -202,8 +202,8 @@ impl Vocabulary {
     }
 
     /// What an artifact stores; cheap where it is mapped, a copy where not, and of the model.
-    pub fn parts(&self) -> Parts {
-        Parts {
+    pub fn parts(&self) -> VocabularyParts {
+        VocabularyParts {
             size: self.size,
             bytes: self.bytes.clone(),
             start: self.start.clone(),
@@ -222,8 +222,8 @@ impl Vocabulary {
     ///
     /// # Cost
     /// One quick pass over the numbers.
-    pub fn from_parts(parts: Parts, fingerprint: [u8; 32]) -> Result<Arc<Vocabulary>> {
-        let Parts { size, bytes, start, eos, special, trie, model } = &parts;
+    pub fn from_parts(parts: VocabularyParts, fingerprint: [u8; 32]) -> Result<Arc<Vocabulary>> {
+        let VocabularyParts { size, bytes, start, eos, special, trie, model } = &parts;
         let bad = |what: &str| error(format!("the vocabulary's parts do not fit together: {what}"));
         let len = start.len().saturating_sub(1);
         // Differences of a list that goes down somewhere are large.
@@ -291,7 +291,7 @@ impl Vocabulary {
     /// The fingerprint stays as it is.
     pub fn with_model(mut self: Arc<Vocabulary>, parts: &ModelParts) -> Arc<Vocabulary> {
         if let Some(vocabulary) = Arc::get_mut(&mut self) {
-            vocabulary.model = OnceLock::from(Model::new(vocabulary, parts));
+            vocabulary.model = OnceLock::from(TokenizerModel::new(vocabulary, parts));
         }
         self
     }
@@ -301,8 +301,8 @@ impl Vocabulary {
     /// # Cost
     /// Nothing, but for the first call on a vocabulary that came from a pack: some tens of milliseconds for 128,000
     /// tokens.
-    pub fn model(&self) -> Option<&Model> {
-        self.model.get_or_init(|| Model::new(self, &self.stored.parts()?)).as_ref()
+    pub fn model(&self) -> Option<&TokenizerModel> {
+        self.model.get_or_init(|| TokenizerModel::new(self, &self.stored.parts()?)).as_ref()
     }
 
     /// What [`model`](Vocabulary::model) is made of; makes none.
@@ -412,7 +412,7 @@ impl Vocabulary {
             + 4 * (self.eos.capacity() + self.special.capacity())
             + self.trie.memory_bytes()
             + self.stored.memory_bytes()
-            + self.model.get().and_then(Option::as_ref).map_or(0, Model::memory_bytes)
+            + self.model.get().and_then(Option::as_ref).map_or(0, TokenizerModel::memory_bytes)
     }
 }
 

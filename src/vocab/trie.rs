@@ -9,7 +9,7 @@
 //! A node may hold several ids (vocabularies do spell one text twice) or none (an inner byte).
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::util::mapped::Slice;
+use crate::util::mapped::MappedSlice;
 
 /// The longest token, in bytes. Depths are stored as `u16`.
 pub const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
@@ -18,30 +18,30 @@ pub const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trie {
     /// The byte that leads to a node; 0 for the root, where it means nothing.
-    pub byte: Slice<u8>,
+    pub byte: MappedSlice<u8>,
     /// The index after the last node of a node's subtree.
-    pub end: Slice<u32>,
+    pub end: MappedSlice<u32>,
     /// Bytes from the root to a node.
-    pub depth: Slice<u16>,
+    pub depth: MappedSlice<u16>,
     /// `toks[tok_start[n]..tok_start[n + 1]]` are the ids that end at node `n`; one entry more than nodes.
-    tok_start: Slice<u32>,
+    tok_start: MappedSlice<u32>,
     /// All ids in depth-first order, ascending within a node.
-    toks: Slice<u32>,
+    toks: MappedSlice<u32>,
 }
 
 /// The arrays of a [`Trie`], as artifacts store them.
 #[derive(Clone, Debug)]
 pub struct TrieParts {
     /// The byte that leads to each node.
-    pub byte: Slice<u8>,
+    pub byte: MappedSlice<u8>,
     /// The index after the last node of each subtree.
-    pub end: Slice<u32>,
+    pub end: MappedSlice<u32>,
     /// Bytes from the root to each node.
-    pub depth: Slice<u16>,
+    pub depth: MappedSlice<u16>,
     /// Where each node's ids begin; one entry more than nodes.
-    pub tok_start: Slice<u32>,
+    pub tok_start: MappedSlice<u32>,
     /// All ids in depth-first order.
-    pub toks: Slice<u32>,
+    pub toks: MappedSlice<u32>,
 }
 
 /// A trie in the making: the same arrays, still growing.

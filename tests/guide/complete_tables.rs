@@ -8,9 +8,9 @@ use crate::support::schemas::{HINTS, SCHEMAS};
 use crate::support::vocabulary;
 use crate::support::walk::Walker;
 use interlock::artifact::index::IndexPack;
-use interlock::artifact::{Kind, Pack};
+use interlock::artifact::{Pack, PackKind};
 use interlock::error::{Error, ErrorKind};
-use interlock::index::from_artifact::Stored;
+use interlock::index::from_artifact::StoredIndex;
 use interlock::index::report;
 use interlock::regex::{Dialect, RegexOptions};
 use interlock::schema::SchemaOptions;
@@ -29,10 +29,10 @@ fn schema(source: &str, v: &Arc<Vocabulary>) -> Option<Index> {
 /// The index in a pack that was made of `index`.
 fn open(bytes: &[u8], index: &Index, make: fn(&str, &Arc<Vocabulary>) -> Option<Index>) -> Index {
     let v = index.vocabulary().clone();
-    let pack = Pack::from_bytes(bytes, Kind::Index).unwrap();
+    let pack = Pack::from_bytes(bytes, PackKind::Index).unwrap();
     let IndexPack { index: fingerprint, recipe, built, .. } = IndexPack::unpack(&pack).unwrap();
     let (tables, text) = built.expect("a built index has tables");
-    Index::stored(Stored {
+    Index::stored(StoredIndex {
         vocabulary: v.clone(),
         fingerprint,
         tables,

@@ -2,7 +2,7 @@
 //! what is certain. Merges, patterns and languages are random, out of characters that patterns treat in special ways.
 
 use interlock::util::rng::Rng;
-use interlock::vocab::{Model, ModelParts, Next, SENTENCEPIECE, UNIGRAM};
+use interlock::vocab::{ModelParts, NextText, SENTENCEPIECE, TokenizerModel, UNIGRAM};
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ fn best(v: &Vocabulary, parts: &ModelParts, text: &str) -> Vec<u32> {
 }
 
 /// The tokens of a whole text, with the added token taken out first.
-fn encode(v: &Vocabulary, model: &Model, text: &str) -> Vec<u32> {
+fn encode(v: &Vocabulary, model: &TokenizerModel, text: &str) -> Vec<u32> {
     let mut out = Vec::new();
     let added = model.parts().added.first().copied();
     for (i, part) in
@@ -106,7 +106,7 @@ fn encode(v: &Vocabulary, model: &Model, text: &str) -> Vec<u32> {
             out.extend(best(v, model.parts(), part));
             continue;
         }
-        let cut = model.pieces(part.as_bytes(), Next::Nothing);
+        let cut = model.pieces(part.as_bytes(), NextText::Nothing);
         assert!(cut.known, "{part:?} of {text:?}");
         let (tokens, all) = model.encode(part.as_bytes(), &cut.ends);
         assert!(all);
@@ -122,7 +122,7 @@ fn word(rng: &mut Rng, most: usize) -> String {
 }
 
 /// Words that begin and go on alike, so that runs are long and end where it matters.
-fn language(rng: &mut Rng, model: &Model) -> Vec<String> {
+fn language(rng: &mut Rng, model: &TokenizerModel) -> Vec<String> {
     let (begin, middle) = (word(rng, 6), word(rng, 3));
     let mut out: Vec<String> = Vec::new();
     for _ in 0..2 + rng.below(4) {

@@ -6,7 +6,7 @@
 use crate::support::rules_accept::rules_accept;
 use interlock::json::rules::Rules;
 use interlock::schema::{Enforcement, Formats, OnUnsupported, SchemaOptions, lower, parse_schema};
-use interlock::{Error, ErrorKind, Limits, Place};
+use interlock::{Error, ErrorKind, Limits, SourcePlace};
 use serde_json::{Value, json};
 
 fn rules(schema: &Value, options: &SchemaOptions) -> Result<Rules, Error> {
@@ -94,7 +94,7 @@ fn cases_of_each_draft() {
 fn error(schema: Value) -> (ErrorKind, String) {
     let e = rules(&schema, &annotate()).err().expect("an error");
     let pointer = match e.place() {
-        Place::Pointer { pointer, .. } => pointer.clone(),
+        SourcePlace::Pointer { pointer, .. } => pointer.clone(),
         other => panic!("no pointer but {other:?}: {e}"),
     };
     (e.kind(), pointer)
@@ -136,7 +136,7 @@ fn what_cannot_be_stated_is_refused_or_wider() {
     let e = rules(&schema, &annotate()).err().expect("an error");
     assert_eq!(e.kind(), ErrorKind::Unsupported);
     assert!(
-        matches!(e.place(), Place::Pointer { pointer, keyword } if pointer == "/not" && keyword == "additionalProperties")
+        matches!(e.place(), SourcePlace::Pointer { pointer, keyword } if pointer == "/not" && keyword == "additionalProperties")
     );
     let options = SchemaOptions { on_unsupported: OnUnsupported::Warn, ..annotate() };
     let limits = Limits::default();

@@ -1,16 +1,16 @@
 //! From a source to an index: sources that the caches know and those that they do not, builds, and vocabularies.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use interlock::artifact::{Kind, Pack};
+use interlock::artifact::{PackKind, Pack};
 use interlock::index::prepare;
-use interlock::mask::vocab_tables::Tables;
+use interlock::mask::vocab_tables::VocabTables;
 use interlock::{Vocabulary, VocabularyOptions};
 use interlock_benches::sources::{LARGE_GROUPS, self};
 use interlock_benches::vocabulary::synthetic;
 
 fn compiling(c: &mut Criterion) {
     let vocabulary = synthetic(128_000);
-    let tables = Tables::of(&vocabulary).expect("the tables are made");
+    let tables = VocabTables::of(&vocabulary).expect("the tables are made");
     let (large, wide, tools) = (sources::large(LARGE_GROUPS), sources::wide(1_000), sources::tools(100));
     for (name, schema) in [("small", sources::SMALL), ("large", &large), ("wide", &wide), ("tools", &tools)] {
         let expected = sources::schema(schema, &vocabulary).fingerprint();
@@ -52,7 +52,7 @@ fn vocabularies(c: &mut Criterion) {
     });
     group.bench_function("load", |b| {
         b.iter(|| {
-            let pack = Pack::from_bytes(&pack, Kind::Vocabulary).expect("the pack is whole");
+            let pack = Pack::from_bytes(&pack, PackKind::Vocabulary).expect("the pack is whole");
             let loaded = interlock::artifact::vocabulary::unpack(&pack).expect("the pack is a vocabulary");
             assert_eq!(loaded.fingerprint(), vocabulary.fingerprint());
         });

@@ -2,7 +2,7 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use interlock::Guide;
-use interlock::mask::vocab_tables::Tables;
+use interlock::mask::vocab_tables::VocabTables;
 use interlock_benches::sources::{LARGE_GROUPS, self};
 use interlock_benches::vocabulary::synthetic;
 use interlock_benches::walk::{Cutter, guide, masks};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 fn along_documents(c: &mut Criterion) {
     let vocabulary = synthetic(128_000);
-    let tables = Tables::of(&vocabulary).expect("the tables are made");
+    let tables = VocabTables::of(&vocabulary).expect("the tables are made");
     let cutter = Cutter::new(&vocabulary);
     let large = sources::large(LARGE_GROUPS);
     for (name, schema, text) in [

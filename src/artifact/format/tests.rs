@@ -1,7 +1,7 @@
 use super::*;
 
 fn sample() -> PackWriter {
-    let mut w = PackWriter::new(Kind::Index, [7; 32]);
+    let mut w = PackWriter::new(PackKind::Index, [7; 32]);
     w.add("bytes", b"some bytes");
     w.add("none", &[0u32; 0]);
     w.add("numbers", &[1u32, 2, 3]);
@@ -12,7 +12,7 @@ fn sample() -> PackWriter {
 fn sections_come_back() {
     let bytes = sample().to_bytes();
     assert_eq!(bytes.len() % ALIGN, 0);
-    let pack = Pack::from_bytes(&bytes, Kind::Index).unwrap();
+    let pack = Pack::from_bytes(&bytes, PackKind::Index).unwrap();
     assert_eq!(pack.sections().collect::<Vec<_>>(), [("bytes", 10), ("none", 0), ("numbers", 12)]);
     assert_eq!(pack.section::<u8>("bytes").unwrap()[..], *b"some bytes");
     assert_eq!(pack.section::<u32>("numbers").unwrap()[..], [1, 2, 3]);
@@ -26,7 +26,7 @@ fn sections_come_back() {
 #[test]
 fn every_flipped_bit_and_every_cut_is_noticed() {
     let whole = sample().to_bytes();
-    let opens = |bytes: &[u8]| Pack::from_bytes(bytes, Kind::Index).and_then(|pack| pack.verify());
+    let opens = |bytes: &[u8]| Pack::from_bytes(bytes, PackKind::Index).and_then(|pack| pack.verify());
     opens(&whole).unwrap();
     for i in 0..whole.len() {
         for bit in 0..8 {
@@ -42,20 +42,20 @@ fn every_flipped_bit_and_every_cut_is_noticed() {
 #[test]
 fn errors_say_what_differs() {
     let whole = sample().to_bytes();
-    let said = |at: usize, byte: u8, kind: Kind| {
+    let said = |at: usize, byte: u8, kind: PackKind| {
         let mut bytes = whole.clone();
         bytes[at] = byte;
         Pack::from_bytes(&bytes, kind).map(|_| ()).unwrap_err().to_string()
     };
-    assert!(said(0, b'x', Kind::Index).contains("not an artifact"));
-    assert!(said(8, 9, Kind::Index).contains("format version 9"));
-    assert!(said(32, b'7', Kind::Index).contains("made by version \"7"));
-    assert!(said(0, 0x89, Kind::Vocabulary).contains("holds an index, not a vocabulary"));
-    assert!(said(70, 0, Kind::Index).contains("header's checksum"));
+    assert!(said(0, b'x', PackKind::Index).contains("not an artifact"));
+    assert!(said(8, 9, PackKind::Index).contains("format version 9"));
+    assert!(said(32, b'7', PackKind::Index).contains("made by version \"7"));
+    assert!(said(0, 0x89, PackKind::Vocabulary).contains("holds an index, not a vocabulary"));
+    assert!(said(70, 0, PackKind::Index).contains("header's checksum"));
     let pack = |at: usize| {
         let mut bytes = whole.clone();
         bytes[at] ^= 1;
-        Pack::from_bytes(&bytes, Kind::Index).unwrap()
+        Pack::from_bytes(&bytes, PackKind::Index).unwrap()
     };
     // A section that nobody asks for is not looked at.
     let first = HEADER + 3 * ENTRY;
@@ -79,7 +79,7 @@ fn a_forged_table_leads_nowhere() {
             let sum = checksum(&[&bytes[..SUM_AT], &bytes[HEADER..end]]);
             bytes[SUM_AT..HEADER].copy_from_slice(&sum);
             // A longer length within the same padding is a section with zeros at its end; everything else is refused.
-            if let Ok(pack) = Pack::from_bytes(&bytes, Kind::Index) {
+            if let Ok(pack) = Pack::from_bytes(&bytes, PackKind::Index) {
                 assert!(at == HEADER + 40 || at == HEADER + 104, "byte {at} = {value}");
                 assert_eq!(pack.verify().is_ok(), value > whole[at], "byte {at} = {value}");
                 let mut read = pack.sections().filter_map(|(name, len)| Some((pack.section::<u8>(name).ok()?, len)));
@@ -102,7 +102,7 @@ fn what_says_nothing_is_zero() {
         bytes[HEADER + 48..HEADER + 64].copy_from_slice(&sum);
         let sum = checksum(&[&bytes[..SUM_AT], &bytes[HEADER..table]]);
         bytes[SUM_AT..HEADER].copy_from_slice(&sum);
-        Pack::from_bytes(&bytes, Kind::Index).and_then(|pack| pack.section::<u8>("bytes").map(|_| ()))
+        Pack::from_bytes(&bytes, PackKind::Index).and_then(|pack| pack.section::<u8>("bytes").map(|_| ()))
     };
     forged(table).unwrap();
     for at in (28..32).chain(96..SUM_AT).chain(table + 10..table + ALIGN) {
@@ -121,7 +121,7 @@ fn what_says_nothing_is_zero() {
 
 #[test]
 fn sections_are_those_of_the_kind() {
-    let pack = Pack::from_bytes(&sample().to_bytes(), Kind::Index).unwrap();
+    let pack = Pack::from_bytes(&sample().to_bytes(), PackKind::Index).unwrap();
     pack.expect(&["bytes", "none", "numbers"]).unwrap();
     for (names, said) in [
         (&["bytes", "none"][..], "other sections"),
@@ -130,10 +130,10 @@ fn sections_are_those_of_the_kind() {
     ] {
         assert!(pack.expect(names).unwrap_err().message().contains(said));
     }
-    let mut w = PackWriter::new(Kind::Index, [7; 32]);
+    let mut w = PackWriter::new(PackKind::Index, [7; 32]);
     w.add("one", &[7u64]);
     w.add("two", &[7u64, 8]);
-    let pack = Pack::from_bytes(&w.to_bytes(), Kind::Index).unwrap();
+    let pack = Pack::from_bytes(&w.to_bytes(), PackKind::Index).unwrap();
     assert_eq!(pack.number("one").unwrap(), 7);
     assert!(pack.number("two").unwrap_err().message().contains("not one number"));
 }
@@ -150,6 +150,6 @@ fn a_failed_write_leaves_nothing() {
     let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["taken", "x"]);
-    Pack::open(&folder.join("x"), Kind::Index).unwrap().verify().unwrap();
+    Pack::open(&folder.join("x"), PackKind::Index).unwrap().verify().unwrap();
     fs::remove_dir_all(folder).unwrap();
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::error::Error;
-use crate::index::from_artifact::Stored;
+use crate::index::from_artifact::StoredIndex;
 use crate::schema::{SchemaOptions, Whitespace};
 use crate::vocab::{Vocabulary, VocabularyOptions};
 use crate::{GuideOptions, Limits};
@@ -32,13 +32,13 @@ fn packed(text: &str) -> Vec<u8> {
 }
 
 fn open(bytes: &[u8], v: &Arc<Vocabulary>) -> Result<Index> {
-    let IndexPack { index, recipe, size, built, .. } = IndexPack::unpack(&Pack::from_bytes(bytes, Kind::Index)?)?;
+    let IndexPack { index, recipe, size, built, .. } = IndexPack::unpack(&Pack::from_bytes(bytes, PackKind::Index)?)?;
     let (tables, text) = built.ok_or_else(|| Error::new(ErrorKind::Artifact, "no tables"))?;
     if size != v.size() {
         return Err(Error::new(ErrorKind::Artifact, "another size"));
     }
     let again = v.clone();
-    Ok(Index::stored(Stored {
+    Ok(Index::stored(StoredIndex {
         vocabulary: v.clone(),
         fingerprint: index,
         tables,
@@ -76,9 +76,9 @@ fn damage_is_found_when_a_pack_is_opened() {
 #[test]
 fn packs_with_more_or_less_are_refused() {
     let v = vocabulary();
-    let whole = Pack::from_bytes(&packed(FLAT), Kind::Index).unwrap();
+    let whole = Pack::from_bytes(&packed(FLAT), PackKind::Index).unwrap();
     let opened = |names: &[&'static str], change: fn(&str, &mut Vec<u8>)| {
-        let mut forged = PackWriter::new(Kind::Index, v.fingerprint());
+        let mut forged = PackWriter::new(PackKind::Index, v.fingerprint());
         for name in names {
             let mut bytes = whole.section::<u8>(name).map_or_else(|_| vec![7], |bytes| bytes.to_vec());
             change(name, &mut bytes);
@@ -120,13 +120,13 @@ fn packs_with_more_or_less_are_refused() {
 #[test]
 fn forged_numbers_are_refused_or_harmless() {
     let v = vocabulary();
-    let whole = Pack::from_bytes(&packed(FLAT), Kind::Index).unwrap();
+    let whole = Pack::from_bytes(&packed(FLAT), PackKind::Index).unwrap();
     let (mut refused, mut lost) = (0, 0);
     for section in SECTIONS {
         let step = whole.section::<u8>(section).unwrap().len() / 150 + 1;
         for at in (0..whole.section::<u8>(section).unwrap().len()).step_by(step) {
             for value in [0u8, 1, 200, 255] {
-                let mut forged = PackWriter::new(Kind::Index, v.fingerprint());
+                let mut forged = PackWriter::new(PackKind::Index, v.fingerprint());
                 for name in SECTIONS {
                     let mut bytes = whole.section::<u8>(name).unwrap().to_vec();
                     if name == section {

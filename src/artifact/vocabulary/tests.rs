@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocab::{ModelParts, Next, SENTENCEPIECE, VocabularyOptions};
+use crate::vocab::{ModelParts, NextText, SENTENCEPIECE, VocabularyOptions};
 
 fn sample() -> Arc<Vocabulary> {
     let options = VocabularyOptions { eos_token_ids: vec![1, 8], special_token_ids: vec![4], size: Some(33) };
@@ -17,7 +17,7 @@ fn sample() -> Arc<Vocabulary> {
 /// What the tokenizer makes of a text.
 fn encoded(v: &Vocabulary, text: &str) -> Option<(Vec<u32>, bool)> {
     let model = v.model()?;
-    Some(model.encode(text.as_bytes(), &model.pieces(text.as_bytes(), Next::Nothing).ends))
+    Some(model.encode(text.as_bytes(), &model.pieces(text.as_bytes(), NextText::Nothing).ends))
 }
 
 #[test]
@@ -55,10 +55,10 @@ fn forged_numbers_are_refused_or_harmless() {
     let v = sample();
     let mut refused = 0;
     for section in SECTIONS {
-        let whole = Pack::from_bytes(&pack(&v).to_bytes(), Kind::Vocabulary).unwrap();
+        let whole = Pack::from_bytes(&pack(&v).to_bytes(), PackKind::Vocabulary).unwrap();
         let bytes = whole.section::<u8>(section).unwrap().to_vec();
         for (at, value) in (0..bytes.len()).flat_map(|at| [0u8, 1, 2, 200, 255].map(|value| (at, value))) {
-            let mut forged = PackWriter::new(Kind::Vocabulary, v.fingerprint());
+            let mut forged = PackWriter::new(PackKind::Vocabulary, v.fingerprint());
             for name in SECTIONS {
                 let mut bytes = whole.section::<u8>(name).unwrap().to_vec();
                 if name == section {
@@ -66,7 +66,7 @@ fn forged_numbers_are_refused_or_harmless() {
                 }
                 forged.add(name, &bytes);
             }
-            match unpack(&Pack::from_bytes(&forged.to_bytes(), Kind::Vocabulary).unwrap()) {
+            match unpack(&Pack::from_bytes(&forged.to_bytes(), PackKind::Vocabulary).unwrap()) {
                 Err(e) => {
                     assert_eq!(e.kind(), crate::ErrorKind::Artifact);
                     refused += 1;

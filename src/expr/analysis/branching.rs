@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::expr::{ExprId, Exprs, INF};
 
 /// Memo of [`soon_many`].
-pub type SoonTable = FxHashMap<ExprId, u32>;
+pub type BranchingTable = FxHashMap<ExprId, u32>;
 
 /// More than any array uses up, which has fewer than 2^32 elements.
 pub const ENOUGH: u64 = 1 << 40;
@@ -20,7 +20,7 @@ const WIDEST: usize = 16;
 
 /// So many bytes have at least [`ENOUGH`] beginnings of members of `e`; [`INF`] where that is not seen. Every derivative
 /// must be decided live or dead already.
-pub fn soon_many(x: &mut Exprs, table: &mut SoonTable, e: ExprId) -> u32 {
+pub fn soon_many(x: &mut Exprs, table: &mut BranchingTable, e: ExprId) -> u32 {
     if let Some(&known) = table.get(&e) {
         return known;
     }

@@ -10,10 +10,10 @@ use crate::expr::analysis::postorder::{Todo, fill};
 use crate::expr::{Expr, ExprId, Exprs, INF};
 
 /// Memo of [`least`], or of [`most`].
-pub type LeastTable = FxHashMap<ExprId, u32>;
+pub type ByteLengthTable = FxHashMap<ExprId, u32>;
 
 /// No member of `e` has fewer bytes; `u32::MAX` where it has no member, or all are immensely long.
-pub fn least(x: &Exprs, table: &mut LeastTable, e: ExprId) -> u32 {
+pub fn least(x: &Exprs, table: &mut ByteLengthTable, e: ExprId) -> u32 {
     let parts = |e, todo: &mut Todo| match x.get(e) {
         Expr::Step { nullable: false, edges } => todo.ask(edges.iter().map(|e| e.to)),
         Expr::Cat(a, b) => todo.ask([*a, *b]),
@@ -21,7 +21,7 @@ pub fn least(x: &Exprs, table: &mut LeastTable, e: ExprId) -> u32 {
         Expr::Rep { body, min: 1.., .. } => todo.ask([*body]),
         _ => {}
     };
-    let bytes = |e, table: &LeastTable| {
+    let bytes = |e, table: &ByteLengthTable| {
         let of = |e: &ExprId| table.get(e).copied().unwrap_or(0);
         match x.get(e) {
             Expr::Never => u32::MAX,
@@ -40,7 +40,7 @@ pub fn least(x: &Exprs, table: &mut LeastTable, e: ExprId) -> u32 {
 }
 
 /// No member of `e` has more code points; [`INF`] where that is not known. A code point is counted at its first byte.
-pub fn most(x: &Exprs, table: &mut LeastTable, e: ExprId) -> u32 {
+pub fn most(x: &Exprs, table: &mut ByteLengthTable, e: ExprId) -> u32 {
     let parts = |e, todo: &mut Todo| match x.get(e) {
         Expr::Step { edges, .. } => todo.ask(edges.iter().map(|e| e.to)),
         Expr::Cat(a, b) => todo.ask([*a, *b]),
@@ -48,7 +48,7 @@ pub fn most(x: &Exprs, table: &mut LeastTable, e: ExprId) -> u32 {
         Expr::Rep { body, max, .. } if *max < INF => todo.ask([*body]),
         _ => {}
     };
-    let chars = |e, table: &LeastTable| {
+    let chars = |e, table: &ByteLengthTable| {
         let of = |e: &ExprId| table.get(e).copied().unwrap_or(INF);
         match x.get(e) {
             Expr::Never | Expr::Eps => 0,

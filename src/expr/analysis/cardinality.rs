@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::expr::{Expr, ExprId, Exprs};
 
 /// Memo of [`size`].
-pub type SizeTable = FxHashMap<ExprId, u64>;
+pub type CardinalityTable = FxHashMap<ExprId, u64>;
 
 /// States where there is a choice.
 const MAX_STATES: usize = 20_000;
@@ -23,7 +23,7 @@ const MARKED: usize = 8;
 
 /// The number of members of `e`, `u64::MAX` for infinitely or immensely many. Every derivative must be decided live or
 /// dead already (see [`Exprs::decide_live`]).
-pub fn size(x: &mut Exprs, table: &mut SizeTable, e: ExprId) -> u64 {
+pub fn size(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId) -> u64 {
     let (mut at, mut passed, mut marks) = (e, 0, SmallVec::<[ExprId; 8]>::new());
     let n = loop {
         if let Some(&n) = table.get(&at) {
@@ -65,7 +65,7 @@ fn next_choice(x: &Exprs, mut e: ExprId, passed: &mut usize) -> ExprId {
 }
 
 /// [`size`] of a state with a choice.
-fn size_of_choice(x: &mut Exprs, table: &mut SizeTable, e: ExprId) -> u64 {
+fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId) -> u64 {
     if is_immense(x, e) {
         table.insert(e, u64::MAX);
         return u64::MAX;

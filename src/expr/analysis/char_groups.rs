@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use regex_syntax::hir::{Class, HirKind};
 
 /// A set of groups. A group is in it only if all of its characters are.
-pub type Groups = u128;
+pub type CharGroups = u128;
 
 /// First bytes beyond ASCII that share a group.
 const LEADS: [(u8, u8); 20] = [
@@ -78,22 +78,22 @@ const fn group_table() -> [u8; 256] {
 static GROUP: [u8; 256] = group_table();
 
 /// All characters.
-pub const ALL: Groups = (1 << INVALID) - 1;
+pub const ALL: CharGroups = (1 << INVALID) - 1;
 /// All of ASCII.
-pub const ASCII: Groups = (1 << FIRST_LEAD) - 1;
+pub const ASCII: CharGroups = (1 << FIRST_LEAD) - 1;
 /// All of ASCII, and the letters beyond it.
-pub const LETTERS: Groups = (1 << LINES) - 1;
+pub const LETTERS: CharGroups = (1 << LINES) - 1;
 /// The control characters of JSON, which no string contains as they are.
-pub const CONTROLS: Groups = 1 << TAB | 1 << NEWLINE | 1 << RETURN | 1 << OTHER_CONTROLS;
+pub const CONTROLS: CharGroups = 1 << TAB | 1 << NEWLINE | 1 << RETURN | 1 << OTHER_CONTROLS;
 /// The line ends beyond ASCII, a group of its own.
-pub const LINE_ENDS: Groups = 1 << LINES;
+pub const LINE_ENDS: CharGroups = 1 << LINES;
 /// The spaces beyond ASCII, a group of its own.
-pub const WIDE_SPACES: Groups = 1 << SPACES;
+pub const WIDE_SPACES: CharGroups = 1 << SPACES;
 
 /// The groups of what begins with a byte, but for line ends and spaces beyond ASCII. Bytes inside of characters have
 /// none.
 #[inline]
-pub fn group_of(byte: u8) -> Groups {
+pub fn group_of(byte: u8) -> CharGroups {
     match GROUP[byte as usize] {
         INSIDE => 0,
         g => 1 << g,
@@ -103,7 +103,7 @@ pub fn group_of(byte: u8) -> Groups {
 /// The group of a character beyond ASCII that is not in that of its first byte; 0 where it is, as all letters are and
 /// whatever has four bytes.
 #[inline]
-pub fn special(c: u32) -> Groups {
+pub fn special(c: u32) -> CharGroups {
     match TABLE.special.get(c as usize) {
         Some(&g @ 1..) => 1 << g,
         _ => 0,
@@ -112,7 +112,7 @@ pub fn special(c: u32) -> Groups {
 
 /// The special groups with characters that begin with a byte.
 #[inline]
-pub fn specials_of(lead: u8) -> Groups {
+pub fn specials_of(lead: u8) -> CharGroups {
     match lead {
         0xC2..=0xEF => TABLE.leads[usize::from(lead)] & !group_of(lead),
         _ => 0,
@@ -121,14 +121,14 @@ pub fn specials_of(lead: u8) -> Groups {
 
 /// The groups of the characters of three bytes that begin with two.
 #[inline]
-pub fn groups_behind(lead: u8, second: u8) -> Groups {
+pub fn groups_behind(lead: u8, second: u8) -> CharGroups {
     TABLE.seconds[usize::from(lead & 0xF) << 6 | usize::from(second & 0x3F)]
 }
 
 /// The groups of some of the 64 characters of two or three bytes that differ in their last byte only. `common` is
 /// what they have in common, the code point without its last six bits; `which` has a bit for each by these.
 #[inline]
-pub fn groups_of_some(common: u32, which: u64) -> Groups {
+pub fn groups_of_some(common: u32, which: u64) -> CharGroups {
     let Some(&(from, to)) = TABLE.blocks.get(common as usize) else { return 0 };
     let parts = TABLE.parts[usize::from(from)..usize::from(to)].iter();
     parts.fold(0, |all, &(group, chars)| if chars & which != 0 { all | group } else { all })
@@ -144,31 +144,31 @@ pub fn last_bytes(lo: u8, hi: u8) -> u64 {
     u64::MAX >> (63 - (hi - lo)) << lo
 }
 
-/// The group that the beginning of a character of three bytes counts as, by its two bytes; see [`Place::partial`].
+/// The group that the beginning of a character of three bytes counts as, by its two bytes; see [`PartialChar::partial`].
 #[inline]
-pub fn begun_by(lead: u8, second: u8) -> Groups {
+pub fn begun_by(lead: u8, second: u8) -> CharGroups {
     one_of(group_of(lead), groups_behind(lead, second))
 }
 
 /// Of the groups of characters that begin alike the one that their beginning counts as; `own` is that of letters.
 #[inline]
-fn one_of(own: Groups, some: Groups) -> Groups {
+fn one_of(own: CharGroups, some: CharGroups) -> CharGroups {
     if some & own != 0 || some == 0 { own } else { some & some.wrapping_neg() }
 }
 
 /// What the characters of two and three bytes are.
-struct Table {
+struct GroupTable {
     /// The group of each that is in a special one; 0 for others.
     special: Box<[u8; 0x1_0000]>,
     /// All groups by first byte, and by four and six bits of the first and the second of three.
-    leads: [Groups; 256],
-    seconds: Box<[Groups]>,
+    leads: [CharGroups; 256],
+    seconds: Box<[CharGroups]>,
     /// Where the parts lie of each 64 characters that differ in their last byte, and these: characters of one group.
     blocks: Box<[(u16, u16)]>,
-    parts: Box<[(Groups, u64)]>,
+    parts: Box<[(CharGroups, u64)]>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
+static TABLE: LazyLock<GroupTable> = LazyLock::new(|| {
     let first = |c: usize| if c < 0x800 { 0xC0 | (c >> 6) as u8 } else { 0xE0 | (c >> 12) as u8 };
     let mut special = Box::new([0u8; 0x1_0000]);
     for (c, special) in special.iter_mut().enumerate().skip(0x80) {
@@ -198,7 +198,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             seconds[c >> 6] |= group;
         }
     }
-    let (mut blocks, mut parts) = (vec![(0, 0); 2], Vec::<(Groups, u64)>::new());
+    let (mut blocks, mut parts) = (vec![(0, 0); 2], Vec::<(CharGroups, u64)>::new());
     for (block, chars) in special.chunks_exact(64).enumerate().skip(2) {
         let from = parts.len();
         for (bit, &special) in chars.iter().enumerate() {
@@ -210,7 +210,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         }
         blocks.push((from as u16, parts.len() as u16));
     }
-    Table { special, leads, seconds: seconds.into(), blocks: blocks.into(), parts: parts.into() }
+    GroupTable { special, leads, seconds: seconds.into(), blocks: blocks.into(), parts: parts.into() }
 });
 
 /// The first and the last byte that go on a character of several bytes, which begins with `lead`, and how many bytes
@@ -229,13 +229,13 @@ pub fn second_of(lead: u8) -> Option<((u8, u8), u32)> {
 }
 
 /// The bytes of ASCII that have a group of their own, and all the world writes, in a set.
-pub fn plain_bytes(groups: Groups) -> impl Iterator<Item = u8> {
+pub fn plain_bytes(groups: CharGroups) -> impl Iterator<Item = u8> {
     (0x20..0x7F).filter(move |&b| groups & group_of(b) != 0)
 }
 
 /// How far the bytes before a place make a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct PartialChar {
     /// Bytes that are missing.
     missing: u8,
     lead: u8,
@@ -243,21 +243,21 @@ pub struct Place {
     so_far: u32,
 }
 
-impl Place {
+impl PartialChar {
     /// The place after one more byte, and the groups of the character that it completes. A character that is begun has
     /// no group yet; see [`partial`](Self::partial).
     #[inline]
-    pub fn after(self, byte: u8) -> (Place, Groups) {
+    pub fn after(self, byte: u8) -> (PartialChar, CharGroups) {
         if self.missing == 0 && byte < 0x80 {
-            return (Place::default(), group_of(byte));
+            return (PartialChar::default(), group_of(byte));
         }
         if self.missing > 0 && byte & 0xC0 == 0x80 {
             let so_far = self.so_far << 6 | u32::from(byte & 0x3F);
             if self.missing > 1 {
-                return (Place { missing: self.missing - 1, so_far, ..self }, 0);
+                return (PartialChar { missing: self.missing - 1, so_far, ..self }, 0);
             }
             let group = special(so_far);
-            return (Place::default(), if group != 0 { group } else { group_of(self.lead) });
+            return (PartialChar::default(), if group != 0 { group } else { group_of(self.lead) });
         }
         let missing = match byte {
             0xC2..=0xDF => 1,
@@ -268,15 +268,15 @@ impl Place {
         // A character that is broken off is in no set of characters.
         let broken = if self.missing > 0 { 1 << INVALID } else { 0 };
         match missing {
-            0 => (Place::default(), group_of(byte) | broken),
-            n => (Place { missing: n, lead: byte, so_far: u32::from(byte) & (0x3F >> n) }, broken),
+            0 => (PartialChar::default(), group_of(byte) | broken),
+            n => (PartialChar { missing: n, lead: byte, so_far: u32::from(byte) & (0x3F >> n) }, broken),
         }
     }
 
     /// The group of a character that is begun here: that of some character that goes on so, of a letter if there is
     /// one.
     #[inline]
-    pub fn partial(self) -> Groups {
+    pub fn partial(self) -> CharGroups {
         if self.missing == 0 {
             return 0;
         }
@@ -291,8 +291,8 @@ impl Place {
 }
 
 /// The groups that a token's characters are of, one that is broken off at its end included.
-pub fn groups_in(bytes: &[u8]) -> Groups {
-    let (place, groups) = bytes.iter().fold((Place::default(), 0), |(place, all), &b| {
+pub fn groups_in(bytes: &[u8]) -> CharGroups {
+    let (place, groups) = bytes.iter().fold((PartialChar::default(), 0), |(place, all), &b| {
         let (place, group) = place.after(b);
         (place, all | group)
     });

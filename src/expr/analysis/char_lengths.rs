@@ -1,6 +1,6 @@
 //! How many code points the members of an expression have.
 //!
-//! [`Lengths`] is a sorted list of disjoint intervals. It is computed from the structure of an expression, which is
+//! [`CharLengths`] is a sorted list of disjoint intervals. It is computed from the structure of an expression, which is
 //! exact where neither intersection nor complement nor digit arithmetic is involved. A code point is counted at its
 //! first byte, so the lengths of a derivative in the middle of a character count only what follows it.
 
@@ -10,19 +10,19 @@ use crate::expr::analysis::postorder::{Todo, fill};
 use crate::expr::{Expr, ExprId, Exprs, INF};
 
 /// Disjoint sorted intervals of lengths; `INF` is no bound.
-pub type Lengths = Box<[(u32, u32)]>;
+pub type CharLengths = Box<[(u32, u32)]>;
 
 /// Memo of [`lengths`].
 #[derive(Clone)]
-pub struct LengthTable(FxHashMap<ExprId, Option<Lengths>>, usize);
+pub struct CharLengthTable(FxHashMap<ExprId, Option<CharLengths>>, usize);
 
-impl Default for LengthTable {
+impl Default for CharLengthTable {
     fn default() -> Self {
-        LengthTable(FxHashMap::default(), MAX_INTERVALS)
+        CharLengthTable(FxHashMap::default(), MAX_INTERVALS)
     }
 }
 
-impl LengthTable {
+impl CharLengthTable {
     /// From now on any number of intervals is counted: where the lengths of an expression are known, those of its
     /// derivatives must be, and a union of derivatives may have more of them.
     pub fn keep_all(&mut self) {
@@ -50,7 +50,7 @@ fn mul(a: u32, k: u32) -> u32 {
     }
 }
 
-fn normal(mut v: Vec<(u32, u32)>, most: usize) -> Option<Lengths> {
+fn normal(mut v: Vec<(u32, u32)>, most: usize) -> Option<CharLengths> {
     v.sort_unstable();
     let mut out: Vec<(u32, u32)> = Vec::new();
     for (lo, hi) in v {
@@ -62,11 +62,11 @@ fn normal(mut v: Vec<(u32, u32)>, most: usize) -> Option<Lengths> {
     (out.len() <= most).then(|| out.into_boxed_slice())
 }
 
-fn sum(a: &[(u32, u32)], b: &[(u32, u32)], most: usize) -> Option<Lengths> {
+fn sum(a: &[(u32, u32)], b: &[(u32, u32)], most: usize) -> Option<CharLengths> {
     normal(a.iter().flat_map(|x| b.iter().map(|y| (add(x.0, y.0), add(x.1, y.1)))).collect(), most)
 }
 
-fn repeated(body: &[(u32, u32)], min: u32, max: u32, most: usize) -> Option<Lengths> {
+fn repeated(body: &[(u32, u32)], min: u32, max: u32, most: usize) -> Option<CharLengths> {
     let [(a, b)] = *body else {
         if max == INF {
             return unbounded(body, min, most);
@@ -75,7 +75,7 @@ fn repeated(body: &[(u32, u32)], min: u32, max: u32, most: usize) -> Option<Leng
         if max > MAX_INTERVALS as u32 {
             return None;
         }
-        let mut power: Lengths = Box::new([(0, 0)]);
+        let mut power: CharLengths = Box::new([(0, 0)]);
         let mut all = Vec::new();
         for k in 0..=max {
             if k >= min {
@@ -107,7 +107,7 @@ fn repeated(body: &[(u32, u32)], min: u32, max: u32, most: usize) -> Option<Leng
 
 /// The lengths of `min` and more copies of a body of several lengths. Sums of lengths are a numerical semigroup: once
 /// as many neighbours in a row are sums as the smallest length counts, everything from there on is.
-fn unbounded(body: &[(u32, u32)], min: u32, most: usize) -> Option<Lengths> {
+fn unbounded(body: &[(u32, u32)], min: u32, most: usize) -> Option<CharLengths> {
     /// Sums are searched up to here.
     const HORIZON: usize = 1024;
     if min > MAX_INTERVALS as u32 {
@@ -125,7 +125,7 @@ fn unbounded(body: &[(u32, u32)], min: u32, most: usize) -> Option<Lengths> {
     for n in 1..HORIZON {
         if run == smallest {
             any.push(((n - run) as u32, INF));
-            let mut all: Lengths = Box::new([(0, 0)]);
+            let mut all: CharLengths = Box::new([(0, 0)]);
             for _ in 0..min {
                 all = sum(&all, body, most)?;
             }
@@ -145,7 +145,7 @@ fn unbounded(body: &[(u32, u32)], min: u32, most: usize) -> Option<Lengths> {
 }
 
 /// The lengths of the members of `e` in code points, or `None` where structure does not tell.
-pub fn lengths(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Option<Lengths> {
+pub fn lengths(x: &Exprs, table: &mut CharLengthTable, e: ExprId) -> Option<CharLengths> {
     let most = table.1;
     let parts = |e, todo: &mut Todo| match x.get(e) {
         Expr::Step { edges, .. } => todo.ask(edges.iter().map(|e| e.to)),
@@ -154,7 +154,7 @@ pub fn lengths(x: &Exprs, table: &mut LengthTable, e: ExprId) -> Option<Lengths>
         Expr::Rep { body, .. } => todo.ask([*body]),
         _ => {}
     };
-    let value = |e, table: &FxHashMap<ExprId, Option<Lengths>>| -> Option<Lengths> {
+    let value = |e, table: &FxHashMap<ExprId, Option<CharLengths>>| -> Option<CharLengths> {
         let of = |e: &ExprId| table.get(e).and_then(|l| l.as_deref());
         match x.get(e) {
             Expr::Never => Some(Box::new([])),

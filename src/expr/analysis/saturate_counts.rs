@@ -11,7 +11,7 @@ use crate::expr::{Expr, ExprId, Exprs, INF};
 
 /// Longest runs of bytes of one kind inside a single token: how far a token can drive a loop over such bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct TokenReach {
     /// Of ASCII digits.
     pub digits: u32,
     /// Of ASCII letters, digits and `_`.
@@ -20,7 +20,7 @@ pub struct Reach {
     pub any: u32,
 }
 
-impl Reach {
+impl TokenReach {
     fn of(&self, x: &Exprs, body: ExprId) -> u32 {
         let Expr::Step { edges, .. } = x.get(body) else { return self.any };
         if edges.iter().any(|e| e.to != Exprs::EPS) {
@@ -44,7 +44,7 @@ pub type SaturateTable = FxHashMap<ExprId, ExprId>;
 
 /// `e` with every count beyond the reach of one token made unbounded. Expressions with intersection or complement
 /// come back as they are.
-pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &Reach, e: ExprId) -> ExprId {
+pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &TokenReach, e: ExprId) -> ExprId {
     let counts = |x: &Exprs, body, min: u32, max| {
         let limit = reach.of(x, body).max(1);
         (min.min(limit + 1), if max > limit { INF } else { max })
@@ -88,13 +88,13 @@ pub fn cut(x: &mut Exprs, memo: &mut SaturateTable, most: u32, e: ExprId) -> Exp
 }
 
 /// What becomes of the counts of a repetition, given its body and them.
-type Counts<'a> = dyn Fn(&Exprs, ExprId, u32, u32) -> (u32, u32) + 'a;
+type CountsOf<'a> = dyn Fn(&Exprs, ExprId, u32, u32) -> (u32, u32) + 'a;
 
 /// `e` with the counts of its repetitions rewritten, and runs of digits saturated for tokens of `digits` digits.
 fn rewrite(
     x: &mut Exprs,
     memo: &mut SaturateTable,
-    counts: &Counts<'_>,
+    counts: &CountsOf<'_>,
     digits: Option<u32>,
     depth: u32,
     e: ExprId,
@@ -132,7 +132,7 @@ fn rewrite(
 fn rewrite_one(
     x: &mut Exprs,
     memo: &mut SaturateTable,
-    counts: &Counts<'_>,
+    counts: &CountsOf<'_>,
     digits: Option<u32>,
     depth: u32,
     e: ExprId,

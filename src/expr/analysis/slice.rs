@@ -3,7 +3,7 @@
 //! A mask asks which tokens a state lets through. Most states that let many through do so for a simple reason: a
 //! repetition of a class stands in front of them (`[a-z0-9-]{1,63}`, `\S+`), or anything at all may come before what is
 //! looked for (a pattern without `^`). Then whole subtrees of the vocabulary's trie need not be walked: the characters
-//! below a node are known ([`Groups`]), and where the state is [`Free`] in them, every token below passes. Counts need
+//! below a node are known ([`CharGroups`]), and where the state is [`Slice`] in them, every token below passes. Counts need
 //! not be counted either, so the states of a long repetition are not made for the sake of a mask.
 //!
 //! The answer is read off the expression. It is a lower bound: bytes outside of the set, or strings that are longer,
@@ -20,51 +20,51 @@ mod tests;
 
 use rustc_hash::FxHashMap;
 
-use crate::expr::analysis::byte_lengths::{LeastTable, least};
-use crate::expr::analysis::char_groups::{ALL, CONTROLS, Groups, group_of, plain_bytes, specials_of};
-use crate::expr::analysis::char_lengths::{LengthTable, lengths};
-use crate::expr::analysis::slice_class::{Class, class, groups_to};
+use crate::expr::analysis::byte_lengths::{ByteLengthTable, least};
+use crate::expr::analysis::char_groups::{ALL, CONTROLS, CharGroups, group_of, plain_bytes, specials_of};
+use crate::expr::analysis::char_lengths::{CharLengthTable, lengths};
+use crate::expr::analysis::slice_class::{SliceClass, class, groups_to};
 use crate::expr::{Edge, Expr, ExprId, Exprs, INF};
 
 /// Strings that may pass: over characters of `groups`, up to `len` characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Free {
+pub struct Slice {
     /// The characters.
-    pub groups: Groups,
+    pub groups: CharGroups,
     /// The most characters; [`INF`] for any number.
     pub len: u32,
 }
 
-impl Free {
+impl Slice {
     /// Nothing is known to pass.
-    pub const NONE: Free = Free { groups: 0, len: 0 };
+    pub const NONE: Slice = Slice { groups: 0, len: 0 };
     /// Any text.
-    pub const OPEN: Free = Free { groups: !0, len: INF };
+    pub const OPEN: Slice = Slice { groups: !0, len: INF };
 
     /// Whether all text may pass.
     pub fn is_open(&self) -> bool {
-        *self == Free::OPEN
+        *self == Slice::OPEN
     }
 
     /// Whether all strings of these characters, of up to so many bytes, may pass.
     #[inline]
-    pub fn covers(&self, groups: Groups, bytes: u32) -> bool {
+    pub fn covers(&self, groups: CharGroups, bytes: u32) -> bool {
         groups & !self.groups == 0 && bytes <= self.len
     }
 
     /// Up to so many characters of `groups`, and what is free after as many.
-    fn after(groups: Groups, copies: u32, rest: Free) -> Free {
+    fn after(groups: CharGroups, copies: u32, rest: Slice) -> Slice {
         let common = groups & rest.groups;
-        let longer = Free { groups: common, len: copies.saturating_add(rest.len) };
-        let own = Free { groups, len: copies };
+        let longer = Slice { groups: common, len: copies.saturating_add(rest.len) };
+        let own = Slice { groups, len: copies };
         if common != 0 { own.better(longer) } else { own }
     }
 
     /// The one that lets more tokens pass, by a guess.
-    fn better(self, other: Free) -> Free {
+    fn better(self, other: Slice) -> Slice {
         /// Few tokens have more characters.
         const LONG: u32 = 16;
-        let worth = |f: &Free| f.groups.count_ones() * f.len.min(LONG);
+        let worth = |f: &Slice| f.groups.count_ones() * f.len.min(LONG);
         if worth(&other) > worth(&self) || (worth(&other) == worth(&self) && other.len > self.len) {
             other
         } else {
@@ -74,13 +74,13 @@ impl Free {
 
     /// The same for JSON strings, whose decoded text this is about: what is not written as it is is not free there,
     /// and control characters are not written at all, neither here nor in any text.
-    pub fn encoded(self, plain: bool) -> Free {
+    pub fn encoded(self, plain: bool) -> Slice {
         let escaped = group_of(b'"') | group_of(b'\\');
         match self {
             open if open.is_open() && !plain => open,
-            Free { groups, len } => {
+            Slice { groups, len } => {
                 let written = groups & ALL & !escaped & !CONTROLS;
-                Free { groups: if written == 0 { 0 } else { written | CONTROLS }, len }
+                Slice { groups: if written == 0 { 0 } else { written | CONTROLS }, len }
             }
         }
     }
@@ -88,14 +88,14 @@ impl Free {
 
 /// Memo of [`free`].
 #[derive(Default)]
-pub struct FreeTable {
-    free: FxHashMap<ExprId, Free>,
+pub struct SliceTable {
+    free: FxHashMap<ExprId, Slice>,
     /// Of what is repeated, and of heads.
-    classes: FxHashMap<ExprId, Option<Class>>,
+    classes: FxHashMap<ExprId, Option<SliceClass>>,
 }
 
-impl FreeTable {
-    fn class(&mut self, x: &Exprs, e: ExprId) -> Option<Class> {
+impl SliceTable {
+    fn class(&mut self, x: &Exprs, e: ExprId) -> Option<SliceClass> {
         *self.classes.entry(e).or_insert_with(|| class(x, e))
     }
 
@@ -116,15 +116,22 @@ const DEPTH: u32 = 200;
 
 /// What is free in `e`, every derivative of which that is not `NEVER` accepts something, or which contains
 /// intersections or complements; `all_live` says that nothing that `e` derives to is dead at all.
-pub fn free(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: bool, e: ExprId) -> Free {
+pub fn free(x: &Exprs, memo: &mut SliceTable, table: &mut CharLengthTable, all_live: bool, e: ExprId) -> Slice {
     free_at(x, memo, table, all_live, e, DEPTH)
 }
 
-fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: bool, e: ExprId, depth: u32) -> Free {
+fn free_at(
+    x: &Exprs,
+    memo: &mut SliceTable,
+    table: &mut CharLengthTable,
+    all_live: bool,
+    e: ExprId,
+    depth: u32,
+) -> Slice {
     if let Some(&known) = memo.free.get(&e) {
         return known;
     }
-    let Some(depth) = depth.checked_sub(1) else { return Free::NONE };
+    let Some(depth) = depth.checked_sub(1) else { return Slice::NONE };
     // What a repetition repeats, or the head of a sequence does, and how often at most.
     let repeated = match x.get(e) {
         Expr::Rep { body, max, .. } => Some((*body, *max)),
@@ -140,22 +147,22 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
         Expr::Step { edges, .. } => step(x, edges, &mut of),
         // A repetition of nothing but a class; otherwise what its first copy lets pass.
         Expr::Rep { body, .. } => match repeated {
-            Some(class) => Free { groups: class.groups, len: class.most },
-            None if x.is_boolean(e) => Free::NONE,
+            Some(class) => Slice { groups: class.groups, len: class.most },
+            None if x.is_boolean(e) => Slice::NONE,
             None => of(*body),
         },
-        Expr::Cat(..) if x.is_boolean(e) => Free::NONE,
+        Expr::Cat(..) if x.is_boolean(e) => Slice::NONE,
         Expr::Cat(a, b) => {
             let (a, b) = (*a, *b);
             let own = of(a);
             let first = match repeated {
-                Some(class) if own.len < INF => own.better(Free::after(class.groups, class.most, of(b))),
+                Some(class) if own.len < INF => own.better(Slice::after(class.groups, class.most, of(b))),
                 _ => own,
             };
             if x.nullable(a) && !first.is_open() { first.better(of(b)) } else { first }
         }
         Expr::Alt(parts) => {
-            let mut best = Free::NONE;
+            let mut best = Slice::NONE;
             for &p in parts.iter() {
                 best = best.better(of(p));
                 if best.is_open() {
@@ -167,16 +174,16 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
         Expr::And(parts) => match without(x, memo, table, parts) {
             Some(free) => free,
             None => {
-                let (mut all, mut plain, mut finite) = (Free::OPEN, 0, true);
+                let (mut all, mut plain, mut finite) = (Slice::OPEN, 0, true);
                 for &p in parts.iter() {
                     if let Expr::Not(inner) = *x.get(p) {
                         finite &= is_finite(x, table, inner);
                     } else if x.is_boolean(p) {
-                        return Free::NONE;
+                        return Slice::NONE;
                     } else {
                         plain += 1;
                         let f = free_at(x, memo, table, all_live, p, depth);
-                        all = Free { groups: all.groups & f.groups, len: all.len.min(f.len) };
+                        all = Slice { groups: all.groups & f.groups, len: all.len.min(f.len) };
                     }
                 }
                 let complements = plain < parts.len();
@@ -184,21 +191,21 @@ fn free_at(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, all_live: b
                     // Finitely many texts taken from what goes on for ever.
                     () if finite && all.len == INF && (plain == 1 || (plain > 1 && all_live)) => all,
                     () if !complements && all_live => all,
-                    () => Free::NONE,
+                    () => Slice::NONE,
                 }
             }
         },
-        Expr::Never | Expr::Eps | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => Free::NONE,
+        Expr::Never | Expr::Eps | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => Slice::NONE,
     };
-    let found = if found.groups & ALL == ALL && found.len == INF { Free::OPEN } else { found };
+    let found = if found.groups & ALL == ALL && found.len == INF { Slice::OPEN } else { found };
     memo.free.insert(e, found);
     found
 }
 
 /// Long strings that are certainly members: all over `groups`, if they contain a certain word over `word`.
 struct Long {
-    groups: Groups,
-    word: Groups,
+    groups: CharGroups,
+    word: CharGroups,
     /// No more characters make a word.
     need: u32,
     /// How many characters members have, fewest and most; [`INF`] for any number.
@@ -207,7 +214,7 @@ struct Long {
 
 /// Long strings that are members of `e`: of a repetition of a class all, of what may begin and end with any of a class
 /// those that contain what lies between.
-fn long_members(x: &Exprs, memo: &mut FreeTable, e: ExprId) -> Option<Long> {
+fn long_members(x: &Exprs, memo: &mut SliceTable, e: ExprId) -> Option<Long> {
     let mut repeated = |e: ExprId| match x.get(e) {
         Expr::Rep { body, max: INF, .. } => memo.class(x, *body).map(|class| class.groups),
         _ if e == Exprs::ALL => Some(ALL),
@@ -222,7 +229,7 @@ fn long_members(x: &Exprs, memo: &mut FreeTable, e: ExprId) -> Option<Long> {
             let before = repeated(*first)?;
             let groups = |b: u8| group_of(b) | specials_of(b);
             let (mut word, mut need, mut rest) = (0, 0u32, e);
-            let mut shortest = LeastTable::default();
+            let mut shortest = ByteLengthTable::default();
             for _ in 0..DEPTH {
                 rest = match x.get(rest) {
                     Expr::Cat(a, _) if x.is_boolean(*a) => return None,
@@ -252,7 +259,7 @@ fn long_members(x: &Exprs, memo: &mut FreeTable, e: ExprId) -> Option<Long> {
     }
 }
 
-fn is_finite(x: &Exprs, table: &mut LengthTable, e: ExprId) -> bool {
+fn is_finite(x: &Exprs, table: &mut CharLengthTable, e: ExprId) -> bool {
     !x.is_boolean(e) && e != Exprs::ALL && lengths(x, table, e).is_some_and(|l| l.last().is_none_or(|r| r.1 < INF))
 }
 
@@ -261,7 +268,7 @@ fn is_finite(x: &Exprs, table: &mut LengthTable, e: ExprId) -> bool {
 /// That holds of strings without a byte that all members contain, of strings with a byte that none contains, and of
 /// strings that are long enough where members are not. Where a part bounds the number of characters, what is needed for
 /// such a text is left room for.
-fn without(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, parts: &[ExprId]) -> Option<Free> {
+fn without(x: &Exprs, memo: &mut SliceTable, table: &mut CharLengthTable, parts: &[ExprId]) -> Option<Slice> {
     let is_not = |p: &&ExprId| matches!(x.get(**p), Expr::Not(_));
     let (mut all, mut word) = (ALL, 0);
     let (mut need, mut counts) = (0u32, (0, INF));
@@ -272,7 +279,7 @@ fn without(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, parts: &[Ex
         need = need.saturating_add(long.need);
         counts = (long.counts.0.max(counts.0), long.counts.1.min(counts.1));
     }
-    let mut lacking: Vec<Groups> = Vec::new();
+    let mut lacking: Vec<CharGroups> = Vec::new();
     for &p in parts {
         let Expr::Not(inner) = *x.get(p) else { continue };
         let one = [inner];
@@ -305,30 +312,30 @@ fn without(x: &Exprs, memo: &mut FreeTable, table: &mut LengthTable, parts: &[Ex
     }
     let whole = all != 0 && word & !all == 0 && lacking.iter().all(|unused| unused & all != 0);
     let len = if counts.1 == INF { INF } else { counts.1.saturating_sub(need.saturating_add(lacking.len() as u32)) };
-    (whole && len > 0 && counts.0 <= counts.1).then_some(Free { groups: all, len })
+    (whole && len > 0 && counts.0 <= counts.1).then_some(Slice { groups: all, len })
 }
 
 /// Letters by how many tokens lack them.
 const COMMON: [u8; 26] = *b"etaoinsrhlducmfpgwybvkxjqz";
 
 /// The byte of a set that most tokens lack, and by how much: less is rarer.
-fn rarest(groups: Groups) -> Option<(u8, u32)> {
+fn rarest(groups: CharGroups) -> Option<(u8, u32)> {
     let common = |b: u8| COMMON.iter().position(|&c| c == b).map_or(0, |p| 26 - p as u32);
     plain_bytes(groups).map(|b| (b, common(b))).min_by_key(|found| found.1)
 }
 
 /// Bytes of a set of which every member of `e` contains one, and how common they are together. `None` where none are
 /// found, or more than a few.
-fn one_of(x: &Exprs, e: ExprId, among: Groups, depth: u32) -> Option<(Groups, u32)> {
+fn one_of(x: &Exprs, e: ExprId, among: CharGroups, depth: u32) -> Option<(CharGroups, u32)> {
     /// Bytes at most: what lacks all of them should be most of what there is.
     const MOST: u32 = 4;
     let depth = depth.checked_sub(1)?;
     let of = |e: ExprId| one_of(x, e, among, depth);
-    let rarer = |a: Option<(Groups, u32)>, b: Option<(Groups, u32)>| match (a, b) {
+    let rarer = |a: Option<(CharGroups, u32)>, b: Option<(CharGroups, u32)>| match (a, b) {
         (Some(a), Some(b)) => Some(if b.1 < a.1 { b } else { a }),
         (a, b) => a.or(b),
     };
-    let all = |a: (Groups, u32), b: Option<(Groups, u32)>| {
+    let all = |a: (CharGroups, u32), b: Option<(CharGroups, u32)>| {
         let b = b?;
         let groups = a.0 | b.0;
         (groups.count_ones() <= MOST).then_some((groups, a.1 + b.1))
@@ -348,7 +355,7 @@ fn one_of(x: &Exprs, e: ExprId, among: Groups, depth: u32) -> Option<(Groups, u3
 }
 
 /// Bytes of ASCII that every member of `e` contains; some of them.
-fn required(x: &Exprs, e: ExprId, depth: u32) -> Groups {
+fn required(x: &Exprs, e: ExprId, depth: u32) -> CharGroups {
     let Some(depth) = depth.checked_sub(1) else { return 0 };
     let of = |e: ExprId| required(x, e, depth);
     match x.get(e) {
@@ -367,7 +374,7 @@ fn required(x: &Exprs, e: ExprId, depth: u32) -> Groups {
 
 /// What is free in a choice by one byte: the characters that lead to the target that most of them do, and what is free
 /// there.
-fn step(x: &Exprs, edges: &[Edge], of: &mut impl FnMut(ExprId) -> Free) -> Free {
+fn step(x: &Exprs, edges: &[Edge], of: &mut impl FnMut(ExprId) -> Slice) -> Slice {
     let mut best: Option<(u32, ExprId)> = None;
     for e in edges.iter().filter(|e| e.hi < 0x80) {
         let width: u32 = edges.iter().filter(|o| o.to == e.to).map(|o| u32::from(o.hi - o.lo) + 1).sum();
@@ -376,11 +383,11 @@ fn step(x: &Exprs, edges: &[Edge], of: &mut impl FnMut(ExprId) -> Free) -> Free 
         }
     }
     // A single character lets hardly a token pass, and behind it stands the rest of a word, character by character.
-    let Some((_, target)) = best.filter(|b| b.0 > 1 && !x.is_boolean(b.1)) else { return Free::NONE };
+    let Some((_, target)) = best.filter(|b| b.0 > 1 && !x.is_boolean(b.1)) else { return Slice::NONE };
     let groups = groups_to(x, edges, target);
     match groups {
-        0 => Free::NONE,
-        _ if target == Exprs::EPS => Free { groups, len: 1 },
-        _ => Free::after(groups, 1, of(target)),
+        0 => Slice::NONE,
+        _ if target == Exprs::EPS => Slice { groups, len: 1 },
+        _ => Slice::after(groups, 1, of(target)),
     }
 }

@@ -5,42 +5,42 @@
 //! 45 letters. Groups count as far as all of their characters are in the class.
 
 use crate::expr::analysis::char_groups::{
-    ALL, Groups, group_of, groups_behind, groups_of_some, last_bytes, second_of, specials_of,
+    ALL, CharGroups, group_of, groups_behind, groups_of_some, last_bytes, second_of, specials_of,
 };
 use crate::expr::{Edge, Expr, ExprId, Exprs};
 
 /// Strings that are certainly members: all of at least one character of `groups`, up to `most`.
 #[derive(Clone, Copy)]
-pub struct Class {
-    pub groups: Groups,
+pub struct SliceClass {
+    pub groups: CharGroups,
     /// [`INF`](crate::expr::INF) for any number.
     pub most: u32,
 }
 
-impl Class {
+impl SliceClass {
     /// Up to so many of them, one after the other.
-    pub fn times(self, copies: u32) -> Class {
-        Class { most: self.most.saturating_mul(copies), ..self }
+    pub fn times(self, copies: u32) -> SliceClass {
+        SliceClass { most: self.most.saturating_mul(copies), ..self }
     }
 
     /// What either has as members, by its characters: strings of more than one may be of neither.
-    fn or(self, other: Class) -> Class {
+    fn or(self, other: SliceClass) -> SliceClass {
         match (self.groups, other.groups) {
             (_, 0) => self,
             (0, _) => other,
-            (a, b) if a == b => Class { groups: a, most: self.most.max(other.most) },
-            (a, b) => Class { groups: a | b, most: 1 },
+            (a, b) if a == b => SliceClass { groups: a, most: self.most.max(other.most) },
+            (a, b) => SliceClass { groups: a | b, most: 1 },
         }
     }
 }
 
 /// The strings over a set of characters that are members of `e`, single characters at least; `None` if there are none.
-pub fn class(x: &Exprs, e: ExprId) -> Option<Class> {
-    const NONE: Class = Class { groups: 0, most: 0 };
-    fn of(x: &Exprs, e: ExprId, depth: u32) -> Class {
+pub fn class(x: &Exprs, e: ExprId) -> Option<SliceClass> {
+    const NONE: SliceClass = SliceClass { groups: 0, most: 0 };
+    fn of(x: &Exprs, e: ExprId, depth: u32) -> SliceClass {
         let Some(depth) = depth.checked_sub(1) else { return NONE };
         match x.get(e) {
-            Expr::Step { edges, .. } => Class { groups: groups_to(x, edges, Exprs::EPS), most: 1 },
+            Expr::Step { edges, .. } => SliceClass { groups: groups_to(x, edges, Exprs::EPS), most: 1 },
             Expr::Alt(parts) => parts.iter().fold(NONE, |all, &p| all.or(of(x, p, depth))),
             Expr::Rep { body, min: 0 | 1, max } => of(x, *body, depth).times(*max),
             Expr::Cat(a, b) => {
@@ -56,8 +56,8 @@ pub fn class(x: &Exprs, e: ExprId) -> Option<Class> {
 }
 
 /// The groups all of whose characters lead to `target` by `edges`.
-pub fn groups_to(x: &Exprs, edges: &[Edge], target: ExprId) -> Groups {
-    let mut missing: Groups = 0;
+pub fn groups_to(x: &Exprs, edges: &[Edge], target: ExprId) -> CharGroups {
+    let mut missing: CharGroups = 0;
     let mut next = 0usize;
     for e in edges {
         (next..e.lo as usize).for_each(|b| missing |= group_of(b as u8) | specials_of(b as u8));
@@ -78,7 +78,7 @@ pub fn groups_to(x: &Exprs, edges: &[Edge], target: ExprId) -> Groups {
 
 /// The groups of the characters with the first byte `lead`, of two or three bytes, that `e` does not read the rest of
 /// to do what `target` does.
-fn missing_rests(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> Groups {
+fn missing_rests(x: &Exprs, lead: u8, e: ExprId, target: ExprId) -> CharGroups {
     let rest = |e: ExprId| match x.get(e) {
         Expr::Step { nullable: false, edges } => &edges[..],
         _ => &[],

@@ -8,51 +8,55 @@
 use rustc_hash::FxHashMap;
 
 use crate::expr::analysis::char_groups::{
-    Groups, Place, begun_by, group_of, groups_behind, groups_of_some, last_bytes, specials_of,
+    CharGroups, PartialChar, begun_by, group_of, groups_behind, groups_of_some, last_bytes, specials_of,
 };
 use crate::expr::{Edge, Expr, ExprId, Exprs, INF};
 
 /// What is read of an expression.
 #[derive(Clone, Copy)]
-struct Read {
+struct ExitRead {
     /// Groups of characters that may be read.
-    groups: Groups,
+    groups: CharGroups,
     /// So many characters at most has a string over the set with which some member begins.
     run: u32,
     /// The same of members that are over the set as a whole, if there may be any.
     whole: Option<u32>,
 }
 
-impl Read {
+impl ExitRead {
     /// Nothing is known.
-    const UNKNOWN: Read = Read { groups: !0, run: INF, whole: Some(INF) };
+    const UNKNOWN: ExitRead = ExitRead { groups: !0, run: INF, whole: Some(INF) };
 
-    fn or(self, other: Read) -> Read {
-        Read { groups: self.groups | other.groups, run: self.run.max(other.run), whole: self.whole.max(other.whole) }
+    fn or(self, other: ExitRead) -> ExitRead {
+        ExitRead {
+            groups: self.groups | other.groups,
+            run: self.run.max(other.run),
+            whole: self.whole.max(other.whole),
+        }
     }
 
     /// The same behind so many characters of the set.
-    fn behind(self, chars: u32) -> Read {
-        Read { run: self.run.saturating_add(chars), whole: self.whole.map(|n| n.saturating_add(chars)), ..self }
+    fn behind(self, chars: u32) -> ExitRead {
+        ExitRead { run: self.run.saturating_add(chars), whole: self.whole.map(|n| n.saturating_add(chars)), ..self }
     }
 }
 
 /// Memo of [`beyond`] for the set that was asked about last: states of one lexeme have most of it in common.
 #[derive(Default)]
-pub struct BeyondTable {
-    set: Groups,
-    known: FxHashMap<ExprId, Read>,
+pub struct SliceExitTable {
+    set: CharGroups,
+    known: FxHashMap<ExprId, ExitRead>,
 }
 
 /// The groups of the characters that may follow a string over `set`, the empty one included, with which a member of
 /// `e` begins, all where that is not known; and the most characters of such a string, [`INF`] for any number or where
 /// that is not known. `e` begins between two characters.
-pub fn beyond(x: &Exprs, table: &mut BeyondTable, e: ExprId, set: Groups) -> (Groups, u32) {
+pub fn beyond(x: &Exprs, table: &mut SliceExitTable, e: ExprId, set: CharGroups) -> (CharGroups, u32) {
     if table.set != set || table.known.len() > KEPT {
-        *table = BeyondTable { set, known: FxHashMap::default() };
+        *table = SliceExitTable { set, known: FxHashMap::default() };
     }
     let most = table.known.len() + MOST;
-    let read = Beyond { x, set, known: &mut table.known, most }.of(e, DEPTH);
+    let read = SliceExit { x, set, known: &mut table.known, most }.of(e, DEPTH);
     (read.groups, read.run)
 }
 
@@ -63,22 +67,24 @@ const MOST: usize = 2_000;
 /// How many are remembered for the next question.
 const KEPT: usize = 400;
 
-struct Beyond<'a> {
+struct SliceExit<'a> {
     x: &'a Exprs,
-    set: Groups,
-    known: &'a mut FxHashMap<ExprId, Read>,
+    set: CharGroups,
+    known: &'a mut FxHashMap<ExprId, ExitRead>,
     most: usize,
 }
 
-impl Beyond<'_> {
-    fn of(&mut self, e: ExprId, depth: u32) -> Read {
+impl SliceExit<'_> {
+    fn of(&mut self, e: ExprId, depth: u32) -> ExitRead {
         if let Some(&known) = self.known.get(&e) {
             return known;
         }
-        let Some(depth) = depth.checked_sub(1).filter(|_| self.known.len() < self.most) else { return Read::UNKNOWN };
+        let Some(depth) = depth.checked_sub(1).filter(|_| self.known.len() < self.most) else {
+            return ExitRead::UNKNOWN;
+        };
         let x = self.x;
-        let none = Read { groups: 0, run: 0, whole: None };
-        let empty = Read { whole: Some(0), ..none };
+        let none = ExitRead { groups: 0, run: 0, whole: None };
+        let empty = ExitRead { whole: Some(0), ..none };
         let found = match x.get(e) {
             Expr::Never => none,
             Expr::Eps => empty,
@@ -93,7 +99,7 @@ impl Beyond<'_> {
                         _ => (own & self.set != 0).then_some(1),
                     });
                 }
-                let all = all.or(Read { groups, ..none });
+                let all = all.or(ExitRead { groups, ..none });
                 match follows {
                     // Of four bytes there are few, but deeper.
                     Some(chars) if (0xC2..0xF0).contains(&edge.lo) => all.or(self.inside(edge.to, depth).behind(chars)),
@@ -102,25 +108,29 @@ impl Beyond<'_> {
                 }
             }),
             Expr::Cat(a, b) => match self.of(*a, depth) {
-                first @ Read { whole: Some(chars), .. } => {
+                first @ ExitRead { whole: Some(chars), .. } => {
                     let rest = self.of(*b, depth).behind(chars);
-                    Read { whole: rest.whole, ..first.or(rest) }
+                    ExitRead { whole: rest.whole, ..first.or(rest) }
                 }
                 first => first,
             },
             Expr::Alt(parts) => parts.iter().fold(none, |all, &p| all.or(self.of(p, depth))),
-            Expr::And(parts) => parts.iter().fold(Read::UNKNOWN, |all, &p| {
+            Expr::And(parts) => parts.iter().fold(ExitRead::UNKNOWN, |all, &p| {
                 let more = self.of(p, depth);
-                Read { groups: all.groups & more.groups, run: all.run.min(more.run), whole: all.whole.min(more.whole) }
+                ExitRead {
+                    groups: all.groups & more.groups,
+                    run: all.run.min(more.run),
+                    whole: all.whole.min(more.whole),
+                }
             }),
             Expr::Rep { body, min, max } => {
                 let one = self.of(*body, depth);
                 let before =
                     one.whole.unwrap_or(0).saturating_mul(if *max == INF { INF } else { max.saturating_sub(1) });
                 let all = one.behind(before);
-                Read { whole: if *min == 0 { all.whole.max(Some(0)) } else { all.whole }, ..all }
+                ExitRead { whole: if *min == 0 { all.whole.max(Some(0)) } else { all.whole }, ..all }
             }
-            Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => Read::UNKNOWN,
+            Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => ExitRead::UNKNOWN,
         };
         self.known.insert(e, found);
         found
@@ -128,12 +138,12 @@ impl Beyond<'_> {
 
     /// The same for `e` that begins inside of a character of two or three bytes. The tries of big classes are not worth
     /// to be remembered.
-    fn inside(&mut self, e: ExprId, depth: u32) -> Read {
-        let none = Read { groups: 0, run: 0, whole: None };
-        let Some(depth) = depth.checked_sub(1) else { return Read::UNKNOWN };
+    fn inside(&mut self, e: ExprId, depth: u32) -> ExitRead {
+        let none = ExitRead { groups: 0, run: 0, whole: None };
+        let Some(depth) = depth.checked_sub(1) else { return ExitRead::UNKNOWN };
         let edges = match self.x.get(e) {
             Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.lo & 0xC0 == 0x80) => edges,
-            Expr::Eps => return Read { whole: Some(0), ..none },
+            Expr::Eps => return ExitRead { whole: Some(0), ..none },
             _ => return self.of(e, depth),
         };
         let mut last = None;
@@ -146,7 +156,7 @@ impl Beyond<'_> {
 
 /// The groups of the characters with the first byte `lead` that `e` reads the rest of, and those that their beginnings
 /// count as; perhaps some more.
-fn begun(x: &Exprs, lead: u8, e: ExprId) -> Groups {
+fn begun(x: &Exprs, lead: u8, e: ExprId) -> CharGroups {
     let all = group_of(lead) | specials_of(lead);
     let rest = |e: ExprId| match x.get(e) {
         Expr::Step { edges, .. } => Some(&edges[..]),
@@ -154,7 +164,7 @@ fn begun(x: &Exprs, lead: u8, e: ExprId) -> Groups {
     };
     let Some(seconds) = rest(e).filter(|_| (0xC2..0xF0).contains(&lead)) else { return all };
     let last = |edges: &[Edge]| edges.iter().fold(0, |all, e| all | last_bytes(e.lo, e.hi));
-    let mut found = Place::default().after(lead).0.partial();
+    let mut found = PartialChar::default().after(lead).0.partial();
     if lead < 0xE0 {
         return found | groups_of_some(u32::from(lead & 0x1F), last(seconds));
     }

@@ -16,13 +16,13 @@ pub fn is_text(x: &Exprs, e: ExprId) -> bool {
     /// A string that is no text.
     const NO: u16 = 1 << 15;
     // For each node, by the place in a character where its members begin, the places where they may end.
-    type Ends = [u16; PLACES];
-    let compose = |a: &Ends, b: &Ends| -> Ends {
+    type CharEnds = [u16; PLACES];
+    let compose = |a: &CharEnds, b: &CharEnds| -> CharEnds {
         a.map(|ends| (0..PLACES).fold(ends & NO, |all, p| if ends >> p & 1 == 1 { all | b[p] } else { all }))
     };
-    let join = |a: &Ends, b: &Ends| -> Ends { std::array::from_fn(|p| a[p] | b[p]) };
-    let none: Ends = std::array::from_fn(|p| 1 << p);
-    let unknown: Ends = [NO; PLACES];
+    let join = |a: &CharEnds, b: &CharEnds| -> CharEnds { std::array::from_fn(|p| a[p] | b[p]) };
+    let none: CharEnds = std::array::from_fn(|p| 1 << p);
+    let unknown: CharEnds = [NO; PLACES];
     let order = x.reachable(e);
     if order.len() > MOST {
         return false;
@@ -36,7 +36,7 @@ pub fn is_text(x: &Exprs, e: ExprId) -> bool {
     if order.iter().all(is_ascii) {
         return true;
     }
-    let mut ends: FxHashMap<ExprId, Ends> = FxHashMap::default();
+    let mut ends: FxHashMap<ExprId, CharEnds> = FxHashMap::default();
     // What a name stands for may lie behind it: nothing at first, and all is looked at until nothing is new.
     let recursive = order.iter().any(|&n| matches!(x.get(n), Expr::Fix(_)));
     let first = if recursive { [0; PLACES] } else { unknown };
@@ -51,7 +51,7 @@ pub fn is_text(x: &Exprs, e: ExprId) -> bool {
             continue;
         };
         let of = |e: &ExprId| ends.get(e).copied().unwrap_or(first);
-        let value: Ends = match x.get(n) {
+        let value: CharEnds = match x.get(n) {
             Expr::Never => [0; PLACES],
             Expr::Eps => none,
             Expr::Step { nullable, edges } => {

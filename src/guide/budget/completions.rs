@@ -20,11 +20,11 @@ use hashbrown::HashMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::guide::budget::fewest_tokens::Speller;
-use crate::pushdown::completion::min_cost::Costs;
-use crate::pushdown::completion::shortest::{Completer, Watch};
-use crate::pushdown::json::arena::{Kind, NONE, Node, NodeId, Phase};
-use crate::pushdown::json::machine::Frames;
+use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::completion::shortest::{Completer, KeyWatch};
+use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::ClassProgram;
 use crate::pushdown::json::state_key::Detail;
 use crate::util::hash::Seeded;
@@ -32,7 +32,7 @@ use crate::util::hash::Seeded;
 /// Bytes that are kept of all rests; a byte takes [`CELL`] of them.
 const MAX_BYTES: usize = 2 << 20;
 /// What a byte of a rest takes.
-const CELL: usize = size_of::<Cell>();
+const CELL: usize = size_of::<CompletionNode>();
 /// What a place takes beside its content, about.
 const PLACE: usize = 64;
 /// No way to the end is known.
@@ -44,7 +44,7 @@ const END: u32 = 0;
 
 /// A byte on the way to the end.
 #[derive(Clone)]
-struct Cell {
+struct CompletionNode {
     byte: u8,
     next: u32,
     /// The fewest tokens that spell the way from here, the first of them, and where that leads.
@@ -55,7 +55,7 @@ struct Cell {
 
 /// See the module's story.
 #[derive(Clone, Default)]
-pub(in crate::guide) struct Rests {
+pub(in crate::guide) struct CompletionGraph {
     /// Numbers of configurations. The tables' hash is seeded per process, since outputs choose the keys.
     numbers: HashMap<Box<[u8]>, u64, Seeded>,
     /// The number that was given last, and the one before the first that is still known.
@@ -63,29 +63,29 @@ pub(in crate::guide) struct Rests {
     forgotten: u64,
     /// By number, from the first known one: where the rest begins.
     ends: Vec<u32>,
-    cells: Vec<Cell>,
+    cells: Vec<CompletionNode>,
     bytes: usize,
     /// Numbers of the nodes of a stack that stays as it is, those before `base`, and whether each is exact.
-    stack: FxHashMap<(NodeId, bool), u64>,
-    base: NodeId,
+    stack: FxHashMap<(FrameId, bool), u64>,
+    base: FrameId,
 }
 
-impl Rests {
+impl CompletionGraph {
     /// Bytes held.
     pub(in crate::guide) fn memory_bytes(&self) -> usize {
         self.bytes + self.ends.capacity() * 4
     }
 
     /// From now on nodes before `base` are those of one arena and do not change.
-    pub(super) fn begin(&mut self, base: NodeId) {
+    pub(super) fn begin(&mut self, base: FrameId) {
         self.stack.clear();
         self.base = base;
     }
 
     /// The number of what `node` and all below it are, for what completes them, or for all bytes if it is to be exact;
     /// `None` inside unique elements.
-    fn number(&mut self, frames: &Frames, node: NodeId, exact: bool) -> Option<u64> {
-        let mut chain: SmallVec<[NodeId; 8]> = SmallVec::new();
+    fn number(&mut self, frames: &JsonMachine, node: FrameId, exact: bool) -> Option<u64> {
+        let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
         let (mut at, mut below) = (node, 0);
         while at != NONE {
             if let Some(&known) = self.stack.get(&(at, exact)) {
@@ -93,7 +93,7 @@ impl Rests {
                 break;
             }
             let n = &frames.arena.nodes[at as usize];
-            if n.trace != u32::MAX || (n.kind == Kind::Array && n.key != u32::MAX) {
+            if n.trace != u32::MAX || (n.kind == FrameKind::Array && n.key != u32::MAX) {
                 return None;
             }
             chain.push(at);
@@ -130,7 +130,7 @@ impl Rests {
 
     /// Writes what tells `node`, with this whitespace, from others: its own content, and a number for what lies below
     /// it. False, and the content alone, inside unique elements.
-    pub(super) fn describe(&mut self, frames: &Frames, node: &Node, out: &mut Vec<u8>) -> bool {
+    pub(super) fn describe(&mut self, frames: &JsonMachine, node: &Frame, out: &mut Vec<u8>) -> bool {
         frame(frames, node, out);
         let below = if node.trace == u32::MAX { self.number(frames, node.parent, true) } else { None };
         below.inspect(|number| out.extend(number.to_le_bytes())).is_some()
@@ -144,17 +144,17 @@ impl Rests {
     /// that is watched and above it. The arena is as it was.
     pub(super) fn of<U: Fn(u32) -> bool>(
         &mut self,
-        frames: &mut Frames,
-        costs: &Costs,
-        speller: &Speller<U>,
-        top: NodeId,
-        watch: &mut Watch,
+        frames: &mut JsonMachine,
+        costs: &MinCosts,
+        speller: &FewestTokens<U>,
+        top: FrameId,
+        watch: &mut KeyWatch,
     ) -> u32 {
         if self.bytes > MAX_BYTES {
             self.forget();
         }
         if self.cells.is_empty() {
-            self.cells.push(Cell { byte: 0, next: END, tokens: 0, token: 0, after: END });
+            self.cells.push(CompletionNode { byte: 0, next: END, tokens: 0, token: 0, after: END });
         }
         let mark = frames.arena.mark();
         let accepting = frames.is_accepting(top);
@@ -167,7 +167,7 @@ impl Rests {
         let below = watch.below;
         let bytes = Completer::complete_until(frames, costs, top, watch, |frames, at, read| {
             let n = &frames.arena.nodes[at as usize];
-            let between = n.phase == Phase::After && matches!(n.kind, Kind::Array | Kind::Object);
+            let between = n.phase == Phase::After && matches!(n.kind, FrameKind::Array | FrameKind::Object);
             if !between && read > 0 || n.parent != NONE && n.parent >= below {
                 return false;
             }
@@ -193,7 +193,7 @@ impl Rests {
             return NOWHERE;
         };
         let mut cell = found;
-        let mut keep = |rests: &mut Rests, read: usize, cell: u32| {
+        let mut keep = |rests: &mut CompletionGraph, read: usize, cell: u32| {
             while let Some(&(_, number)) = passed.last().filter(|(at, _)| *at >= read) {
                 passed.pop();
                 if let Some(end) = rests.end(number) {
@@ -210,8 +210,8 @@ impl Rests {
     }
 
     /// Adds a byte in front of `next`.
-    fn spelled<U: Fn(u32) -> bool>(&mut self, byte: u8, next: u32, speller: &Speller<U>) -> u32 {
-        let mut cell = Cell { byte, next, tokens: u32::MAX, token: 0, after: END };
+    fn spelled<U: Fn(u32) -> bool>(&mut self, byte: u8, next: u32, speller: &FewestTokens<U>) -> u32 {
+        let mut cell = CompletionNode { byte, next, tokens: u32::MAX, token: 0, after: END };
         let (mut node, mut byte, mut at) = (0, byte, next);
         while let Some(child) = speller.child(node, byte) {
             node = child;
@@ -262,11 +262,11 @@ impl Rests {
 
 /// Takes out of a node what makes no difference to what completes it: whitespace that may end, and keys that the
 /// completion comes near no more, for it takes nothing but names that are needed.
-fn forget_what_ends(frames: &Frames, n: &mut Node) {
+fn forget_what_ends(frames: &JsonMachine, n: &mut Frame) {
     if frames.gap_may_end(n) || n.phase == Phase::Key {
         (n.gap, n.blank) = (0, 0);
     }
-    if n.kind != Kind::Object || n.phase == Phase::Key || n.len != 1 {
+    if n.kind != FrameKind::Object || n.phase == Phase::Key || n.len != 1 {
         return;
     }
     let item = &frames.arena.objects[n.start as usize];
@@ -282,8 +282,8 @@ fn forget_what_ends(frames: &Frames, n: &mut Node) {
 }
 
 /// Writes the content of one frame, or of the value at its top.
-fn frame(frames: &Frames, n: &Node, out: &mut Vec<u8>) {
-    if n.kind != Kind::Scalar {
+fn frame(frames: &JsonMachine, n: &Frame, out: &mut Vec<u8>) {
+    if n.kind != FrameKind::Scalar {
         return frames.arena.describe_frame(frames.program, n, Some(n.trace), Detail::Whole, out);
     }
     let items = &frames.arena.scalars[n.start as usize..(n.start + n.len) as usize];

@@ -1,19 +1,19 @@
 //! Spelling bytes by few tokens.
 
-use crate::index::Inner;
-use crate::mask::vocab_tables::Walked;
+use crate::index::IndexCore;
+use crate::mask::vocab_tables::TrieKind;
 use crate::vocab::Trie;
 
 /// The tokens of an index that may be used, those with ids that `usable` takes.
 #[derive(Clone, Copy)]
-pub(super) struct Speller<'a, U> {
-    inner: &'a Inner,
+pub(super) struct FewestTokens<'a, U> {
+    inner: &'a IndexCore,
     usable: U,
 }
 
-impl<'a, U: Fn(u32) -> bool> Speller<'a, U> {
-    pub fn new(inner: &'a Inner, usable: U) -> Self {
-        Speller { inner, usable }
+impl<'a, U: Fn(u32) -> bool> FewestTokens<'a, U> {
+    pub fn new(inner: &'a IndexCore, usable: U) -> Self {
+        FewestTokens { inner, usable }
     }
 
     /// The vocabulary's trie.
@@ -23,7 +23,7 @@ impl<'a, U: Fn(u32) -> bool> Speller<'a, U> {
 
     /// The child of a node of the vocabulary's trie.
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
-        self.inner.tables.child(Walked::Tokens, node, byte)
+        self.inner.tables.child(TrieKind::Tokens, node, byte)
     }
 
     /// The lowest id of a token that ends at a node of the vocabulary's trie.

@@ -26,20 +26,20 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::guide::budget::affordable::Places;
-pub(super) use crate::guide::budget::completions::Rests;
-use crate::guide::budget::fewest_tokens::Speller;
-use crate::guide::budget::search::{MAX_LOOKED, MAX_LOOKED_NEAR, Searched, States};
+use crate::guide::budget::affordable::AffordableTokens;
+pub(super) use crate::guide::budget::completions::CompletionGraph;
+use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
 use crate::guide::{Guide, Position};
-use crate::index::Engine;
+use crate::index::IndexEngine;
 use crate::lexeme::max_distance::farthest;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, StateId};
-use crate::mask::structural_tokens::{Marked, STRUCTURAL};
-use crate::pushdown::completion::min_cost::Costs;
-use crate::pushdown::completion::shortest::Watch;
-use crate::pushdown::json::arena::{Arena, NONE, NodeId};
-use crate::pushdown::json::machine::Frames;
+use crate::mask::structural_tokens::{STRUCTURAL, StructuralTokens};
+use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::completion::shortest::KeyWatch;
+use crate::pushdown::json::arena::{Arena, FrameId, NONE};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
 use crate::vocab::Trie;
 
@@ -71,12 +71,12 @@ pub(super) struct Budget {
 }
 
 /// Where a guide stands in a document, and what is known of the rests.
-struct Document<'a> {
+struct BudgetedDocument<'a> {
     program: &'a Program,
-    costs: &'a Costs,
+    costs: &'a MinCosts,
     arena: &'a mut Arena,
-    top: NodeId,
-    rests: &'a mut Rests,
+    top: FrameId,
+    rests: &'a mut CompletionGraph,
 }
 
 impl Budget {
@@ -151,16 +151,16 @@ impl Guide {
         let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(|t| !self.stops.contains(t)));
         let spelled = inner.tables.spelling.is_none() && (0..=255).all(single);
         let (growth, most, structural): (_, _, Arc<[u32]>) = match &inner.engine {
-            Engine::Pattern(l) => {
-                let costs = inner.costs.get_or_init(Costs::of_pattern);
+            IndexEngine::Pattern(l) => {
+                let costs = inner.costs.get_or_init(MinCosts::of_pattern);
                 let most = costs.step(|_| farthest(&l.lexeme)).filter(|_| spelled).unwrap_or(u64::MAX);
                 (most, most, Arc::from([]))
             }
-            Engine::Document { program, .. } => {
-                let costs = inner.costs.get_or_init(|| Costs::of(program));
+            IndexEngine::Document { program, .. } => {
+                let costs = inner.costs.get_or_init(|| MinCosts::of(program));
                 let step = costs.step(|c| c.largest_step(program)).filter(|_| spelled && !is_searched);
                 let step = step.unwrap_or(u64::MAX);
-                let marked = inner.tables.marked.get_or_init(|| Marked::of(&inner.vocabulary));
+                let marked = inner.tables.marked.get_or_init(|| StructuralTokens::of(&inner.vocabulary));
                 let structural = marked.structural.clone();
                 (step.saturating_mul(STRUCTURAL as u64 + 1), u64::MAX, structural)
             }
@@ -303,14 +303,14 @@ impl Guide {
         if self.is_accepting() {
             return Some(Arc::from([]));
         }
-        if let (Engine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
+        if let (IndexEngine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
             let bytes = shortest_end(&l.lexeme, *s, 0)?;
             let usable = |t: u32| !self.stops.contains(&t);
-            return Speller::new(&self.index.0, usable).fewest_tokens(&bytes).map(Arc::from);
+            return FewestTokens::new(&self.index.0, usable).fewest_tokens(&bytes).map(Arc::from);
         }
         let plan = self.in_document(|document, speller| {
-            let Document { program, costs, arena, top, rests } = document;
-            let rest = rests.of(&mut Frames { program, arena }, costs, &speller, top, &mut Watch::of(NONE));
+            let BudgetedDocument { program, costs, arena, top, rests } = document;
+            let rest = rests.of(&mut JsonMachine { program, arena }, costs, &speller, top, &mut KeyWatch::of(NONE));
             rests.plan(rest)
         });
         plan.flatten().map(Arc::from)
@@ -320,7 +320,7 @@ impl Guide {
     /// is more, or by none.
     fn plan_within(&mut self, most: u64, known: Option<u64>) -> Result<Arc<[u32]>> {
         // What is found does not depend on the budget, so neither does the number that an error names.
-        let Searched { plan, exact } = self.search(known.map_or(u64::MAX, |known| known - 1));
+        let FewestSearch { plan, exact } = self.search(known.map_or(u64::MAX, |known| known - 1));
         match (plan, known) {
             (Some(plan), _) if plan.len() as u64 <= most => Ok(plan.into()),
             (None, None) => Err(no_plan()),
@@ -332,22 +332,22 @@ impl Guide {
     }
 
     /// The fewest tokens that complete the output from here, where it may not end: at most `most`.
-    fn search(&mut self, most: u64) -> Searched {
-        if let (Engine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
+    fn search(&mut self, most: u64) -> FewestSearch {
+        if let (IndexEngine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
             let usable = |t: u32| !self.stops.contains(&t);
-            let speller = Speller::new(&self.index.0, usable);
-            return speller.fewest_to_end(&mut States::of(&l.lexeme), *s, most, MAX_LOOKED);
+            let speller = FewestTokens::new(&self.index.0, usable);
+            return speller.fewest_to_end(&mut SearchStates::of(&l.lexeme), *s, most, MAX_LOOKED);
         }
         let found = self.in_document(|document, speller| {
-            speller.fewest_to_end(&mut Places::new(document, speller, 0), 0, most, MAX_LOOKED)
+            speller.fewest_to_end(&mut AffordableTokens::new(document, speller, 0), 0, most, MAX_LOOKED)
         });
-        let mut found = found.unwrap_or(Searched { plan: None, exact: false });
+        let mut found = found.unwrap_or(FewestSearch { plan: None, exact: false });
         // One place stands for many: what is true of them all is a plan.
         let mut twin = self.clone();
         twin.budget = None;
         let completes = |plan: &Vec<u32>| twin.advance_many(plan) == plan.len() && twin.is_accepting();
         if !found.plan.as_ref().is_none_or(completes) {
-            found = Searched { plan: None, exact: false };
+            found = FewestSearch { plan: None, exact: false };
         }
         found
     }
@@ -360,29 +360,34 @@ impl Guide {
 
     /// The same from any state. Only a guide searches whose first plan was searched for.
     fn search_near(&self, state: StateId, left: u64) -> Option<Vec<u32>> {
-        let Engine::Pattern(l) = &self.index.0.engine else { return None };
+        let IndexEngine::Pattern(l) = &self.index.0.engine else { return None };
         if !self.budget.as_ref().is_some_and(|b| b.is_searched) {
             return None;
         }
-        let speller = Speller::new(&self.index.0, |t: u32| !self.stops.contains(&t));
-        speller.fewest_to_end(&mut States::of(&l.lexeme), state, left, MAX_LOOKED_NEAR).plan
+        let speller = FewestTokens::new(&self.index.0, |t: u32| !self.stops.contains(&t));
+        speller.fewest_to_end(&mut SearchStates::of(&l.lexeme), state, left, MAX_LOOKED_NEAR).plan
     }
 
     /// Asks about the rest of a document: `ask` is given where the guide stands, and the tokens that may be used. It
     /// leaves the arena as it was.
-    fn in_document<T>(&mut self, ask: impl FnOnce(Document<'_>, Speller<'_, &dyn Fn(u32) -> bool>) -> T) -> Option<T> {
+    fn in_document<T>(
+        &mut self,
+        ask: impl FnOnce(BudgetedDocument<'_>, FewestTokens<'_, &dyn Fn(u32) -> bool>) -> T,
+    ) -> Option<T> {
         let inner = &*self.index.0;
-        let (Engine::Document { program, .. }, Position::Document { arena, top }) = (&inner.engine, &mut self.position)
+        let (IndexEngine::Document { program, .. }, Position::Document { arena, top }) =
+            (&inner.engine, &mut self.position)
         else {
             return None;
         };
-        let costs = inner.costs.get_or_init(|| Costs::of(program));
+        let costs = inner.costs.get_or_init(|| MinCosts::of(program));
         let refused = |t: u32| inner.tables.spelling.as_ref().is_some_and(|s| s.refuses(t));
         let usable = |t: u32| !self.stops.contains(&t) && !refused(t);
         let (mark, trace) = (arena.mark(), arena.trace);
         let rests = Arc::make_mut(self.rests.get_or_insert_default());
-        rests.begin(arena.nodes.len() as NodeId);
-        let answer = ask(Document { program, costs, arena, top: *top, rests }, Speller::new(inner, &usable));
+        rests.begin(arena.nodes.len() as FrameId);
+        let answer =
+            ask(BudgetedDocument { program, costs, arena, top: *top, rests }, FewestTokens::new(inner, &usable));
         arena.truncate(&mark);
         arena.trace = trace;
         Some(answer)
@@ -395,7 +400,7 @@ impl Guide {
         }
         let vocabulary = self.index.vocabulary().clone();
         self.in_document(|document, speller| {
-            let mut places = Places::new(document, speller, left);
+            let mut places = AffordableTokens::new(document, speller, left);
             for &t in tokens {
                 if !places.suffices_after(vocabulary.spelling(t).unwrap_or_default()) {
                     row[t as usize >> 5] &= !(1 << (t & 31));
@@ -411,7 +416,7 @@ impl Guide {
             if at_most_bytes && bytes.is_some_and(|b| b.len() as u64 <= left) {
                 return true;
             }
-            let speller = Speller::new(&self.index.0, |t: u32| !self.stops.contains(&t));
+            let speller = FewestTokens::new(&self.index.0, |t: u32| !self.stops.contains(&t));
             // The longest token at each place spells most texts in hardly more tokens than are needed.
             let enough = |b| speller.longest_tokens(b).is_some_and(|n| n <= left);
             bytes.is_some_and(|b| enough(b) || speller.fewest_tokens(b).is_some_and(|t| t.len() as u64 <= left))
@@ -424,7 +429,7 @@ impl Guide {
         let inner = &*index.0;
         let trie = inner.vocabulary.trie();
         match (&inner.engine, &self.position) {
-            (Engine::Pattern(l), Position::Pattern(start)) => {
+            (IndexEngine::Pattern(l), Position::Pattern(start)) => {
                 let lexeme = &l.lexeme;
                 let spelled = self.spells(left);
                 let mut kept = vec![0u32; row.len()];
@@ -440,10 +445,10 @@ impl Guide {
                 });
                 row.copy_from_slice(&kept);
             }
-            (Engine::Document { .. }, Position::Document { .. }) => {
-                let marked = inner.tables.marked.get_or_init(|| Marked::of(&inner.vocabulary));
+            (IndexEngine::Document { .. }, Position::Document { .. }) => {
+                let marked = inner.tables.marked.get_or_init(|| StructuralTokens::of(&inner.vocabulary));
                 self.in_document(|document, speller| {
-                    Places::new(document, speller, left).keep(trie, marked, row);
+                    AffordableTokens::new(document, speller, left).keep(trie, marked, row);
                 });
             }
             _ => row.fill(0),

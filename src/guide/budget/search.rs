@@ -7,7 +7,7 @@
 //! tokens. It ends after so much work, which is little where few positions are near, as they are where budgets are
 //! small; then it says that it does not know.
 
-use crate::guide::budget::fewest_tokens::Speller;
+use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 
 /// Nodes of the trie that are looked at.
@@ -18,7 +18,7 @@ pub(super) const MAX_LOOKED_NEAR: usize = 20_000;
 const STEP: usize = 100;
 
 /// Positions that are stepped byte by byte, by their numbers, which are dense.
-pub(super) trait Steps {
+pub(super) trait SearchSteps {
     /// Where a byte leads, if it is allowed and that has a number.
     fn to(&mut self, at: u32, byte: u8) -> Option<u32>;
     /// Whether the output may end.
@@ -30,7 +30,7 @@ pub(super) trait Steps {
 }
 
 /// What a search found.
-pub(super) struct Searched {
+pub(super) struct FewestSearch {
     /// Tokens that complete the output.
     pub plan: Option<Vec<u32>>,
     /// Fewer than those, or fewer than were asked for, do not complete it.
@@ -38,19 +38,19 @@ pub(super) struct Searched {
 }
 
 /// The states of a pattern.
-pub(super) struct States<'a> {
+pub(super) struct SearchStates<'a> {
     lexeme: &'a Lexeme,
     met: Vec<bool>,
     made: usize,
 }
 
-impl<'a> States<'a> {
+impl<'a> SearchStates<'a> {
     pub fn of(lexeme: &'a Lexeme) -> Self {
-        States { lexeme, met: Vec::new(), made: 0 }
+        SearchStates { lexeme, met: Vec::new(), made: 0 }
     }
 }
 
-impl Steps for States<'_> {
+impl SearchSteps for SearchStates<'_> {
     fn to(&mut self, at: StateId, byte: u8) -> Option<StateId> {
         let to = self.lexeme.next(at, byte);
         self.made += usize::from(meet(&mut self.met, to));
@@ -79,10 +79,16 @@ fn meet(met: &mut Vec<bool>, number: u32) -> bool {
     !std::mem::replace(&mut met[number], true)
 }
 
-impl<U: Fn(u32) -> bool> Speller<'_, U> {
+impl<U: Fn(u32) -> bool> FewestTokens<'_, U> {
     /// The fewest tokens that lead from `start`, where the output may not end, to an end: at most `most`. `max_looked`
     /// bounds the work.
-    pub fn fewest_to_end(&self, steps: &mut impl Steps, start: u32, most: u64, max_looked: usize) -> Searched {
+    pub fn fewest_to_end(
+        &self,
+        steps: &mut impl SearchSteps,
+        start: u32,
+        most: u64,
+        max_looked: usize,
+    ) -> FewestSearch {
         let trie = self.trie();
         // Positions that tokens lead to, by how many: which one is before it, and the token.
         let mut order: Vec<(u32, usize, u32)> = vec![(start, 0, 0)];
@@ -104,7 +110,7 @@ impl<U: Fn(u32) -> bool> Speller<'_, U> {
             while node < trie.len() as u32 {
                 looked += 1;
                 if looked + steps.made() * STEP > max_looked {
-                    return Searched { plan: None, exact: false };
+                    return FewestSearch { plan: None, exact: false };
                 }
                 let level = trie.depth[node as usize] as usize;
                 let Some(to) = steps.to(stack[level - 1], trie.byte[node as usize]) else {
@@ -126,7 +132,7 @@ impl<U: Fn(u32) -> bool> Speller<'_, U> {
                             at = order[at].1;
                         }
                         plan.reverse();
-                        return Searched { plan: Some(plan), exact: steps.is_exact() };
+                        return FewestSearch { plan: Some(plan), exact: steps.is_exact() };
                     }
                     order.push((to, at, token));
                 }
@@ -134,6 +140,6 @@ impl<U: Fn(u32) -> bool> Speller<'_, U> {
             }
             at += 1;
         }
-        Searched { plan: None, exact: steps.is_exact() }
+        FewestSearch { plan: None, exact: steps.is_exact() }
     }
 }

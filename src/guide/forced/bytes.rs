@@ -8,11 +8,11 @@
 use std::sync::Arc;
 
 use crate::guide::{Guide, Position};
-use crate::index::Engine;
+use crate::index::IndexEngine;
 use crate::lexeme::{CLOSED, Lexeme};
-use crate::mask::cache::forced_runs::Run;
+use crate::mask::cache::forced_runs::ForcedRun;
 use crate::pushdown::json::arena::NONE;
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::machine::JsonMachine;
 
 /// The longest run that is reported at once.
 pub(crate) const MAX_RUN: usize = 1 << 16;
@@ -20,48 +20,48 @@ pub(crate) const MAX_RUN: usize = 1 << 16;
 /// The run that a guide found last, and how much of it was taken since.
 #[derive(Clone)]
 pub(crate) struct LastRun {
-    run: Arc<Run>,
+    run: Arc<ForcedRun>,
     taken: usize,
 }
 
 /// Steps a position by bytes that nobody took. What it makes is forgotten afterwards.
-pub(crate) enum Ahead<'a> {
+pub(crate) enum ForcedScan<'a> {
     Pattern(&'a Lexeme),
-    Document(Frames<'a>),
+    Document(JsonMachine<'a>),
 }
 
-impl Ahead<'_> {
+impl ForcedScan<'_> {
     /// The position after a byte, if it is allowed.
     pub fn step(&mut self, at: u32, byte: u8) -> Option<u32> {
         match self {
-            Ahead::Pattern(lexeme) => Some(lexeme.next(at, byte)).filter(|&to| to > CLOSED),
-            Ahead::Document(frames) => Some(frames.step(at, byte)).filter(|&to| to != NONE),
+            ForcedScan::Pattern(lexeme) => Some(lexeme.next(at, byte)).filter(|&to| to > CLOSED),
+            ForcedScan::Document(frames) => Some(frames.step(at, byte)).filter(|&to| to != NONE),
         }
     }
 
     /// Whether the output may end.
     pub fn is_accepting(&mut self, at: u32) -> bool {
         match self {
-            Ahead::Pattern(lexeme) => lexeme.state(at).accepting,
-            Ahead::Document(frames) => frames.is_accepting(at),
+            ForcedScan::Pattern(lexeme) => lexeme.state(at).accepting,
+            ForcedScan::Document(frames) => frames.is_accepting(at),
         }
     }
 
     /// The bytes that are allowed, and where they lead.
     fn all(&mut self, at: u32) -> Vec<(u8, u32)> {
         match self {
-            Ahead::Pattern(lexeme) => {
+            ForcedScan::Pattern(lexeme) => {
                 let state = lexeme.state(at);
                 let to = |byte| (byte, lexeme.next_from(at, state, byte));
                 (0..=255).map(to).filter(|&(_, to)| to > CLOSED).collect()
             }
-            Ahead::Document(_) => (0..=255).filter_map(|byte| Some((byte, self.step(at, byte)?))).collect(),
+            ForcedScan::Document(_) => (0..=255).filter_map(|byte| Some((byte, self.step(at, byte)?))).collect(),
         }
     }
 
     /// The run from a position. Each byte costs a look at every byte that might follow.
-    fn run(&mut self, mut at: u32) -> Run {
-        let mut run = Run::default();
+    fn run(&mut self, mut at: u32) -> ForcedRun {
+        let mut run = ForcedRun::default();
         loop {
             run.may_end = self.is_accepting(at);
             let live = self.all(at);
@@ -103,7 +103,7 @@ impl Guide {
     }
 
     /// The run here and how much of it was taken already; `None` after the end.
-    pub(crate) fn find_run(&mut self) -> Option<(Arc<Run>, usize)> {
+    pub(crate) fn find_run(&mut self) -> Option<(Arc<ForcedRun>, usize)> {
         if self.is_terminated() {
             return None;
         }
@@ -112,7 +112,7 @@ impl Guide {
         }
         if let Some(bytes) = self.run_on_tables(MAX_RUN) {
             // What may follow is asked only of the engine.
-            let run = Arc::new(Run { bytes, ..Run::default() });
+            let run = Arc::new(ForcedRun { bytes, ..ForcedRun::default() });
             self.run = Some(LastRun { run: run.clone(), taken: 0 });
             return Some((run, 0));
         }
@@ -130,26 +130,26 @@ impl Guide {
         Some((run, 0))
     }
 
-    fn look_for_run(&mut self) -> Run {
+    fn look_for_run(&mut self) -> ForcedRun {
         let index = self.index.clone();
-        if let (Engine::Pattern(l), Position::Pattern(state), Some(live)) =
+        if let (IndexEngine::Pattern(l), Position::Pattern(state), Some(live)) =
             (&index.0.engine, &self.position, &index.0.live)
         {
             let bytes = live.forced(&l.lexeme, index.vocabulary().trie(), *state, MAX_RUN);
             let end = bytes.iter().fold(*state, |s, &b| l.lexeme.next(s, b));
             let next = (0..=255).filter(|&b| l.lexeme.next(end, b) > CLOSED).collect();
-            return Run { bytes, next, may_end: l.lexeme.state(end).accepting };
+            return ForcedRun { bytes, next, may_end: l.lexeme.state(end).accepting };
         }
         self.look_ahead(|ahead, at| ahead.run(at)).unwrap_or_default()
     }
 
     /// Calls `f` with the position and what steps from it, and forgets what that made.
-    pub(crate) fn look_ahead<T>(&mut self, f: impl FnOnce(&mut Ahead<'_>, u32) -> T) -> Option<T> {
+    pub(crate) fn look_ahead<T>(&mut self, f: impl FnOnce(&mut ForcedScan<'_>, u32) -> T) -> Option<T> {
         match (&self.index.0.engine, &mut self.position) {
-            (Engine::Pattern(l), Position::Pattern(state)) => Some(f(&mut Ahead::Pattern(&l.lexeme), *state)),
-            (Engine::Document { program, .. }, Position::Document { arena, top }) => {
+            (IndexEngine::Pattern(l), Position::Pattern(state)) => Some(f(&mut ForcedScan::Pattern(&l.lexeme), *state)),
+            (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
                 let mark = arena.mark();
-                let out = f(&mut Ahead::Document(Frames { program, arena }), *top);
+                let out = f(&mut ForcedScan::Document(JsonMachine { program, arena }), *top);
                 arena.truncate(&mark);
                 Some(out)
             }

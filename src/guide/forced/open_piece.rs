@@ -18,8 +18,8 @@
 //! steps, a beginning counts.
 
 use crate::guide::Guide;
-use crate::guide::forced::bytes::Ahead;
-use crate::vocab::{Model, Next, Vocabulary};
+use crate::guide::forced::bytes::ForcedScan;
+use crate::vocab::{NextText, TokenizerModel, Vocabulary};
 
 /// The longest piece that is looked at, in bytes: merging takes quadratic time.
 const MAX_OPEN: usize = 128;
@@ -34,9 +34,9 @@ const MAX_LOOKS: usize = 16;
 
 /// What some lists of tokens have in common.
 #[derive(Default)]
-struct Common(Option<Vec<u32>>);
+struct CommonTokens(Option<Vec<u32>>);
 
-impl Common {
+impl CommonTokens {
     fn keep(&mut self, tokens: Vec<u32>) {
         match &mut self.0 {
             None => self.0 = Some(tokens),
@@ -54,10 +54,10 @@ impl Common {
 }
 
 /// A search for a token that passes the end of a run.
-struct Search<'a, 'b> {
+struct PieceSearch<'a, 'b> {
     vocabulary: &'a Vocabulary,
-    model: &'a Model,
-    ahead: &'a mut Ahead<'b>,
+    model: &'a TokenizerModel,
+    ahead: &'a mut ForcedScan<'b>,
     /// What is known of the piece.
     open: &'a [u8],
     /// The position at the end of the run.
@@ -76,17 +76,17 @@ impl Guide {
         let Some(model) = vocabulary.model().filter(|_| open.len() <= MAX_OPEN) else { return Vec::new() };
         let found = self.look_ahead(|ahead, at| {
             let end = run.iter().try_fold(at, |at, &byte| ahead.step(at, byte))?;
-            Search { vocabulary, model, ahead, open, end, steps: MAX_STEPS, tried: MAX_TRIED, looks: MAX_LOOKS }
+            PieceSearch { vocabulary, model, ahead, open, end, steps: MAX_STEPS, tried: MAX_TRIED, looks: MAX_LOOKS }
                 .common()
         });
         found.flatten().unwrap_or_default()
     }
 }
 
-impl Search<'_, '_> {
+impl PieceSearch<'_, '_> {
     fn common(&mut self) -> Option<Vec<u32>> {
         let (model, open) = (self.model, self.open);
-        let mut common = Common::default();
+        let mut common = CommonTokens::default();
         common.keep(model.piece(open)?);
         if model.may_shrink(open) {
             for end in 1..open.len() {
@@ -169,7 +169,7 @@ impl Search<'_, '_> {
 
     /// Whether a piece certainly ends inside of what follows `start`.
     fn is_cut(&self, text: &[u8], start: usize) -> bool {
-        self.model.pieces(text, Next::Any).ends.iter().any(|&end| start < end && end < text.len())
+        self.model.pieces(text, NextText::Any).ends.iter().any(|&end| start < end && end < text.len())
     }
 
     /// Whether what is forced behind `text`, which ends with the token `id` and leads to `at`, ends its piece, and
@@ -183,7 +183,7 @@ impl Search<'_, '_> {
             known.push(byte);
             at = to;
         }
-        let ends = self.model.pieces(&known, Next::Any).ends;
+        let ends = self.model.pieces(&known, NextText::Any).ends;
         let piece = ends.first().filter(|&&end| end >= text.len()).and_then(|&end| known.get(..end));
         let Some(all) = piece.and_then(|piece| self.model.piece(piece)) else { return false };
         all.strip_prefix(before).is_none_or(|behind| behind.first() != Some(&id))

@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::guide::forced::bytes;
 use crate::guide::{Guide, GuideOptions};
 use crate::index::Index;
-use crate::vocab::Next;
+use crate::vocab::NextText;
 
 /// A longer run is used up to here, so that taking it token by token does not take quadratic time.
 const MAX_RUN: usize = 4096;
@@ -31,7 +31,7 @@ const MAX_TEXT: usize = 1 << 22;
 
 /// A place at which a piece certainly begins.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct PieceStart {
     /// Tokens of context and output before it.
     tokens: usize,
     /// How many tokens of output made it certain.
@@ -93,10 +93,10 @@ impl Guide {
         let rest = run.bytes.get(taken..).filter(|rest| !rest.is_empty())?;
         let cut = rest.len() > MAX_RUN || run.bytes.len() >= bytes::MAX_RUN;
         let next = match run.next[..] {
-            _ if cut => Next::Any,
-            [] => Next::Nothing,
-            _ if run.next.is_ascii() => Next::Ascii,
-            _ => Next::Any,
+            _ if cut => NextText::Any,
+            [] => NextText::Nothing,
+            _ if run.next.is_ascii() => NextText::Ascii,
+            _ => NextText::Any,
         };
         let rest = rest.get(..MAX_RUN).unwrap_or(rest);
 
@@ -127,7 +127,7 @@ impl Guide {
         let last = pieces.ends.iter().rev().find_map(|end| starts.binary_search(end).ok()).unwrap_or(0);
         let begin = *starts.get(last)?;
         place += last;
-        self.places.push(Place { tokens: place, taken: self.history.len() });
+        self.places.push(PieceStart { tokens: place, taken: self.history.len() });
         self.places.dedup_by_key(|p| p.tokens);
 
         let text = text.split_off(begin);

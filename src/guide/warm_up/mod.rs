@@ -18,9 +18,9 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind};
 use crate::guide::{Guide, Position};
-use crate::index::{Engine, Index};
-use crate::pushdown::completion::sample::{Layout, Style, Taken, Writer, likely_text};
-use crate::pushdown::json::machine::Frames;
+use crate::index::{Index, IndexEngine};
+use crate::pushdown::completion::sample::{SampleLayout, SampleStyle, SampleWriter, TakenItems, likely_text};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::util::cancel::also_watched;
 
 /// Bytes of one document.
@@ -31,16 +31,16 @@ const MOST_DOCUMENTS: usize = 256;
 const IDLE: usize = 3;
 
 /// The style of a document by its number.
-fn style(number: usize) -> Style {
+fn style(number: usize) -> SampleStyle {
     let (blanks, all) = match number {
-        0 => (Layout::Spaced, true),
-        1 => (Layout::Lines, true),
-        2 => (Layout::Spaced, false),
-        3 => (Layout::Compact, true),
-        n if n % 3 == 1 => (Layout::Lines, true),
-        _ => (Layout::Spaced, true),
+        0 => (SampleLayout::Spaced, true),
+        1 => (SampleLayout::Lines, true),
+        2 => (SampleLayout::Spaced, false),
+        3 => (SampleLayout::Compact, true),
+        n if n % 3 == 1 => (SampleLayout::Lines, true),
+        _ => (SampleLayout::Spaced, true),
     };
-    Style { blanks, all }
+    SampleStyle { blanks, all }
 }
 
 impl Index {
@@ -61,7 +61,7 @@ impl Index {
         }
         let Ok(mut guide) = self.guide(&Default::default()) else { return 0 };
         let mut row = vec![0; self.vocabulary().words()];
-        let mut taken = Taken::default();
+        let mut taken = TakenItems::default();
         let (mut made, mut idle) = (0, 0);
         for number in 0..MOST_DOCUMENTS {
             if idle == IDLE {
@@ -83,11 +83,11 @@ impl Index {
 }
 
 impl Guide {
-    fn likely(&mut self, taken: &mut Taken, style: Style, go_on: &mut impl FnMut() -> bool) -> Vec<u8> {
+    fn likely(&mut self, taken: &mut TakenItems, style: SampleStyle, go_on: &mut impl FnMut() -> bool) -> Vec<u8> {
         match (&self.index.0.engine, &mut self.position) {
-            (Engine::Pattern(l), _) => likely_text(&l.lexeme, taken, MOST_BYTES, go_on),
-            (Engine::Document { program, .. }, Position::Document { arena, .. }) => {
-                Writer::document(&mut Frames { program, arena }, taken, style, MOST_BYTES, go_on)
+            (IndexEngine::Pattern(l), _) => likely_text(&l.lexeme, taken, MOST_BYTES, go_on),
+            (IndexEngine::Document { program, .. }, Position::Document { arena, .. }) => {
+                SampleWriter::document(&mut JsonMachine { program, arena }, taken, style, MOST_BYTES, go_on)
             }
             _ => Vec::new(),
         }

@@ -11,16 +11,16 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::expr::INF;
 use crate::flat;
-use crate::flat::Flat;
+use crate::flat::FlatDfa;
 use crate::flat::explore::Explorer;
 use crate::index::tables::dedup::MaskSetBuilder;
-use crate::index::tables::mask_delta::Sketch;
-use crate::index::tables::packed_rows::Rows;
-use crate::index::tables::pipeline::{Ahead, Stop};
-use crate::index::tables::worker::Maker;
-use crate::index::tables::{DEAD, MAX_STATES, OUTSIDE, Parts, Tables, bits};
-use crate::index::{Engine, Index, Inner};
-use crate::lexeme::Kind;
+use crate::index::tables::mask_delta::MaskDelta;
+use crate::index::tables::packed_rows::PackedRows;
+use crate::index::tables::pipeline::{MaskPipeline, Stop};
+use crate::index::tables::worker::MaskWorker;
+use crate::index::tables::{DEAD, DenseTables, MAX_STATES, OUTSIDE, TableArrays, bits};
+use crate::index::{Index, IndexCore, IndexEngine};
+use crate::lexeme::LexemeKind;
 use crate::pushdown::json::program::Program;
 use crate::util::idle_threads;
 
@@ -45,19 +45,19 @@ pub fn complete(
     max_bytes: usize,
     threads: usize,
     progress: impl FnMut(usize, usize) -> Result<()>,
-) -> Result<Tables> {
+) -> Result<DenseTables> {
     index.source()?;
     // The states and masks of a pattern are of no use beside its tables. A document's lexemes are shared with others.
-    let apart = matches!(index.0.engine, Engine::Pattern(_)).then(|| index.apart());
+    let apart = matches!(index.0.engine, IndexEngine::Pattern(_)).then(|| index.apart());
     let index = apart.as_ref().unwrap_or(index);
     let source = index.source()?;
     let max_states = max_states.min(MAX_STATES);
-    if let Engine::Document { program, .. } = &index.0.engine
+    if let IndexEngine::Document { program, .. } = &index.0.engine
         && let Some(least) = least_configurations(program, max_states)
     {
         return Err(Error::limit("flat states", max_states as u64, least).of("max_flat_states"));
     }
-    let ahead = Arc::new(Ahead::new(index));
+    let ahead = Arc::new(MaskPipeline::new(index));
     let _stop = Stop(&ahead);
     let start = || {
         for _ in 1..threads.min(MOST) {
@@ -68,12 +68,12 @@ pub fn complete(
     };
     let mut steps: Vec<(u32, u8)> = Vec::new();
     // A document has `MANY` configurations soon, and who sleeps takes a while to wake.
-    let mut started = threads > 1 && matches!(index.0.engine, Engine::Document { .. });
+    let mut started = threads > 1 && matches!(index.0.engine, IndexEngine::Document { .. });
     if started {
         start();
     }
     let mut explorer = Explorer::new(source, max_states);
-    let found = Flat::explore_and_tell(&mut explorer, |from, byte| {
+    let found = FlatDfa::explore_and_tell(&mut explorer, |from, byte| {
         if threads == 1 {
             return;
         }
@@ -97,7 +97,7 @@ pub fn complete(
 ///
 /// # Errors
 /// `Unsupported` where the vocabulary narrows the source; `Limit` if the tables would take more than `max_bytes`.
-pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<Tables> {
+pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<DenseTables> {
     let mut explorer = Explorer::new(index.source()?, usize::MAX);
     let classes = explorer.classes().clone();
     let sizes = classes.sizes();
@@ -124,27 +124,27 @@ pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<Table
     tables(&index.0, automaton, &ids, explorer, None, max_bytes, |_, _| Ok(()))
 }
 
-fn address(sketch: &Arc<Sketch>) -> usize {
+fn address(sketch: &Arc<MaskDelta>) -> usize {
     Arc::as_ptr(sketch) as usize
 }
 
 /// Tables of an automaton, given as byte classes, next states and accepting states, over the masks of configurations:
 /// `ids` of `explorer`. `others` help, if there are any; the steps are those that they were not told.
 fn tables(
-    inner: &Inner,
+    inner: &IndexCore,
     (byte_classes, next, accepting): (Vec<u8>, Vec<u16>, &[bool]),
     ids: &[u32],
     explorer: Explorer<'_>,
-    others: Option<(&Ahead, Vec<(u32, u8)>)>,
+    others: Option<(&MaskPipeline, Vec<(u32, u8)>)>,
     max_bytes: usize,
     mut progress: impl FnMut(usize, usize) -> Result<()>,
-) -> Result<Tables> {
+) -> Result<DenseTables> {
     let width = next.len() / ids.len().max(1);
     let mut set = MaskSetBuilder::new(inner.vocabulary.words());
     // States that are known to share their mask have it made once.
     let state = |&id: &u32| match &inner.engine {
-        Engine::Pattern(lexeme) => lexeme.lexeme.mask_state(explorer.top(id)),
-        Engine::Document { .. } => id,
+        IndexEngine::Pattern(lexeme) => lexeme.lexeme.mask_state(explorer.top(id)),
+        IndexEngine::Document { .. } => id,
     };
     let mut place: FxHashMap<u32, u32> = FxHashMap::default();
     let mut distinct: Vec<u32> = Vec::new();
@@ -158,12 +158,12 @@ fn tables(
         })
         .collect();
     let (arena, tops) = explorer.into_found();
-    let mut maker = Maker::new(inner, arena, tops);
+    let mut maker = MaskWorker::new(inner, arena, tops);
     let (count, entries) = (distinct.len(), next.len());
     let mut numbers: Vec<u16> = Vec::with_capacity(count);
     // Sketches that were added, by their addresses, which they keep.
-    let mut added: FxHashMap<usize, (Arc<Sketch>, u16)> = FxHashMap::default();
-    let mut take = |i: usize, sketch: Arc<Sketch>| {
+    let mut added: FxHashMap<usize, (Arc<MaskDelta>, u16)> = FxHashMap::default();
+    let mut take = |i: usize, sketch: Arc<MaskDelta>| {
         // Fewer than the states, whose numbers have 16 bits.
         let number = added.get(&address(&sketch)).map_or_else(|| set.add(&sketch) as u16, |known| known.1);
         if added.len() >= ADDED {
@@ -184,18 +184,18 @@ fn tables(
         Some((ahead, steps)) => ahead.take(steps, distinct.into(), (next, width), &mut maker, &mut take)?,
         None => {
             distinct.iter().enumerate().try_for_each(|(i, &id)| take(i, maker.sketch(id)))?;
-            Rows::of(&next, width)
+            PackedRows::of(&next, width)
         }
     };
     let mask_of: Vec<u16> = places.iter().map(|&place| numbers[place as usize]).collect();
-    let parts = Parts {
+    let parts = TableArrays {
         byte_classes: byte_classes.into(),
         rows,
         accepting: bits(accepting),
         mask_of: mask_of.into(),
         masks: set.finish(),
     };
-    Tables::new(parts, inner.vocabulary.size())
+    DenseTables::new(parts, inner.vocabulary.size())
 }
 
 /// A number of configurations that a document has at least, if it is more than `most`: seen from recursion and from
@@ -205,8 +205,8 @@ fn least_configurations(program: &Program, most: usize) -> Option<u64> {
         return Some(u64::MAX);
     }
     let lengths = program.lexemes.iter().filter_map(|l| match l.kind() {
-        Kind::Text { min, max } => Some(u64::from(if max == INF { min } else { max })),
-        Kind::Raw | Kind::Constant => None,
+        LexemeKind::Text { min, max } => Some(u64::from(if max == INF { min } else { max })),
+        LexemeKind::Raw | LexemeKind::Constant => None,
     });
     let elements = program.arrays.iter().map(|a| if a.max == u64::MAX { a.min } else { a.max });
     // In any order every set of keys is a configuration.

@@ -18,13 +18,13 @@ use rustc_hash::FxHashSet;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::INF;
-use crate::index::from_artifact::{Remake, Stored};
-use crate::index::tables::Tables;
+use crate::index::from_artifact::{RemakeSource, StoredIndex};
+use crate::index::tables::DenseTables;
 use crate::index::tables::token_classes::TokenClasses;
-use crate::index::{Engine, Index, Inner};
-use crate::lexeme::{CLOSED, Kind, Lexeme, StateId};
+use crate::index::{Index, IndexCore, IndexEngine};
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::limits::MASK_BYTES;
-use crate::mask::vocab_tables::{MaskedLexeme, Walked};
+use crate::mask::vocab_tables::{MaskedLexeme, TrieKind};
 use crate::util::cancel::go_on;
 use crate::util::parallel_map::in_order;
 
@@ -47,8 +47,8 @@ const BEGINNING_OF_LEXEME: usize = 64;
 const CHUNK: usize = 32;
 
 /// That an index is filled, and its tables where it has few configurations.
-pub(crate) struct Built {
-    pub tables: Option<Tables>,
+pub(crate) struct CompleteIndex {
+    pub tables: Option<DenseTables>,
     /// Nothing was left for first use.
     complete: bool,
     /// Classes of tokens, derived when somebody asks.
@@ -85,11 +85,11 @@ impl Index {
         }
         if let Some(tables) = self.make_tables(threads, max_states, &mut progress)? {
             // Another thread may have built the same meanwhile.
-            let _ = self.0.built.set(Built { tables: Some(tables), complete: true, classes: OnceLock::new() });
+            let _ = self.0.built.set(CompleteIndex { tables: Some(tables), complete: true, classes: OnceLock::new() });
             return Ok(());
         }
         let complete = fill_parts(&self.0, threads, max_states, &mut progress)?;
-        let _ = self.0.built.set(Built { tables: None, complete, classes: OnceLock::new() });
+        let _ = self.0.built.set(CompleteIndex { tables: None, complete, classes: OnceLock::new() });
         Ok(())
     }
 
@@ -103,7 +103,7 @@ impl Index {
         &self,
         threads: Option<usize>,
         max_states: usize,
-        remake: Remake,
+        remake: RemakeSource,
         mut progress: impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<Option<Index>> {
         let threads = number_of(threads)?;
@@ -112,11 +112,11 @@ impl Index {
         }
         let Some(tables) = self.make_tables(threads, max_states, &mut progress)? else {
             let complete = fill_parts(&self.0, threads, max_states, &mut progress)?;
-            let _ = self.0.built.set(Built { tables: None, complete, classes: OnceLock::new() });
+            let _ = self.0.built.set(CompleteIndex { tables: None, complete, classes: OnceLock::new() });
             return Ok(None);
         };
         let report = self.report().to_vec();
-        Ok(Some(Index::stored(Stored {
+        Ok(Some(Index::stored(StoredIndex {
             vocabulary: self.vocabulary().clone(),
             fingerprint: self.fingerprint(),
             tables,
@@ -130,7 +130,7 @@ impl Index {
         threads: usize,
         max_states: usize,
         progress: &mut impl FnMut(usize, usize) -> Result<()>,
-    ) -> Result<Option<Tables>> {
+    ) -> Result<Option<DenseTables>> {
         self.compiled()?;
         match crate::index::tables::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, threads, progress) {
             Ok(tables) => Ok(Some(tables)),
@@ -142,17 +142,18 @@ impl Index {
 
     /// Whether there is nothing left for a build to do.
     fn is_built(&self) -> bool {
-        self.stored_tables().is_some_and(Tables::is_complete) || self.engine().is_some_and(|i| i.built.get().is_some())
+        self.stored_tables().is_some_and(DenseTables::is_complete)
+            || self.engine().is_some_and(|i| i.built.get().is_some())
     }
 
     /// Whether [`build`](Index::build) has made everything, or the index came from a file with complete tables.
     pub fn is_complete(&self) -> bool {
-        self.stored_tables().is_some_and(Tables::is_complete)
+        self.stored_tables().is_some_and(DenseTables::is_complete)
             || self.engine().is_some_and(|i| i.built.get().is_some_and(|built| built.complete))
     }
 
     /// The complete tables of an index of few configurations, built or from a file; `None` for any other.
-    pub fn built(&self) -> Option<&Tables> {
+    pub fn built(&self) -> Option<&DenseTables> {
         let stored = self.stored_tables().filter(|tables| tables.is_complete());
         stored.or_else(|| self.engine()?.built.get()?.tables.as_ref())
     }
@@ -185,22 +186,22 @@ fn all_threads() -> usize {
 }
 
 /// A mask to make: of a lexeme's state after so many code points.
-type Part<'a> = (&'a MaskedLexeme, StateId, u32);
+type BuildPart<'a> = (&'a MaskedLexeme, StateId, u32);
 
 /// Makes masks of states of lexemes. Whether none was left out.
 fn fill_parts(
-    inner: &Inner,
+    inner: &IndexCore,
     threads: usize,
     max_states: usize,
     progress: &mut impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<bool> {
     let lexemes: Vec<&Arc<MaskedLexeme>> = match &inner.engine {
-        Engine::Pattern(lexeme) => vec![lexeme],
+        IndexEngine::Pattern(lexeme) => vec![lexeme],
         // Keys without a name are any text: a few states, so what comes last may take nearly all.
-        Engine::Document { lexemes, .. } => [&inner.tables.any_text].into_iter().chain(lexemes).collect(),
+        IndexEngine::Document { lexemes, .. } => [&inner.tables.any_text].into_iter().chain(lexemes).collect(),
     };
     // Masks of each lexeme with their rank in it: all lexemes have their turn.
-    let mut parts: Vec<(usize, Part<'_>)> = Vec::new();
+    let mut parts: Vec<(usize, BuildPart<'_>)> = Vec::new();
     let mut complete = true;
     let mut known = FxHashSet::default();
     let mut left = MAX_PART_STATES;
@@ -266,13 +267,13 @@ fn fill_parts(
 }
 
 /// Makes a mask. Its bytes.
-fn make(inner: &Inner, &(masked, state, count): &Part<'_>) -> usize {
+fn make(inner: &IndexCore, &(masked, state, count): &BuildPart<'_>) -> usize {
     match &inner.live {
         // A state from which no tokens lead on is never asked for its mask.
         Some(live) if live.is_live(state) => live.mask(&masked.lexeme, &inner.vocabulary, state).bytes(),
         Some(_) => 0,
         None => {
-            let mask = inner.tables.submask(&inner.vocabulary, masked, state, count, Walked::Tokens, 0);
+            let mask = inner.tables.submask(&inner.vocabulary, masked, state, count, TrieKind::Tokens, 0);
             mask.memory_bytes()
         }
     }
@@ -307,7 +308,7 @@ fn explore(l: &Lexeme, most: usize, most_bytes: usize) -> Result<(Vec<StateId>, 
 /// Numbers of code points, one at least of every class that a mask can tell apart: those near either bound, and one
 /// that is far from both.
 fn counts(l: &Lexeme) -> BTreeSet<u32> {
-    let Kind::Text { min, max } = l.kind() else { return BTreeSet::from([0]) };
+    let LexemeKind::Text { min, max } = l.kind() else { return BTreeSet::from([0]) };
     if !l.is_bounded() {
         return BTreeSet::from([0]);
     }

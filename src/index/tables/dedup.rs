@@ -8,9 +8,9 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use crate::index::tables::mask_delta::{Sketch, ids_of};
+use crate::index::tables::mask_delta::{MaskDelta, ids_of};
 use crate::index::tables::mask_set::{MaskSet, NO_BASE, OF_MASK, ON};
-use crate::util::mapped::Slice;
+use crate::util::mapped::MappedSlice;
 
 /// How many rows, and how many lists, a mask is compared with, the latest first.
 const COMPARED: usize = 16;
@@ -26,13 +26,13 @@ pub struct MaskSetBuilder {
     rows: Vec<u32>,
     by_hash: FxHashMap<u64, Vec<u32>>,
     /// The rows that sketches stand on, by their hashes.
-    sources: FxHashMap<u64, Source>,
+    sources: FxHashMap<u64, MaskSource>,
     /// Masks that stand on no other mask, by what they stand on.
     direct: FxHashMap<u32, Vec<u32>>,
 }
 
 /// A row that sketches stand on.
-struct Source {
+struct MaskSource {
     row: Arc<[u32]>,
     /// How it is kept: nothing or a row, and the ids in which it differs from that.
     base: u32,
@@ -160,13 +160,13 @@ impl MaskSetBuilder {
                 (_, NO_BASE) => row.iter().enumerate().for_each(|(i, &w)| ids_of(i, w, &mut ids)),
                 (_, b) => row.iter().zip(self.row(b)).enumerate().for_each(|(i, (w, o))| ids_of(i, w ^ o, &mut ids)),
             }
-            self.sources.insert(hash, Source { row: row.clone(), base: best.1, ids });
+            self.sources.insert(hash, MaskSource { row: row.clone(), base: best.1, ids });
         }
         self.sources.get(&hash).map_or((NO_BASE, &[]), |s| (s.base, &s.ids))
     }
 
     /// The number of a mask, which is added if it is new. Its row has the set's width.
-    pub fn add(&mut self, sketch: &Sketch) -> u32 {
+    pub fn add(&mut self, sketch: &MaskDelta) -> u32 {
         let (mut base, mut ids) = match &sketch.base {
             None => (NO_BASE, sketch.ids.clone()),
             Some((row, hash)) => {
@@ -244,7 +244,7 @@ impl MaskSetBuilder {
             }
             start.push(gaps.len() as u32);
         }
-        fn exact<T: crate::util::mapped::Plain>(mut v: Vec<T>) -> Slice<T> {
+        fn exact<T: crate::util::mapped::Plain>(mut v: Vec<T>) -> MappedSlice<T> {
             v.shrink_to_fit();
             v.into()
         }

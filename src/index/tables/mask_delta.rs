@@ -1,7 +1,7 @@
 //! A mask as what it differs in from a row that others have, too.
 //!
 //! Most masks of an index are a few tokens, or a row that a lexeme's state has anyway (the inside of a string) with
-//! some more. A [`Sketch`] says just that: the row, and the ids of the tokens in which the mask differs from it. So no
+//! some more. A [`MaskDelta`] says just that: the row, and the ids of the tokens in which the mask differs from it. So no
 //! state of an index has a row written, hashed and compared that is as wide as the vocabulary.
 //!
 //! Hashes are of the content, whichever row a sketch stands on: a sum over the words of the mask, so that a word that
@@ -10,8 +10,8 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use crate::mask::cache::recipe::{Composition, Part};
-use crate::mask::lexeme_mask::{Inner, SPARSE};
+use crate::mask::cache::recipe::{Ingredient, MaskRecipe};
+use crate::mask::lexeme_mask::{SPARSE, TokenSet};
 use crate::util::rng::scattered;
 
 /// Rows of which the hash is remembered; all are forgotten when there are more.
@@ -19,7 +19,7 @@ const KNOWN: usize = 512;
 
 /// See the module's story.
 #[derive(Clone)]
-pub struct Sketch {
+pub struct MaskDelta {
     /// Of the whole mask.
     pub hash: u64,
     /// The row that it stands on, with its hash; none is an empty row.
@@ -98,14 +98,14 @@ impl Scratch {
     }
 
     /// Writes what a mask is made of. The row holds `base` already, which stands for the part that is this very row.
-    fn put(&mut self, composition: &Composition, blanks: &[(u32, u32)], base: Option<&Arc<[u32]>>) {
+    fn put(&mut self, composition: &MaskRecipe, blanks: &[(u32, u32)], base: Option<&Arc<[u32]>>) {
         let mut forbade = false;
         for part in composition.parts() {
             match part {
-                Part::Inner(mask) => match &mask.inner {
-                    Inner::Sparse(tokens) => tokens.iter().for_each(|&t| self.allow(t)),
-                    Inner::Dense(row) if !forbade && base.is_some_and(|base| Arc::ptr_eq(base, row)) => {}
-                    Inner::Dense(row) => {
+                Ingredient::Inner(mask) => match &mask.inner {
+                    TokenSet::Sparse(tokens) => tokens.iter().for_each(|&t| self.allow(t)),
+                    TokenSet::Dense(row) if !forbade && base.is_some_and(|base| Arc::ptr_eq(base, row)) => {}
+                    TokenSet::Dense(row) => {
                         for (word, &bits) in (0u32..).zip(row.iter()) {
                             if bits & !self.row[word as usize] != 0 {
                                 self.turn_on(word, bits);
@@ -113,12 +113,12 @@ impl Scratch {
                         }
                     }
                 },
-                Part::Allow(patch) => patch.iter().for_each(|&(word, bits)| self.turn_on(word, bits)),
-                Part::Forbid(patch) => {
+                Ingredient::Allow(patch) => patch.iter().for_each(|&(word, bits)| self.turn_on(word, bits)),
+                Ingredient::Forbid(patch) => {
                     forbade = true;
                     patch.iter().for_each(|&(word, bits)| self.turn_off(word, bits));
                 }
-                Part::Blanks(most) => {
+                Ingredient::Blanks(most) => {
                     blanks.iter().take_while(|b| b.0 <= *most).for_each(|&(_, token)| self.allow(token));
                 }
             }
@@ -148,7 +148,7 @@ impl Scratch {
 }
 
 /// What is known of a row that many masks stand on.
-struct Known {
+struct BaseRow {
     /// It keeps its address.
     _row: Arc<[u32]>,
     hash: u64,
@@ -157,12 +157,12 @@ struct Known {
 }
 
 /// Makes sketches, on one thread.
-pub struct Sketcher {
+pub struct DeltaEncoder {
     empty: Scratch,
     /// Holds the row `at`.
     full: Scratch,
     at: Option<Arc<[u32]>>,
-    known: FxHashMap<usize, Known>,
+    known: FxHashMap<usize, BaseRow>,
 }
 
 /// The hash of a row, and whether it has few tokens.
@@ -178,11 +178,11 @@ fn look_at(row: &[u32]) -> (u64, bool) {
     (hash_of(row), few)
 }
 
-impl Sketcher {
+impl DeltaEncoder {
     /// For rows of so many words.
     pub fn new(words: usize) -> Self {
         let known = FxHashMap::default();
-        Sketcher { empty: Scratch::new(words), full: Scratch::new(words), at: None, known }
+        DeltaEncoder { empty: Scratch::new(words), full: Scratch::new(words), at: None, known }
     }
 
     fn known(&mut self, row: &Arc<[u32]>) -> (u64, bool) {
@@ -194,42 +194,42 @@ impl Sketcher {
             self.known.clear();
         }
         let (hash, few) = look_at(row);
-        self.known.insert(address, Known { _row: row.clone(), hash, few });
+        self.known.insert(address, BaseRow { _row: row.clone(), hash, few });
         (hash, few)
     }
 
     /// The sketch of a row.
-    pub fn of_row(&mut self, row: &[u32]) -> Sketch {
+    pub fn of_row(&mut self, row: &[u32]) -> MaskDelta {
         let (hash, few) = look_at(row);
         if few {
             let mut ids = Vec::new();
             row.iter().enumerate().for_each(|(i, &w)| ids_of(i, w, &mut ids));
-            return Sketch { hash, base: None, ids };
+            return MaskDelta { hash, base: None, ids };
         }
-        Sketch { hash, base: Some((row.into(), hash)), ids: Vec::new() }
+        MaskDelta { hash, base: Some((row.into(), hash)), ids: Vec::new() }
     }
 
     /// The sketch of tokens that stay inside a lexeme.
-    pub fn of_inner(&mut self, inner: &Inner) -> Sketch {
+    pub fn of_inner(&mut self, inner: &TokenSet) -> MaskDelta {
         match inner {
-            Inner::Dense(row) => match self.known(row) {
-                (hash, false) => Sketch { hash, base: Some((row.clone(), hash)), ids: Vec::new() },
+            TokenSet::Dense(row) => match self.known(row) {
+                (hash, false) => MaskDelta { hash, base: Some((row.clone(), hash)), ids: Vec::new() },
                 (_, true) => self.of_row(row),
             },
-            Inner::Sparse(tokens) => {
+            TokenSet::Sparse(tokens) => {
                 tokens.iter().for_each(|&t| self.empty.allow(t));
                 let (ids, hash) = self.empty.take(None);
-                Sketch { hash, base: None, ids }
+                MaskDelta { hash, base: None, ids }
             }
         }
     }
 
     /// The sketch of a mask by what it is made of; `blanks` are the tokens of whitespace by their length.
-    pub fn of_parts(&mut self, composition: &Composition, blanks: &[(u32, u32)]) -> Sketch {
+    pub fn of_parts(&mut self, composition: &MaskRecipe, blanks: &[(u32, u32)]) -> MaskDelta {
         let Some((row, hash_of_row)) = self.base(composition) else {
             self.empty.put(composition, blanks, None);
             let (ids, hash) = self.empty.take(None);
-            return Sketch { hash, base: None, ids };
+            return MaskDelta { hash, base: None, ids };
         };
         if !self.at.as_ref().is_some_and(|at| Arc::ptr_eq(at, &row)) {
             self.full.row.copy_from_slice(&row);
@@ -237,15 +237,15 @@ impl Sketcher {
         }
         self.full.put(composition, blanks, Some(&row));
         let (ids, more) = self.full.take(Some(&row));
-        Sketch { hash: hash_of_row.wrapping_add(more), base: Some((row, hash_of_row)), ids }
+        MaskDelta { hash: hash_of_row.wrapping_add(more), base: Some((row, hash_of_row)), ids }
     }
 
     /// All whole rows of a composition in one, with its hash; those of few tokens are left out.
-    fn base(&mut self, composition: &Composition) -> Option<(Arc<[u32]>, u64)> {
+    fn base(&mut self, composition: &MaskRecipe) -> Option<(Arc<[u32]>, u64)> {
         let mut base: Option<(Arc<[u32]>, u64)> = None;
         for part in composition.parts() {
-            let Part::Inner(mask) = part else { continue };
-            let Inner::Dense(row) = &mask.inner else { continue };
+            let Ingredient::Inner(mask) = part else { continue };
+            let TokenSet::Dense(row) = &mask.inner else { continue };
             let (hash, few) = self.known(row);
             match &mut base {
                 _ if few => {}

@@ -6,7 +6,7 @@
 //! kept as gaps between them, two bytes each. Reading a mask is a copy and as many turned bits. Equal masks are kept
 //! once. How a set is made stands in `gather`.
 
-use crate::util::mapped::Slice;
+use crate::util::mapped::MappedSlice;
 
 /// The base of a mask that is a list of ids.
 pub const NO_BASE: u32 = u32::MAX;
@@ -19,13 +19,13 @@ pub(super) const ON: u16 = u16::MAX;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MaskSet {
     /// Per mask its base: [`NO_BASE`], a row, or [`OF_MASK`].
-    pub base: Slice<u32>,
+    pub base: MappedSlice<u32>,
     /// Per mask where its gaps begin; one entry more than masks.
-    pub start: Slice<u32>,
+    pub start: MappedSlice<u32>,
     /// Gaps between the ids whose bits are turned over, the first from zero. A gap of 65,535 leads on without an id.
-    pub gaps: Slice<u16>,
+    pub gaps: MappedSlice<u16>,
     /// The rows, each of as many words as one of the vocabulary has.
-    pub rows: Slice<u32>,
+    pub rows: MappedSlice<u32>,
 }
 
 impl MaskSet {

@@ -1,6 +1,6 @@
 //! Tables of an index: an automaton over byte classes and the mask of each of its states.
 //!
-//! [`Tables`] is plain numbers in slices, owned or mapped from a file. Two forms:
+//! [`DenseTables`] is plain numbers in slices, owned or mapped from a file. Two forms:
 //!
 //! * *Complete*: all configurations of the index, as its minimal automaton. It answers for the index.
 //! * A *beginning*, for an index with recursion or too many configurations: those nearest to the start. A byte that
@@ -8,7 +8,7 @@
 //!
 //! Tokens are stepped byte by byte, which costs a look-up for each. Classes of tokens that act alike in every state need
 //! a table as wide as the vocabulary and are derived only when asked for ([`token_classes`]).
-//! [`Tables::new`] checks every number once, so no look-up in tables that came from a file can go wrong afterwards.
+//! [`DenseTables::new`] checks every number once, so no look-up in tables that came from a file can go wrong afterwards.
 
 mod assemble;
 mod build;
@@ -23,13 +23,13 @@ pub mod token_classes;
 mod worker;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::flat::Flat;
+use crate::flat::FlatDfa;
 use crate::index::tables::mask_set::MaskSet;
-use crate::index::tables::packed_rows::Rows;
-use crate::util::mapped::Slice;
+use crate::index::tables::packed_rows::PackedRows;
+use crate::util::mapped::MappedSlice;
 
 pub use crate::index::tables::assemble::{beginning, complete};
-pub(crate) use crate::index::tables::build::Built;
+pub(crate) use crate::index::tables::build::CompleteIndex;
 pub use crate::index::tables::build::MAX_CONFIGURATIONS;
 
 /// No successor.
@@ -39,25 +39,25 @@ pub const OUTSIDE: u16 = u16::MAX - 1;
 /// States have lower numbers.
 pub const MAX_STATES: usize = OUTSIDE as usize;
 
-/// The arrays of [`Tables`].
+/// The arrays of [`DenseTables`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct TableArrays {
     /// The byte class of each of 256 bytes; classes are numbered by their least byte.
-    pub byte_classes: Slice<u8>,
+    pub byte_classes: MappedSlice<u8>,
     /// Per state and byte class the next state, [`DEAD`] or [`OUTSIDE`]. The start is 0.
-    pub rows: Rows,
+    pub rows: PackedRows,
     /// Per 32 states one word; a bit is set where the output may end.
-    pub accepting: Slice<u32>,
+    pub accepting: MappedSlice<u32>,
     /// Per state the number of its mask.
-    pub mask_of: Slice<u16>,
+    pub mask_of: MappedSlice<u16>,
     /// The distinct masks.
     pub masks: MaskSet,
 }
 
 /// See the module's story.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tables {
-    parts: Parts,
+pub struct DenseTables {
+    parts: TableArrays,
     width: usize,
     complete: bool,
 }
@@ -80,7 +80,7 @@ fn width(byte_classes: &[u8]) -> Option<usize> {
     (byte_classes.len() == 256).then_some(width)
 }
 
-impl Tables {
+impl DenseTables {
     /// Tables for a vocabulary of `size` ids.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Tables {
     ///
     /// # Cost
     /// One pass over everything but the whole rows of masks.
-    pub fn new(parts: Parts, size: usize) -> Result<Self> {
+    pub fn new(parts: TableArrays, size: usize) -> Result<Self> {
         let width = width(&parts.byte_classes).ok_or_else(|| damaged("byte classes"))?;
         let states = parts.mask_of.len();
         if states == 0 || states > MAX_STATES || parts.rows.len() != states {
@@ -104,11 +104,11 @@ impl Tables {
             return Err(damaged("masks"));
         }
         let complete = !parts.rows.next.contains(&OUTSIDE);
-        Ok(Tables { parts, width, complete })
+        Ok(DenseTables { parts, width, complete })
     }
 
     /// The arrays, for a writer.
-    pub fn parts(&self) -> &Parts {
+    pub fn parts(&self) -> &TableArrays {
         &self.parts
     }
 
@@ -204,7 +204,7 @@ impl Tables {
 }
 
 /// Accepting states as bits.
-fn bits(accepting: &[bool]) -> Slice<u32> {
+fn bits(accepting: &[bool]) -> MappedSlice<u32> {
     let mut words = vec![0u32; accepting.len().div_ceil(32)];
     for (s, _) in accepting.iter().enumerate().filter(|(_, a)| **a) {
         words[s / 32] |= 1 << (s % 32);
@@ -213,7 +213,7 @@ fn bits(accepting: &[bool]) -> Slice<u32> {
 }
 
 /// The automaton of complete tables; `None` for a beginning.
-pub(crate) fn flat(tables: &Tables) -> Option<Flat> {
+pub(crate) fn flat(tables: &DenseTables) -> Option<FlatDfa> {
     if !tables.complete {
         return None;
     }
@@ -230,5 +230,5 @@ pub(crate) fn flat(tables: &Tables) -> Option<Flat> {
     let all = states.clone().flat_map(|s| tables.row(s));
     let next = all.map(|to| if to == DEAD { crate::flat::DEAD } else { to.into() }).collect();
     let accepting = states.map(|s| tables.is_accepting(s)).collect();
-    Some(Flat { classes: crate::flat::explore::ByteClasses { of, first }, next, accepting })
+    Some(FlatDfa { classes: crate::flat::explore::ByteClasses { of, first }, next, accepting })
 }

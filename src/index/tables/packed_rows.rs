@@ -8,25 +8,25 @@
 
 use crate::index::tables::{DEAD, OUTSIDE};
 use crate::util::hash::SeededMap;
-use crate::util::mapped::Slice;
+use crate::util::mapped::MappedSlice;
 
 /// Places that a row is tried at before it goes to the end.
 const TRIED: usize = 1 << 13;
 
 /// See the module's story.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rows {
+pub struct PackedRows {
     /// Per state where its row begins.
-    pub start: Slice<u32>,
+    pub start: MappedSlice<u32>,
     /// Per entry the class that it is for.
-    pub class: Slice<u8>,
+    pub class: MappedSlice<u8>,
     /// Per entry the next state, [`DEAD`] or [`OUTSIDE`].
-    pub next: Slice<u16>,
+    pub next: MappedSlice<u16>,
 }
 
-impl Rows {
+impl PackedRows {
     /// The rows of a table of `width` classes per state.
-    pub fn of(table: &[u16], width: usize) -> Rows {
+    pub fn of(table: &[u16], width: usize) -> PackedRows {
         let rows: Vec<&[u16]> = table.chunks(width.max(1)).collect();
         let mut known: SeededMap<&[u16], usize> = SeededMap::default();
         // Per state the number of its row, and the rows.
@@ -47,7 +47,7 @@ impl Rows {
         let mut order: Vec<(usize, Vec<u8>)> = distinct.iter().map(|row| entries(row)).enumerate().collect();
         // Full rows first: the others fill the gaps that they leave.
         order.sort_by_key(|(_, classes)| std::cmp::Reverse(classes.len()));
-        let mut place = Place::default();
+        let mut place = RowLayout::default();
         let mut starts = vec![0u32; distinct.len()];
         for (number, classes) in &order {
             starts[*number] = place.put(distinct[*number], classes) as u32;
@@ -55,7 +55,7 @@ impl Rows {
         place.class.shrink_to_fit();
         place.next.shrink_to_fit();
         let start: Vec<u32> = row_of.into_iter().map(|row| starts[row]).collect();
-        Rows { start: start.into(), class: place.class.into(), next: place.next.into() }
+        PackedRows { start: start.into(), class: place.class.into(), next: place.next.into() }
     }
 
     /// Number of states.
@@ -96,9 +96,9 @@ impl Rows {
 
 /// Places as bits.
 #[derive(Default)]
-struct Bits(Vec<u64>);
+struct Occupied(Vec<u64>);
 
-impl Bits {
+impl Occupied {
     fn set(&mut self, at: usize) {
         if self.0.len() <= at / 64 {
             self.0.resize(at / 64 + 1, 0);
@@ -119,17 +119,17 @@ impl Bits {
 
 /// The array that rows are laid into.
 #[derive(Default)]
-struct Place {
+struct RowLayout {
     class: Vec<u8>,
     next: Vec<u16>,
-    taken: Bits,
+    taken: Occupied,
     /// Where rows begin.
-    starts: Bits,
+    starts: Occupied,
     /// Where rows with entries under these classes need not be tried again: before.
     tried: SeededMap<Box<[u8]>, usize>,
 }
 
-impl Place {
+impl RowLayout {
     /// The first of the places from `first` to before `last` where a row with entries under `classes` fits.
     fn find(&self, classes: &[u8], first: usize, last: usize) -> Option<usize> {
         for at in (first..last).step_by(64) {

@@ -16,9 +16,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
-use crate::index::tables::mask_delta::Sketch;
-use crate::index::tables::packed_rows::Rows;
-use crate::index::tables::worker::Maker;
+use crate::index::tables::mask_delta::MaskDelta;
+use crate::index::tables::packed_rows::PackedRows;
+use crate::index::tables::worker::MaskWorker;
 
 /// Masks that are claimed at once while configurations are still being found.
 const BATCH: usize = 4;
@@ -33,24 +33,24 @@ const TOLD: usize = 16;
 const TAKEN: usize = 64;
 
 /// Next states by state and byte class, and the number of classes.
-type Table = (Vec<u16>, usize);
+type StepTable = (Vec<u16>, usize);
 
 /// What one thread does at a time.
-enum Job {
+enum PipelineJob {
     /// Masks of configurations.
     Masks(SmallVec<[u32; BATCH]>),
-    Rows(Table),
+    Rows(StepTable),
 }
 
 /// What is left to claim once the states are known.
-struct Wanted {
+struct WantedMask {
     /// Configurations whose masks are wanted, and which of them nobody has looked at.
     ids: Arc<[u32]>,
     left: Range<usize>,
-    table: Option<Table>,
+    table: Option<StepTable>,
 }
 
-impl Wanted {
+impl WantedMask {
     /// Some of the masks that are left and that were not `claimed` before the states were known.
     fn claim(&mut self, claimed: usize) -> SmallVec<[u32; BATCH]> {
         let most = (self.left.len() / SHARE).clamp(1, MOST);
@@ -66,7 +66,7 @@ impl Wanted {
 }
 
 #[derive(Default)]
-struct State {
+struct PipelineState {
     /// What is built, for threads that begin to help; `None` when there is nothing left to do for them.
     index: Option<Index>,
     /// Threads that began to help and have not let go of what they help with.
@@ -75,39 +75,39 @@ struct State {
     steps: Vec<(u32, u8)>,
     /// Configurations, in the order in which they were found, whose masks somebody makes or made.
     claimed: usize,
-    wanted: Option<Wanted>,
+    wanted: Option<WantedMask>,
     /// Masks by configuration, as far as they are made.
-    made: Vec<Option<Arc<Sketch>>>,
-    rows: Option<Rows>,
+    made: Vec<Option<Arc<MaskDelta>>>,
+    rows: Option<PackedRows>,
     stopped: bool,
     /// Threads that wait: telling nobody costs a call of the system as well.
     waiting: usize,
 }
 
-impl State {
+impl PipelineState {
     /// Something to do.
-    fn claim(&mut self) -> Option<Job> {
+    fn claim(&mut self) -> Option<PipelineJob> {
         let Some(wanted) = &mut self.wanted else {
             let from = self.claimed;
             // The start is found without a step.
             self.claimed = (from + BATCH).min(self.steps.len() + 1).max(from);
-            return (self.claimed > from).then(|| Job::Masks((from as u32..self.claimed as u32).collect()));
+            return (self.claimed > from).then(|| PipelineJob::Masks((from as u32..self.claimed as u32).collect()));
         };
         if let Some(table) = wanted.table.take() {
-            return Some(Job::Rows(table));
+            return Some(PipelineJob::Rows(table));
         }
-        Some(wanted.claim(self.claimed)).filter(|ids| !ids.is_empty()).map(Job::Masks)
+        Some(wanted.claim(self.claimed)).filter(|ids| !ids.is_empty()).map(PipelineJob::Masks)
     }
 }
 
 /// See the module's story.
-pub struct Ahead {
-    state: Mutex<State>,
+pub struct MaskPipeline {
+    state: Mutex<PipelineState>,
     changed: Condvar,
 }
 
 /// Ends the work of all threads however its scope ends, and waits until they have let go of the index.
-pub struct Stop<'a>(pub &'a Ahead);
+pub struct Stop<'a>(pub &'a MaskPipeline);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
@@ -125,7 +125,7 @@ impl Drop for Stop<'_> {
 
 /// That a thread helps, and with what.
 struct Helping<'a> {
-    ahead: &'a Ahead,
+    ahead: &'a MaskPipeline,
     index: Option<Index>,
 }
 
@@ -141,18 +141,18 @@ impl Drop for Helping<'_> {
     }
 }
 
-impl Ahead {
+impl MaskPipeline {
     /// For a build of an index.
     pub fn new(index: &Index) -> Self {
-        let state = State { index: Some(index.clone()), ..State::default() };
-        Ahead { state: Mutex::new(state), changed: Condvar::new() }
+        let state = PipelineState { index: Some(index.clone()), ..PipelineState::default() };
+        MaskPipeline { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PipelineState> {
         self.state.lock().unwrap_or_else(|p| p.into_inner())
     }
 
-    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, mut state: MutexGuard<'a, PipelineState>) -> MutexGuard<'a, PipelineState> {
         state.waiting += 1;
         let mut state = self.changed.wait(state).unwrap_or_else(|p| p.into_inner());
         state.waiting -= 1;
@@ -160,7 +160,7 @@ impl Ahead {
     }
 
     /// Ends a change of the state, of which those hear who wait.
-    fn wake(&self, state: MutexGuard<'_, State>) {
+    fn wake(&self, state: MutexGuard<'_, PipelineState>) {
         let waiting = state.waiting > 0;
         drop(state);
         if waiting {
@@ -168,10 +168,10 @@ impl Ahead {
         }
     }
 
-    fn work(&self, job: Job, maker: &mut Maker<'_>) {
+    fn work(&self, job: PipelineJob, maker: &mut MaskWorker<'_>) {
         match job {
-            Job::Masks(ids) => {
-                let sketches: SmallVec<[(u32, Arc<Sketch>); BATCH]> =
+            PipelineJob::Masks(ids) => {
+                let sketches: SmallVec<[(u32, Arc<MaskDelta>); BATCH]> =
                     ids.iter().map(|&id| (id, maker.sketch(id))).collect();
                 let mut state = self.state();
                 for (id, sketch) in sketches {
@@ -183,8 +183,8 @@ impl Ahead {
                 }
                 self.wake(state);
             }
-            Job::Rows((next, width)) => {
-                let rows = Rows::of(&next, width);
+            PipelineJob::Rows((next, width)) => {
+                let rows = PackedRows::of(&next, width);
                 let mut state = self.state();
                 state.rows = Some(rows);
                 self.wake(state);
@@ -200,7 +200,7 @@ impl Ahead {
         drop(state);
         let helping = Helping { ahead: self, index };
         let Some(index) = &helping.index else { return };
-        let mut maker = Maker::at_start(&index.0);
+        let mut maker = MaskWorker::at_start(&index.0);
         let mut steps: Vec<(u32, u8)> = Vec::new();
         loop {
             let mut state = self.state();
@@ -213,7 +213,7 @@ impl Ahead {
                 }
             };
             steps.clear();
-            if let Job::Masks(ids) = &job {
+            if let PipelineJob::Masks(ids) = &job {
                 let until = ids.iter().max().map_or(0, |&id| id as usize);
                 steps.extend_from_slice(state.steps.get(maker.len() - 1..until).unwrap_or_default());
             }
@@ -241,15 +241,15 @@ impl Ahead {
         &self,
         mut steps: Vec<(u32, u8)>,
         ids: Arc<[u32]>,
-        table: Table,
-        maker: &mut Maker<'_>,
-        mut take: impl FnMut(usize, Arc<Sketch>) -> Result<()>,
-    ) -> Result<Rows> {
+        table: StepTable,
+        maker: &mut MaskWorker<'_>,
+        mut take: impl FnMut(usize, Arc<MaskDelta>) -> Result<()>,
+    ) -> Result<PackedRows> {
         let mut state = self.state();
         state.steps.append(&mut steps);
-        state.wanted = Some(Wanted { ids: ids.clone(), left: 0..ids.len(), table: Some(table) });
+        state.wanted = Some(WantedMask { ids: ids.clone(), left: 0..ids.len(), table: Some(table) });
         self.wake(state);
-        let mut ready: Vec<Arc<Sketch>> = Vec::with_capacity(TAKEN);
+        let mut ready: Vec<Arc<MaskDelta>> = Vec::with_capacity(TAKEN);
         let mut taken = 0;
         while taken < ids.len() {
             self.find(maker, |state| {
@@ -266,7 +266,7 @@ impl Ahead {
     }
 
     /// What somebody makes, when it is made; works on something else until then.
-    fn find<T>(&self, maker: &mut Maker<'_>, mut found: impl FnMut(&mut State) -> Option<T>) -> Result<T> {
+    fn find<T>(&self, maker: &mut MaskWorker<'_>, mut found: impl FnMut(&mut PipelineState) -> Option<T>) -> Result<T> {
         let mut state = self.state();
         loop {
             if let Some(found) = found(&mut state) {

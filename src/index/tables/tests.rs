@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
 use crate::flat::explore::Explorer;
-use crate::flat::{DEAD, Flat};
+use crate::flat::{DEAD, FlatDfa};
 use crate::index::tables::dedup::MaskSetBuilder;
-use crate::index::tables::mask_delta::{Sketch, Sketcher};
+use crate::index::tables::mask_delta::{DeltaEncoder, MaskDelta};
 use crate::index::tables::mask_set::{MaskSet, NO_BASE, OF_MASK};
-use crate::index::tables::packed_rows::Rows;
+use crate::index::tables::packed_rows::PackedRows;
 use crate::index::tables::token_classes::{TokenClasses, walk};
-use crate::index::tables::{OUTSIDE, Parts, Tables, beginning, complete};
+use crate::index::tables::{DenseTables, OUTSIDE, TableArrays, beginning, complete};
 use crate::lexeme::CLOSED;
-use crate::mask::vocab_tables::{Tables as VocabularyTables, Walked};
+use crate::mask::vocab_tables::{TrieKind, VocabTables as VocabularyTables};
 use crate::regex::{Dialect, RegexOptions};
 use crate::schema::{SchemaOptions, Whitespace};
 use crate::util::rng::Rng;
@@ -28,11 +28,11 @@ fn index(pattern: &str) -> Index {
     Index::from_regex(pattern, &vocabulary(), &options, &Limits::default()).unwrap()
 }
 
-fn tables(index: &Index, threads: usize) -> Tables {
+fn tables(index: &Index, threads: usize) -> DenseTables {
     complete(index, 10_000, 1 << 30, threads, |_, _| Ok(())).unwrap()
 }
 
-fn mask(tables: &Tables, state: u16) -> Vec<u32> {
+fn mask(tables: &DenseTables, state: u16) -> Vec<u32> {
     let mut row = vec![u32::MAX; 10];
     tables.fill(state, &mut row);
     row
@@ -136,8 +136,8 @@ fn rows_of_next_states_give_back_the_table() {
                 }
             }
         }
-        let rows = Rows::of(&table, width);
-        assert!(rows.fits(width) && rows.len() == usize::from(states) && rows == Rows::of(&table, width));
+        let rows = PackedRows::of(&table, width);
+        assert!(rows.fits(width) && rows.len() == usize::from(states) && rows == PackedRows::of(&table, width));
         for (at, &to) in table.iter().enumerate() {
             assert_eq!(rows.step((at / width) as u16, (at % width) as u8), to);
         }
@@ -158,7 +158,7 @@ fn sets_of_masks_give_back_what_was_added() {
     }
     rows.extend_from_within(..50);
     let mut builder = MaskSetBuilder::new(40);
-    let mut sketcher = Sketcher::new(40);
+    let mut sketcher = DeltaEncoder::new(40);
     let numbers: Vec<u32> = rows.iter().map(|row| builder.add(&sketcher.of_row(row))).collect();
     // Whatever a mask is sketched on, it is the same mask.
     let full: Arc<[u32]> = vec![u32::MAX; 40].into();
@@ -166,7 +166,7 @@ fn sets_of_masks_give_back_what_was_added() {
     for (number, row) in numbers.iter().zip(&rows) {
         let ids = (0..1280).filter(|id| row[id / 32] >> (id % 32) & 1 == 0).map(|id| id as u32).collect();
         let hash = sketcher.of_row(row).hash;
-        assert_eq!(builder.add(&Sketch { hash, base: Some((full.clone(), hash_of_full)), ids }), *number);
+        assert_eq!(builder.add(&MaskDelta { hash, base: Some((full.clone(), hash_of_full)), ids }), *number);
     }
     let set = builder.finish();
     assert!(set.fits(1280) && !set.fits(1279 - 40));
@@ -191,10 +191,10 @@ fn damaged_tables_are_refused() {
     let index = index("(ab|abc)*1{0,3}x[^x]+");
     let made = tables(&index, 1);
     let p = made.parts();
-    assert!(Tables::new(p.clone(), 300).is_ok() && !p.masks.rows.is_empty());
-    type Break = fn(&mut Parts, &mut dyn FnMut(&mut Vec<u32>));
+    assert!(DenseTables::new(p.clone(), 300).is_ok() && !p.masks.rows.is_empty());
+    type Break = fn(&mut TableArrays, &mut dyn FnMut(&mut Vec<u32>));
     fn wide<T: crate::util::mapped::Plain + Into<u32> + TryFrom<u32>>(
-        s: &mut crate::util::mapped::Slice<T>,
+        s: &mut crate::util::mapped::MappedSlice<T>,
         most: T,
         change: &mut dyn FnMut(&mut Vec<u32>),
     ) {
@@ -212,10 +212,10 @@ fn damaged_tables_are_refused() {
     for field in fields {
         let mut broken = p.clone();
         field(&mut broken, &mut |v| v[0] = 1 << 20);
-        assert!(Tables::new(broken, 300).is_err());
+        assert!(DenseTables::new(broken, 300).is_err());
         let mut short = p.clone();
         field(&mut short, &mut |v| v.truncate(v.len() - 1));
-        assert!(Tables::new(short, 300).is_err());
+        assert!(DenseTables::new(short, 300).is_err());
     }
     // A mask may stand on one that stands on none, and on no other.
     let sets: [(&[u32], bool); 3] =
@@ -225,7 +225,7 @@ fn damaged_tables_are_refused() {
         let set = MaskSet { base: base.to_vec().into(), start, ..Default::default() };
         assert_eq!(set.fits(300), sound);
     }
-    let drops: [fn(&mut Parts); 7] = [
+    let drops: [fn(&mut TableArrays); 7] = [
         |p| p.rows.class = p.rows.class[1..].to_vec().into(),
         |p| p.masks.rows = p.masks.rows[1..].to_vec().into(),
         |p| p.accepting = Vec::new().into(),
@@ -238,7 +238,7 @@ fn damaged_tables_are_refused() {
     for drop in drops {
         let mut broken = p.clone();
         drop(&mut broken);
-        assert!(Tables::new(broken, 300).is_err());
+        assert!(DenseTables::new(broken, 300).is_err());
     }
     assert_eq!(MaskSet::default().memory_bytes(), 0);
 }
@@ -277,7 +277,7 @@ fn what_lies_behind_an_open_key_makes_no_configurations() {
     let options = SchemaOptions { whitespace: Whitespace::Pattern("[ ]?".into()), ..Default::default() };
     let index = Index::from_json_schema(source, &vocabulary(), &options, &Limits::default()).unwrap();
     let mut explorer = Explorer::new(index.source().unwrap(), 1_000);
-    let (flat, _) = Flat::explore(&mut explorer).unwrap();
+    let (flat, _) = FlatDfa::explore(&mut explorer).unwrap();
     // Neither whitespace in front of it nor names that it cannot become any more tell keys apart. What is left are ends
     // of values.
     assert!(explorer.len() < flat.len() + 8, "{} configurations, {} states", explorer.len(), flat.len());
@@ -308,7 +308,7 @@ fn masks_of_bounded_text_inside_escapes_are_those_of_steps() {
         }
         for count in (0..=5).filter(|&c| (c == 0 || state != l.start()) && l.live_at(l.state(state), c)) {
             rooms += usize::from(l.has_rooms(l.count_key(count)));
-            let mask = shared.submask(&vocabulary, &masked, state, count, Walked::Tokens, 0).inner.tokens();
+            let mask = shared.submask(&vocabulary, &masked, state, count, TrieKind::Tokens, 0).inner.tokens();
             let stays = |t: &u32| {
                 let mut now = (state, count);
                 for &b in vocabulary.spelling(*t).unwrap_or_default() {

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-use crate::index::tables::{DEAD, OUTSIDE, Tables};
+use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
 use crate::util::hash::SeededMap;
 use crate::util::parallel_map::in_order;
 use crate::vocab::Vocabulary;
@@ -30,7 +30,7 @@ pub struct TokenClasses {
 }
 
 /// The tokens that a state allows, with the state after each, by ascending token.
-pub fn walk(tables: &Tables, vocabulary: &Vocabulary, state: u16) -> Vec<(u32, u16)> {
+pub fn walk(tables: &DenseTables, vocabulary: &Vocabulary, state: u16) -> Vec<(u32, u16)> {
     let trie = vocabulary.trie();
     let mut found = Vec::new();
     let step = |at, byte| Some(tables.step(at, byte)).filter(|&to| to < OUTSIDE);
@@ -44,7 +44,7 @@ impl TokenClasses {
     ///
     /// # Cost
     /// One walk of the trie per state, on so many threads.
-    pub fn of(tables: &Tables, vocabulary: &Vocabulary, threads: usize) -> TokenClasses {
+    pub fn of(tables: &DenseTables, vocabulary: &Vocabulary, threads: usize) -> TokenClasses {
         let mut of = vec![0u32; vocabulary.size()];
         // What tokens of a class of the states so far have in common: the class before and the next state here. Class 0
         // is refused everywhere; a class keeps its number for the tokens that a state refuses.
@@ -101,7 +101,7 @@ impl TokenClasses {
 }
 
 /// Breadth first, backwards from the states where the output may end.
-fn distances(tables: &Tables, rows: &[Vec<(u32, u16)>]) -> Vec<u32> {
+fn distances(tables: &DenseTables, rows: &[Vec<(u32, u16)>]) -> Vec<u32> {
     let states = 0..tables.num_states() as u16;
     let mut before: Vec<Vec<u16>> = vec![Vec::new(); rows.len()];
     for (state, row) in states.clone().zip(rows) {

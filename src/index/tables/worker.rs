@@ -5,51 +5,51 @@
 
 use std::sync::Arc;
 
-use crate::index::tables::mask_delta::{Sketch, Sketcher};
-use crate::index::{Engine, Inner};
-use crate::mask::cache::recipe::{Composition, Part};
-use crate::mask::crossing::viable::Known;
-use crate::mask::masker::Masker;
+use crate::index::tables::mask_delta::{DeltaEncoder, MaskDelta};
+use crate::index::{IndexCore, IndexEngine};
+use crate::mask::cache::recipe::{Ingredient, MaskRecipe};
+use crate::mask::crossing::viable::GuideMemo;
+use crate::mask::masker::MaskBuilder;
 use crate::pushdown::json::arena::Arena;
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::machine::JsonMachine;
 use crate::util::hash::SeededMap;
 
 /// Sketches that are remembered by what they are made of; all are forgotten when there are more.
 const REMEMBERED: usize = 1_024;
 
 /// The names of parts, and single tokens.
-type Names = (Vec<u64>, Vec<u32>);
+type WorkerNames = (Vec<u64>, Vec<u32>);
 
 /// See the module's story.
-pub struct Maker<'a> {
-    inner: &'a Inner,
+pub struct MaskWorker<'a> {
+    inner: &'a IndexCore,
     arena: Arena,
     /// Configurations by number: a lexeme's state, or a top node of the arena.
     tops: Vec<u32>,
     /// What was found about the frames: configurations stay where they are.
-    known: Known,
-    sketcher: Sketcher,
+    known: GuideMemo,
+    sketcher: DeltaEncoder,
     row: Vec<u32>,
     /// Sketches by what they are made of, with that itself, so that parts keep their addresses.
-    made: SeededMap<Names, (Arc<Sketch>, Composition)>,
+    made: SeededMap<WorkerNames, (Arc<MaskDelta>, MaskRecipe)>,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> MaskWorker<'a> {
     /// For configurations that were found: `tops` in `arena`.
-    pub fn new(inner: &'a Inner, arena: Arena, tops: Vec<u32>) -> Self {
+    pub fn new(inner: &'a IndexCore, arena: Arena, tops: Vec<u32>) -> Self {
         let words = inner.vocabulary.words();
-        let (sketcher, row) = (Sketcher::new(words), vec![0; words]);
-        Maker { inner, arena, tops, known: Known::default(), sketcher, row, made: SeededMap::default() }
+        let (sketcher, row) = (DeltaEncoder::new(words), vec![0; words]);
+        MaskWorker { inner, arena, tops, known: GuideMemo::default(), sketcher, row, made: SeededMap::default() }
     }
 
     /// For configurations that are found by [`follow`](Self::follow); it knows the start, number 0.
-    pub fn at_start(inner: &'a Inner) -> Self {
+    pub fn at_start(inner: &'a IndexCore) -> Self {
         let mut arena = Arena::default();
         let start = match &inner.engine {
-            Engine::Pattern(lexeme) => lexeme.lexeme.start(),
-            Engine::Document { program, .. } => Frames { program, arena: &mut arena }.start(),
+            IndexEngine::Pattern(lexeme) => lexeme.lexeme.start(),
+            IndexEngine::Document { program, .. } => JsonMachine { program, arena: &mut arena }.start(),
         };
-        Maker::new(inner, arena, vec![start])
+        MaskWorker::new(inner, arena, vec![start])
     }
 
     /// Configurations that it knows.
@@ -61,10 +61,10 @@ impl<'a> Maker<'a> {
     pub fn follow(&mut self, from: u32, byte: u8) {
         let from = self.tops[from as usize];
         let to = match &self.inner.engine {
-            Engine::Pattern(lexeme) => lexeme.lexeme.next(from, byte),
-            Engine::Document { program, .. } => {
+            IndexEngine::Pattern(lexeme) => lexeme.lexeme.next(from, byte),
+            IndexEngine::Document { program, .. } => {
                 let mark = self.arena.mark();
-                let to = Frames { program, arena: &mut self.arena }.step(from, byte);
+                let to = JsonMachine { program, arena: &mut self.arena }.step(from, byte);
                 self.arena.compact(&mark, to)
             }
         };
@@ -72,32 +72,33 @@ impl<'a> Maker<'a> {
     }
 
     /// The mask of a configuration.
-    pub fn sketch(&mut self, id: u32) -> Arc<Sketch> {
+    pub fn sketch(&mut self, id: u32) -> Arc<MaskDelta> {
         let sketch = self.sketched(id);
         // What was found of the open elements of arrays holds for this configuration, not for others with these arrays.
         self.arena.apart.clear();
         sketch
     }
 
-    fn sketched(&mut self, id: u32) -> Arc<Sketch> {
+    fn sketched(&mut self, id: u32) -> Arc<MaskDelta> {
         let inner = self.inner;
         let top = self.tops[id as usize];
         let (program, lexemes) = match &inner.engine {
-            Engine::Pattern(lexeme) => {
+            IndexEngine::Pattern(lexeme) => {
                 let mask = inner.tables.root_mask(&inner.vocabulary, lexeme, top);
                 return Arc::new(self.sketcher.of_inner(&mask.inner));
             }
-            Engine::Document { program, lexemes } => (program, lexemes),
+            IndexEngine::Document { program, lexemes } => (program, lexemes),
         };
-        let frames = Frames { program, arena: &mut self.arena };
+        let frames = JsonMachine { program, arena: &mut self.arena };
         let (tables, row) = (&inner.tables, &mut self.row[..]);
-        let mut masker = Masker::new(&inner.vocabulary, tables, lexemes, &inner.members, frames, &mut self.known, row);
+        let mut masker =
+            MaskBuilder::new(&inner.vocabulary, tables, lexemes, &inner.members, frames, &mut self.known, row);
         let composition = masker.compose(top);
         if composition.is_none() {
             masker.fill_anew(top);
         }
         let Some(composition) = composition else { return Arc::new(self.sketcher.of_row(&self.row)) };
-        let names: Vec<u64> = composition.parts().iter().map(Part::name).collect();
+        let names: Vec<u64> = composition.parts().iter().map(Ingredient::name).collect();
         let key = (names, composition.tokens().to_vec());
         if let Some((known, _)) = self.made.get(&key) {
             return known.clone();

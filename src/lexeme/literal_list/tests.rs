@@ -1,6 +1,6 @@
 use super::*;
 use crate::expr::INF;
-use crate::expr::analysis::saturate_counts::Reach;
+use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::limits::Limits;
 
 const TEXTS: &[&str] = &["ab", "abc", "b", "a/", "a\"b\\", "a\n", "a\u{7f}x", "qa", "p", ""];
@@ -33,10 +33,10 @@ fn escapes(c: char, plain: bool) -> Vec<String> {
 fn escapes_are_counted_by_what_they_may_become() {
     let mut exprs = Exprs::new(1 << 16);
     let expr = exprs.choice(TEXTS);
-    let reach = Reach { digits: 8, word: 8, any: 8 };
+    let reach = TokenReach { digits: 8, word: 8, any: 8 };
     let mut counted = 0;
-    for kind in [Kind::Text { min: 0, max: INF }, Kind::Constant] {
-        let plain = kind == Kind::Constant;
+    for kind in [LexemeKind::Text { min: 0, max: INF }, LexemeKind::Constant] {
+        let plain = kind == LexemeKind::Constant;
         let l = Lexeme::compile(&exprs, expr, kind, reach, &Limits::default()).expect("small").expect("not empty");
         let after = |s: StateId, bytes: &str| bytes.bytes().fold(s, |s, b| l.next(s, b));
         assert_eq!(l.num_spelled(l.start()), None);
@@ -71,8 +71,8 @@ fn escapes_are_counted_by_what_they_may_become() {
 fn a_text_that_is_read_to_its_only_end_can_only_be_closed() {
     let mut exprs = Exprs::new(1 << 16);
     let expr = exprs.choice(TEXTS);
-    let reach = Reach { digits: 8, word: 8, any: 8 };
-    for kind in [Kind::Text { min: 0, max: INF }, Kind::Constant] {
+    let reach = TokenReach { digits: 8, word: 8, any: 8 };
+    for kind in [LexemeKind::Text { min: 0, max: INF }, LexemeKind::Constant] {
         let l = Lexeme::compile(&exprs, expr, kind, reach, &Limits::default()).expect("small").expect("not empty");
         let closes = |text: &str| l.only_closes(text.bytes().fold(l.start(), |s, b| l.next(s, b)));
         for whole in ["\"abc", "\"b", "\"a/", "\"a\\\"b\\\\", "\"a\\n"] {
@@ -82,7 +82,7 @@ fn a_text_that_is_read_to_its_only_end_can_only_be_closed() {
             assert!(!closes(other), "{other}");
         }
     }
-    let bounded = Kind::Text { min: 2, max: 3 };
+    let bounded = LexemeKind::Text { min: 2, max: 3 };
     let l = Lexeme::compile(&exprs, expr, bounded, reach, &Limits::default()).expect("small").expect("not empty");
     assert!(!l.only_closes("\"abc".bytes().fold(l.start(), |s, b| l.next(s, b))));
 }
@@ -91,8 +91,8 @@ fn a_text_that_is_read_to_its_only_end_can_only_be_closed() {
 fn what_follows_a_listed_character_need_not_be_listed() {
     let mut exprs = Exprs::new(1 << 16);
     let expr = exprs.choice(&["aé", "ab", "a", "0"]);
-    let reach = Reach { digits: 8, word: 8, any: 8 };
-    let kind = Kind::Text { min: 0, max: INF };
+    let reach = TokenReach { digits: 8, word: 8, any: 8 };
+    let kind = LexemeKind::Text { min: 0, max: INF };
     let l = Lexeme::compile(&exprs, expr, kind, reach, &Limits::default()).expect("small").expect("not empty");
     let begun = "\"\\u006".bytes().fold(l.start(), |s, b| l.next(s, b));
     assert_eq!(l.num_spelled(begun), Some(3));

@@ -1,30 +1,30 @@
 use super::*;
-use crate::expr::analysis::saturate_counts::Reach;
+use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{Exprs, INF};
 use crate::lexeme::shortest_end::shortest_end;
 use crate::limits::Limits;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 
-fn lexeme(pattern: &str, kind: Kind) -> Lexeme {
+fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
     let limits = Limits::default();
     let mut exprs = Exprs::new(limits.max_expr_nodes);
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
     let expr = lower_full(&mut exprs, pattern, &options, &limits).expect("the pattern is fine");
-    let reach = Reach { digits: 3, word: 8, any: 16 };
+    let reach = TokenReach { digits: 3, word: 8, any: 16 };
     Lexeme::compile(&exprs, expr, kind, reach, &limits).expect("within limits").expect("accepts something")
 }
 
 #[test]
 fn a_turn_that_lengthens_the_way_is_seen() {
-    assert_eq!(farthest(&lexeme("a|b[c]{200}", Kind::Raw)), Some(200));
-    assert_eq!(farthest(&lexeme("[a-z]+", Kind::Raw)), Some(1));
-    assert_eq!(farthest(&lexeme("x{7}", Kind::Raw)), Some(7));
+    assert_eq!(farthest(&lexeme("a|b[c]{200}", LexemeKind::Raw)), Some(200));
+    assert_eq!(farthest(&lexeme("[a-z]+", LexemeKind::Raw)), Some(1));
+    assert_eq!(farthest(&lexeme("x{7}", LexemeKind::Raw)), Some(7));
 }
 
 #[test]
 fn no_state_is_farther_than_that() {
     for (pattern, min, max) in [("(?s).*", 0, INF), ("(?s).*", 3, 9), ("(a{7,8})*", 10, 40), ("é|ab{9}", 0, INF)] {
-        let l = lexeme(pattern, Kind::Text { min, max });
+        let l = lexeme(pattern, LexemeKind::Text { min, max });
         let most = farthest(&l).expect("few states");
         let mut states = vec![(l.start(), 0)];
         let mut at = 0;

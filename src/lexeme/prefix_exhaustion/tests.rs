@@ -1,6 +1,6 @@
 use crate::expr::Exprs;
-use crate::expr::analysis::saturate_counts::Reach;
-use crate::lexeme::{Kind, Lexeme};
+use crate::expr::analysis::saturate_counts::TokenReach;
+use crate::lexeme::{Lexeme, LexemeKind};
 use crate::limits::Limits;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 
@@ -8,8 +8,8 @@ fn lasts(pattern: &str, read: &str) -> bool {
     let (limits, mut exprs) = (Limits::default(), Exprs::new(1 << 16));
     let options = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
     let expr = lower_full(&mut exprs, pattern, &options, &limits).expect("a pattern");
-    let reach = Reach { digits: 8, word: 8, any: 8 };
-    let l = Lexeme::compile(&exprs, expr, Kind::Raw, reach, &limits).expect("small").expect("not empty");
+    let reach = TokenReach { digits: 8, word: 8, any: 8 };
+    let l = Lexeme::compile(&exprs, expr, LexemeKind::Raw, reach, &limits).expect("small").expect("not empty");
     let state = read.bytes().fold(l.start(), |s, b| l.next(s, b));
     (l.lasts(state), l.lasts(state)).0
 }

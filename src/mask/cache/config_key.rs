@@ -4,7 +4,7 @@
 //! see them all. What lies below the top changes rarely, and most nodes of a stack were described for the mask before.
 //! So a description names the stack below by a number that the index gave it, and holds the top node's own content
 //! only: levels cost nothing once they are known. The keys without a name that an object has are a chain of numbers in
-//! the same way. A guide holds the numbers of the nodes that it stands on ([`Levels`]), as long as it does not go back.
+//! the same way. A guide holds the numbers of the nodes that it stands on ([`StackIds`]), as long as it does not go back.
 //!
 //! Registers that no token can tell apart are written alike: lengths of strings away from their bounds, counts of
 //! arrays and objects that no bound, position or `contains` is left to look at, lexeme states that share their
@@ -12,8 +12,8 @@
 
 use crate::expr::INF;
 use crate::lexeme::StateId;
-use crate::mask::cache::visible_keys::{Sight, Unnamed};
-use crate::pushdown::json::arena::{Arena, Kind, NONE, Node, NodeId, Phase, ScalarItem, Seen};
+use crate::mask::cache::visible_keys::{KeyEncoder, UnnamedKeys};
+use crate::pushdown::json::arena::{Arena, Frame, FrameId, FrameKind, NONE, Phase, ScalarItem, Seen};
 use crate::pushdown::json::literal_trie::sub_words;
 use crate::pushdown::json::program::Program;
 
@@ -27,16 +27,16 @@ const HIDDEN: u64 = u64::MAX;
 
 /// The numbers of stacks and chains of keys that a guide stands on.
 #[derive(Clone, Default)]
-pub struct Levels {
+pub struct StackIds {
     /// A stack from the bottom up: each node's parent is the node before it, but for the first.
-    nodes: Vec<(NodeId, u64)>,
+    nodes: Vec<(FrameId, u64)>,
     /// Entries of [`Arena::seen`], ascending.
     seen: Vec<(u32, u64)>,
     /// The same entries, and what can be told of them.
-    told: Vec<Unnamed>,
+    told: Vec<UnnamedKeys>,
 }
 
-impl Levels {
+impl StackIds {
     /// Forgets everything: the guide goes back.
     pub fn clear(&mut self) {
         self.nodes.clear();
@@ -46,7 +46,7 @@ impl Levels {
 }
 
 /// Who gives numbers to contents.
-pub trait Numbers {
+pub trait StackInterner {
     /// The number of a content: the same for no other content, and mostly the same for the same content.
     fn number(&self, content: &[u8]) -> u64;
 }
@@ -68,10 +68,10 @@ fn wide(out: &mut Vec<u8>, w: u64) {
 /// Writes what the mask of `top` depends on to `out`. False if it holds more than is worth describing. Not for stacks
 /// with arrays of unique elements.
 pub fn describe(
-    (sight, arena): (Sight<'_>, &Arena),
-    top: NodeId,
-    numbers: &impl Numbers,
-    levels: &mut Levels,
+    (sight, arena): (KeyEncoder<'_>, &Arena),
+    top: FrameId,
+    numbers: &impl StackInterner,
+    levels: &mut StackIds,
     out: &mut Vec<u8>,
 ) -> bool {
     let Some(n) = arena.nodes.get(top as usize) else { return false };
@@ -82,10 +82,10 @@ pub fn describe(
 
 /// The number of the stack whose top is `at`.
 fn stack(
-    (sight, arena): (Sight<'_>, &Arena),
-    at: NodeId,
-    numbers: &impl Numbers,
-    levels: &mut Levels,
+    (sight, arena): (KeyEncoder<'_>, &Arena),
+    at: FrameId,
+    numbers: &impl StackInterner,
+    levels: &mut StackIds,
     scratch: &mut Vec<u8>,
 ) -> Option<u64> {
     if at == NONE {
@@ -95,7 +95,7 @@ fn stack(
         return Some(levels.nodes[i].1);
     }
     // The nodes from the top down to the first that has a number.
-    let mut unknown: smallvec::SmallVec<[NodeId; 16]> = smallvec::SmallVec::new();
+    let mut unknown: smallvec::SmallVec<[FrameId; 16]> = smallvec::SmallVec::new();
     let mut node = at;
     let (mut below, mut kept) = (0, 0);
     while node != NONE {
@@ -119,7 +119,7 @@ fn stack(
 }
 
 /// The number of a chain of keys without a name.
-fn keys(arena: &Arena, last: u32, numbers: &impl Numbers, levels: &mut Levels) -> Option<u64> {
+fn keys(arena: &Arena, last: u32, numbers: &impl StackInterner, levels: &mut StackIds) -> Option<u64> {
     if last == u32::MAX {
         return Some(0);
     }
@@ -176,15 +176,15 @@ fn text(arena: &Arena, last: u32, out: &mut Vec<u8>) -> bool {
 
 /// Writes a node's own content on the stack `below`; overwrites `out`.
 fn content(
-    (sight, arena): (Sight<'_>, &Arena),
-    n: &Node,
+    (sight, arena): (KeyEncoder<'_>, &Arena),
+    n: &Frame,
     below: u64,
-    numbers: &impl Numbers,
-    levels: &mut Levels,
+    numbers: &impl StackInterner,
+    levels: &mut StackIds,
     out: &mut Vec<u8>,
 ) -> bool {
     // Elements that must differ, and what is open of one.
-    if n.trace != u32::MAX || (n.kind == Kind::Array && (n.seen != u32::MAX || n.key != u32::MAX)) {
+    if n.trace != u32::MAX || (n.kind == FrameKind::Array && (n.seen != u32::MAX || n.key != u32::MAX)) {
         return false;
     }
     let program = sight.program;
@@ -193,9 +193,9 @@ fn content(
     words(out, [kind, below as u32, (below >> 32) as u32, u32::from(n.blank), n.len]);
     let items = n.start as usize..(n.start + n.len) as usize;
     match n.kind {
-        Kind::Root | Kind::Done => {}
-        Kind::Value => arena.rules[items].iter().for_each(|r| word(out, r.0)),
-        Kind::Scalar => {
+        FrameKind::Root | FrameKind::Done => {}
+        FrameKind::Value => arena.rules[items].iter().for_each(|r| word(out, r.0)),
+        FrameKind::Scalar => {
             let items = &arena.scalars[items];
             let met = items.iter().all(|s| program.lexemes[s.lexeme as usize].length_met(n.count));
             word(out, if met { u32::MAX } else { n.count });
@@ -205,7 +205,7 @@ fn content(
             words(out, [n.seen, n.text]);
             words(out, sub_words(n.sub));
         }
-        Kind::Array => {
+        FrameKind::Array => {
             let items = &arena.arrays[items];
             let met = items.iter().all(|i| {
                 let shape = &program.arrays[i.shape as usize];
@@ -219,7 +219,7 @@ fn content(
                 arena.counts[i.counts as usize..][..width].iter().for_each(|&c| word(out, c));
             }
         }
-        Kind::Object => {
+        FrameKind::Object => {
             let items = &arena.objects[items];
             let met = items.iter().all(|i| {
                 let shape = &program.objects[i.shape as usize];

@@ -15,8 +15,8 @@
 //! Only where nothing but the names decides what may follow: without an upper bound on the number of members, with the
 //! lower one met, without implications and witnesses.
 
-use crate::mask::cache::visible_keys::{ITEMS, SPELLED, Sight, is_open};
-use crate::pushdown::json::arena::{Arena, Node, ObjectItem, Phase};
+use crate::mask::cache::visible_keys::{ITEMS, KeyEncoder, SPELLED, is_open};
+use crate::pushdown::json::arena::{Arena, Frame, ObjectItem, Phase};
 use crate::pushdown::json::program::ObjectProgram;
 
 /// Words of bits, and names that begin like an open key, beyond which the position is told.
@@ -24,19 +24,19 @@ pub(crate) const WORDS: usize = 4;
 const LISTED: usize = 64;
 
 /// What may come next in declared order.
-pub(crate) struct Ahead<'p> {
+pub(crate) struct UpcomingKeys<'p> {
     p: &'p ObjectProgram,
     position: usize,
     /// The first name that is needed: a word of the bits, and in it that one and all before it.
     last: Option<(usize, u64)>,
 }
 
-impl Ahead<'_> {
+impl UpcomingKeys<'_> {
     /// From `position` on.
-    pub(crate) fn of(p: &ObjectProgram, position: usize) -> Ahead<'_> {
+    pub(crate) fn of(p: &ObjectProgram, position: usize) -> UpcomingKeys<'_> {
         let missing = |w: usize| p.required[w] & from(position, w);
         let word = (position / 64..p.words).find(|&w| missing(w) != 0);
-        Ahead { p, position, last: word.map(|w| (w, missing(w) ^ (missing(w) - 1))) }
+        UpcomingKeys { p, position, last: word.map(|w| (w, missing(w) ^ (missing(w) - 1))) }
     }
 
     /// Names, as a word of the bits.
@@ -81,17 +81,17 @@ fn from(position: usize, word: usize) -> u64 {
     if gone < 64 { u64::MAX << gone } else { 0 }
 }
 
-impl Sight<'_> {
+impl KeyEncoder<'_> {
     /// Whether nothing but the names of an item, in declared order, decides how it may go on.
-    pub(crate) fn is_ordered(&self, n: &Node, p: &ObjectProgram) -> bool {
+    pub(crate) fn is_ordered(&self, n: &Frame, p: &ObjectProgram) -> bool {
         !self.program.any_order && self.is_plain(n, p)
     }
 
     /// [`item`](Self::item) in declared order.
-    pub(crate) fn ordered_item(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn ordered_item(&self, arena: &Arena, n: &Frame, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
         let p = &self.program.objects[item.shape as usize];
         out.push(1);
-        let ahead = Ahead::of(p, item.position as usize);
+        let ahead = UpcomingKeys::of(p, item.position as usize);
         let before = matches!(n.phase, Phase::First | Phase::BeforeKey);
         let by_position = p.words > WORDS || n.len > ITEMS || (before && !ahead.is_open());
         match n.phase {
@@ -112,7 +112,7 @@ impl Sight<'_> {
     }
 
     /// Writes the names that the key of an item may become. False, and nothing was written, if they are many.
-    fn ordered_key(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
+    fn ordered_key(&self, arena: &Arena, n: &Frame, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
         let p = &self.program.objects[item.shape as usize];
         let allowed = &arena.bits[item.allowed as usize..][..p.words];
         let may_come = |i: u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
@@ -133,7 +133,7 @@ impl Sight<'_> {
                 if may_come(i) && self.ends_key(rest) {
                     let rule = p.rules[i as usize].map_or(u32::MAX, |r| r.0);
                     out.extend_from_slice(&rule.to_le_bytes());
-                    let ahead = Ahead::of(p, i as usize + 1);
+                    let ahead = UpcomingKeys::of(p, i as usize + 1);
                     ahead.tell(self.of_shape(item.shape, n.phase, ahead.is_open()), out);
                 }
             }

@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use crate::util::bounded_cache::Store;
+use crate::util::bounded_cache::BoundedCache;
 
 /// Bytes of keys and runs that are kept.
 const MAX_BYTES: usize = 1 << 20;
 
 /// What must follow a position, and what may follow that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct ForcedRun {
     /// The only bytes that can follow.
     pub bytes: Vec<u8>,
     /// The bytes that can follow those, ascending.
@@ -24,16 +24,16 @@ pub struct Run {
 
 /// See the module's story.
 #[derive(Default)]
-pub(crate) struct Runs(Store<Box<[u8]>, Arc<Run>, MAX_BYTES>);
+pub(crate) struct ForcedRuns(BoundedCache<Box<[u8]>, Arc<ForcedRun>, MAX_BYTES>);
 
-impl Runs {
+impl ForcedRuns {
     /// The run of a position that was found before.
-    pub fn get(&self, key: &[u8]) -> Option<Arc<Run>> {
+    pub fn get(&self, key: &[u8]) -> Option<Arc<ForcedRun>> {
         self.0.get(key)
     }
 
     /// Remembers the run of a position.
-    pub fn keep(&self, key: Vec<u8>, run: Run) -> Arc<Run> {
+    pub fn keep(&self, key: Vec<u8>, run: ForcedRun) -> Arc<ForcedRun> {
         let run = Arc::new(run);
         let size = key.len() + run.bytes.len() + run.next.len() + 128;
         self.0.keep(key.into(), run.clone(), size);

@@ -12,17 +12,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::mask::cache::config_key::{Levels, Numbers, describe};
-use crate::mask::cache::patches::Shares;
-use crate::mask::cache::recipe::Composition;
-use crate::mask::cache::visible_keys::{Sight, Views};
-use crate::mask::crossing::suffixes::Bits;
-use crate::mask::crossing::viable::Open;
+use crate::mask::cache::config_key::{StackIds, StackInterner, describe};
+use crate::mask::cache::patches::PatchCache;
+use crate::mask::cache::recipe::MaskRecipe;
+use crate::mask::cache::visible_keys::{KeyEncoder, VisibleKeys};
+use crate::mask::crossing::suffixes::SuffixSet;
+use crate::mask::crossing::viable::UnresolvedSuffixes;
 use crate::mask::key::names::{Spelled, SpelledAt};
-use crate::mask::vocab_tables::Tables;
-use crate::pushdown::json::arena::{Arena, NodeId};
+use crate::mask::vocab_tables::VocabTables;
+use crate::pushdown::json::arena::{Arena, FrameId};
 use crate::pushdown::json::program::Program;
-use crate::util::bounded_cache::Store;
+use crate::util::bounded_cache::BoundedCache;
 
 /// Bytes of masks that one index holds on to.
 const MASKS_BYTES: usize = 3 << 20;
@@ -42,19 +42,19 @@ const FIRST_NAMES: usize = 14;
 
 /// See the module's story.
 #[derive(Default)]
-pub struct Memo {
-    masks: Store<Box<[u8]>, Box<Composition>, MASKS_BYTES, FIRST_MASKS>,
-    stacks: Store<Box<[u8]>, u64, STACKS_BYTES>,
-    tails: Store<Box<[u8]>, Box<(Bits, Open)>, TAILS_BYTES, FIRST_TAILS>,
-    names: Store<SpelledAt, Arc<Spelled>, NAMES_BYTES, FIRST_NAMES>,
+pub struct MaskCache {
+    masks: BoundedCache<Box<[u8]>, Box<MaskRecipe>, MASKS_BYTES, FIRST_MASKS>,
+    stacks: BoundedCache<Box<[u8]>, u64, STACKS_BYTES>,
+    tails: BoundedCache<Box<[u8]>, Box<(SuffixSet, UnresolvedSuffixes)>, TAILS_BYTES, FIRST_TAILS>,
+    names: BoundedCache<SpelledAt, Arc<Spelled>, NAMES_BYTES, FIRST_NAMES>,
     /// The last number of a stack.
     last: AtomicU64,
-    views: Views,
+    views: VisibleKeys,
 }
 
 /// What a guide last asked a memo for.
 #[derive(Clone, Default)]
-pub struct Asked {
+pub struct CacheProbe {
     key: Vec<u8>,
     /// The key describes the whole configuration.
     whole: bool,
@@ -62,7 +62,7 @@ pub struct Asked {
     common: bool,
 }
 
-impl Numbers for Memo {
+impl StackInterner for MaskCache {
     fn number(&self, content: &[u8]) -> u64 {
         self.stacks.get(content).unwrap_or_else(|| {
             // Another thread that is here now gives another number, which costs a look-up and nothing more.
@@ -73,17 +73,17 @@ impl Numbers for Memo {
     }
 }
 
-impl Memo {
+impl MaskCache {
     /// Describes `top`, to be looked up or kept. False if it is not worth remembering.
     pub fn describe(
         &self,
         (program, arena): (&Program, &Arena),
-        tables: &Tables,
-        top: NodeId,
-        levels: &mut Levels,
-        asked: &mut Asked,
+        tables: &VocabTables,
+        top: FrameId,
+        levels: &mut StackIds,
+        asked: &mut CacheProbe,
     ) -> bool {
-        let sight = Sight { program, tables, views: &self.views };
+        let sight = KeyEncoder { program, tables, views: &self.views };
         asked.common = sight.names_only(arena, top, &mut asked.key);
         asked.whole = asked.common || describe((sight, arena), top, self, levels, &mut asked.key);
         asked.whole
@@ -93,22 +93,22 @@ impl Memo {
     pub(crate) fn describe_place(
         &self,
         (program, arena): (&Program, &Arena),
-        tables: &Tables,
-        top: NodeId,
-        levels: &mut Levels,
+        tables: &VocabTables,
+        top: FrameId,
+        levels: &mut StackIds,
         out: &mut Vec<u8>,
     ) -> bool {
-        let sight = Sight { program, tables, views: &self.views };
+        let sight = KeyEncoder { program, tables, views: &self.views };
         describe((sight, arena), top, self, levels, out)
     }
 
     /// The tails that may follow what `key` describes, if they are remembered.
-    pub(crate) fn tails(&self, key: &[u8]) -> Option<(Bits, Open)> {
+    pub(crate) fn tails(&self, key: &[u8]) -> Option<(SuffixSet, UnresolvedSuffixes)> {
         self.tails.with(key, |found| (**found).clone())
     }
 
     /// Remembers the tails that may follow what `key` describes.
-    pub(crate) fn keep_tails(&self, key: &[u8], found: &(Bits, Open)) {
+    pub(crate) fn keep_tails(&self, key: &[u8], found: &(SuffixSet, UnresolvedSuffixes)) {
         let size = size_of_val(found) + key.len() + found.0.len() * 8 + found.1.len() * 4;
         self.tails.keep(key.into(), Box::new(found.clone()), size + OVERHEAD);
     }
@@ -124,7 +124,7 @@ impl Memo {
 
     /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
     /// threads that share an index would count its references on one line of memory.
-    pub fn find<T>(&self, shares: &Shares, asked: &Asked, found: impl FnOnce(&Composition) -> T) -> Option<T> {
+    pub fn find<T>(&self, shares: &PatchCache, asked: &CacheProbe, found: impl FnOnce(&MaskRecipe) -> T) -> Option<T> {
         if asked.common {
             return shares.name_mask(&asked.key).map(|composition| found(&composition));
         }
@@ -132,7 +132,7 @@ impl Memo {
     }
 
     /// Remembers the mask that was asked for last; false if it is not worth it.
-    pub fn keep(&self, shares: &Shares, asked: &Asked, composition: Composition) -> bool {
+    pub fn keep(&self, shares: &PatchCache, asked: &CacheProbe, composition: MaskRecipe) -> bool {
         if !asked.whole {
             return false;
         }
@@ -152,7 +152,7 @@ impl Memo {
     }
 }
 
-impl Asked {
+impl CacheProbe {
     /// Whether a mask that was asked for is remembered.
     pub fn is_kept(&self) -> bool {
         self.whole

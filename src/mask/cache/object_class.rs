@@ -18,11 +18,11 @@ use std::sync::{OnceLock, RwLock};
 
 use crate::json::rules::RuleId;
 use crate::lexeme::CLOSED;
-use crate::mask::cache::declared_order::{Ahead, WORDS};
-use crate::mask::cache::rule_signature::{Insight, Profile, profile_within};
-use crate::mask::cache::visible_keys::{ITEMS, SPELLED, Sight};
+use crate::mask::cache::declared_order::{UpcomingKeys, WORDS};
+use crate::mask::cache::rule_signature::{RuleSignature, SignatureScope, profile_within};
+use crate::mask::cache::visible_keys::{ITEMS, KeyEncoder, SPELLED};
 use crate::mask::crossing::suffixes::{plausible, string_end};
-use crate::pushdown::json::arena::{Arena, Kind, Node, ObjectItem, Phase};
+use crate::pushdown::json::arena::{Arena, Frame, FrameKind, ObjectItem, Phase};
 use crate::pushdown::json::object::ones;
 use crate::pushdown::json::program::{ObjectProgram, Program};
 use crate::util::hash::SeededMap;
@@ -65,12 +65,12 @@ const PROFILE: u32 = 1 << 31;
 pub(crate) struct RuleNumbers {
     /// By rule; 0 is not known yet.
     known: OnceLock<Box<[AtomicU32]>>,
-    profiles: RwLock<SeededMap<Profile, u32>>,
+    profiles: RwLock<SeededMap<RuleSignature, u32>>,
 }
 
 impl RuleNumbers {
     /// That of a rule: the same for rules that no tail tells apart.
-    fn of(&self, program: &Program, insight: Insight, rule: RuleId) -> u32 {
+    fn of(&self, program: &Program, insight: SignatureScope, rule: RuleId) -> u32 {
         let known = self.known.get_or_init(|| program.rules.iter().map(|_| AtomicU32::new(0)).collect());
         let known = &known[rule.0 as usize];
         match known.load(Ordering::Relaxed) {
@@ -93,14 +93,15 @@ impl RuleNumbers {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
         let profiles = self.profiles.read().unwrap_or_else(|p| p.into_inner());
-        self.known.get().map_or(0, |k| size_of_val(&**k)) + profiles.len() * (size_of::<Profile>() + 8)
+        self.known.get().map_or(0, |k| size_of_val(&**k)) + profiles.len() * (size_of::<RuleSignature>() + 8)
     }
 }
 
-impl Sight<'_> {
+impl KeyEncoder<'_> {
     /// Whether no token can tell what the node stands in.
-    pub(crate) fn hides_stack(&self, n: &Node) -> bool {
-        let at_key = n.kind == Kind::Object && matches!(n.phase, Phase::BeforeKey | Phase::Key | Phase::BeforeColon);
+    pub(crate) fn hides_stack(&self, n: &Frame) -> bool {
+        let at_key =
+            n.kind == FrameKind::Object && matches!(n.phase, Phase::BeforeKey | Phase::Key | Phase::BeforeColon);
         // Where bytes are missing, what may be spelled is a matter of what comes behind it.
         at_key && !self.tables.tails.keys.ends_object && self.tables.spelling.is_none()
     }
@@ -118,7 +119,13 @@ impl Sight<'_> {
     }
 
     /// [`item`](Self::item) without its shape. `None`, and nothing was written, where its shape may matter.
-    pub(crate) fn shapeless_item(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> Option<bool> {
+    pub(crate) fn shapeless_item(
+        &self,
+        arena: &Arena,
+        n: &Frame,
+        item: &ObjectItem,
+        out: &mut Vec<u8>,
+    ) -> Option<bool> {
         let p = &self.program.objects[item.shape as usize];
         // In declared order the position tells more about many names, without a look at each of them.
         if n.len > ITEMS || (p.words > WORDS && !self.program.any_order) || !self.is_plain(n, p) {
@@ -174,7 +181,14 @@ impl Sight<'_> {
     }
 
     /// The same for one that allows names only, of which no token spells anything behind a comma.
-    fn named_item(&self, arena: &Arena, n: &Node, item: &ObjectItem, missing: bool, out: &mut Vec<u8>) -> Option<bool> {
+    fn named_item(
+        &self,
+        arena: &Arena,
+        n: &Frame,
+        item: &ObjectItem,
+        missing: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<bool> {
         let p = &self.program.objects[item.shape as usize];
         let inside = matches!(n.phase, Phase::Inside | Phase::After | Phase::BeforeColon);
         if !inside || self.of_shape(item.shape, n.phase, false).iter().any(|w| *w != 0) {
@@ -185,7 +199,7 @@ impl Sight<'_> {
                 let seen = &arena.bits[item.seen as usize..][..p.words];
                 p.possible.iter().zip(seen).any(|(p, s)| p & !s != 0)
             }
-            false => Ahead::of(p, item.position as usize).is_any(),
+            false => UpcomingKeys::of(p, item.position as usize).is_any(),
         };
         out.extend_from_slice(&NAMED.to_le_bytes());
         out.push(u8::from(more) | u8::from(missing) << 1);

@@ -9,10 +9,10 @@
 use smallvec::SmallVec;
 
 use crate::mask::cache::masks::OVERHEAD;
-use crate::mask::cache::patches::Shares;
-use crate::mask::cache::recipe::Composition;
-use crate::mask::cache::visible_keys::{ITEMS, SPELLED, Sight};
-use crate::pushdown::json::arena::{Arena, Kind, NodeId, Phase};
+use crate::mask::cache::patches::PatchCache;
+use crate::mask::cache::recipe::MaskRecipe;
+use crate::mask::cache::visible_keys::{ITEMS, KeyEncoder, SPELLED};
+use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, Phase};
 use std::sync::Arc;
 
 /// Bytes that one vocabulary holds on to.
@@ -20,12 +20,12 @@ pub(crate) const COMMON_BYTES: usize = 1 << 20;
 /// Names below a place beyond which it is not looked at.
 const BELOW: usize = 32;
 
-impl Sight<'_> {
+impl KeyEncoder<'_> {
     /// Writes what is left of the names that the open key at `top` may become to `out`, if the mask depends on nothing
     /// else. Not for elements that must differ from others.
-    pub fn names_only(&self, arena: &Arena, top: NodeId, out: &mut Vec<u8>) -> bool {
+    pub fn names_only(&self, arena: &Arena, top: FrameId, out: &mut Vec<u8>) -> bool {
         let Some(n) = arena.nodes.get(top as usize) else { return false };
-        let in_key = n.kind == Kind::Object && n.phase == Phase::Key;
+        let in_key = n.kind == FrameKind::Object && n.phase == Phase::Key;
         // Where bytes are missing, what may be spelled is a matter of more than the names.
         if !in_key
             || n.trace != u32::MAX
@@ -69,14 +69,14 @@ impl Sight<'_> {
     }
 }
 
-impl Shares {
-    /// The mask of a place that [`Sight::names_only`] described, if it is remembered.
-    pub(crate) fn name_mask(&self, key: &[u8]) -> Option<Arc<Composition>> {
+impl PatchCache {
+    /// The mask of a place that [`KeyEncoder::names_only`] described, if it is remembered.
+    pub(crate) fn name_mask(&self, key: &[u8]) -> Option<Arc<MaskRecipe>> {
         self.names.get(key)
     }
 
     /// Remembers the mask of such a place.
-    pub(crate) fn keep_name_mask(&self, key: &[u8], composition: Composition) {
+    pub(crate) fn keep_name_mask(&self, key: &[u8], composition: MaskRecipe) {
         let bytes = key.len() + composition.memory_bytes() + OVERHEAD;
         self.names.keep(key.into(), Arc::new(composition), bytes);
     }

@@ -13,7 +13,7 @@
 use hashbrown::HashMap;
 use std::sync::Mutex;
 
-use crate::mask::cache::patches::Patch;
+use crate::mask::cache::patches::RowPatch;
 use crate::mask::cache::recipe::LIGHT;
 use crate::util::hash::Seeded;
 
@@ -24,14 +24,14 @@ const BYTES: usize = 1 << 20;
 
 /// A patch in two parts, either of which may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SplitPatch {
+pub struct SharedPatch {
     /// What other patches have as well: of more than `LIGHT` words, mostly.
-    pub core: Option<Patch>,
+    pub core: Option<RowPatch>,
     /// The rest.
-    pub own: Patch,
+    pub own: RowPatch,
 }
 
-impl SplitPatch {
+impl SharedPatch {
     /// Bytes of both parts, as if nobody else held the core: a patch may be the last that does.
     pub fn memory_bytes(&self) -> usize {
         self.core.as_deref().map_or(0, size_of_val) + size_of_val(&*self.own)
@@ -40,12 +40,12 @@ impl SplitPatch {
 
 /// The cores of a vocabulary's patches.
 #[derive(Default)]
-pub struct Cores(Mutex<Found>);
+pub struct PatchBases(Mutex<PatchBase>);
 
 #[derive(Default)]
-struct Found {
+struct PatchBase {
     /// By the crossing tokens.
-    of: HashMap<u64, Vec<Patch>, Seeded>,
+    of: HashMap<u64, Vec<RowPatch>, Seeded>,
     bytes: usize,
 }
 
@@ -88,22 +88,22 @@ fn tokens(patch: &[(u32, u32)]) -> u32 {
     patch.iter().map(|w| w.1.count_ones()).sum()
 }
 
-impl Cores {
+impl PatchBases {
     /// Splits a patch of some crossing tokens.
-    pub fn split(&self, cross: u64, patch: Patch) -> SplitPatch {
+    pub fn split(&self, cross: u64, patch: RowPatch) -> SharedPatch {
         if patch.len() <= LIGHT {
-            return SplitPatch { core: None, own: patch };
+            return SharedPatch { core: None, own: patch };
         }
         let mut found = self.0.lock().unwrap_or_else(|p| p.into_inner());
-        let Found { of, bytes } = &mut *found;
+        let PatchBase { of, bytes } = &mut *found;
         if *bytes > BYTES {
             of.clear();
             *bytes = 0;
         }
         let cores = of.entry(cross).or_default();
-        let whole = |core: &Patch| Some((core.clone(), beside(&patch, core)?));
+        let whole = |core: &RowPatch| Some((core.clone(), beside(&patch, core)?));
         if let Some((core, own)) = cores.iter().find_map(whole) {
-            return SplitPatch { core: Some(core), own: own.into() };
+            return SharedPatch { core: Some(core), own: own.into() };
         }
         let shrunk = cores.iter().enumerate().filter_map(|(i, core)| {
             let core = common(&patch, core);
@@ -112,9 +112,9 @@ impl Cores {
             Some((i, core, own))
         });
         // The core that loses least.
-        let (at, core, own): (usize, Patch, Patch) = match shrunk.max_by_key(|(_, core, _)| tokens(core)) {
+        let (at, core, own): (usize, RowPatch, RowPatch) = match shrunk.max_by_key(|(_, core, _)| tokens(core)) {
             Some((i, core, own)) => (i, core.into(), own.into()),
-            None => (cores.len(), patch, Patch::default()),
+            None => (cores.len(), patch, RowPatch::default()),
         };
         *bytes += size_of_val(&*core);
         match cores.get_mut(at) {
@@ -124,12 +124,12 @@ impl Cores {
         if cores.len() > MOST {
             cores.remove(0);
         }
-        SplitPatch { core: Some(core), own }
+        SharedPatch { core: Some(core), own }
     }
 
     /// Forgets all cores; patches that were split keep theirs.
     pub fn clear(&self) {
-        *self.0.lock().unwrap_or_else(|p| p.into_inner()) = Found::default();
+        *self.0.lock().unwrap_or_else(|p| p.into_inner()) = PatchBase::default();
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Which crossing tokens a mask allows depends on the lexeme state, which lists them by what remains of them (the
 //! *tail*), and on which tails may follow, and on nothing else. The second is a set of bits over the vocabulary's tails
-//! ([`Tails`]). Many places of many schemas have the same bits: the inside of a string is followed
+//! ([`SuffixTrie`]). Many places of many schemas have the same bits: the inside of a string is followed
 //! by the same tails in any member that is neither the first nor the last. So the tokens of a pair of crossing
 //! tokens and bits are put together once, as a *patch*, the words of a row with the bits to set, and whoever meets
 //! the pair again only applies the patch.
@@ -13,15 +13,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::mask::cache::partial_name::COMMON_BYTES;
-use crate::mask::cache::patch_base::{Cores, SplitPatch};
-use crate::mask::cache::recipe::Composition;
-use crate::mask::crossing::member_value::SharedMembers;
-use crate::mask::crossing::suffixes::{Tails, plausible};
-use crate::mask::lexeme_mask::{Cross, Crossing};
-use crate::util::bounded_cache::Store;
+use crate::mask::cache::patch_base::{PatchBases, SharedPatch};
+use crate::mask::cache::recipe::MaskRecipe;
+use crate::mask::crossing::member_value::SharedMemberValues;
+use crate::mask::crossing::suffixes::{SuffixTrie, plausible};
+use crate::mask::lexeme_mask::{CrossingToken, CrossingTokens};
+use crate::util::bounded_cache::BoundedCache;
 
 /// Words of a row, ascending, and the bits to set in them.
-pub type Patch = Arc<[(u32, u32)]>;
+pub type RowPatch = Arc<[(u32, u32)]>;
 
 /// Bytes that one vocabulary holds on to.
 const SHARED_BYTES: usize = 32 << 20;
@@ -29,7 +29,7 @@ const SHARED_BYTES: usize = 32 << 20;
 const OVERHEAD: usize = 96;
 
 /// The patch of some tokens.
-pub fn patch(mut tokens: Vec<u32>) -> Patch {
+pub fn patch(mut tokens: Vec<u32>) -> RowPatch {
     tokens.sort_unstable();
     let mut out: Vec<(u32, u32)> = Vec::new();
     for t in tokens {
@@ -58,12 +58,12 @@ pub fn clear(row: &mut [u32], patch: &[(u32, u32)]) {
     }
 }
 
-pub(crate) struct Key {
+pub(crate) struct PatchKey {
     cross: u64,
     bits: Box<[u64]>,
 }
 
-struct Asked<'a> {
+struct PatchProbe<'a> {
     cross: u64,
     bits: &'a [u64],
 }
@@ -73,63 +73,63 @@ fn hash_of<H: Hasher>(cross: u64, bits: &[u64], state: &mut H) {
     bits.iter().for_each(|&w| state.write_u64(w));
 }
 
-impl Hash for Key {
+impl Hash for PatchKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         hash_of(self.cross, &self.bits, state);
     }
 }
 
-impl Hash for Asked<'_> {
+impl Hash for PatchProbe<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         hash_of(self.cross, self.bits, state);
     }
 }
 
-impl PartialEq for Key {
-    fn eq(&self, other: &Key) -> bool {
+impl PartialEq for PatchKey {
+    fn eq(&self, other: &PatchKey) -> bool {
         self.cross == other.cross && self.bits == other.bits
     }
 }
 
-impl Eq for Key {}
+impl Eq for PatchKey {}
 
-impl Equivalent<Key> for Asked<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
+impl Equivalent<PatchKey> for PatchProbe<'_> {
+    fn equivalent(&self, key: &PatchKey) -> bool {
         self.cross == key.cross && *self.bits == *key.bits
     }
 }
 
 /// See the module's story.
 #[derive(Default)]
-pub struct Shares {
+pub struct PatchCache {
     /// `None` where some tail of the crossing tokens is not among the vocabulary's.
-    pub(crate) kept: Store<Key, Option<SplitPatch>, SHARED_BYTES>,
-    pub(crate) cores: Cores,
+    pub(crate) kept: BoundedCache<PatchKey, Option<SharedPatch>, SHARED_BYTES>,
+    pub(crate) cores: PatchBases,
     /// Masks of places inside names.
-    pub(crate) names: Store<Box<[u8]>, Arc<Composition>, COMMON_BYTES>,
-    pub(crate) members: SharedMembers,
+    pub(crate) names: BoundedCache<Box<[u8]>, Arc<MaskRecipe>, COMMON_BYTES>,
+    pub(crate) members: SharedMemberValues,
     made: AtomicU64,
 }
 
-impl Shares {
+impl PatchCache {
     /// What [`patch`](Self::patch) made before.
-    pub fn known(&self, cross: &Cross, bits: &[u64]) -> Option<SplitPatch> {
-        self.kept.get(&Asked { cross: cross.id, bits })?
+    pub fn known(&self, cross: &CrossingTokens, bits: &[u64]) -> Option<SharedPatch> {
+        self.kept.get(&PatchProbe { cross: cross.id, bits })?
     }
 
     /// The crossing tokens that `bits` over `tails` allow, whatever their lengths. `None` if some tail of theirs is not
     /// among the vocabulary's, so that the bits do not tell.
-    pub fn patch(&self, cross: &Cross, tails: &Tails, bits: &[u64]) -> Option<SplitPatch> {
-        let asked = Asked { cross: cross.id, bits };
+    pub fn patch(&self, cross: &CrossingTokens, tails: &SuffixTrie, bits: &[u64]) -> Option<SharedPatch> {
+        let asked = PatchProbe { cross: cross.id, bits };
         if let Some(known) = self.kept.get(&asked) {
             return known;
         }
         let mut tokens = Vec::new();
         let known = allowed(cross, tails, bits, |c| tokens.push(c.token));
         let made = known.then(|| self.cores.split(cross.id, patch(tokens)));
-        let bytes = OVERHEAD + bits.len() * 8 + made.as_ref().map_or(0, SplitPatch::memory_bytes);
+        let bytes = OVERHEAD + bits.len() * 8 + made.as_ref().map_or(0, SharedPatch::memory_bytes);
         self.made.fetch_add(1, Ordering::Relaxed);
-        self.kept.keep(Key { cross: cross.id, bits: bits.into() }, made.clone(), bytes);
+        self.kept.keep(PatchKey { cross: cross.id, bits: bits.into() }, made.clone(), bytes);
         made
     }
 
@@ -141,7 +141,7 @@ impl Shares {
 
 /// Calls `each` for the crossing tokens whose tails `bits` allow. False if some tail is not among the vocabulary's; the
 /// tokens that were found then are allowed all the same.
-pub fn allowed(cross: &Cross, all: &Tails, bits: &[u64], mut each: impl FnMut(&Crossing)) -> bool {
+pub fn allowed(cross: &CrossingTokens, all: &SuffixTrie, bits: &[u64], mut each: impl FnMut(&CrossingToken)) -> bool {
     let fits = |node: u32| bits[node as usize / 64] >> (node % 64) & 1 == 1;
     if !fits(0) {
         return true;

@@ -2,27 +2,27 @@
 //!
 //! A row is made of parts that others have, too: inner masks of lexeme states, patches, whitespace, and of single
 //! tokens. A masker notes them while it looks at the configuration, and writes the row in the end. So a mask that an
-//! index remembers is its parts ([`Composition`]). The heavy ones among them are few, and come together in many places
+//! index remembers is its parts ([`MaskRecipe`]). The heavy ones among them are few, and come together in many places
 //! of many schemas: they are copied as one row, the *base* (see `finished`), and the light ones that make the place are
 //! put on top. Only inside arrays of unique elements is a row written at once.
 //!
-//! What a guide knows anyway is written without looking at the configuration at all ([`Masker::fill_known`]): inside a
+//! What a guide knows anyway is written without looking at the configuration at all ([`MaskBuilder::fill_known`]): inside a
 //! string that is a lexeme state's mask and the tokens that may close it, elsewhere what the index remembers.
 
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock, Weak};
 
-use crate::lexeme::Kind as LexemeKind;
-use crate::mask::cache::masks::{Asked, Memo};
-use crate::mask::cache::patch_base::SplitPatch;
-use crate::mask::cache::patches::{Patch, apply, clear, patch};
-use crate::mask::cache::rows::{FinishedRow, Names};
+use crate::lexeme::LexemeKind;
+use crate::mask::cache::masks::{CacheProbe, MaskCache};
+use crate::mask::cache::patch_base::SharedPatch;
+use crate::mask::cache::patches::{RowPatch, apply, clear, patch};
+use crate::mask::cache::rows::{CachedRow, IngredientIds};
 use crate::mask::crossing::after_value::Afters;
-use crate::mask::crossing::suffixes::Bits;
-use crate::mask::crossing::viable::Open;
-use crate::mask::lexeme_mask::{Inner, SubMask};
-use crate::mask::masker::Masker;
-use crate::pushdown::json::arena::{Kind, Node, NodeId};
+use crate::mask::crossing::suffixes::SuffixSet;
+use crate::mask::crossing::viable::UnresolvedSuffixes;
+use crate::mask::lexeme_mask::{LexemeMask, TokenSet};
+use crate::mask::masker::MaskBuilder;
+use crate::pushdown::json::arena::{Frame, FrameId, FrameKind};
 use crate::pushdown::json::literal_trie::NO_SET;
 
 /// Makes a row empty. A loop over a constant is what every compiler makes the fastest fill of.
@@ -34,9 +34,9 @@ pub fn empty(row: &mut [u32]) {
 }
 
 /// Writes the inner tokens of a lexeme state to a row that holds anything.
-pub fn copy_inner(mask: &SubMask, row: &mut [u32]) {
+pub fn copy_inner(mask: &LexemeMask, row: &mut [u32]) {
     match &mask.inner {
-        Inner::Dense(words) => row.copy_from_slice(words),
+        TokenSet::Dense(words) => row.copy_from_slice(words),
         sparse => {
             empty(row);
             sparse.or_into(row);
@@ -53,80 +53,80 @@ const ON_TOP: usize = 8 * LIGHT;
 
 /// A part of a mask.
 #[derive(Clone)]
-pub enum Part {
+pub enum Ingredient {
     /// Inner tokens of a lexeme state.
-    Inner(Arc<SubMask>),
+    Inner(Arc<LexemeMask>),
     /// Some tokens are allowed.
-    Allow(Patch),
+    Allow(RowPatch),
     /// Some tokens are not, whatever the parts before say.
-    Forbid(Patch),
+    Forbid(RowPatch),
     /// Tokens of up to so many bytes of whitespace.
     Blanks(u32),
 }
 
-impl Part {
+impl Ingredient {
     /// The name of a part that others have, as long as it lives.
     pub fn name(&self) -> u64 {
         let (address, kind) = match self {
-            Part::Inner(mask) => (Arc::as_ptr(mask) as u64, 0),
-            Part::Allow(p) => (Arc::as_ptr(p).cast::<u64>() as u64, 1),
-            Part::Forbid(p) => (Arc::as_ptr(p).cast::<u64>() as u64, 2),
-            Part::Blanks(most) => (u64::from(*most) << 2, 3),
+            Ingredient::Inner(mask) => (Arc::as_ptr(mask) as u64, 0),
+            Ingredient::Allow(p) => (Arc::as_ptr(p).cast::<u64>() as u64, 1),
+            Ingredient::Forbid(p) => (Arc::as_ptr(p).cast::<u64>() as u64, 2),
+            Ingredient::Blanks(most) => (u64::from(*most) << 2, 3),
         };
         // Addresses of these parts are multiples of four.
         address | kind
     }
 
     fn is_row(&self) -> bool {
-        matches!(self, Part::Inner(mask) if matches!(mask.inner, Inner::Dense(_)))
+        matches!(self, Ingredient::Inner(mask) if matches!(mask.inner, TokenSet::Dense(_)))
     }
 
     /// Tokens that are written one by one, more or less.
     fn weight(&self, blanks: &[(u32, u32)]) -> usize {
         match self {
-            Part::Inner(mask) => match &mask.inner {
-                Inner::Sparse(tokens) => tokens.len(),
-                Inner::Dense(_) => 0,
+            Ingredient::Inner(mask) => match &mask.inner {
+                TokenSet::Sparse(tokens) => tokens.len(),
+                TokenSet::Dense(_) => 0,
             },
-            Part::Allow(p) | Part::Forbid(p) => p.len(),
-            Part::Blanks(most) => blanks.partition_point(|b| b.0 <= *most),
+            Ingredient::Allow(p) | Ingredient::Forbid(p) => p.len(),
+            Ingredient::Blanks(most) => blanks.partition_point(|b| b.0 <= *most),
         }
     }
 }
 
 /// What decides the mask inside a string, away from the bounds of its length.
 #[derive(Clone, Copy)]
-struct Inside<'l> {
+struct InnerTokens<'l> {
     /// The node below the string, and the rule that accepts it.
-    parent: NodeId,
+    parent: FrameId,
     tag: u32,
     /// The mask of the lexeme's state. Threads share it, and so the line on which its references are counted: it is not
     /// cloned to be looked at.
-    mask: &'l Arc<SubMask>,
+    mask: &'l Arc<LexemeMask>,
 }
 
 /// The string that a guide filled last, and what its masks are made of.
 #[derive(Clone)]
 pub struct TextRow {
-    parent: NodeId,
+    parent: FrameId,
     tag: u32,
-    mask: Arc<SubMask>,
+    mask: Arc<LexemeMask>,
     /// The tokens that may close it.
-    closing: SplitPatch,
+    closing: SharedPatch,
     /// The row of the mask and what is heavy of these tokens, once it was found; it may be gone.
-    row: Option<Weak<FinishedRow>>,
+    row: Option<Weak<CachedRow>>,
 }
 
 impl TextRow {
-    fn is_of(&self, inside: &Inside<'_>) -> bool {
+    fn is_of(&self, inside: &InnerTokens<'_>) -> bool {
         (self.parent, self.tag) == (inside.parent, inside.tag) && Arc::ptr_eq(&self.mask, inside.mask)
     }
 }
 
 /// What a mask is made of, in this order.
 #[derive(Default)]
-pub struct Composition {
-    parts: SmallVec<[Part; 6]>,
+pub struct MaskRecipe {
+    parts: SmallVec<[Ingredient; 6]>,
     /// So many parts at the beginning are shared: other masks have them, under the same names.
     shared: usize,
     /// So many of these have a row together, see [`arrange`](Self::arrange).
@@ -134,14 +134,14 @@ pub struct Composition {
     /// Single tokens that are allowed.
     tokens: Vec<u32>,
     /// That row, once it was found; it may be gone.
-    row: OnceLock<Weak<FinishedRow>>,
+    row: OnceLock<Weak<CachedRow>>,
     /// Of a place where a value begins or goes on.
     afters: Afters,
 }
 
-impl Composition {
+impl MaskRecipe {
     /// The parts, in the order in which they are written.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[Ingredient] {
         &self.parts
     }
 
@@ -156,7 +156,7 @@ impl Composition {
     }
 
     /// Adds a part that other masks have, too.
-    pub fn share(&mut self, part: Part) {
+    pub fn share(&mut self, part: Ingredient) {
         self.shared += (self.shared == self.parts.len()) as usize;
         debug_assert!(self.row.get().is_none(), "nothing is added to what was written");
         self.parts.push(part);
@@ -167,7 +167,7 @@ impl Composition {
     fn arrange(&mut self, blanks: &[(u32, u32)]) {
         let shared = &mut self.parts[..self.shared];
         // What is allowed may come in any order, but not before what is taken back from others.
-        let fixed = shared.iter().rposition(|part| matches!(part, Part::Forbid(_))).map_or(0, |last| last + 1);
+        let fixed = shared.iter().rposition(|part| matches!(part, Ingredient::Forbid(_))).map_or(0, |last| last + 1);
         let mut heavy: usize = shared[..fixed].iter().map(|part| part.weight(blanks)).sum();
         let (mut base, mut light) = (fixed, 0);
         for i in fixed..shared.len() {
@@ -186,41 +186,41 @@ impl Composition {
         self.base = if heavy > HEAVY { base } else { 0 };
     }
 
-    fn forbid(&mut self, patch: Patch, shared: bool) {
+    fn forbid(&mut self, patch: RowPatch, shared: bool) {
         self.settle();
         match shared {
-            true => self.share(Part::Forbid(patch)),
-            false => self.parts.push(Part::Forbid(patch)),
+            true => self.share(Ingredient::Forbid(patch)),
+            false => self.parts.push(Ingredient::Forbid(patch)),
         }
     }
 
     /// Makes a part of the single tokens so far.
     fn settle(&mut self) {
         if !self.tokens.is_empty() {
-            self.parts.push(Part::Allow(patch(std::mem::take(&mut self.tokens))));
+            self.parts.push(Ingredient::Allow(patch(std::mem::take(&mut self.tokens))));
         }
     }
 
     /// Bytes, those of patches included: they outlive the store that shares them.
     pub fn memory_bytes(&self) -> usize {
-        let part = |p: &Part| match p {
-            Part::Inner(_) | Part::Blanks(_) => 0,
-            Part::Allow(p) | Part::Forbid(p) => p.len() * 8,
+        let part = |p: &Ingredient| match p {
+            Ingredient::Inner(_) | Ingredient::Blanks(_) => 0,
+            Ingredient::Allow(p) | Ingredient::Forbid(p) => p.len() * 8,
         };
-        let after = |a: &(u32, Bits, Open)| size_of_val(a) + a.1.len() * 8 + a.2.len() * 4;
+        let after = |a: &(u32, SuffixSet, UnresolvedSuffixes)| size_of_val(a) + a.1.len() * 8 + a.2.len() * 4;
         let afters: usize = self.afters.iter().map(after).sum();
-        size_of::<Composition>() + afters + self.parts.iter().map(part).sum::<usize>() + self.tokens.len() * 4
+        size_of::<MaskRecipe>() + afters + self.parts.iter().map(part).sum::<usize>() + self.tokens.len() * 4
     }
 }
 
-impl<'a> Masker<'a> {
+impl<'a> MaskBuilder<'a> {
     /// [`fill`](Self::fill) into a row that holds anything.
-    pub fn fill_anew(&mut self, top: NodeId) {
+    pub fn fill_anew(&mut self, top: FrameId) {
         self.look_at(top);
         self.fill_at(top);
     }
 
-    fn look_at(&mut self, top: NodeId) {
+    fn look_at(&mut self, top: FrameId) {
         self.fresh = true;
         self.known.settle(self.frames.arena);
         self.exact = false;
@@ -228,7 +228,7 @@ impl<'a> Masker<'a> {
     }
 
     /// [`fill`](Self::fill) of what was looked at.
-    fn fill_at(&mut self, top: NodeId) {
+    fn fill_at(&mut self, top: FrameId) {
         if self.unique && self.frames.program.has_watched {
             // What differs from all other elements need not be watched.
             self.frames.repeats(top, true, self.known.elements, &mut self.known.sorted);
@@ -238,7 +238,7 @@ impl<'a> Masker<'a> {
 
     /// Writes a row that holds anything, if that takes no more than a look at what is known. False if it takes more;
     /// then the row may hold anything, and [`fill_asked`](Self::fill_asked) writes it.
-    pub fn fill_known(&mut self, memo: &Memo, top: NodeId, asked: &mut Asked) -> bool {
+    pub fn fill_known(&mut self, memo: &MaskCache, top: FrameId, asked: &mut CacheProbe) -> bool {
         asked.clear();
         self.look_at(top);
         if self.unique {
@@ -267,7 +267,7 @@ impl<'a> Masker<'a> {
     }
 
     /// Whether [`fill_known`](Self::fill_known) would write a row.
-    pub fn is_known(&mut self, memo: &Memo, top: NodeId, asked: &mut Asked) -> bool {
+    pub fn is_known(&mut self, memo: &MaskCache, top: FrameId, asked: &mut CacheProbe) -> bool {
         asked.clear();
         self.look_at(top);
         if self.unique {
@@ -284,13 +284,13 @@ impl<'a> Masker<'a> {
     }
 
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
-    pub fn fill_asked(&mut self, memo: &'a Memo, top: NodeId, asked: &Asked) {
+    pub fn fill_asked(&mut self, memo: &'a MaskCache, top: FrameId, asked: &CacheProbe) {
         self.memo = Some(memo);
         let Some(mut composition) = self.compose(top) else { return self.fill_at(top) };
         composition.arrange(&self.tables.blanks);
         self.write(&composition);
         let n = self.frames.arena.nodes[top as usize];
-        if matches!(n.kind, Kind::Value | Kind::Scalar) {
+        if matches!(n.kind, FrameKind::Value | FrameKind::Scalar) {
             composition.afters = self.afters(n.parent);
         }
         if memo.keep(&self.tables.shares, asked, composition) {
@@ -300,19 +300,19 @@ impl<'a> Masker<'a> {
 
     /// What the mask of `top` is made of. `None` inside arrays of unique elements, where a row is written at once: then
     /// [`fill_anew`](Self::fill_anew) writes it.
-    pub fn compose(&mut self, top: NodeId) -> Option<Composition> {
+    pub fn compose(&mut self, top: FrameId) -> Option<MaskRecipe> {
         self.look_at(top);
         if self.unique {
             return None;
         }
-        self.composition = Some(Composition::default());
+        self.composition = Some(MaskRecipe::default());
         self.fill(top);
         self.composition.take()
     }
 
     /// What decides the mask at `n`, if that is inside one string, away from the bounds of its length.
-    fn text_row(&self, n: &Node) -> Option<Inside<'a>> {
-        if n.kind != Kind::Scalar || n.len != 1 || n.seen != NO_SET {
+    fn text_row(&self, n: &Frame) -> Option<InnerTokens<'a>> {
+        if n.kind != FrameKind::Scalar || n.len != 1 || n.seen != NO_SET {
             return None;
         }
         let item = self.frames.arena.scalars[n.start as usize];
@@ -325,12 +325,12 @@ impl<'a> Masker<'a> {
         let mask = tables.known_mask(masked, item.state, n.count)?;
         let cross = mask.cross.as_ref()?;
         let free = l.all_may_close(n.count, cross.chars);
-        free.then_some(Inside { parent: n.parent, tag: item.tag, mask })
+        free.then_some(InnerTokens { parent: n.parent, tag: item.tag, mask })
     }
 
     /// What masks inside a string are made of, if its guide knows what may follow it.
-    fn known_text(&mut self, inside: &Inside<'_>) -> Option<TextRow> {
-        let &Inside { parent, tag, mask } = inside;
+    fn known_text(&mut self, inside: &InnerTokens<'_>) -> Option<TextRow> {
+        let &InnerTokens { parent, tag, mask } = inside;
         let closing = self.known_closing(parent, tag, mask.cross.as_ref()?)?;
         Some(TextRow { parent, tag, mask: mask.clone(), closing, row: None })
     }
@@ -341,7 +341,7 @@ impl<'a> Masker<'a> {
         if let Some(row) = text.row.as_ref().and_then(Weak::upgrade) {
             self.row.copy_from_slice(row.row());
         } else if let Some(core) = &text.closing.core {
-            let parts = [Part::Inner(text.mask.clone()), Part::Allow(core.clone())];
+            let parts = [Ingredient::Inner(text.mask.clone()), Ingredient::Allow(core.clone())];
             self.fresh = true;
             let row = self.write_base(&parts).as_ref().map(Arc::downgrade);
             if let Some(text) = &mut self.known.text {
@@ -357,7 +357,7 @@ impl<'a> Masker<'a> {
     }
 
     /// Writes a row that holds anything.
-    fn write(&mut self, composition: &Composition) {
+    fn write(&mut self, composition: &MaskRecipe) {
         let (base, rest) = composition.parts.split_at(composition.base);
         self.fresh = true;
         if base.is_empty() {
@@ -380,8 +380,8 @@ impl<'a> Masker<'a> {
     }
 
     /// Writes the parts of a base; their row, if there is one.
-    fn write_base(&mut self, parts: &[Part]) -> Option<Arc<FinishedRow>> {
-        let names: Names = parts.iter().map(Part::name).collect();
+    fn write_base(&mut self, parts: &[Ingredient]) -> Option<Arc<CachedRow>> {
+        let names: IngredientIds = parts.iter().map(Ingredient::name).collect();
         match self.tables.finished.get(&names) {
             Some(row) => {
                 self.copy(&row);
@@ -395,14 +395,14 @@ impl<'a> Masker<'a> {
     }
 
     #[inline]
-    fn copy(&mut self, row: &FinishedRow) {
+    fn copy(&mut self, row: &CachedRow) {
         self.row.copy_from_slice(row.row());
         self.fresh = false;
     }
 
     /// Puts parts into the row. What is only allowed may come in any order, so a row that can be copied comes first.
-    fn put_all(&mut self, parts: &[Part]) {
-        let allowed = parts.iter().take_while(|part| !matches!(part, Part::Forbid(_)));
+    fn put_all(&mut self, parts: &[Ingredient]) {
+        let allowed = parts.iter().take_while(|part| !matches!(part, Ingredient::Forbid(_)));
         let row = allowed.enumerate().find(|(_, part)| part.is_row()).map(|(i, _)| i);
         if let Some(i) = row {
             self.put(&parts[i]);
@@ -411,10 +411,10 @@ impl<'a> Masker<'a> {
     }
 
     /// Puts a part into the row.
-    fn put(&mut self, part: &Part) {
+    fn put(&mut self, part: &Ingredient) {
         match part {
-            Part::Inner(mask) => match &mask.inner {
-                Inner::Dense(row) if self.fresh => {
+            Ingredient::Inner(mask) => match &mask.inner {
+                TokenSet::Dense(row) if self.fresh => {
                     self.row.copy_from_slice(row);
                     self.fresh = false;
                 }
@@ -423,15 +423,15 @@ impl<'a> Masker<'a> {
                     inner.or_into(self.row);
                 }
             },
-            Part::Allow(patch) => {
+            Ingredient::Allow(patch) => {
                 self.begin();
                 apply(self.row, patch);
             }
-            Part::Forbid(patch) => {
+            Ingredient::Forbid(patch) => {
                 self.begin();
                 clear(self.row, patch);
             }
-            Part::Blanks(most) => {
+            Ingredient::Blanks(most) => {
                 self.begin();
                 for &(_, t) in self.tables.blanks.iter().take_while(|b| b.0 <= *most) {
                     self.row[t as usize >> 5] |= 1 << (t & 31);
@@ -441,7 +441,7 @@ impl<'a> Masker<'a> {
     }
 
     /// Adds a part that other masks have, too.
-    pub(crate) fn share(&mut self, part: Part) {
+    pub(crate) fn share(&mut self, part: Ingredient) {
         match &mut self.composition {
             Some(composition) => composition.share(part),
             None => self.put(&part),
@@ -449,17 +449,17 @@ impl<'a> Masker<'a> {
     }
 
     /// Allows crossing tokens.
-    pub(crate) fn allow_patch(&mut self, patch: SplitPatch) {
+    pub(crate) fn allow_patch(&mut self, patch: SharedPatch) {
         for part in patch.core.into_iter().chain((!patch.own.is_empty()).then_some(patch.own)) {
-            self.share(Part::Allow(part));
+            self.share(Ingredient::Allow(part));
         }
     }
 
     /// Takes tokens back; `shared` says that other masks do so, too.
-    pub(crate) fn forbid(&mut self, patch: Patch, shared: bool) {
+    pub(crate) fn forbid(&mut self, patch: RowPatch, shared: bool) {
         match &mut self.composition {
             Some(composition) => composition.forbid(patch, shared),
-            None => self.put(&Part::Forbid(patch)),
+            None => self.put(&Ingredient::Forbid(patch)),
         }
     }
 
@@ -471,15 +471,15 @@ impl<'a> Masker<'a> {
     }
 
     /// Allows inner tokens.
-    pub(crate) fn allow_inner(&mut self, mask: &Arc<SubMask>) {
-        self.share(Part::Inner(mask.clone()));
+    pub(crate) fn allow_inner(&mut self, mask: &Arc<LexemeMask>) {
+        self.share(Ingredient::Inner(mask.clone()));
     }
 
     /// Allows tokens of up to `most` bytes of whitespace.
     pub(crate) fn allow_blanks(&mut self, most: u32) {
         // All that is beyond the longest such token has one name.
         let longest = self.tables.blanks.last().map_or(0, |b| b.0);
-        self.share(Part::Blanks(most.min(longest)));
+        self.share(Ingredient::Blanks(most.min(longest)));
     }
 
     /// Allows a token.

@@ -14,8 +14,8 @@ use std::hash::Hasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::mask::cache::recipe::Part;
-use crate::util::bounded_cache::Store;
+use crate::mask::cache::recipe::Ingredient;
+use crate::util::bounded_cache::BoundedCache;
 use crate::util::hash::seeded;
 
 /// Bytes that one vocabulary holds on to: a thousand rows for 128,000 tokens.
@@ -28,16 +28,16 @@ const TIMES: u32 = 3;
 const SLOTS: usize = 1 << 12;
 
 /// The names of parts.
-pub type Names = SmallVec<[u64; 8]>;
+pub type IngredientIds = SmallVec<[u64; 8]>;
 
 /// A row with what it was made of.
-pub struct FinishedRow {
+pub struct CachedRow {
     /// They keep their addresses.
-    _parts: Box<[Part]>,
+    _parts: Box<[Ingredient]>,
     row: Box<[u32]>,
 }
 
-impl FinishedRow {
+impl CachedRow {
     /// The row.
     #[inline]
     pub fn row(&self) -> &[u32] {
@@ -47,17 +47,17 @@ impl FinishedRow {
 
 /// How often parts were put together: in each slot 24 bits of a hash of their names, and a count of the last names that
 /// were there. A count that is wrong, because names share a slot or addresses are given again, makes a row early or late.
-struct Counts(Box<[AtomicU32]>);
+struct SightingCounts(Box<[AtomicU32]>);
 
-impl Default for Counts {
+impl Default for SightingCounts {
     fn default() -> Self {
-        Counts((0..SLOTS).map(|_| AtomicU32::new(0)).collect())
+        SightingCounts((0..SLOTS).map(|_| AtomicU32::new(0)).collect())
     }
 }
 
-impl Counts {
+impl SightingCounts {
     /// Counts once more; how often it was, up to 255.
-    fn count(&self, names: &Names) -> u32 {
+    fn count(&self, names: &IngredientIds) -> u32 {
         let mut hasher = seeded();
         names.iter().for_each(|&name| hasher.write_u64(name));
         let hash = hasher.finish();
@@ -72,25 +72,25 @@ impl Counts {
 
 /// See the module's story.
 #[derive(Default)]
-pub struct Finished {
-    pub(crate) rows: Store<Names, Arc<FinishedRow>, FINISHED_BYTES>,
-    counts: Counts,
+pub struct RowCache {
+    pub(crate) rows: BoundedCache<IngredientIds, Arc<CachedRow>, FINISHED_BYTES>,
+    counts: SightingCounts,
 }
 
-impl Finished {
+impl RowCache {
     /// The row of some parts, if it is kept.
-    pub fn get(&self, names: &Names) -> Option<Arc<FinishedRow>> {
+    pub fn get(&self, names: &IngredientIds) -> Option<Arc<CachedRow>> {
         self.rows.get(names)
     }
 
     /// Whether parts without a row are put together so often that they are worth one; that is asked each time.
-    pub fn is_due(&self, names: &Names) -> bool {
+    pub fn is_due(&self, names: &IngredientIds) -> bool {
         self.counts.count(names) >= TIMES
     }
 
     /// Keeps the row of some parts.
-    pub fn keep(&self, names: Names, parts: &[Part], row: &[u32]) -> Arc<FinishedRow> {
-        let made = Arc::new(FinishedRow { _parts: parts.into(), row: row.into() });
+    pub fn keep(&self, names: IngredientIds, parts: &[Ingredient], row: &[u32]) -> Arc<CachedRow> {
+        let made = Arc::new(CachedRow { _parts: parts.into(), row: row.into() });
         self.rows.keep(names, made.clone(), OVERHEAD + row.len() * 4);
         made
     }

@@ -9,10 +9,10 @@
 use smallvec::SmallVec;
 
 use crate::json::rules::RuleId;
-use crate::lexeme::Kind as LexemeKind;
+use crate::lexeme::LexemeKind;
 use crate::mask::crossing::suffixes::is_blank;
-use crate::mask::masker::Masker;
-use crate::pushdown::json::program::{ArrayProgram, Blanks, ObjectProgram, Program, RuleProgram};
+use crate::mask::masker::MaskBuilder;
+use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program, RuleProgram, WhitespaceRule};
 use crate::vocab::Trie;
 
 /// Words of a profile; what needs more has none.
@@ -21,21 +21,21 @@ const MOST: usize = 64;
 const FEW_STATES: usize = 4;
 
 /// See the module's story.
-pub(crate) type Profile = SmallVec<[u64; 16]>;
+pub(crate) type RuleSignature = SmallVec<[u64; 16]>;
 
 /// How far the tails behind a colon go into a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Insight {
+pub(crate) struct SignatureScope {
     /// Opening brackets in one of them, at most.
     brackets: u32,
     /// One of them goes on behind the quote of a key, so that what keys there are can be told.
     keys: bool,
 }
 
-impl Insight {
+impl SignatureScope {
     /// That of the tails of a vocabulary.
-    pub fn of(tails: &Trie) -> Insight {
-        let mut found = Insight::default();
+    pub fn of(tails: &Trie) -> SignatureScope {
+        let mut found = SignatureScope::default();
         let Some(colon) = tails.child(0, b':') else { return found };
         let base = usize::from(tails.depth[colon as usize]);
         let mut path: Vec<u8> = Vec::new();
@@ -56,16 +56,16 @@ impl Insight {
 /// Looks at rules as tails do; `lexeme` says what two lexemes have in common that are not told apart.
 struct Look<'a, F: Fn(u32) -> [u64; 2]> {
     program: &'a Program,
-    insight: Insight,
+    insight: SignatureScope,
     lexeme: F,
 }
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// The profile of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
-    pub(crate) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<Profile> {
+    pub(crate) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<RuleSignature> {
         let program = self.frames.program;
         let scalar = |rule: &RuleProgram| rule.arrays.is_empty() && rule.objects.is_empty();
-        let mut out = Profile::new();
+        let mut out = RuleSignature::new();
         if rules.iter().all(|rule| scalar(&program.rules[rule.0 as usize])) {
             out.push(0);
             blanks(&program.gaps[gap as usize], &mut out)?;
@@ -89,15 +89,15 @@ impl Masker<'_> {
 }
 
 /// The profile of a value that may follow `rule`, among those of one program.
-pub(crate) fn profile_within(program: &Program, insight: Insight, rule: RuleId) -> Option<Profile> {
-    let mut out = Profile::new();
+pub(crate) fn profile_within(program: &Program, insight: SignatureScope, rule: RuleId) -> Option<RuleSignature> {
+    let mut out = RuleSignature::new();
     let look = Look { program, insight, lexeme: |lexeme| [lexeme.into(), 0] };
     look.rules(&[rule], &mut out)?;
     Some(out)
 }
 
 impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
-    fn rules(&self, rules: &[RuleId], out: &mut Profile) -> Option<()> {
+    fn rules(&self, rules: &[RuleId], out: &mut RuleSignature) -> Option<()> {
         // What elements that differ may become is a matter of the elements before.
         if self.program.has_unique {
             return None;
@@ -106,7 +106,7 @@ impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
     }
 
     /// What can be told of a rule by tails that open so many more `brackets`.
-    fn rule(&self, rule: RuleId, brackets: u32, out: &mut Profile) -> Option<()> {
+    fn rule(&self, rule: RuleId, brackets: u32, out: &mut RuleSignature) -> Option<()> {
         let program = self.program;
         let rule = &program.rules[rule.0 as usize];
         let seen = |shapes: &[u32]| if brackets > 0 { shapes.len() as u64 } else { 0 };
@@ -123,7 +123,7 @@ impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
         (out.len() <= MOST).then_some(())
     }
 
-    fn array(&self, p: &ArrayProgram, brackets: u32, out: &mut Profile) -> Option<()> {
+    fn array(&self, p: &ArrayProgram, brackets: u32, out: &mut RuleSignature) -> Option<()> {
         if !(p.prefix.is_empty() && p.contains.is_empty()) {
             return None;
         }
@@ -145,7 +145,7 @@ impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
 }
 
 /// Writes what tells `blanks` from other whitespace, unless that is too much.
-fn blanks(blanks: &Blanks, out: &mut Profile) -> Option<()> {
+fn blanks(blanks: &WhitespaceRule, out: &mut RuleSignature) -> Option<()> {
     if let Some(most) = blanks.most {
         out.push(most.into());
         return Some(());

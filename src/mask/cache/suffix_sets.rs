@@ -6,16 +6,21 @@
 //! where all that the description names was there before the mask was made: the numbers of stacks that a guide holds
 //! are those of nodes that stay.
 
-use crate::mask::crossing::suffixes::Bits;
-use crate::mask::crossing::viable::{Open, set};
-use crate::mask::masker::Masker;
-use crate::pushdown::json::arena::{Kind, NONE, NodeId, Phase};
+use crate::mask::crossing::suffixes::SuffixSet;
+use crate::mask::crossing::viable::{UnresolvedSuffixes, set};
+use crate::mask::masker::MaskBuilder;
+use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 
 /// Items of a configuration beyond which a description costs more than it saves.
 const MOST_ITEMS: u32 = 16;
 
 /// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same tails from the root on.
-pub(crate) fn add_alike(alike: &[(u32, u32)], (found, left): &(Bits, Open), bits: &mut Bits, open: &mut Open) {
+pub(crate) fn add_alike(
+    alike: &[(u32, u32)],
+    (found, left): &(SuffixSet, UnresolvedSuffixes),
+    bits: &mut SuffixSet,
+    open: &mut UnresolvedSuffixes,
+) {
     for &(node, same) in alike {
         if found[same as usize / 64] >> (same % 64) & 1 == 1 {
             set(bits, node);
@@ -26,12 +31,12 @@ pub(crate) fn add_alike(alike: &[(u32, u32)], (found, left): &(Bits, Open), bits
     }
 }
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// Whether the tails that may follow `top` are remembered once they are found.
-    pub(crate) fn is_remembered(&self, top: NodeId) -> bool {
+    pub(crate) fn is_remembered(&self, top: FrameId) -> bool {
         let n = &self.frames.arena.nodes[top as usize];
         let stays = (n.parent == NONE || n.parent < self.known.nodes)
-            && (n.kind != Kind::Object || n.seen == u32::MAX || n.seen < self.known.seen)
+            && (n.kind != FrameKind::Object || n.seen == u32::MAX || n.seen < self.known.seen)
             && n.len <= MOST_ITEMS;
         self.memo.is_some() && stays
     }
@@ -41,10 +46,10 @@ impl Masker<'_> {
     /// known.
     pub(crate) fn remembered_tails(
         &mut self,
-        top: NodeId,
+        top: FrameId,
         unnamed: bool,
-        find: impl FnOnce(&mut Self) -> (Bits, Open),
-    ) -> (Bits, Open) {
+        find: impl FnOnce(&mut Self) -> (SuffixSet, UnresolvedSuffixes),
+    ) -> (SuffixSet, UnresolvedSuffixes) {
         let n = &self.frames.arena.nodes[top as usize];
         // Where a value, key or element begins, and behind a name, no other mask asks.
         let again = n.phase == Phase::After || unnamed;

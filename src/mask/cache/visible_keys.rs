@@ -24,18 +24,18 @@
 use smallvec::SmallVec;
 use std::sync::{OnceLock, RwLock};
 
-use crate::json::string_escape::{Sub, decode};
+use crate::json::string_escape::{EscapeState, decode};
 use crate::mask::cache::object_class::{RuleNumbers, ends_object_behind_key};
 use crate::mask::crossing::suffixes::is_blank;
 use crate::mask::key::spells_itself;
-use crate::mask::vocab_tables::Tables;
-use crate::pushdown::json::arena::{Arena, Node, ObjectItem, Phase};
+use crate::mask::vocab_tables::VocabTables;
+use crate::pushdown::json::arena::{Arena, Frame, ObjectItem, Phase};
 use crate::pushdown::json::program::{ObjectProgram, Program};
 use crate::util::hash::{SeededMap, SeededSet};
 
-type Bits = SmallVec<[u64; 4]>;
+type VisibleBits = SmallVec<[u64; 4]>;
 /// What is left of names.
-type Rests = SmallVec<[u8; 64]>;
+type KeyRests = SmallVec<[u8; 64]>;
 
 /// Seen keys that are compared with an open one; where there are more, all count as in view.
 const COMPARED: usize = 16;
@@ -158,7 +158,7 @@ fn key_text(bytes: &[u8]) -> (&[u8], bool) {
 
 /// What `bytes`, inside a key, decode to up to the closing quote, if they have one.
 fn spelled(bytes: &[u8]) -> Option<Box<[u8]>> {
-    let (text, _, read) = decode(Sub::Plain, bytes.iter().copied());
+    let (text, _, read) = decode(EscapeState::Plain, bytes.iter().copied());
     read.map(|_| text.into())
 }
 
@@ -170,7 +170,7 @@ type AtPlaces = SeededMap<(u32, u32), Box<[u32]>>;
 
 /// What is in view, as far as it was found.
 #[derive(Default)]
-pub struct Views {
+pub struct VisibleKeys {
     /// For each shape.
     shapes: OnceLock<Box<[OfShape]>>,
     /// For each shape, whether its classes of keys have no end.
@@ -183,7 +183,7 @@ pub struct Views {
 
 /// What tokens can tell of the keys without a name that an object has, up to one of them.
 #[derive(Clone, Copy, Default)]
-pub struct Unnamed {
+pub struct UnnamedKeys {
     /// Index of the last one.
     entry: u32,
     /// Some token spells one behind a comma.
@@ -200,13 +200,13 @@ pub struct Unnamed {
 
 /// Looks at configurations as the tokens of a vocabulary do.
 #[derive(Clone, Copy)]
-pub struct Sight<'a> {
+pub struct KeyEncoder<'a> {
     /// What is stepped.
     pub program: &'a Program,
     /// What the vocabulary contributes.
-    pub tables: &'a Tables,
+    pub tables: &'a VocabTables,
     /// What the index has found.
-    pub views: &'a Views,
+    pub views: &'a VisibleKeys,
 }
 
 /// The bytes of a key, unless it is longer than what is worth comparing.
@@ -226,7 +226,7 @@ fn short(arena: &Arena, last: u32) -> Option<SmallVec<[u8; 64]>> {
 
 /// Writes what is left of a shape's name `i` behind the place `at` among the names, and what it leads to: so names with
 /// equal rules are told alike. The last of the `flags` says that tokens tell of the name behind a comma, too, by its number.
-fn tell(p: &ObjectProgram, at: u32, i: u32, flags: [bool; 4], out: &mut Rests) {
+fn tell(p: &ObjectProgram, at: u32, i: u32, flags: [bool; 4], out: &mut KeyRests) {
     let rest = p.rest(at, i);
     let rule = p.rules[i as usize].map_or(u32::MAX, |r| r.0);
     let number = if flags[3] { i } else { u32::MAX };
@@ -240,7 +240,7 @@ pub(crate) fn is_open(p: &ObjectProgram) -> bool {
     p.others.iter().any(|c| c.keys.is_none())
 }
 
-impl Sight<'_> {
+impl KeyEncoder<'_> {
     fn texts(&self) -> &KeyTexts {
         &self.tables.tails.keys
     }
@@ -251,23 +251,23 @@ impl Sight<'_> {
     }
 
     /// Whether nothing but names decides how the item may go on, in any order.
-    fn is_simple(&self, n: &Node, p: &ObjectProgram) -> bool {
+    fn is_simple(&self, n: &Frame, p: &ObjectProgram) -> bool {
         self.program.any_order && self.is_plain(n, p)
     }
 
     /// Whether nothing but names and their order decides how the item may go on.
-    pub(crate) fn is_plain(&self, n: &Node, p: &ObjectProgram) -> bool {
+    pub(crate) fn is_plain(&self, n: &Frame, p: &ObjectProgram) -> bool {
         p.max == u64::MAX && u64::from(n.count) >= p.min && p.witnesses == 0 && p.implied.is_none()
     }
 
     /// Whether nothing was read of the open key but whole characters that stand for themselves or are decoded.
-    pub(crate) fn is_between_chars(&self, n: &Node) -> bool {
-        n.sub == Sub::Plain && self.program.any_text.state(n.text).accepting
+    pub(crate) fn is_between_chars(&self, n: &Frame) -> bool {
+        n.sub == EscapeState::Plain && self.program.any_text.state(n.text).accepting
     }
 
     /// Writes what tokens can tell of an item's keys, and of the open key's names. Returns whether that is all that they
     /// can tell of what was read of the open key, as far as its names go.
-    pub fn item(&self, arena: &Arena, n: &Node, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
+    pub fn item(&self, arena: &Arena, n: &Frame, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
         let p = &self.program.objects[item.shape as usize];
         let bits = |at: u32| &arena.bits[at as usize..][..p.words];
         let (seen, need) = (bits(item.seen), bits(item.need));
@@ -287,7 +287,7 @@ impl Sight<'_> {
         }
         let open = is_open(p);
         let shape = self.of_shape(item.shape, n.phase, open);
-        let (mut named, mut told, mut rests, mut more) = (false, open, Rests::new(), Bits::new());
+        let (mut named, mut told, mut rests, mut more) = (false, open, KeyRests::new(), VisibleBits::new());
         if in_key && item.name != u32::MAX {
             more.extend_from_slice(shape);
             let mut look = |ids: &[u32]| {
@@ -322,7 +322,7 @@ impl Sight<'_> {
     }
 
     /// Whether no token can tell which keys without a name `n`, an object, has.
-    pub fn hides_seen(&self, arena: &Arena, n: &Node, told: &mut Vec<Unnamed>) -> bool {
+    pub fn hides_seen(&self, arena: &Arena, n: &Frame, told: &mut Vec<UnnamedKeys>) -> bool {
         if n.seen == u32::MAX {
             return true;
         }
@@ -348,7 +348,7 @@ impl Sight<'_> {
     }
 
     /// Whether no token can tell what was read of the key that `n` is in, where its names and keys are out of view.
-    pub fn hides_text(&self, arena: &Arena, n: &Node) -> bool {
+    pub fn hides_text(&self, arena: &Arena, n: &Frame) -> bool {
         let items = &arena.objects[n.start as usize..(n.start + n.len) as usize];
         let any = |i: &ObjectItem| self.program.objects[i.shape as usize].others.iter().all(|c| c.keys.is_none());
         !self.texts().two_keys && items.iter().all(any)
@@ -356,7 +356,7 @@ impl Sight<'_> {
 
     /// Whether a token can tell that the object has one of its keys without a name; `any` says that every key may stand
     /// in the place of another.
-    fn sees_unnamed(&self, arena: &Arena, n: &Node, any: bool, told: &mut Vec<Unnamed>) -> bool {
+    fn sees_unnamed(&self, arena: &Arena, n: &Frame, any: bool, told: &mut Vec<UnnamedKeys>) -> bool {
         let Some(mut view) = self.unnamed(arena, n.seen, told) else { return true };
         // How many keys are left that begin alike matters to classes only.
         view.behind |= !any && view.begun;
@@ -383,13 +383,13 @@ impl Sight<'_> {
 
     /// What can be told of the keys without a name from `last` on; `None` if they are more, or longer, than is worth
     /// looking at. `known` holds what was found before.
-    fn unnamed(&self, arena: &Arena, last: u32, known: &mut Vec<Unnamed>) -> Option<Unnamed> {
+    fn unnamed(&self, arena: &Arena, last: u32, known: &mut Vec<UnnamedKeys>) -> Option<UnnamedKeys> {
         // Chains of objects that are closed come after those of the objects that are open.
         while known.last().is_some_and(|k| k.entry > last) {
             known.pop();
         }
         let mut unknown: SmallVec<[u32; 8]> = SmallVec::new();
-        let mut view = Unnamed::default();
+        let mut view = UnnamedKeys::default();
         let mut s = last;
         while let Some(seen) = arena.seen.get(s as usize) {
             if let Ok(i) = known.binary_search_by_key(&s, |k| k.entry) {
@@ -405,7 +405,7 @@ impl Sight<'_> {
         let texts = self.texts();
         for &s in unknown.iter().rev() {
             let text = short(arena, arena.seen[s as usize].key)?;
-            view = Unnamed {
+            view = UnnamedKeys {
                 entry: s,
                 behind: view.behind || texts.candidates(&text).any(|t| t.may_be(&text)),
                 begun: view.begun || texts.candidates(&text).any(|t| t.may_begin(&text)),
@@ -477,7 +477,7 @@ impl Sight<'_> {
     }
 }
 
-impl Views {
+impl VisibleKeys {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
         let shapes = self.shapes.get().map_or(0, |s| s.len() * size_of_val(&s[..1.min(s.len())]));

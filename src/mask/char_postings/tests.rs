@@ -11,7 +11,7 @@ fn vocabulary() -> Arc<Vocabulary> {
     ended(tokens)
 }
 
-fn sets() -> Vec<Groups> {
+fn sets() -> Vec<CharGroups> {
     let of = |bytes: &str| bytes.bytes().fold(0, |all, b| all | group_of(b));
     let wide = ALL & !ASCII;
     vec![
@@ -31,14 +31,14 @@ fn sets() -> Vec<Groups> {
 }
 
 /// The groups that a path meets, those of characters that are begun included.
-fn met(bytes: &[u8]) -> Groups {
+fn met(bytes: &[u8]) -> CharGroups {
     (1..=bytes.len()).fold(0, |all, n| all | groups_in(&bytes[..n]))
 }
 
 #[test]
 fn the_tokens_over_a_set_hold_nothing_else() {
     let v = vocabulary();
-    let holders = Holders::of(&v);
+    let holders = CharPostings::of(&v);
     let any: Arc<[u32]> = std::iter::repeat_n(u32::MAX, v.words()).collect();
     for set in sets() {
         let row = holders.over(&any, set, true);
@@ -52,8 +52,8 @@ fn the_tokens_over_a_set_hold_nothing_else() {
 #[test]
 fn blocks_hold_what_their_groups_do() {
     let v = vocabulary();
-    let holders = Holders::of(&v);
-    let row = |held: &Inner| {
+    let holders = CharPostings::of(&v);
+    let row = |held: &TokenSet| {
         let mut row = vec![0; v.words()];
         held.or_into(&mut row);
         row
@@ -73,9 +73,9 @@ fn blocks_hold_what_their_groups_do() {
 #[test]
 fn what_stands_behind_a_few_characters_is_kept() {
     let v = vocabulary();
-    let holders = Holders::of(&v);
+    let holders = CharPostings::of(&v);
     let trie = v.trie();
-    let follow = |bytes: &[u8], before: &[u8]| Follow {
+    let follow = |bytes: &[u8], before: &[u8]| PostingFollow {
         bytes: bytes.to_vec(),
         before: std::array::from_fn(|b| before.is_empty() || before.contains(&(b as u8))),
     };
@@ -88,7 +88,7 @@ fn what_stands_behind_a_few_characters_is_kept() {
     ];
     for chars in 1..=4 {
         for case in cases {
-            let follows: Vec<Follow> = case.iter().map(|&(bytes, before)| follow(bytes, before)).collect();
+            let follows: Vec<PostingFollow> = case.iter().map(|&(bytes, before)| follow(bytes, before)).collect();
             let found = holders.behind(chars, &follows).unwrap();
             let stands = |node: &u32| {
                 let (last, above) = spelled(&v, trie, *node).split_last().unwrap();
@@ -109,7 +109,7 @@ fn what_stands_behind_a_few_characters_is_kept() {
 #[test]
 fn no_exit_is_missing() {
     let v = vocabulary();
-    let holders = Holders::of(&v);
+    let holders = CharPostings::of(&v);
     let trie = v.trie();
     for set in sets() {
         for left in [ALL & !set, group_of(b'.') & !set, (LINE_ENDS | group_of(0xE4)) & !set] {
@@ -131,7 +131,7 @@ fn no_exit_is_missing() {
 #[test]
 fn paths_are_those_of_the_tokens() {
     let v = vocabulary();
-    let holders = Holders::of(&v);
+    let holders = CharPostings::of(&v);
     let trie = v.trie();
     let mut longest = 0;
     for node in 1..trie.len() as u32 {

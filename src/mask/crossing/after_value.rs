@@ -6,30 +6,30 @@
 //! lexeme look their tails up in it.
 
 use crate::lexeme::Lexeme;
-use crate::mask::cache::patch_base::SplitPatch;
+use crate::mask::cache::patch_base::SharedPatch;
 use crate::mask::cache::patches::allowed;
-use crate::mask::crossing::suffixes::Bits;
-use crate::mask::crossing::viable::{Known, Open};
-use crate::mask::lexeme_mask::Cross;
-use crate::mask::masker::Masker;
-use crate::pushdown::json::arena::{NONE, NodeId};
+use crate::mask::crossing::suffixes::SuffixSet;
+use crate::mask::crossing::viable::{GuideMemo, UnresolvedSuffixes};
+use crate::mask::lexeme_mask::CrossingTokens;
+use crate::mask::masker::MaskBuilder;
+use crate::pushdown::json::arena::{FrameId, NONE};
 use smallvec::SmallVec;
 
 /// Which of the vocabulary's tails may follow a value. That depends on the node below the value and the rule that
 /// accepts it, and so holds before the value, in it and at its end, as long as its guide does not go back.
 #[derive(Clone)]
 pub struct AfterValue {
-    parent: NodeId,
+    parent: FrameId,
     tag: u32,
-    bits: Bits,
-    open: Open,
+    bits: SuffixSet,
+    open: UnresolvedSuffixes,
     /// Crossing tokens that were asked for, and which of them are allowed.
-    closing: SmallVec<[(u64, SplitPatch); 2]>,
+    closing: SmallVec<[(u64, SharedPatch); 2]>,
 }
 
 /// What may follow a value that is to begin, by rule: kept with the mask of its place, so that a guide for which that
 /// mask was remembered knows it as well.
-pub(crate) type Afters = Box<[(u32, Bits, Open)]>;
+pub(crate) type Afters = Box<[(u32, SuffixSet, UnresolvedSuffixes)]>;
 
 /// How many of them are at hand: one for each rule of a value that is awaited.
 const AFTER_VALUES: usize = 4;
@@ -37,7 +37,7 @@ const AFTER_VALUES: usize = 4;
 const CLOSING: usize = 8;
 
 impl AfterValue {
-    fn keep(&mut self, cross: &Cross, patch: &SplitPatch) {
+    fn keep(&mut self, cross: &CrossingTokens, patch: &SharedPatch) {
         if self.closing.len() == CLOSING {
             self.closing.clear();
         }
@@ -45,8 +45,8 @@ impl AfterValue {
     }
 }
 
-impl Known {
-    fn add(&mut self, (parent, tag): (NodeId, u32), bits: &Bits, open: &Open) {
+impl GuideMemo {
+    fn add(&mut self, (parent, tag): (FrameId, u32), bits: &SuffixSet, open: &UnresolvedSuffixes) {
         if self.values.len() >= AFTER_VALUES {
             self.values.clear();
         }
@@ -56,16 +56,21 @@ impl Known {
 
     /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the tails
     /// whose tokens are to be stepped whole.
-    pub(crate) fn closing(&self, parent: NodeId, tag: u32, cross: &Cross) -> Option<(SplitPatch, Open)> {
+    pub(crate) fn closing(
+        &self,
+        parent: FrameId,
+        tag: u32,
+        cross: &CrossingTokens,
+    ) -> Option<(SharedPatch, UnresolvedSuffixes)> {
         let after = self.values.iter().find(|a| (a.parent, a.tag) == (parent, tag))?;
         after.closing.iter().find(|c| c.0 == cross.id).map(|c| (c.1.clone(), after.open.clone()))
     }
 }
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// The crossing tokens that may end the value above `parent` by rule `tag`, if what follows it is known and they
     /// were put together before, by whomever. `None` as well where some are to be stepped whole.
-    pub(crate) fn known_closing(&mut self, parent: NodeId, tag: u32, cross: &Cross) -> Option<SplitPatch> {
+    pub(crate) fn known_closing(&mut self, parent: FrameId, tag: u32, cross: &CrossingTokens) -> Option<SharedPatch> {
         let after = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag))?;
         if !after.open.is_empty() {
             return None;
@@ -83,11 +88,11 @@ impl Masker<'_> {
     /// `None` if some tail is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
     pub(crate) fn cross_known(
         &mut self,
-        cross: &Cross,
+        cross: &CrossingTokens,
         lexeme: Option<&Lexeme>,
         count: u32,
-        (parent, tag): (NodeId, u32),
-    ) -> Option<Open> {
+        (parent, tag): (FrameId, u32),
+    ) -> Option<UnresolvedSuffixes> {
         let bounded = lexeme.filter(|l| !l.all_may_close(count, cross.chars));
         if bounded.is_none()
             && let Some((patch, open)) = self.known.closing(parent, tag, cross)
@@ -119,7 +124,7 @@ impl Masker<'_> {
 
     /// Allows the crossing tokens whose tails `bits` allow; false, and nothing was done, if some tail is not among the
     /// vocabulary's.
-    pub(crate) fn cross_by(&mut self, cross: &Cross, bits: &[u64]) -> bool {
+    pub(crate) fn cross_by(&mut self, cross: &CrossingTokens, bits: &[u64]) -> bool {
         match self.tables.shares.patch(cross, &self.tables.tails, bits) {
             Some(patch) => {
                 self.allow_patch(patch);
@@ -130,13 +135,13 @@ impl Masker<'_> {
     }
 
     /// What is known to follow the value above `parent`.
-    pub(crate) fn afters(&self, parent: NodeId) -> Afters {
+    pub(crate) fn afters(&self, parent: FrameId) -> Afters {
         let of = self.known.values.iter().filter(|a| a.parent == parent);
         of.map(|a| (a.tag, a.bits.clone(), a.open.clone())).collect()
     }
 
     /// Knows what follows the value above `parent`, as it was found on another stack that is described alike.
-    pub(crate) fn know_afters(&mut self, parent: NodeId, afters: &Afters) {
+    pub(crate) fn know_afters(&mut self, parent: FrameId, afters: &Afters) {
         for (tag, bits, open) in afters.iter() {
             if !self.known.values.iter().any(|a| (a.parent, a.tag) == (parent, *tag)) {
                 self.known.add((parent, *tag), bits, open);
@@ -145,14 +150,15 @@ impl Masker<'_> {
     }
 
     /// See [`AfterValue`].
-    pub(crate) fn after_value(&mut self, parent: NodeId, tag: u32) -> (Bits, Open) {
+    pub(crate) fn after_value(&mut self, parent: FrameId, tag: u32) -> (SuffixSet, UnresolvedSuffixes) {
         if let Some(a) = self.known.values.iter().find(|a| (a.parent, a.tag) == (parent, tag)) {
             return (a.bits.clone(), a.open.clone());
         }
         let mark = self.frames.arena.mark();
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
         let after = self.frames.finish_by(parent, &[tag]);
-        let (bits, open) = if after == NONE { (self.no_tails(), Open::new()) } else { self.live_tails_or_open(after) };
+        let (bits, open) =
+            if after == NONE { (self.no_tails(), UnresolvedSuffixes::new()) } else { self.live_tails_or_open(after) };
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
         if parent < self.known.nodes {

@@ -9,9 +9,9 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::mask::lexeme_mask::{Cross, Found};
-use crate::mask::vocab_tables::Walked;
-use crate::util::bounded_cache::Store;
+use crate::mask::lexeme_mask::{CrossingTokens, WalkResult};
+use crate::mask::vocab_tables::TrieKind;
+use crate::util::bounded_cache::BoundedCache;
 
 /// Bytes of keys that one vocabulary holds on to.
 const KEY_BYTES: usize = 4 << 20;
@@ -20,17 +20,17 @@ const OVERHEAD: usize = 160;
 
 /// See the module's story.
 #[derive(Default)]
-pub struct Crosses(pub(crate) Store<Box<[u32]>, Weak<Cross>, KEY_BYTES>);
+pub struct CrossingInterner(pub(crate) BoundedCache<Box<[u32]>, Weak<CrossingTokens>, KEY_BYTES>);
 
-impl Crosses {
+impl CrossingInterner {
     /// The crossing tokens that a walk found which began at `from`; `None` if there are none. `spelled` gives the bytes
     /// of a token from there on.
     pub(crate) fn of<'a>(
         &self,
-        found: &Found,
-        (walked, node): (Walked, u32),
+        found: &WalkResult,
+        (walked, node): (TrieKind, u32),
         spelled: impl Fn(u32) -> &'a [u8],
-    ) -> Option<Arc<Cross>> {
+    ) -> Option<Arc<CrossingTokens>> {
         if !found.crosses() {
             return None;
         }

@@ -8,14 +8,14 @@
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-use crate::lexeme::Kind as LexemeKind;
+use crate::lexeme::LexemeKind;
 use crate::mask::cache::suffix_sets::add_alike;
-use crate::mask::crossing::suffixes::Bits;
-use crate::mask::crossing::viable::{Open, set};
+use crate::mask::crossing::suffixes::SuffixSet;
+use crate::mask::crossing::viable::{UnresolvedSuffixes, set};
 use crate::mask::lexeme_mask::delimits;
-use crate::mask::masker::Masker;
-use crate::pushdown::json::arena::{Kind, NONE, Node, NodeId};
-use crate::util::bounded_cache::Store;
+use crate::mask::masker::MaskBuilder;
+use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE};
+use crate::util::bounded_cache::BoundedCache;
 
 /// With more ends than this, or more tails behind one, what may follow a member's value is found once for all of them.
 const FEW_ENDS: usize = 2;
@@ -24,9 +24,9 @@ const FEW_TAILS: u32 = 8;
 /// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same
 /// rules.
 #[derive(PartialEq)]
-pub(crate) struct Member {
+pub(crate) struct MemberValue {
     /// Nodes that can be stepped while the value is open.
-    bits: Bits,
+    bits: SuffixSet,
     /// Nodes that end it, or where a number or word may end, and the rules that accept it then.
     ends: Vec<(u32, Box<[u32]>)>,
     /// Some of them are places where a number or word may end.
@@ -35,7 +35,7 @@ pub(crate) struct Member {
 
 /// The members that an index knows, by the rules of their values.
 #[derive(Default)]
-pub struct Members(Store<RuleSet, Arc<Member>, MEMBER_BYTES>);
+pub struct MemberValues(BoundedCache<RuleSet, Arc<MemberValue>, MEMBER_BYTES>);
 
 /// The rules that a value may follow.
 type RuleSet = SmallVec<[u32; 4]>;
@@ -44,12 +44,12 @@ type RuleSet = SmallVec<[u32; 4]>;
 const MEMBER_BYTES: usize = 4_096 * ENTRY;
 const ENTRY: usize = 768;
 
-impl Members {
-    fn get(&self, rules: &RuleSet) -> Option<Arc<Member>> {
+impl MemberValues {
+    fn get(&self, rules: &RuleSet) -> Option<Arc<MemberValue>> {
         self.0.get(rules)
     }
 
-    fn keep(&self, rules: RuleSet, member: Arc<Member>) -> Arc<Member> {
+    fn keep(&self, rules: RuleSet, member: Arc<MemberValue>) -> Arc<MemberValue> {
         self.0.keep(rules, member.clone(), ENTRY);
         member
     }
@@ -62,21 +62,21 @@ impl Members {
 
 /// The same for all indexes, by the profiles of the rules.
 #[derive(Default)]
-pub(crate) struct SharedMembers(pub(crate) Store<Box<[u64]>, Arc<Member>, SHARED_BYTES>);
+pub(crate) struct SharedMemberValues(pub(crate) BoundedCache<Box<[u64]>, Arc<MemberValue>, SHARED_BYTES>);
 
 /// Bytes that one vocabulary holds on to.
 const SHARED_BYTES: usize = 1_024 * ENTRY;
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value.
     /// False if that is not known for all members with the same rules.
     pub(crate) fn live_below_colon(
         &mut self,
         node: u32,
-        value: NodeId,
-        object: NodeId,
-        bits: &mut Bits,
-        open: &mut Open,
+        value: FrameId,
+        object: FrameId,
+        bits: &mut SuffixSet,
+        open: &mut UnresolvedSuffixes,
     ) -> bool {
         // An element that the array has is told by all that was read of it, and members leave out what their values spell.
         if self.unique && !self.frames.arena.unchecked {
@@ -106,8 +106,8 @@ impl Masker<'_> {
         }
         bits.iter_mut().zip(&member.bits).for_each(|(b, m)| *b |= m);
         let tails = &self.tables.tails;
-        let mut last: Option<(&[u32], NodeId)> = None;
-        let mut behind: Option<(Bits, Open)> = None;
+        let mut last: Option<(&[u32], FrameId)> = None;
+        let mut behind: Option<(SuffixSet, UnresolvedSuffixes)> = None;
         for (end, tags) in &member.ends {
             let after = match last {
                 Some((same, after)) if *same == **tags => after,
@@ -139,7 +139,7 @@ impl Masker<'_> {
     }
 
     /// [`member`](Self::member), if its rules have a profile, as it was found for whatever index.
-    fn shared_member(&mut self, node: u32, value: NodeId) -> Option<Arc<Member>> {
+    fn shared_member(&mut self, node: u32, value: FrameId) -> Option<Arc<MemberValue>> {
         let n = self.frames.arena.nodes[value as usize];
         let profile = self.profile(n.gap, &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize])?;
         let shared = &self.tables.shares.members.0;
@@ -153,14 +153,14 @@ impl Masker<'_> {
     }
 
     /// What the tails below the colon `node` may spell of the member's value, and where they end it.
-    fn member(&mut self, node: u32, value: NodeId) -> Member {
+    fn member(&mut self, node: u32, value: FrameId) -> MemberValue {
         let tables = self.tables;
         let tails = &tables.tails;
         let trie = &tails.trie;
-        let mut member = Member { bits: self.no_tails(), ends: Vec::new(), raw: false };
+        let mut member = MemberValue { bits: self.no_tails(), ends: Vec::new(), raw: false };
         let inside = self.frames.arena.nodes[value as usize].parent;
         let below = self.frames.arena.nodes[inside as usize].parent;
-        let mut path: SmallVec<[(u32, NodeId); 32]> = smallvec::smallvec![(node, value)];
+        let mut path: SmallVec<[(u32, FrameId); 32]> = smallvec::smallvec![(node, value)];
         let mut i = node + 1;
         while i < trie.end[node as usize] {
             path.truncate((trie.depth[i as usize] - trie.depth[node as usize]) as usize);
@@ -169,9 +169,10 @@ impl Masker<'_> {
             let byte = trie.byte[i as usize];
             let next = self.frames.step(before, byte);
             let from = self.frames.arena.nodes[before as usize];
-            let stays = next != NONE && self.frames.arena.nodes[next as usize].kind == Kind::Scalar;
+            let stays = next != NONE && self.frames.arena.nodes[next as usize].kind == FrameKind::Scalar;
             // A number or word ends in front of such a byte, also where the object refuses the byte.
-            if from.kind == Kind::Scalar && from.parent == inside && !stays && delimits(byte) && self.is_raw(&from) {
+            if from.kind == FrameKind::Scalar && from.parent == inside && !stays && delimits(byte) && self.is_raw(&from)
+            {
                 member.raw = true;
                 self.frames.arena.tags.clear();
                 self.frames.end_scalar(before);
@@ -187,7 +188,7 @@ impl Masker<'_> {
                 continue;
             }
             let to = self.frames.arena.nodes[next as usize];
-            if to.parent == below && to.kind == Kind::Object {
+            if to.parent == below && to.kind == FrameKind::Object {
                 member.ends.push((i, self.frames.arena.tags.as_slice().into()));
                 i = trie.end[i as usize];
                 continue;
@@ -200,7 +201,7 @@ impl Masker<'_> {
     }
 
     /// Whether a scalar may be a number or a word, which the next byte ends.
-    fn is_raw(&self, scalar: &Node) -> bool {
+    fn is_raw(&self, scalar: &Frame) -> bool {
         let items = &self.frames.arena.scalars[scalar.start as usize..(scalar.start + scalar.len) as usize];
         items.iter().any(|i| self.frames.program.lexemes[i.lexeme as usize].kind() == LexemeKind::Raw)
     }

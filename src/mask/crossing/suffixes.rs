@@ -13,40 +13,40 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::mask::cache::patches::{Patch, patch};
-use crate::mask::cache::rule_signature::Insight;
+use crate::mask::cache::patches::{RowPatch, patch};
+use crate::mask::cache::rule_signature::SignatureScope;
 use crate::mask::cache::visible_keys::KeyTexts;
-use crate::mask::lexeme_mask::{Cross, Crossing};
+use crate::mask::lexeme_mask::{CrossingToken, CrossingTokens};
 use crate::vocab::{Trie, Vocabulary};
 
 /// A bit for each node of the tails' trie: whether it can be stepped.
-pub type Bits = SmallVec<[u64; 8]>;
+pub type SuffixSet = SmallVec<[u64; 8]>;
 
 /// See the module's story.
-pub struct Tails {
+pub struct SuffixTrie {
     /// All of them.
     pub trie: Trie,
     /// Whether a node and all below it are whitespace.
     pub(crate) blank: Box<[bool]>,
     /// The bits of the root and of those that come right behind it, and the first node that is none of them.
-    pub(crate) first_blanks: (Bits, u32),
+    pub(crate) first_blanks: (SuffixSet, u32),
     /// For closing brackets, and for nodes below a colon, where all nodes behind the end of a value there have one: the
     /// node that is spelled as the way from there on.
     pub(crate) alike: FxHashMap<u32, Box<[(u32, u32)]>>,
     /// The most whitespace at the end of a tail.
     pub(crate) reach: u32,
     /// The tails of nothing but whitespace, the empty one among them, and the longest of these.
-    pub(crate) spaces: (Bits, u32),
+    pub(crate) spaces: (SuffixSet, u32),
     /// Tokens that begin with a bracket, a comma or a colon, or have whitespace in front of it.
-    pub behind: Option<Arc<Cross>>,
+    pub behind: Option<Arc<CrossingTokens>>,
     /// Tokens that begin with a quote, by what follows it as if the quote closed something.
-    pub closing: Option<Arc<Cross>>,
+    pub closing: Option<Arc<CrossingTokens>>,
     /// All tokens that begin with a quote.
-    pub quoted: Patch,
+    pub quoted: RowPatch,
     /// What tokens spell of keys.
     pub(crate) keys: KeyTexts,
     /// How far those behind a colon go into a value.
-    pub(crate) insight: Insight,
+    pub(crate) insight: SignatureScope,
 }
 
 pub(crate) fn is_blank(b: u8) -> bool {
@@ -153,8 +153,8 @@ fn blanks(trie: &Trie) -> (Box<[bool]>, u32) {
 }
 
 /// The tails of nothing but whitespace, and the longest of these.
-fn spaces(trie: &Trie) -> (Bits, u32) {
-    let mut spaces: (Bits, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], 0);
+fn spaces(trie: &Trie) -> (SuffixSet, u32) {
+    let mut spaces: (SuffixSet, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], 0);
     let mut node = 0;
     while node < trie.len() {
         let spelled = node == 0 || is_blank(trie.byte[node]);
@@ -189,9 +189,9 @@ fn alike(trie: &Trie) -> FxHashMap<u32, Box<[(u32, u32)]>> {
     alike
 }
 
-impl Tails {
+impl SuffixTrie {
     /// The tails of a vocabulary: one pass over its trie, and over the tokens that have some.
-    pub fn of(vocabulary: &Vocabulary) -> Result<Tails> {
+    pub fn of(vocabulary: &Vocabulary) -> Result<SuffixTrie> {
         let tokens = vocabulary.trie();
         let from = |id: u32, at: usize| vocabulary.token_bytes(id).and_then(|b| b.get(at..)).unwrap_or_default();
 
@@ -237,15 +237,16 @@ impl Tails {
         let trie = Trie::build(&mut all)?;
         let (blank, reach) = blanks(&trie);
         let first = (1..trie.len()).find(|&node| !blank[node]).unwrap_or(trie.len());
-        let mut first_blanks: (Bits, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], first as u32);
+        let mut first_blanks: (SuffixSet, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], first as u32);
         (0..first).for_each(|node| first_blanks.0[node / 64] |= 1 << (node % 64));
         let cross = |tokens: Vec<(&[u8], u32)>| {
-            let crossings: Box<[Crossing]> = tokens.iter().map(|t| Crossing { token: t.1, chars: 0 }).collect();
+            let crossings: Box<[CrossingToken]> =
+                tokens.iter().map(|t| CrossingToken { token: t.1, chars: 0 }).collect();
             let mut items: Vec<(&[u8], u32)> = tokens.iter().zip(0..).map(|(t, i)| (t.0, i)).collect();
-            Cross::of(&mut items, crossings, Vec::new())
+            CrossingTokens::of(&mut items, crossings, Vec::new())
         };
-        Ok(Tails {
-            insight: Insight::of(&trie),
+        Ok(SuffixTrie {
+            insight: SignatureScope::of(&trie),
             spaces: spaces(&trie),
             alike: alike(&trie),
             trie,
@@ -259,7 +260,7 @@ impl Tails {
         })
     }
 
-    /// Words of [`Bits`].
+    /// Words of [`SuffixSet`].
     pub(crate) fn words(&self) -> usize {
         self.trie.len().div_ceil(64)
     }

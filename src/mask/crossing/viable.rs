@@ -5,41 +5,41 @@
 //!
 //! * whitespace at the end of a tail may follow wherever there is room for it;
 //! * what follows a closing bracket is the same for all members and elements of the container that it closes: a guide
-//!   remembers it (an [`Answer`]) as long as it does not go back;
+//!   remembers it (an [`ViableAnswer`]) as long as it does not go back;
 //! * what follows a key that nobody knows is the same from token to token of the key;
 //! * what a tail spells of a member's value depends on the value's rules only (see `members`), and only what comes after
 //!   the value is walked.
 
 use smallvec::SmallVec;
 
-use crate::json::string_escape::Sub;
-use crate::mask::cache::config_key::Levels;
+use crate::json::string_escape::EscapeState;
+use crate::mask::cache::config_key::StackIds;
 use crate::mask::cache::recipe::TextRow;
 use crate::mask::cache::suffix_sets::add_alike;
 use crate::mask::crossing::after_value::AfterValue;
-use crate::mask::crossing::suffixes::{Bits, is_blank};
-use crate::mask::masker::{MAX_DEPTH, Masker};
-use crate::pushdown::json::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, ObjectItem, Phase};
+use crate::mask::crossing::suffixes::{SuffixSet, is_blank};
+use crate::mask::masker::{MAX_DEPTH, MaskBuilder};
+use crate::pushdown::json::arena::{Arena, ArrayItem, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 use crate::pushdown::json::unique::duplicates::Sorted;
 
 /// How many answers a guide has at hand.
 const ANSWERS: usize = 8;
 
-pub(crate) fn set(bits: &mut Bits, node: u32) {
+pub(crate) fn set(bits: &mut SuffixSet, node: u32) {
     bits[node as usize / 64] |= 1 << (node % 64);
 }
 
 /// Whether a byte may stand at a node between values. True for more where the node does not tell.
-fn fits(node: &Node, byte: u8) -> bool {
+fn fits(node: &Frame, byte: u8) -> bool {
     is_blank(byte)
         || match (node.kind, node.phase) {
-            (Kind::Done | Kind::Root, _) => false,
-            (Kind::Value, _) => !matches!(byte, b'}' | b']' | b',' | b':'),
-            (Kind::Object, Phase::First) => matches!(byte, b'"' | b'}'),
-            (Kind::Object, Phase::After) => matches!(byte, b',' | b'}'),
-            (Kind::Object, Phase::BeforeKey) => byte == b'"',
-            (Kind::Object, Phase::BeforeColon) => byte == b':',
-            (Kind::Array, Phase::After) => matches!(byte, b',' | b']'),
+            (FrameKind::Done | FrameKind::Root, _) => false,
+            (FrameKind::Value, _) => !matches!(byte, b'}' | b']' | b',' | b':'),
+            (FrameKind::Object, Phase::First) => matches!(byte, b'"' | b'}'),
+            (FrameKind::Object, Phase::After) => matches!(byte, b',' | b'}'),
+            (FrameKind::Object, Phase::BeforeKey) => byte == b'"',
+            (FrameKind::Object, Phase::BeforeColon) => byte == b':',
+            (FrameKind::Array, Phase::After) => matches!(byte, b',' | b']'),
             _ => true,
         }
 }
@@ -55,8 +55,8 @@ fn closes(byte: u8) -> bool {
 
 /// What a node of a configuration consists of, but for where in the arena its items are.
 #[derive(Clone, PartialEq)]
-struct Content {
-    node: Node,
+struct FrameContent {
+    node: Frame,
     objects: SmallVec<[ObjectItem; 1]>,
     arrays: SmallVec<[ArrayItem; 1]>,
 }
@@ -65,27 +65,27 @@ struct Content {
 /// its top node, whose indices point below what was there before the mask was made, and so stay what they are as long
 /// as the guide does not go back.
 #[derive(Clone)]
-pub struct Answer {
+pub struct ViableAnswer {
     below: u32,
     /// The configuration stands behind a key that is not known; then second keys of the same object are left open.
     unnamed: bool,
     /// The element in front of it is not known; then what uniqueness may refuse is left open.
     unchecked: bool,
-    content: Content,
-    bits: Bits,
-    open: Open,
+    content: FrameContent,
+    bits: SuffixSet,
+    open: UnresolvedSuffixes,
 }
 
 /// Nodes of the tails' trie whose tokens are stepped whole.
-pub(crate) type Open = SmallVec<[u32; 2]>;
+pub(crate) type UnresolvedSuffixes = SmallVec<[u32; 2]>;
 
 /// What a guide has found about the frames that it stands on. It holds as long as the guide does not go back.
 #[derive(Clone, Default)]
-pub struct Known {
+pub struct GuideMemo {
     pub(crate) values: Vec<AfterValue>,
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) answers: Vec<ViableAnswer>,
     /// The numbers of the stacks below.
-    pub(crate) levels: Levels,
+    pub(crate) levels: StackIds,
     /// Room for a description.
     pub(crate) scratch: Vec<u8>,
     /// The string that was filled last.
@@ -99,7 +99,7 @@ pub struct Known {
     pub(crate) sorted: Option<Sorted>,
 }
 
-impl Known {
+impl GuideMemo {
     /// Forgets everything: the guide goes back.
     pub fn clear(&mut self) {
         self.values.clear();
@@ -118,7 +118,13 @@ impl Known {
     }
 
     /// What was found before, if that is at hand.
-    fn answer(&self, below: u32, unnamed: bool, unchecked: bool, content: Option<&Content>) -> Option<&Answer> {
+    fn answer(
+        &self,
+        below: u32,
+        unnamed: bool,
+        unchecked: bool,
+        content: Option<&FrameContent>,
+    ) -> Option<&ViableAnswer> {
         let asked = (below, unnamed, unchecked, content?);
         self.answers.iter().find(|a| (a.below, a.unnamed, a.unchecked, &a.content) == asked)
     }
@@ -133,26 +139,26 @@ impl Known {
     }
 }
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// No tail follows, not even the empty one.
-    pub(crate) fn no_tails(&self) -> Bits {
+    pub(crate) fn no_tails(&self) -> SuffixSet {
         smallvec::smallvec![0; self.tables.tails.words()]
     }
 
     /// Which tails may follow `top`.
-    pub(crate) fn live_tails(&mut self, top: NodeId) -> Bits {
+    pub(crate) fn live_tails(&mut self, top: FrameId) -> SuffixSet {
         self.live_tails_or_open(top).0
     }
 
     /// The same where the element in front of `top` may not be known: tails that uniqueness may refuse are left out and
     /// returned beside.
-    pub(crate) fn live_tails_or_open(&mut self, top: NodeId) -> (Bits, Open) {
+    pub(crate) fn live_tails_or_open(&mut self, top: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         self.remembered_tails(top, false, |masker| masker.find_tails(top, NONE))
     }
 
     /// The tails that may follow `top`, and those that are left open; `object` as in [`live_below`](Self::live_below).
-    pub(crate) fn find_tails(&mut self, top: NodeId, object: NodeId) -> (Bits, Open) {
-        let (mut bits, mut open) = (self.no_tails(), Open::new());
+    pub(crate) fn find_tails(&mut self, top: FrameId, object: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
+        let (mut bits, mut open) = (self.no_tails(), UnresolvedSuffixes::new());
         set(&mut bits, 0);
         let mark = self.frames.arena.mark();
         self.live_below(0, top, object, &mut bits, &mut open);
@@ -162,7 +168,7 @@ impl Masker<'_> {
 
     /// Which tails may follow `after`, just behind a key without a name. Tails with a second key of the same object are
     /// left out where it matters what the first one spelled; they are returned beside.
-    pub(crate) fn live_tails_unnamed(&mut self, after: NodeId) -> (Bits, Open) {
+    pub(crate) fn live_tails_unnamed(&mut self, after: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         let content = self.settled_content(after);
         let unchecked = self.frames.arena.unchecked;
         if let Some(a) = self.known.answer(0, true, unchecked, content.as_ref()) {
@@ -172,12 +178,12 @@ impl Masker<'_> {
         let (bits, open) = self.remembered_tails(after, true, |masker| masker.find_tails(after, object));
         if let Some(content) = content {
             let (bits, open) = (bits.clone(), open.clone());
-            self.remember(Answer { below: 0, unnamed: true, unchecked, content, bits, open });
+            self.remember(ViableAnswer { below: 0, unnamed: true, unchecked, content, bits, open });
         }
         (bits, open)
     }
 
-    fn remember(&mut self, answer: Answer) {
+    fn remember(&mut self, answer: ViableAnswer) {
         let answers = &mut self.known.answers;
         if answers.len() >= ANSWERS {
             answers.remove(0);
@@ -187,13 +193,20 @@ impl Masker<'_> {
 
     /// Sets the bits of the nodes below `root` that can be stepped from `top`. Behind an unknown key of the object on
     /// `object`, further keys of that object are followed only where every key may stand; other places go to `open`.
-    pub(crate) fn live_below(&mut self, root: u32, top: NodeId, object: NodeId, bits: &mut Bits, open: &mut Open) {
+    pub(crate) fn live_below(
+        &mut self,
+        root: u32,
+        top: FrameId,
+        object: FrameId,
+        bits: &mut SuffixSet,
+        open: &mut UnresolvedSuffixes,
+    ) {
         let tables = self.tables;
         let tails = &tables.tails;
         let trie = &tails.trie;
         let base = trie.depth[root as usize];
         let unchecked = self.frames.arena.unchecked;
-        let mut path: SmallVec<[NodeId; 32]> = smallvec::smallvec![top];
+        let mut path: SmallVec<[FrameId; 32]> = smallvec::smallvec![top];
         let mut i = root + 1;
         if root == 0 && self.frames.has_room_for_blanks(top, tails.reach) {
             let (blanks, first) = &tails.first_blanks;
@@ -212,7 +225,7 @@ impl Masker<'_> {
             }
             let n = &self.frames.arena.nodes[before as usize];
             let (kind, phase, parent) = (n.kind, n.phase, n.parent);
-            if kind == Kind::Object && phase == Phase::Key {
+            if kind == FrameKind::Object && phase == Phase::Key {
                 let any = self.frames.takes_any_char(n);
                 let plain = is_plain(byte);
                 if any && plain && past == i + 1 {
@@ -237,13 +250,13 @@ impl Masker<'_> {
                     i += 1;
                     continue;
                 }
-                if plain && !any && n.sub == Sub::Plain && self.frames.begins_no_name(n, byte) {
+                if plain && !any && n.sub == EscapeState::Plain && self.frames.begins_no_name(n, byte) {
                     i = past;
                     continue;
                 }
             }
             // A comma stands only where a key may follow.
-            if kind == Kind::Object && phase == Phase::BeforeKey && byte == b'"' && past == i + 1 {
+            if kind == FrameKind::Object && phase == Phase::BeforeKey && byte == b'"' && past == i + 1 {
                 if self.frames.gap_may_end(n) {
                     set(bits, i);
                 }
@@ -260,7 +273,7 @@ impl Masker<'_> {
                 i = past;
                 continue;
             }
-            if byte == b':' && kind == Kind::Object && phase == Phase::BeforeColon && trie.depth[i as usize] == 1 {
+            if byte == b':' && kind == FrameKind::Object && phase == Phase::BeforeColon && trie.depth[i as usize] == 1 {
                 set(bits, i);
                 if self.live_below_colon(i, next, object, bits, open) {
                     i = past;
@@ -270,7 +283,7 @@ impl Masker<'_> {
             let to = self.frames.arena.nodes[next as usize];
             if object != NONE
                 && to.parent == object
-                && to.kind == Kind::Object
+                && to.kind == FrameKind::Object
                 && to.phase == Phase::Key
                 && phase != Phase::Key
                 && !self.frames.takes_any_char(&to)
@@ -293,7 +306,7 @@ impl Masker<'_> {
 
     /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and
     /// elements of the container that was closed.
-    fn live_below_closed(&mut self, node: u32, top: NodeId, bits: &mut Bits, open: &mut Open) {
+    fn live_below_closed(&mut self, node: u32, top: FrameId, bits: &mut SuffixSet, open: &mut UnresolvedSuffixes) {
         let content = self.settled_content(top);
         let unchecked = self.frames.arena.unchecked;
         if let Some(a) = self.known.answer(node, false, unchecked, content.as_ref()) {
@@ -301,8 +314,8 @@ impl Masker<'_> {
             bits.iter_mut().zip(&a.bits).for_each(|(b, a)| *b |= a);
             return;
         }
-        let mut found: Bits = smallvec::smallvec![0; bits.len()];
-        let mut left = Open::new();
+        let mut found: SuffixSet = smallvec::smallvec![0; bits.len()];
+        let mut left = UnresolvedSuffixes::new();
         // What follows is asked of the container below in the same way, down to some depth.
         let shared = self.depth < MAX_DEPTH && self.is_remembered(top);
         match self.tables.tails.alike.get(&node).filter(|_| shared) {
@@ -317,12 +330,12 @@ impl Masker<'_> {
         open.extend_from_slice(&left);
         bits.iter_mut().zip(&found).for_each(|(b, f)| *b |= f);
         if let Some(content) = content {
-            self.remember(Answer { below: node, unnamed: false, unchecked, content, bits: found, open: left });
+            self.remember(ViableAnswer { below: node, unnamed: false, unchecked, content, bits: found, open: left });
         }
     }
 
     /// The content of a node, if all that it points to was there before the mask was made.
-    fn settled_content(&self, at: NodeId) -> Option<Content> {
+    fn settled_content(&self, at: FrameId) -> Option<FrameContent> {
         let arena = &*self.frames.arena;
         let mut node = arena.nodes[at as usize];
         let known = &self.known;
@@ -330,30 +343,30 @@ impl Masker<'_> {
             // What was read of the elements around it is not looked at.
             node.trace = u32::MAX;
         }
-        let seen = if node.kind == Kind::Array { known.elements } else { known.seen };
-        let apart = node.trace == u32::MAX && (node.kind == Kind::Object || node.key == u32::MAX);
+        let seen = if node.kind == FrameKind::Array { known.elements } else { known.seen };
+        let apart = node.trace == u32::MAX && (node.kind == FrameKind::Object || node.key == u32::MAX);
         if !apart || node.parent >= known.nodes || (node.seen != u32::MAX && node.seen >= seen) {
             return None;
         }
         let program = self.frames.program;
         let items = node.start as usize..(node.start + node.len) as usize;
         node.start = 0;
-        let mut content = Content { node, objects: SmallVec::new(), arrays: SmallVec::new() };
+        let mut content = FrameContent { node, objects: SmallVec::new(), arrays: SmallVec::new() };
         match node.kind {
-            Kind::Object => {
+            FrameKind::Object => {
                 content.objects.extend_from_slice(&arena.objects[items]);
                 let own =
                     |i: &ObjectItem| program.objects[i.shape as usize].words > 0 && i.seen.max(i.need) >= known.bits;
                 (!content.objects.iter().any(own)).then_some(content)
             }
-            Kind::Array => {
+            FrameKind::Array => {
                 content.arrays.extend_from_slice(&arena.arrays[items]);
                 let own =
                     |i: &ArrayItem| !program.arrays[i.shape as usize].contains.is_empty() && i.counts >= known.counts;
                 (!content.arrays.iter().any(own)).then_some(content)
             }
-            Kind::Done => Some(content),
-            Kind::Root | Kind::Value | Kind::Scalar => None,
+            FrameKind::Done => Some(content),
+            FrameKind::Root | FrameKind::Value | FrameKind::Scalar => None,
         }
     }
 }

@@ -2,11 +2,11 @@ use std::sync::Arc;
 
 use crate::compile::prepare;
 use crate::error::{Error, ErrorKind};
-use crate::index::{Engine, Index};
-use crate::lexeme::{CLOSED, Kind, StateId};
+use crate::index::{Index, IndexEngine};
+use crate::lexeme::{CLOSED, LexemeKind, StateId};
 use crate::limits::Limits;
 use crate::mask::eager::{PATTERN, SOURCE_BYTES, is_open_string, look_around, make};
-use crate::mask::vocab_tables::{MaskedLexeme, Tables};
+use crate::mask::vocab_tables::{MaskedLexeme, VocabTables};
 use crate::regex::{Dialect, RegexOptions};
 use crate::schema::SchemaOptions;
 use crate::util::cancel::watched;
@@ -27,13 +27,13 @@ fn schema(text: &str, vocabulary: &Arc<Vocabulary>) -> Index {
 }
 
 fn lexeme(index: &Index) -> &MaskedLexeme {
-    let Engine::Pattern(lexeme) = &index.0.engine else { panic!("a pattern") };
+    let IndexEngine::Pattern(lexeme) = &index.0.engine else { panic!("a pattern") };
     lexeme
 }
 
 /// The strings of a schema that early masks are made for.
 fn open_strings(index: &Index) -> Vec<&MaskedLexeme> {
-    let Engine::Document { lexemes, .. } = &index.0.engine else { panic!("a document") };
+    let IndexEngine::Document { lexemes, .. } = &index.0.engine else { panic!("a document") };
     lexemes.iter().map(|l| &**l).filter(|l| is_open_string(&l.lexeme)).collect()
 }
 
@@ -67,7 +67,7 @@ fn what_is_looked_at_and_made_is_bounded() {
     let v = vocabulary();
     let index = pattern("(.*[a-m].{40}|[n-z]{1,30}[0-9]{1,30})x", &v);
     let l = lexeme(&index);
-    let tables = Tables::of(&v).expect("tables");
+    let tables = VocabTables::of(&v).expect("tables");
     assert_eq!(look_around(&tables, &l.lexeme, PATTERN.states).expect("nobody stops it").len(), PATTERN.states);
     // A copy, of which no mask is known.
     let fresh = l.over(Arc::new(l.lexeme.copied()));
@@ -107,7 +107,7 @@ fn strings_of_short_schemas_only() {
         let strings = open_strings(&index);
         assert_eq!(strings.len(), 1);
         let l = strings[0];
-        assert!(matches!(l.lexeme.kind(), Kind::Text { .. }));
+        assert!(matches!(l.lexeme.kind(), LexemeKind::Text { .. }));
         let inside = l.lexeme.next(l.lexeme.start(), b'"');
         assert_eq!(is_known(&index, l, inside, 0), known);
     }
@@ -123,7 +123,7 @@ fn a_stop_is_an_error_and_leaves_nothing_behind() {
     let index = pattern("name_[a-z0-9.]+-[x-z]+", &v);
     let l = lexeme(&index);
     let fresh = l.over(Arc::new(l.lexeme.copied()));
-    let tables = Tables::of(&v).expect("tables");
+    let tables = VocabTables::of(&v).expect("tables");
     let stopped = watched(stop, || make(&tables, &v, &fresh, &PATTERN));
     assert_eq!(stopped.expect_err("stopped").kind(), ErrorKind::Cancelled);
     assert!(make(&tables, &v, &fresh, &PATTERN).expect("nobody stops it") > 0);

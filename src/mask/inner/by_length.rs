@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::lexeme::{Lexeme, StateId};
-use crate::mask::lexeme_mask::{Inner, SubMask, walk};
-use crate::mask::vocab_tables::{MaskedLexeme, Tables, Walked};
+use crate::mask::lexeme_mask::{LexemeMask, TokenSet, walk};
+use crate::mask::vocab_tables::{MaskedLexeme, TrieKind, VocabTables};
 use crate::vocab::Vocabulary;
 
-impl Tables {
+impl VocabTables {
     /// Masks of any text between two characters, by room.
-    pub(crate) fn rooms(&self, vocabulary: &Vocabulary) -> &[Arc<SubMask>] {
+    pub(crate) fn rooms(&self, vocabulary: &Vocabulary) -> &[Arc<LexemeMask>] {
         let l = &*self.any_text.lexeme;
         self.any_text.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, l.next(l.start(), b'"')))
     }
@@ -24,28 +24,28 @@ impl Tables {
         vocabulary: &Vocabulary,
         lexeme: &MaskedLexeme,
         state: StateId,
-    ) -> Arc<[Arc<SubMask>]> {
+    ) -> Arc<[Arc<LexemeMask>]> {
         let inside = &lexeme.masks.inside;
         if let Some(known) = inside.read().unwrap_or_else(|p| p.into_inner()).get(&state) {
             return known.clone();
         }
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
-        let made: Arc<[Arc<SubMask>]> = self.room_masks(vocabulary, &lexeme.lexeme, state).into();
+        let made: Arc<[Arc<LexemeMask>]> = self.room_masks(vocabulary, &lexeme.lexeme, state).into();
         inside.write().unwrap_or_else(|p| p.into_inner()).entry(state).or_insert(made).clone()
     }
 
     /// Masks of "any text, at most r more code points" for every r that a token can tell from infinity: a row per r,
     /// each the one before plus the tokens of r code points.
-    pub(crate) fn room_masks(&self, vocabulary: &Vocabulary, l: &Lexeme, state: StateId) -> Vec<Arc<SubMask>> {
-        let found = walk(l, self.with_children(vocabulary, Walked::Tokens), 0, state, None, true);
+    pub(crate) fn room_masks(&self, vocabulary: &Vocabulary, l: &Lexeme, state: StateId) -> Vec<Arc<LexemeMask>> {
+        let found = walk(l, self.with_children(vocabulary, TrieKind::Tokens), 0, state, None, true);
         let mut inner = found.inner.clone();
         inner.sort_unstable_by_key(|t| (t.1, t.0));
         let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
-        let cross = self.crosses.of(&found, (Walked::Tokens, 0), whole);
+        let cross = self.crosses.of(&found, (TrieKind::Tokens, 0), whole);
         let template = found.finish(self.words, cross);
         let mut row = vec![0u32; self.words];
         let mut next = 0;
-        let mut out: Vec<Arc<SubMask>> = Vec::new();
+        let mut out: Vec<Arc<LexemeMask>> = Vec::new();
         for r in 0..=self.reach.any {
             let before = next;
             while next < inner.len() && inner[next].1 <= r {
@@ -60,7 +60,10 @@ impl Tables {
                 out.push(last);
                 continue;
             }
-            out.push(Arc::new(SubMask { inner: Inner::of_row(row.as_slice().into()), cross: template.cross.clone() }));
+            out.push(Arc::new(LexemeMask {
+                inner: TokenSet::of_row(row.as_slice().into()),
+                cross: template.cross.clone(),
+            }));
         }
         out
     }

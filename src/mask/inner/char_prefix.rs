@@ -1,30 +1,30 @@
 //! What passes the states that a walk meets.
 //!
-//! What is [`Free`] in a state is asked for once in a walk. A state inside of a character is free in nothing; but where
+//! What is [`Slice`] in a state is asked for once in a walk. A state inside of a character is free in nothing; but where
 //! every character that begins like this one leads to one state, whatever passes that state passes here, too. So what
 //! lies below the first byte of Cyrillic or Chinese letters need not be walked where these are like any others.
 
 use crate::expr::analysis::char_groups::second_of;
-use crate::expr::analysis::slice::Free;
-use crate::lexeme::walk_cache::{Local, Steps};
+use crate::expr::analysis::slice::Slice;
+use crate::lexeme::walk_cache::{LocalState, WalkCache};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
-use crate::mask::inner::{Walk, is_inside_char};
+use crate::mask::inner::{InnerWalk, is_inside_char};
 use crate::util::hash::SeededMap;
 
 /// What is free in the states that were asked about, by their names in a walk.
 #[derive(Default)]
-pub(super) struct Passing {
-    at: Vec<Option<Free>>,
+pub(super) struct CharPrefixes {
+    at: Vec<Option<Slice>>,
     /// Behind the characters that go on from a state inside of one, by the bytes that may come next.
-    behind: SeededMap<(Local, (u8, u8)), Free>,
+    behind: SeededMap<(LocalState, (u8, u8)), Slice>,
 }
 
-impl Passing {
+impl CharPrefixes {
     /// Knows one state.
-    pub fn of(state: Local, free: Free) -> Self {
+    pub fn of(state: LocalState, free: Slice) -> Self {
         let mut at = vec![None; state as usize + 1];
         at[state as usize] = Some(free);
-        Passing { at, behind: SeededMap::default() }
+        CharPrefixes { at, behind: SeededMap::default() }
     }
 }
 
@@ -64,10 +64,10 @@ fn behind(
     found
 }
 
-impl Walk<'_> {
+impl InnerWalk<'_> {
     /// What is free in a state of the walk.
     #[inline]
-    pub(super) fn free_in(&self, steps: &Steps<'_>, passing: &mut Passing, to: Local) -> Free {
+    pub(super) fn free_in(&self, steps: &WalkCache<'_>, passing: &mut CharPrefixes, to: LocalState) -> Slice {
         let slot = to as usize;
         if slot >= passing.at.len() {
             passing.at.resize(slot + 1, None);
@@ -77,7 +77,14 @@ impl Walk<'_> {
 
     /// Whether every text below `node` passes the state `to` that it led to.
     #[inline]
-    pub(super) fn passes(&self, steps: &Steps<'_>, passing: &mut Passing, to: Local, node: u32, chars: u32) -> bool {
+    pub(super) fn passes(
+        &self,
+        steps: &WalkCache<'_>,
+        passing: &mut CharPrefixes,
+        to: LocalState,
+        node: u32,
+        chars: u32,
+    ) -> bool {
         let mut known = self.free_in(steps, passing, to);
         if known.groups == 0 {
             let Some((next, _)) = second_of(self.trie.byte[node as usize]) else { return false };
@@ -90,10 +97,10 @@ impl Walk<'_> {
     }
 
     /// What is free behind the character that is open in a state.
-    fn free_behind(&self, steps: &Steps<'_>, passing: &mut Passing, to: Local, next: (u8, u8)) -> Free {
+    fn free_behind(&self, steps: &WalkCache<'_>, passing: &mut CharPrefixes, to: LocalState, next: (u8, u8)) -> Slice {
         *passing.behind.entry((to, next)).or_insert_with(|| {
             let end = behind(self.lexeme, steps.id(to), next, &mut SeededMap::default());
-            end.map_or(Free::NONE, |end| self.lexeme.free(self.lexeme.state(end)))
+            end.map_or(Slice::NONE, |end| self.lexeme.free(self.lexeme.state(end)))
         })
     }
 }

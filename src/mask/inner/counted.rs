@@ -7,27 +7,27 @@
 use std::sync::Arc;
 
 use crate::expr::INF;
-use crate::expr::analysis::slice::Free;
-use crate::lexeme::{CLOSED, Kind, Lexeme, StateId};
-use crate::mask::inner::Walk;
-use crate::mask::lexeme_mask::{Cross, Inner};
-use crate::mask::vocab_tables::{MaskedLexeme, Tables, Walked};
+use crate::expr::analysis::slice::Slice;
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
+use crate::mask::inner::InnerWalk;
+use crate::mask::lexeme_mask::{CrossingTokens, TokenSet};
+use crate::mask::vocab_tables::{MaskedLexeme, TrieKind, VocabTables};
 use crate::vocab::Vocabulary;
 
 /// The mask of a state with a count around what is free there. Where even a handful of copies allows all that any
 /// number does, the count does not matter, and all states that differ in it share one mask.
 pub(super) fn counted(
-    tables: &Tables,
+    tables: &VocabTables,
     vocabulary: &Vocabulary,
     lexeme: &MaskedLexeme,
     state: StateId,
-    free: Free,
-) -> Option<Inner> {
+    free: Slice,
+) -> Option<TokenSet> {
     let ((low, high), read) = around(tables, &lexeme.lexeme, state, free)?;
-    let of = |s: StateId| tables.submask(vocabulary, lexeme, s, read, Walked::Tokens, 0);
+    let of = |s: StateId| tables.submask(vocabulary, lexeme, s, read, TrieKind::Tokens, 0);
     let same = || match (&of(low).inner, &of(high).inner) {
-        (Inner::Dense(a), Inner::Dense(b)) => a == b,
-        (Inner::Sparse(a), Inner::Sparse(b)) => a == b,
+        (TokenSet::Dense(a), TokenSet::Dense(b)) => a == b,
+        (TokenSet::Sparse(a), TokenSet::Sparse(b)) => a == b,
         _ => false,
     };
     tables.count_is_idle(lexeme, low, high, same).then(|| of(high).inner.clone())
@@ -36,14 +36,14 @@ pub(super) fn counted(
 /// The crossing tokens of a state with a count around what is free there, if the count does not matter to them: what
 /// even a handful of copies lets pass, and all that any number does. `None` where that is not known.
 pub fn counted_cross(
-    tables: &Tables,
+    tables: &VocabTables,
     vocabulary: &Vocabulary,
     lexeme: &MaskedLexeme,
     state: StateId,
-) -> Option<Option<Arc<Cross>>> {
+) -> Option<Option<Arc<CrossingTokens>>> {
     let l = &*lexeme.lexeme;
     let ((low, high), read) = around(tables, l, state, l.free(l.state(state)))?;
-    let cross = |s: StateId| tables.submask(vocabulary, lexeme, s, read, Walked::Tokens, 0).cross.clone();
+    let cross = |s: StateId| tables.submask(vocabulary, lexeme, s, read, TrieKind::Tokens, 0).cross.clone();
     match (cross(low), cross(high)) {
         (None, None) => Some(None),
         (Some(less), Some(more)) if less.id == more.id => Some(Some(less)),
@@ -54,10 +54,10 @@ pub fn counted_cross(
 /// The states with fewer and with more copies than `state`, if something is free in it without end, and the code points
 /// after which their masks are asked for: as many as the text needs, where no bound on the length matters any more. `None`
 /// where one does.
-fn around(tables: &Tables, l: &Lexeme, state: StateId, free: Free) -> Option<((StateId, StateId), u32)> {
+fn around(tables: &VocabTables, l: &Lexeme, state: StateId, free: Slice) -> Option<((StateId, StateId), u32)> {
     let read = match l.kind() {
-        Kind::Text { min, .. } => min,
-        Kind::Raw | Kind::Constant => 0,
+        LexemeKind::Text { min, .. } => min,
+        LexemeKind::Raw | LexemeKind::Constant => 0,
     };
     if free.len < INF || !l.is_far(read, tables.reach.any) {
         return None;
@@ -67,22 +67,22 @@ fn around(tables: &Tables, l: &Lexeme, state: StateId, free: Free) -> Option<((S
 
 /// The row of a state with a count that only few tokens could exhaust, by that of the state without the count.
 pub(super) fn by_few_tokens(
-    tables: &Tables,
+    tables: &VocabTables,
     vocabulary: &Vocabulary,
     lexeme: &MaskedLexeme,
     state: StateId,
-    free: Free,
+    free: Slice,
 ) -> Option<Arc<[u32]>> {
     let l = &*lexeme.lexeme;
     // In documents walks are short enough, and their lexemes too many.
-    if l.kind() != Kind::Raw {
+    if l.kind() != LexemeKind::Raw {
         return None;
     }
     // The farther a count is, the fewer tokens can tell; what these lead to costs more than the rest.
     let reaches = [tables.reach.any, 96, 64, 48, 32, 24, 16].into_iter().filter(|far| *far > tables.long.0);
     let (far, high) = reaches.filter_map(|far| Some((far, l.unbounded(state, far)?))).next()?;
     let base = tables.root_mask(vocabulary, lexeme, high);
-    let Inner::Dense(base) = &base.inner else { return None };
+    let TokenSet::Dense(base) = &base.inner else { return None };
     let mut row: Arc<[u32]> = Arc::from(&base[..]);
     let bits = Arc::make_mut(&mut row);
     let longest = l.longest(state);
@@ -105,20 +105,20 @@ pub(super) fn by_few_tokens(
 
 /// The same where more tokens could, which are walked side by side.
 pub(super) fn by_long_tokens(
-    tables: &Tables,
+    tables: &VocabTables,
     vocabulary: &Vocabulary,
     lexeme: &MaskedLexeme,
     state: StateId,
 ) -> Option<Arc<[u32]>> {
     let l = &*lexeme.lexeme;
     let (reach, long) = &tables.long;
-    if l.kind() != Kind::Raw {
+    if l.kind() != LexemeKind::Raw {
         return None;
     }
     let high = l.unbounded(state, *reach)?;
     let base = tables.root_mask(vocabulary, lexeme, high);
-    let Inner::Dense(base) = &base.inner else { return None };
+    let TokenSet::Dense(base) = &base.inner else { return None };
     let mut row: Arc<[u32]> = Arc::from(&base[..]);
-    let walk = Walk { tables, trie: long, lexeme: l, count: None, covers: false, most: u32::MAX };
+    let walk = InnerWalk { tables, trie: long, lexeme: l, count: None, covers: false, most: u32::MAX };
     walk.differs(state, high, Arc::make_mut(&mut row)).then_some(row)
 }

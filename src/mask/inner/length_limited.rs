@@ -12,10 +12,10 @@ use std::sync::atomic::Ordering;
 
 use crate::expr::INF;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
-use crate::mask::inner::pending_length::{Needs, needs};
+use crate::mask::inner::pending_length::{PendingLengths, needs};
 use crate::mask::inner::{by_short_walk, is_inside_char};
-use crate::mask::lexeme_mask::{Inner, SubMask};
-use crate::mask::vocab_tables::{MaskedLexeme, Tables};
+use crate::mask::lexeme_mask::{LexemeMask, TokenSet};
+use crate::mask::vocab_tables::{MaskedLexeme, VocabTables};
 use crate::vocab::Vocabulary;
 
 /// Nodes that a walk which counts meets at most, before the mask is found in another way.
@@ -23,7 +23,7 @@ const NODES: u32 = 4_000;
 /// With so many code points to spare hardly any token fits.
 const TIGHT: u32 = 1;
 
-impl Tables {
+impl VocabTables {
     /// The mask, at the root, of a state of a bounded text after `count` code points. `None` where it takes a walk that
     /// counts: inside of a character or an escape, where a text may stay too short, and where what is needed behind
     /// tokens has too many answers.
@@ -33,7 +33,7 @@ impl Tables {
         lexeme: &MaskedLexeme,
         state: StateId,
         count: u32,
-    ) -> Option<SubMask> {
+    ) -> Option<LexemeMask> {
         let l = &*lexeme.lexeme;
         let (room, 0) = l.count_key(count) else { return None };
         if room == INF || !l.is_text() || !l.state(state).is_plain() || is_inside_char(l, state) {
@@ -46,19 +46,19 @@ impl Tables {
             && self.known_root(lexeme, mask_state).is_none()
             && let Some(inner) = by_walk()
         {
-            return Some(SubMask { inner, cross: self.text_cross(vocabulary, l, state, Some(count)) });
+            return Some(LexemeMask { inner, cross: self.text_cross(vocabulary, l, state, Some(count)) });
         }
         let far = self.far_mask(vocabulary, lexeme, mask_state);
         let fits = |t: u32| vocabulary.token_bytes(t).is_some_and(|bytes| fits(l, state, count, bytes));
         let inner = match &far.inner {
-            Inner::Sparse(tokens) => Inner::Sparse(tokens.iter().copied().filter(|&t| fits(t)).collect()),
-            Inner::Dense(row) => match self.fitting_by_length(vocabulary, row, (room, l.most_later()), fits) {
+            TokenSet::Sparse(tokens) => TokenSet::Sparse(tokens.iter().copied().filter(|&t| fits(t)).collect()),
+            TokenSet::Dense(row) => match self.fitting_by_length(vocabulary, row, (room, l.most_later()), fits) {
                 Some(fitting) => fitting,
                 None => {
                     let needs = match lexeme.masks.known_needs(state) {
                         Some(known) => known,
                         None => match by_walk() {
-                            Some(inner) => return Some(SubMask { inner, cross: far.cross.clone() }),
+                            Some(inner) => return Some(LexemeMask { inner, cross: far.cross.clone() }),
                             None => self.find_needs(vocabulary, lexeme, state),
                         },
                     };
@@ -67,7 +67,7 @@ impl Tables {
             },
         };
         // Whether a crossing token's text fits is seen where it closes.
-        Some(SubMask { inner, cross: far.cross.clone() })
+        Some(LexemeMask { inner, cross: far.cross.clone() })
     }
 
     /// The tokens of `row` that fit into `room` code points, if their lengths tell of nearly all of them: no more than
@@ -78,14 +78,14 @@ impl Tables {
         row: &Arc<[u32]>,
         (room, later): (u32, u32),
         fits: impl Fn(u32) -> bool,
-    ) -> Option<Inner> {
+    ) -> Option<TokenSet> {
         /// Tokens that are asked about at most.
         const MOST: u32 = 1_024;
         let rooms = self.rooms(vocabulary);
-        let none = Inner::Sparse(Box::default());
+        let none = TokenSet::Sparse(Box::default());
         // `None` where all are as short.
         let sure = room.checked_sub(later).map_or(Some(&none), |sure| rooms.get(sure as usize).map(|mask| &mask.inner));
-        let Some(sure) = sure else { return Some(Inner::Dense(row.clone())) };
+        let Some(sure) = sure else { return Some(TokenSet::Dense(row.clone())) };
         let mut out: Arc<[u32]> = Arc::from(&row[..]);
         let words = Arc::make_mut(&mut out);
         if let Some(short) = rooms.get(room as usize) {
@@ -101,11 +101,16 @@ impl Tables {
             let ones = ones.take_while(|&bits| bits != 0).map(u32::trailing_zeros);
             ones.filter(|bit| !fits(at << 5 | bit)).for_each(|bit| *word &= !(1 << bit));
         }
-        Some(Inner::of_row(out))
+        Some(TokenSet::of_row(out))
     }
 
     /// Finds what is needed behind the tokens of a state, and keeps it.
-    fn find_needs(&self, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<Needs>> {
+    fn find_needs(
+        &self,
+        vocabulary: &Vocabulary,
+        lexeme: &MaskedLexeme,
+        state: StateId,
+    ) -> Option<Arc<PendingLengths>> {
         let masks = &lexeme.masks;
         let found = needs(self, vocabulary.trie(), &lexeme.lexeme, state).map(Arc::new);
         let bytes = 64 + found.iter().flat_map(|needs| needs.iter()).map(|n| n.1.bytes()).sum::<usize>();
@@ -117,7 +122,7 @@ impl Tables {
     }
 
     /// The tokens of `row` that fit into `room` code points together with what is needed behind them.
-    fn fitting(&self, vocabulary: &Vocabulary, row: &Arc<[u32]>, needs: &Needs, room: u32) -> Inner {
+    fn fitting(&self, vocabulary: &Vocabulary, row: &Arc<[u32]>, needs: &PendingLengths, room: u32) -> TokenSet {
         let rooms = self.rooms(vocabulary);
         let mut out: Arc<[u32]> = Arc::from(&row[..]);
         let row = Arc::make_mut(&mut out);
@@ -126,43 +131,43 @@ impl Tables {
         if let Some(short) = within(room) {
             keep_only(row, short, None);
         }
-        let none = Inner::Sparse(Box::default());
+        let none = TokenSet::Sparse(Box::default());
         for (needed, tokens) in needs {
             if let Some(short) = room.checked_sub(*needed).map_or(Some(&none), within) {
                 keep_only(row, short, Some(tokens));
             }
         }
-        Inner::of_row(out)
+        TokenSet::of_row(out)
     }
 }
 
 /// Takes the tokens out that are not `short`; of all of them, or of some.
-fn keep_only(row: &mut [u32], short: &Inner, some: Option<&Inner>) {
+fn keep_only(row: &mut [u32], short: &TokenSet, some: Option<&TokenSet>) {
     let is_short = |t: u32| match short {
-        Inner::Dense(short) => short[t as usize >> 5] >> (t & 31) & 1 == 1,
-        Inner::Sparse(short) => short.binary_search(&t).is_ok(),
+        TokenSet::Dense(short) => short[t as usize >> 5] >> (t & 31) & 1 == 1,
+        TokenSet::Sparse(short) => short.binary_search(&t).is_ok(),
     };
     match (short, some) {
-        (_, Some(Inner::Sparse(some))) => {
+        (_, Some(TokenSet::Sparse(some))) => {
             some.iter().filter(|&&t| !is_short(t)).for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31)));
         }
-        (Inner::Dense(short), None) => row.iter_mut().zip(short.iter()).for_each(|(w, short)| *w &= short),
-        (Inner::Dense(short), Some(Inner::Dense(some))) => {
+        (TokenSet::Dense(short), None) => row.iter_mut().zip(short.iter()).for_each(|(w, short)| *w &= short),
+        (TokenSet::Dense(short), Some(TokenSet::Dense(some))) => {
             row.iter_mut().zip(short.iter().zip(some.iter())).for_each(|(w, (short, some))| *w &= short | !some);
         }
-        (Inner::Sparse(_), _) => {
+        (TokenSet::Sparse(_), _) => {
             let mut dense = vec![0; row.len()];
             short.or_into(&mut dense);
-            keep_only(row, &Inner::Dense(dense.into()), some);
+            keep_only(row, &TokenSet::Dense(dense.into()), some);
         }
     }
 }
 
 /// Takes tokens out of a row.
-fn take_out(row: &mut [u32], tokens: &Inner) {
+fn take_out(row: &mut [u32], tokens: &TokenSet) {
     match tokens {
-        Inner::Dense(tokens) => row.iter_mut().zip(tokens.iter()).for_each(|(w, tokens)| *w &= !tokens),
-        Inner::Sparse(tokens) => tokens.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31))),
+        TokenSet::Dense(tokens) => row.iter_mut().zip(tokens.iter()).for_each(|(w, tokens)| *w &= !tokens),
+        TokenSet::Sparse(tokens) => tokens.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Inner masks: which tokens stay inside a lexeme.
 //!
 //! The vocabulary's trie is walked with the lexeme's states, but not where the answer is known. A byte without
-//! successor ends the tokens below it. And below a node whose state is [`Free`](crate::expr::analysis::slice::Free) in all
+//! successor ends the tokens below it. And below a node whose state is [`Free`](crate::expr::analysis::slice::Slice) in all
 //! that its subtree consists of, every token stays inside that is text at all, which the mask of *any text* tells. So a
 //! walk meets the nodes where something can go wrong, and these are few for most states: a state that any text may
 //! follow meets none.
@@ -31,16 +31,16 @@ mod token_ranges;
 
 use std::sync::Arc;
 
-use crate::mask::inner::char_prefix::Passing;
+use crate::mask::inner::char_prefix::CharPrefixes;
 pub use crate::mask::inner::counted::counted_cross;
 use crate::mask::inner::counted::{by_few_tokens, by_long_tokens, counted};
-use crate::mask::inner::token_ranges::Spans;
+use crate::mask::inner::token_ranges::TokenRanges;
 
 use crate::expr::INF;
-use crate::lexeme::walk_cache::{END, Local, QUOTE, Steps};
-use crate::lexeme::{CLOSED, DEAD, Kind, Lexeme, StateId};
-use crate::mask::lexeme_mask::{Inner, LOOK, in_parts, nodes_above};
-use crate::mask::vocab_tables::{MaskedLexeme, Tables};
+use crate::lexeme::walk_cache::{END, LocalState, QUOTE, WalkCache};
+use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
+use crate::mask::lexeme_mask::{LOOK, TokenSet, in_parts, nodes_above};
+use crate::mask::vocab_tables::{MaskedLexeme, VocabTables};
 use crate::vocab::{Trie, Vocabulary};
 
 /// Subtrees of fewer nodes are walked without asking whether all of them passes.
@@ -49,12 +49,12 @@ const SMALL: u32 = 4;
 /// The tokens that stay inside from `state` at the trie's root. `count` is the register of a bounded text lexeme, or
 /// `None` where no token can reach a bound.
 pub fn inner(
-    tables: &Tables,
+    tables: &VocabTables,
     vocabulary: &Vocabulary,
     lexeme: &MaskedLexeme,
     state: StateId,
     count: Option<u32>,
-) -> Inner {
+) -> TokenSet {
     let l = &*lexeme.lexeme;
     let trie = vocabulary.trie();
     if let Some(few) = few_ways(tables, trie, l, state, count) {
@@ -66,27 +66,27 @@ pub fn inner(
     {
         let free = l.free(l.state(state));
         if free.is_open() {
-            return Inner::Dense(any.clone());
+            return TokenSet::Dense(any.clone());
         }
         if let Some(inner) = counted(tables, vocabulary, lexeme, state, free) {
             return inner;
         }
-        let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
+        let walk = InnerWalk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
         if count.is_none() && !walk.is_short(state) {
-            let few = by_few_tokens(tables, vocabulary, lexeme, state, free).map(Inner::Dense);
+            let few = by_few_tokens(tables, vocabulary, lexeme, state, free).map(TokenSet::Dense);
             let by_set = || slices::by_set(tables, vocabulary, lexeme, state, free, any);
             let near = || {
                 let row = by_long_tokens(tables, vocabulary, lexeme, state);
-                row.or_else(|| nearly_known(tables, vocabulary, lexeme, state)).map(Inner::Dense)
+                row.or_else(|| nearly_known(tables, vocabulary, lexeme, state)).map(TokenSet::Dense)
             };
             if let Some(inner) = few.or_else(by_set).or_else(near) {
                 return inner;
             }
         }
     }
-    let mut spans = Spans::default();
+    let mut spans = TokenRanges::default();
     in_parts(l, trie, 0, &[state], |l, states, from| {
-        Walk { tables, trie, lexeme: l, count, covers: any.is_some(), most: u32::MAX }
+        InnerWalk { tables, trie, lexeme: l, count, covers: any.is_some(), most: u32::MAX }
             .spans_from(from, states[0], &mut spans)
     });
     spans.finish(trie, any.as_ref(), tables.words)
@@ -94,7 +94,7 @@ pub fn inner(
 
 /// The tokens that stay inside from a state that few bytes lead on from, as inside a constant, if a short walk finds
 /// them: whatever makes a long walk shorter would cost more than that.
-fn few_ways(tables: &Tables, trie: &Trie, l: &Lexeme, state: StateId, count: Option<u32>) -> Option<Inner> {
+fn few_ways(tables: &VocabTables, trie: &Trie, l: &Lexeme, state: StateId, count: Option<u32>) -> Option<TokenSet> {
     /// Bytes that lead on at most.
     const WAYS: usize = 8;
     /// Nodes that are met at most.
@@ -109,22 +109,27 @@ fn few_ways(tables: &Tables, trie: &Trie, l: &Lexeme, state: StateId, count: Opt
 
 /// The tokens that stay inside from a state, by a walk that meets no more than `most` nodes. `None` where it meets more.
 pub(crate) fn by_short_walk(
-    tables: &Tables,
+    tables: &VocabTables,
     trie: &Trie,
     l: &Lexeme,
     state: StateId,
     count: Option<u32>,
     most: u32,
-) -> Option<Inner> {
-    let mut spans = Spans::default();
-    let walk = Walk { tables, trie, lexeme: l, count, covers: false, most };
+) -> Option<TokenSet> {
+    let mut spans = TokenRanges::default();
+    let walk = InnerWalk { tables, trie, lexeme: l, count, covers: false, most };
     let end = walk.spans_from(1, state, &mut spans);
     (end as usize == trie.len()).then(|| spans.finish(trie, None, tables.words))
 }
 
 /// The row of `state` by that of the state that most tokens lead to, if that is known or soon made, and not far from it:
 /// inside of what is looked for anywhere in a text, or must not begin it, the few tokens matter that go on with it.
-fn nearly_known(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<[u32]>> {
+fn nearly_known(
+    tables: &VocabTables,
+    vocabulary: &Vocabulary,
+    lexeme: &MaskedLexeme,
+    state: StateId,
+) -> Option<Arc<[u32]>> {
     /// With fewer live tokens below the root's live children than this a walk is short.
     const FEW: usize = 2_500;
     /// Groups of a state that nearly everything passes.
@@ -141,7 +146,7 @@ fn nearly_known(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme,
     let goes_on = |base: StateId| {
         let free = l.free(l.state(base));
         let lets_most = free.len == INF && free.groups.count_ones() >= MOST_GROUPS;
-        l.kind() == Kind::Raw && lets_most && is_itself(base)
+        l.kind() == LexemeKind::Raw && lets_most && is_itself(base)
     };
     let mask_state = l.mask_state(base);
     let known = match tables.known_root(lexeme, mask_state) {
@@ -149,15 +154,15 @@ fn nearly_known(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme,
         None if goes_on(mask_state) => tables.root_mask(vocabulary, lexeme, mask_state),
         None => return None,
     };
-    let Inner::Dense(known) = &known.inner else { return None };
+    let TokenSet::Dense(known) = &known.inner else { return None };
     let mut row: Arc<[u32]> = Arc::from(&known[..]);
-    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
+    let walk = InnerWalk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
     walk.differs(state, mask_state, Arc::make_mut(&mut row)).then_some(row)
 }
 
 /// The state that most tokens lead to by their first byte, but for the state `but`, and how many do; and how many lead
 /// on at all.
-fn heaviest(tables: &Tables, l: &Lexeme, state: StateId, but: StateId) -> Option<(StateId, usize, usize)> {
+fn heaviest(tables: &VocabTables, l: &Lexeme, state: StateId, but: StateId) -> Option<(StateId, usize, usize)> {
     let mut weights: Vec<(StateId, usize)> = Vec::new();
     let mut live = 0;
     let at = l.state(state);
@@ -180,11 +185,11 @@ fn heaviest(tables: &Tables, l: &Lexeme, state: StateId, but: StateId) -> Option
 /// The tokens that stay inside any text, from before its quote or between two characters as `state` is. `None` where
 /// the state is inside of a character or an escape, where not all that the lexeme accepts is text, and for lexemes of
 /// any text themselves.
-fn any_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<[u32]>> {
+fn any_row(tables: &VocabTables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, state: StateId) -> Option<Arc<[u32]>> {
     let l = &*lexeme.lexeme;
     let any = tables.any(l.kind());
     let at = l.state(state);
-    let begins = l.kind() == Kind::Raw || l.is_open(at);
+    let begins = l.kind() == LexemeKind::Raw || l.is_open(at);
     if l.is_any_text() || std::ptr::eq(any, lexeme) || !(begins || at.is_plain()) || !l.is_text() {
         return None;
     }
@@ -194,7 +199,7 @@ fn any_row(tables: &Tables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, stat
     let all = &any.lexeme;
     let state = if begins { all.start() } else { all.next(all.start(), b'"') };
     match &tables.root_mask(vocabulary, any, state).inner {
-        Inner::Dense(row) => Some(row.clone()),
+        TokenSet::Dense(row) => Some(row.clone()),
         // Of a small vocabulary, or few tokens that begin with a quote.
         few => Some(few.row(tables.words)),
     }
@@ -206,8 +211,8 @@ pub(crate) fn is_inside_char(l: &Lexeme, state: StateId) -> bool {
     (0x80..=0xBF).any(|b| l.next_from(state, at, b) > CLOSED)
 }
 
-struct Walk<'a> {
-    tables: &'a Tables,
+struct InnerWalk<'a> {
+    tables: &'a VocabTables,
     trie: &'a Trie,
     lexeme: &'a Lexeme,
     count: Option<u32>,
@@ -217,31 +222,31 @@ struct Walk<'a> {
     most: u32,
 }
 
-impl Walk<'_> {
+impl InnerWalk<'_> {
     /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where the
     /// lexeme has grown too much, and after as many nodes as it may meet.
-    fn spans_from(&self, begin: u32, state: StateId, spans: &mut Spans) -> u32 {
-        let mut steps = Steps::new(self.lexeme);
+    fn spans_from(&self, begin: u32, state: StateId, spans: &mut TokenRanges) -> u32 {
+        let mut steps = WalkCache::new(self.lexeme);
         let first = steps.local(state);
         let held = self.lexeme.memory_bytes();
-        self.below(&mut steps, &mut Passing::default(), (0, first), begin, spans, (held, 0))
+        self.below(&mut steps, &mut CharPrefixes::default(), (0, first), begin, spans, (held, 0))
     }
 
     /// The same below the node `top`, to which the state `first` belongs. `passing` is what is known of the states that
     /// the walk met; `held` is what the lexeme held before, and `nested` how many leaps led here.
     fn below(
         &self,
-        steps: &mut Steps<'_>,
-        passing: &mut Passing,
-        (top, first): (u32, Local),
+        steps: &mut WalkCache<'_>,
+        passing: &mut CharPrefixes,
+        (top, first): (u32, LocalState),
         begin: u32,
-        spans: &mut Spans,
+        spans: &mut TokenRanges,
         (held, nested): (usize, u32),
     ) -> u32 {
         let (trie, l) = (self.trie, self.lexeme);
         let base = trie.depth[top as usize];
         // State and code points so far, by depth, and the node.
-        let mut stack: Vec<(Local, u32, u32)> = vec![(first, 0, top); 16];
+        let mut stack: Vec<(LocalState, u32, u32)> = vec![(first, 0, top); 16];
         let counts = self.count.is_some();
         for i in nodes_above(trie, top, begin) {
             let depth = (trie.depth[i as usize] - base) as usize;
@@ -307,7 +312,7 @@ impl Walk<'_> {
     fn is_short(&self, state: StateId) -> bool {
         /// Tokens that are walked.
         const FEW: u32 = 4_000;
-        let (mut steps, mut passing) = (Steps::new(self.lexeme), Passing::default());
+        let (mut steps, mut passing) = (WalkCache::new(self.lexeme), CharPrefixes::default());
         let from = steps.local(state);
         let mut walked = 0;
         self.trie.children(0).zip(self.tables.subtrees.firsts()).all(|(node, first)| {
@@ -327,10 +332,10 @@ impl Walk<'_> {
         let trie = self.trie;
         // All that lies behind a walk of the vocabulary's own trie.
         let children = self.covers.then_some(&self.tables.children);
-        let mut steps = Steps::new(self.lexeme);
-        let mut passing = Passing::default();
-        let mut stack: Vec<(Local, Local, u32)> = vec![(steps.local(state), steps.local(base), 0); 64];
-        let step = |steps: &mut Steps<'_>, from: Local, byte: u8| match from {
+        let mut steps = WalkCache::new(self.lexeme);
+        let mut passing = CharPrefixes::default();
+        let mut stack: Vec<(LocalState, LocalState, u32)> = vec![(steps.local(state), steps.local(base), 0); 64];
+        let step = |steps: &mut WalkCache<'_>, from: LocalState, byte: u8| match from {
             END => END,
             _ => Some(steps.next(from, byte)).filter(|&to| to > QUOTE).unwrap_or(END),
         };
@@ -345,7 +350,7 @@ impl Walk<'_> {
             let byte = trie.byte[i as usize];
             let to = (step(&mut steps, p, byte), step(&mut steps, q, byte));
             let past = trie.end[i as usize];
-            let both_pass = |passing: &mut Passing| {
+            let both_pass = |passing: &mut CharPrefixes| {
                 self.covers
                     && past - i > SMALL
                     && to.0 != END

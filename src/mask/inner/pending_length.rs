@@ -8,61 +8,61 @@
 //! They are found by a walk, which goes around what any text may follow, and what leads a state back to itself: where a
 //! pattern is looked for anywhere in a text, most tokens do the one or the other.
 
-use crate::expr::analysis::slice::Free;
-use crate::lexeme::walk_cache::{Local, QUOTE, Steps};
+use crate::expr::analysis::slice::Slice;
+use crate::lexeme::walk_cache::{LocalState, QUOTE, WalkCache};
 use crate::lexeme::{Lexeme, StateId};
 use crate::mask::inner::self_loops::loops;
-use crate::mask::inner::{SMALL, Spans};
-use crate::mask::lexeme_mask::{Inner, LOOK, in_parts, nodes_above};
-use crate::mask::vocab_tables::Tables;
+use crate::mask::inner::{SMALL, TokenRanges};
+use crate::mask::lexeme_mask::{LOOK, TokenSet, in_parts, nodes_above};
+use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::Trie;
 
 /// Tokens by how many code points are needed behind them, where some are; tokens that the state does not let pass may be
 /// among them.
-pub type Needs = Box<[(u32, Inner)]>;
+pub type PendingLengths = Box<[(u32, TokenSet)]>;
 
 /// Numbers of code points that are told apart. Behind the tokens of a row no pattern that is met needs more.
 const MOST_NEEDS: usize = 16;
 
 /// What is needed behind the tokens that stay inside from `state`, which stands between two characters. `None` where
 /// that has too many answers.
-pub fn needs(tables: &Tables, trie: &Trie, l: &Lexeme, state: StateId) -> Option<Needs> {
+pub fn needs(tables: &VocabTables, trie: &Trie, l: &Lexeme, state: StateId) -> Option<PendingLengths> {
     if l.ends_anywhere() {
-        return Some(Needs::default());
+        return Some(PendingLengths::default());
     }
-    let mut found: Vec<(u32, Spans)> = Vec::new();
+    let mut found: Vec<(u32, TokenRanges)> = Vec::new();
     in_parts(l, trie, 0, &[state], |l, states, from| {
-        Walk { tables, trie, lexeme: l }.needs_from(from, states[0], &mut found)
+        PendingLengthWalk { tables, trie, lexeme: l }.needs_from(from, states[0], &mut found)
     });
     (found.len() <= MOST_NEEDS)
         .then(|| found.into_iter().map(|(n, spans)| (n, spans.finish(trie, None, tables.words))).collect())
 }
 
-struct Walk<'a> {
-    tables: &'a Tables,
+struct PendingLengthWalk<'a> {
+    tables: &'a VocabTables,
     trie: &'a Trie,
     lexeme: &'a Lexeme,
 }
 
 /// What a walk knows of a state.
 #[derive(Clone, Copy)]
-struct Known {
+struct StateLengths {
     needed: u32,
     /// Behind which text as much is needed, once that was asked.
-    same: Option<Free>,
+    same: Option<Slice>,
 }
 
-impl Walk<'_> {
+impl PendingLengthWalk<'_> {
     /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where the
     /// lexeme has grown too much.
-    fn needs_from(&self, begin: u32, state: StateId, found: &mut Vec<(u32, Spans)>) -> u32 {
+    fn needs_from(&self, begin: u32, state: StateId, found: &mut Vec<(u32, TokenRanges)>) -> u32 {
         let (trie, l) = (self.trie, self.lexeme);
         let held = l.memory_bytes();
-        let mut steps = Steps::new(l);
+        let mut steps = WalkCache::new(l);
         let first = steps.local(state);
-        let mut known: Vec<Option<Known>> = Vec::new();
+        let mut known: Vec<Option<StateLengths>> = Vec::new();
         // By depth, the state and the node that leads to it.
-        let mut stack: Vec<(Local, u32)> = vec![(first, 0); 64];
+        let mut stack: Vec<(LocalState, u32)> = vec![(first, 0); 64];
         for i in nodes_above(trie, 0, begin) {
             let depth = usize::from(trie.depth[i as usize]);
             let to = steps.next(stack[depth - 1].0, trie.byte[i as usize]);
@@ -112,33 +112,38 @@ impl Walk<'_> {
     }
 
     #[inline]
-    fn known<'k>(&self, steps: &Steps<'_>, known: &'k mut Vec<Option<Known>>, to: Local) -> &'k mut Known {
+    fn known<'k>(
+        &self,
+        steps: &WalkCache<'_>,
+        known: &'k mut Vec<Option<StateLengths>>,
+        to: LocalState,
+    ) -> &'k mut StateLengths {
         let slot = to as usize;
         if slot >= known.len() {
             known.resize(slot + 1, None);
         }
-        let new = || Known { needed: self.lexeme.fewest_more(steps.state(to)), same: None };
+        let new = || StateLengths { needed: self.lexeme.fewest_more(steps.state(to)), same: None };
         known[slot].get_or_insert_with(new)
     }
 
     /// Whether as much is needed behind every text below `node` as at the state `to` that it led to.
     #[inline]
-    fn needs_same(&self, steps: &Steps<'_>, of: &mut Known, to: Local, node: u32) -> bool {
+    fn needs_same(&self, steps: &WalkCache<'_>, of: &mut StateLengths, to: LocalState, node: u32) -> bool {
         let same = *of.same.get_or_insert_with(|| match steps.state(to) {
-            state if self.lexeme.takes_all(state) => Free::OPEN,
+            state if self.lexeme.takes_all(state) => Slice::OPEN,
             state if state.is_plain() => loops(self.lexeme, steps.id(to)),
-            _ => Free::NONE,
+            _ => Slice::NONE,
         });
         let (groups, height) = self.tables.subtrees.below(node);
         same.covers(groups, height)
     }
 }
 
-fn push(found: &mut Vec<(u32, Spans)>, needed: u32, places: std::ops::Range<u32>) {
+fn push(found: &mut Vec<(u32, TokenRanges)>, needed: u32, places: std::ops::Range<u32>) {
     match found.iter_mut().find(|f| f.0 == needed) {
         Some((_, spans)) => spans.push(places),
         None => {
-            let mut spans = Spans::default();
+            let mut spans = TokenRanges::default();
             spans.push(places);
             found.push((needed, spans));
         }

@@ -1,32 +1,32 @@
 //! What leads a state back to itself.
 //!
-//! What is [`Free`](crate::expr::analysis::slice::Free) in a state is read off its expression. Around assertions that says
+//! What is [`Slice`](crate::expr::analysis::slice::Slice) in a state is read off its expression. Around assertions that says
 //! nothing: `((?!mode)(?!Mode).)*` is a recursion. Its states tell: every character but `m`, `M` and a line end leads
 //! back to the first one, so whatever consists of such characters passes.
 
 use crate::expr::INF;
-use crate::expr::analysis::char_groups::{ALL, Groups, group_of, second_of, special, specials_of};
-use crate::expr::analysis::slice::Free;
-use crate::lexeme::{Kind, Lexeme, StateId};
+use crate::expr::analysis::char_groups::{ALL, CharGroups, group_of, second_of, special, specials_of};
+use crate::expr::analysis::slice::Slice;
+use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::util::hash::SeededMap;
 
 /// What is free in a state because it leads back to the state. Nothing where that is little.
-pub(super) fn loops(l: &Lexeme, state: StateId) -> Free {
+pub(super) fn loops(l: &Lexeme, state: StateId) -> Slice {
     /// Bytes of ASCII with which it is worth to look at other characters.
     const SOME: usize = 20;
     let at = l.state(state);
-    let mut missing: Groups = 0;
+    let mut missing: CharGroups = 0;
     let away = (0..0x80u8).filter(|&b| l.next_from(state, at, b) != state);
     let away = away.map(|b| missing |= group_of(b)).count();
     if 0x80 - away < SOME {
-        return Free::NONE;
+        return Slice::NONE;
     }
     let mut back = Back { l, state, whole: SeededMap::default() };
     for lead in 0xC2..=0xF4u8 {
         missing |= back.missing(lead);
     }
-    let found = Free { groups: ALL & !missing, len: INF };
-    if l.kind() == Kind::Raw { found } else { found.encoded(l.kind() == Kind::Constant) }
+    let found = Slice { groups: ALL & !missing, len: INF };
+    if l.kind() == LexemeKind::Raw { found } else { found.encoded(l.kind() == LexemeKind::Constant) }
 }
 
 struct Back<'a> {
@@ -38,7 +38,7 @@ struct Back<'a> {
 
 impl Back<'_> {
     /// The groups of which some character that begins with `lead` does not lead back.
-    fn missing(&mut self, lead: u8) -> Groups {
+    fn missing(&mut self, lead: u8) -> CharGroups {
         let Some(((lo, hi), more)) = second_of(lead) else { return 0 };
         let first = self.l.next(self.state, lead);
         let mut missing = 0;
@@ -78,7 +78,7 @@ impl Back<'_> {
     }
 }
 
-fn group(lead: u8, c: u32) -> Groups {
+fn group(lead: u8, c: u32) -> CharGroups {
     match special(c) {
         0 => group_of(lead),
         special => special,

@@ -1,6 +1,6 @@
 //! Tokens over a set of characters, and where other tokens leave it.
 //!
-//! A state that is [`Free`](crate::expr::analysis::slice::Free) in a set of characters lets all tokens over the set pass,
+//! A state that is [`Slice`](crate::expr::analysis::slice::Slice) in a set of characters lets all tokens over the set pass,
 //! which for most sets is nearly all that it lets pass at all: `[a-z]+:\w+` allows eighteen thousand tokens of letters
 //! and a few hundred with a colon. Which tokens these are depends on the vocabulary and the set alone, so they are
 //! found once for all states of all lexemes; sources use the same few sets. What is left for a state are the *exits*:
@@ -13,18 +13,18 @@
 use std::sync::Arc;
 
 use crate::expr::ByteSet;
-use crate::expr::analysis::char_groups::{ALL, Groups, LETTERS, Place, group_of, groups_in, specials_of};
-use crate::expr::analysis::slice::Free;
-use crate::lexeme::walk_cache::{END, Local, QUOTE, Steps};
-use crate::lexeme::{CLOSED, Kind, Lexeme, StateId};
-use crate::mask::char_postings::{Follow, PATH};
-use crate::mask::inner::char_prefix::Passing;
+use crate::expr::analysis::char_groups::{ALL, CharGroups, LETTERS, PartialChar, group_of, groups_in, specials_of};
+use crate::expr::analysis::slice::Slice;
+use crate::lexeme::walk_cache::{END, LocalState, QUOTE, WalkCache};
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
+use crate::mask::char_postings::{PATH, PostingFollow};
+use crate::mask::inner::char_prefix::CharPrefixes;
 use crate::mask::inner::self_loops::loops;
-use crate::mask::inner::{Spans, Walk, nearly_known};
-use crate::mask::lexeme_mask::Inner;
-use crate::mask::subtree_summary::Subtrees;
-use crate::mask::vocab_tables::{MaskedLexeme, Tables};
-use crate::util::bounded_cache::Store;
+use crate::mask::inner::{InnerWalk, TokenRanges, nearly_known};
+use crate::mask::lexeme_mask::TokenSet;
+use crate::mask::subtree_summary::SubtreeSummaries;
+use crate::mask::vocab_tables::{MaskedLexeme, VocabTables};
+use crate::util::bounded_cache::BoundedCache;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Bytes of sets that one vocabulary holds on to.
@@ -35,10 +35,10 @@ const FEW_GROUPS: u32 = 8;
 const FEW_TOKENS: usize = 64;
 
 /// What one set of characters makes of the vocabulary's trie below a node.
-pub struct Set {
+pub struct SliceSet {
     /// The tokens over the set, as ranges in the trie's order, text or not.
-    pub(super) spans: Spans,
-    exits: Box<[Exit]>,
+    pub(super) spans: TokenRanges,
+    exits: Box<[SliceExitPoint]>,
     /// What exits spell, each but for what it has in common with the one before.
     spelled: Box<[u8]>,
     /// No token over the set has more bytes.
@@ -46,7 +46,7 @@ pub struct Set {
 }
 
 /// A node whose byte leaves the set.
-struct Exit {
+struct SliceExitPoint {
     node: u32,
     /// Bytes in common with the exit before.
     common: u16,
@@ -54,11 +54,11 @@ struct Exit {
     end: u32,
 }
 
-impl Set {
-    fn of(trie: &Trie, subtrees: &Subtrees, top: u32, groups: Groups) -> Set {
+impl SliceSet {
+    fn of(trie: &Trie, subtrees: &SubtreeSummaries, top: u32, groups: CharGroups) -> SliceSet {
         let base = trie.depth[top as usize];
-        let mut spans = Spans::default();
-        let mut places = vec![Place::default(); 2];
+        let mut spans = TokenRanges::default();
+        let mut places = vec![PartialChar::default(); 2];
         let mut path: Vec<u8> = Vec::new();
         let (mut exits, mut spelled) = (Vec::new(), Vec::new());
         let (mut common, mut height) = (0, 0);
@@ -75,7 +75,7 @@ impl Set {
             if (group | place.partial()) & !groups != 0 {
                 spelled.extend_from_slice(&path[common..]);
                 // No token has more bytes than 16 bits count.
-                exits.push(Exit { node: i, common: common as u16, end: spelled.len() as u32 });
+                exits.push(SliceExitPoint { node: i, common: common as u16, end: spelled.len() as u32 });
                 common = depth;
                 i = past;
                 continue;
@@ -98,7 +98,7 @@ impl Set {
             places[depth] = place;
             i += 1;
         }
-        Set { spans, exits: exits.into(), spelled: spelled.into(), height }
+        SliceSet { spans, exits: exits.into(), spelled: spelled.into(), height }
     }
 
     fn memory_bytes(&self) -> usize {
@@ -108,14 +108,14 @@ impl Set {
 
 /// The sets of one vocabulary.
 #[derive(Default)]
-pub struct Sets(pub(crate) Store<(u32, Groups), Arc<Set>, SET_BYTES>);
+pub struct SliceSets(pub(crate) BoundedCache<(u32, CharGroups), Arc<SliceSet>, SET_BYTES>);
 
-impl Sets {
+impl SliceSets {
     /// What `groups` make of the trie below `top`, where it is the start of a character.
-    pub(super) fn of(&self, trie: &Trie, subtrees: &Subtrees, top: u32, groups: Groups) -> Arc<Set> {
+    pub(super) fn of(&self, trie: &Trie, subtrees: &SubtreeSummaries, top: u32, groups: CharGroups) -> Arc<SliceSet> {
         let key = (top, groups);
         self.0.get(&key).unwrap_or_else(|| {
-            let made = Arc::new(Set::of(trie, subtrees, top, groups));
+            let made = Arc::new(SliceSet::of(trie, subtrees, top, groups));
             self.0.keep(key, made.clone(), made.memory_bytes());
             made
         })
@@ -139,7 +139,7 @@ pub(super) struct LongToken {
     /// Its code points.
     pub chars: u32,
     /// What they are.
-    pub groups: Groups,
+    pub groups: CharGroups,
 }
 
 impl ByLength {
@@ -196,13 +196,13 @@ impl ByLength {
 /// The mask of a state that is free in a set of characters, by the tokens over the set. `None` where that is no way to
 /// find it.
 pub(super) fn by_set(
-    tables: &Tables,
+    tables: &VocabTables,
     vocabulary: &Vocabulary,
     lexeme: &MaskedLexeme,
     state: StateId,
-    free: Free,
+    free: Slice,
     any: &Arc<[u32]>,
-) -> Option<Inner> {
+) -> Option<TokenSet> {
     /// Sets of more groups are left at thousands of nodes, where these are not few. Another state's mask may be nearer.
     const MANY_GROUPS: u32 = 64;
     let l = &*lexeme.lexeme;
@@ -213,7 +213,7 @@ pub(super) fn by_set(
     if free.groups.count_ones() < FEW_GROUPS {
         return None;
     }
-    let mut row = tables.holders.over(any, free.groups, l.kind() == Kind::Raw);
+    let mut row = tables.holders.over(any, free.groups, l.kind() == LexemeKind::Raw);
     // Tokens over the set that are longer than what is free are stepped where they are few. Otherwise all must fail.
     let longest = l.longest(state);
     let longer = if free.len >= tables.reach.any { Some(&[][..]) } else { by_length.beyond(free.len) };
@@ -237,7 +237,7 @@ pub(super) fn by_set(
         && free.groups.count_ones() > MANY_GROUPS
         && let Some(row) = nearly_known(tables, vocabulary, lexeme, state)
     {
-        return Some(Inner::Dense(row));
+        return Some(TokenSet::Dense(row));
     }
     let set = || tables.sets.of(trie, &tables.subtrees, 0, free.groups);
     let set = if few.is_none() { Some(set()) } else { None };
@@ -247,12 +247,12 @@ pub(super) fn by_set(
         few.sort();
         few.dedup();
     }
-    let walk = Walk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
-    let mut spans = Spans::default();
-    let mut steps = Steps::new(l);
+    let walk = InnerWalk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
+    let mut spans = TokenRanges::default();
+    let mut steps = WalkCache::new(l);
     let first = steps.local(state);
     // What leads back is known of this state only here.
-    let mut known = Passing::of(first, free);
+    let mut known = CharPrefixes::of(first, free);
     let held = (l.memory_bytes(), 0);
     if !(set.is_none_or(|set| walk.exits(&mut steps, &mut known, &set, first, &mut spans, held))
         && few.is_none_or(|few| walk.few_exits(&mut steps, &mut known, (vocabulary, &few), first, &mut spans)))
@@ -260,7 +260,7 @@ pub(super) fn by_set(
         return None;
     }
     if longer.as_ref().is_some_and(Vec::is_empty) && spans.0.is_empty() {
-        return Some(Inner::of_row(row));
+        return Some(TokenSet::of_row(row));
     }
     let bits = Arc::make_mut(&mut row);
     match longer {
@@ -276,12 +276,12 @@ pub(super) fn by_set(
         None => by_length.cut(bits, free.len),
     }
     spans.add_to(bits, any, trie, tables.subtrees.most());
-    Some(Inner::of_row(row))
+    Some(TokenSet::of_row(row))
 }
 
 /// The bytes that a character of the set in which `state` is free may begin with behind as many of them as are free,
 /// by what may stand before them; perhaps some more. `None` where finding them takes too long.
-fn goes_on(l: &Lexeme, state: StateId, free: Free) -> Option<Vec<Follow>> {
+fn goes_on(l: &Lexeme, state: StateId, free: Slice) -> Option<Vec<PostingFollow>> {
     /// Characters, states side by side between these, and steps.
     const MOST: (u32, usize, usize) = (40, 32, 4_000);
     if free.len > MOST.0 {
@@ -338,7 +338,7 @@ fn goes_on(l: &Lexeme, state: StateId, free: Free) -> Option<Vec<Follow>> {
         }
         front = next;
     }
-    let mut follows: Vec<Follow> = Vec::new();
+    let mut follows: Vec<PostingFollow> = Vec::new();
     for alike in firsts.chunk_by(|&a, &b| class(a) == class(b)) {
         let mut classes = [false; 256];
         for (_, led) in front.iter().filter(|(s, _)| l.next(*s, alike[0]) > CLOSED) {
@@ -346,21 +346,21 @@ fn goes_on(l: &Lexeme, state: StateId, free: Free) -> Option<Vec<Follow>> {
         }
         if classes.contains(&true) {
             let before = std::array::from_fn(|b| classes[usize::from(class(b as u8))]);
-            follows.push(Follow { bytes: alike.to_vec(), before });
+            follows.push(PostingFollow { bytes: alike.to_vec(), before });
         }
     }
     Some(follows)
 }
 
-impl Walk<'_> {
+impl InnerWalk<'_> {
     /// The tokens below `node`, whose subtree is big, where most of what the state `to` lets pass there is over one
     /// set. False, and nothing is found, where that is not so.
     pub(super) fn leaps(
         &self,
-        steps: &mut Steps<'_>,
-        passing: &mut Passing,
-        (node, to): (u32, Local),
-        spans: &mut Spans,
+        steps: &mut WalkCache<'_>,
+        passing: &mut CharPrefixes,
+        (node, to): (u32, LocalState),
+        spans: &mut TokenRanges,
         (held, nested): (usize, u32),
     ) -> bool {
         /// Subtrees of fewer nodes are walked.
@@ -394,18 +394,18 @@ impl Walk<'_> {
     /// much.
     fn exits(
         &self,
-        steps: &mut Steps<'_>,
-        passing: &mut Passing,
-        set: &Set,
-        first: Local,
-        spans: &mut Spans,
+        steps: &mut WalkCache<'_>,
+        passing: &mut CharPrefixes,
+        set: &SliceSet,
+        first: LocalState,
+        spans: &mut TokenRanges,
         (held, nested): (usize, u32),
     ) -> bool {
         let trie = self.trie;
         let read = self.lexeme.read_bytes();
         let mut path: Vec<u8> = Vec::new();
         // The states along the path, as far as it was stepped; none after the first that is dead.
-        let mut states: Vec<Local> = vec![first];
+        let mut states: Vec<LocalState> = vec![first];
         let mut from = 0usize;
         for exit in &set.exits {
             path.truncate(exit.common as usize);
@@ -425,14 +425,14 @@ impl Walk<'_> {
     /// The same for nodes below the root at which strings over a set end, in the trie's order.
     fn few_exits(
         &self,
-        steps: &mut Steps<'_>,
-        passing: &mut Passing,
+        steps: &mut WalkCache<'_>,
+        passing: &mut CharPrefixes,
         (vocabulary, nodes): (&Vocabulary, &[u32]),
-        first: Local,
-        spans: &mut Spans,
+        first: LocalState,
+        spans: &mut TokenRanges,
     ) -> bool {
         let held = (self.lexeme.memory_bytes(), 0);
-        let mut states: Vec<Local> = vec![first];
+        let mut states: Vec<LocalState> = vec![first];
         let (mut path, mut room): (Vec<u8>, _) = (Vec::new(), [0; PATH]);
         nodes.iter().all(|&node| {
             let next = self.tables.holders.path(vocabulary, self.trie, node, &mut room);
@@ -448,11 +448,11 @@ impl Walk<'_> {
     /// path, as far as they are known.
     fn exit(
         &self,
-        steps: &mut Steps<'_>,
-        passing: &mut Passing,
+        steps: &mut WalkCache<'_>,
+        passing: &mut CharPrefixes,
         (node, path): (u32, &[u8]),
-        states: &mut Vec<Local>,
-        spans: &mut Spans,
+        states: &mut Vec<LocalState>,
+        spans: &mut TokenRanges,
         (held, nested): (usize, u32),
     ) -> bool {
         let trie = self.trie;

@@ -1,9 +1,9 @@
 //! Masks of patterns inside and between characters, against stepping every token.
 
-use crate::index::{Engine, Index};
+use crate::index::{Index, IndexEngine};
 use crate::lexeme::CLOSED;
 use crate::limits::Limits;
-use crate::mask::vocab_tables::Tables;
+use crate::mask::vocab_tables::VocabTables;
 use crate::regex::{Dialect, RegexOptions};
 use crate::vocab::{Vocabulary, VocabularyOptions};
 
@@ -23,12 +23,12 @@ fn masks_inside_characters_are_those_of_steps() {
     tokens.push(b"</s>".to_vec());
     let options = VocabularyOptions { eos_token_ids: vec![eos], ..Default::default() };
     let vocabulary = Vocabulary::new(tokens, options).unwrap();
-    let tables = Tables::of(&vocabulary).unwrap();
+    let tables = VocabTables::of(&vocabulary).unwrap();
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
     let mut inside = 0;
     for pattern in [r"(a|ab)*\d+", r"\w+", "[^a]*", "(日|本)+1", r"(?!.*--)[^b]+", r".*७.*"] {
         let index = Index::from_regex(pattern, &vocabulary, &options, &Limits::default()).unwrap();
-        let Engine::Pattern(text) = &index.0.engine else { panic!("a pattern") };
+        let IndexEngine::Pattern(text) = &index.0.engine else { panic!("a pattern") };
         let l = &*text.lexeme;
         let (mut states, mut at) = (vec![l.start()], 0);
         while let Some(&state) = states.get(at) {

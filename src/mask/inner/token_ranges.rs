@@ -3,15 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::mask::lexeme_mask::{Inner, SPARSE};
-use crate::mask::subtree_summary::Most;
+use crate::mask::lexeme_mask::{SPARSE, TokenSet};
+use crate::mask::subtree_summary::LongestRun;
 use crate::vocab::Trie;
 
 /// Ranges of tokens in the trie's order, which need not follow each other in it.
 #[derive(Default)]
-pub(super) struct Spans(pub(super) Vec<(u32, u32)>);
+pub(super) struct TokenRanges(pub(super) Vec<(u32, u32)>);
 
-impl Spans {
+impl TokenRanges {
     #[inline]
     pub(super) fn push(&mut self, range: std::ops::Range<u32>) {
         match self.0.last_mut() {
@@ -34,7 +34,7 @@ impl Spans {
     }
 
     /// Sets the bits of the tokens in the ranges that are in `any` as well.
-    pub(super) fn add_to(&self, bits: &mut [u32], any: &[u32], trie: &Trie, most: Option<&Most>) {
+    pub(super) fn add_to(&self, bits: &mut [u32], any: &[u32], trie: &Trie, most: Option<&LongestRun>) {
         let all = trie.subtree_tokens(0);
         let mut add = |(from, to): (u32, u32)| {
             for &t in &all[from as usize..to.max(from) as usize] {
@@ -42,7 +42,7 @@ impl Spans {
             }
         };
         let within = |r: &Range<u32>, s: &(u32, u32)| (s.0.clamp(r.start, r.end), s.1.clamp(r.start, r.end));
-        let nearly_all = |most: &&Most| {
+        let nearly_all = |most: &&LongestRun| {
             let found: usize = self.0.iter().map(|s| within(&most.places, s)).map(|s| (s.1 - s.0) as usize).sum();
             found * 4 > most.places.len() * 3
         };
@@ -66,7 +66,7 @@ impl Spans {
     }
 
     /// The tokens in the ranges that are in `any` as well.
-    pub(super) fn finish(&self, trie: &Trie, any: Option<&Arc<[u32]>>, words: usize) -> Inner {
+    pub(super) fn finish(&self, trie: &Trie, any: Option<&Arc<[u32]>>, words: usize) -> TokenSet {
         let all = trie.subtree_tokens(0);
         let mut sorted = Vec::new();
         let spans = if self.0.is_sorted() {
@@ -82,7 +82,7 @@ impl Spans {
         if total <= SPARSE {
             let mut tokens: Vec<u32> = spans.iter().flat_map(slice).copied().filter(|&t| is_text(t)).collect();
             tokens.sort_unstable();
-            return Inner::Sparse(tokens.into());
+            return TokenSet::Sparse(tokens.into());
         }
         if let Some(any) = any
             && total * 2 > all.len()
@@ -96,7 +96,7 @@ impl Spans {
                 }
                 next = to;
             }
-            return Inner::Dense(row);
+            return TokenSet::Dense(row);
         }
         let mut row: Arc<[u32]> = std::iter::repeat_n(0, words).collect();
         let bits = Arc::make_mut(&mut row);
@@ -105,7 +105,7 @@ impl Spans {
                 bits[t as usize >> 5] |= 1 << (t & 31);
             }
         }
-        Inner::Dense(row)
+        TokenSet::Dense(row)
     }
 }
 

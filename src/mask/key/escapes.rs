@@ -8,11 +8,11 @@
 
 use std::sync::{Arc, RwLock};
 
-use crate::json::string_escape::{Move, Sub, is_plain, pending, plain_pending, step};
-use crate::mask::key::{Bits, Named, Path};
-use crate::mask::masker::{Ground, Masker};
-use crate::mask::vocab_tables::Walked;
-use crate::pushdown::json::arena::NodeId;
+use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
+use crate::mask::key::{ItemBits, KeyPath, NamedKeys};
+use crate::mask::masker::{MaskBuilder, WalkOver};
+use crate::mask::vocab_tables::TrieKind;
+use crate::pushdown::json::arena::FrameId;
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;
 
@@ -31,26 +31,26 @@ pub(crate) struct Escapes {
     /// What ends inside an escape, of what the trie has at its nodes, and what it may become.
     inside: Vec<(u32, Ascii)>,
     /// Nodes at which an escape is complete, the character that it spells, and the bytes from the backslash on.
-    complete: Vec<(u32, u8, Path)>,
+    complete: Vec<(u32, u8, KeyPath)>,
 }
 
 impl Escapes {
     /// Those from the backslash `node` on, in `plain` spelling or any.
     fn of(trie: &Trie, node: u32, plain: bool) -> Escapes {
         let mut found = Escapes::default();
-        found.add(trie, (node, b'\\'), plain, Sub::Plain, &mut Path::new());
+        found.add(trie, (node, b'\\'), plain, EscapeState::Plain, &mut KeyPath::new());
         found
     }
 
     /// Adds what lies from `node` on, to which `byte` leads.
-    fn add(&mut self, trie: &Trie, (node, byte): (u32, u8), plain: bool, before: Sub, path: &mut Path) {
+    fn add(&mut self, trie: &Trie, (node, byte): (u32, u8), plain: bool, before: EscapeState, path: &mut KeyPath) {
         let to = step(before, byte);
         if plain && !is_plain(before, byte, &to) {
             return;
         }
         path.push(byte);
         match to {
-            Move::To(sub) => {
+            EscapeMove::To(sub) => {
                 let pending = if plain { plain_pending(sub) } else { pending(sub) };
                 let next = pending.iter().fold(0, |all, &(lo, hi)| all | ascii(lo, hi));
                 if next != 0 {
@@ -60,9 +60,9 @@ impl Escapes {
                     }
                 }
             }
-            Move::Byte(b) => self.complete.push((node, b, path.clone())),
-            Move::Char(c) if c.is_ascii() => self.complete.push((node, c as u8, path.clone())),
-            Move::Char(_) | Move::Dead | Move::Close => {}
+            EscapeMove::Byte(b) => self.complete.push((node, b, path.clone())),
+            EscapeMove::Char(c) if c.is_ascii() => self.complete.push((node, c as u8, path.clone())),
+            EscapeMove::Char(_) | EscapeMove::Dead | EscapeMove::Close => {}
         }
         path.pop();
     }
@@ -70,11 +70,11 @@ impl Escapes {
 
 /// The escapes that were asked for, by whether they are plain and where their backslash is.
 #[derive(Default)]
-pub(crate) struct AllEscapes(RwLock<SeededMap<(bool, Walked, u32), Arc<Escapes>>>);
+pub(crate) struct AllEscapes(RwLock<SeededMap<(bool, TrieKind, u32), Arc<Escapes>>>);
 
 impl AllEscapes {
     /// Those from the backslash `node` of a trie on. No more are kept than the trie has backslashes.
-    fn of(&self, trie: &Trie, plain: bool, walked: Walked, node: u32) -> Arc<Escapes> {
+    fn of(&self, trie: &Trie, plain: bool, walked: TrieKind, node: u32) -> Arc<Escapes> {
         let key = (plain, walked, node);
         if let Some(known) = self.0.read().unwrap_or_else(|p| p.into_inner()).get(&key) {
             return known.clone();
@@ -95,10 +95,10 @@ pub(crate) struct EscapedAt {
     escapes: Arc<Escapes>,
 }
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// What is behind the backslash `child`, in front of which the tries agree in `name` of `names`. `None` if no name
     /// can go on there.
-    pub(crate) fn escaped_at(&self, ground: Ground<'_>, child: u32, names: &Trie, name: u32) -> Option<EscapedAt> {
+    pub(crate) fn escaped_at(&self, ground: WalkOver<'_>, child: u32, names: &Trie, name: u32) -> Option<EscapedAt> {
         let plain = self.frames.program.plain_names;
         let mut next = Some(0);
         for at in names.children(name) {
@@ -107,8 +107,8 @@ impl Masker<'_> {
         }
         let trie = self.trie(ground);
         let escapes = match ground {
-            Ground::Whole(walked) => self.tables.escapes.of(trie, plain, walked, child),
-            Ground::Tail { .. } => Arc::new(Escapes::of(trie, child, plain)),
+            WalkOver::Whole(walked) => self.tables.escapes.of(trie, plain, walked, child),
+            WalkOver::Tail { .. } => Arc::new(Escapes::of(trie, child, plain)),
         };
         let inside = escapes.inside.iter().map(|e| e.1);
         let any = inside.chain(escapes.complete.iter().map(|c| 1 << c.1)).fold(0, |all, some| all | some);
@@ -119,11 +119,11 @@ impl Masker<'_> {
     /// nothing was done, where these are to be stepped.
     pub(crate) fn escaped_below(
         &mut self,
-        ground: Ground<'_>,
+        ground: WalkOver<'_>,
         at: &EscapedAt,
-        top: NodeId,
-        named: &Named,
-        allowed: &Bits,
+        top: FrameId,
+        named: &NamedKeys,
+        allowed: &ItemBits,
     ) -> bool {
         let program = self.frames.program;
         let Some(next) = at.next.filter(|_| !program.has_unique) else { return false };

@@ -6,12 +6,12 @@
 
 use crate::mask::cache::patches::patch;
 use crate::mask::key::spells_itself;
-use crate::mask::masker::{Ground, Masker};
-use crate::pushdown::json::arena::{NONE, NodeId};
+use crate::mask::masker::{MaskBuilder, WalkOver};
+use crate::pushdown::json::arena::{FrameId, NONE};
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// What the seen keys without a name that begin like the current key go on with.
-    pub(crate) fn seen_rests(&self, top: NodeId) -> Vec<Vec<u8>> {
+    pub(crate) fn seen_rests(&self, top: FrameId) -> Vec<Vec<u8>> {
         let n = self.frames.arena.nodes[top as usize];
         if n.seen == u32::MAX {
             return Vec::new();
@@ -32,7 +32,7 @@ impl Masker<'_> {
 
     /// Takes back and steps exactly the tokens that spell beginnings of keys that the object has: `rests` are those that
     /// begin like the current key, from there on. Nothing is done where each beginning has a key that is left.
-    pub(crate) fn beginnings_of_seen(&mut self, ground: Ground<'_>, node: u32, top: NodeId, rests: &[Vec<u8>]) {
+    pub(crate) fn beginnings_of_seen(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId, rests: &[Vec<u8>]) {
         let n = self.frames.arena.nodes[top as usize];
         if rests.iter().any(|rest| self.frames.runs_out(&n, rest)) {
             let rests: Vec<&[u8]> = rests.iter().map(Vec::as_slice).collect();
@@ -41,7 +41,7 @@ impl Masker<'_> {
     }
 
     /// [`beginnings_of_seen`](Self::beginnings_of_seen) below a node: `path` below `top`.
-    fn beginnings_below(&mut self, ground: Ground<'_>, node: u32, top: NodeId, rests: &[&[u8]], path: &mut Vec<u8>) {
+    fn beginnings_below(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId, rests: &[&[u8]], path: &mut Vec<u8>) {
         let mut next: Vec<u8> = rests.iter().filter_map(|rest| rest.first().copied()).collect();
         next.sort_unstable();
         next.dedup();
@@ -66,8 +66,8 @@ impl Masker<'_> {
     /// Takes back `tokens`, which end at a node or, `below` it, in its subtree, and allows those that can be stepped.
     fn step_exactly(
         &mut self,
-        (ground, node): (Ground<'_>, u32),
-        top: NodeId,
+        (ground, node): (WalkOver<'_>, u32),
+        top: FrameId,
         path: &mut Vec<u8>,
         byte: u8,
         tokens: Vec<u32>,

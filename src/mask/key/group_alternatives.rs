@@ -6,22 +6,22 @@
 //! agree in these are walked as one. Whether they do is seen by comparing names with those of the shapes just before,
 //! which takes less than a walk where they agree, and next to nothing where they do not.
 
-use crate::mask::key::{Named, Names};
-use crate::mask::masker::Masker;
+use crate::mask::key::{NamedKeyList, NamedKeys};
+use crate::mask::masker::MaskBuilder;
 use crate::pushdown::json::arena::ObjectItem;
 
 /// Places that a new one is compared with: those which were added last.
 const COMPARED: usize = 4;
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// Adds the place of an item among the names of its shape, unless one of the last ones is the same among the same
     /// names.
-    pub(crate) fn add_named(&self, names: &mut Names, item: &ObjectItem) {
-        let named = Named { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed };
-        let shape = |n: &Named| &self.frames.program.objects[n.shape as usize];
-        let allowed = |n: &Named| &self.frames.arena.bits[n.allowed as usize..][..shape(n).words];
+    pub(crate) fn add_named(&self, names: &mut NamedKeyList, item: &ObjectItem) {
+        let named = NamedKeys { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed };
+        let shape = |n: &NamedKeys| &self.frames.program.objects[n.shape as usize];
+        let allowed = |n: &NamedKeys| &self.frames.arena.bits[n.allowed as usize..][..shape(n).words];
         let new = shape(&named);
-        let same = |known: &Named| {
+        let same = |known: &NamedKeys| {
             let other = shape(known);
             known.name == named.name
                 && (known.shape == named.shape || (other.words == new.words && other.names == new.names))

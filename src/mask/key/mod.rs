@@ -10,20 +10,20 @@ pub(crate) mod exhausted;
 pub(crate) mod group_alternatives;
 pub(crate) mod names;
 
-use crate::json::string_escape::Sub;
+use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, Lexeme};
 use crate::mask::cache::patches::patch;
 use crate::mask::crossing::quote_tries::takes_all;
-use crate::mask::lexeme_mask::Cross;
-use crate::mask::masker::{Ground, Masker};
-use crate::mask::vocab_tables::Walked;
-use crate::pushdown::json::arena::{Kind, NONE, NodeId, Phase};
-use crate::pushdown::json::key_capacity::Room;
+use crate::mask::lexeme_mask::CrossingTokens;
+use crate::mask::masker::{MaskBuilder, WalkOver};
+use crate::mask::vocab_tables::TrieKind;
+use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::key_capacity::KeyCapacity;
 use crate::pushdown::json::program::Program;
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// Inside a key.
-    pub(crate) fn key(&mut self, walked: Walked, node: u32, top: NodeId) {
+    pub(crate) fn key(&mut self, walked: TrieKind, node: u32, top: FrameId) {
         if self.partial {
             return self.any_key(walked, node, top);
         }
@@ -37,8 +37,8 @@ impl Masker<'_> {
         self.partial = outer;
     }
 
-    fn any_key(&mut self, walked: Walked, node: u32, top: NodeId) {
-        let ground = Ground::Whole(walked);
+    fn any_key(&mut self, walked: TrieKind, node: u32, top: FrameId) {
+        let ground = WalkOver::Whole(walked);
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
         let mut classes: smallvec::SmallVec<[ClassOfItem; 8]> = smallvec::SmallVec::new();
@@ -57,7 +57,7 @@ impl Masker<'_> {
                     let room = self.frames.room_of(&n, p, c, state);
                     let scarce = room.is_scarce(all);
                     few |= scarce;
-                    ample |= room == Room::Ample && !scarce;
+                    ample |= room == KeyCapacity::Ample && !scarce;
                     classes.push(ClassOfItem { text: c.text, scarce, item: i, class: k });
                 }
             }
@@ -70,7 +70,7 @@ impl Masker<'_> {
         classes.sort_unstable();
         let alike = |a: &ClassOfItem, b: &ClassOfItem| a.text == b.text;
         let groups = || classes.chunk_by(alike).filter(|group| !group[0].scarce);
-        if n.sub != Sub::Plain || groups().next().is_none() {
+        if n.sub != EscapeState::Plain || groups().next().is_none() {
             self.begin();
             return self.children_of_key(ground, node, top);
         }
@@ -114,7 +114,7 @@ impl Masker<'_> {
             if after != NONE && !self.cross_unnamed(cross, top, after, (walked, node)) {
                 let exact = self.exact;
                 self.exact |= self.unique;
-                let tail = Ground::Tail { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
+                let tail = WalkOver::Tail { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
                 self.emit(tail, 0);
                 self.visit(tail, 0, after);
                 self.exact = exact;
@@ -146,7 +146,7 @@ impl Masker<'_> {
     }
 
     /// Steps what goes on with a named key, by the items that know it.
-    fn names_alone(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+    fn names_alone(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
         self.begin();
         let mark = self.frames.arena.mark();
         let named = self.frames.named_only(top);
@@ -158,7 +158,7 @@ impl Masker<'_> {
 
     /// Allows crossing tokens that close a key which nobody knows, `after` which the configuration is as given. False,
     /// and nothing was done, if some tail is not among the vocabulary's.
-    fn cross_unnamed(&mut self, cross: &Cross, top: NodeId, after: NodeId, from: (Walked, u32)) -> bool {
+    fn cross_unnamed(&mut self, cross: &CrossingTokens, top: FrameId, after: FrameId, from: (TrieKind, u32)) -> bool {
         let (bits, open) = self.live_tails_unnamed(after);
         if !self.cross_by(cross, &bits) {
             return false;
@@ -170,14 +170,14 @@ impl Masker<'_> {
 
     /// Allows the tokens that close a key right here, which ends at `path` below `top`: `child` is where the quote
     /// leads.
-    pub(crate) fn close_name(&mut self, ground: Ground<'_>, child: u32, top: NodeId, path: &[u8]) {
+    pub(crate) fn close_name(&mut self, ground: WalkOver<'_>, child: u32, top: FrameId, path: &[u8]) {
         let mark = self.frames.arena.mark();
         let next = self.step_all(top, path);
         if next != NONE {
             let n = &self.frames.arena.nodes[next as usize];
-            let closed = !(n.kind == Kind::Object && n.phase == Phase::Key);
+            let closed = !(n.kind == FrameKind::Object && n.phase == Phase::Key);
             let tables = self.tables;
-            let quick = closed && path.len() == 1 && matches!(ground, Ground::Whole(Walked::Tokens));
+            let quick = closed && path.len() == 1 && matches!(ground, WalkOver::Whole(TrieKind::Tokens));
             let bits =
                 if quick && self.trie(ground).depth[child as usize] == 1 { Some(self.live_tails(next)) } else { None };
             let done = match (&bits, &tables.tails.closing) {
@@ -193,10 +193,10 @@ impl Masker<'_> {
     }
 
     /// Steps the children that can go on with a named key; the others of an open object are handled by rows.
-    fn children_of_key(&mut self, ground: Ground<'_>, node: u32, top: NodeId) {
+    fn children_of_key(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
         let n = self.frames.arena.nodes[top as usize];
-        let mut names: Names = Names::new();
-        let mut all = n.sub != Sub::Plain;
+        let mut names: NamedKeyList = NamedKeyList::new();
+        let mut all = n.sub != EscapeState::Plain;
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
             all |= self.frames.may_be_other(&item);
@@ -214,7 +214,7 @@ impl Masker<'_> {
     }
 
     /// The configuration after several bytes, or [`NONE`].
-    pub(crate) fn step_all(&mut self, top: NodeId, bytes: &[u8]) -> NodeId {
+    pub(crate) fn step_all(&mut self, top: FrameId, bytes: &[u8]) -> FrameId {
         let plain = bytes.iter().position(|&b| !spells_itself(b)).unwrap_or(bytes.len());
         let (mut at, mut rest) = (top, bytes);
         if plain > 1 && self.frames.reads_at_once(top) {
@@ -230,15 +230,15 @@ impl Masker<'_> {
         at
     }
 
-    pub(crate) fn child(&self, ground: Ground<'_>, node: u32, byte: u8) -> Option<u32> {
+    pub(crate) fn child(&self, ground: WalkOver<'_>, node: u32, byte: u8) -> Option<u32> {
         match ground {
-            Ground::Whole(w) => self.tables.child(w, node, byte),
-            Ground::Tail { cross, .. } => cross.tails.child(node, byte),
+            WalkOver::Whole(w) => self.tables.child(w, node, byte),
+            WalkOver::Tail { cross, .. } => cross.tails.child(node, byte),
         }
     }
 
     /// The bytes that names which some item declares, and the rests of names that the object has, go on with.
-    fn first_bytes(&self, top: NodeId, rests: &[Vec<u8>]) -> FirstBytes {
+    fn first_bytes(&self, top: FrameId, rests: &[Vec<u8>]) -> FirstBytes {
         let n = self.frames.arena.nodes[top as usize];
         let mut first = FirstBytes::default();
         for item in &self.frames.arena.objects[n.start as usize..(n.start + n.len) as usize] {
@@ -252,7 +252,7 @@ impl Masker<'_> {
     }
 
     /// Whether the key so far plus `rest` is a name that some item declares or that the object has.
-    fn is_special(&self, top: NodeId, rest: &[u8], rests: &[Vec<u8>]) -> bool {
+    fn is_special(&self, top: FrameId, rest: &[u8], rests: &[Vec<u8>]) -> bool {
         let n = self.frames.arena.nodes[top as usize];
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
@@ -267,10 +267,10 @@ impl Masker<'_> {
     }
 
     /// Takes back and steps exactly the tokens that complete a special name.
-    fn specials(&mut self, ground: Ground<'_>, node: u32, top: NodeId, rests: &[Vec<u8>]) {
+    fn specials(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId, rests: &[Vec<u8>]) {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
-        let mut names: Names = Names::new();
+        let mut names: NamedKeyList = NamedKeyList::new();
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
             let trie = &program.objects[item.shape as usize].names;
@@ -289,15 +289,15 @@ impl Masker<'_> {
     /// [`specials`](Self::specials) below a node: `path` below `top`. Only what completes a name is stepped.
     fn special_below(
         &mut self,
-        ground: Ground<'_>,
+        ground: WalkOver<'_>,
         node: u32,
-        top: NodeId,
-        names: &[Named],
+        top: FrameId,
+        names: &[NamedKeys],
         rests: &[&[u8]],
         path: &mut Vec<u8>,
     ) {
         // Only a quote completes a name.
-        if matches!(ground, Ground::Whole(Walked::Tokens)) && !self.tables.is_quoted(node) {
+        if matches!(ground, WalkOver::Whole(TrieKind::Tokens)) && !self.tables.is_quoted(node) {
             return;
         }
         let program = self.frames.program;
@@ -305,7 +305,7 @@ impl Masker<'_> {
             || rests.iter().any(|r| r.is_empty());
         if complete && let Some(child) = self.child(ground, node, b'"') {
             let tables = self.tables;
-            if node == 0 && matches!(ground, Ground::Whole(Walked::Tokens)) {
+            if node == 0 && matches!(ground, WalkOver::Whole(TrieKind::Tokens)) {
                 self.forbid(tables.tails.quoted.clone(), true);
             } else {
                 let below = patch(self.trie(ground).subtree_tokens(child).to_vec());
@@ -318,7 +318,7 @@ impl Masker<'_> {
         let mut below = next_names(program, names);
         // A rest is like a name of no shape.
         let first = |r: &&[u8]| r.first().copied().filter(|&b| spells_itself(b));
-        let seen = rests.iter().filter_map(first).map(|byte| Named { byte, shape: 0, name: 0, allowed: u32::MAX });
+        let seen = rests.iter().filter_map(first).map(|byte| NamedKeys { byte, shape: 0, name: 0, allowed: u32::MAX });
         let before = below.len();
         below.extend(seen);
         if below.len() > before {
@@ -327,7 +327,7 @@ impl Masker<'_> {
         for group in below.chunk_by(|a, b| a.byte == b.byte) {
             let byte = group[0].byte;
             let Some(child) = self.child(ground, node, byte) else { continue };
-            let names: Names = group.iter().filter(|n| n.allowed != u32::MAX).copied().collect();
+            let names: NamedKeyList = group.iter().filter(|n| n.allowed != u32::MAX).copied().collect();
             let rests: smallvec::SmallVec<[&[u8]; 4]> =
                 rests.iter().filter(|r| r.first() == Some(&byte)).map(|r| &r[1..]).collect();
             path.push(byte);
@@ -350,7 +350,7 @@ struct ClassOfItem {
 
 /// A place among the names of a shape: what an item has read of a key.
 #[derive(Clone, Copy)]
-pub(crate) struct Named {
+pub(crate) struct NamedKeys {
     /// The byte that led there.
     pub(crate) byte: u8,
     pub(crate) shape: u32,
@@ -374,9 +374,9 @@ impl FirstBytes {
     }
 }
 
-pub(crate) type Bits = smallvec::SmallVec<[u64; 4]>;
-pub(crate) type Path = smallvec::SmallVec<[u8; 32]>;
-pub(crate) type Names = smallvec::SmallVec<[Named; 8]>;
+pub(crate) type ItemBits = smallvec::SmallVec<[u64; 4]>;
+pub(crate) type KeyPath = smallvec::SmallVec<[u8; 32]>;
+pub(crate) type NamedKeyList = smallvec::SmallVec<[NamedKeys; 8]>;
 
 /// Whether a byte of a key stands for itself between the quotes.
 pub(crate) fn spells_itself(byte: u8) -> bool {
@@ -384,14 +384,14 @@ pub(crate) fn spells_itself(byte: u8) -> bool {
 }
 
 /// The places one byte further, unescaped, by ascending byte.
-fn next_names(program: &Program, names: &[Named]) -> Names {
-    let mut out = Names::new();
+fn next_names(program: &Program, names: &[NamedKeys]) -> NamedKeyList {
+    let mut out = NamedKeyList::new();
     for n in names {
         let trie = &program.objects[n.shape as usize].names;
         for c in trie.children(n.name) {
             let byte = trie.byte[c as usize];
             if spells_itself(byte) {
-                out.push(Named { byte, name: c, ..*n });
+                out.push(NamedKeys { byte, name: c, ..*n });
             }
         }
     }

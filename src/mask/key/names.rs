@@ -9,25 +9,25 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::mask::key::escapes::EscapedAt;
-use crate::mask::key::{Bits, Named, Path, spells_itself};
-use crate::mask::masker::{Ground, Masker};
-use crate::mask::vocab_tables::Walked;
-use crate::pushdown::json::arena::NodeId;
+use crate::mask::key::{ItemBits, KeyPath, NamedKeys, spells_itself};
+use crate::mask::masker::{MaskBuilder, WalkOver};
+use crate::mask::vocab_tables::TrieKind;
+use crate::pushdown::json::arena::FrameId;
 use crate::vocab::Trie;
 
 /// With more items than this, what they spell is not kept: it would be as many lists.
 const MOST_ITEMS: u32 = 16;
 
 /// A place where the tries agree: among the names and in the vocabulary.
-pub type Place = (u32, u32);
+pub type TriePair = (u32, u32);
 
 /// See the module's story.
 #[derive(Default)]
 pub struct Spelled {
     /// Where among the names what ends, of what the vocabulary's trie has at its nodes: tokens, mostly.
-    pub inside: Vec<Place>,
+    pub inside: Vec<TriePair>,
     /// Behind the quote of a name.
-    pub ends: Vec<Place>,
+    pub ends: Vec<TriePair>,
     /// Behind a backslash in a name.
     pub escapes: Vec<EscapedAt>,
 }
@@ -35,35 +35,35 @@ pub struct Spelled {
 impl Spelled {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        let places = (self.inside.len() + self.ends.len()) * size_of::<Place>();
+        let places = (self.inside.len() + self.ends.len()) * size_of::<TriePair>();
         places + self.escapes.len() * size_of::<EscapedAt>() + size_of::<Spelled>()
     }
 }
 
 /// By shape and place among its names, and where tokens go on.
-pub type SpelledAt = (u32, u32, Walked, u32);
+pub type SpelledAt = (u32, u32, TrieKind, u32);
 
-impl Masker<'_> {
+impl MaskBuilder<'_> {
     /// The tokens below `node` that go on with one of `names`. Inside the names the tries say all; only quotes and
     /// escapes are stepped, once for all items: `closed` are the nodes of the vocabulary's trie where that was done.
     pub(crate) fn named_below(
         &mut self,
-        ground: Ground<'_>,
+        ground: WalkOver<'_>,
         node: u32,
-        top: NodeId,
-        named: &Named,
+        top: FrameId,
+        named: &NamedKeys,
         closed: Option<&mut Vec<u32>>,
     ) {
         let program = self.frames.program;
         let names = &program.objects[named.shape as usize].names;
-        let allowed: Bits = {
+        let allowed: ItemBits = {
             let words = program.objects[named.shape as usize].words;
             self.frames.arena.bits[named.allowed as usize..][..words].into()
         };
         let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
         let few = self.frames.arena.nodes[top as usize].len <= MOST_ITEMS;
         let spelled = match (ground, self.memo) {
-            (Ground::Whole(walked), Some(memo)) if few => {
+            (WalkOver::Whole(walked), Some(memo)) if few => {
                 let place = (named.shape, named.name, walked, node);
                 memo.spelled(place, || self.spelled(ground, node, names, named.name, |_| true))
             }
@@ -111,7 +111,7 @@ impl Masker<'_> {
     }
 
     /// The bytes from a place among the names of a shape to `name` below it.
-    pub(crate) fn path_to(&self, named: &Named, name: u32) -> Path {
+    pub(crate) fn path_to(&self, named: &NamedKeys, name: u32) -> KeyPath {
         let shape = &self.frames.program.objects[named.shape as usize];
         let [from, to] = [named.name, name].map(|n| shape.names.depth[n as usize] as usize);
         let some = shape.names.subtree_tokens(name).first();
@@ -120,7 +120,14 @@ impl Masker<'_> {
 
     /// Where the names of `names` below `name` and the tokens below `node` agree, as far as `comes` says of a place that
     /// some name below it may come.
-    fn spelled(&self, ground: Ground<'_>, node: u32, names: &Trie, name: u32, comes: impl Fn(u32) -> bool) -> Spelled {
+    fn spelled(
+        &self,
+        ground: WalkOver<'_>,
+        node: u32,
+        names: &Trie,
+        name: u32,
+        comes: impl Fn(u32) -> bool,
+    ) -> Spelled {
         let mut found = Spelled::default();
         let trie = self.trie(ground);
         let base = names.depth[name as usize];
@@ -139,8 +146,8 @@ impl Masker<'_> {
                     continue;
                 };
                 let items = match ground {
-                    Ground::Whole(walked) => self.tables.tokens(self.vocabulary, walked, child),
-                    Ground::Tail { .. } => trie.tokens(child),
+                    WalkOver::Whole(walked) => self.tables.tokens(self.vocabulary, walked, child),
+                    WalkOver::Tail { .. } => trie.tokens(child),
                 };
                 found.inside.extend(items.iter().map(|&item| (at, item)));
                 nodes.push(child);

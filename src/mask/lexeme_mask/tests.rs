@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::expr::Exprs;
-use crate::expr::analysis::saturate_counts::Reach;
+use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::lexeme::CLOSED;
 use crate::limits::Limits;
 
@@ -35,10 +35,10 @@ fn trie() -> (Vec<String>, Trie) {
 fn lists_are_walked_as_their_states_are() {
     let (_, trie) = trie();
     let children = Children::of(&trie);
-    let reach = Reach { digits: 8, word: 8, any: 8 };
+    let reach = TokenReach { digits: 8, word: 8, any: 8 };
     let mut met = 0;
     for texts in LISTS {
-        for kind in [Kind::Text { min: 0, max: INF }, Kind::Constant] {
+        for kind in [LexemeKind::Text { min: 0, max: INF }, LexemeKind::Constant] {
             let mut exprs = Exprs::new(1 << 16);
             let expr = exprs.choice(texts);
             let l = Lexeme::compile(&exprs, expr, kind, reach, &Limits::default()).expect("small").expect("not empty");
@@ -74,13 +74,13 @@ fn lists_are_walked_as_their_states_are() {
 fn what_is_no_list_is_left_to_its_states() {
     let (_, trie) = trie();
     let children = Children::of(&trie);
-    let reach = Reach { digits: 8, word: 8, any: 8 };
+    let reach = TokenReach { digits: 8, word: 8, any: 8 };
     let mut exprs = Exprs::new(1 << 16);
     for (expr, kind) in [
-        (exprs.any_text(), Kind::Text { min: 0, max: INF }),
-        (exprs.choice(&["é"]), Kind::Text { min: 0, max: INF }),
-        (exprs.choice(&["ab"]), Kind::Text { min: 1, max: 9 }),
-        (exprs.choice(&["ab"]), Kind::Raw),
+        (exprs.any_text(), LexemeKind::Text { min: 0, max: INF }),
+        (exprs.choice(&["é"]), LexemeKind::Text { min: 0, max: INF }),
+        (exprs.choice(&["ab"]), LexemeKind::Text { min: 1, max: 9 }),
+        (exprs.choice(&["ab"]), LexemeKind::Raw),
     ] {
         let l = Lexeme::compile(&exprs, expr, kind, reach, &Limits::default()).expect("small").expect("not empty");
         assert!(walk_list(&l, (&trie, &children), 0, l.start(), true).is_none(), "{kind:?}");

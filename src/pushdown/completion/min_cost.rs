@@ -14,7 +14,7 @@ use crate::pushdown::json::program::{ObjectProgram, Program};
 const MAX_ROUNDS: usize = 64;
 
 /// Estimates for one program.
-pub struct Costs {
+pub struct MinCosts {
     /// Bytes of a short member of each rule; `u64::MAX` where none is known.
     pub(crate) rules: Vec<u64>,
     /// Bytes of a short member of each lexeme.
@@ -22,13 +22,13 @@ pub struct Costs {
     step: OnceLock<Option<u64>>,
 }
 
-impl Costs {
+impl MinCosts {
     /// The estimates of a program. Costs a search for each lexeme and some rounds over the rules.
-    pub fn of(program: &Program) -> Costs {
+    pub fn of(program: &Program) -> MinCosts {
         let member = |l: &Lexeme| shortest_end(l, l.start(), 0).map_or(u64::MAX, |b| b.len() as u64);
         let lexemes: Vec<u64> = program.lexemes.iter().map(|l| member(l)).collect();
         let rules = vec![u64::MAX; program.rules.len()];
-        let mut costs = Costs { rules, lexemes, step: OnceLock::new() };
+        let mut costs = MinCosts { rules, lexemes, step: OnceLock::new() };
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for r in (0..program.rules.len()).rev() {
@@ -44,13 +44,13 @@ impl Costs {
     }
 
     /// The estimates of a pattern: there are none.
-    pub fn of_pattern() -> Costs {
-        Costs { rules: Vec::new(), lexemes: Vec::new(), step: OnceLock::new() }
+    pub fn of_pattern() -> MinCosts {
+        MinCosts { rules: Vec::new(), lexemes: Vec::new(), step: OnceLock::new() }
     }
 
     /// By how many bytes one bracket, comma, colon or byte inside a scalar can lengthen the way to the end, at most;
     /// `None` where that is not known. Found once.
-    pub fn step(&self, find: impl FnOnce(&Costs) -> Option<u64>) -> Option<u64> {
+    pub fn step(&self, find: impl FnOnce(&MinCosts) -> Option<u64>) -> Option<u64> {
         *self.step.get_or_init(|| find(self))
     }
 

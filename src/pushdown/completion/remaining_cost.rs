@@ -13,9 +13,9 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::pushdown::completion::min_cost::Costs;
-use crate::pushdown::json::arena::{ArrayItem, Kind, Node, NodeId, ObjectItem};
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::json::arena::{ArrayItem, Frame, FrameId, FrameKind, ObjectItem};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, ObjectProgram, Program};
 
 /// Bytes of a member beside its value, about: quotes, a key, a colon and a comma.
@@ -27,9 +27,9 @@ const PUT_OFF: u64 = 1 << 16;
 
 /// For each rule of a value, the bytes that the frames below take if it accepts; empty where that makes no difference.
 #[derive(Clone)]
-pub(crate) struct Prospect(Rc<[u64]>);
+pub(crate) struct RemainingCost(Rc<[u64]>);
 
-impl Prospect {
+impl RemainingCost {
     /// What follows a value that the rule numbered `tag` accepts.
     pub(crate) fn after(&self, tag: u32) -> u64 {
         if self.0.is_empty() { 0 } else { self.0.get(tag as usize).copied().unwrap_or(u64::MAX) }
@@ -38,10 +38,10 @@ impl Prospect {
 
 /// The prospects of the values of one completion, by the node below them. Nodes never change, so what was found holds.
 #[derive(Default)]
-pub(crate) struct Prospects(FxHashMap<NodeId, Prospect>);
+pub(crate) struct RemainingCosts(FxHashMap<FrameId, RemainingCost>);
 
 /// What the key of an open member decides.
-pub(crate) struct Member {
+pub(crate) struct MemberCost {
     /// What the object takes without this member, and all below it.
     rest: u64,
     /// Members that are still missing, whichever they are.
@@ -52,10 +52,10 @@ pub(crate) struct Member {
     known: bool,
 }
 
-impl Prospects {
+impl RemainingCosts {
     /// The prospect of the value above `parent`.
-    pub(crate) fn of(&mut self, frames: &Frames, costs: &Costs, parent: NodeId) -> Prospect {
-        let mut chain: SmallVec<[NodeId; 8]> = SmallVec::new();
+    pub(crate) fn of(&mut self, frames: &JsonMachine, costs: &MinCosts, parent: FrameId) -> RemainingCost {
+        let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
         let mut at = parent;
         while !self.0.contains_key(&at) {
             chain.push(at);
@@ -69,10 +69,10 @@ impl Prospects {
             let found = self.find(frames, costs, &frames.arena.nodes[at as usize]);
             self.0.insert(at, found);
         }
-        self.0.get(&parent).cloned().unwrap_or_else(|| Prospect(Rc::from([])))
+        self.0.get(&parent).cloned().unwrap_or_else(|| RemainingCost(Rc::from([])))
     }
 
-    fn find(&self, frames: &Frames, costs: &Costs, node: &Node) -> Prospect {
+    fn find(&self, frames: &JsonMachine, costs: &MinCosts, node: &Frame) -> RemainingCost {
         let mut out: Vec<u64> = Vec::new();
         let below = has_choice(frames, node).then(|| self.0.get(&node.parent)).flatten();
         let mut keep = |child: u32, tag: u32, own: u64| {
@@ -87,12 +87,12 @@ impl Prospects {
             keep(item.child, item.tag, object_rest(frames, costs, node, item));
         }
         let distinct = out.iter().any(|&cost| cost != out[0]);
-        Prospect(Rc::from(if distinct { out } else { Vec::new() }))
+        RemainingCost(Rc::from(if distinct { out } else { Vec::new() }))
     }
 
     /// Whether some item of an array or object, between elements or members, may end it and leaves no more to write
     /// than every item that goes on.
-    pub(crate) fn should_end(&mut self, frames: &Frames, costs: &Costs, node: &Node) -> bool {
+    pub(crate) fn should_end(&mut self, frames: &JsonMachine, costs: &MinCosts, node: &Frame) -> bool {
         if !has_choice(frames, node) {
             return true;
         }
@@ -114,20 +114,26 @@ impl Prospects {
     }
 
     /// What the key decides that is open in `node`, for one item.
-    pub(crate) fn member(&mut self, frames: &Frames, costs: &Costs, node: &Node, item: &ObjectItem) -> Member {
+    pub(crate) fn member(
+        &mut self,
+        frames: &JsonMachine,
+        costs: &MinCosts,
+        node: &Frame,
+        item: &ObjectItem,
+    ) -> MemberCost {
         let shape = &frames.program.objects[item.shape as usize];
         if node.len == 1 && shape.witnesses == 0 {
-            return Member { rest: 0, missing: false, lacking: 0, witnesses: Vec::new(), known: false };
+            return MemberCost { rest: 0, missing: false, lacking: 0, witnesses: Vec::new(), known: false };
         }
         let below = if has_choice(frames, node) { self.of(frames, costs, node.parent).after(item.tag) } else { 0 };
         let rest = object_rest(frames, costs, node, item).saturating_add(below);
         let missing = shape.min > u64::from(node.count) + frames.missing_names(item, shape);
         let lacking = shape.witnesses & !item.witnessed;
-        Member { rest, missing, lacking, witnesses: costs.witnesses(shape, lacking), known: true }
+        MemberCost { rest, missing, lacking, witnesses: costs.witnesses(shape, lacking), known: true }
     }
 }
 
-impl Member {
+impl MemberCost {
     /// The whole way to the end with a named member whose value costs `value`.
     pub(crate) fn named(&self, needed: bool, value: u64) -> u64 {
         match self.known {
@@ -155,24 +161,24 @@ impl Member {
 }
 
 /// Whether the items of a frame belong to several rules.
-fn has_choice(frames: &Frames, node: &Node) -> bool {
+fn has_choice(frames: &JsonMachine, node: &Frame) -> bool {
     let mut tags = arrays(frames, node).iter().map(|i| i.tag).chain(objects(frames, node).iter().map(|i| i.tag));
     let first = tags.next();
     tags.any(|tag| Some(tag) != first)
 }
 
-fn arrays<'a>(frames: &'a Frames, node: &Node) -> &'a [ArrayItem] {
+fn arrays<'a>(frames: &'a JsonMachine, node: &Frame) -> &'a [ArrayItem] {
     let items = node.start as usize..(node.start + node.len) as usize;
-    if node.kind == Kind::Array { &frames.arena.arrays[items] } else { &[] }
+    if node.kind == FrameKind::Array { &frames.arena.arrays[items] } else { &[] }
 }
 
-fn objects<'a>(frames: &'a Frames, node: &Node) -> &'a [ObjectItem] {
+fn objects<'a>(frames: &'a JsonMachine, node: &Frame) -> &'a [ObjectItem] {
     let items = node.start as usize..(node.start + node.len) as usize;
-    if node.kind == Kind::Object { &frames.arena.objects[items] } else { &[] }
+    if node.kind == FrameKind::Object { &frames.arena.objects[items] } else { &[] }
 }
 
 /// What an item still needs behind its open element, if it has one.
-fn array_rest(frames: &Frames, costs: &Costs, node: &Node, item: &ArrayItem) -> u64 {
+fn array_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame, item: &ArrayItem) -> u64 {
     let shape = &frames.program.arrays[item.shape as usize];
     let counts = frames.arena.counts[item.counts as usize..][..shape.contains.len()].iter().zip(0..);
     let counts: SmallVec<[u32; 4]> = counts.map(|(&n, bit)| n.saturating_add(item.matches >> bit & 1)).collect();
@@ -184,13 +190,13 @@ fn array_rest(frames: &Frames, costs: &Costs, node: &Node, item: &ArrayItem) -> 
 }
 
 /// What an item still needs behind its open member, if it has one.
-fn object_rest(frames: &Frames, costs: &Costs, node: &Node, item: &ObjectItem) -> u64 {
+fn object_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame, item: &ObjectItem) -> u64 {
     let words = frames.program.objects[item.shape as usize].words;
     let names = (frames.bits(item.seen, words), frames.bits(item.need, words));
     costs.object_after(frames.program, item.shape, names, node.count.into(), item.witnessed)
 }
 
-impl Costs {
+impl MinCosts {
     /// About how many bytes an array takes after `len` elements with these match counts, its closing bracket included.
     /// Counts that are not given are 0.
     pub(crate) fn array_after(&self, program: &Program, shape: u32, len: u64, counts: &[u32]) -> u64 {

@@ -7,13 +7,13 @@
 //! document rather chooses something else there, so that some documents meet the alternatives of a choice one after
 //! the other. A document need not be finished: it ends where it is long enough, or where no choice leads on.
 
-use crate::json::string_escape::Sub;
+use crate::json::string_escape::EscapeState;
 use crate::lexeme::shortest_end::shortest_end;
-use crate::lexeme::{CLOSED, Kind as LexemeKind, Lexeme, StateId};
-use crate::pushdown::completion::writer::Pen;
-use crate::pushdown::json::arena::{Kind, Node, Phase};
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
+use crate::pushdown::completion::writer::ByteWriter;
+use crate::pushdown::json::arena::{Frame, FrameKind, Phase};
 use crate::pushdown::json::literal_trie::NO_SET;
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::object::ones;
 use crate::pushdown::json::program::Gap;
 use crate::util::hash::SeededMap;
@@ -28,16 +28,16 @@ const ELEMENTS: u32 = 2;
 
 /// How documents are written.
 #[derive(Clone, Copy, Debug)]
-pub struct Style {
+pub struct SampleStyle {
     /// The blanks.
-    pub blanks: Layout,
+    pub blanks: SampleLayout,
     /// Members that are not needed are written as well.
     pub all: bool,
 }
 
 /// Where blanks stand, as far as they may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum SampleLayout {
     /// Nowhere.
     Compact,
     /// One behind each colon and comma.
@@ -48,10 +48,10 @@ pub enum Layout {
 
 /// What was chosen, and how often: the place, what is chosen there, and which.
 #[derive(Default)]
-pub struct Taken(SeededMap<(What, u32, u32), u32>);
+pub struct TakenItems(SeededMap<(SampleStep, u32, u32), u32>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum What {
+enum SampleStep {
     /// By rule and first byte.
     Value,
     /// By set and number.
@@ -62,12 +62,12 @@ enum What {
     Shape,
 }
 
-impl Taken {
-    fn of(&self, what: What, place: u32, choice: u32) -> u32 {
+impl TakenItems {
+    fn of(&self, what: SampleStep, place: u32, choice: u32) -> u32 {
         self.0.get(&(what, place, choice)).copied().unwrap_or(0)
     }
 
-    fn add(&mut self, what: What, place: u32, choice: u32) {
+    fn add(&mut self, what: SampleStep, place: u32, choice: u32) {
         *self.0.entry((what, place, choice)).or_default() += 1;
     }
 }
@@ -81,7 +81,7 @@ fn likely_bytes() -> impl Iterator<Item = u8> {
 
 /// A text that a pattern is likely to be matched by, of at most about `most` bytes, or what there is of it when `go_on`
 /// says no, which is asked before each byte.
-pub fn likely_text(lexeme: &Lexeme, taken: &mut Taken, most: usize, go_on: &mut impl FnMut() -> bool) -> Vec<u8> {
+pub fn likely_text(lexeme: &Lexeme, taken: &mut TakenItems, most: usize, go_on: &mut impl FnMut() -> bool) -> Vec<u8> {
     let (mut out, mut state) = (Vec::new(), lexeme.start());
     while out.len() < most && state > CLOSED {
         if !go_on() {
@@ -104,7 +104,7 @@ pub fn likely_text(lexeme: &Lexeme, taken: &mut Taken, most: usize, go_on: &mut 
 }
 
 /// The byte that was taken least of those that go on inside a lexeme, and takes it.
-fn likely_byte(l: &Lexeme, lexeme: u32, state: StateId, taken: &mut Taken) -> Option<u8> {
+fn likely_byte(l: &Lexeme, lexeme: u32, state: StateId, taken: &mut TakenItems) -> Option<u8> {
     let classes = l.byte_classes();
     let mut met = [false; 256];
     let mut best: Option<(u32, u8)> = None;
@@ -113,39 +113,39 @@ fn likely_byte(l: &Lexeme, lexeme: u32, state: StateId, taken: &mut Taken) -> Op
         if std::mem::replace(&mut met[usize::from(class)], true) || l.next(state, byte) <= CLOSED {
             continue;
         }
-        let n = taken.of(What::Char(lexeme), state, class.into());
+        let n = taken.of(SampleStep::Char(lexeme), state, class.into());
         if best.is_none_or(|(least, _)| n < least) {
             best = Some((n, byte));
         }
     }
     let (_, byte) = best?;
-    taken.add(What::Char(lexeme), state, classes[usize::from(byte)].into());
+    taken.add(SampleStep::Char(lexeme), state, classes[usize::from(byte)].into());
     Some(byte)
 }
 
 /// Writes a likely document.
-pub struct Writer<'a, 'f> {
-    pen: Pen<'a, 'f>,
-    taken: &'a mut Taken,
-    style: Style,
+pub struct SampleWriter<'a, 'f> {
+    pen: ByteWriter<'a, 'f>,
+    taken: &'a mut TakenItems,
+    style: SampleStyle,
     /// Characters of the open scalar.
     chars: u32,
 }
 
-impl<'a, 'f> Writer<'a, 'f> {
+impl<'a, 'f> SampleWriter<'a, 'f> {
     /// A likely document, or the first `most` bytes of one, about, or what there is of it when `go_on` says no, which is
     /// asked between any two choices. The arena is as it was.
     pub fn document(
-        frames: &'a mut Frames<'f>,
-        taken: &'a mut Taken,
-        style: Style,
+        frames: &'a mut JsonMachine<'f>,
+        taken: &'a mut TakenItems,
+        style: SampleStyle,
         most: usize,
         go_on: &mut impl FnMut() -> bool,
     ) -> Vec<u8> {
-        let mut writer = Writer { pen: Pen::new(frames, Frames::start), taken, style, chars: 0 };
+        let mut writer = SampleWriter { pen: ByteWriter::new(frames, JsonMachine::start), taken, style, chars: 0 };
         while writer.pen.len() < most && writer.depth() <= DEEPEST && go_on() {
             let node = writer.pen.node();
-            if node.kind == Kind::Done || writer.go_on(node).is_none() {
+            if node.kind == FrameKind::Done || writer.go_on(node).is_none() {
                 break;
             }
         }
@@ -166,44 +166,44 @@ impl<'a, 'f> Writer<'a, 'f> {
         let mut at = self.pen.node().parent;
         let mut depth = 0;
         while let Some(node) = self.pen.frames.arena.nodes.get(at as usize) {
-            depth += u32::from(matches!(node.kind, Kind::Array | Kind::Object));
+            depth += u32::from(matches!(node.kind, FrameKind::Array | FrameKind::Object));
             at = node.parent;
         }
         depth
     }
 
-    fn go_on(&mut self, node: Node) -> Option<()> {
-        if !matches!(node.kind, Kind::Scalar | Kind::Root) && node.phase != Phase::Key && node.blank == 0 {
+    fn go_on(&mut self, node: Frame) -> Option<()> {
+        if !matches!(node.kind, FrameKind::Scalar | FrameKind::Root) && node.phase != Phase::Key && node.blank == 0 {
             self.blanks(&node);
         }
         let node = self.pen.node();
         match (node.kind, node.phase) {
-            (Kind::Scalar, _) => self.scalar(node),
-            (Kind::Value, _) => self.value(node),
-            (Kind::Array, phase) => self.element(node, phase),
-            (Kind::Object, Phase::BeforeColon) => self.pen.take(b':'),
-            (Kind::Object, _) => self.member(node),
-            (Kind::Root | Kind::Done, _) => None,
+            (FrameKind::Scalar, _) => self.scalar(node),
+            (FrameKind::Value, _) => self.value(node),
+            (FrameKind::Array, phase) => self.element(node, phase),
+            (FrameKind::Object, Phase::BeforeColon) => self.pen.take(b':'),
+            (FrameKind::Object, _) => self.member(node),
+            (FrameKind::Root | FrameKind::Done, _) => None,
         }
     }
 
     /// The blanks of the style that may stand here, or those that must.
-    fn blanks(&mut self, node: &Node) {
-        let open = matches!(node.kind, Kind::Array | Kind::Object);
+    fn blanks(&mut self, node: &Frame) {
+        let open = matches!(node.kind, FrameKind::Array | FrameKind::Object);
         // Behind a colon there is never a line end.
-        let of_member = node.kind == Kind::Value
-            && self.pen.frames.arena.nodes.get(node.parent as usize).is_some_and(|n| n.kind == Kind::Object);
+        let of_member = node.kind == FrameKind::Value
+            && self.pen.frames.arena.nodes.get(node.parent as usize).is_some_and(|n| n.kind == FrameKind::Object);
         let line = match (node.kind, node.phase) {
             _ if of_member => false,
-            (Kind::Value, _) => node.gap == Gap::After as u8,
+            (FrameKind::Value, _) => node.gap == Gap::After as u8,
             (_, Phase::First | Phase::BeforeKey) => true,
             _ => false,
         };
         let inside = self.depth() + u32::from(open);
         let done = match self.style.blanks {
-            Layout::Spaced if node.gap == Gap::After as u8 => self.pen.take(b' '),
-            Layout::Lines if line => self.line(inside),
-            Layout::Lines if of_member => self.pen.take(b' '),
+            SampleLayout::Spaced if node.gap == Gap::After as u8 => self.pen.take(b' '),
+            SampleLayout::Lines if line => self.line(inside),
+            SampleLayout::Lines if of_member => self.pen.take(b' '),
             _ => None,
         };
         if done.is_none() && !self.pen.frames.gap_may_end(node) {
@@ -219,23 +219,23 @@ impl<'a, 'f> Writer<'a, 'f> {
         })
     }
 
-    fn value(&mut self, node: Node) -> Option<()> {
+    fn value(&mut self, node: Frame) -> Option<()> {
         const FIRST: &[u8] = b"{[\"1tnf-0";
         let rule = self.pen.frames.arena.rules[node.start as usize].0;
         let mut order: Vec<u8> = FIRST.to_vec();
         if self.depth() >= DEEP {
             order.reverse();
         } else {
-            order.sort_by_key(|&b| self.taken.of(What::Value, rule, b.into()));
+            order.sort_by_key(|&b| self.taken.of(SampleStep::Value, rule, b.into()));
         }
         let byte = order.into_iter().find(|&b| self.pen.take(b).is_some())?;
-        self.taken.add(What::Value, rule, byte.into());
+        self.taken.add(SampleStep::Value, rule, byte.into());
         self.chars = 0;
         Some(())
     }
 
-    fn scalar(&mut self, node: Node) -> Option<()> {
-        if node.seen != NO_SET && node.sub == Sub::Plain && self.constant(&node).is_some() {
+    fn scalar(&mut self, node: Frame) -> Option<()> {
+        if node.seen != NO_SET && node.sub == EscapeState::Plain && self.constant(&node).is_some() {
             return Some(());
         }
         let item = *self.pen.frames.arena.scalars.get(node.start as usize).filter(|_| node.len > 0)?;
@@ -259,15 +259,15 @@ impl<'a, 'f> Writer<'a, 'f> {
     }
 
     /// One of the constants that are read side by side.
-    fn constant(&mut self, node: &Node) -> Option<()> {
+    fn constant(&mut self, node: &Frame) -> Option<()> {
         let ends = self.pen.frames.program.constants.get(node.seen)?.ends(node.text);
-        let least = (0..ends.len() as u32).min_by_key(|&i| self.taken.of(What::Constant, node.seen, i))?;
-        self.taken.add(What::Constant, node.seen, least);
+        let least = (0..ends.len() as u32).min_by_key(|&i| self.taken.of(SampleStep::Constant, node.seen, i))?;
+        self.taken.add(SampleStep::Constant, node.seen, least);
         let text = std::str::from_utf8(&ends.get(least as usize)?.0).ok()?;
         self.pen.take_text(text)
     }
 
-    fn element(&mut self, node: Node, phase: Phase) -> Option<()> {
+    fn element(&mut self, node: Frame, phase: Phase) -> Option<()> {
         let most = match self.depth() {
             DEEP.. => 0,
             _ if self.style.all => ELEMENTS,
@@ -285,7 +285,7 @@ impl<'a, 'f> Writer<'a, 'f> {
 
     /// The closing bracket, on a line of its own where others are.
     fn close(&mut self, bracket: u8) -> Option<()> {
-        let lines = self.style.blanks == Layout::Lines;
+        let lines = self.style.blanks == SampleLayout::Lines;
         let on_line = lines.then(|| {
             let depth = self.depth();
             self.try_all(|w| {
@@ -297,7 +297,7 @@ impl<'a, 'f> Writer<'a, 'f> {
     }
 
     /// The next member's key, or the end of the object.
-    fn member(&mut self, node: Node) -> Option<()> {
+    fn member(&mut self, node: Frame) -> Option<()> {
         if node.phase == Phase::Key {
             return self.key(node, true);
         }
@@ -316,10 +316,10 @@ impl<'a, 'f> Writer<'a, 'f> {
     }
 
     /// A key and its closing quote: a name that is wanted, or with `any` whatever leads on.
-    fn key(&mut self, node: Node, any: bool) -> Option<()> {
+    fn key(&mut self, node: Frame, any: bool) -> Option<()> {
         let program = self.pen.frames.program;
         let mut items = self.pen.frames.arena.objects[node.start as usize..(node.start + node.len) as usize].to_vec();
-        items.sort_by_key(|item| self.taken.of(What::Shape, item.shape, node.count));
+        items.sort_by_key(|item| self.taken.of(SampleStep::Shape, item.shape, node.count));
         for item in items {
             let p = &program.objects[item.shape as usize];
             let bits = |at: u32| &self.pen.frames.arena.bits[at as usize..at as usize + p.words];
@@ -346,7 +346,7 @@ impl<'a, 'f> Writer<'a, 'f> {
                 None => continue,
             };
             if self.pen.take_text(&key).is_some() {
-                self.taken.add(What::Shape, item.shape, node.count);
+                self.taken.add(SampleStep::Shape, item.shape, node.count);
                 return Some(());
             }
         }

@@ -8,14 +8,14 @@
 
 use std::sync::Arc;
 
-use crate::json::string_escape::Sub;
+use crate::json::string_escape::EscapeState;
 use crate::lexeme::shortest_end::{FEW_MEMBERS, MAX_MEMBERS, shortest_end, shortest_members};
-use crate::lexeme::{CLOSED, Kind as LexemeKind, Lexeme, StateId};
-use crate::pushdown::completion::min_cost::Costs;
-use crate::pushdown::completion::remaining_cost::Prospects;
-use crate::pushdown::completion::writer::{Pen, spelled};
-use crate::pushdown::json::arena::{Kind, Node, NodeId, Phase, ScalarItem};
-use crate::pushdown::json::machine::Frames;
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
+use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::completion::remaining_cost::RemainingCosts;
+use crate::pushdown::completion::writer::{ByteWriter, spelled};
+use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, Phase, ScalarItem};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::util::hash::SeededMap;
 
 /// Bytes of a completion; a document that needs more has no known completion.
@@ -38,40 +38,40 @@ pub(crate) fn preferred() -> impl Iterator<Item = u8> {
 
 /// The keys that a completion tries in one object. Whatever text stands in the place of the key that the object has
 /// open, or was given last, the completion is the same unless that text is one of them.
-pub struct Watch {
+pub struct KeyWatch {
     /// The node below the object; [`NONE`](crate::pushdown::json::arena::NONE) watches nothing.
-    pub below: NodeId,
+    pub below: FrameId,
     /// The keys that were tried, decoded.
     pub tried: Vec<Arc<str>>,
     /// Some key was looked for byte by byte.
     pub vague: bool,
 }
 
-impl Watch {
+impl KeyWatch {
     /// Nothing was tried yet.
-    pub fn of(below: NodeId) -> Self {
-        Watch { below, tried: Vec::new(), vague: false }
+    pub fn of(below: FrameId) -> Self {
+        KeyWatch { below, tried: Vec::new(), vague: false }
     }
 }
 
 /// One completion in the making.
 pub struct Completer<'a, 'f> {
-    pen: Pen<'a, 'f>,
+    pen: ByteWriter<'a, 'f>,
     /// The estimates of the program.
-    costs: &'a Costs,
-    prospects: Prospects,
-    watch: &'a mut Watch,
+    costs: &'a MinCosts,
+    prospects: RemainingCosts,
+    watch: &'a mut KeyWatch,
     /// Ends of elements of unique arrays: those that an array has are not tried again for each element that follows.
-    passed: SeededMap<Place, Passed>,
+    passed: SeededMap<EndQuery, PassedEnds>,
 }
 
 /// Where an end of an element is looked for: the node below its array, the item's lexeme and state with its count, and
 /// among which ends.
-type Place = (NodeId, (u32, StateId, u32), Ends);
+type EndQuery = (FrameId, (u32, StateId, u32), EndFilter);
 
 /// The ends of an item that are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Ends {
+enum EndFilter {
     /// All of them, where they are few.
     All,
     /// The nearest.
@@ -82,7 +82,7 @@ enum Ends {
 }
 
 /// Ends that are tried in turn, and how many of them were.
-struct Passed {
+struct PassedEnds {
     passed: usize,
     ends: Box<[Box<[u8]>]>,
 }
@@ -91,23 +91,23 @@ impl<'a, 'f> Completer<'a, 'f> {
     /// Bytes that complete the document from `top`, or lead to where `known` says so, which is told the top of the
     /// configuration and how many bytes led there; `None` where none were found. The arena is as it was.
     pub fn complete_until(
-        frames: &'a mut Frames<'f>,
-        costs: &'a Costs,
-        top: NodeId,
-        watch: &'a mut Watch,
-        mut known: impl FnMut(&Frames<'f>, NodeId, usize) -> bool,
+        frames: &'a mut JsonMachine<'f>,
+        costs: &'a MinCosts,
+        top: FrameId,
+        watch: &'a mut KeyWatch,
+        mut known: impl FnMut(&JsonMachine<'f>, FrameId, usize) -> bool,
     ) -> Option<Vec<u8>> {
         let mut c = Completer {
-            pen: Pen::new(frames, |_| top),
+            pen: ByteWriter::new(frames, |_| top),
             costs,
-            prospects: Prospects::default(),
+            prospects: RemainingCosts::default(),
             watch,
             passed: SeededMap::default(),
         };
         let mut done = false;
         while c.pen.len() < MAX_BYTES {
             let node = c.pen.node();
-            if node.kind == Kind::Done || known(c.pen.frames, c.pen.top, c.pen.len()) {
+            if node.kind == FrameKind::Done || known(c.pen.frames, c.pen.top, c.pen.len()) {
                 done = true;
                 break;
             }
@@ -124,17 +124,17 @@ impl<'a, 'f> Completer<'a, 'f> {
         candidates.iter().find_map(|c| self.pen.take_all(c))
     }
 
-    fn go_on(&mut self, node: Node) -> Option<()> {
-        if !matches!(node.kind, Kind::Scalar | Kind::Root)
+    fn go_on(&mut self, node: Frame) -> Option<()> {
+        if !matches!(node.kind, FrameKind::Scalar | FrameKind::Root)
             && node.phase != Phase::Key
             && !self.pen.frames.gap_may_end(&node)
         {
             return self.first_of(&[b" ", b"\n", b"\t", b"\r"]);
         }
         match (node.kind, node.phase) {
-            (Kind::Scalar, _) => self.scalar(node),
-            (Kind::Value, _) => self.value(node),
-            (Kind::Array, phase) => {
+            (FrameKind::Scalar, _) => self.scalar(node),
+            (FrameKind::Value, _) => self.value(node),
+            (FrameKind::Array, phase) => {
                 let ends = self.should_end(&node);
                 if ends && self.pen.take(b']').is_some() {
                     return Some(());
@@ -145,23 +145,23 @@ impl<'a, 'f> Completer<'a, 'f> {
                 };
                 on.or_else(|| if ends { None } else { self.pen.take(b']') })
             }
-            (Kind::Object, Phase::Key) => self.key(node),
-            (Kind::Object, Phase::BeforeColon) => self.pen.take(b':'),
-            (Kind::Object, Phase::BeforeKey) => self.pen.take(b'"'),
-            (Kind::Object, phase) => {
+            (FrameKind::Object, Phase::Key) => self.key(node),
+            (FrameKind::Object, Phase::BeforeColon) => self.pen.take(b':'),
+            (FrameKind::Object, Phase::BeforeKey) => self.pen.take(b'"'),
+            (FrameKind::Object, phase) => {
                 let on: &[u8] = if phase == Phase::First { b"\"" } else { b"," };
                 if self.should_end(&node) { self.first_of(&[b"}", on]) } else { self.first_of(&[on, b"}"]) }
             }
-            (Kind::Root | Kind::Done, _) => None,
+            (FrameKind::Root | FrameKind::Done, _) => None,
         }
     }
 
     /// Whether an array or object had better end here than go on, if it may.
-    fn should_end(&mut self, node: &Node) -> bool {
+    fn should_end(&mut self, node: &Frame) -> bool {
         self.pen.len() > MAX_CHOSEN || self.prospects.should_end(self.pen.frames, self.costs, node)
     }
 
-    fn scalar(&mut self, node: Node) -> Option<()> {
+    fn scalar(&mut self, node: Frame) -> Option<()> {
         let rest = self.prospects.of(self.pen.frames, self.costs, node.parent);
         let mut ends: Vec<(u64, Arc<[u8]>, Option<ScalarItem>)> = Vec::new();
         for i in node.start..node.start + node.len {
@@ -170,7 +170,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             let end = shortest_end(lexeme, item.state, node.count);
             ends.extend(end.map(|end| (rest.after(item.tag).saturating_add(end.len() as u64), end, Some(item))));
         }
-        let set = self.pen.frames.program.constants.get(node.seen).filter(|_| node.sub == Sub::Plain);
+        let set = self.pen.frames.program.constants.get(node.seen).filter(|_| node.sub == EscapeState::Plain);
         for (text, tags) in set.map(|set| set.ends(node.text)).unwrap_or_default() {
             // Inside of a character its other bytes come first.
             let whole = text.iter().position(|byte| byte & 0xC0 != 0x80).unwrap_or(text.len());
@@ -190,7 +190,7 @@ impl<'a, 'f> Completer<'a, 'f> {
     fn end_with(&mut self, end: &[u8]) -> Option<()> {
         self.pen.try_all(|pen| {
             pen.take_all(end)?;
-            if pen.node().kind != Kind::Scalar { Some(()) } else { pen.end_scalar() }
+            if pen.node().kind != FrameKind::Scalar { Some(()) } else { pen.end_scalar() }
         })
     }
 
@@ -214,42 +214,48 @@ impl<'a, 'f> Completer<'a, 'f> {
         };
         let most = self.pen.frames.most_elements(self.pen.top);
         if let Some(ends) = listed(most) {
-            return self.one_of((item, count), Ends::All, || all(&ends));
+            return self.one_of((item, count), EndFilter::All, || all(&ends));
         }
         let lexeme = &program.lexemes[item.lexeme as usize];
         let nearest = |most| shortest_members(lexeme, item.state, count, most).iter().map(|e| e[..].into()).collect();
         // Where none of the nearest was left for an element before this one, none is.
-        let is_used_up = self.place((item, count), Ends::Many).is_some_and(|place| self.passed.contains_key(&place));
+        let is_used_up =
+            self.place((item, count), EndFilter::Many).is_some_and(|place| self.passed.contains_key(&place));
         let near = if is_used_up {
             None
         } else {
-            let few = self.one_of((item, count), Ends::Few, || nearest(FEW_MEMBERS));
-            few.or_else(|| self.one_of((item, count), Ends::Near, || nearest(MAX_MEMBERS)))
+            let few = self.one_of((item, count), EndFilter::Few, || nearest(FEW_MEMBERS));
+            few.or_else(|| self.one_of((item, count), EndFilter::Near, || nearest(MAX_MEMBERS)))
         };
         // Of numbers those that are few were listed above: many spell one value.
         let most = if lexeme.kind() == LexemeKind::Raw { most } else { MANY_ENDS };
-        near.or_else(|| listed(most).and_then(|ends| self.one_of((item, count), Ends::Many, || all(&ends))))
+        near.or_else(|| listed(most).and_then(|ends| self.one_of((item, count), EndFilter::Many, || all(&ends))))
             .or_else(|| preferred().find_map(|b| self.take_towards(b, item.tag)))
     }
 
     /// Where an item's ends are looked for, if it is an element of an array itself.
-    fn place(&self, (item, count): (&ScalarItem, u32), ends: Ends) -> Option<Place> {
+    fn place(&self, (item, count): (&ScalarItem, u32), ends: EndFilter) -> Option<EndQuery> {
         let nodes = &self.pen.frames.arena.nodes;
-        let array = nodes.get(self.pen.node().parent as usize).filter(|n| n.kind == Kind::Array)?;
+        let array = nodes.get(self.pen.node().parent as usize).filter(|n| n.kind == FrameKind::Array)?;
         Some((array.parent, (item.lexeme, item.state, count), ends))
     }
 
     /// Writes one of the ends of an item: where it is an element itself, the first one behind those that were passed
     /// over for elements before it, which the array has, if there is such a one.
-    fn one_of(&mut self, item: (&ScalarItem, u32), kind: Ends, ends: impl FnOnce() -> Vec<Box<[u8]>>) -> Option<()> {
+    fn one_of(
+        &mut self,
+        item: (&ScalarItem, u32),
+        kind: EndFilter,
+        ends: impl FnOnce() -> Vec<Box<[u8]>>,
+    ) -> Option<()> {
         let place = self.place(item, kind);
         let known = place.and_then(|place| self.passed.remove(&place));
-        let Passed { mut passed, ends } = known.unwrap_or_else(|| Passed { passed: 0, ends: ends().into() });
+        let PassedEnds { mut passed, ends } = known.unwrap_or_else(|| PassedEnds { passed: 0, ends: ends().into() });
         let mut order = (passed..ends.len()).chain(0..passed);
         let found = order.find(|&i| self.end_with(&ends[i]).is_some());
         passed = found.map_or(ends.len(), |i| i + 1);
         if let Some(place) = place {
-            self.passed.insert(place, Passed { passed, ends });
+            self.passed.insert(place, PassedEnds { passed, ends });
         }
         found.map(|_| ())
     }
@@ -260,14 +266,15 @@ impl<'a, 'f> Completer<'a, 'f> {
         self.pen.take(byte)?;
         let node = self.pen.node();
         let items = node.start as usize..(node.start + node.len) as usize;
-        let goes_on = node.kind == Kind::Scalar && self.pen.frames.arena.scalars[items].iter().any(|i| i.tag == tag);
+        let goes_on =
+            node.kind == FrameKind::Scalar && self.pen.frames.arena.scalars[items].iter().any(|i| i.tag == tag);
         if !goes_on {
             self.pen.back(place);
         }
         goes_on.then_some(())
     }
 
-    fn value(&mut self, node: Node) -> Option<()> {
+    fn value(&mut self, node: Frame) -> Option<()> {
         let program = self.pen.frames.program;
         let rest = self.prospects.of(self.pen.frames, self.costs, node.parent);
         let unique = self.is_among_unique();
@@ -304,8 +311,8 @@ impl<'a, 'f> Completer<'a, 'f> {
     }
 
     /// Completes a key: one that is needed, then one that is cheap, then any other.
-    fn key(&mut self, node: Node) -> Option<()> {
-        if node.sub != Sub::Plain {
+    fn key(&mut self, node: Frame) -> Option<()> {
+        if node.sub != EscapeState::Plain {
             let digits = b"0123456789abcdefABCDEF\"\\/bfnrtu";
             return digits.iter().find_map(|&b| self.pen.take(b));
         }
@@ -323,7 +330,7 @@ impl<'a, 'f> Completer<'a, 'f> {
     }
 
     /// Completes a key by a name, or by one of the ends that `ends` knows of a class.
-    fn key_of(&mut self, node: Node, ends: impl Fn(&Lexeme, StateId) -> Vec<Arc<str>>) -> Option<()> {
+    fn key_of(&mut self, node: Frame, ends: impl Fn(&Lexeme, StateId) -> Vec<Arc<str>>) -> Option<()> {
         let program = self.pen.frames.program;
         let prefix = self.pen.frames.key_bytes(node.key);
         let mut keys: Vec<(u64, u8, u64, Arc<str>)> = Vec::new();
@@ -363,7 +370,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             // Looking a key up takes less than writing one that the object has.
             whole.truncate(prefix.len());
             whole.extend_from_slice(key.as_bytes());
-            if node.sub == Sub::Plain && self.pen.frames.arena.is_seen(node.seen, &whole) {
+            if node.sub == EscapeState::Plain && self.pen.frames.arena.is_seen(node.seen, &whole) {
                 return None;
             }
             self.pen.take_text(key)

@@ -3,28 +3,28 @@
 //! What looks for a document of some kind, a short one or a likely one, tries bytes here and goes back where none leads
 //! on. The arena's nodes on the way are given back in the end.
 
-use crate::pushdown::json::arena::{Mark, NONE, Node, NodeId};
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::arena::{ArenaMark, Frame, FrameId, NONE};
+use crate::pushdown::json::machine::JsonMachine;
 
 /// A document in the making.
-pub(crate) struct Pen<'a, 'f> {
-    pub frames: &'a mut Frames<'f>,
+pub(crate) struct ByteWriter<'a, 'f> {
+    pub frames: &'a mut JsonMachine<'f>,
     /// Where what was written leads.
-    pub top: NodeId,
+    pub top: FrameId,
     out: Vec<u8>,
-    before: (Mark, u32),
+    before: (ArenaMark, u32),
 }
 
 /// A place to go back to.
 #[derive(Clone, Copy)]
-pub(crate) struct Place(NodeId, usize);
+pub(crate) struct WriterMark(FrameId, usize);
 
-impl<'a, 'f> Pen<'a, 'f> {
+impl<'a, 'f> ByteWriter<'a, 'f> {
     /// Begins where `from` says.
-    pub fn new(frames: &'a mut Frames<'f>, from: impl FnOnce(&mut Frames<'f>) -> NodeId) -> Self {
+    pub fn new(frames: &'a mut JsonMachine<'f>, from: impl FnOnce(&mut JsonMachine<'f>) -> FrameId) -> Self {
         let before = (frames.arena.mark(), frames.arena.trace);
         let top = from(frames);
-        Pen { frames, top, out: Vec::new(), before }
+        ByteWriter { frames, top, out: Vec::new(), before }
     }
 
     /// What was written. The arena is as it was.
@@ -41,17 +41,17 @@ impl<'a, 'f> Pen<'a, 'f> {
     }
 
     /// The node on top.
-    pub fn node(&self) -> Node {
+    pub fn node(&self) -> Frame {
         self.frames.arena.nodes[self.top as usize]
     }
 
     /// Where the pen is.
-    pub fn place(&self) -> Place {
-        Place(self.top, self.out.len())
+    pub fn place(&self) -> WriterMark {
+        WriterMark(self.top, self.out.len())
     }
 
     /// Takes back what was written since.
-    pub fn back(&mut self, Place(top, len): Place) {
+    pub fn back(&mut self, WriterMark(top, len): WriterMark) {
         self.top = top;
         self.out.truncate(len);
     }
@@ -94,12 +94,12 @@ impl<'a, 'f> Pen<'a, 'f> {
     }
 
     /// Begins the first element of the array on top, as any byte but the closing bracket would.
-    pub fn open_first(&mut self, array: Node) -> Option<()> {
+    pub fn open_first(&mut self, array: Frame) -> Option<()> {
         let first = self.frames.first_element(array);
         self.go(first)
     }
 
-    fn go(&mut self, next: NodeId) -> Option<()> {
+    fn go(&mut self, next: FrameId) -> Option<()> {
         self.top = Some(next).filter(|&n| n != NONE)?;
         Some(())
     }

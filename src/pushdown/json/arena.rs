@@ -6,25 +6,25 @@
 //! nodes that did not change them. Everything is an index into plain vectors; a node is a few words.
 
 use crate::json::rules::RuleId;
-use crate::json::string_escape::Sub;
+use crate::json::string_escape::EscapeState;
 use crate::lexeme::StateId;
 use crate::pushdown::json::program::Gap;
 use crate::pushdown::json::seen_keys::SeenKeys;
-use crate::pushdown::json::unique::candidates::Agreeing;
-use crate::pushdown::json::unique::elements::Elements;
-use crate::pushdown::json::unique::found_paths::Witnesses;
-use crate::pushdown::json::unique::known_distinct::Apart;
-use crate::pushdown::json::unique::search::Tried;
+use crate::pushdown::json::unique::candidates::Candidates;
+use crate::pushdown::json::unique::elements::ArrayElements;
+use crate::pushdown::json::unique::found_paths::FoundPaths;
+use crate::pushdown::json::unique::known_distinct::KnownDistinct;
+use crate::pushdown::json::unique::search::TriedStates;
 
 /// Index of a node.
-pub type NodeId = u32;
+pub type FrameId = u32;
 
 /// No node: the byte was refused.
-pub const NONE: NodeId = u32::MAX;
+pub const NONE: FrameId = u32::MAX;
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FrameKind {
     /// Below the document's value.
     Root,
     /// The document is complete.
@@ -58,11 +58,11 @@ pub enum Phase {
 
 /// One frame, or the value at its top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Node {
+pub struct Frame {
     /// The node below.
-    pub parent: NodeId,
+    pub parent: FrameId,
     /// What this is.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// Where it is.
     pub phase: Phase,
     /// Which whitespace may follow.
@@ -80,7 +80,7 @@ pub struct Node {
     /// Object, in a key: the state of "any text".
     pub text: StateId,
     /// Object, in a key: how far into an escape.
-    pub sub: Sub,
+    pub sub: EscapeState,
     /// Object, in a key: its decoded bytes, last first. Array of unique elements, with an element open: where its
     /// trace begins.
     pub key: u32,
@@ -167,7 +167,7 @@ pub struct KeyByte {
 #[derive(Clone, Default)]
 #[allow(missing_docs)] // One vector per type above.
 pub struct Arena {
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<Frame>,
     pub rules: Vec<RuleId>,
     pub scalars: Vec<ScalarItem>,
     pub arrays: Vec<ArrayItem>,
@@ -179,34 +179,34 @@ pub struct Arena {
     /// The keys of the object that was asked last, in order.
     pub ordered: SeenKeys,
     pub keys: Vec<KeyByte>,
-    pub elements: Elements,
+    pub elements: ArrayElements,
     /// Which of them agree with open ones.
-    pub agreeing: Agreeing,
+    pub agreeing: Candidates,
     /// Set while what was read of an element is not known: uniqueness is checked only in arrays that are opened then.
     pub unchecked: bool,
     /// Arrays of unique elements whose open element differs from all others, however it goes on.
-    pub apart: Apart,
+    pub apart: KnownDistinct,
     /// Nodes, ascending, behind which ways to an element that its array does not have were looked for in vain, but not
     /// all of them.
-    pub guessed: Vec<NodeId>,
+    pub guessed: Vec<FrameId>,
     /// How often that was so.
     pub guesses: u64,
     /// Ways to such an element that were found.
-    pub witnesses: Witnesses,
+    pub witnesses: FoundPaths,
     /// The trace before the byte that is being stepped.
     pub trace: u32,
     /// While ways to end an element of an array are tried: that array. Only arrays inside the element are asked whether
     /// theirs can differ.
-    pub searching: NodeId,
+    pub searching: FrameId,
     /// What was stepped for that.
-    pub tried: Tried,
+    pub tried: TriedStates,
     /// The rules that accepted the value which ended last.
     pub tags: smallvec::SmallVec<[u32; 4]>,
 }
 
 /// The lengths of an arena at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark([u32; 11]);
+pub struct ArenaMark([u32; 11]);
 
 impl Arena {
     /// An arena with room for a short document: without it the vectors of every request grow step by step, each while a
@@ -226,8 +226,8 @@ impl Arena {
     }
 
     /// The lengths now.
-    pub fn mark(&self) -> Mark {
-        Mark([
+    pub fn mark(&self) -> ArenaMark {
+        ArenaMark([
             self.nodes.len() as u32,
             self.rules.len() as u32,
             self.scalars.len() as u32,
@@ -244,7 +244,7 @@ impl Arena {
 
     /// Forgets everything made since `mark`.
     #[inline]
-    pub fn truncate(&mut self, mark: &Mark) {
+    pub fn truncate(&mut self, mark: &ArenaMark) {
         let m = &mark.0;
         self.nodes.truncate(m[0] as usize);
         self.apart.truncate(m[0]);
@@ -273,7 +273,7 @@ impl Arena {
 
     /// Keeps one node and its items of what was made since `mark`, where that is all that `top` needs: inside scalars
     /// and whitespace, which is where most tokens end. Returns where `top` is now.
-    pub fn compact(&mut self, mark: &Mark, top: NodeId) -> NodeId {
+    pub fn compact(&mut self, mark: &ArenaMark, top: FrameId) -> FrameId {
         let old = mark.0[0];
         if top < old {
             self.truncate(mark);
@@ -284,7 +284,7 @@ impl Arena {
             return top;
         }
         match node.kind {
-            Kind::Scalar => {
+            FrameKind::Scalar => {
                 let mut kept = *mark;
                 if node.start >= mark.0[2] {
                     let items = node.start as usize;
@@ -294,7 +294,7 @@ impl Arena {
                 }
                 self.truncate(&kept);
             }
-            Kind::Done => self.truncate(mark),
+            FrameKind::Done => self.truncate(mark),
             _ => return top,
         }
         self.push(node)
@@ -339,7 +339,7 @@ impl Arena {
 
     /// The elements of an array of unique elements that may agree with an open one, of which the bytes from just after
     /// `array.key` to `trace` were read, ascending.
-    pub fn candidates(&self, array: &Node, trace: u32) -> Vec<u32> {
+    pub fn candidates(&self, array: &Frame, trace: u32) -> Vec<u32> {
         match self.agreeing.of(self.back_to(array.key, trace), array.seen) {
             Some(known) => known.to_vec(),
             None => self.elements.of(array.seen),
@@ -348,15 +348,15 @@ impl Arena {
 
     /// Adds a node.
     #[inline]
-    pub fn push(&mut self, node: Node) -> NodeId {
-        let id = self.nodes.len() as NodeId;
+    pub fn push(&mut self, node: Frame) -> FrameId {
+        let id = self.nodes.len() as FrameId;
         self.nodes.push(node);
         id
     }
 
     /// Bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>()
+        self.nodes.capacity() * size_of::<Frame>()
             + self.rules.capacity() * 4
             + self.scalars.capacity() * size_of::<ScalarItem>()
             + self.arrays.capacity() * size_of::<ArrayItem>()
@@ -374,10 +374,10 @@ impl Arena {
     }
 }
 
-impl Node {
+impl Frame {
     /// A node of `kind` on `parent` with nothing in it.
-    pub fn new(parent: NodeId, kind: Kind, phase: Phase, gap: Gap) -> Node {
-        Node {
+    pub fn new(parent: FrameId, kind: FrameKind, phase: Phase, gap: Gap) -> Frame {
+        Frame {
             parent,
             kind,
             phase,
@@ -388,7 +388,7 @@ impl Node {
             count: 0,
             seen: u32::MAX,
             text: 0,
-            sub: Sub::Plain,
+            sub: EscapeState::Plain,
             key: u32::MAX,
             trace: u32::MAX,
             spelled: false,

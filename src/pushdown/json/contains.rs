@@ -21,19 +21,19 @@ const VECTORS: u64 = 4_096;
 const STEPS: u64 = 1 << 20;
 
 /// Numbers of further elements: ascending intervals with gaps between them, ends included.
-type Lengths = SmallVec<[(u64, u64); 1]>;
+type ArrayLengths = SmallVec<[(u64, u64); 1]>;
 
 /// See the module's story.
 #[derive(Clone, Debug)]
-pub struct Counting {
-    counts: SmallVec<[Count; 4]>,
+pub struct ContainsCounting {
+    counts: SmallVec<[ContainsCount; 4]>,
     /// By position, the last one standing for all that follow, and by vector.
-    more: Vec<Vec<Lengths>>,
+    more: Vec<Vec<ArrayLengths>>,
 }
 
 /// One place of a vector.
 #[derive(Clone, Debug)]
-struct Count {
+struct ContainsCount {
     min: u64,
     /// The highest count that is told.
     top: u64,
@@ -43,7 +43,7 @@ struct Count {
     stride: usize,
 }
 
-impl Counting {
+impl ContainsCounting {
     /// For an array with these ways and bounds. `None` where each `contains` can be looked at by itself: one alone, or
     /// lower bounds only, which any number of further elements may meet.
     ///
@@ -53,7 +53,7 @@ impl Counting {
         (prefix, rest): (&[Vec<Element>], &[Element]),
         contains: &[Contains],
         max: Option<u64>,
-    ) -> Result<Option<Counting>> {
+    ) -> Result<Option<ContainsCounting>> {
         let in_rest = rest.iter().fold(0, |all, way| all | way.matches);
         let apart = |(c, bit): (&Contains, u32)| c.max.is_none() && (c.min == 0 || in_rest >> bit & 1 == 1);
         if contains.len() < 2 || (max.is_none() && contains.iter().zip(0..).all(apart)) {
@@ -63,7 +63,7 @@ impl Counting {
         let (mut counts, mut vectors) = (SmallVec::new(), 1u64);
         for c in contains {
             let top = c.max.unwrap_or(c.min);
-            counts.push(Count { min: c.min, top, bounded: c.max.is_some(), stride: vectors as usize });
+            counts.push(ContainsCount { min: c.min, top, bounded: c.max.is_some(), stride: vectors as usize });
             vectors = vectors.saturating_mul(top.saturating_add(1));
             let told = vectors.saturating_mul(positions);
             if told > VECTORS {
@@ -75,8 +75,8 @@ impl Counting {
         if steps > STEPS {
             return Err(Error::limit("counts and ways of contains", STEPS, steps));
         }
-        let mut counting = Counting { counts, more: Vec::new() };
-        let mut found = vec![Lengths::new(); vectors as usize];
+        let mut counting = ContainsCounting { counts, more: Vec::new() };
+        let mut found = vec![ArrayLengths::new(); vectors as usize];
         for vector in (0..found.len()).rev() {
             let mut of_vector = counting.at_end(vector);
             let mut endless = false;
@@ -128,12 +128,12 @@ impl Counting {
     }
 
     /// The array may end here, or no element may follow that makes it so.
-    fn at_end(&self, vector: usize) -> Lengths {
+    fn at_end(&self, vector: usize) -> ArrayLengths {
         let good = self.counts.iter().all(|c| self.count(vector, c) >= c.min);
-        if good { SmallVec::from_elem((0, 0), 1) } else { Lengths::new() }
+        if good { SmallVec::from_elem((0, 0), 1) } else { ArrayLengths::new() }
     }
 
-    fn count(&self, vector: usize, c: &Count) -> u64 {
+    fn count(&self, vector: usize, c: &ContainsCount) -> u64 {
         (vector / c.stride) as u64 % (c.top + 1)
     }
 
@@ -152,7 +152,7 @@ impl Counting {
 }
 
 /// Adds to `lengths` those that `behind` has after one more element.
-fn add_after(lengths: &mut Lengths, behind: &Lengths) {
+fn add_after(lengths: &mut ArrayLengths, behind: &ArrayLengths) {
     if behind.is_empty() {
         return;
     }

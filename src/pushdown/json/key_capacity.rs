@@ -6,8 +6,8 @@
 //! run out: `^(a.*|bc)$` has no end, and behind `b` there is one key.
 
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
-use crate::pushdown::json::arena::{Node, NodeId, ObjectItem};
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::arena::{Frame, FrameId, ObjectItem};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, ObjectProgram};
 
 /// Keys that an ample class has beside those that an object has and needs.
@@ -15,7 +15,7 @@ const SPARE: u64 = 1_024;
 
 /// How many keys of a class are left.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Room {
+pub enum KeyCapacity {
     /// So few that each is counted.
     Scarce,
     /// More than any object needs, but those that begin alike may run out.
@@ -24,17 +24,17 @@ pub enum Room {
     Endless,
 }
 
-impl Room {
+impl KeyCapacity {
     /// Whether each key counts; `all` says that it does wherever some may run out.
     pub fn is_scarce(self, all: bool) -> bool {
-        self == Room::Scarce || (all && self == Room::Ample)
+        self == KeyCapacity::Scarce || (all && self == KeyCapacity::Ample)
     }
 }
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// Whether some key of the class that continues from `state` is not in the object yet: more members than there
     /// are seen keys with the same beginning.
-    pub(crate) fn class_has_unseen(&self, node: &Node, keys: &Lexeme, state: u32, decoded: &[u8]) -> bool {
+    pub(crate) fn class_has_unseen(&self, node: &Frame, keys: &Lexeme, state: u32, decoded: &[u8]) -> bool {
         if node.seen == u32::MAX {
             return true;
         }
@@ -50,7 +50,7 @@ impl Frames<'_> {
 
     /// The same where the key goes on with one of the characters `next`, as an escape that was begun does: whichever of
     /// them are used up, of those that lead to one state as well, another one may be left.
-    pub(crate) fn class_has_unseen_of(&self, node: &Node, keys: &Lexeme, state: StateId, next: &[(u32, u32)]) -> bool {
+    pub(crate) fn class_has_unseen_of(&self, node: &Frame, keys: &Lexeme, state: StateId, next: &[(u32, u32)]) -> bool {
         let mut size = 0u64;
         for &(lo, hi) in next {
             for (to, chars) in keys.after_chars(state, lo, hi) {
@@ -74,19 +74,19 @@ impl Frames<'_> {
     }
 
     /// How many keys are left of a class, as seen from `state` inside a key of `node`.
-    pub fn room_of(&self, node: &Node, p: &ObjectProgram, class: &ClassProgram, state: StateId) -> Room {
-        let Some(keys) = &class.keys else { return Room::Endless };
+    pub fn room_of(&self, node: &Frame, p: &ObjectProgram, class: &ClassProgram, state: StateId) -> KeyCapacity {
+        let Some(keys) = &class.keys else { return KeyCapacity::Endless };
         // What has no key yet has used up none.
         if keys.residual_size(state) == u64::MAX && (node.seen == u32::MAX || keys.lasts(state)) {
-            return Room::Endless;
+            return KeyCapacity::Endless;
         }
         let enough = p.min.saturating_add(node.count.into()).saturating_add(SPARE);
-        if keys.residual_size(keys.start()) > enough { Room::Ample } else { Room::Scarce }
+        if keys.residual_size(keys.start()) > enough { KeyCapacity::Ample } else { KeyCapacity::Scarce }
     }
 
     /// Whether the object has all keys of some class that begin like a beginning of `rest`, where the key `node` goes on
     /// with that.
-    pub fn runs_out(&self, node: &Node, rest: &[u8]) -> bool {
+    pub fn runs_out(&self, node: &Frame, rest: &[u8]) -> bool {
         self.arena.objects[node.start as usize..][..node.len as usize].iter().filter(|item| item.others).any(|item| {
             let p = &self.program.objects[item.shape as usize];
             p.others.iter().zip(0..).any(|(class, i)| {
@@ -105,7 +105,7 @@ impl Frames<'_> {
 
     /// The key node with only those classes that have few keys left, and no named keys; none without such classes.
     /// With `all`, every class of which some may run out counts as one.
-    pub fn few_keys_only(&mut self, top: NodeId, all: bool) -> NodeId {
+    pub fn few_keys_only(&mut self, top: FrameId, all: bool) -> FrameId {
         let node = self.arena.nodes[top as usize];
         let program = self.program;
         let start = self.arena.objects.len() as u32;

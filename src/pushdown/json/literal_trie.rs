@@ -18,8 +18,8 @@ use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::json::rules::RuleId;
-use crate::json::string_escape::{Move, Sub, is_plain, pending, plain_pending, step};
-use crate::lexeme::Kind;
+use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
+use crate::lexeme::LexemeKind;
 use crate::pushdown::json::program::Program;
 use crate::util::append_vec::AppendVec;
 use crate::util::hash::SeededMap;
@@ -37,17 +37,17 @@ const OVERHEAD: usize = 256;
 
 /// Where a byte leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum LiteralNode {
     /// Nowhere.
     Dead,
     /// It closes the string, by the rules at the node.
     Closed,
     /// To a node of the trie and a place in an escape.
-    At(u32, Sub),
+    At(u32, EscapeState),
 }
 
 /// See the module's story.
-pub struct ConstantSet {
+pub struct LiteralTrie {
     rules: Box<[RuleId]>,
     /// The texts as they decode; ids are places among the value's rules, ascending at each node.
     pub texts: Trie,
@@ -57,9 +57,9 @@ pub struct ConstantSet {
     pub others: Box<[(u32, u32)]>,
 }
 
-impl ConstantSet {
+impl LiteralTrie {
     /// `None` where fewer than two rules list texts.
-    fn of(program: &Program, rules: &[RuleId]) -> Option<ConstantSet> {
+    fn of(program: &Program, rules: &[RuleId]) -> Option<LiteralTrie> {
         let mut listed: Vec<(Box<[u8]>, u32)> = Vec::new();
         let mut others = Vec::new();
         let mut kind = None;
@@ -87,29 +87,36 @@ impl ConstantSet {
         items.sort_unstable();
         items.dedup();
         let texts = Trie::build(&mut items).ok()?;
-        Some(ConstantSet { rules: rules.into(), texts, plain: kind == Some(Kind::Constant), others: others.into() })
+        Some(LiteralTrie {
+            rules: rules.into(),
+            texts,
+            plain: kind == Some(LexemeKind::Constant),
+            others: others.into(),
+        })
     }
 
     /// Where `byte` leads from a place.
-    pub fn step(&self, at: u32, sub: Sub, byte: u8) -> Place {
+    pub fn step(&self, at: u32, sub: EscapeState, byte: u8) -> LiteralNode {
         let moved = step(sub, byte);
         if self.plain && !is_plain(sub, byte, &moved) {
-            return Place::Dead;
+            return LiteralNode::Dead;
         }
         let to = match moved {
-            Move::Dead => None,
-            Move::Close if self.texts.tokens(at).is_empty() => None,
-            Move::Close => return Place::Closed,
-            Move::To(next) if next == Sub::Plain || self.may_spell(at, next) => return Place::At(at, next),
-            Move::To(_) => None,
-            Move::Byte(b) => self.texts.child(at, b),
-            Move::Char(c) => self.texts.find(at, c.encode_utf8(&mut [0; 4]).as_bytes()),
+            EscapeMove::Dead => None,
+            EscapeMove::Close if self.texts.tokens(at).is_empty() => None,
+            EscapeMove::Close => return LiteralNode::Closed,
+            EscapeMove::To(next) if next == EscapeState::Plain || self.may_spell(at, next) => {
+                return LiteralNode::At(at, next);
+            }
+            EscapeMove::To(_) => None,
+            EscapeMove::Byte(b) => self.texts.child(at, b),
+            EscapeMove::Char(c) => self.texts.find(at, c.encode_utf8(&mut [0; 4]).as_bytes()),
         };
-        to.map_or(Place::Dead, |to| Place::At(to, Sub::Plain))
+        to.map_or(LiteralNode::Dead, |to| LiteralNode::At(to, EscapeState::Plain))
     }
 
     /// Whether some text goes on, from a node, with a character that an escape may still become.
-    fn may_spell(&self, at: u32, sub: Sub) -> bool {
+    fn may_spell(&self, at: u32, sub: EscapeState) -> bool {
         let ranges = if self.plain { plain_pending(sub) } else { pending(sub) };
         self.goes_on(at, 0, 0, &ranges)
     }
@@ -152,7 +159,7 @@ impl ConstantSet {
     }
 
     /// Writes what tells a place from those of all sets of the program, whatever their numbers.
-    pub fn describe(&self, (at, sub): (u32, Sub), mut word: impl FnMut(u32)) {
+    pub fn describe(&self, (at, sub): (u32, EscapeState), mut word: impl FnMut(u32)) {
         word(self.rules.len() as u32);
         self.rules.iter().for_each(|rule| word(rule.0));
         word(at);
@@ -165,30 +172,30 @@ impl ConstantSet {
 }
 
 /// A place inside an escape, as two numbers.
-pub fn sub_words(sub: Sub) -> [u32; 2] {
+pub fn sub_words(sub: EscapeState) -> [u32; 2] {
     match sub {
-        Sub::Open => [0, 0],
-        Sub::Plain => [1, 0],
-        Sub::Escape => [2, 0],
-        Sub::Hex(n, value) => [3, u32::from(n) << 16 | u32::from(value)],
-        Sub::LowBackslash(high) => [4, u32::from(high)],
-        Sub::LowU(high) => [5, u32::from(high)],
-        Sub::LowHex(high, n, value) => [6 | u32::from(n) << 8, u32::from(high) << 16 | u32::from(value)],
+        EscapeState::Open => [0, 0],
+        EscapeState::Plain => [1, 0],
+        EscapeState::Escape => [2, 0],
+        EscapeState::Hex(n, value) => [3, u32::from(n) << 16 | u32::from(value)],
+        EscapeState::LowBackslash(high) => [4, u32::from(high)],
+        EscapeState::LowU(high) => [5, u32::from(high)],
+        EscapeState::LowHex(high, n, value) => [6 | u32::from(n) << 8, u32::from(high) << 16 | u32::from(value)],
     }
 }
 
 /// The sets of one program.
 #[derive(Default)]
-pub struct ConstantSets {
+pub struct LiteralTries {
     /// By the rules of the value, in their order; [`NO_SET`] where lexemes do.
     table: RwLock<SeededMap<Box<[RuleId]>, u32>>,
-    made: AppendVec<ConstantSet>,
+    made: AppendVec<LiteralTrie>,
     bytes: AtomicUsize,
 }
 
-impl ConstantSets {
+impl LiteralTries {
     /// The set of a value that awaits `rules`, with its number.
-    pub fn of(&self, program: &Program, rules: &[RuleId]) -> Option<(u32, &ConstantSet)> {
+    pub fn of(&self, program: &Program, rules: &[RuleId]) -> Option<(u32, &LiteralTrie)> {
         // Elements that must differ are followed by lexemes: what is left of them is counted there.
         if rules.len() < 2 || program.has_unique {
             return None;
@@ -200,7 +207,7 @@ impl ConstantSets {
 
     /// The set with a number; `None` for [`NO_SET`].
     #[inline]
-    pub fn get(&self, number: u32) -> Option<&ConstantSet> {
+    pub fn get(&self, number: u32) -> Option<&LiteralTrie> {
         if number == NO_SET { None } else { self.made.get(number) }
     }
 
@@ -213,7 +220,7 @@ impl ConstantSets {
         if self.bytes.load(Ordering::Relaxed) > SETS_BYTES {
             return None;
         }
-        let made = ConstantSet::of(program, rules);
+        let made = LiteralTrie::of(program, rules);
         let bytes = made.as_ref().map_or(OVERHEAD + rules.len() * 4, |set| set.memory_bytes());
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         // There are fewer sets than entries.

@@ -1,6 +1,6 @@
 //! Stepping configurations by bytes.
 //!
-//! [`Frames`] joins a program and an arena. `step` takes the top node of a configuration and a byte and returns the
+//! [`JsonMachine`] joins a program and an arena. `step` takes the top node of a configuration and a byte and returns the
 //! new top, or [`NONE`]. All alternatives of an overlapping union run side by side as items of one frame; a value that
 //! ends tells its parent *which* of the parent's awaited rules accepted it, and the parent keeps the items that waited
 //! for one of those. That is the subset construction for visibly pushdown automata (Alur and Madhusudan 2004), done
@@ -10,63 +10,63 @@
 //! so a configuration that exists is live and a mask needs no second look.
 
 use crate::json::rules::RuleId;
-use crate::json::string_escape::Sub;
-use crate::lexeme::{CLOSED, DEAD, Kind as LexemeKind};
-use crate::pushdown::json::arena::{Arena, ArrayItem, Kind, NONE, Node, NodeId, Phase, ScalarItem};
-use crate::pushdown::json::literal_trie::{NO_SET, Place};
+use crate::json::string_escape::EscapeState;
+use crate::lexeme::{CLOSED, DEAD, LexemeKind};
+use crate::pushdown::json::arena::{Arena, ArrayItem, Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
+use crate::pushdown::json::literal_trie::{LiteralNode, NO_SET};
 use crate::pushdown::json::program::{Gap, Program};
 
 /// A program over an arena.
-pub struct Frames<'a> {
+pub struct JsonMachine<'a> {
     /// What to step.
     pub program: &'a Program,
     /// Where its nodes are.
     pub arena: &'a mut Arena,
 }
 
-impl<'a> Frames<'a> {
+impl<'a> JsonMachine<'a> {
     /// The start configuration; the arena must be empty.
-    pub fn start(&mut self) -> NodeId {
-        let root = self.arena.push(Node::new(NONE, Kind::Root, Phase::Inside, Gap::Start));
+    pub fn start(&mut self) -> FrameId {
+        let root = self.arena.push(Frame::new(NONE, FrameKind::Root, Phase::Inside, Gap::Start));
         let start = self.arena.rules.len() as u32;
         self.arena.rules.push(self.program.root);
-        self.arena.push(Node { start, len: 1, ..Node::new(root, Kind::Value, Phase::First, Gap::Start) })
+        self.arena.push(Frame { start, len: 1, ..Frame::new(root, FrameKind::Value, Phase::First, Gap::Start) })
     }
 
     /// Whether the document may end here.
-    pub fn is_accepting(&mut self, top: NodeId) -> bool {
+    pub fn is_accepting(&mut self, top: FrameId) -> bool {
         let node = self.arena.nodes[top as usize];
         match node.kind {
-            Kind::Done => true,
+            FrameKind::Done => true,
             // A number at the root ends where the text ends. A string ends with its quote: the items of a node are
             // either all strings or all not.
-            Kind::Scalar => {
+            FrameKind::Scalar => {
                 if !self.is_raw(&node) {
                     return false;
                 }
                 let after = self.end_scalar(top);
-                after != NONE && self.arena.nodes[after as usize].kind == Kind::Done
+                after != NONE && self.arena.nodes[after as usize].kind == FrameKind::Done
             }
             _ => false,
         }
     }
 
     /// The configuration after `byte`, or [`NONE`] if it is refused.
-    pub fn step(&mut self, from: NodeId, byte: u8) -> NodeId {
+    pub fn step(&mut self, from: FrameId, byte: u8) -> FrameId {
         let mut top = from;
         let next = loop {
             let node = self.arena.nodes[top as usize];
             self.arena.trace = node.trace;
             match node.kind {
-                Kind::Root | Kind::Done => return NONE,
-                Kind::Value => break self.step_value(node, byte),
-                Kind::Object => break self.step_object(node, byte),
-                Kind::Scalar => match self.step_scalar(node, byte) {
+                FrameKind::Root | FrameKind::Done => return NONE,
+                FrameKind::Value => break self.step_value(node, byte),
+                FrameKind::Object => break self.step_object(node, byte),
+                FrameKind::Scalar => match self.step_scalar(node, byte) {
                     Some(next) => break next,
                     // A number or word has no closing byte of its own: it ends in front of this one.
                     None => top = self.end_scalar(top),
                 },
-                Kind::Array => match self.step_array(node, byte) {
+                FrameKind::Array => match self.step_array(node, byte) {
                     Some(next) => break next,
                     None => top = self.first_element(node),
                 },
@@ -87,29 +87,29 @@ impl<'a> Frames<'a> {
 
     /// The node with one more byte of whitespace, if the gap allows it.
     #[inline]
-    pub(crate) fn blank(&mut self, node: Node, byte: u8) -> Option<NodeId> {
+    pub(crate) fn blank(&mut self, node: Frame, byte: u8) -> Option<FrameId> {
         let blank = self.program.gaps[node.gap as usize].step(node.blank, byte)?;
-        Some(self.arena.push(Node { blank, ..node }))
+        Some(self.arena.push(Frame { blank, ..node }))
     }
 
     /// Whether the whitespace read so far may end.
     #[inline]
-    pub fn gap_may_end(&self, node: &Node) -> bool {
+    pub fn gap_may_end(&self, node: &Frame) -> bool {
         self.program.gaps[node.gap as usize].accepting[node.blank as usize]
     }
 
     /// Whether `most` bytes of any whitespace may stand at `top`.
-    pub fn has_room_for_blanks(&self, top: NodeId, most: u32) -> bool {
+    pub fn has_room_for_blanks(&self, top: FrameId, most: u32) -> bool {
         let n = &self.arena.nodes[top as usize];
         let between = match (n.kind, n.phase) {
-            (Kind::Value, _) => true,
-            (Kind::Array | Kind::Object, phase) => !matches!(phase, Phase::Inside | Phase::Key),
+            (FrameKind::Value, _) => true,
+            (FrameKind::Array | FrameKind::Object, phase) => !matches!(phase, Phase::Inside | Phase::Key),
             _ => false,
         };
         between && self.program.gaps[n.gap as usize].most.is_some_and(|m| u32::from(m.saturating_sub(n.blank)) >= most)
     }
 
-    fn step_value(&mut self, node: Node, byte: u8) -> NodeId {
+    fn step_value(&mut self, node: Frame, byte: u8) -> FrameId {
         if let Some(n) = self.blank(node, byte) {
             return n;
         }
@@ -123,7 +123,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn open_scalar(&mut self, node: Node, byte: u8) -> NodeId {
+    fn open_scalar(&mut self, node: Frame, byte: u8) -> FrameId {
         let program = self.program;
         let start = self.arena.scalars.len() as u32;
         let rules = &self.arena.rules[node.start as usize..(node.start + node.len) as usize];
@@ -151,11 +151,16 @@ impl<'a> Frames<'a> {
         if len == 0 && seen == NO_SET {
             return NONE;
         }
-        self.arena.push(Node { start, len, seen, ..Node::new(node.parent, Kind::Scalar, Phase::Inside, Gap::Start) })
+        self.arena.push(Frame {
+            start,
+            len,
+            seen,
+            ..Frame::new(node.parent, FrameKind::Scalar, Phase::Inside, Gap::Start)
+        })
     }
 
     /// `None` if the scalar, if at all, ends in front of `byte`.
-    fn step_scalar(&mut self, node: Node, byte: u8) -> Option<NodeId> {
+    fn step_scalar(&mut self, node: Frame, byte: u8) -> Option<FrameId> {
         let program = self.program;
         let start = self.arena.scalars.len() as u32;
         let mut count = node.count;
@@ -189,15 +194,15 @@ impl<'a> Frames<'a> {
             alive = true;
             self.arena.scalars.push(ScalarItem { state, ..item });
         }
-        let (mut seen, mut text, mut sub) = (NO_SET, 0, Sub::Plain);
+        let (mut seen, mut text, mut sub) = (NO_SET, 0, EscapeState::Plain);
         if let Some(set) = program.constants.get(node.seen) {
             match set.step(node.text, node.sub, byte) {
-                Place::Dead => {}
-                Place::Closed => {
+                LiteralNode::Dead => {}
+                LiteralNode::Closed => {
                     closes = true;
                     closed.extend_from_slice(set.texts.tokens(node.text));
                 }
-                Place::At(to, within) => (seen, text, sub) = (node.seen, to, within),
+                LiteralNode::At(to, within) => (seen, text, sub) = (node.seen, to, within),
             }
         }
         if closes {
@@ -217,19 +222,19 @@ impl<'a> Frames<'a> {
         }
         let len = self.arena.scalars.len() as u32 - start;
         if len > 0 || seen != NO_SET {
-            return Some(self.arena.push(Node { start, len, count, seen, text, sub, ..node }));
+            return Some(self.arena.push(Frame { start, len, count, seen, text, sub, ..node }));
         }
         if self.is_raw(&node) && !alive { None } else { Some(NONE) }
     }
 
     /// Whether a scalar is a number or a word: the items of a node are either all strings or all not.
-    pub(crate) fn is_raw(&self, node: &Node) -> bool {
+    pub(crate) fn is_raw(&self, node: &Frame) -> bool {
         let first = self.arena.scalars[node.start as usize..][..node.len as usize].first();
         first.is_some_and(|item| self.program.lexemes[item.lexeme as usize].kind() == LexemeKind::Raw)
     }
 
     /// The configuration after the number or word at `top` ends here; strings end at their closing quote only.
-    pub fn end_scalar(&mut self, top: NodeId) -> NodeId {
+    pub fn end_scalar(&mut self, top: FrameId) -> FrameId {
         let node = self.arena.nodes[top as usize];
         self.arena.trace = node.trace;
         let mut tags: smallvec::SmallVec<[u32; 8]> = smallvec::SmallVec::new();
@@ -246,15 +251,15 @@ impl<'a> Frames<'a> {
     }
 
     /// The configuration after the value above `parent` was accepted by the rules `tags` (ascending).
-    pub(crate) fn finish(&mut self, parent: NodeId, tags: &[u32], closing: Option<u8>) -> NodeId {
+    pub(crate) fn finish(&mut self, parent: FrameId, tags: &[u32], closing: Option<u8>) -> FrameId {
         let node = self.arena.nodes[parent as usize];
         self.arena.tags.clear();
         self.arena.tags.extend_from_slice(tags);
         let next = match node.kind {
-            Kind::Root => self.arena.push(Node::new(parent, Kind::Done, Phase::After, Gap::Start)),
-            Kind::Array => self.element_done(node, tags, closing),
-            Kind::Object => self.member_done(node, tags),
-            Kind::Done | Kind::Value | Kind::Scalar => NONE,
+            FrameKind::Root => self.arena.push(Frame::new(parent, FrameKind::Done, Phase::After, Gap::Start)),
+            FrameKind::Array => self.element_done(node, tags, closing),
+            FrameKind::Object => self.member_done(node, tags),
+            FrameKind::Done | FrameKind::Value | FrameKind::Scalar => NONE,
         };
         if next != NONE && self.program.has_unique {
             let trace = if self.is_traced(next) { self.arena.trace } else { u32::MAX };
@@ -265,18 +270,22 @@ impl<'a> Frames<'a> {
 
     /// The configuration after the rules `tags` (ascending) of the value above `parent` accepted, outside unique
     /// elements.
-    pub fn finish_by(&mut self, parent: NodeId, tags: &[u32]) -> NodeId {
+    pub fn finish_by(&mut self, parent: FrameId, tags: &[u32]) -> FrameId {
         self.finish(parent, tags, None)
     }
 
     /// Pushes the value above `parent`, which waits for `rules` (ascending, distinct).
-    pub(crate) fn push_value(&mut self, parent: NodeId, rules: &[RuleId], gap: Gap) -> NodeId {
+    pub(crate) fn push_value(&mut self, parent: FrameId, rules: &[RuleId], gap: Gap) -> FrameId {
         let start = self.arena.rules.len() as u32;
         self.arena.rules.extend_from_slice(rules);
-        self.arena.push(Node { start, len: rules.len() as u32, ..Node::new(parent, Kind::Value, Phase::First, gap) })
+        self.arena.push(Frame {
+            start,
+            len: rules.len() as u32,
+            ..Frame::new(parent, FrameKind::Value, Phase::First, gap)
+        })
     }
 
-    fn open_array(&mut self, node: Node) -> NodeId {
+    fn open_array(&mut self, node: Frame) -> FrameId {
         let program = self.program;
         let start = self.arena.arrays.len() as u32;
         for tag in 0..node.len {
@@ -293,11 +302,16 @@ impl<'a> Frames<'a> {
             return NONE;
         }
         let spelled = self.arena.unchecked;
-        self.arena.push(Node { start, len, spelled, ..Node::new(node.parent, Kind::Array, Phase::First, Gap::Before) })
+        self.arena.push(Frame {
+            start,
+            len,
+            spelled,
+            ..Frame::new(node.parent, FrameKind::Array, Phase::First, Gap::Before)
+        })
     }
 
     /// `None` if the first element begins with `byte`.
-    fn step_array(&mut self, node: Node, byte: u8) -> Option<NodeId> {
+    fn step_array(&mut self, node: Frame, byte: u8) -> Option<FrameId> {
         Some(match node.phase {
             Phase::First | Phase::After => {
                 if let Some(n) = self.blank(node, byte) {
@@ -319,7 +333,7 @@ impl<'a> Frames<'a> {
 
     /// The value node of an array's first element, with the array's own whitespace taken over; [`NONE`] if the array
     /// must be empty.
-    pub fn first_element(&mut self, node: Node) -> NodeId {
+    pub fn first_element(&mut self, node: Frame) -> FrameId {
         self.arena.trace = node.trace;
         let value = self.next_element(node, Gap::Before);
         if value != NONE {
@@ -328,7 +342,7 @@ impl<'a> Frames<'a> {
         value
     }
 
-    fn close_array(&mut self, node: Node) -> NodeId {
+    fn close_array(&mut self, node: Frame) -> FrameId {
         let mut tags: smallvec::SmallVec<[u32; 8]> = smallvec::SmallVec::new();
         for i in node.start..node.start + node.len {
             let item = self.arena.arrays[i as usize];
@@ -342,7 +356,7 @@ impl<'a> Frames<'a> {
     }
 
     /// Opens the element at index `node.count`: one item per way that can still be completed.
-    fn next_element(&mut self, node: Node, gap: Gap) -> NodeId {
+    fn next_element(&mut self, node: Frame, gap: Gap) -> FrameId {
         let program = self.program;
         let index = node.count as u64;
         let start = self.arena.arrays.len() as u32;
@@ -377,7 +391,7 @@ impl<'a> Frames<'a> {
         for item in &mut self.arena.arrays[start as usize..] {
             item.child = rules.binary_search(&RuleId(item.child)).unwrap_or(0) as u32;
         }
-        let array = self.arena.push(Node { start, len, phase: Phase::Inside, blank: 0, ..node });
+        let array = self.arena.push(Frame { start, len, phase: Phase::Inside, blank: 0, ..node });
         let value = self.push_value(array, &rules, gap);
         if program.has_unique {
             self.begin_trace(array, value, gap);
@@ -385,7 +399,7 @@ impl<'a> Frames<'a> {
         value
     }
 
-    fn element_done(&mut self, node: Node, tags: &[u32], closing: Option<u8>) -> NodeId {
+    fn element_done(&mut self, node: Frame, tags: &[u32], closing: Option<u8>) -> FrameId {
         let program = self.program;
         let value = if node.key == u32::MAX { None } else { self.element_value(&node, closing) };
         let repeated = value.as_ref().is_some_and(|v| self.has_element(&node, v));
@@ -427,7 +441,7 @@ impl<'a> Frames<'a> {
         let count = node.count.saturating_add(1);
         let seen = self.add_element(node.seen, value);
         let key = u32::MAX;
-        self.arena.push(Node {
+        self.arena.push(Frame {
             start,
             len,
             count,

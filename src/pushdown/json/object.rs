@@ -14,15 +14,15 @@
 
 use crate::json::rules::RuleId;
 use crate::lexeme::CLOSED;
-use crate::pushdown::json::arena::{Kind, NONE, Node, NodeId, ObjectItem, Phase};
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, Gap, ObjectProgram};
 use smallvec::SmallVec;
 
-type Bits = SmallVec<[u64; 4]>;
+type RequiredBits = SmallVec<[u64; 4]>;
 
-impl Frames<'_> {
-    pub(crate) fn open_object(&mut self, node: Node) -> NodeId {
+impl JsonMachine<'_> {
+    pub(crate) fn open_object(&mut self, node: Frame) -> FrameId {
         let program = self.program;
         let start = self.arena.objects.len() as u32;
         for tag in 0..node.len {
@@ -52,10 +52,10 @@ impl Frames<'_> {
         if len == 0 {
             return NONE;
         }
-        self.arena.push(Node { start, len, ..Node::new(node.parent, Kind::Object, Phase::First, Gap::Before) })
+        self.arena.push(Frame { start, len, ..Frame::new(node.parent, FrameKind::Object, Phase::First, Gap::Before) })
     }
 
-    pub(crate) fn step_object(&mut self, node: Node, byte: u8) -> NodeId {
+    pub(crate) fn step_object(&mut self, node: Frame, byte: u8) -> FrameId {
         if node.phase == Phase::Key {
             return self.step_key(node, byte);
         }
@@ -78,7 +78,7 @@ impl Frames<'_> {
         &self.arena.bits[at as usize..at as usize + words]
     }
 
-    fn close_object(&mut self, node: Node) -> NodeId {
+    fn close_object(&mut self, node: Frame) -> FrameId {
         let mut tags: SmallVec<[u32; 8]> = SmallVec::new();
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
@@ -90,7 +90,7 @@ impl Frames<'_> {
     }
 
     /// Whether an item has all that it needs.
-    pub(crate) fn may_close(&self, node: &Node, item: &ObjectItem) -> bool {
+    pub(crate) fn may_close(&self, node: &Frame, item: &ObjectItem) -> bool {
         let p = &self.program.objects[item.shape as usize];
         let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
         let complete = p.witnesses & !item.witnessed == 0 && need.iter().zip(seen).all(|(n, s)| n & !s == 0);
@@ -98,7 +98,7 @@ impl Frames<'_> {
     }
 
     /// Keys without a name that the object has and that belong to the class of `keys`.
-    pub(crate) fn seen_in_class(&self, node: &Node, keys: &crate::lexeme::Lexeme) -> u64 {
+    pub(crate) fn seen_in_class(&self, node: &Frame, keys: &crate::lexeme::Lexeme) -> u64 {
         let mut n = 0;
         let mut s = node.seen;
         while s != u32::MAX {
@@ -115,7 +115,7 @@ impl Frames<'_> {
     }
 
     /// How many further keys without a name an item may still get; `u64::MAX` is without end.
-    fn others_left(&self, node: &Node, p: &ObjectProgram) -> u64 {
+    fn others_left(&self, node: &Frame, p: &ObjectProgram) -> u64 {
         let mut left = 0u64;
         for class in &p.others {
             let Some(keys) = &class.keys else { return u64::MAX };
@@ -129,7 +129,7 @@ impl Frames<'_> {
     }
 
     /// No fewer are left, by the number of keys alone. No key is of two classes, but where they bring witnesses.
-    fn least_others_left(&self, node: &Node, p: &ObjectProgram) -> u64 {
+    fn least_others_left(&self, node: &Frame, p: &ObjectProgram) -> u64 {
         let size = |class: &ClassProgram| class.keys.as_ref().map_or(u64::MAX, |k| k.residual_size(k.start()));
         let classes = if p.witnesses == 0 { 1 } else { p.others.len() as u64 };
         let used = u64::from(node.count).saturating_mul(classes);
@@ -137,7 +137,7 @@ impl Frames<'_> {
     }
 
     /// Whether there is one more.
-    fn has_others_left(&self, node: &Node, p: &ObjectProgram) -> bool {
+    fn has_others_left(&self, node: &Frame, p: &ObjectProgram) -> bool {
         p.others.iter().any(|class| {
             let Some(keys) = &class.keys else { return true };
             let size = keys.residual_size(keys.start());
@@ -147,18 +147,18 @@ impl Frames<'_> {
     }
 
     /// The named keys that `item` may take next, and whether it may take another one.
-    pub(crate) fn allowed(&self, node: &Node, item: &ObjectItem) -> (Bits, bool) {
+    pub(crate) fn allowed(&self, node: &Frame, item: &ObjectItem) -> (RequiredBits, bool) {
         let p = &self.program.objects[item.shape as usize];
         let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
         let any_order = self.program.any_order;
-        let mut allowed = Bits::from_slice(&p.possible);
+        let mut allowed = RequiredBits::from_slice(&p.possible);
         allowed.iter_mut().zip(seen).for_each(|(p, s)| *p &= !s);
         if any_order && p.max == u64::MAX && p.implied.is_none() && p.min <= node.count as u64 + 1 {
             // Nothing that is still needed can be in the way.
             let others = self.has_others_left(node, p);
             return (allowed, others);
         }
-        let missing: Bits = need.iter().zip(seen).map(|(n, s)| n & !s).collect();
+        let missing: RequiredBits = need.iter().zip(seen).map(|(n, s)| n & !s).collect();
         let missing_names = missing.iter().map(|w| w.count_ones() as u64).sum::<u64>();
         // A named key is no witness, so room for those must stay beside it.
         let witnesses = p.missing_members(item.witnessed);
@@ -184,7 +184,7 @@ impl Frames<'_> {
         if let Some(implied) = &p.implied {
             for i in ones(&allowed.clone()) {
                 let fits = {
-                    let mut extra: Bits =
+                    let mut extra: RequiredBits =
                         implied[i].iter().zip(seen).zip(need).map(|((m, s), n)| (m | n) & !s).collect();
                     extra[i / 64] &= !(1 << (i % 64));
                     let total = extra.iter().map(|w| w.count_ones() as u64).sum::<u64>();
@@ -197,7 +197,7 @@ impl Frames<'_> {
         }
         if p.min > count + 1 {
             // After this key, enough others must be left to reach the minimum.
-            let open: Bits = p.possible.iter().zip(seen).map(|(p, s)| p & !s).collect();
+            let open: RequiredBits = p.possible.iter().zip(seen).map(|(p, s)| p & !s).collect();
             let names = if any_order { open.iter().map(|w| w.count_ones() as u64).sum::<u64>() } else { 0 };
             // Most objects are far from that, which takes no look at each of their keys.
             let plenty = (count + names).saturating_add(self.least_others_left(node, p)) >= p.min;
@@ -226,7 +226,7 @@ impl Frames<'_> {
         need.iter().zip(seen).map(|(n, s)| (n & !s).count_ones() as u64).sum()
     }
 
-    fn comma(&mut self, node: Node) -> NodeId {
+    fn comma(&mut self, node: Frame) -> FrameId {
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
@@ -239,10 +239,10 @@ impl Frames<'_> {
         if len == 0 {
             return NONE;
         }
-        self.arena.push(Node { start, len, phase: Phase::BeforeKey, gap: Gap::After as u8, blank: 0, ..node })
+        self.arena.push(Frame { start, len, phase: Phase::BeforeKey, gap: Gap::After as u8, blank: 0, ..node })
     }
 
-    fn open_member(&mut self, node: Node) -> NodeId {
+    fn open_member(&mut self, node: Frame) -> FrameId {
         let start = self.arena.objects.len() as u32;
         let items = node.start as usize..(node.start + node.len) as usize;
         let mut rules: SmallVec<[RuleId; 8]> =
@@ -253,11 +253,11 @@ impl Frames<'_> {
         for item in &mut self.arena.objects[start as usize..] {
             item.child = rules.binary_search(&RuleId(item.child)).unwrap_or(0) as u32;
         }
-        let object = self.arena.push(Node { start, phase: Phase::Inside, blank: 0, ..node });
+        let object = self.arena.push(Frame { start, phase: Phase::Inside, blank: 0, ..node });
         self.push_value(object, &rules, Gap::After)
     }
 
-    pub(crate) fn member_done(&mut self, node: Node, tags: &[u32]) -> NodeId {
+    pub(crate) fn member_done(&mut self, node: Frame, tags: &[u32]) -> FrameId {
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
@@ -275,11 +275,11 @@ impl Frames<'_> {
         if len == 0 {
             return NONE;
         }
-        self.arena.push(Node { start, len, phase: Phase::After, gap: Gap::Before as u8, blank: 0, ..node })
+        self.arena.push(Frame { start, len, phase: Phase::After, gap: Gap::Before as u8, blank: 0, ..node })
     }
 }
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// Adds an item to those from `start` on, unless one of them has found the same witnesses and more. One that has
     /// found less than the new one makes room for it.
     fn push_witnessed(&mut self, start: u32, item: ObjectItem) {
@@ -310,7 +310,7 @@ fn names_after(open: &[u64], seen: &[u64], implied: Option<&[Vec<u64>]>) -> Vec<
     let mut counts = vec![0i64; open.len() * 64 + 1];
     for j in ones(open).filter(|&j| j > 0) {
         let missing = implied.and_then(|implied| {
-            let missing: Bits = implied[j].iter().zip(seen).map(|(m, s)| m & !s).collect();
+            let missing: RequiredBits = implied[j].iter().zip(seen).map(|(m, s)| m & !s).collect();
             lowest(&missing)
         });
         counts[0] += 1;

@@ -5,17 +5,17 @@
 //! neither is left. Where a class has few keys, those that the object has are not counted on. The quote that ends the
 //! key decides which named member, or which class, it is.
 
-use crate::json::string_escape::{Move, Sub, is_plain, pending, plain_pending, step};
+use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
 use crate::lexeme::{CLOSED, DEAD, StateId};
-use crate::pushdown::json::arena::{KeyByte, Kind, NONE, Node, NodeId, ObjectItem, Phase, Seen};
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, KeyByte, NONE, ObjectItem, Phase, Seen};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, Gap};
 
 /// In a key: the "state" of a class of every key, which reads nothing.
 const EVERY_KEY: StateId = CLOSED + 1;
 
-impl Frames<'_> {
-    pub(crate) fn open_key(&mut self, node: Node) -> NodeId {
+impl JsonMachine<'_> {
+    pub(crate) fn open_key(&mut self, node: Frame) -> FrameId {
         let program = self.program;
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
@@ -43,11 +43,11 @@ impl Frames<'_> {
         let any = &program.any_text;
         let text = any.next(any.start(), b'"');
         // The whitespace in front of a key does not matter any more.
-        let node = Node { gap: Gap::Before as u8, blank: 0, ..node };
-        self.arena.push(Node { start, len, phase: Phase::Key, text, sub: Sub::Plain, key: u32::MAX, ..node })
+        let node = Frame { gap: Gap::Before as u8, blank: 0, ..node };
+        self.arena.push(Frame { start, len, phase: Phase::Key, text, sub: EscapeState::Plain, key: u32::MAX, ..node })
     }
 
-    pub(crate) fn step_key(&mut self, node: Node, byte: u8) -> NodeId {
+    pub(crate) fn step_key(&mut self, node: Frame, byte: u8) -> FrameId {
         let text = self.program.any_text.next(node.text, byte);
         if text == DEAD {
             return NONE;
@@ -58,16 +58,16 @@ impl Frames<'_> {
         let mut buffer = [0; 4];
         let to = step(node.sub, byte);
         let names = !self.program.plain_names || is_plain(node.sub, byte, &to);
-        let (sub, decoded): (Sub, &[u8]) = match to {
-            Move::Dead | Move::Close => return NONE,
-            Move::To(sub) => (sub, &[]),
-            Move::Byte(b) => {
+        let (sub, decoded): (EscapeState, &[u8]) = match to {
+            EscapeMove::Dead | EscapeMove::Close => return NONE,
+            EscapeMove::To(sub) => (sub, &[]),
+            EscapeMove::Byte(b) => {
                 buffer[0] = b;
-                (Sub::Plain, &buffer[..1])
+                (EscapeState::Plain, &buffer[..1])
             }
-            Move::Char(c) => (Sub::Plain, c.encode_utf8(&mut buffer).as_bytes()),
+            EscapeMove::Char(c) => (EscapeState::Plain, c.encode_utf8(&mut buffer).as_bytes()),
         };
-        let moved = Node { text, sub, ..node };
+        let moved = Frame { text, sub, ..node };
         if decoded.is_empty() {
             // In the middle of an escape: something that it can become must lead on.
             let moved = if names { moved } else { self.without_names(moved) };
@@ -83,21 +83,24 @@ impl Frames<'_> {
 
     /// Whether bytes of a key that stand for themselves may be read at once from `top`: in a key, outside of escapes, and
     /// nobody records what is read.
-    pub fn reads_at_once(&self, top: NodeId) -> bool {
+    pub fn reads_at_once(&self, top: FrameId) -> bool {
         let node = &self.arena.nodes[top as usize];
-        node.kind == Kind::Object && node.phase == Phase::Key && node.sub == Sub::Plain && !self.program.has_unique
+        node.kind == FrameKind::Object
+            && node.phase == Phase::Key
+            && node.sub == EscapeState::Plain
+            && !self.program.has_unique
     }
 
     /// The key at `top` after bytes that stand for themselves, all at once; [`NONE`] if no allowed key begins so.
-    pub fn read_plain(&mut self, top: NodeId, bytes: &[u8]) -> NodeId {
+    pub fn read_plain(&mut self, top: FrameId, bytes: &[u8]) -> FrameId {
         let node = self.arena.nodes[top as usize];
         let next = |text, &b| if text <= CLOSED { DEAD } else { self.program.any_text.next(text, b) };
         let text = bytes.iter().fold(node.text, next);
-        if text <= CLOSED { NONE } else { self.read_in_key(node, bytes, Node { text, ..node }) }
+        if text <= CLOSED { NONE } else { self.read_in_key(node, bytes, Frame { text, ..node }) }
     }
 
     /// The key `node` after decoded bytes, `moved` being the node without them; [`NONE`] if no allowed key begins so.
-    pub(crate) fn read_in_key(&mut self, node: Node, decoded: &[u8], moved: Node) -> NodeId {
+    pub(crate) fn read_in_key(&mut self, node: Frame, decoded: &[u8], moved: Frame) -> FrameId {
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
@@ -113,18 +116,18 @@ impl Frames<'_> {
             self.arena.keys.push(KeyByte { before: key, byte });
             key = self.arena.keys.len() as u32 - 1;
         }
-        self.with_items(Node { key, ..moved }, start)
+        self.with_items(Frame { key, ..moved }, start)
     }
 
     /// `node`, in a key, with items that allow no named key.
-    pub(crate) fn without_names(&mut self, node: Node) -> Node {
+    pub(crate) fn without_names(&mut self, node: Frame) -> Frame {
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
             let allowed = self.no_names(&item);
             self.arena.objects.push(ObjectItem { allowed, ..item });
         }
-        Node { start, ..node }
+        Frame { start, ..node }
     }
 
     /// A set of none of an item's names.
@@ -136,7 +139,7 @@ impl Frames<'_> {
     }
 
     /// The item after decoded bytes of a key, if some allowed key still begins so.
-    fn key_item(&mut self, node: &Node, mut item: ObjectItem, decoded: &[u8]) -> Option<ObjectItem> {
+    fn key_item(&mut self, node: &Frame, mut item: ObjectItem, decoded: &[u8]) -> Option<ObjectItem> {
         let program = self.program;
         let p = &program.objects[item.shape as usize];
         for &b in decoded {
@@ -192,14 +195,14 @@ impl Frames<'_> {
     }
 
     /// Whether any character may come next in the key that `node` is in, whatever was read of it.
-    pub fn takes_any_char(&self, node: &Node) -> bool {
-        node.sub == Sub::Plain
+    pub fn takes_any_char(&self, node: &Frame) -> bool {
+        node.sub == EscapeState::Plain
             && self.program.any_text.state(node.text).accepting
             && self.arena.objects[node.start as usize..][..node.len as usize].iter().any(|i| self.takes_every_key(i))
     }
 
     /// Whether no key that `node`, in a key, may become goes on with `byte`. False for more where classes of keys tell.
-    pub fn begins_no_name(&self, node: &Node, byte: u8) -> bool {
+    pub fn begins_no_name(&self, node: &Frame, byte: u8) -> bool {
         self.arena.objects[node.start as usize..][..node.len as usize].iter().all(|item| {
             let names = &self.program.objects[item.shape as usize].names;
             !item.others && (item.name == u32::MAX || names.child(item.name, byte).is_none())
@@ -208,7 +211,7 @@ impl Frames<'_> {
 
     /// Whether no key that `node`, in a key and outside of escapes, may become goes on with `byte`, which stands for
     /// itself. False for more where what the object has tells.
-    pub fn begins_no_key(&self, node: &Node, byte: u8) -> bool {
+    pub fn begins_no_key(&self, node: &Frame, byte: u8) -> bool {
         self.arena.objects[node.start as usize..][..node.len as usize].iter().all(|item| {
             let p = &self.program.objects[item.shape as usize];
             let class = |(c, i): (&ClassProgram, u32)| {
@@ -221,7 +224,7 @@ impl Frames<'_> {
     }
 
     /// Whether a character keeps the item alive: one of the ranges `named` a named key, one of `any` another.
-    fn key_meets(&self, node: &Node, item: ObjectItem, named: &[(u32, u32)], any: &[(u32, u32)]) -> bool {
+    fn key_meets(&self, node: &Frame, item: ObjectItem, named: &[(u32, u32)], any: &[(u32, u32)]) -> bool {
         let p = &self.program.objects[item.shape as usize];
         if self.takes_every_key(&item) && !any.is_empty() {
             return true;
@@ -268,7 +271,7 @@ impl Frames<'_> {
 
     /// The configuration after the key at `top` is closed as one that no item names and none has seen, for some of the
     /// items and their classes, given by their numbers. What it spells is left open.
-    pub fn close_unnamed(&mut self, top: NodeId, classes: impl Iterator<Item = (u32, u32)>) -> NodeId {
+    pub fn close_unnamed(&mut self, top: FrameId, classes: impl Iterator<Item = (u32, u32)>) -> FrameId {
         let node = self.arena.nodes[top as usize];
         let program = self.program;
         let start = self.arena.objects.len() as u32;
@@ -291,13 +294,13 @@ impl Frames<'_> {
     }
 
     /// `node` with the items made since `start` in place of its own; [`NONE`] if there are none.
-    pub(crate) fn with_items(&mut self, node: Node, start: u32) -> NodeId {
+    pub(crate) fn with_items(&mut self, node: Frame, start: u32) -> FrameId {
         let len = self.arena.objects.len() as u32 - start;
-        if len == 0 { NONE } else { self.arena.push(Node { start, len, ..node }) }
+        if len == 0 { NONE } else { self.arena.push(Frame { start, len, ..node }) }
     }
 
     /// The key node with named keys only, for the items that have no class of every key. [`NONE`] without such items.
-    pub fn named_only(&mut self, top: NodeId) -> NodeId {
+    pub fn named_only(&mut self, top: FrameId) -> FrameId {
         let node = self.arena.nodes[top as usize];
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
@@ -309,7 +312,7 @@ impl Frames<'_> {
         self.with_items(node, start)
     }
 
-    pub(crate) fn close_key(&mut self, node: Node) -> NodeId {
+    pub(crate) fn close_key(&mut self, node: Frame) -> FrameId {
         let program = self.program;
         let start = self.arena.objects.len() as u32;
         let mut unnamed = false;
@@ -397,12 +400,12 @@ impl Frames<'_> {
         self.arena.objects.len() > first
     }
 
-    fn after_key(&mut self, node: Node, start: u32, seen: u32) -> NodeId {
+    fn after_key(&mut self, node: Frame, start: u32, seen: u32) -> FrameId {
         let len = self.arena.objects.len() as u32 - start;
         if len == 0 {
             return NONE;
         }
-        self.arena.push(Node {
+        self.arena.push(Frame {
             start,
             len,
             seen,

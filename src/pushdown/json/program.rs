@@ -7,15 +7,15 @@ use crate::error::Result;
 use crate::json::rules::{Contains, Element, RuleId};
 use crate::lexeme::Lexeme;
 use crate::pushdown::json::arena::ArrayItem;
-use crate::pushdown::json::contains::Counting;
-use crate::pushdown::json::literal_trie::ConstantSets;
-use crate::pushdown::json::unique::cardinality::Varieties;
-use crate::pushdown::json::unique::completions::Endings;
+use crate::pushdown::json::contains::ContainsCounting;
+use crate::pushdown::json::literal_trie::LiteralTries;
+use crate::pushdown::json::unique::cardinality::CardinalityMemo;
+use crate::pushdown::json::unique::completions::CompletionMemo;
 use crate::vocab::Trie;
 
 /// Which whitespace may stand at a place: an automaton over the four JSON whitespace bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blanks {
+pub struct WhitespaceRule {
     /// Successors under space, tab, line feed and carriage return; `u16::MAX` is none.
     pub next: Vec<[u16; 4]>,
     /// Whether the run may end.
@@ -24,27 +24,27 @@ pub struct Blanks {
     pub most: Option<u16>,
 }
 
-impl Blanks {
+impl WhitespaceRule {
     /// No whitespace.
     pub fn none() -> Self {
-        Blanks { next: vec![[u16::MAX; 4]], accepting: vec![true], most: None }
+        WhitespaceRule { next: vec![[u16::MAX; 4]], accepting: vec![true], most: None }
     }
 
     /// Up to `most` bytes of any whitespace.
     pub fn up_to(most: u16) -> Self {
         let next = (0..=most).map(|i| if i < most { [i + 1; 4] } else { [u16::MAX; 4] }).collect();
-        Blanks { next, accepting: vec![true; most as usize + 1], most: Some(most) }
+        WhitespaceRule { next, accepting: vec![true; most as usize + 1], most: Some(most) }
     }
 
     /// Exactly one space.
     pub fn one_space() -> Self {
         let none = u16::MAX;
-        Blanks { next: vec![[1, none, none, none], [none; 4]], accepting: vec![false, true], most: None }
+        WhitespaceRule { next: vec![[1, none, none, none], [none; 4]], accepting: vec![false, true], most: None }
     }
 
     /// The same with only the bytes that `keep` keeps, or `None` if no run is left. Where every run may end anywhere,
     /// nothing needs to go.
-    pub fn within(&self, keep: impl Fn(u8) -> bool) -> Option<Blanks> {
+    pub fn within(&self, keep: impl Fn(u8) -> bool) -> Option<WhitespaceRule> {
         if self.accepting.iter().all(|&a| a) {
             return Some(self.clone());
         }
@@ -66,7 +66,7 @@ impl Blanks {
         let next = (0..live.len())
             .map(|s| std::array::from_fn(|i| if leads(&live, s, i) { self.next[s][i] } else { u16::MAX }))
             .collect();
-        Some(Blanks { next, accepting: self.accepting.clone(), most: self.most })
+        Some(WhitespaceRule { next, accepting: self.accepting.clone(), most: self.most })
     }
 
     /// The successor of `state` under a byte, if it is whitespace that may stand here.
@@ -121,7 +121,7 @@ pub struct ArrayProgram {
     /// Match counts.
     pub contains: Vec<Contains>,
     /// Where one `contains` cannot be looked at without the others.
-    pub(crate) counting: Option<Counting>,
+    pub(crate) counting: Option<ContainsCounting>,
     /// No two elements are equal.
     pub unique: bool,
     /// Unique elements may be containers that cannot always grow, so what they may still become is watched.
@@ -183,7 +183,7 @@ pub struct Program {
     /// Any string: what keys are made of.
     pub any_text: Arc<Lexeme>,
     /// Whitespace by [`Gap`].
-    pub gaps: [Blanks; 3],
+    pub gaps: [WhitespaceRule; 3],
     /// Keys may come in any order.
     pub any_order: bool,
     /// Named keys are written plainly; another spelling of one is no key at all.
@@ -191,13 +191,13 @@ pub struct Program {
     /// Some array's elements must be unique.
     pub has_unique: bool,
     /// Memo of [`Program::endings`].
-    pub endings: Endings,
+    pub endings: CompletionMemo,
     /// Some array's elements are watched.
     pub has_watched: bool,
     /// Memo of [`Program::variety`].
-    pub varieties: Varieties,
+    pub varieties: CardinalityMemo,
     /// Constants that are read side by side; copies of a program number them alike.
-    pub constants: Arc<ConstantSets>,
+    pub constants: Arc<LiteralTries>,
     /// What the document is.
     pub root: RuleId,
 }
@@ -241,7 +241,7 @@ impl ArrayProgram {
         (min, max): (u64, u64),
         unique: bool,
     ) -> Result<ArrayProgram> {
-        let counting = Counting::of((&prefix, &rest), &contains, (max < u64::MAX).then_some(max))?;
+        let counting = ContainsCounting::of((&prefix, &rest), &contains, (max < u64::MAX).then_some(max))?;
         Ok(ArrayProgram { prefix, rest, min, max, contains, counting, unique, watched: false })
     }
 

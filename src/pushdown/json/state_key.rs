@@ -5,7 +5,7 @@
 //! the declared order hold more than the future depends on, and whoever numbers configurations wants as few as there
 //! are, while whoever remembers one wants all that its user may look at.
 
-use crate::pushdown::json::arena::{Arena, Kind, NONE, Node, NodeId, ObjectItem, Phase};
+use crate::pushdown::json::arena::{Arena, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 use crate::pushdown::json::literal_trie::sub_words;
 use crate::pushdown::json::program::Program;
 
@@ -25,12 +25,12 @@ pub enum Detail {
 impl Arena {
     /// Writes what the future of `top` depends on, without any index into this arena: equal descriptions mean equal
     /// configurations of one program.
-    pub fn describe(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
+    pub fn describe(&self, program: &Program, top: FrameId, out: &mut Vec<u8>) {
         self.describe_by(program, top, Detail::Whole, out);
     }
 
     /// The same, cut to what the future depends on: fewer configurations have descriptions of their own.
-    pub fn describe_future(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
+    pub fn describe_future(&self, program: &Program, top: FrameId, out: &mut Vec<u8>) {
         // Elements and traces are sets of texts; they are described whole.
         let detail = if program.has_unique { Detail::Whole } else { Detail::Future };
         self.describe_by(program, top, detail, out);
@@ -38,15 +38,15 @@ impl Arena {
 
     /// The same as [`describe`](Self::describe) for programs that differ only in how the states of their lexemes are
     /// numbered: states stand at the end, by their content.
-    pub fn describe_content(&self, program: &Program, top: NodeId, out: &mut Vec<u8>) {
+    pub fn describe_content(&self, program: &Program, top: FrameId, out: &mut Vec<u8>) {
         self.describe_by(program, top, Detail::NoStates, out);
-        let Some(n) = self.nodes.get(top as usize).filter(|n| n.kind == Kind::Scalar) else { return };
+        let Some(n) = self.nodes.get(top as usize).filter(|n| n.kind == FrameKind::Scalar) else { return };
         for s in &self.scalars[n.start as usize..(n.start + n.len) as usize] {
             out.extend(program.lexemes[s.lexeme as usize].digest(s.state));
         }
     }
 
-    fn describe_by(&self, program: &Program, top: NodeId, detail: Detail, out: &mut Vec<u8>) {
+    fn describe_by(&self, program: &Program, top: FrameId, detail: Detail, out: &mut Vec<u8>) {
         let mut at = top;
         while at != NONE {
             let n = &self.nodes[at as usize];
@@ -58,7 +58,7 @@ impl Arena {
 
     /// Writes what is in one frame, without what lies below it. `trace` is where the open element ends, if this is an
     /// array of unique elements with one.
-    pub fn describe_frame(&self, program: &Program, n: &Node, trace: Option<u32>, detail: Detail, out: &mut Vec<u8>) {
+    pub fn describe_frame(&self, program: &Program, n: &Frame, trace: Option<u32>, detail: Detail, out: &mut Vec<u8>) {
         let cut = detail == Detail::Future;
         let mut word = |w: u32| out.extend(w.to_le_bytes());
         word(n.kind as u32 | (n.phase as u32) << 8 | (n.gap as u32) << 16);
@@ -67,9 +67,9 @@ impl Arena {
         word(n.len);
         let range = n.start as usize..(n.start + n.len) as usize;
         match n.kind {
-            Kind::Root | Kind::Done => {}
-            Kind::Value => self.rules[range].iter().for_each(|r| word(r.0)),
-            Kind::Scalar => {
+            FrameKind::Root | FrameKind::Done => {}
+            FrameKind::Value => self.rules[range].iter().for_each(|r| word(r.0)),
+            FrameKind::Scalar => {
                 for s in &self.scalars[range] {
                     let state = if detail == Detail::NoStates { 0 } else { s.state };
                     [s.tag, s.lexeme, state].into_iter().for_each(&mut word);
@@ -81,7 +81,7 @@ impl Arena {
                     set.describe((n.text, n.sub), word);
                 }
             }
-            Kind::Array => {
+            FrameKind::Array => {
                 for i in &self.arrays[range] {
                     [i.tag, i.shape, i.child, i.matches].into_iter().for_each(&mut word);
                     let width = program.arrays[i.shape as usize].contains.len();
@@ -89,7 +89,7 @@ impl Arena {
                 }
                 self.describe_elements(n, trace, out);
             }
-            Kind::Object => {
+            FrameKind::Object => {
                 for i in &self.objects[range] {
                     self.describe_members(program, n, i, cut, out);
                 }
@@ -99,30 +99,30 @@ impl Arena {
     }
 
     /// Of the count of a frame, what some bound depends on.
-    fn significant_count(&self, program: &Program, n: &Node) -> u32 {
+    fn significant_count(&self, program: &Program, n: &Frame) -> u32 {
         let range = n.start as usize..(n.start + n.len) as usize;
         let bound = |min: u64, max: u64| if max == u64::MAX { min } else { max };
         let most = match n.kind {
-            Kind::Scalar => {
+            FrameKind::Scalar => {
                 let counts = self.scalars[range].iter();
                 let counts = counts.map(|s| program.lexemes[s.lexeme as usize].significant_count(n.count));
                 return counts.max().unwrap_or(0);
             }
-            Kind::Array => {
+            FrameKind::Array => {
                 let shapes = self.arrays[range].iter().map(|i| &program.arrays[i.shape as usize]);
                 shapes.map(|shape| bound(shape.min, shape.max).max(shape.prefix.len() as u64)).max()
             }
-            Kind::Object => {
+            FrameKind::Object => {
                 let shapes = self.objects[range].iter().map(|i| &program.objects[i.shape as usize]);
                 shapes.map(|shape| bound(shape.min, shape.max)).max()
             }
-            Kind::Root | Kind::Done | Kind::Value => None,
+            FrameKind::Root | FrameKind::Done | FrameKind::Value => None,
         };
         u64::from(n.count).min(most.unwrap_or(0)) as u32
     }
 
     /// Writes the elements that an array has, which must differ, and what was read of the open one.
-    fn describe_elements(&self, n: &Node, trace: Option<u32>, out: &mut Vec<u8>) {
+    fn describe_elements(&self, n: &Frame, trace: Option<u32>, out: &mut Vec<u8>) {
         let mut seen = Vec::new();
         let mut e = n.seen;
         while let Some(element) = self.elements.get(e) {
@@ -145,7 +145,7 @@ impl Arena {
     }
 
     /// Writes one item of an object: which named keys it has, and which it still needs.
-    fn describe_members(&self, program: &Program, n: &Node, i: &ObjectItem, cut: bool, out: &mut Vec<u8>) {
+    fn describe_members(&self, program: &Program, n: &Frame, i: &ObjectItem, cut: bool, out: &mut Vec<u8>) {
         let mut word = |w: u32| out.extend(w.to_le_bytes());
         let p = &program.objects[i.shape as usize];
         let ordered = cut && !program.any_order;
@@ -176,7 +176,7 @@ impl Arena {
 
     /// Writes the keys without a name that an object has, and inside a key what was read of it and whether it may still
     /// be a named one. The keys are a set: their order does not matter.
-    fn describe_keys(&self, program: &Program, n: &Node, out: &mut Vec<u8>) {
+    fn describe_keys(&self, program: &Program, n: &Frame, out: &mut Vec<u8>) {
         let mut put = |bytes: &[u8]| {
             out.extend((bytes.len() as u32).to_le_bytes());
             out.extend(bytes);

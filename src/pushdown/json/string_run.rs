@@ -2,35 +2,37 @@
 //!
 //! Most bytes of a document stand inside strings and keys, where a step changes a lexeme's state, a count and a place
 //! among names, and nothing else. A token's run of such bytes makes one node instead of a node per byte. The result is
-//! what [`Frames::step`] makes byte by byte, but for the nodes in between, which nobody asks for.
+//! what [`JsonMachine::step`] makes byte by byte, but for the nodes in between, which nobody asks for.
 
-use crate::json::string_escape::Sub;
-use crate::lexeme::{CLOSED, Kind as LexemeKind};
-use crate::pushdown::json::arena::{KeyByte, Kind, NONE, Node, NodeId, Phase, ScalarItem};
+use crate::json::string_escape::EscapeState;
+use crate::lexeme::{CLOSED, LexemeKind};
+use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, KeyByte, NONE, Phase, ScalarItem};
 use crate::pushdown::json::literal_trie::NO_SET;
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::machine::JsonMachine;
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// The configuration after the first of `bytes`, as many as stay inside the string or key at `top`, and how many
     /// these are. `None` if there are none, or it takes more to step them.
-    pub fn step_inside(&mut self, top: NodeId, bytes: &[u8]) -> Option<(NodeId, usize)> {
+    pub fn step_inside(&mut self, top: FrameId, bytes: &[u8]) -> Option<(FrameId, usize)> {
         // The bytes of elements that must differ are recorded one by one.
         if self.program.has_unique {
             return None;
         }
         let node = self.arena.nodes[top as usize];
         match node.kind {
-            Kind::Scalar if node.len == 1 && node.seen == NO_SET => self.step_inside_text(node, bytes),
-            Kind::Object if node.phase == Phase::Key && node.sub == Sub::Plain => self.step_inside_key(node, bytes),
+            FrameKind::Scalar if node.len == 1 && node.seen == NO_SET => self.step_inside_text(node, bytes),
+            FrameKind::Object if node.phase == Phase::Key && node.sub == EscapeState::Plain => {
+                self.step_inside_key(node, bytes)
+            }
             _ => None,
         }
     }
 
     /// The same inside elements that must differ, where none of the bytes can lead to one that its array has: in a
     /// string that is no element itself, and while nobody asks what the elements around it may become.
-    pub(crate) fn step_inside_traced(&mut self, top: NodeId, bytes: &[u8]) -> Option<(NodeId, usize)> {
+    pub(crate) fn step_inside_traced(&mut self, top: FrameId, bytes: &[u8]) -> Option<(FrameId, usize)> {
         let node = self.arena.nodes[top as usize];
-        let one = node.kind == Kind::Scalar && node.len == 1 && node.seen == NO_SET;
+        let one = node.kind == FrameKind::Scalar && node.len == 1 && node.seen == NO_SET;
         if !one || self.has_elements(node.parent) || (!self.arena.tried.on && self.may_be_watched(top)) {
             return None;
         }
@@ -45,7 +47,7 @@ impl Frames<'_> {
         Some((next, read))
     }
 
-    fn step_inside_text(&mut self, node: Node, bytes: &[u8]) -> Option<(NodeId, usize)> {
+    fn step_inside_text(&mut self, node: Frame, bytes: &[u8]) -> Option<(FrameId, usize)> {
         let item = self.arena.scalars[node.start as usize];
         let l = &self.program.lexemes[item.lexeme as usize];
         if l.kind() == LexemeKind::Raw {
@@ -72,10 +74,10 @@ impl Frames<'_> {
         }
         let start = self.arena.scalars.len() as u32;
         self.arena.scalars.push(ScalarItem { state, ..item });
-        Some((self.arena.push(Node { start, count, ..node }), read))
+        Some((self.arena.push(Frame { start, count, ..node }), read))
     }
 
-    fn step_inside_key(&mut self, node: Node, bytes: &[u8]) -> Option<(NodeId, usize)> {
+    fn step_inside_key(&mut self, node: Frame, bytes: &[u8]) -> Option<(FrameId, usize)> {
         let stays = |b: &u8| (b' '..0x7F).contains(b) && !matches!(b, b'"' | b'\\');
         let read = bytes.iter().take_while(|b| stays(b)).count();
         let run = &bytes[..read];
@@ -83,7 +85,7 @@ impl Frames<'_> {
         if read == 0 || text <= CLOSED {
             return None;
         }
-        let to = self.read_in_key(node, run, Node { text, ..node });
+        let to = self.read_in_key(node, run, Frame { text, ..node });
         (to != NONE).then_some((to, read))
     }
 }

@@ -63,7 +63,7 @@ fn is_torch_tensor(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// A checked look at an array's memory: one or two dimensions, contiguous within a row.
-struct Layout {
+struct ArrayLayout {
     data: *mut u8,
     rows: usize,
     columns: usize,
@@ -71,7 +71,7 @@ struct Layout {
     stride: isize,
 }
 
-impl Layout {
+impl ArrayLayout {
     /// The addresses that the rows lie in, as a half-open range.
     fn extent(&self, width: usize) -> (usize, usize) {
         if self.rows == 0 || self.columns == 0 {
@@ -84,7 +84,7 @@ impl Layout {
 }
 
 /// The layout of an array whose elements take `width` bytes.
-fn layout(array: &Bound<'_, PyUntypedArray>, what: &str, writable: bool, width: usize) -> PyResult<Layout> {
+fn layout(array: &Bound<'_, PyUntypedArray>, what: &str, writable: bool, width: usize) -> PyResult<ArrayLayout> {
     let py = array.py();
     let (shape, strides) = (array.shape(), array.strides());
     let (rows, columns, stride, step) = match (shape, strides) {
@@ -106,7 +106,7 @@ fn layout(array: &Bound<'_, PyUntypedArray>, what: &str, writable: bool, width: 
     if width == 0 || misaligned(data as isize) || (rows > 1 && misaligned(stride)) {
         return Err(argument(py, format!("{what} must be aligned")));
     }
-    Ok(Layout { data, rows, columns, stride })
+    Ok(ArrayLayout { data, rows, columns, stride })
 }
 
 /// The `int32` rows of a token bitmask. `WRITABLE` says that writing was checked for.
@@ -130,7 +130,7 @@ impl<'py, const WRITABLE: bool> MaskRows<'py, WRITABLE> {
         if !array.is_c_contiguous() {
             return Err(argument(py, "bits must be C-contiguous"));
         }
-        let Layout { data, rows, columns, .. } = layout(&array, "bits", WRITABLE, size_of::<u32>())?;
+        let ArrayLayout { data, rows, columns, .. } = layout(&array, "bits", WRITABLE, size_of::<u32>())?;
         Ok(MaskRows { array, data: data.cast(), rows, words: columns })
     }
 
@@ -213,16 +213,16 @@ impl MaskRows<'_, false> {
 pub struct LogitRows<'py> {
     array: Bound<'py, PyUntypedArray>,
     kind: LogitKind,
-    layout: Layout,
+    layout: ArrayLayout,
 }
 
 // SAFETY: the struct's pointer is only followed through an exclusive borrow, and the memory is plain data.
-unsafe impl Send for Layout {}
+unsafe impl Send for ArrayLayout {}
 
 /// What [`LogitRows`] needs to lend rows, free of Python.
 pub struct LogitMemory<'a> {
     kind: LogitKind,
-    layout: &'a mut Layout,
+    layout: &'a mut ArrayLayout,
 }
 
 impl<'py> LogitRows<'py> {

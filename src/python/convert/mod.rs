@@ -1,4 +1,4 @@
-//! TODO.
+//! Arguments that come from Python: arrays, ids, limits and sources.
 
 pub(crate) mod buffer;
 pub(crate) mod ids;

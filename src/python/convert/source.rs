@@ -98,7 +98,7 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(bytes) = source.cast::<PyBytes>() {
         return std::str::from_utf8(bytes.as_bytes()).map(str::to_owned).map_err(|e| {
             let error = Error::new(ErrorKind::Schema, "the schema is not UTF-8");
-            crate::python::errors::to_exception(py, &error.at(crate::Place::Byte(e.valid_up_to())))
+            crate::python::errors::to_exception(py, &error.at(crate::SourcePlace::Byte(e.valid_up_to())))
         });
     }
     if source.is_instance_of::<PyDict>() || source.is_instance_of::<PyBool>() {

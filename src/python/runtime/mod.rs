@@ -1,4 +1,5 @@
-//! TODO.
+//! What the extension module needs of its process: the allocator, threads, forks, cancelling, and a register of
+//! vocabularies.
 
 pub(crate) mod allocator;
 pub(crate) mod cancel;

@@ -11,12 +11,12 @@ use pyo3::types::PyDict;
 
 use crate::compile::index_cache::{CacheStats, CompileCache};
 use crate::limits::INDEX_BYTES;
-use crate::mask::vocab_tables::Tables;
+use crate::mask::vocab_tables::VocabTables;
 use crate::python::convert::ids::Count;
 use crate::python::errors::detached;
 use crate::vocab::{ModelParts, Vocabulary};
 
-struct Known {
+struct KnownVocabulary {
     fingerprint: [u8; 32],
     vocabulary: Weak<Vocabulary>,
     /// Its indexes. Whoever hands the vocabulary to Python holds them.
@@ -25,7 +25,7 @@ struct Known {
     used: bool,
 }
 
-static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+static KNOWN: Mutex<Vec<KnownVocabulary>> = Mutex::new(Vec::new());
 
 /// Bytes of indexes that every vocabulary may keep.
 static MOST: AtomicUsize = AtomicUsize::new(INDEX_BYTES);
@@ -42,7 +42,7 @@ pub fn count(counter: &AtomicU64, n: u64) {
 }
 
 /// What is known, unless a thread held it that a forked child does not have.
-fn known() -> Option<MutexGuard<'static, Vec<Known>>> {
+fn known() -> Option<MutexGuard<'static, Vec<KnownVocabulary>>> {
     /// Looks at the lock.
     const TRIES: usize = 1_000;
     (0..TRIES).find_map(|_| match KNOWN.try_lock() {
@@ -71,12 +71,12 @@ pub fn find(fingerprint: &[u8], model: impl FnOnce() -> Option<ModelParts>) -> O
 }
 
 /// What is known of a vocabulary, which is from now on.
-fn entry<'a>(known: &'a mut Vec<Known>, vocabulary: &Arc<Vocabulary>) -> &'a mut Known {
+fn entry<'a>(known: &'a mut Vec<KnownVocabulary>, vocabulary: &Arc<Vocabulary>) -> &'a mut KnownVocabulary {
     let at = known.iter().position(|k| std::ptr::eq(k.vocabulary.as_ptr(), Arc::as_ptr(vocabulary)));
     let at = at.unwrap_or_else(|| {
         known.retain(|k| k.vocabulary.strong_count() > 0);
         let (fingerprint, vocabulary) = (vocabulary.fingerprint(), Arc::downgrade(vocabulary));
-        known.push(Known { fingerprint, vocabulary, compiled: Weak::new(), used: false });
+        known.push(KnownVocabulary { fingerprint, vocabulary, compiled: Weak::new(), used: false });
         known.len() - 1
     });
     &mut known[at]
@@ -101,11 +101,11 @@ pub fn compiled(vocabulary: &Arc<Vocabulary>, succeeded: bool) {
 }
 
 /// The tables of all vocabularies that have been compiled for.
-fn tables() -> Vec<Arc<Tables>> {
+fn tables() -> Vec<Arc<VocabTables>> {
     let Some(known) = known() else { return Vec::new() };
     let used: Vec<_> = known.iter().filter(|k| k.used).filter_map(|k| k.vocabulary.upgrade()).collect();
     drop(known);
-    used.iter().filter_map(|vocabulary| Tables::of(vocabulary).ok()).collect()
+    used.iter().filter_map(|vocabulary| VocabTables::of(vocabulary).ok()).collect()
 }
 
 /// The indexes of all vocabularies.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs};
-use crate::regex::ast::{Ast, Node, NodeId};
+use crate::regex::ast::{Ast, AstId, AstNode};
 use crate::regex::char_set::CharSet;
 use crate::util::cancel::spend;
 
@@ -18,26 +18,26 @@ use crate::util::cancel::spend;
 const PARTS_PER_STEP: usize = 16;
 
 /// Expressions of pure nodes, by node; `NEVER` where a node is not pure.
-pub(crate) struct Pure {
+pub(crate) struct AssertionFree {
     exprs: Vec<ExprId>,
     classes: FxHashMap<*const CharSet, ExprId>,
 }
 
-impl Pure {
+impl AssertionFree {
     /// Lowers every pure node of `ast`.
     ///
     /// # Errors
     /// Those of [`Exprs::check`].
     pub fn new(x: &mut Exprs, ast: &Ast) -> Result<Self> {
-        let mut p = Pure { exprs: Vec::with_capacity(ast.len()), classes: FxHashMap::default() };
+        let mut p = AssertionFree { exprs: Vec::with_capacity(ast.len()), classes: FxHashMap::default() };
         p.extend(x, ast)?;
         Ok(p)
     }
 
     /// Lowers the nodes that were added to `ast` since the last call.
     pub fn extend(&mut self, x: &mut Exprs, ast: &Ast) -> Result<()> {
-        for n in self.exprs.len() as NodeId..ast.len() as NodeId {
-            if n % PARTS_PER_STEP as NodeId == 0 {
+        for n in self.exprs.len() as AstId..ast.len() as AstId {
+            if n % PARTS_PER_STEP as AstId == 0 {
                 x.check()?;
             }
             let e = if ast.facts(n).pure { self.lower(x, ast, n) } else { Exprs::NEVER };
@@ -47,7 +47,7 @@ impl Pure {
     }
 
     /// The expression of a pure node.
-    pub fn of(&self, n: NodeId) -> ExprId {
+    pub fn of(&self, n: AstId) -> ExprId {
         self.exprs[n as usize]
     }
 
@@ -62,24 +62,24 @@ impl Pure {
         e
     }
 
-    fn lower(&mut self, x: &mut Exprs, ast: &Ast, n: NodeId) -> ExprId {
-        if let Node::Cat(parts) | Node::Alt(parts) = ast.get(n) {
+    fn lower(&mut self, x: &mut Exprs, ast: &Ast, n: AstId) -> ExprId {
+        if let AstNode::Cat(parts) | AstNode::Alt(parts) = ast.get(n) {
             spend(parts.len() / PARTS_PER_STEP);
         }
         match ast.get(n) {
-            Node::Text(s) => x.literal(s.as_bytes()),
-            Node::Class(set) => self.class(x, set),
-            Node::Cat(parts) => parts.iter().rev().fold(Exprs::EPS, |tail, &p| match ast.get(p) {
+            AstNode::Text(s) => x.literal(s.as_bytes()),
+            AstNode::Class(set) => self.class(x, set),
+            AstNode::Cat(parts) => parts.iter().rev().fold(Exprs::EPS, |tail, &p| match ast.get(p) {
                 // A text in front of something is one chain of steps, not a concatenation.
-                Node::Text(s) if tail != Exprs::NEVER => x.literal_then(s.as_bytes(), tail),
+                AstNode::Text(s) if tail != Exprs::NEVER => x.literal_then(s.as_bytes(), tail),
                 _ => x.cat(self.of(p), tail),
             }),
-            Node::Alt(parts) => {
+            AstNode::Alt(parts) => {
                 let mut texts: Vec<&[u8]> = Vec::new();
                 let mut others = Vec::new();
                 for &p in parts.iter() {
                     match ast.get(p) {
-                        Node::Text(s) => texts.push(s.as_bytes()),
+                        AstNode::Text(s) => texts.push(s.as_bytes()),
                         _ => others.push(self.of(p)),
                     }
                 }
@@ -88,9 +88,9 @@ impl Pure {
                 }
                 x.alt(&others)
             }
-            Node::Rep { body, min, max } => x.rep(self.of(*body), *min, *max),
-            Node::Atomic(body) => self.of(*body),
-            Node::Empty | Node::Look { .. } | Node::Assert(_) => Exprs::EPS,
+            AstNode::Rep { body, min, max } => x.rep(self.of(*body), *min, *max),
+            AstNode::Atomic(body) => self.of(*body),
+            AstNode::Empty | AstNode::Look { .. } | AstNode::Assert(_) => Exprs::EPS,
         }
     }
 
@@ -98,13 +98,13 @@ impl Pure {
     ///
     /// # Errors
     /// Those of [`Exprs::check`].
-    pub fn ending_in(&self, x: &mut Exprs, ast: &Ast, root: NodeId, set: &CharSet) -> Result<ExprId> {
+    pub fn ending_in(&self, x: &mut Exprs, ast: &Ast, root: AstId, set: &CharSet) -> Result<ExprId> {
         // Nodes below the root whose answer is needed, found parents first and answered children first.
         let mut order = vec![root];
         let mut i = 0;
         while let Some(&n) = order.get(i) {
             match ast.get(n) {
-                Node::Cat(parts) => {
+                AstNode::Cat(parts) => {
                     for &p in parts.iter().rev() {
                         order.push(p);
                         if !ast.facts(p).nullable {
@@ -112,8 +112,8 @@ impl Pure {
                         }
                     }
                 }
-                Node::Alt(parts) => order.extend_from_slice(parts),
-                Node::Rep { body, .. } | Node::Atomic(body) => order.push(*body),
+                AstNode::Alt(parts) => order.extend_from_slice(parts),
+                AstNode::Rep { body, .. } | AstNode::Atomic(body) => order.push(*body),
                 _ => {}
             }
             i += 1;
@@ -121,19 +121,19 @@ impl Pure {
         order.sort_unstable();
         order.dedup();
         spend(order.len() / PARTS_PER_STEP);
-        let mut done: FxHashMap<NodeId, ExprId> = FxHashMap::default();
+        let mut done: FxHashMap<AstId, ExprId> = FxHashMap::default();
         for n in order {
-            let of = |n: &NodeId| done.get(n).copied().unwrap_or(Exprs::NEVER);
+            let of = |n: &AstId| done.get(n).copied().unwrap_or(Exprs::NEVER);
             let e = match ast.get(n) {
-                Node::Text(s) => match s.chars().next_back() {
+                AstNode::Text(s) => match s.chars().next_back() {
                     Some(c) if set.contains(c as u32) => self.of(n),
                     _ => Exprs::NEVER,
                 },
-                Node::Class(c) => {
+                AstNode::Class(c) => {
                     let both = c.intersect(set);
                     if both == **c { self.of(n) } else { x.class(&both.scalars()) }
                 }
-                Node::Cat(parts) => {
+                AstNode::Cat(parts) => {
                     let mut ends = Vec::new();
                     for (i, p) in parts.iter().enumerate().rev() {
                         let end = of(p);
@@ -149,18 +149,18 @@ impl Pure {
                     }
                     x.alt(&ends)
                 }
-                Node::Alt(parts) => {
+                AstNode::Alt(parts) => {
                     let ends: Vec<ExprId> = parts.iter().map(of).collect();
                     x.alt(&ends)
                 }
-                Node::Rep { body, min, max } => {
+                AstNode::Rep { body, min, max } => {
                     let end = of(body);
                     let less = if *max == crate::regex::ast::INF { *max } else { max.saturating_sub(1) };
                     let front = x.rep(self.of(*body), min.saturating_sub(1), less);
                     x.cat(front, end)
                 }
-                Node::Atomic(body) => of(body),
-                Node::Empty | Node::Look { .. } | Node::Assert(_) => Exprs::NEVER,
+                AstNode::Atomic(body) => of(body),
+                AstNode::Empty | AstNode::Look { .. } | AstNode::Assert(_) => Exprs::NEVER,
             };
             done.insert(n, e);
         }

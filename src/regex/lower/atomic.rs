@@ -18,9 +18,9 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Result};
 use crate::expr::{ExprId, Exprs};
 use crate::limits::Limits;
-use crate::regex::ast::{Ast, Node, NodeId};
+use crate::regex::ast::{Ast, AstId, AstNode};
 use crate::regex::char_set::{CharSet, Union};
-use crate::regex::lower::assertion_free::Pure;
+use crate::regex::lower::assertion_free::AssertionFree;
 use crate::regex::parse::reader::unsupported;
 use crate::util::cancel::go_on_after;
 
@@ -29,7 +29,7 @@ const PREFIX_STATES: usize = 2_000;
 
 /// What may come right after a node.
 #[derive(Clone, Default)]
-struct Follow {
+struct FollowSet {
     /// First code points of what follows.
     first: Arc<CharSet>,
     /// The match may end here while the text may go on with anything.
@@ -38,29 +38,36 @@ struct Follow {
     something: bool,
 }
 
-impl Follow {
-    fn before(&self, first: &Arc<CharSet>, skippable: bool, sets: &mut Sets) -> Result<Follow> {
+impl FollowSet {
+    fn before(&self, first: &Arc<CharSet>, skippable: bool, sets: &mut FollowSets) -> Result<FollowSet> {
         let rest = if skippable { sets.union([first, &self.first])? } else { first.clone() };
-        Ok(Follow { first: rest, open: skippable && self.open, something: true })
+        Ok(FollowSet { first: rest, open: skippable && self.open, something: true })
     }
 }
 
 /// Refuses the first atomic part that may matter.
-pub(crate) fn check(x: &mut Exprs, ast: &Ast, pure: &Pure, root: NodeId, search: bool, limits: &Limits) -> Result<()> {
-    let mut sets = Sets { held: 0, most: limits.max_expr_nodes };
+pub(crate) fn check(
+    x: &mut Exprs,
+    ast: &Ast,
+    pure: &AssertionFree,
+    root: AstId,
+    search: bool,
+    limits: &Limits,
+) -> Result<()> {
+    let mut sets = FollowSets { held: 0, most: limits.max_expr_nodes };
     let firsts = first_sets(ast, &mut sets)?;
-    let first = |n: NodeId| &firsts[n as usize];
-    let mut follows: Vec<Option<Follow>> = vec![None; ast.len()];
-    follows[root as usize] = Some(Follow { open: search, ..Follow::default() });
+    let first = |n: AstId| &firsts[n as usize];
+    let mut follows: Vec<Option<FollowSet>> = vec![None; ast.len()];
+    follows[root as usize] = Some(FollowSet { open: search, ..FollowSet::default() });
     let mut refused = None;
     // Parents come after their children, so this is from the root down; nodes without an answer are not in use, or have
     // no atomic part.
-    for n in (0..ast.len() as NodeId).rev() {
+    for n in (0..ast.len() as AstId).rev() {
         let Some(follow) = follows[n as usize].take() else { continue };
-        let is_atomic = |n: &NodeId| ast.facts(*n).atomic;
+        let is_atomic = |n: &AstId| ast.facts(*n).atomic;
         match ast.get(n) {
-            Node::Empty | Node::Text(_) | Node::Class(_) | Node::Assert(_) => {}
-            Node::Cat(parts) => {
+            AstNode::Empty | AstNode::Text(_) | AstNode::Class(_) | AstNode::Assert(_) => {}
+            AstNode::Cat(parts) => {
                 let from = parts.iter().position(is_atomic).unwrap_or(parts.len());
                 let mut after = follow;
                 for &p in parts[from..].iter().rev() {
@@ -71,22 +78,23 @@ pub(crate) fn check(x: &mut Exprs, ast: &Ast, pure: &Pure, root: NodeId, search:
                     after = before;
                 }
             }
-            Node::Alt(parts) => {
+            AstNode::Alt(parts) => {
                 parts.iter().filter(|p| is_atomic(p)).for_each(|&p| follows[p as usize] = Some(follow.clone()));
             }
-            Node::Rep { body, max, .. } => {
+            AstNode::Rep { body, max, .. } => {
                 let again = follow.before(first(*body), true, &mut sets)?;
-                follows[*body as usize] = Some(if *max > 1 { Follow { open: follow.open, ..again } } else { follow });
+                follows[*body as usize] =
+                    Some(if *max > 1 { FollowSet { open: follow.open, ..again } } else { follow });
             }
-            Node::Look { body, behind, .. } => {
+            AstNode::Look { body, behind, .. } => {
                 let first = Arc::new(if *behind { CharSet::full() } else { CharSet::default() });
-                follows[*body as usize] = Some(Follow { first, open: !behind, something: *behind });
+                follows[*body as usize] = Some(FollowSet { first, open: !behind, something: *behind });
             }
-            Node::Atomic(body) => {
+            AstNode::Atomic(body) => {
                 let ends = follow.open && !follow.something;
                 let f = ast.facts(*body);
                 let disjoint = match ast.get(*body) {
-                    Node::Rep { body: one, .. } if !f.lazy => {
+                    AstNode::Rep { body: one, .. } if !f.lazy => {
                         let (lo, hi) = ast.facts(*one).width;
                         lo == hi && lo > 0 && !follow.open && first(*one).intersect(&follow.first).ranges().is_empty()
                     }
@@ -124,13 +132,13 @@ fn is_prefix_free(x: &mut Exprs, e: ExprId, limits: &Limits) -> Result<bool> {
 }
 
 /// Makes sets, up to as many as the limits allow nodes: patterns of many parts may have a large one for each.
-struct Sets {
+struct FollowSets {
     /// Ranges of all sets that were made.
     held: usize,
     most: usize,
 }
 
-impl Sets {
+impl FollowSets {
     /// Ranges that take as much as a node, and ranges that are joined in the time of a step.
     const PER_NODE: usize = 4;
     const PER_STEP: usize = 32;
@@ -165,25 +173,25 @@ impl Sets {
 }
 
 /// For each node, the code points that its non-empty matches may begin with, assertions aside.
-fn first_sets(ast: &Ast, sets: &mut Sets) -> Result<Vec<Arc<CharSet>>> {
+fn first_sets(ast: &Ast, sets: &mut FollowSets) -> Result<Vec<Arc<CharSet>>> {
     let none = Arc::new(CharSet::default());
     let mut single: FxHashMap<u32, Arc<CharSet>> = FxHashMap::default();
     let mut firsts: Vec<Arc<CharSet>> = Vec::with_capacity(ast.len());
-    for n in 0..ast.len() as NodeId {
-        let of = |n: &NodeId| &firsts[*n as usize];
+    for n in 0..ast.len() as AstId {
+        let of = |n: &AstId| &firsts[*n as usize];
         let set = match ast.get(n) {
-            Node::Empty | Node::Look { .. } | Node::Assert(_) => none.clone(),
-            Node::Text(s) => s.chars().next().map_or_else(
+            AstNode::Empty | AstNode::Look { .. } | AstNode::Assert(_) => none.clone(),
+            AstNode::Text(s) => s.chars().next().map_or_else(
                 || none.clone(),
                 |c| single.entry(c as u32).or_insert_with(|| Arc::new(CharSet::single(c as u32))).clone(),
             ),
-            Node::Class(set) => set.clone(),
-            Node::Cat(parts) => {
+            AstNode::Class(set) => set.clone(),
+            AstNode::Cat(parts) => {
                 let skipped = parts.iter().take_while(|&&p| ast.facts(p).nullable).count();
                 sets.union(parts.iter().take(skipped + 1).map(of))?
             }
-            Node::Alt(parts) => sets.union(parts.iter().map(of))?,
-            Node::Rep { body, .. } | Node::Atomic(body) => of(body).clone(),
+            AstNode::Alt(parts) => sets.union(parts.iter().map(of))?,
+            AstNode::Rep { body, .. } | AstNode::Atomic(body) => of(body).clone(),
         };
         firsts.push(set);
     }

@@ -20,10 +20,10 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Result};
 use crate::expr::{ExprId, Exprs};
 use crate::limits::Limits;
-use crate::regex::ast::{Ast, INF, Node, NodeId};
+use crate::regex::ast::{Ast, AstId, AstNode, INF};
 use crate::regex::char_set::CharSet;
-use crate::regex::lower::assertion_free::Pure;
-use crate::regex::lower::look_behind::{Behind, END, Next};
+use crate::regex::lower::assertion_free::AssertionFree;
+use crate::regex::lower::look_behind::{END, LookBehind, NextClasses};
 use crate::regex::unicode;
 use crate::util::hash::SeededMap;
 
@@ -32,9 +32,9 @@ pub(crate) const PARTS_PER_STEP: usize = 8;
 
 pub(crate) type KontId = u32;
 pub(crate) type ContextId = u32;
-pub(crate) type Key = (KontId, ContextId);
+pub(crate) type ContextKey = (KontId, ContextId);
 /// Contexts, and the code points that lead to each.
-pub(crate) type Split = Rc<[(ContextId, Arc<CharSet>)]>;
+pub(crate) type ContextSplit = Rc<[(ContextId, Arc<CharSet>)]>;
 
 /// What is still to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,13 +46,13 @@ pub(crate) enum Kont {
     /// A look-ahead is satisfied.
     All,
     /// A look-behind is satisfied where something of this class follows.
-    Prefix(Next),
+    Prefix(NextClasses),
     /// A node, and then the rest.
-    Node(NodeId, KontId),
+    Node(AstId, KontId),
     /// Copies of a node that holds assertions, and then the rest.
-    Loop { body: NodeId, min: u32, max: u32, rest: KontId },
+    Loop { body: AstId, min: u32, max: u32, rest: KontId },
     /// The end of an iteration of the unbounded loop of that number.
-    Back { body: NodeId, number: u32, rest: KontId },
+    Back { body: AstId, number: u32, rest: KontId },
 }
 
 #[derive(Clone, Copy)]
@@ -62,56 +62,56 @@ pub(crate) struct KontFacts {
     /// Unbounded loops that an iteration is open of.
     pub(crate) loops: u64,
     /// Class of what follows where this continuation has ended.
-    pub(crate) outer: Next,
+    pub(crate) outer: NextClasses,
 }
 
 /// What was read so far, as far as it matters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Context {
+pub(crate) struct LowerContext {
     /// States of the trackers; `NEVER` for those that are not asked any more.
     pub(crate) trackers: Rc<[ExprId]>,
     /// Loops whose current iteration has not read anything yet.
     pub(crate) idle: u64,
 }
 
-pub(crate) struct Walk<'a> {
+pub(crate) struct ContinuationWalk<'a> {
     pub(crate) x: &'a mut Exprs,
     pub(crate) limits: &'a Limits,
     pub(crate) ast: Ast,
-    pub(crate) pure: Pure,
-    pub(crate) behind: Behind,
-    pub(crate) loops: FxHashMap<NodeId, u32>,
+    pub(crate) pure: AssertionFree,
+    pub(crate) behind: LookBehind,
+    pub(crate) loops: FxHashMap<AstId, u32>,
     pub(crate) konts: Vec<(Kont, KontFacts)>,
     pub(crate) kont_ids: SeededMap<Kont, KontId>,
-    pub(crate) contexts: Vec<Context>,
-    pub(crate) context_ids: SeededMap<Context, ContextId>,
-    pub(crate) memo: SeededMap<Key, ExprId>,
+    pub(crate) contexts: Vec<LowerContext>,
+    pub(crate) context_ids: SeededMap<LowerContext, ContextId>,
+    pub(crate) memo: SeededMap<ContextKey, ExprId>,
     /// Names of loops that are being computed, and whether they were used.
-    pub(crate) names: SeededMap<Key, (u32, ExprId, bool)>,
+    pub(crate) names: SeededMap<ContextKey, (u32, ExprId, bool)>,
     /// Where a pure node in front of a continuation leads; see `split`.
-    pub(crate) splits: SeededMap<Key, Split>,
+    pub(crate) splits: SeededMap<ContextKey, ContextSplit>,
     /// Kinds of code points together, by their numbers.
     pub(crate) together: SeededMap<Box<[u32]>, Arc<CharSet>>,
-    pub(crate) peeks: SeededMap<(Next, Next), ExprId>,
+    pub(crate) peeks: SeededMap<(NextClasses, NextClasses), ExprId>,
     /// What peeks leave of the first parts of sequences; see `meet`.
     pub(crate) firsts: SeededMap<(ExprId, ExprId), Option<ExprId>>,
-    pub(crate) wanted: Vec<Key>,
+    pub(crate) wanted: Vec<ContextKey>,
 }
 
 /// Lowers a tree that holds assertions; `search` accepts every text that contains a match.
 pub(crate) fn lower(
     x: &mut Exprs,
     mut ast: Ast,
-    mut pure: Pure,
-    root: NodeId,
+    mut pure: AssertionFree,
+    root: AstId,
     search: bool,
     limits: &Limits,
 ) -> Result<ExprId> {
-    let any = ast.push(Node::Class(unicode::any()), 0);
-    let any_text = ast.push(Node::Rep { body: any, min: 0, max: INF }, 0);
+    let any = ast.push(AstNode::Class(unicode::any()), 0);
+    let any_text = ast.push(AstNode::Rep { body: any, min: 0, max: INF }, 0);
     pure.extend(x, &ast)?;
-    let behind = Behind::new(&ast, limits)?;
-    let mut w = Walk {
+    let behind = LookBehind::new(&ast, limits)?;
+    let mut w = ContinuationWalk {
         x,
         limits,
         ast,
@@ -133,7 +133,7 @@ pub(crate) fn lower(
     w.number_loops()?;
     for i in 0..w.behind.len() {
         if let Some((n, class)) = w.behind.open_question(w.x, i) {
-            let Node::Look { body, .. } = *w.ast.get(n) else { continue };
+            let AstNode::Look { body, .. } = *w.ast.get(n) else { continue };
             let e = if w.ast.facts(body).pure {
                 w.x.cat(Exprs::ALL, w.pure.of(body))
             } else {
@@ -153,10 +153,10 @@ pub(crate) fn lower(
     w.run(k)
 }
 
-impl Walk<'_> {
+impl ContinuationWalk<'_> {
     fn number_loops(&mut self) -> Result<()> {
-        for n in 0..self.ast.len() as NodeId {
-            if let Node::Rep { body, max: INF, .. } = *self.ast.get(n) {
+        for n in 0..self.ast.len() as AstId {
+            if let AstNode::Rep { body, max: INF, .. } = *self.ast.get(n) {
                 let f = self.ast.facts(n);
                 if !f.pure {
                     let number = self.loops.len() as u32;
@@ -175,7 +175,7 @@ impl Walk<'_> {
         if let Some(&id) = self.kont_ids.get(&k) {
             return id;
         }
-        let mask = |w: &Self, n: NodeId| w.behind.masks.get(n as usize).copied().unwrap_or(0);
+        let mask = |w: &Self, n: AstId| w.behind.masks.get(n as usize).copied().unwrap_or(0);
         let f = match k {
             Kont::Accept | Kont::Text | Kont::All => KontFacts { need: 0, loops: 0, outer: END },
             Kont::Prefix(outer) => KontFacts { need: 0, loops: 0, outer },
@@ -204,7 +204,7 @@ impl Walk<'_> {
         let kept = |(i, &e): (usize, &ExprId)| if f.need & (1 << i) != 0 { e } else { Exprs::NEVER };
         let trackers =
             if f.need == 0 { Rc::new([]) as Rc<[ExprId]> } else { trackers.iter().enumerate().map(kept).collect() };
-        let c = Context { trackers, idle: idle & f.loops };
+        let c = LowerContext { trackers, idle: idle & f.loops };
         if let Some(&id) = self.context_ids.get(&c) {
             return id;
         }
@@ -261,7 +261,7 @@ impl Walk<'_> {
     }
 
     /// The same for a few of many parts. Fewer than that belong to the step that looks at them.
-    fn check_parts(&self, parts: &[NodeId]) -> Result<()> {
+    fn check_parts(&self, parts: &[AstId]) -> Result<()> {
         if parts.len() < PARTS_PER_STEP { Ok(()) } else { self.check() }
     }
 
@@ -271,7 +271,7 @@ impl Walk<'_> {
         self.get_key((k, c))
     }
 
-    pub(crate) fn get_key(&mut self, key: Key) -> Option<ExprId> {
+    pub(crate) fn get_key(&mut self, key: ContextKey) -> Option<ExprId> {
         if let Some(&e) = self.memo.get(&key) {
             return Some(e);
         }
@@ -284,9 +284,9 @@ impl Walk<'_> {
     }
 
     /// Computes one expression, or answers `None` and says what is wanted first.
-    fn step(&mut self, key: Key) -> Result<Option<ExprId>> {
+    fn step(&mut self, key: ContextKey) -> Result<Option<ExprId>> {
         let (k, f) = self.konts[key.0 as usize];
-        let Context { trackers, idle } = self.contexts[key.1 as usize].clone();
+        let LowerContext { trackers, idle } = self.contexts[key.1 as usize].clone();
         Ok(match k {
             Kont::Accept | Kont::Prefix(_) => Some(Exprs::EPS),
             Kont::Text => Some(self.x.any_text()),
@@ -307,20 +307,20 @@ impl Walk<'_> {
                     return self.pure_step(key, n, rest, &trackers, idle);
                 }
                 match self.ast.get(n).clone() {
-                    Node::Cat(parts) => {
+                    AstNode::Cat(parts) => {
                         let k = self.in_turn(&parts, rest)?;
                         self.get(k, &trackers, idle)
                     }
-                    Node::Alt(parts) => return self.any_of(&parts, rest, &trackers, idle),
-                    Node::Atomic(body) => {
+                    AstNode::Alt(parts) => return self.any_of(&parts, rest, &trackers, idle),
+                    AstNode::Atomic(body) => {
                         let k = self.kont(Kont::Node(body, rest));
                         self.get(k, &trackers, idle)
                     }
-                    Node::Rep { body, min, max } => {
+                    AstNode::Rep { body, min, max } => {
                         let k = self.kont(Kont::Loop { body, min, max, rest });
                         self.get(k, &trackers, idle)
                     }
-                    Node::Look { body, behind: false, negative } => {
+                    AstNode::Look { body, behind: false, negative } => {
                         let all = self.kont(Kont::All);
                         let inner = self.kont(Kont::Node(body, all));
                         let ahead = self.get(inner, &trackers, idle);
@@ -328,7 +328,7 @@ impl Walk<'_> {
                         let (Some(ahead), Some(rest)) = (ahead, rest) else { return Ok(None) };
                         Some(if negative { self.x.minus(rest, ahead) } else { self.x.and(&[ahead, rest]) })
                     }
-                    Node::Look { behind: true, .. } | Node::Assert(_) => {
+                    AstNode::Look { behind: true, .. } | AstNode::Assert(_) => {
                         let next = self.behind.allowed(self.x, &self.ast, n, &trackers);
                         if next == 0 {
                             return Ok(Some(Exprs::NEVER));
@@ -337,14 +337,14 @@ impl Walk<'_> {
                         let peek = self.peek(next, f.outer);
                         Some(self.meet(peek, rest))
                     }
-                    Node::Empty | Node::Text(_) | Node::Class(_) => self.get(rest, &trackers, idle),
+                    AstNode::Empty | AstNode::Text(_) | AstNode::Class(_) => self.get(rest, &trackers, idle),
                 }
             }
         })
     }
 
     /// All of `parts` in turn, and then the rest.
-    pub(crate) fn in_turn(&mut self, parts: &[NodeId], rest: KontId) -> Result<KontId> {
+    pub(crate) fn in_turn(&mut self, parts: &[AstId], rest: KontId) -> Result<KontId> {
         let mut k = rest;
         for parts in parts.rchunks(PARTS_PER_STEP) {
             self.check_parts(parts)?;
@@ -356,7 +356,7 @@ impl Walk<'_> {
     /// Any one of `parts`, and then the rest.
     pub(crate) fn any_of(
         &mut self,
-        parts: &[NodeId],
+        parts: &[AstId],
         rest: KontId,
         trackers: &[ExprId],
         idle: u64,
@@ -374,8 +374,8 @@ impl Walk<'_> {
 
     fn loop_step(
         &mut self,
-        key: Key,
-        body: NodeId,
+        key: ContextKey,
+        body: AstId,
         (min, max): (u32, u32),
         rest: KontId,
         trackers: &[ExprId],

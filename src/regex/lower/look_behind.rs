@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{Error, Result};
 use crate::expr::{ExprId, Exprs};
 use crate::limits::Limits;
-use crate::regex::ast::{Assert, Ast, Node, NodeId, Words};
+use crate::regex::ast::{Assert, Ast, AstId, AstNode, Words};
 use crate::regex::char_set::{CharSet, Union};
 use crate::regex::parse::reader::unsupported;
 use crate::regex::unicode;
@@ -24,28 +24,28 @@ use crate::util::hash::SeededMap;
 const SETS_PER_STEP: usize = 16;
 
 /// A set of classes of what may follow.
-pub(crate) type Next = u8;
+pub(crate) type NextClasses = u8;
 
 /// Nothing follows.
-pub(crate) const END: Next = 1;
+pub(crate) const END: NextClasses = 1;
 /// A newline follows and ends the text.
-pub(crate) const FINAL_NEWLINE: Next = 2;
+pub(crate) const FINAL_NEWLINE: NextClasses = 2;
 /// A newline follows, and something after it.
-pub(crate) const NEWLINE: Next = 4;
+pub(crate) const NEWLINE: NextClasses = 4;
 /// Another line terminator of ECMA-262 follows.
-const LINE: Next = 8;
+const LINE: NextClasses = 8;
 /// An ASCII word character follows.
-const WORD_ASCII: Next = 16;
+const WORD_ASCII: NextClasses = 16;
 /// One of the two others follows that fold to an ASCII word character.
-const WORD_FOLDED: Next = 32;
+const WORD_FOLDED: NextClasses = 32;
 /// Another word character in Python's sense follows.
-const WORD_PYTHON: Next = 64;
+const WORD_PYTHON: NextClasses = 64;
 /// Anything else follows.
-const OTHER: Next = 128;
+const OTHER: NextClasses = 128;
 /// No matter what follows.
-pub(crate) const ANYTHING: Next = 255;
+pub(crate) const ANYTHING: NextClasses = 255;
 
-fn word_classes(words: Words) -> Next {
+fn word_classes(words: Words) -> NextClasses {
     match words {
         Words::Ascii => WORD_ASCII,
         Words::EcmaFolded => WORD_ASCII | WORD_FOLDED,
@@ -62,7 +62,7 @@ fn word_set(words: Words) -> Arc<CharSet> {
 }
 
 /// The first code points of the classes in `next` other than the newline classes.
-pub(crate) fn first_chars(next: Next) -> CharSet {
+pub(crate) fn first_chars(next: NextClasses) -> CharSet {
     static CELLS: [OnceLock<CharSet>; 5] = [const { OnceLock::new() }; 5];
     let mut ranges = Vec::new();
     for (bit, cell) in [LINE, WORD_ASCII, WORD_FOLDED, WORD_PYTHON, OTHER].into_iter().zip(&CELLS) {
@@ -73,7 +73,7 @@ pub(crate) fn first_chars(next: Next) -> CharSet {
     CharSet::new(ranges)
 }
 
-fn class_chars(class: Next) -> CharSet {
+fn class_chars(class: NextClasses) -> CharSet {
     let line = unicode::ecma_line();
     match class {
         LINE => line.intersect(&CharSet::single(10).complement()),
@@ -94,7 +94,7 @@ enum Question {
     },
     AfterWord(Words),
     /// It ends in what this look-behind holds, provided that what follows is of the class.
-    Behind(NodeId, Next),
+    Behind(AstId, NextClasses),
 }
 
 struct Tracker {
@@ -106,7 +106,7 @@ struct Tracker {
 }
 
 /// The trackers of a pattern; see the module's story.
-pub(crate) struct Behind {
+pub(crate) struct LookBehind {
     trackers: Vec<Tracker>,
     by_question: SeededMap<Question, usize>,
     /// For each node, the trackers that its assertions ask; a bit each.
@@ -114,23 +114,29 @@ pub(crate) struct Behind {
     kinds: Vec<(CharSet, char)>,
 }
 
-impl Behind {
+impl LookBehind {
     /// Collects the trackers of all assertions of a tree.
     pub fn new(ast: &Ast, limits: &Limits) -> Result<Self> {
-        let mut b =
-            Behind { trackers: Vec::new(), by_question: SeededMap::default(), masks: Vec::new(), kinds: Vec::new() };
-        for n in 0..ast.len() as NodeId {
-            let of = |b: &Self, n: &NodeId| b.masks.get(*n as usize).copied().unwrap_or(0);
+        let mut b = LookBehind {
+            trackers: Vec::new(),
+            by_question: SeededMap::default(),
+            masks: Vec::new(),
+            kinds: Vec::new(),
+        };
+        for n in 0..ast.len() as AstId {
+            let of = |b: &Self, n: &AstId| b.masks.get(*n as usize).copied().unwrap_or(0);
             let mask = match ast.get(n) {
-                Node::Empty | Node::Text(_) | Node::Class(_) => 0,
-                Node::Cat(v) | Node::Alt(v) => v.iter().fold(0, |m, n| m | of(&b, n)),
-                Node::Rep { body, .. } | Node::Atomic(body) | Node::Look { body, behind: false, .. } => of(&b, body),
-                Node::Look { body, behind: true, .. } => {
+                AstNode::Empty | AstNode::Text(_) | AstNode::Class(_) => 0,
+                AstNode::Cat(v) | AstNode::Alt(v) => v.iter().fold(0, |m, n| m | of(&b, n)),
+                AstNode::Rep { body, .. } | AstNode::Atomic(body) | AstNode::Look { body, behind: false, .. } => {
+                    of(&b, body)
+                }
+                AstNode::Look { body, behind: true, .. } => {
                     let f = ast.facts(*body);
                     if f.ahead {
                         return Err(unsupported("look-ahead inside look-behind", ast.facts(n).offset as usize));
                     }
-                    let short = matches!(ast.get(*body), Node::Class(_)) || (f.pure && f.width == (1, 1));
+                    let short = matches!(ast.get(*body), AstNode::Class(_)) || (f.pure && f.width == (1, 1));
                     let mut m = 0;
                     for bit in 0..8 {
                         let class = if f.peeks { 1 << bit } else { ANYTHING };
@@ -141,7 +147,7 @@ impl Behind {
                     }
                     m
                 }
-                Node::Assert(a) => match *a {
+                AstNode::Assert(a) => match *a {
                     Assert::Start => b.ask(Question::Empty, true, ast, n)?,
                     Assert::LineStart { ecma } => b.ask(Question::AfterLine { ecma }, true, ast, n)?,
                     Assert::End | Assert::EndOrFinalNewline | Assert::LineEnd { .. } => 0,
@@ -158,7 +164,7 @@ impl Behind {
         Ok(b)
     }
 
-    fn ask(&mut self, question: Question, short: bool, ast: &Ast, n: NodeId) -> Result<u64> {
+    fn ask(&mut self, question: Question, short: bool, ast: &Ast, n: AstId) -> Result<u64> {
         let next = self.trackers.len();
         let i = *self.by_question.entry(question).or_insert(next);
         if i == next {
@@ -177,7 +183,7 @@ impl Behind {
     }
 
     /// The look-behind and the class of what follows that tracker `i` is for, if its expression is not known yet.
-    pub fn open_question(&mut self, x: &mut Exprs, i: usize) -> Option<(NodeId, Next)> {
+    pub fn open_question(&mut self, x: &mut Exprs, i: usize) -> Option<(AstId, NextClasses)> {
         let t = self.trackers.get_mut(i)?;
         let ending_in = |x: &mut Exprs, set: &CharSet| {
             let c = x.class(&set.scalars());
@@ -225,10 +231,10 @@ impl Behind {
     }
 
     /// After what was read in `context`, which classes may follow where node `n`, an assertion or look-behind, holds.
-    pub fn allowed(&self, x: &Exprs, ast: &Ast, n: NodeId, context: &[ExprId]) -> Next {
+    pub fn allowed(&self, x: &Exprs, ast: &Ast, n: AstId, context: &[ExprId]) -> NextClasses {
         let yes = |b: bool| if b { ANYTHING } else { 0 };
         match *ast.get(n) {
-            Node::Look { body, behind: true, negative } => {
+            AstNode::Look { body, behind: true, negative } => {
                 let mut next = 0;
                 if ast.facts(body).peeks {
                     for bit in 0..8 {
@@ -241,7 +247,7 @@ impl Behind {
                 }
                 if negative { !next } else { next }
             }
-            Node::Assert(a) => match a {
+            AstNode::Assert(a) => match a {
                 Assert::Start => yes(self.holds(x, context, Question::Empty)),
                 Assert::End => END,
                 Assert::EndOrFinalNewline => END | FINAL_NEWLINE,
@@ -343,11 +349,11 @@ impl Behind {
                 }
                 visited += 1;
                 match ast.get(n) {
-                    Node::Text(s) => s.chars().for_each(|c| alone.push(c as u32, c as u32)),
-                    Node::Class(set) => sets.push(set.clone()),
-                    Node::Cat(v) | Node::Alt(v) => stack.extend_from_slice(v),
-                    Node::Rep { body, .. } | Node::Atomic(body) | Node::Look { body, .. } => stack.push(*body),
-                    Node::Empty | Node::Assert(_) => {}
+                    AstNode::Text(s) => s.chars().for_each(|c| alone.push(c as u32, c as u32)),
+                    AstNode::Class(set) => sets.push(set.clone()),
+                    AstNode::Cat(v) | AstNode::Alt(v) => stack.extend_from_slice(v),
+                    AstNode::Rep { body, .. } | AstNode::Atomic(body) | AstNode::Look { body, .. } => stack.push(*body),
+                    AstNode::Empty | AstNode::Assert(_) => {}
                 }
             }
             go_on_after(visited / SETS_PER_STEP)?;

@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 
 use crate::error::Result;
 use crate::expr::{Edge, Expr, ExprId, Exprs};
-use crate::regex::ast::{Node, NodeId};
-use crate::regex::lower::continuation::{Key, Kont, PARTS_PER_STEP, Walk};
-use crate::regex::lower::look_behind::{ANYTHING, END, FINAL_NEWLINE, NEWLINE, Next, first_chars};
+use crate::regex::ast::{AstId, AstNode};
+use crate::regex::lower::continuation::{ContextKey, ContinuationWalk, Kont, PARTS_PER_STEP};
+use crate::regex::lower::look_behind::{ANYTHING, END, FINAL_NEWLINE, NEWLINE, NextClasses, first_chars};
 use crate::util::cancel::spend;
 
 /// Edges of two rows that are met in the time of one step.
@@ -23,10 +23,10 @@ fn width(edge: &Edge) -> usize {
     usize::from(edge.hi - edge.lo) + 1
 }
 
-impl Walk<'_> {
+impl ContinuationWalk<'_> {
     /// All byte strings that begin with one of the classes of `next`, where what follows them is of class `outer`
     /// (the end of the text, except inside look-behind).
-    pub(crate) fn peek(&mut self, next: Next, outer: Next) -> ExprId {
+    pub(crate) fn peek(&mut self, next: NextClasses, outer: NextClasses) -> ExprId {
         if next == ANYTHING {
             return Exprs::ALL;
         }
@@ -140,10 +140,10 @@ impl Walk<'_> {
     }
 
     /// Whether the continuation in this context accepts the empty text: no assertion may fail, nothing may be read.
-    pub(crate) fn accepts_end(&mut self, key: Key) -> Result<bool> {
+    pub(crate) fn accepts_end(&mut self, key: ContextKey) -> Result<bool> {
         let context = self.contexts[key.1 as usize].clone();
         let outer = self.facts(key.0).outer;
-        let empty = |w: &Self, n: NodeId| w.accepts_empty(n, &context.trackers, outer);
+        let empty = |w: &Self, n: AstId| w.accepts_empty(n, &context.trackers, outer);
         let mut k = key.0;
         for passed in 1.. {
             if passed % PARTS_PER_STEP == 0 {
@@ -161,9 +161,9 @@ impl Walk<'_> {
     }
 
     /// The same for a node, where nothing is to come.
-    fn accepts_empty(&self, root: NodeId, trackers: &[ExprId], outer: Next) -> Result<bool> {
+    fn accepts_empty(&self, root: AstId, trackers: &[ExprId], outer: NextClasses) -> Result<bool> {
         // Only assertions need to be asked here, and what stands around them.
-        let known = |n: NodeId| Some(self.ast.facts(n)).filter(|f| f.pure || !f.nullable).map(|f| f.nullable);
+        let known = |n: AstId| Some(self.ast.facts(n)).filter(|f| f.pure || !f.nullable).map(|f| f.nullable);
         if let Some(e) = known(root) {
             return Ok(e);
         }
@@ -173,8 +173,8 @@ impl Walk<'_> {
         while let Some(&n) = order.get(i) {
             match self.ast.get(n) {
                 _ if known(n).is_some() => {}
-                Node::Cat(parts) | Node::Alt(parts) => order.extend_from_slice(parts),
-                Node::Rep { body, .. } | Node::Atomic(body) | Node::Look { body, behind: false, .. } => {
+                AstNode::Cat(parts) | AstNode::Alt(parts) => order.extend_from_slice(parts),
+                AstNode::Rep { body, .. } | AstNode::Atomic(body) | AstNode::Look { body, behind: false, .. } => {
                     order.push(*body)
                 }
                 _ => {}
@@ -185,19 +185,19 @@ impl Walk<'_> {
             }
         }
         order.sort_unstable();
-        let mut empty: FxHashMap<NodeId, bool> = FxHashMap::default();
+        let mut empty: FxHashMap<AstId, bool> = FxHashMap::default();
         for n in order {
-            let of = |n: &NodeId| empty.get(n).copied().unwrap_or(false);
+            let of = |n: &AstId| empty.get(n).copied().unwrap_or(false);
             let e = match self.ast.get(n) {
                 _ if known(n).is_some() => self.ast.facts(n).nullable,
-                Node::Empty => true,
-                Node::Text(_) | Node::Class(_) => false,
-                Node::Cat(v) => v.iter().all(of),
-                Node::Alt(v) => v.iter().any(of),
-                Node::Rep { body, min, .. } => *min == 0 || of(body),
-                Node::Atomic(body) => of(body),
-                Node::Look { body, behind: false, negative } => of(body) != *negative,
-                Node::Look { behind: true, .. } | Node::Assert(_) => {
+                AstNode::Empty => true,
+                AstNode::Text(_) | AstNode::Class(_) => false,
+                AstNode::Cat(v) => v.iter().all(of),
+                AstNode::Alt(v) => v.iter().any(of),
+                AstNode::Rep { body, min, .. } => *min == 0 || of(body),
+                AstNode::Atomic(body) => of(body),
+                AstNode::Look { body, behind: false, negative } => of(body) != *negative,
+                AstNode::Look { behind: true, .. } | AstNode::Assert(_) => {
                     self.behind.allowed(self.x, &self.ast, n, trackers) & outer != 0
                 }
             };

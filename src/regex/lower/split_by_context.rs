@@ -11,20 +11,22 @@ use rustc_hash::FxHashMap;
 
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs};
-use crate::regex::ast::{Node, NodeId};
+use crate::regex::ast::{AstId, AstNode};
 use crate::regex::char_set::{CharSet, Union};
-use crate::regex::lower::continuation::{ContextId, Key, Kont, KontId, PARTS_PER_STEP, Split, Walk};
+use crate::regex::lower::continuation::{
+    ContextId, ContextKey, ContextSplit, ContinuationWalk, Kont, KontId, PARTS_PER_STEP,
+};
 use crate::util::cancel::spend;
 
 /// Trackers that are moved over a code point in the time of one step.
 const DERIVED_PER_STEP: usize = 128;
 
-impl Walk<'_> {
+impl ContinuationWalk<'_> {
     /// The expression of pure node `n` and then `rest`, or `None` if something is wanted first.
     pub(crate) fn pure_step(
         &mut self,
-        key: Key,
-        n: NodeId,
+        key: ContextKey,
+        n: AstId,
         rest: KontId,
         trackers: &[ExprId],
         idle: u64,
@@ -50,7 +52,7 @@ impl Walk<'_> {
             return Ok(Some(self.x.alt(&[some, unmoved])));
         }
         match self.ast.get(n).clone() {
-            Node::Text(s) => {
+            AstNode::Text(s) => {
                 let mut now = trackers.to_vec();
                 for (i, c) in s.chars().enumerate() {
                     if i % PARTS_PER_STEP == PARTS_PER_STEP - 1 {
@@ -60,14 +62,14 @@ impl Walk<'_> {
                 }
                 Ok(self.get(rest, &now, 0).map(|r| self.join(n, e, r)))
             }
-            Node::Class(_) => self.split_step(key, n, rest, trackers, idle),
+            AstNode::Class(_) => self.split_step(key, n, rest, trackers, idle),
             _ if self.behind.short(f.need) => self.split_step(key, n, rest, trackers, idle),
-            Node::Cat(parts) => {
+            AstNode::Cat(parts) => {
                 let k = self.in_turn(&parts, rest)?;
                 Ok(self.get(k, trackers, idle))
             }
-            Node::Alt(parts) => self.any_of(&parts, rest, trackers, idle),
-            Node::Atomic(body) => {
+            AstNode::Alt(parts) => self.any_of(&parts, rest, trackers, idle),
+            AstNode::Atomic(body) => {
                 let k = self.kont(Kont::Node(body, rest));
                 Ok(self.get(k, trackers, idle))
             }
@@ -75,9 +77,9 @@ impl Walk<'_> {
         }
     }
 
-    fn join(&mut self, n: NodeId, e: ExprId, rest: ExprId) -> ExprId {
+    fn join(&mut self, n: AstId, e: ExprId, rest: ExprId) -> ExprId {
         match self.ast.get(n) {
-            Node::Text(s) if rest != Exprs::NEVER => self.x.literal_then(s.as_bytes(), rest),
+            AstNode::Text(s) if rest != Exprs::NEVER => self.x.literal_then(s.as_bytes(), rest),
             _ if rest == self.x.any_text() => {
                 let e = self.x.before_text(e);
                 self.x.cat(e, rest)
@@ -140,8 +142,8 @@ impl Walk<'_> {
     /// Splits by the last code point: exact for one code point, and where trackers depend on one only.
     fn split_step(
         &mut self,
-        key: Key,
-        n: NodeId,
+        key: ContextKey,
+        n: AstId,
         rest: KontId,
         trackers: &[ExprId],
         idle: u64,
@@ -159,7 +161,7 @@ impl Walk<'_> {
                     }
                     s = left;
                 }
-                let s: Split = s.into();
+                let s: ContextSplit = s.into();
                 self.splits.insert(key, s.clone());
                 s
             }
@@ -195,7 +197,7 @@ impl Walk<'_> {
     }
 
     /// Splits by intersection with the automaton of contexts.
-    fn automaton_step(&mut self, n: NodeId, rest: KontId, trackers: &[ExprId], idle: u64) -> Result<Option<ExprId>> {
+    fn automaton_step(&mut self, n: AstId, rest: KontId, trackers: &[ExprId], idle: u64) -> Result<Option<ExprId>> {
         let e = self.pure.of(n);
         let unmoved = if self.x.nullable(e) { self.get(rest, trackers, idle) } else { Some(Exprs::NEVER) };
         let start = self.context(trackers, 0, rest);

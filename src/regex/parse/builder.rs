@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::regex::ast::{Ast, Node, NodeId};
+use crate::regex::ast::{Ast, AstId, AstNode};
 use crate::regex::char_set::CharSet;
 use crate::regex::unicode;
 use crate::regex::unicode::Fold;
@@ -48,24 +48,24 @@ pub(crate) enum Greed {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Item {
+enum BuilderItem {
     Char(char),
-    Node(NodeId),
+    Node(AstId),
 }
 
 /// A group that is still open; `T` is what the dialect restores or needs when it closes.
-struct Open<T> {
-    alternatives: Vec<NodeId>,
-    items: Vec<Item>,
+struct OpenGroup<T> {
+    alternatives: Vec<AstId>,
+    items: Vec<BuilderItem>,
     last: Last,
     offset: usize,
     data: T,
 }
 
 /// See the module's story.
-pub(crate) struct Builder<T> {
+pub(crate) struct AstBuilder<T> {
     pub ast: Ast,
-    open: Vec<Open<T>>,
+    open: Vec<OpenGroup<T>>,
     /// Items of all open groups. Each that is a code point will be at least one node of its own: texts that follow it
     /// all differ in length.
     waiting: usize,
@@ -77,10 +77,10 @@ pub(crate) struct Builder<T> {
     counted: usize,
 }
 
-impl<T> Builder<T> {
+impl<T> AstBuilder<T> {
     /// A builder with the whole pattern as its outermost group.
     pub fn new(limits: &Limits, data: T) -> Self {
-        let mut b = Builder {
+        let mut b = AstBuilder {
             ast: Ast::default(),
             open: Vec::new(),
             waiting: 0,
@@ -89,7 +89,7 @@ impl<T> Builder<T> {
             max_nodes: limits.max_expr_nodes,
             counted: 0,
         };
-        b.open.push(Open { alternatives: Vec::new(), items: Vec::new(), last: Last::None, offset: 0, data });
+        b.open.push(OpenGroup { alternatives: Vec::new(), items: Vec::new(), last: Last::None, offset: 0, data });
         b
     }
 
@@ -118,7 +118,7 @@ impl<T> Builder<T> {
             let (limit, depth) = (self.max_depth as u64, self.open.len() as u64);
             return Err(Error::limit("nesting of groups", limit, depth).of("max_depth").at_offset(offset));
         }
-        self.open.push(Open { alternatives: Vec::new(), items: Vec::new(), last: Last::None, offset, data });
+        self.open.push(OpenGroup { alternatives: Vec::new(), items: Vec::new(), last: Last::None, offset, data });
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl<T> Builder<T> {
     /// Adds a code point.
     pub fn char(&mut self, c: char) {
         if let Some(o) = self.open.last_mut() {
-            o.items.push(Item::Char(c));
+            o.items.push(BuilderItem::Char(c));
             o.last = Last::Item;
             self.waiting += 1;
         }
@@ -157,7 +157,7 @@ impl<T> Builder<T> {
             Some(c) => self.char(c),
             None => {
                 let set = self.once(set);
-                self.node(Node::Class(set), offset, Last::Item);
+                self.node(AstNode::Class(set), offset, Last::Item);
             }
         }
     }
@@ -185,15 +185,15 @@ impl<T> Builder<T> {
     }
 
     /// Adds a node.
-    pub fn node(&mut self, node: Node, offset: usize, last: Last) {
+    pub fn node(&mut self, node: AstNode, offset: usize, last: Last) {
         let n = self.ast.push(node, offset);
         self.add(n, last);
     }
 
     /// Adds a finished node.
-    pub fn add(&mut self, n: NodeId, last: Last) {
+    pub fn add(&mut self, n: AstId, last: Last) {
         if let Some(o) = self.open.last_mut() {
-            o.items.push(Item::Node(n));
+            o.items.push(BuilderItem::Node(n));
             o.last = last;
             self.waiting += 1;
         }
@@ -209,16 +209,16 @@ impl<T> Builder<T> {
         let (min, max) = if f.width.1 == 0 { (min.min(1), max.min(1)) } else { (min, max) };
         let mut n = match (min, max) {
             (1, 1) => body,
-            (_, 0) => self.ast.push(Node::Empty, offset),
-            (0, _) if f.width.1 == 0 => self.ast.push(Node::Empty, offset),
+            (_, 0) => self.ast.push(AstNode::Empty, offset),
+            (0, _) if f.width.1 == 0 => self.ast.push(AstNode::Empty, offset),
             _ => {
-                let n = self.ast.push(Node::Rep { body, min, max }, offset);
+                let n = self.ast.push(AstNode::Rep { body, min, max }, offset);
                 self.ast.set_lazy(n, greed == Greed::Lazy);
                 n
             }
         };
         if greed == Greed::Possessive {
-            n = self.ast.push(Node::Atomic(n), offset);
+            n = self.ast.push(AstNode::Atomic(n), offset);
         }
         self.add(n, Last::Quantified);
     }
@@ -235,7 +235,7 @@ impl<T> Builder<T> {
     }
 
     /// Closes the innermost group: its content and what was attached to it.
-    pub fn close(&mut self) -> Option<(NodeId, usize, T)> {
+    pub fn close(&mut self) -> Option<(AstId, usize, T)> {
         let o = self.open.pop()?;
         let last = self.sequence(&o.items);
         let n = if o.alternatives.is_empty() {
@@ -243,34 +243,34 @@ impl<T> Builder<T> {
         } else {
             let mut v = o.alternatives;
             v.push(last);
-            self.ast.push(Node::Alt(v.into()), o.offset)
+            self.ast.push(AstNode::Alt(v.into()), o.offset)
         };
         Some((n, o.offset, o.data))
     }
 
-    fn node_of(&mut self, item: Item, offset: usize) -> NodeId {
+    fn node_of(&mut self, item: BuilderItem, offset: usize) -> AstId {
         match item {
-            Item::Node(n) => n,
-            Item::Char(c) => self.ast.push(Node::Text(c.to_string().into()), offset),
+            BuilderItem::Node(n) => n,
+            BuilderItem::Char(c) => self.ast.push(AstNode::Text(c.to_string().into()), offset),
         }
     }
 
     /// One node for a sequence. Runs of code points become one text, runs of pure nodes one node.
-    fn sequence(&mut self, items: &[Item]) -> NodeId {
+    fn sequence(&mut self, items: &[BuilderItem]) -> AstId {
         self.waiting -= items.len();
         // A group around one node is that node: groups around groups copy nothing.
-        if let [Item::Node(n)] = *items {
+        if let [BuilderItem::Node(n)] = *items {
             return n;
         }
-        let mut parts: Vec<NodeId> = Vec::new();
+        let mut parts: Vec<AstId> = Vec::new();
         // Start in `parts` of the current run of pure nodes.
         let mut pure_from = 0;
         let mut text = String::new();
         let mut copied = 0;
         for item in items {
             match *item {
-                Item::Char(c) => text.push(c),
-                Item::Node(n) => {
+                BuilderItem::Char(c) => text.push(c),
+                BuilderItem::Node(n) => {
                     self.flush(&mut text, &mut parts);
                     if !self.ast.facts(n).pure {
                         self.join_pure(&mut parts, pure_from);
@@ -278,8 +278,8 @@ impl<T> Builder<T> {
                         pure_from = parts.len();
                     } else {
                         match self.ast.get(n) {
-                            Node::Empty => {}
-                            Node::Cat(inner) => {
+                            AstNode::Empty => {}
+                            AstNode::Cat(inner) => {
                                 parts.extend_from_slice(inner);
                                 copied += inner.len();
                             }
@@ -295,23 +295,23 @@ impl<T> Builder<T> {
             self.join_pure(&mut parts, pure_from);
         }
         match parts.len() {
-            0 => self.ast.push(Node::Empty, 0),
+            0 => self.ast.push(AstNode::Empty, 0),
             1 => parts[0],
-            _ => self.ast.push(Node::Cat(parts.into()), 0),
+            _ => self.ast.push(AstNode::Cat(parts.into()), 0),
         }
     }
 
-    fn flush(&mut self, text: &mut String, parts: &mut Vec<NodeId>) {
+    fn flush(&mut self, text: &mut String, parts: &mut Vec<AstId>) {
         if !text.is_empty() {
-            let n = self.ast.push(Node::Text(std::mem::take(text).into()), 0);
+            let n = self.ast.push(AstNode::Text(std::mem::take(text).into()), 0);
             parts.push(n);
         }
     }
 
-    fn join_pure(&mut self, parts: &mut Vec<NodeId>, from: usize) {
+    fn join_pure(&mut self, parts: &mut Vec<AstId>, from: usize) {
         if parts.len() > from + 1 {
-            let run: Vec<NodeId> = parts.drain(from..).collect();
-            let n = self.ast.push(Node::Cat(run.into()), 0);
+            let run: Vec<AstId> = parts.drain(from..).collect();
+            let n = self.ast.push(AstNode::Cat(run.into()), 0);
             parts.push(n);
         }
     }

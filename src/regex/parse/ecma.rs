@@ -9,22 +9,22 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::regex::ast::{Assert, Ast, INF, Node, NodeId, Words};
-use crate::regex::parse::builder::{Builder, Greed, Last};
-use crate::regex::parse::reader::{Reader, count_limit, unsupported};
+use crate::regex::ast::{Assert, Ast, AstId, AstNode, INF, Words};
+use crate::regex::parse::builder::{AstBuilder, Greed, Last};
+use crate::regex::parse::reader::{PatternReader, count_limit, unsupported};
 use crate::regex::unicode;
 use crate::regex::unicode::{Fold, Properties};
 use crate::util::hash::SeededMap;
 
 /// The flags in force at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flags {
+pub(crate) struct EcmaFlags {
     pub(crate) ignore_case: bool,
     multiline: bool,
     dot_all: bool,
 }
 
-impl Flags {
+impl EcmaFlags {
     pub(crate) fn fold(self) -> Fold {
         if self.ignore_case { Fold::Ecma } else { Fold::None }
     }
@@ -46,15 +46,15 @@ impl Flags {
 
 /// What a group is, for its end.
 #[derive(Clone, Copy)]
-pub(crate) enum Group {
+pub(crate) enum EcmaGroup {
     Plain,
     Look { behind: bool, negative: bool },
 }
 
-pub(crate) struct Parser {
-    pub(crate) r: Reader,
-    pub(crate) b: Builder<(Group, Flags)>,
-    pub(crate) flags: Flags,
+pub(crate) struct EcmaParser {
+    pub(crate) r: PatternReader,
+    pub(crate) b: AstBuilder<(EcmaGroup, EcmaFlags)>,
+    pub(crate) flags: EcmaFlags,
     /// Where the last capture of each name begins.
     names: SeededMap<String, usize>,
     /// For each group that is open, the pattern itself included, where it begins, and where the last bar stands in it
@@ -68,8 +68,8 @@ pub(crate) struct Parser {
 }
 
 /// Reads `flags` as a caller passes them. `d`, `g` and `y` say nothing about the language and `u` always holds.
-pub(crate) fn parse_flags(letters: &str) -> Result<Flags> {
-    let mut f = Flags::default();
+pub(crate) fn parse_flags(letters: &str) -> Result<EcmaFlags> {
+    let mut f = EcmaFlags::default();
     for c in letters.chars() {
         if c == 'v' {
             return Err(Error::new(ErrorKind::Unsupported, "pattern flag v (set notation) is not offered"));
@@ -83,10 +83,11 @@ pub(crate) fn parse_flags(letters: &str) -> Result<Flags> {
 }
 
 /// Parses a pattern.
-pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast, NodeId)> {
-    let b = Builder::new(limits, (Group::Plain, flags));
+pub(crate) fn parse(pattern: &str, flags: EcmaFlags, limits: &Limits) -> Result<(Ast, AstId)> {
+    let b = AstBuilder::new(limits, (EcmaGroup::Plain, flags));
     let (names, open, properties) = (SeededMap::default(), vec![(0, 0)], Properties::default());
-    let mut p = Parser { r: Reader::new(pattern), b, flags, names, open, captures: None, refused: None, properties };
+    let mut p =
+        EcmaParser { r: PatternReader::new(pattern), b, flags, names, open, captures: None, refused: None, properties };
     while let Some(c) = p.r.peek() {
         p.item(c)?;
         p.b.go_on(p.r.pos)?;
@@ -100,7 +101,7 @@ pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast
     p.refused.map_or(Ok((p.b.ast, root)), Err)
 }
 
-impl Parser {
+impl EcmaParser {
     fn item(&mut self, c: char) -> Result<()> {
         let at = self.r.pos;
         self.r.pos += 1;
@@ -121,11 +122,11 @@ impl Parser {
             }
             '^' => {
                 let a = if self.flags.multiline { Assert::LineStart { ecma: true } } else { Assert::Start };
-                self.b.node(Node::Assert(a), at, Last::Bare);
+                self.b.node(AstNode::Assert(a), at, Last::Bare);
             }
             '$' => {
                 let a = if self.flags.multiline { Assert::LineEnd { ecma: true } } else { Assert::End };
-                self.b.node(Node::Assert(a), at, Last::Bare);
+                self.b.node(AstNode::Assert(a), at, Last::Bare);
             }
             '*' => self.quantify(0, INF, at)?,
             '+' => self.quantify(1, INF, at)?,
@@ -170,24 +171,24 @@ impl Parser {
         let outer = self.flags;
         self.open.push((at + 1, self.open.last().map_or(0, |(_, bar)| *bar)));
         if !self.r.eat('?') {
-            return self.b.open(at, (Group::Plain, outer));
+            return self.b.open(at, (EcmaGroup::Plain, outer));
         }
         let group = match self.r.next() {
-            Some(':') => Group::Plain,
-            Some(c @ ('=' | '!')) => Group::Look { behind: false, negative: c == '!' },
+            Some(':') => EcmaGroup::Plain,
+            Some(c @ ('=' | '!')) => EcmaGroup::Look { behind: false, negative: c == '!' },
             Some('<') => match self.r.peek() {
                 Some(c @ ('=' | '!')) => {
                     self.r.pos += 1;
-                    Group::Look { behind: true, negative: c == '!' }
+                    EcmaGroup::Look { behind: true, negative: c == '!' }
                 }
                 _ => {
                     self.named_capture(at)?;
-                    Group::Plain
+                    EcmaGroup::Plain
                 }
             },
             Some(c @ ('i' | 'm' | 's' | '-')) => {
                 let flags = self.modifiers(c, at)?;
-                self.b.open(at, (Group::Plain, outer))?;
+                self.b.open(at, (EcmaGroup::Plain, outer))?;
                 self.flags = flags;
                 return Ok(());
             }
@@ -234,7 +235,7 @@ impl Parser {
         }
     }
 
-    fn modifiers(&mut self, first: char, at: usize) -> Result<Flags> {
+    fn modifiers(&mut self, first: char, at: usize) -> Result<EcmaFlags> {
         let mut flags = self.flags;
         let mut seen = String::new();
         let mut on = true;
@@ -258,11 +259,11 @@ impl Parser {
         self.open.pop();
         self.flags = outer;
         match group {
-            Group::Plain => self.b.add(n, Last::Item),
-            Group::Look { behind, negative } => {
+            EcmaGroup::Plain => self.b.add(n, Last::Item),
+            EcmaGroup::Look { behind, negative } => {
                 // Annex B lets a quantifier follow lookahead, never lookbehind.
                 let last = if behind { Last::Bare } else { Last::Item };
-                self.b.node(Node::Look { body: n, behind, negative }, offset, last);
+                self.b.node(AstNode::Look { body: n, behind, negative }, offset, last);
             }
         }
         Ok(())
@@ -271,6 +272,6 @@ impl Parser {
     /// A backreference, which is refused in the end.
     pub(crate) fn backreference(&mut self, at: usize) {
         self.refused.get_or_insert_with(|| unsupported("a backreference", at));
-        self.b.node(Node::Empty, at, Last::Item);
+        self.b.node(AstNode::Empty, at, Last::Item);
     }
 }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::regex::ast::{Assert, Node, Words};
+use crate::regex::ast::{Assert, AstNode, Words};
 use crate::regex::char_set::{CharSet, Union};
 use crate::regex::parse::builder::Last;
-use crate::regex::parse::ecma::Parser;
+use crate::regex::parse::ecma::EcmaParser;
 use crate::regex::parse::reader::unsupported;
 use crate::regex::unicode;
 
 /// What an escape or one item of a class stands for.
-enum Piece {
+enum EcmaClassPart {
     Char(u32),
     Set(Arc<CharSet>),
 }
@@ -68,7 +68,7 @@ fn listed(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|n| n == name)
 }
 
-impl Parser {
+impl EcmaParser {
     /// An escape outside brackets; the backslash is read already.
     pub(crate) fn escape(&mut self, at: usize) -> Result<()> {
         let words = self.flags.words();
@@ -89,12 +89,12 @@ impl Parser {
         };
         if let Some(a) = assert {
             self.r.pos += 1;
-            self.b.node(Node::Assert(a), at, Last::Bare);
+            self.b.node(AstNode::Assert(a), at, Last::Bare);
             return Ok(());
         }
         match self.common_escape(at)? {
-            Piece::Char(c) => self.b.literal(c, self.flags.fold(), at),
-            Piece::Set(s) => self.b.set(s, at),
+            EcmaClassPart::Char(c) => self.b.literal(c, self.flags.fold(), at),
+            EcmaClassPart::Set(s) => self.b.set(s, at),
         }
         Ok(())
     }
@@ -115,20 +115,20 @@ impl Parser {
     }
 
     /// Escapes that mean the same inside and outside of brackets.
-    fn common_escape(&mut self, at: usize) -> Result<Piece> {
+    fn common_escape(&mut self, at: usize) -> Result<EcmaClassPart> {
         let Some(c) = self.r.next() else { return Err(self.r.error("\\ at end of pattern", at)) };
         let word = match self.flags.words() {
             Words::EcmaFolded => unicode::ecma_word_folded,
             _ => unicode::ascii_word,
         };
         let c = match c {
-            'd' => return Ok(Piece::Set(unicode::ascii_digit())),
-            'D' => return Ok(Piece::Set(unicode::not(&unicode::ascii_digit()))),
-            'w' => return Ok(Piece::Set(word())),
-            'W' => return Ok(Piece::Set(unicode::not(&word()))),
-            's' => return Ok(Piece::Set(unicode::ecma_space())),
-            'S' => return Ok(Piece::Set(unicode::not(&unicode::ecma_space()))),
-            'p' | 'P' => return self.property(c == 'P', at).map(Piece::Set),
+            'd' => return Ok(EcmaClassPart::Set(unicode::ascii_digit())),
+            'D' => return Ok(EcmaClassPart::Set(unicode::not(&unicode::ascii_digit()))),
+            'w' => return Ok(EcmaClassPart::Set(word())),
+            'W' => return Ok(EcmaClassPart::Set(unicode::not(&word()))),
+            's' => return Ok(EcmaClassPart::Set(unicode::ecma_space())),
+            'S' => return Ok(EcmaClassPart::Set(unicode::not(&unicode::ecma_space()))),
+            'p' | 'P' => return self.property(c == 'P', at).map(EcmaClassPart::Set),
             'f' => 12,
             'n' => 10,
             'r' => 13,
@@ -144,7 +144,7 @@ impl Parser {
             c if c.is_ascii_alphanumeric() => return Err(self.r.error(format!("invalid escape \\{c}"), at)),
             c => c as u32,
         };
-        Ok(Piece::Char(c))
+        Ok(EcmaClassPart::Char(c))
     }
 
     /// After `\u`: four digits, two escapes that make a surrogate pair, or digits in braces.
@@ -188,23 +188,23 @@ impl Parser {
         set.ok_or_else(|| unsupported(&format!("the property {name}"), at))
     }
 
-    fn class_escape(&mut self, at: usize) -> Result<Piece> {
+    fn class_escape(&mut self, at: usize) -> Result<EcmaClassPart> {
         match self.r.peek() {
             Some('b') => {
                 self.r.pos += 1;
-                Ok(Piece::Char(8))
+                Ok(EcmaClassPart::Char(8))
             }
             _ => self.common_escape(at),
         }
     }
 
-    fn class_item(&mut self, at: usize) -> Result<Option<Piece>> {
+    fn class_item(&mut self, at: usize) -> Result<Option<EcmaClassPart>> {
         let start = self.r.pos;
         match self.r.next() {
             None => Err(self.r.error("unterminated character class", at)),
             Some(']') => Ok(None),
             Some('\\') => self.class_escape(start).map(Some),
-            Some(c) => Ok(Some(Piece::Char(c as u32))),
+            Some(c) => Ok(Some(EcmaClassPart::Char(c as u32))),
         }
     }
 
@@ -222,8 +222,8 @@ impl Parser {
                 self.r.pos += 1;
                 let Some(two) = self.class_item(at)? else { break };
                 match (one, two) {
-                    (Piece::Char(lo), Piece::Char(hi)) if lo <= hi => v.push(lo, hi),
-                    (Piece::Char(_), Piece::Char(_)) => {
+                    (EcmaClassPart::Char(lo), EcmaClassPart::Char(hi)) if lo <= hi => v.push(lo, hi),
+                    (EcmaClassPart::Char(_), EcmaClassPart::Char(_)) => {
                         return Err(self.r.error("range out of order in character class", start));
                     }
                     // Annex B: with a set on either side the hyphen is itself.
@@ -231,8 +231,8 @@ impl Parser {
                         v.push('-' as u32, '-' as u32);
                         for p in [a, b] {
                             match p {
-                                Piece::Char(c) => v.push(c, c),
-                                Piece::Set(s) => v.add(&s),
+                                EcmaClassPart::Char(c) => v.push(c, c),
+                                EcmaClassPart::Set(s) => v.add(&s),
                             }
                         }
                         sets = 2;
@@ -241,8 +241,8 @@ impl Parser {
                 continue;
             }
             match one {
-                Piece::Char(c) => v.push(c, c),
-                Piece::Set(s) => {
+                EcmaClassPart::Char(c) => v.push(c, c),
+                EcmaClassPart::Set(s) => {
                     sets += 1;
                     if v.is_empty() && only.is_none() {
                         only = Some(s);

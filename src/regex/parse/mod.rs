@@ -1,4 +1,4 @@
-//! TODO.
+//! From a pattern's text to a syntax tree: one parser for each dialect, over a shared [`reader`] and [`builder`].
 
 pub(crate) mod builder;
 pub(crate) mod ecma;

@@ -7,16 +7,16 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::regex::ast::{Assert, Ast, INF, Node, NodeId, Words};
-use crate::regex::parse::builder::{Builder, Greed, Last};
-use crate::regex::parse::reader::{Reader, count_limit, unsupported};
+use crate::regex::ast::{Assert, Ast, AstId, AstNode, INF, Words};
+use crate::regex::parse::builder::{AstBuilder, Greed, Last};
+use crate::regex::parse::reader::{PatternReader, count_limit, unsupported};
 use crate::regex::unicode;
 use crate::regex::unicode::{Fold, Properties};
 use crate::util::hash::SeededSet;
 
 /// The flags in force at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flags {
+pub(crate) struct PythonFlags {
     ignore_case: bool,
     multiline: bool,
     dot_all: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Flags {
     unicode: bool,
 }
 
-impl Flags {
+impl PythonFlags {
     fn set(&mut self, letter: char, on: bool) {
         match letter {
             'i' => self.ignore_case = on,
@@ -54,7 +54,7 @@ impl Flags {
 
 /// What a group is, for its end.
 #[derive(Clone, Copy)]
-pub(crate) enum Group {
+pub(crate) enum PythonGroup {
     Plain,
     /// A capture, which a backreference may name.
     Capture,
@@ -65,18 +65,18 @@ pub(crate) enum Group {
     },
 }
 
-pub(crate) struct Parser {
-    pub(crate) r: Reader,
-    pub(crate) b: Builder<(Group, Flags)>,
-    pub(crate) flags: Flags,
+pub(crate) struct PythonParser {
+    pub(crate) r: PatternReader,
+    pub(crate) b: AstBuilder<(PythonGroup, PythonFlags)>,
+    pub(crate) flags: PythonFlags,
     pub(crate) groups: u32,
     names: SeededSet<String>,
     pub(crate) properties: Properties,
 }
 
 /// Reads `flags` as a caller passes them.
-pub(crate) fn parse_flags(letters: &str) -> Result<Flags> {
-    let mut f = Flags::default();
+pub(crate) fn parse_flags(letters: &str) -> Result<PythonFlags> {
+    let mut f = PythonFlags::default();
     for c in letters.chars() {
         if !"imsxau".contains(c) {
             return Err(Error::new(ErrorKind::Argument, format!("unknown pattern flag {c:?}; known are i m s x a u")));
@@ -90,10 +90,10 @@ pub(crate) fn parse_flags(letters: &str) -> Result<Flags> {
 }
 
 /// Parses a pattern.
-pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast, NodeId)> {
-    let b = Builder::new(limits, (Group::Plain, flags));
+pub(crate) fn parse(pattern: &str, flags: PythonFlags, limits: &Limits) -> Result<(Ast, AstId)> {
+    let b = AstBuilder::new(limits, (PythonGroup::Plain, flags));
     let (names, properties) = (SeededSet::default(), Properties::default());
-    let mut p = Parser { r: Reader::new(pattern), b, flags, groups: 0, names, properties };
+    let mut p = PythonParser { r: PatternReader::new(pattern), b, flags, groups: 0, names, properties };
     while let Some(c) = p.r.peek() {
         p.item(c)?;
         p.b.go_on(p.r.pos)?;
@@ -107,7 +107,7 @@ pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Ast
     Ok((p.b.ast, root))
 }
 
-impl Parser {
+impl PythonParser {
     fn item(&mut self, c: char) -> Result<()> {
         let at = self.r.pos;
         self.r.pos += 1;
@@ -133,11 +133,11 @@ impl Parser {
             }
             '^' => {
                 let a = if self.flags.multiline { Assert::LineStart { ecma: false } } else { Assert::Start };
-                self.b.node(Node::Assert(a), at, Last::Bare);
+                self.b.node(AstNode::Assert(a), at, Last::Bare);
             }
             '$' => {
                 let a = if self.flags.multiline { Assert::LineEnd { ecma: false } } else { Assert::EndOrFinalNewline };
-                self.b.node(Node::Assert(a), at, Last::Bare);
+                self.b.node(AstNode::Assert(a), at, Last::Bare);
             }
             '*' => self.quantify(0, INF, at)?,
             '+' => self.quantify(1, INF, at)?,
@@ -191,16 +191,16 @@ impl Parser {
         let outer = self.flags;
         if !self.r.eat('?') {
             self.groups += 1;
-            return self.b.open(at, (Group::Capture, outer));
+            return self.b.open(at, (PythonGroup::Capture, outer));
         }
         let Some(c) = self.r.next() else { return Err(self.r.error("unexpected end of pattern", self.r.pos)) };
         let group = match c {
             'P' => return self.open_named(at),
-            ':' => Group::Plain,
-            '>' => Group::Atomic,
-            '=' | '!' => Group::Look { behind: false, negative: c == '!' },
+            ':' => PythonGroup::Plain,
+            '>' => PythonGroup::Atomic,
+            '=' | '!' => PythonGroup::Look { behind: false, negative: c == '!' },
             '<' => match self.r.next() {
-                Some(c @ ('=' | '!')) => Group::Look { behind: true, negative: c == '!' },
+                Some(c @ ('=' | '!')) => PythonGroup::Look { behind: true, negative: c == '!' },
                 Some(c) => return Err(self.r.error(format!("unknown extension ?<{c}"), at + 1)),
                 None => return Err(self.r.error("unexpected end of pattern", self.r.pos)),
             },
@@ -213,7 +213,7 @@ impl Parser {
             '(' => return Err(unsupported("a conditional group", at)),
             '-' | 'a' | 'i' | 'L' | 'm' | 's' | 'u' | 'x' => {
                 let Some(flags) = self.inline_flags(c, at)? else { return Ok(()) };
-                self.b.open(at, (Group::Plain, outer))?;
+                self.b.open(at, (PythonGroup::Plain, outer))?;
                 self.flags = flags;
                 return Ok(());
             }
@@ -230,7 +230,7 @@ impl Parser {
             }
             self.names.insert(name);
             self.groups += 1;
-            return self.b.open(at, (Group::Capture, self.flags));
+            return self.b.open(at, (PythonGroup::Capture, self.flags));
         }
         if self.r.eat('=') {
             let name = self.name(')')?;
@@ -254,7 +254,7 @@ impl Parser {
     }
 
     /// Reads flags up to `:` (the answer is what holds inside) or `)` (they hold from here on).
-    fn inline_flags(&mut self, first: char, at: usize) -> Result<Option<Flags>> {
+    fn inline_flags(&mut self, first: char, at: usize) -> Result<Option<PythonFlags>> {
         let mut flags = self.flags;
         let mut c = first;
         let mut on = true;
@@ -315,14 +315,14 @@ impl Parser {
         let Some((n, offset, (group, outer))) = self.b.close() else { return Ok(()) };
         self.flags = outer;
         match group {
-            Group::Plain | Group::Capture => self.b.add(n, Last::Item),
-            Group::Atomic => self.b.node(Node::Atomic(n), offset, Last::Item),
-            Group::Look { behind, negative } => {
+            PythonGroup::Plain | PythonGroup::Capture => self.b.add(n, Last::Item),
+            PythonGroup::Atomic => self.b.node(AstNode::Atomic(n), offset, Last::Item),
+            PythonGroup::Look { behind, negative } => {
                 let (lo, hi) = self.b.ast.facts(n).width;
                 if behind && lo != hi {
                     return Err(self.r.error("look-behind requires fixed-width pattern", offset));
                 }
-                self.b.node(Node::Look { body: n, behind, negative }, offset, Last::Item);
+                self.b.node(AstNode::Look { body: n, behind, negative }, offset, Last::Item);
             }
         }
         Ok(())

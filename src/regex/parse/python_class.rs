@@ -9,16 +9,16 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::regex::ast::{Assert, Node};
+use crate::regex::ast::{Assert, AstNode};
 use crate::regex::char_set::{CharSet, Union};
 use crate::regex::parse::builder::Last;
-use crate::regex::parse::python::Parser;
+use crate::regex::parse::python::PythonParser;
 use crate::regex::parse::reader::unsupported;
 use crate::regex::unicode;
 use crate::regex::unicode::Fold;
 
 /// What an escape or one item of a class stands for.
-enum Piece {
+enum PythonClassPart {
     Char(u32),
     /// A set that case folding leaves alone.
     Set(Arc<CharSet>),
@@ -26,7 +26,7 @@ enum Piece {
     Property(Arc<CharSet>),
 }
 
-impl Parser {
+impl PythonParser {
     /// An escape outside brackets; the backslash is read already.
     pub(crate) fn escape(&mut self, at: usize) -> Result<()> {
         let Some(c) = self.r.peek() else { return Err(self.r.error("bad escape (end of pattern)", at)) };
@@ -39,15 +39,15 @@ impl Parser {
         };
         if let Some(a) = assert {
             self.r.pos += 1;
-            self.b.node(Node::Assert(a), at, Last::Bare);
+            self.b.node(AstNode::Assert(a), at, Last::Bare);
             return Ok(());
         }
         if c.is_ascii_digit() && c != '0' {
             return self.numbered(at);
         }
         match self.common_escape(at, self.flags.fold())? {
-            Piece::Char(c) => self.b.literal(c, self.flags.fold(), at),
-            Piece::Set(s) | Piece::Property(s) => self.b.set(s, at),
+            PythonClassPart::Char(c) => self.b.literal(c, self.flags.fold(), at),
+            PythonClassPart::Set(s) | PythonClassPart::Property(s) => self.b.set(s, at),
         }
         Ok(())
     }
@@ -72,19 +72,19 @@ impl Parser {
     }
 
     /// Escapes that mean the same inside and outside of brackets, but for `fold`: what properties are widened by.
-    fn common_escape(&mut self, at: usize, fold: Fold) -> Result<Piece> {
+    fn common_escape(&mut self, at: usize, fold: Fold) -> Result<PythonClassPart> {
         let Some(c) = self.r.next() else { return Err(self.r.error("bad escape (end of pattern)", at)) };
         let ascii = self.flags.ascii;
         let digit = || if ascii { unicode::ascii_digit() } else { unicode::python_digit() };
         let word = || if ascii { unicode::ascii_word() } else { unicode::python_word() };
         let space = || if ascii { unicode::ascii_space() } else { unicode::python_space() };
         let c = match c {
-            'd' => return Ok(Piece::Set(digit())),
-            'D' => return Ok(Piece::Set(unicode::not(&digit()))),
-            'w' => return Ok(Piece::Set(word())),
-            'W' => return Ok(Piece::Set(unicode::not(&word()))),
-            's' => return Ok(Piece::Set(space())),
-            'S' => return Ok(Piece::Set(unicode::not(&space()))),
+            'd' => return Ok(PythonClassPart::Set(digit())),
+            'D' => return Ok(PythonClassPart::Set(unicode::not(&digit()))),
+            'w' => return Ok(PythonClassPart::Set(word())),
+            'W' => return Ok(PythonClassPart::Set(unicode::not(&word()))),
+            's' => return Ok(PythonClassPart::Set(space())),
+            'S' => return Ok(PythonClassPart::Set(unicode::not(&space()))),
             'p' | 'P' => return self.property(c == 'P', fold, at),
             'N' => return Err(unsupported("a code point by name (\\N)", at)),
             'a' => 7,
@@ -108,33 +108,33 @@ impl Parser {
             c if c.is_ascii_alphanumeric() => return Err(self.r.error(format!("bad escape \\{c}"), at)),
             c => c as u32,
         };
-        Ok(Piece::Char(c))
+        Ok(PythonClassPart::Char(c))
     }
 
-    fn property(&mut self, negative: bool, fold: Fold, at: usize) -> Result<Piece> {
+    fn property(&mut self, negative: bool, fold: Fold, at: usize) -> Result<PythonClassPart> {
         let name = match self.r.next() {
             Some('{') => self.r.until('}').ok_or_else(|| self.r.error("unterminated property name", at))?,
             Some(c) => c.to_string(),
             None => return Err(self.r.error("bad escape \\p", at)),
         };
         match self.properties.get(&name, negative, fold)? {
-            Some(set) => Ok(Piece::Property(set)),
+            Some(set) => Ok(PythonClassPart::Property(set)),
             None => Err(self.r.error(format!("unknown Unicode property {name:?}"), at)),
         }
     }
 
-    fn class_escape(&mut self, at: usize) -> Result<Piece> {
+    fn class_escape(&mut self, at: usize) -> Result<PythonClassPart> {
         match self.r.peek() {
             Some('b') => {
                 self.r.pos += 1;
-                Ok(Piece::Char(8))
+                Ok(PythonClassPart::Char(8))
             }
             Some(c) if c.is_digit(8) => {
                 let v = self.r.octal(3);
                 if v > 0o377 {
                     return Err(self.r.error("octal escape value outside of range 0-0o377", at));
                 }
-                Ok(Piece::Char(v))
+                Ok(PythonClassPart::Char(v))
             }
             // A class folds all that it holds at once.
             _ => self.common_escape(at, Fold::None),
@@ -157,15 +157,15 @@ impl Parser {
                 break;
             }
             first = false;
-            let one = if c == '\\' { self.class_escape(start)? } else { Piece::Char(c as u32) };
+            let one = if c == '\\' { self.class_escape(start)? } else { PythonClassPart::Char(c as u32) };
             if self.r.peek() == Some('-') {
                 self.r.pos += 1;
                 let here = self.r.pos;
                 let Some(d) = self.r.next() else { return Err(unterminated(self)) };
                 if d != ']' {
-                    let two = if d == '\\' { self.class_escape(here)? } else { Piece::Char(d as u32) };
+                    let two = if d == '\\' { self.class_escape(here)? } else { PythonClassPart::Char(d as u32) };
                     match (one, two) {
-                        (Piece::Char(lo), Piece::Char(hi)) if lo <= hi => folded.push(lo, hi),
+                        (PythonClassPart::Char(lo), PythonClassPart::Char(hi)) if lo <= hi => folded.push(lo, hi),
                         _ => return Err(self.r.error("bad character range", start)),
                     }
                     continue;
@@ -174,9 +174,9 @@ impl Parser {
                 self.r.pos = here;
             }
             match one {
-                Piece::Char(c) => folded.push(c, c),
-                Piece::Property(s) => folded.add(&s),
-                Piece::Set(s) => {
+                PythonClassPart::Char(c) => folded.push(c, c),
+                PythonClassPart::Property(s) => folded.add(&s),
+                PythonClassPart::Set(s) => {
                     sets += 1;
                     exact.add(&s);
                     only = Some(s);

@@ -3,16 +3,16 @@
 use crate::error::{Error, ErrorKind, Result};
 
 /// The cursor.
-pub(crate) struct Reader {
+pub(crate) struct PatternReader {
     chars: Vec<char>,
     /// Offset of the next code point.
     pub pos: usize,
 }
 
-impl Reader {
+impl PatternReader {
     /// A cursor at the start of `pattern`.
     pub fn new(pattern: &str) -> Self {
-        Reader { chars: pattern.chars().collect(), pos: 0 }
+        PatternReader { chars: pattern.chars().collect(), pos: 0 }
     }
 
     /// The next code point, which stays where it is.

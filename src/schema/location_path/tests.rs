@@ -4,11 +4,18 @@ use crate::limits::Limits;
 #[test]
 fn bytes_are_those_of_the_pointer() {
     let tape = Tape::read(r#"{"a/b~":{"":1,"x":[0]},"":2}"#, &Limits::default()).unwrap();
-    let keys: Vec<NodeId> = tape.keys(NodeId::ROOT).collect();
-    let inner: Vec<NodeId> = tape.keys(NodeId(keys[0].0 + 1)).collect();
+    let keys: Vec<TapeId> = tape.keys(TapeId::ROOT).collect();
+    let inner: Vec<TapeId> = tape.keys(TapeId(keys[0].0 + 1)).collect();
     let mut trail = Trail::default();
-    let (above, _) = trail.add(&tape, Trail::ROOT, keys[0], Step::Key(inner[0]));
-    let steps = [Step::None, Step::Key(inner[1]), Step::Item(0), Step::Item(9), Step::Item(10), Step::Item(1234)];
+    let (above, _) = trail.add(&tape, Trail::ROOT, keys[0], PathStep::Key(inner[0]));
+    let steps = [
+        PathStep::None,
+        PathStep::Key(inner[1]),
+        PathStep::Item(0),
+        PathStep::Item(9),
+        PathStep::Item(10),
+        PathStep::Item(1234),
+    ];
     let found = steps.map(|step| trail.add(&tape, above, keys[1], step));
     let pointers = found.map(|(place, _)| trail.pointer(&tape, place));
     let ends = ["", "/x", "/0", "/9", "/10", "/1234"];

@@ -9,9 +9,9 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::json::rules::{ArrayShape, Contains, Element};
-use crate::schema::lower::context::{Context, Lit, Lits};
-use crate::schema::lower::distribute::{Alternative, Item, Kind, Scope, Status, Taken};
-use crate::schema::lower::node::{FALSE, NodeId, TRUE};
+use crate::schema::lower::context::{Lit, Lits, LoweringContext};
+use crate::schema::lower::distribute::{Alternative, Conjunct, Status, StructuredKind, TakenBranch, UnevaluatedScope};
+use crate::schema::lower::node::{FALSE, SchemaNodeId, TRUE};
 use crate::schema::model::{SchemaId, Types};
 
 /// The type `array`.
@@ -19,7 +19,7 @@ pub(super) struct Arrays;
 
 /// A `contains`, or the violation of an `items`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Counted {
+pub(super) struct CountedMatches {
     pub lit: Lit,
     /// First position that counts.
     pub from: usize,
@@ -32,22 +32,22 @@ pub(super) struct Counted {
 pub(super) enum ArrayAtom {
     /// The element at a position exists and satisfies the literal.
     At(usize, Lit),
-    Counted(Counted),
+    Counted(CountedMatches),
     Min(u64),
     Max(u64),
     /// Two elements are equal, against `uniqueItems` of the node.
-    Repeats(NodeId),
-    Unsupported(NodeId, &'static str, &'static str),
+    Repeats(SchemaNodeId),
+    Unsupported(SchemaNodeId, &'static str, &'static str),
 }
 
 /// One `unevaluatedItems`.
 #[derive(Clone, Debug)]
-pub(super) struct Unevaluated {
-    pub schema: NodeId,
+pub(super) struct UnevaluatedItems {
+    pub schema: SchemaNodeId,
     /// Nodes whose items count as evaluated.
-    pub by: Vec<NodeId>,
+    pub by: Vec<SchemaNodeId>,
     /// Schemas under `contains`: what they match is evaluated.
-    pub contains: Vec<NodeId>,
+    pub contains: Vec<SchemaNodeId>,
     /// A nested keyword of the same name has evaluated everything.
     pub all: bool,
 }
@@ -55,16 +55,16 @@ pub(super) struct Unevaluated {
 /// What is known about an array.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArrayFacts {
-    pub groups: SmallVec<[NodeId; 4]>,
+    pub groups: SmallVec<[SchemaNodeId; 4]>,
     pub at: Vec<(usize, Lit)>,
-    pub counted: Vec<Counted>,
+    pub counted: Vec<CountedMatches>,
     /// From a position on, no element satisfies the literal.
     pub never: Vec<(usize, Lit)>,
     pub min: u64,
     pub max: Option<u64>,
     pub unique: bool,
-    pub repeats: Option<NodeId>,
-    pub scopes: Vec<Unevaluated>,
+    pub repeats: Option<SchemaNodeId>,
+    pub scopes: Vec<UnevaluatedItems>,
 }
 
 impl ArrayFacts {
@@ -78,7 +78,7 @@ impl ArrayFacts {
         self.min <= n
     }
 
-    fn count(&mut self, c: Counted) -> bool {
+    fn count(&mut self, c: CountedMatches) -> bool {
         // Two counts of one schema are one.
         match self.counted.iter_mut().find(|k| k.lit == c.lit && k.from == c.from) {
             Some(k) => {
@@ -98,16 +98,16 @@ impl ArrayFacts {
     }
 }
 
-impl Kind for Arrays {
+impl StructuredKind for Arrays {
     const TYPE: Types = Types::ARRAY;
     type Facts = ArrayFacts;
     type Atom = ArrayAtom;
 
     fn take(
-        cx: &mut Context<'_, '_>,
-        node: NodeId,
+        cx: &mut LoweringContext<'_, '_>,
+        node: SchemaNodeId,
         facts: &mut ArrayFacts,
-        out: &mut Taken<ArrayAtom>,
+        out: &mut TakenBranch<ArrayAtom>,
     ) -> Result<bool> {
         let nodes = &cx.nodes;
         let Some(a) = nodes.get(node).array.as_deref() else { return Ok(true) };
@@ -117,8 +117,8 @@ impl Kind for Arrays {
                 s.all = true;
             }
             let schema = nodes.canon(u);
-            facts.scopes.push(Unevaluated { schema, by: Vec::new(), contains: Vec::new(), all: false });
-            out.scope = facts.scopes.len() as Scope;
+            facts.scopes.push(UnevaluatedItems { schema, by: Vec::new(), contains: Vec::new(), all: false });
+            out.scope = facts.scopes.len() as UnevaluatedScope;
         }
         if (!a.prefix.is_empty() || a.items.is_some()) && !facts.groups.contains(&node) {
             facts.groups.push(node);
@@ -136,17 +136,17 @@ impl Kind for Arrays {
                 TRUE => facts.at_least(min) && max.is_none_or(|m| facts.at_most(m)),
                 FALSE => min == 0,
                 _ if min == 0 && max.is_none() => true,
-                c => facts.count(Counted { lit: Lit::yes(c), from: 0, min, max }),
+                c => facts.count(CountedMatches { lit: Lit::yes(c), from: 0, min, max }),
             };
         }
         Ok(alive)
     }
 
-    fn violations(cx: &mut Context<'_, '_>, node: NodeId) -> Result<Vec<Alternative<ArrayAtom>>> {
+    fn violations(cx: &mut LoweringContext<'_, '_>, node: SchemaNodeId) -> Result<Vec<Alternative<ArrayAtom>>> {
         use ArrayAtom::{At, Max, Min, Repeats, Unsupported};
         let nodes = &cx.nodes;
         let Some(a) = nodes.get(node).array.as_deref() else { return Ok(Vec::new()) };
-        let atom = Item::<ArrayAtom>::Atom;
+        let atom = Conjunct::<ArrayAtom>::Atom;
         let mut out = Vec::new();
         for (i, &s) in a.prefix.iter().enumerate() {
             let s = nodes.canon(s);
@@ -158,18 +158,18 @@ impl Kind for Arrays {
             None | Some(TRUE) => {}
             Some(FALSE) => out.push(vec![atom(Min(a.prefix.len() as u64 + 1))]),
             Some(s) => {
-                let c = Counted { lit: Lit::no(s), from: a.prefix.len(), min: 1, max: None };
+                let c = CountedMatches { lit: Lit::no(s), from: a.prefix.len(), min: 1, max: None };
                 out.push(vec![atom(ArrayAtom::Counted(c))]);
             }
         }
         if let Some((c, min, max)) = a.contains {
             let lit = Lit::yes(nodes.canon(c));
             if let Some(max) = min.checked_sub(1) {
-                out.push(vec![atom(ArrayAtom::Counted(Counted { lit, from: 0, min: 0, max: Some(max) }))]);
+                out.push(vec![atom(ArrayAtom::Counted(CountedMatches { lit, from: 0, min: 0, max: Some(max) }))]);
             }
             if let Some(m) = max {
                 let min = m.saturating_add(1);
-                out.push(vec![atom(ArrayAtom::Counted(Counted { lit, from: 0, min, max: None }))]);
+                out.push(vec![atom(ArrayAtom::Counted(CountedMatches { lit, from: 0, min, max: None }))]);
             }
         }
         if let Some(m) = a.min.checked_sub(1) {
@@ -189,7 +189,7 @@ impl Kind for Arrays {
         Ok(out)
     }
 
-    fn assert(cx: &mut Context<'_, '_>, atom: ArrayAtom, facts: &mut ArrayFacts) -> Result<bool> {
+    fn assert(cx: &mut LoweringContext<'_, '_>, atom: ArrayAtom, facts: &mut ArrayFacts) -> Result<bool> {
         Ok(match atom {
             ArrayAtom::At(i, l) => {
                 facts.at.push((i, l));
@@ -219,7 +219,7 @@ impl Kind for Arrays {
         })
     }
 
-    fn status(cx: &mut Context<'_, '_>, atom: &ArrayAtom, facts: &ArrayFacts) -> Result<Status> {
+    fn status(cx: &mut LoweringContext<'_, '_>, atom: &ArrayAtom, facts: &ArrayFacts) -> Result<Status> {
         Ok(match atom {
             ArrayAtom::Min(n) if *n <= facts.min => Status::Holds,
             ArrayAtom::Max(n) if facts.max.is_some_and(|m| m <= *n) => Status::Holds,
@@ -254,22 +254,22 @@ impl Kind for Arrays {
         })
     }
 
-    fn negate(alternative: &[Item<ArrayAtom>]) -> Vec<ArrayAtom> {
+    fn negate(alternative: &[Conjunct<ArrayAtom>]) -> Vec<ArrayAtom> {
         match alternative {
-            [Item::Atom(ArrayAtom::Max(n))] => n.checked_add(1).map(ArrayAtom::Min).into_iter().collect(),
-            [Item::Atom(ArrayAtom::Min(n))] => n.checked_sub(1).map(ArrayAtom::Max).into_iter().collect(),
+            [Conjunct::Atom(ArrayAtom::Max(n))] => n.checked_add(1).map(ArrayAtom::Min).into_iter().collect(),
+            [Conjunct::Atom(ArrayAtom::Min(n))] => n.checked_sub(1).map(ArrayAtom::Max).into_iter().collect(),
             _ => Vec::new(),
         }
     }
 
-    fn is_dead(_: &mut Context<'_, '_>, _: &ArrayFacts) -> Result<bool> {
+    fn is_dead(_: &mut LoweringContext<'_, '_>, _: &ArrayFacts) -> Result<bool> {
         Ok(false)
     }
 }
 
 /// Adds the shape of `facts`. Where there is none, `dead` learns which schema made it so.
 pub(super) fn array_shape(
-    cx: &mut Context<'_, '_>,
+    cx: &mut LoweringContext<'_, '_>,
     mut facts: ArrayFacts,
     out: &mut Vec<ArrayShape>,
     dead: &mut Option<SchemaId>,
@@ -317,7 +317,12 @@ pub(super) fn array_shape(
 }
 
 /// The ways of one position.
-fn ways(cx: &mut Context<'_, '_>, facts: &ArrayFacts, i: usize, dead: &mut Option<SchemaId>) -> Result<Vec<Element>> {
+fn ways(
+    cx: &mut LoweringContext<'_, '_>,
+    facts: &ArrayFacts,
+    i: usize,
+    dead: &mut Option<SchemaId>,
+) -> Result<Vec<Element>> {
     let Some(base) = cx.element_base(facts, i) else { return Ok(Vec::new()) };
     // A literal that decides ways, and the counts that it adds to.
     let mut deciding: Vec<(Lit, u32, bool)> = Vec::new();
@@ -396,7 +401,7 @@ fn ways(cx: &mut Context<'_, '_>, facts: &ArrayFacts, i: usize, dead: &mut Optio
     Ok(out)
 }
 
-impl Context<'_, '_> {
+impl LoweringContext<'_, '_> {
     /// Whether the scalars among what a conjunction and a literal accept may all be used up.
     fn may_run_out(&mut self, base: &Lits, lit: Lit) -> Result<bool> {
         let mut lits = base.clone();
@@ -406,7 +411,7 @@ impl Context<'_, '_> {
 
     /// Positions from here on are all alike.
     fn prefix_len(&self, facts: &ArrayFacts) -> usize {
-        let of = |g: &NodeId| self.nodes.get(*g).array.as_ref().map_or(0, |a| a.prefix.len());
+        let of = |g: &SchemaNodeId| self.nodes.get(*g).array.as_ref().map_or(0, |a| a.prefix.len());
         let groups = facts.groups.iter().map(of).max().unwrap_or(0);
         let at = facts.at.iter().map(|a| a.0 + 1).max().unwrap_or(0);
         let counted = facts.counted.iter().map(|c| c.from).max().unwrap_or(0);
@@ -441,8 +446,9 @@ impl Context<'_, '_> {
 
     fn scope_covers(&self, facts: &ArrayFacts, scope: usize, i: usize) -> bool {
         let s = &facts.scopes[scope];
-        let covers =
-            |g: &NodeId| self.nodes.get(*g).array.as_deref().is_some_and(|a| i < a.prefix.len() || a.items.is_some());
+        let covers = |g: &SchemaNodeId| {
+            self.nodes.get(*g).array.as_deref().is_some_and(|a| i < a.prefix.len() || a.items.is_some())
+        };
         s.all || s.by.iter().any(covers)
     }
 }

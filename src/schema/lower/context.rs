@@ -14,10 +14,10 @@ use crate::json::rules::RuleId;
 use crate::limits::Limits;
 use crate::schema::format;
 use crate::schema::format::Format;
-use crate::schema::lower::disjoint::Pairs;
-use crate::schema::lower::node::{FALSE, NodeId, Nodes, TRUE};
+use crate::schema::lower::disjoint::DisjointPairs;
+use crate::schema::lower::node::{FALSE, Nodes, SchemaNodeId, TRUE};
 use crate::schema::lower::scalar::Scalars;
-use crate::schema::lower::standard_exprs::{Common, common};
+use crate::schema::lower::standard_exprs::{StandardExprs, common};
 use crate::schema::model::{Keywords, SchemaId, SchemaKind, Types};
 use crate::schema::name_table::Name;
 use crate::schema::number::NumberBounds;
@@ -29,16 +29,16 @@ use crate::util::hash::{SeededMap, SeededSet};
 /// A node, or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Lit {
-    pub node: NodeId,
+    pub node: SchemaNodeId,
     pub negated: bool,
 }
 
 impl Lit {
-    pub fn yes(node: NodeId) -> Self {
+    pub fn yes(node: SchemaNodeId) -> Self {
         Lit { node, negated: false }
     }
 
-    pub fn no(node: NodeId) -> Self {
+    pub fn no(node: SchemaNodeId) -> Self {
         Lit { node, negated: true }
     }
 
@@ -51,13 +51,13 @@ impl Lit {
 pub(super) type Lits = SmallVec<[Lit; 8]>;
 
 /// See the module's story.
-pub(super) struct Context<'m, 'a> {
+pub(super) struct LoweringContext<'m, 'a> {
     pub nodes: Nodes<'m>,
     pub limits: &'a Limits,
     pub options: &'a SchemaOptions,
     pub report: &'a mut Vec<ReportRow>,
     pub x: Exprs,
-    pub common: &'static Common,
+    pub common: &'static StandardExprs,
     pub any_text: ExprId,
     pub any_number: ExprId,
     /// Whether some number without bounds was stated, whose digits are capped.
@@ -77,12 +77,12 @@ pub(super) struct Context<'m, 'a> {
     /// Conjunctions of scalar types only, and whether they accept nothing.
     pub empty: SeededMap<Box<[Lit]>, bool>,
     pub scalars: Vec<Option<Rc<Scalars>>>,
-    pub complements: FxHashMap<NodeId, Rc<Scalars>>,
+    pub complements: FxHashMap<SchemaNodeId, Rc<Scalars>>,
     /// Of two literals and more, positive ones first.
     pub conjunctions: SeededMap<Box<[Lit]>, Rc<Scalars>>,
-    pub disjoint: Pairs,
-    rows: Vec<(NodeId, &'static str, Enforcement, String)>,
-    noted: SeededSet<(NodeId, &'static str)>,
+    pub disjoint: DisjointPairs,
+    rows: Vec<(SchemaNodeId, &'static str, Enforcement, String)>,
+    noted: SeededSet<(SchemaNodeId, &'static str)>,
     rules: SeededMap<Rc<[Lit]>, RuleId>,
     /// The conjunction of every rule, in the order of their ids.
     pub queue: Vec<Rc<[Lit]>>,
@@ -92,7 +92,7 @@ pub(super) struct Context<'m, 'a> {
     round: u64,
 }
 
-impl<'m, 'a> Context<'m, 'a> {
+impl<'m, 'a> LoweringContext<'m, 'a> {
     pub fn new(
         nodes: Nodes<'m>,
         options: &'a SchemaOptions,
@@ -103,11 +103,11 @@ impl<'m, 'a> Context<'m, 'a> {
         let (mut x, any_text, any_number) =
             (Exprs::on(&common.x, limits.max_expr_nodes), common.any_text, common.any_number);
         let scalars = vec![None; nodes.len()];
-        let disjoint = Pairs::of(nodes.len());
+        let disjoint = DisjointPairs::of(nodes.len());
         let mut rules = SeededMap::default();
         rules.reserve(nodes.len());
         x.reserve(nodes.len() * 2);
-        Ok(Context {
+        Ok(LoweringContext {
             nodes,
             limits,
             options,
@@ -185,12 +185,12 @@ impl<'m, 'a> Context<'m, 'a> {
     }
 
     /// Where the node was written.
-    pub fn place(&self, e: Error, node: NodeId, keyword: &str) -> Error {
+    pub fn place(&self, e: Error, node: SchemaNodeId, keyword: &str) -> Error {
         e.at_pointer(self.nodes.pointer(node), keyword)
     }
 
     /// What cannot be enforced: an error, or with `on_unsupported="warn"` a row that says so.
-    pub fn unsupported(&mut self, node: NodeId, keyword: &'static str, reason: &str) -> Result<()> {
+    pub fn unsupported(&mut self, node: SchemaNodeId, keyword: &'static str, reason: &str) -> Result<()> {
         if self.options.on_unsupported == OnUnsupported::Error {
             let e = Error::new(
                 ErrorKind::Unsupported,
@@ -203,7 +203,7 @@ impl<'m, 'a> Context<'m, 'a> {
     }
 
     /// Notes a report row, once, for every place where the node was written.
-    pub fn row(&mut self, node: NodeId, keyword: &'static str, enforcement: Enforcement, reason: &str) {
+    pub fn row(&mut self, node: SchemaNodeId, keyword: &'static str, enforcement: Enforcement, reason: &str) {
         let node = self.nodes.canon(node);
         if self.noted.insert((node, keyword)) {
             self.rows.push((node, keyword, enforcement, reason.to_string()));
@@ -216,7 +216,7 @@ impl<'m, 'a> Context<'m, 'a> {
     }
 
     /// Adds to the reason of a row that was noted, once.
-    pub fn add_to_row(&mut self, node: NodeId, keyword: &'static str, more: &str) {
+    pub fn add_to_row(&mut self, node: SchemaNodeId, keyword: &'static str, more: &str) {
         let node = self.nodes.canon(node);
         let row = self.rows.iter_mut().find(|r| r.0 == node && r.1 == keyword && !r.3.ends_with(more));
         row.into_iter().for_each(|r| r.3.push_str(more));
@@ -229,7 +229,7 @@ impl<'m, 'a> Context<'m, 'a> {
         }
         let negates = self.rows.iter().any(|row| row.2 == Enforcement::Wider)
             && self.nodes.model.schemas.iter().any(|s| matches!(&s.kind, SchemaKind::Keywords(k) if negates(k)));
-        let mut by_node: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
+        let mut by_node: FxHashMap<SchemaNodeId, Vec<usize>> = FxHashMap::default();
         for (i, r) in self.rows.iter().enumerate() {
             by_node.entry(r.0).or_default().push(i);
         }

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::error::Result;
-use crate::schema::lower::context::Context;
-use crate::schema::lower::node::{FALSE, NodeId, Scalar};
+use crate::schema::lower::context::LoweringContext;
+use crate::schema::lower::node::{FALSE, Scalar, SchemaNodeId};
 use crate::schema::model::Types;
 use crate::schema::name_table::Name;
 use crate::util::hash::SeededMap;
@@ -21,29 +21,29 @@ const MOST_PAIRS: usize = 4_096;
 const MOST_WORDS: usize = 256;
 
 /// Parts of a schema. Most have few.
-type Certain = SmallVec<[NodeId; 8]>;
+type Certain = SmallVec<[SchemaNodeId; 8]>;
 
 /// What is known about pairs of schemas. A choice among many alternatives asks about all of their pairs, again and
 /// again, so the answers of not too many schemas are bits that are found without hashing.
-pub(super) struct Pairs {
+pub(super) struct DisjointPairs {
     /// Two bits for each other schema, of the schemas that were asked about: known, and disjoint.
     rows: Vec<Option<Box<[u64]>>>,
     /// So many schemas have bits, once something is known of one.
     few: usize,
-    others: SeededMap<(NodeId, NodeId), bool>,
+    others: SeededMap<(SchemaNodeId, SchemaNodeId), bool>,
 }
 
-impl Pairs {
+impl DisjointPairs {
     /// Of more schemas no bits are kept: a megabyte holds the bits of these.
     const MOST: usize = 2_048;
 
     /// Nothing is known of `n` schemas.
     pub fn of(n: usize) -> Self {
-        Pairs { rows: Vec::new(), few: if n <= Self::MOST { n } else { 0 }, others: SeededMap::default() }
+        DisjointPairs { rows: Vec::new(), few: if n <= Self::MOST { n } else { 0 }, others: SeededMap::default() }
     }
 
     #[inline]
-    fn get(&self, a: NodeId, b: NodeId) -> Option<bool> {
+    fn get(&self, a: SchemaNodeId, b: SchemaNodeId) -> Option<bool> {
         match self.rows.get(b as usize) {
             Some(row) if (a as usize) < self.rows.len() => {
                 let bits = row.as_ref()?.get(a as usize / 32)? >> (a % 32 * 2);
@@ -53,7 +53,7 @@ impl Pairs {
         }
     }
 
-    fn insert(&mut self, a: NodeId, b: NodeId, disjoint: bool) {
+    fn insert(&mut self, a: SchemaNodeId, b: SchemaNodeId, disjoint: bool) {
         let n = self.few;
         if a.max(b) as usize >= n {
             self.others.insert((a.min(b), a.max(b)), disjoint);
@@ -68,13 +68,13 @@ impl Pairs {
     }
 }
 
-impl Context<'_, '_> {
+impl LoweringContext<'_, '_> {
     /// Whether two schemas are seen, cheaply, to have no value in common. `false` decides nothing.
-    pub fn is_disjoint(&mut self, a: NodeId, b: NodeId) -> bool {
+    pub fn is_disjoint(&mut self, a: SchemaNodeId, b: SchemaNodeId) -> bool {
         self.disjoint_within(a, b, 6)
     }
 
-    fn disjoint_within(&mut self, a: NodeId, b: NodeId, depth: u8) -> bool {
+    fn disjoint_within(&mut self, a: SchemaNodeId, b: SchemaNodeId, depth: u8) -> bool {
         let (a, b) = (self.nodes.canon(a), self.nodes.canon(b));
         if a == b {
             return a == FALSE;
@@ -100,7 +100,7 @@ impl Context<'_, '_> {
     }
 
     /// No value of the one, which is an enumeration of scalars, is a value of the other.
-    fn constants_disjoint(&mut self, a: NodeId, b: NodeId, both: Types) -> bool {
+    fn constants_disjoint(&mut self, a: SchemaNodeId, b: SchemaNodeId, both: Types) -> bool {
         match (self.constants(a), self.constants(b)) {
             (Some(a), Some(b)) => a.len() * b.len() <= MOST_PAIRS && !a.iter().any(|s| b.contains(s)),
             (Some(_), None) => self.refuses_constants(a, b, both),
@@ -110,7 +110,7 @@ impl Context<'_, '_> {
     }
 
     /// Whether `b` refuses every constant of `a`, in any reading of its formats.
-    fn refuses_constants(&mut self, a: NodeId, b: NodeId, both: Types) -> bool {
+    fn refuses_constants(&mut self, a: SchemaNodeId, b: SchemaNodeId, both: Types) -> bool {
         let mut words: SmallVec<[Name; 8]> = SmallVec::new();
         for s in self.constants(a).unwrap_or_default() {
             match s {
@@ -132,7 +132,7 @@ impl Context<'_, '_> {
 
     /// The values of a schema that is an enumeration of scalars, possibly among other assertions, or a pattern that
     /// spells one word.
-    pub fn constants(&self, n: NodeId) -> Option<&[Scalar]> {
+    pub fn constants(&self, n: SchemaNodeId) -> Option<&[Scalar]> {
         let node = self.nodes.get(n);
         let parts = || std::iter::once(node).chain(node.all.iter().map(|&c| self.nodes.get(c)));
         match parts().find_map(|p| p.values.first()) {
@@ -142,7 +142,7 @@ impl Context<'_, '_> {
     }
 
     /// Parts of an object schema that certainly hold: its own and those of `allOf` and references, to a small depth.
-    pub fn certain(&self, n: NodeId) -> Certain {
+    pub fn certain(&self, n: SchemaNodeId) -> Certain {
         let mut out = Certain::from_iter([self.nodes.canon(n)]);
         let mut i = 0;
         while i < out.len() && out.len() < 16 {
@@ -158,7 +158,7 @@ impl Context<'_, '_> {
     }
 
     /// Some name that `a` requires has values in `a` and `b` that exclude each other.
-    fn objects_disjoint(&mut self, a: NodeId, b: NodeId, depth: u8) -> bool {
+    fn objects_disjoint(&mut self, a: SchemaNodeId, b: SchemaNodeId, depth: u8) -> bool {
         let (pa, pb) = (self.certain(a), self.certain(b));
         let mut required: SmallVec<[Name; 16]> = SmallVec::new();
         for &n in &pa {
@@ -182,14 +182,14 @@ impl Context<'_, '_> {
     }
 
     /// What a node says of one member, where no pattern is needed to know it.
-    fn member(&self, n: NodeId, name: Name) -> Option<NodeId> {
+    fn member(&self, n: SchemaNodeId, name: Name) -> Option<SchemaNodeId> {
         let o = self.nodes.get(n).object.as_deref()?;
         o.prop(name).or(if o.patterns.is_empty() { o.additional } else { None })
     }
 
     /// Which pairs of `branches` may have a value in common. Branches with a common required constant member (a
     /// discriminator) are sorted by it first, so that only equal constants are compared.
-    pub fn overlaps(&mut self, branches: &[NodeId]) -> Result<Vec<Vec<usize>>> {
+    pub fn overlaps(&mut self, branches: &[SchemaNodeId]) -> Result<Vec<Vec<usize>>> {
         let mut out = vec![Vec::new(); branches.len()];
         let groups = self.discriminated(branches);
         for group in groups {
@@ -207,7 +207,7 @@ impl Context<'_, '_> {
         Ok(out)
     }
 
-    fn discriminated(&mut self, branches: &[NodeId]) -> Vec<Vec<usize>> {
+    fn discriminated(&mut self, branches: &[SchemaNodeId]) -> Vec<Vec<usize>> {
         let all = || vec![(0..branches.len()).collect()];
         if branches.len() < 8 {
             return all();

@@ -16,27 +16,27 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::schema::lower::context::{Context, Lit};
-use crate::schema::lower::node::{FALSE, NodeId, TRUE};
+use crate::schema::lower::context::{Lit, LoweringContext};
+use crate::schema::lower::node::{FALSE, SchemaNodeId, TRUE};
 use crate::schema::model::Types;
 
 /// Number of a scope, from 1; 0 for none.
-pub(super) type Scope = u32;
+pub(super) type UnevaluatedScope = u32;
 
 /// One conjunct of an alternative.
 #[derive(Clone, Debug)]
-pub(super) enum Item<A> {
-    Lit(Lit, Scope),
+pub(super) enum Conjunct<A> {
+    Lit(Lit, UnevaluatedScope),
     Atom(A),
 }
 
 /// A conjunction that a choice offers.
-pub(super) type Alternative<A> = Vec<Item<A>>;
+pub(super) type Alternative<A> = Vec<Conjunct<A>>;
 
 /// A disjunction. In a scope, an alternative that already holds does not make the others needless: they may evaluate
 /// more members.
 #[derive(Clone, Debug)]
-pub(super) struct Choice<A> {
+pub(super) struct Disjunction<A> {
     pub alternatives: Rc<Vec<Alternative<A>>>,
     pub scoped: bool,
     /// The alternatives that are not known to contradict the facts; all where there is none. What does once, does
@@ -46,10 +46,10 @@ pub(super) struct Choice<A> {
     looked: usize,
 }
 
-impl<A> Choice<A> {
+impl<A> Disjunction<A> {
     /// A choice in a scope, or in none (0).
-    pub fn new(alternatives: Vec<Alternative<A>>, scope: Scope) -> Self {
-        Choice { alternatives: Rc::new(alternatives), scoped: scope != 0, open: None, looked: 0 }
+    pub fn new(alternatives: Vec<Alternative<A>>, scope: UnevaluatedScope) -> Self {
+        Disjunction { alternatives: Rc::new(alternatives), scoped: scope != 0, open: None, looked: 0 }
     }
 }
 
@@ -62,15 +62,15 @@ pub(super) enum Status {
 }
 
 /// Takes what a node says about the type apart.
-pub(super) struct Taken<A> {
-    pub items: Vec<Item<A>>,
-    pub choices: Vec<Choice<A>>,
+pub(super) struct TakenBranch<A> {
+    pub items: Vec<Conjunct<A>>,
+    pub choices: Vec<Disjunction<A>>,
     /// The scope for what applies in place.
-    pub scope: Scope,
+    pub scope: UnevaluatedScope,
 }
 
 /// One of the two structured types.
-pub(super) trait Kind: Sized {
+pub(super) trait StructuredKind: Sized {
     /// The type.
     const TYPE: Types;
     /// What a shape will say.
@@ -80,33 +80,33 @@ pub(super) trait Kind: Sized {
 
     /// Adds what the node says by itself; `false` if it contradicts the facts.
     fn take(
-        cx: &mut Context<'_, '_>,
-        node: NodeId,
+        cx: &mut LoweringContext<'_, '_>,
+        node: SchemaNodeId,
         facts: &mut Self::Facts,
-        out: &mut Taken<Self::Atom>,
+        out: &mut TakenBranch<Self::Atom>,
     ) -> Result<bool>;
     /// One alternative for each way to violate what the node says by itself.
-    fn violations(cx: &mut Context<'_, '_>, node: NodeId) -> Result<Vec<Alternative<Self::Atom>>>;
+    fn violations(cx: &mut LoweringContext<'_, '_>, node: SchemaNodeId) -> Result<Vec<Alternative<Self::Atom>>>;
     /// Adds an assertion; `false` if it contradicts the facts.
-    fn assert(cx: &mut Context<'_, '_>, atom: Self::Atom, facts: &mut Self::Facts) -> Result<bool>;
+    fn assert(cx: &mut LoweringContext<'_, '_>, atom: Self::Atom, facts: &mut Self::Facts) -> Result<bool>;
     /// What the facts say of an assertion.
-    fn status(cx: &mut Context<'_, '_>, atom: &Self::Atom, facts: &Self::Facts) -> Result<Status>;
+    fn status(cx: &mut LoweringContext<'_, '_>, atom: &Self::Atom, facts: &Self::Facts) -> Result<Status>;
     /// The negation of an alternative, where assertions say it; empty where they do not.
-    fn negate(alternative: &[Item<Self::Atom>]) -> Vec<Self::Atom>;
+    fn negate(alternative: &[Conjunct<Self::Atom>]) -> Vec<Self::Atom>;
     /// Whether the facts are seen to contradict each other. Called before a state is split.
-    fn is_dead(cx: &mut Context<'_, '_>, facts: &Self::Facts) -> Result<bool>;
+    fn is_dead(cx: &mut LoweringContext<'_, '_>, facts: &Self::Facts) -> Result<bool>;
 }
 
-struct State<K: Kind> {
+struct SearchState<K: StructuredKind> {
     facts: K::Facts,
-    seen: Vec<(Lit, Scope)>,
-    choices: Vec<Choice<K::Atom>>,
-    todo: Vec<Item<K::Atom>>,
+    seen: Vec<(Lit, UnevaluatedScope)>,
+    choices: Vec<Disjunction<K::Atom>>,
+    todo: Vec<Conjunct<K::Atom>>,
 }
 
-impl<K: Kind> Clone for State<K> {
+impl<K: StructuredKind> Clone for SearchState<K> {
     fn clone(&self) -> Self {
-        State {
+        SearchState {
             facts: self.facts.clone(),
             seen: self.seen.clone(),
             choices: self.choices.clone(),
@@ -116,18 +116,18 @@ impl<K: Kind> Clone for State<K> {
 }
 
 /// The facts of each combination; most rules have one.
-pub(super) type Combinations<K> = SmallVec<[<K as Kind>::Facts; 1]>;
+pub(super) type Combinations<K> = SmallVec<[<K as StructuredKind>::Facts; 1]>;
 
 /// All consistent combinations, as facts in declared order.
-pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Result<Combinations<K>> {
+pub(super) fn distribute<K: StructuredKind>(cx: &mut LoweringContext<'_, '_>, lits: &[Lit]) -> Result<Combinations<K>> {
     if let [lit] = lits
         && let Some(facts) = plain::<K>(cx, *lit)?
     {
         return Ok(SmallVec::from_iter([facts]));
     }
-    let todo = lits.iter().rev().map(|&l| Item::Lit(l, 0)).collect();
-    let mut stack: Vec<State<K>> =
-        vec![State { facts: K::Facts::default(), seen: Vec::new(), choices: Vec::new(), todo }];
+    let todo = lits.iter().rev().map(|&l| Conjunct::Lit(l, 0)).collect();
+    let mut stack: Vec<SearchState<K>> =
+        vec![SearchState { facts: K::Facts::default(), seen: Vec::new(), choices: Vec::new(), todo }];
     let mut out = SmallVec::new();
     while let Some(mut state) = stack.pop() {
         cx.work(1)?;
@@ -149,14 +149,14 @@ pub(super) fn distribute<K: Kind>(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Res
 }
 
 /// The facts of a schema that applies no other in place, as most do: there is nothing to search.
-fn plain<K: Kind>(cx: &mut Context<'_, '_>, lit: Lit) -> Result<Option<K::Facts>> {
+fn plain<K: StructuredKind>(cx: &mut LoweringContext<'_, '_>, lit: Lit) -> Result<Option<K::Facts>> {
     let node = cx.nodes.canon(lit.node);
     let n = cx.nodes.get(node);
     if lit.negated || n.applies() || !n.values.is_empty() || !n.mask.contains(K::TYPE) {
         return Ok(None);
     }
     let mut facts = K::Facts::default();
-    let mut taken = Taken { items: Vec::new(), choices: Vec::new(), scope: 0 };
+    let mut taken = TakenBranch { items: Vec::new(), choices: Vec::new(), scope: 0 };
     let alive = K::take(cx, node, &mut facts, &mut taken)?;
     if !alive || !taken.items.is_empty() || !taken.choices.is_empty() {
         return Ok(None);
@@ -169,15 +169,19 @@ fn plain<K: Kind>(cx: &mut Context<'_, '_>, lit: Lit) -> Result<Option<K::Facts>
 /// One state for each alternative. While other choices are open, an alternative may assume that the earlier ones fail:
 /// what they have in common is then decided once and not again under every alternative of every other choice, which
 /// makes the negation of `n` schemas with a discriminator linear in `n`. The last choice needs no such help.
-fn split<K: Kind>(state: State<K>, alternatives: Vec<Alternative<K::Atom>>, stack: &mut Vec<State<K>>) {
+fn split<K: StructuredKind>(
+    state: SearchState<K>,
+    alternatives: Vec<Alternative<K::Atom>>,
+    stack: &mut Vec<SearchState<K>>,
+) {
     let others = !state.choices.is_empty();
-    let mut failed: Vec<Item<K::Atom>> = Vec::new();
+    let mut failed: Vec<Conjunct<K::Atom>> = Vec::new();
     let first = stack.len();
     for a in alternatives {
         let mut s = state.clone();
         s.todo.extend(failed.iter().rev().cloned());
         if others {
-            failed.extend(K::negate(&a).into_iter().map(Item::Atom));
+            failed.extend(K::negate(&a).into_iter().map(Conjunct::Atom));
         }
         s.todo.extend(a.into_iter().rev());
         stack.push(s);
@@ -191,27 +195,27 @@ enum Picked<A> {
 }
 
 /// Takes all literals apart that are certain; `false` if they contradict each other.
-fn settle<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<bool> {
+fn settle<K: StructuredKind>(cx: &mut LoweringContext<'_, '_>, state: &mut SearchState<K>) -> Result<bool> {
     while let Some(item) = state.todo.pop() {
         cx.work(1)?;
         let (lit, scope) = match item {
-            Item::Atom(a) => {
+            Conjunct::Atom(a) => {
                 if !K::assert(cx, a, &mut state.facts)? {
                     return Ok(false);
                 }
                 continue;
             }
-            Item::Lit(l, s) => (Lit { node: cx.nodes.canon(l.node), ..l }, s),
+            Conjunct::Lit(l, s) => (Lit { node: cx.nodes.canon(l.node), ..l }, s),
         };
         match lit_status::<K>(cx, lit, scope, &state.seen) {
             Status::Dead => return Ok(false),
             Status::Holds => continue,
             Status::Open => state.seen.push((lit, scope)),
         }
-        let mut taken = Taken { items: Vec::new(), choices: Vec::new(), scope };
+        let mut taken = TakenBranch { items: Vec::new(), choices: Vec::new(), scope };
         if lit.negated {
             let alternatives = negation::<K>(cx, lit.node)?;
-            taken.choices.push(Choice::new(alternatives, 0));
+            taken.choices.push(Disjunction::new(alternatives, 0));
         } else {
             if !K::take(cx, lit.node, &mut state.facts, &mut taken)? {
                 return Ok(false);
@@ -231,7 +235,10 @@ fn settle<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<boo
 }
 
 /// Drops what is decided and picks the smallest choice; `None` if the state is contradictory.
-fn pick<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<Option<Picked<K::Atom>>> {
+fn pick<K: StructuredKind>(
+    cx: &mut LoweringContext<'_, '_>,
+    state: &mut SearchState<K>,
+) -> Result<Option<Picked<K::Atom>>> {
     if state.choices.is_empty() {
         return Ok(Some(Picked::None));
     }
@@ -280,10 +287,10 @@ fn pick<K: Kind>(cx: &mut Context<'_, '_>, state: &mut State<K>) -> Result<Optio
 }
 
 /// What is known about an alternative that was open under the first `looked` of the literals.
-fn status_of<K: Kind>(
-    cx: &mut Context<'_, '_>,
+fn status_of<K: StructuredKind>(
+    cx: &mut LoweringContext<'_, '_>,
     a: &Alternative<K::Atom>,
-    state: &State<K>,
+    state: &SearchState<K>,
     looked: usize,
 ) -> Result<Status> {
     cx.work(1)?;
@@ -292,8 +299,8 @@ fn status_of<K: Kind>(
     let mut out = Status::Holds;
     for item in a {
         let s = match item {
-            Item::Lit(l, scope) => lit_status::<K>(cx, Lit { node: cx.nodes.canon(l.node), ..*l }, *scope, seen),
-            Item::Atom(a) => K::status(cx, a, &state.facts)?,
+            Conjunct::Lit(l, scope) => lit_status::<K>(cx, Lit { node: cx.nodes.canon(l.node), ..*l }, *scope, seen),
+            Conjunct::Atom(a) => K::status(cx, a, &state.facts)?,
         };
         match s {
             Status::Dead => return Ok(Status::Dead),
@@ -304,7 +311,12 @@ fn status_of<K: Kind>(
     Ok(out)
 }
 
-fn lit_status<K: Kind>(cx: &mut Context<'_, '_>, lit: Lit, scope: Scope, seen: &[(Lit, Scope)]) -> Status {
+fn lit_status<K: StructuredKind>(
+    cx: &mut LoweringContext<'_, '_>,
+    lit: Lit,
+    scope: UnevaluatedScope,
+    seen: &[(Lit, UnevaluatedScope)],
+) -> Status {
     let n = cx.nodes.get(lit.node);
     let (mask, pure) = (n.mask.contains(K::TYPE), n.is_pure_type());
     match (lit.negated, mask, pure) {
@@ -330,7 +342,11 @@ fn lit_status<K: Kind>(cx: &mut Context<'_, '_>, lit: Lit, scope: Scope, seen: &
 }
 
 /// What applies in place and holds.
-fn applicators<K: Kind>(cx: &mut Context<'_, '_>, node: NodeId, out: &mut Taken<K::Atom>) -> Result<()> {
+fn applicators<K: StructuredKind>(
+    cx: &mut LoweringContext<'_, '_>,
+    node: SchemaNodeId,
+    out: &mut TakenBranch<K::Atom>,
+) -> Result<()> {
     let n = cx.nodes.get(node);
     let s = out.scope;
     let (all, any, one, not, cond, values) =
@@ -338,41 +354,45 @@ fn applicators<K: Kind>(cx: &mut Context<'_, '_>, node: NodeId, out: &mut Taken<
     for i in 0..values {
         let composites = &cx.nodes.get(node).values[i].composites;
         // Values leave no annotations, so they are outside of any scope.
-        out.choices.push(Choice::new(each(composites), 0));
+        out.choices.push(Disjunction::new(each(composites), 0));
     }
-    out.items.extend(all.iter().map(|&c| Item::Lit(Lit::yes(c), s)));
+    out.items.extend(all.iter().map(|&c| Conjunct::Lit(Lit::yes(c), s)));
     if let Some(c) = not {
-        out.items.push(Item::Lit(Lit::no(c), 0));
+        out.items.push(Conjunct::Lit(Lit::no(c), 0));
     }
     if let Some(v) = any {
         let choice = if s == 0 { each(&v) } else { subsets::<K>(cx, &v, s)? };
-        out.choices.push(Choice::new(choice, s));
+        out.choices.push(Disjunction::new(choice, s));
     }
     if let Some(v) = one {
         let choice = exactly_one::<K>(cx, &v, s)?;
-        out.choices.push(Choice::new(choice, s));
+        out.choices.push(Disjunction::new(choice, s));
     }
     if let Some((i, t, e)) = cond {
-        let yes = |c: NodeId| Item::Lit(Lit::yes(c), s);
+        let yes = |c: SchemaNodeId| Conjunct::Lit(Lit::yes(c), s);
         if s == 0 && t == TRUE {
-            out.choices.push(Choice::new(vec![vec![yes(i)], vec![yes(e)]], 0));
+            out.choices.push(Disjunction::new(vec![vec![yes(i)], vec![yes(e)]], 0));
         } else {
             // Where there is no `else`, what `if` refuses needs no mention in a scope: it evaluates nothing.
-            let otherwise = if t == TRUE && e == TRUE { vec![] } else { vec![Item::Lit(Lit::no(i), 0), yes(e)] };
-            out.choices.push(Choice::new(vec![vec![yes(i), yes(t)], otherwise], s));
+            let otherwise = if t == TRUE && e == TRUE { vec![] } else { vec![Conjunct::Lit(Lit::no(i), 0), yes(e)] };
+            out.choices.push(Disjunction::new(vec![vec![yes(i), yes(t)], otherwise], s));
         }
     }
     Ok(())
 }
 
-fn each<A>(v: &[NodeId]) -> Vec<Alternative<A>> {
-    v.iter().map(|&c| vec![Item::Lit(Lit::yes(c), 0)]).collect()
+fn each<A>(v: &[SchemaNodeId]) -> Vec<Alternative<A>> {
+    v.iter().map(|&c| vec![Conjunct::Lit(Lit::yes(c), 0)]).collect()
 }
 
 /// Every set of branches that may hold together.
-fn subsets<K: Kind>(cx: &mut Context<'_, '_>, v: &[NodeId], scope: Scope) -> Result<Vec<Alternative<K::Atom>>> {
-    let v: Vec<NodeId> = v.iter().copied().filter(|&c| cx.nodes.get(c).mask.contains(K::TYPE)).collect();
-    let mut sets: Vec<Vec<NodeId>> = vec![Vec::new()];
+fn subsets<K: StructuredKind>(
+    cx: &mut LoweringContext<'_, '_>,
+    v: &[SchemaNodeId],
+    scope: UnevaluatedScope,
+) -> Result<Vec<Alternative<K::Atom>>> {
+    let v: Vec<SchemaNodeId> = v.iter().copied().filter(|&c| cx.nodes.get(c).mask.contains(K::TYPE)).collect();
+    let mut sets: Vec<Vec<SchemaNodeId>> = vec![Vec::new()];
     for &c in &v {
         for i in 0..sets.len() {
             let joins = !sets[i].iter().any(|&d| cx.is_disjoint(c, d));
@@ -388,34 +408,41 @@ fn subsets<K: Kind>(cx: &mut Context<'_, '_>, v: &[NodeId], scope: Scope) -> Res
         }
         cx.work(sets.len())?;
     }
-    let item = |c: NodeId| Item::Lit(Lit::yes(c), scope);
+    let item = |c: SchemaNodeId| Conjunct::Lit(Lit::yes(c), scope);
     Ok(sets.into_iter().skip(1).map(|s| s.into_iter().map(item).collect()).collect())
 }
 
-fn exactly_one<K: Kind>(cx: &mut Context<'_, '_>, v: &[NodeId], scope: Scope) -> Result<Vec<Alternative<K::Atom>>> {
+fn exactly_one<K: StructuredKind>(
+    cx: &mut LoweringContext<'_, '_>,
+    v: &[SchemaNodeId],
+    scope: UnevaluatedScope,
+) -> Result<Vec<Alternative<K::Atom>>> {
     // Branches without a value of this type neither hold nor need to be refused.
-    let v: Vec<NodeId> = v.iter().copied().filter(|&c| cx.nodes.get(c).mask.contains(K::TYPE)).collect();
+    let v: Vec<SchemaNodeId> = v.iter().copied().filter(|&c| cx.nodes.get(c).mask.contains(K::TYPE)).collect();
     let overlaps = cx.overlaps(&v)?;
     let mut out = Vec::with_capacity(v.len());
     for (i, &c) in v.iter().enumerate() {
         cx.work(1 + overlaps[i].len())?;
-        let mut a = vec![Item::Lit(Lit::yes(c), scope)];
-        a.extend(overlaps[i].iter().map(|&j| Item::Lit(Lit::no(v[j]), 0)));
+        let mut a = vec![Conjunct::Lit(Lit::yes(c), scope)];
+        a.extend(overlaps[i].iter().map(|&j| Conjunct::Lit(Lit::no(v[j]), 0)));
         out.push(a);
     }
     Ok(out)
 }
 
 /// The ways in which a value of the type violates a node.
-fn negation<K: Kind>(cx: &mut Context<'_, '_>, node: NodeId) -> Result<Vec<Alternative<K::Atom>>> {
+fn negation<K: StructuredKind>(
+    cx: &mut LoweringContext<'_, '_>,
+    node: SchemaNodeId,
+) -> Result<Vec<Alternative<K::Atom>>> {
     let n = cx.nodes.get(node);
     if node == FALSE || !n.types.contains(K::TYPE) {
         return Ok(vec![Vec::new()]);
     }
     let (all, any, one, not, cond, values) =
         (n.all.clone(), n.any.clone(), n.one.clone(), n.not, n.cond, n.values.clone());
-    let no = |c: NodeId| Item::Lit(Lit::no(c), 0);
-    let yes = |c: NodeId| Item::Lit(Lit::yes(c), 0);
+    let no = |c: SchemaNodeId| Conjunct::Lit(Lit::no(c), 0);
+    let yes = |c: SchemaNodeId| Conjunct::Lit(Lit::yes(c), 0);
     let mut out = K::violations(cx, node)?;
     for v in &values {
         out.push(v.composites.iter().map(|&c| no(c)).collect());
@@ -428,7 +455,7 @@ fn negation<K: Kind>(cx: &mut Context<'_, '_>, node: NodeId) -> Result<Vec<Alter
         out.push(v.iter().map(|&c| no(c)).collect());
     }
     if let Some(v) = one {
-        let v: Vec<NodeId> = v.iter().copied().filter(|&c| cx.nodes.get(c).mask.contains(K::TYPE)).collect();
+        let v: Vec<SchemaNodeId> = v.iter().copied().filter(|&c| cx.nodes.get(c).mask.contains(K::TYPE)).collect();
         out.push(v.iter().map(|&c| no(c)).collect());
         // Or two of them hold.
         for (i, others) in cx.overlaps(&v)?.into_iter().enumerate() {

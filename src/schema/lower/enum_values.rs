@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::json::decimal::Decimal;
-use crate::schema::lower::node::{ArrayPart, FALSE, Node, NodeId, Nodes, ObjectPart, Scalar, Values};
+use crate::schema::lower::node::{ArrayPart, EnumValues, FALSE, Nodes, ObjectPart, Scalar, SchemaNode, SchemaNodeId};
 use crate::schema::lower::scalar::number_spelling::written;
 use crate::schema::model::{SchemaId, Types};
 use crate::util::cancel::{go_on, spend};
@@ -16,8 +16,8 @@ const NUMBER_STEPS: usize = 4;
 impl<'m> Nodes<'m> {
     /// # Errors
     /// `Limit` where there are more values than the compile may take.
-    pub(super) fn values(&mut self, origin: SchemaId, values: impl Iterator<Item = &'m Value>) -> Result<Values> {
-        let mut out = Values::default();
+    pub(super) fn values(&mut self, origin: SchemaId, values: impl Iterator<Item = &'m Value>) -> Result<EnumValues> {
+        let mut out = EnumValues::default();
         let mut seen = FxHashSet::default();
         for v in values {
             go_on()?;
@@ -59,16 +59,16 @@ impl<'m> Nodes<'m> {
     }
 
     /// A closed schema that accepts exactly `v`. Values nest no deeper than the parser's depth limit.
-    fn composite(&mut self, origin: SchemaId, v: &'m Value) -> NodeId {
+    fn composite(&mut self, origin: SchemaId, v: &'m Value) -> SchemaNodeId {
         if let Some(s) = self.scalar(v) {
-            let mut n = Node::of(origin, Types::ALL);
-            n.values.push(Values { scalars: vec![s], composites: Vec::new() });
+            let mut n = SchemaNode::of(origin, Types::ALL);
+            n.values.push(EnumValues { scalars: vec![s], composites: Vec::new() });
             return self.add(n);
         }
-        let mut n = Node::of(origin, Types(0));
+        let mut n = SchemaNode::of(origin, Types(0));
         match v {
             Value::Array(items) => {
-                let prefix: Vec<NodeId> = items.iter().map(|v| self.composite(origin, v)).collect();
+                let prefix: Vec<SchemaNodeId> = items.iter().map(|v| self.composite(origin, v)).collect();
                 n.types = Types::ARRAY;
                 let part = ArrayPart { min: prefix.len() as u64, prefix, items: Some(FALSE), ..ArrayPart::default() };
                 n.array = Some(Box::new(part));

@@ -29,15 +29,15 @@ use crate::expr::Alphabet;
 use crate::json::rules::{Rule, Rules};
 use crate::limits::Limits;
 use crate::schema::lower::array::{Arrays, array_shape};
-use crate::schema::lower::context::{Context, Lit, Lits};
+use crate::schema::lower::context::{Lit, Lits, LoweringContext};
 use crate::schema::lower::distribute::distribute;
 use crate::schema::lower::node::Nodes;
 use crate::schema::lower::object::Objects;
 use crate::schema::lower::object::object_shape::object_shapes;
 use crate::schema::lower::object::shape_set::Shapes;
-use crate::schema::lower::prune_unproductive::{Draft, finish, prune};
+use crate::schema::lower::prune_unproductive::{DraftRules, finish, prune};
 pub use crate::schema::lower::standard_exprs::standard;
-use crate::schema::model::{Model, Types};
+use crate::schema::model::{SchemaModel, Types};
 use crate::schema::options::SchemaOptions;
 use crate::schema::report::ReportRow;
 
@@ -51,28 +51,33 @@ use crate::schema::report::ReportRow;
 ///
 /// Cost: near linear for schemas without overlapping alternatives; distribution of alternatives that overlap is
 /// exponential at worst and bounded by the limits.
-pub fn lower(model: &Model, options: &SchemaOptions, limits: &Limits, report: &mut Vec<ReportRow>) -> Result<Rules> {
+pub fn lower(
+    model: &SchemaModel,
+    options: &SchemaOptions,
+    limits: &Limits,
+    report: &mut Vec<ReportRow>,
+) -> Result<Rules> {
     lower_within(model, options, limits, report, None).map(|(rules, _)| rules)
 }
 
 /// The rules of a schema, narrowed to documents that can be written with `alphabet`, and whether that took anything
 /// away. Errors and cost are those of [`lower`].
 pub fn lower_within(
-    model: &Model,
+    model: &SchemaModel,
     options: &SchemaOptions,
     limits: &Limits,
     report: &mut Vec<ReportRow>,
     alphabet: Option<&Alphabet>,
 ) -> Result<(Rules, bool)> {
     let nodes = Nodes::build(model)?;
-    let mut cx = Context::new(nodes, options, limits, report)?;
+    let mut cx = LoweringContext::new(nodes, options, limits, report)?;
     let root = cx.nodes.of_schema(model.root);
     let Some(root) = cx.rule(Lits::from_slice(&[Lit::yes(root)]))? else {
         let pointer = model.pointer(model.root);
         let e = Error::new(ErrorKind::Unsatisfiable, "no value satisfies the schema: it accepts nothing");
         return Err(e.at_pointer(pointer, ""));
     };
-    let mut drafts: Vec<Draft> = Vec::with_capacity(model.schemas.len() / 2);
+    let mut drafts: Vec<DraftRules> = Vec::with_capacity(model.schemas.len() / 2);
     let mut narrowed = false;
     while let Some(lits) = cx.queue.get(drafts.len()).cloned() {
         let mut draft = draft(&mut cx, &lits).map_err(|e| {
@@ -91,7 +96,7 @@ pub fn lower_within(
 }
 
 /// One conjunction, type by type.
-fn draft(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Result<Draft> {
+fn draft(cx: &mut LoweringContext<'_, '_>, lits: &[Lit]) -> Result<DraftRules> {
     let mask = Types(lits.iter().fold(Types::ALL.0, |m, &l| m & cx.mask(l).0));
     let mut dead = None;
     let mut rule = Rule::default();
@@ -118,5 +123,5 @@ fn draft(cx: &mut Context<'_, '_>, lits: &[Lit]) -> Result<Draft> {
         return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n as u64)
             .of("max_alternatives"));
     }
-    Ok(Draft { rule, scalars, origin: cx.origin(lits), dead })
+    Ok(DraftRules { rule, scalars, origin: cx.origin(lits), dead })
 }

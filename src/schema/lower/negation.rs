@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::expr::INF;
 use crate::json::rules::StringSet;
 use crate::schema::format;
-use crate::schema::lower::context::Context;
-use crate::schema::lower::node::NodeId;
+use crate::schema::lower::context::LoweringContext;
+use crate::schema::lower::node::SchemaNodeId;
 use crate::schema::lower::scalar::Scalars;
 use crate::schema::model::Keywords;
 
@@ -36,9 +36,9 @@ impl Scalars {
     }
 }
 
-impl Context<'_, '_> {
+impl LoweringContext<'_, '_> {
     /// The strings of `own` with the widest reading of the format.
-    pub fn most_strings(&mut self, id: NodeId, keywords: Option<&Keywords>) -> Result<Option<Rc<Scalars>>> {
+    pub fn most_strings(&mut self, id: SchemaNodeId, keywords: Option<&Keywords>) -> Result<Option<Rc<Scalars>>> {
         let Some((k, format)) = keywords.and_then(|k| Some((k, k.format.as_deref()?))) else { return Ok(None) };
         let text = format::at_most(&mut self.x, format);
         let wide = Scalars { sets: vec![StringSet { text, min: 0, max: INF, plain: false }], ..Scalars::default() };
@@ -63,7 +63,7 @@ impl Context<'_, '_> {
     }
 
     /// Says in the row of a format that it is negated.
-    fn note_negated(&mut self, node: NodeId) {
+    fn note_negated(&mut self, node: SchemaNodeId) {
         self.add_to_row(node, "format", SURELY_NONE);
     }
 

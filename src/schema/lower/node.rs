@@ -1,8 +1,8 @@
 //! Nodes: the typed schema made ready for algebra.
 //!
-//! Every reachable schema becomes one [`Node`] with strings as small numbers, keywords that its `type` makes vacuous
+//! Every reachable schema becomes one [`SchemaNode`] with strings as small numbers, keywords that its `type` makes vacuous
 //! left out, and the values of `enum` and `const` split into scalars and *composites* (arrays and objects, which
-//! become closed schemas of their own). Nodes with equal content share one [`NodeId`], so that "the same schema
+//! become closed schemas of their own). Nodes with equal content share one [`SchemaNodeId`], so that "the same schema
 //! written twice" is one literal: rules stay few, and `A and not A` is seen as empty however often A is spelled out.
 //! Nodes are built in post-order with an explicit stack; an id that is referred to before its node is finished (a
 //! recursive schema) stays valid through [`Nodes::canon`].
@@ -14,21 +14,21 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::decimal::Decimal;
 use crate::schema::lower::node_facts::Contents;
-use crate::schema::model::{Keywords, Model, SchemaId, SchemaKind, Types};
+use crate::schema::model::{Keywords, SchemaId, SchemaKind, SchemaModel, Types};
 use crate::schema::name_table::Names;
 use crate::util::hash::SeededMap;
 
 /// Names a node; always read through [`Nodes::canon`].
-pub(super) type NodeId = u32;
+pub(super) type SchemaNodeId = u32;
 
 pub(super) use crate::schema::name_table::Name;
 
 /// The schema `true`.
-pub(super) const TRUE: NodeId = 0;
+pub(super) const TRUE: SchemaNodeId = 0;
 /// The schema `false`.
-pub(super) const FALSE: NodeId = 1;
+pub(super) const FALSE: SchemaNodeId = 1;
 
-const UNBUILT: NodeId = NodeId::MAX;
+const UNBUILT: SchemaNodeId = SchemaNodeId::MAX;
 
 /// A scalar of `enum` or `const`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,30 +41,30 @@ pub(super) enum Scalar {
 
 /// The values of one `enum` or `const`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Values {
+pub(super) struct EnumValues {
     pub scalars: Vec<Scalar>,
-    pub composites: Vec<NodeId>,
+    pub composites: Vec<SchemaNodeId>,
 }
 
 /// Object keywords.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ObjectPart {
-    pub props: Vec<(Name, NodeId)>,
-    pub(super) index: FxHashMap<Name, NodeId>,
-    pub patterns: Vec<(Name, NodeId)>,
-    pub additional: Option<NodeId>,
-    pub names: Option<NodeId>,
+    pub props: Vec<(Name, SchemaNodeId)>,
+    pub(super) index: FxHashMap<Name, SchemaNodeId>,
+    pub patterns: Vec<(Name, SchemaNodeId)>,
+    pub additional: Option<SchemaNodeId>,
+    pub names: Option<SchemaNodeId>,
     pub required: Vec<Name>,
     pub min: u64,
     pub max: Option<u64>,
     pub dep_required: Vec<(Name, Vec<Name>)>,
-    pub dep_schemas: Vec<(Name, NodeId)>,
-    pub unevaluated: Option<NodeId>,
+    pub dep_schemas: Vec<(Name, SchemaNodeId)>,
+    pub unevaluated: Option<SchemaNodeId>,
 }
 
 impl ObjectPart {
     /// The schema under `properties` of a name.
-    pub fn prop(&self, name: Name) -> Option<NodeId> {
+    pub fn prop(&self, name: Name) -> Option<SchemaNodeId> {
         if self.index.is_empty() {
             return self.props.iter().find(|p| p.0 == name).map(|p| p.1);
         }
@@ -80,24 +80,24 @@ impl ObjectPart {
 /// Array keywords.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArrayPart {
-    pub prefix: Vec<NodeId>,
-    pub items: Option<NodeId>,
+    pub prefix: Vec<SchemaNodeId>,
+    pub items: Option<SchemaNodeId>,
     /// What, fewest, most.
-    pub contains: Option<(NodeId, u64, Option<u64>)>,
+    pub contains: Option<(SchemaNodeId, u64, Option<u64>)>,
     pub contains_evaluates: bool,
     pub min: u64,
     pub max: Option<u64>,
     pub unique: bool,
-    pub unevaluated: Option<NodeId>,
+    pub unevaluated: Option<SchemaNodeId>,
 }
 
 /// One schema.
 #[derive(Clone, Debug)]
-pub(super) struct Node<'m> {
+pub(super) struct SchemaNode<'m> {
     /// Where it was written first.
     pub origin: SchemaId,
     pub types: Types,
-    pub values: Vec<Values>,
+    pub values: Vec<EnumValues>,
     /// `integer` means a number without a written fraction.
     pub bare_integers: bool,
     /// Present where a keyword about numbers or strings is.
@@ -107,19 +107,19 @@ pub(super) struct Node<'m> {
     pub object: Option<Box<ObjectPart>>,
     pub array: Option<Box<ArrayPart>>,
     /// References, then `allOf`.
-    pub all: SmallVec<[NodeId; 4]>,
-    pub any: Option<Vec<NodeId>>,
-    pub one: Option<Vec<NodeId>>,
-    pub not: Option<NodeId>,
+    pub all: SmallVec<[SchemaNodeId; 4]>,
+    pub any: Option<Vec<SchemaNodeId>>,
+    pub one: Option<Vec<SchemaNodeId>>,
+    pub not: Option<SchemaNodeId>,
     /// `if`, `then`, `else`.
-    pub cond: Option<(NodeId, NodeId, NodeId)>,
+    pub cond: Option<(SchemaNodeId, SchemaNodeId, SchemaNodeId)>,
     /// Types that the schema may accept: a bound from above.
     pub mask: Types,
 }
 
-impl Node<'_> {
+impl SchemaNode<'_> {
     pub(super) fn of(origin: SchemaId, types: Types) -> Self {
-        Node {
+        SchemaNode {
             origin,
             types,
             values: Vec::new(),
@@ -153,7 +153,7 @@ impl Node<'_> {
     }
 
     /// Every schema that applies in place.
-    pub fn in_place(&self, mut visit: impl FnMut(NodeId)) {
+    pub fn in_place(&self, mut visit: impl FnMut(SchemaNodeId)) {
         self.all.iter().copied().for_each(&mut visit);
         self.any.iter().flatten().copied().for_each(&mut visit);
         self.one.iter().flatten().copied().for_each(&mut visit);
@@ -171,9 +171,9 @@ impl Node<'_> {
 
 /// All nodes of one model.
 pub(super) struct Nodes<'m> {
-    pub model: &'m Model,
-    pub(super) list: Vec<Option<Box<Node<'m>>>>,
-    canon: Vec<NodeId>,
+    pub model: &'m SchemaModel,
+    pub(super) list: Vec<Option<Box<SchemaNode<'m>>>>,
+    canon: Vec<SchemaNodeId>,
     /// The masks of finished nodes once more, close together.
     masks: Vec<Types>,
     pub(super) contents: Contents,
@@ -185,7 +185,7 @@ pub(super) struct Nodes<'m> {
 
 impl<'m> Nodes<'m> {
     /// Builds the nodes of everything that the root reaches. Linear in the model's size.
-    pub fn build(model: &'m Model) -> Result<Self> {
+    pub fn build(model: &'m SchemaModel) -> Result<Self> {
         let mut n = Nodes {
             model,
             list: vec![None; model.schemas.len() + 2],
@@ -198,7 +198,7 @@ impl<'m> Nodes<'m> {
         n.contents.reserve(model.schemas.len());
         for (id, types) in [(TRUE, Types::ALL), (FALSE, Types(0))] {
             n.canon[id as usize] = id;
-            n.finish(id, Node::of(model.root, types));
+            n.finish(id, SchemaNode::of(model.root, types));
         }
         n.reach(model.root)?;
         n.refuse_cycles()?;
@@ -206,7 +206,7 @@ impl<'m> Nodes<'m> {
     }
 
     /// The representative of `id`.
-    pub fn canon(&self, mut id: NodeId) -> NodeId {
+    pub fn canon(&self, mut id: SchemaNodeId) -> SchemaNodeId {
         // Chains are short: an alias points at a finished or still open node.
         while let Some(&to) = self.canon.get(id as usize) {
             if to == id || to == UNBUILT {
@@ -218,7 +218,7 @@ impl<'m> Nodes<'m> {
     }
 
     /// The node of `id`; `false` for an id that was never built.
-    pub fn get(&self, id: NodeId) -> &Node<'m> {
+    pub fn get(&self, id: SchemaNodeId) -> &SchemaNode<'m> {
         let id = self.canon(id) as usize;
         match self.list.get(id).and_then(|n| n.as_deref()).or_else(|| self.list[FALSE as usize].as_deref()) {
             Some(n) => n,
@@ -228,17 +228,17 @@ impl<'m> Nodes<'m> {
 
     /// The types that a representative may accept.
     #[inline]
-    pub fn mask(&self, id: NodeId) -> Types {
+    pub fn mask(&self, id: SchemaNodeId) -> Types {
         self.masks.get(id as usize).copied().unwrap_or_default()
     }
 
     /// The node of a schema of the model.
-    pub fn of_schema(&self, id: SchemaId) -> NodeId {
+    pub fn of_schema(&self, id: SchemaId) -> SchemaNodeId {
         self.canon(id.0 + 2)
     }
 
     /// JSON Pointer of a node.
-    pub fn pointer(&self, id: NodeId) -> String {
+    pub fn pointer(&self, id: SchemaNodeId) -> String {
         self.model.pointer(self.get(id).origin)
     }
 
@@ -276,7 +276,7 @@ impl<'m> Nodes<'m> {
             match &schema.kind {
                 SchemaKind::Bool(b) => self.canon[slot] = if *b { TRUE } else { FALSE },
                 SchemaKind::Keywords(k) => {
-                    self.canon[slot] = slot as NodeId;
+                    self.canon[slot] = slot as SchemaNodeId;
                     stack.push((id, true));
                     k.children(|c| stack.push((c, false)));
                 }
@@ -286,10 +286,10 @@ impl<'m> Nodes<'m> {
     }
 
     fn close(&mut self, id: SchemaId) -> Result<()> {
-        let model: &'m Model = self.model;
+        let model: &'m SchemaModel = self.model;
         let Some(SchemaKind::Keywords(k)) = model.schemas.get(id.0 as usize).map(|s| &s.kind) else { return Ok(()) };
         let slot = id.0 + 2;
-        let mut node = Node::of(id, k.types.unwrap_or(Types::ALL));
+        let mut node = SchemaNode::of(id, k.types.unwrap_or(Types::ALL));
         self.describe(&mut node, k)?;
         // A schema that only passes on to another is that other one.
         if node.types == Types::ALL && node.values.is_empty() && node.scalar.is_none() {
@@ -312,7 +312,7 @@ impl<'m> Nodes<'m> {
         Ok(())
     }
 
-    pub(super) fn cycle(&self, id: NodeId) -> Error {
+    pub(super) fn cycle(&self, id: SchemaNodeId) -> Error {
         let pointer = self.model.pointer(SchemaId(id.saturating_sub(2)));
         Error::new(
             ErrorKind::Schema,
@@ -323,7 +323,7 @@ impl<'m> Nodes<'m> {
     }
 
     /// Gives `id` its node, or makes it an alias of an equal one.
-    fn finish(&mut self, id: NodeId, mut node: Node<'m>) {
+    fn finish(&mut self, id: SchemaNodeId, mut node: SchemaNode<'m>) {
         node.mask = self.mask_of(&node);
         if id != FALSE && node.types == Types(0) {
             self.canon[id as usize] = FALSE;
@@ -338,16 +338,16 @@ impl<'m> Nodes<'m> {
         }
     }
 
-    fn id(&self, s: SchemaId) -> NodeId {
+    fn id(&self, s: SchemaId) -> SchemaNodeId {
         self.canon(s.0 + 2)
     }
 
-    fn ids(&self, v: &[SchemaId]) -> Vec<NodeId> {
+    fn ids(&self, v: &[SchemaId]) -> Vec<SchemaNodeId> {
         v.iter().map(|&s| self.id(s)).collect()
     }
 
     /// What the keywords say.
-    fn describe(&mut self, n: &mut Node<'m>, k: &'m Keywords) -> Result<()> {
+    fn describe(&mut self, n: &mut SchemaNode<'m>, k: &'m Keywords) -> Result<()> {
         n.bare_integers = k.bare_integers && n.types.0 & Types::NUMBER.0 == Types::INTEGER.0;
         for v in k.enumeration.iter() {
             let values = self.values(n.origin, v.iter())?;
@@ -368,7 +368,7 @@ impl<'m> Nodes<'m> {
     }
 
     /// What the keywords say that few schemas have, but for those about objects and arrays.
-    fn describe_more(&mut self, n: &mut Node<'m>, k: &'m Keywords) -> Result<()> {
+    fn describe_more(&mut self, n: &mut SchemaNode<'m>, k: &'m Keywords) -> Result<()> {
         if let Some(v) = k.constant.as_deref() {
             let values = self.values(n.origin, std::iter::once(v))?;
             n.values.push(values);
@@ -463,8 +463,8 @@ impl<'m> Nodes<'m> {
         says.then(|| Box::new(a))
     }
 
-    pub(super) fn add(&mut self, node: Node<'m>) -> NodeId {
-        let id = self.list.len() as NodeId;
+    pub(super) fn add(&mut self, node: SchemaNode<'m>) -> SchemaNodeId {
+        let id = self.list.len() as SchemaNodeId;
         self.list.push(None);
         self.canon.push(id);
         self.masks.push(Types(0));

@@ -5,14 +5,14 @@ use std::hash::Hasher;
 
 use crate::error::Result;
 use crate::json::decimal::Decimal;
-use crate::schema::lower::node::{Node, NodeId, Nodes, Scalar};
+use crate::schema::lower::node::{Nodes, Scalar, SchemaNode, SchemaNodeId};
 use crate::schema::model::Types;
 use crate::util::hash::seeded;
 
 /// Nodes by what they say.
 #[derive(Default)]
 pub(super) struct Contents {
-    table: HashTable<Known>,
+    table: HashTable<NodeFacts>,
     /// Their keys, one after the other.
     keys: Vec<u64>,
 }
@@ -25,37 +25,37 @@ impl Contents {
     }
 }
 
-struct Known {
+struct NodeFacts {
     hash: u64,
     /// Where the key lies.
     start: usize,
     end: usize,
-    id: NodeId,
+    id: SchemaNodeId,
 }
 
 impl<'m> Nodes<'m> {
     /// The node that says the same as `node`. Where there is none, `id` is remembered as the one that does.
-    pub(super) fn equal_to(&mut self, id: NodeId, node: &Node<'m>) -> Option<NodeId> {
+    pub(super) fn equal_to(&mut self, id: SchemaNodeId, node: &SchemaNode<'m>) -> Option<SchemaNodeId> {
         let Contents { mut table, mut keys } = std::mem::take(&mut self.contents);
         let start = keys.len();
         self.key(node, &mut keys);
         let mut h = seeded();
         keys[start..].iter().for_each(|&word| h.write_u64(word));
         let hash = h.finish();
-        let same = |k: &Known| k.hash == hash && keys[k.start..k.end] == keys[start..];
+        let same = |k: &NodeFacts| k.hash == hash && keys[k.start..k.end] == keys[start..];
         let known = table.find(hash, same).map(|k| k.id);
         match known {
             Some(_) => keys.truncate(start),
-            None => _ = table.insert_unique(hash, Known { hash, start, end: keys.len(), id }, |k| k.hash),
+            None => _ = table.insert_unique(hash, NodeFacts { hash, start, end: keys.len(), id }, |k| k.hash),
         }
         self.contents = Contents { table, keys };
         known
     }
 
     /// The types that a node may accept, as far as its finished children say.
-    pub(super) fn mask_of(&self, n: &Node<'m>) -> Types {
+    pub(super) fn mask_of(&self, n: &SchemaNode<'m>) -> Types {
         // A node that is still open may accept anything, as far as is known here.
-        let mask = |id: NodeId| self.list[self.canon(id) as usize].as_deref().map_or(Types::ALL.0, |n| n.mask.0);
+        let mask = |id: SchemaNodeId| self.list[self.canon(id) as usize].as_deref().map_or(Types::ALL.0, |n| n.mask.0);
         let mut m = n.types.0;
         for v in &n.values {
             let mut t = 0;
@@ -75,7 +75,7 @@ impl<'m> Nodes<'m> {
             m &= v.iter().fold(0, |t, &c| t | mask(c));
         }
         if let Some(c) = n.not
-            && self.list[self.canon(c) as usize].as_deref().is_some_and(Node::is_pure_type)
+            && self.list[self.canon(c) as usize].as_deref().is_some_and(SchemaNode::is_pure_type)
         {
             m &= !mask(c);
         }
@@ -86,9 +86,9 @@ impl<'m> Nodes<'m> {
     }
 
     /// Appends the key of a node. Two nodes are equal exactly if their keys are.
-    fn key(&self, n: &Node<'m>, k: &mut Vec<u64>) {
+    fn key(&self, n: &SchemaNode<'m>, k: &mut Vec<u64>) {
         k.push(n.types.0 as u64 | (n.bare_integers as u64) << 8);
-        let list = |k: &mut Vec<u64>, tag: u64, v: &[NodeId]| {
+        let list = |k: &mut Vec<u64>, tag: u64, v: &[SchemaNodeId]| {
             k.push(tag << 32 | v.len() as u64);
             k.extend(v.iter().map(|&c| self.canon(c) as u64));
         };
@@ -168,8 +168,8 @@ impl<'m> Nodes<'m> {
     pub(super) fn refuse_cycles(&self) -> Result<()> {
         // 0 unseen, 1 open, 2 done.
         let mut colour = vec![0u8; self.list.len()];
-        let mut stack: Vec<(NodeId, bool)> = Vec::new();
-        for start in 0..self.list.len() as NodeId {
+        let mut stack: Vec<(SchemaNodeId, bool)> = Vec::new();
+        for start in 0..self.list.len() as SchemaNodeId {
             if self.list[start as usize].is_none() {
                 continue;
             }

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::expr::INF;
 use crate::json::canonical::canonical;
 use crate::json::rules::{ArrayShape, Element, ObjectShape, Rule, RuleId, Rules, witness_members};
-use crate::schema::lower::context::Context;
+use crate::schema::lower::context::LoweringContext;
 use crate::schema::lower::object::object_shape::MANY_KEYS;
 use crate::schema::lower::rule_parents::Parents;
 use crate::schema::lower::scalar::string_lengths;
@@ -18,7 +18,7 @@ use crate::schema::model::SchemaId;
 use crate::util::hash::SeededSet;
 
 /// A rule before anything is known about its children.
-pub(super) struct Draft {
+pub(super) struct DraftRules {
     pub rule: Rule,
     /// At most how many scalars it accepts, where that is known to be a small number.
     pub scalars: Option<u64>,
@@ -29,15 +29,19 @@ pub(super) struct Draft {
 }
 
 struct Productive<'c, 'm, 'a> {
-    cx: &'c mut Context<'m, 'a>,
-    drafts: Vec<Draft>,
+    cx: &'c mut LoweringContext<'m, 'a>,
+    drafts: Vec<DraftRules>,
     /// Which rules have arrays or objects.
     structured: Vec<bool>,
     yes: Vec<bool>,
 }
 
 /// Prunes and numbers the rules in the order in which the root reaches them.
-pub(super) fn prune(cx: &mut Context<'_, '_>, drafts: Vec<Draft>, root: RuleId) -> Result<(Vec<Rule>, RuleId)> {
+pub(super) fn prune(
+    cx: &mut LoweringContext<'_, '_>,
+    drafts: Vec<DraftRules>,
+    root: RuleId,
+) -> Result<(Vec<Rule>, RuleId)> {
     let yes = vec![false; drafts.len()];
     let structured = drafts.iter().map(|d| !d.rule.arrays.is_empty() || !d.rule.objects.is_empty()).collect();
     let mut p = Productive { cx, drafts, structured, yes };
@@ -423,7 +427,7 @@ fn keep<T>(list: &mut Vec<T>, mut keeps: impl FnMut(&mut T) -> Result<bool>) -> 
 }
 
 /// The error for a schema that accepts nothing.
-fn unsatisfiable(cx: &Context<'_, '_>, origin: SchemaId) -> Error {
+fn unsatisfiable(cx: &LoweringContext<'_, '_>, origin: SchemaId) -> Error {
     let pointer = cx.nodes.model.pointer(origin);
     Error::new(ErrorKind::Unsatisfiable, "no value satisfies the schema: this part of it accepts nothing")
         .at_pointer(pointer, "")
@@ -473,7 +477,7 @@ pub(super) fn settle_implications(s: &mut ObjectShape) -> bool {
 }
 
 /// The rules of a finished arena.
-pub(super) fn finish(cx: Context<'_, '_>, rules: Vec<Rule>, root: RuleId) -> Rules {
+pub(super) fn finish(cx: LoweringContext<'_, '_>, rules: Vec<Rule>, root: RuleId) -> Rules {
     let (capped_numbers, plain_constants) = (cx.capped_numbers, cx.plain_constants);
     Rules { capped_numbers, plain_constants, exprs: cx.x, rules, root }
 }

@@ -7,13 +7,13 @@
 use crate::error::Result;
 use crate::expr::{Alphabet, INF};
 use crate::json::rules::StringSet;
-use crate::schema::lower::context::Context;
-use crate::schema::lower::prune_unproductive::Draft;
+use crate::schema::lower::context::LoweringContext;
+use crate::schema::lower::prune_unproductive::DraftRules;
 use crate::schema::lower::scalar::string_lengths::{count, has_length};
 
-impl Context<'_, '_> {
+impl LoweringContext<'_, '_> {
     /// Narrows a rule; answers whether anything changed.
-    pub(super) fn narrow(&mut self, draft: &mut Draft, alphabet: &Alphabet) -> Result<bool> {
+    pub(super) fn narrow(&mut self, draft: &mut DraftRules, alphabet: &Alphabet) -> Result<bool> {
         let limit = self.limits.max_explored_states;
         let rule = &mut draft.rule;
         let mut scalars_changed = false;
@@ -58,7 +58,7 @@ impl Context<'_, '_> {
         Ok(self.narrow_shapes(draft, alphabet)? || scalars_changed)
     }
 
-    fn narrow_shapes(&mut self, draft: &mut Draft, alphabet: &Alphabet) -> Result<bool> {
+    fn narrow_shapes(&mut self, draft: &mut DraftRules, alphabet: &Alphabet) -> Result<bool> {
         let rule = &mut draft.rule;
         let mut changed = false;
         match alphabet.elements {

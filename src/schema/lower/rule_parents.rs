@@ -1,7 +1,7 @@
 //! Which rules have a rule as a child.
 
 use crate::json::rules::{Rule, RuleId};
-use crate::schema::lower::prune_unproductive::Draft;
+use crate::schema::lower::prune_unproductive::DraftRules;
 
 /// The rules that have each rule as a child: all in one list, and where each begins.
 pub(super) struct Parents {
@@ -11,7 +11,7 @@ pub(super) struct Parents {
 
 impl Parents {
     /// Those of all rules. Linear in what they name.
-    pub fn of(drafts: &[Draft]) -> Self {
+    pub fn of(drafts: &[DraftRules]) -> Self {
         // A parent that names a child again has just been counted.
         const NONE: u32 = u32::MAX;
         let mut last = vec![NONE; drafts.len()];

@@ -16,7 +16,7 @@ use crate::util::cancel::unwatched;
 use crate::util::hash::SeededMap;
 
 /// What nearly every schema needs, built once for the process.
-pub(super) struct Common {
+pub(super) struct StandardExprs {
     pub x: Arc<Exprs>,
     pub any_text: ExprId,
     pub any_number: ExprId,
@@ -32,13 +32,13 @@ pub(super) struct Common {
 const FORMATS: [&str; 10] =
     ["date-time", "date", "time", "uri", "uri-reference", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-pub(super) fn common() -> Result<&'static Common> {
-    static COMMON: OnceLock<Result<Common>> = OnceLock::new();
+pub(super) fn common() -> Result<&'static StandardExprs> {
+    static COMMON: OnceLock<Result<StandardExprs>> = OnceLock::new();
     let made = COMMON.get_or_init(|| unwatched(build));
     made.as_ref().map_err(Clone::clone)
 }
 
-fn build() -> Result<Common> {
+fn build() -> Result<StandardExprs> {
     let mut x = Exprs::new(usize::MAX);
     let any_text = x.any_text();
     let any_number = number::number(&mut x, &NumberBounds::default())?;
@@ -54,7 +54,7 @@ fn build() -> Result<Common> {
     }
     let formats = FORMATS.iter().filter_map(|&name| Some((name, format::lower(&mut x, name)?))).collect();
     x.check()?;
-    Ok(Common { x: Arc::new(x), any_text, any_number, bounds, formats, words, flags })
+    Ok(StandardExprs { x: Arc::new(x), any_text, any_number, bounds, formats, words, flags })
 }
 
 /// An arena like that of every schema, and the scalars that most schemas have: what to make before the first schema, so

@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::expr::decimal_multiple::{MAX_EXCEPTIONS, MODULUS_BITS};
 use crate::expr::{Divisor, lcm, without_tens};
 use crate::json::decimal::Decimal;
-use crate::schema::number::{BOUND_DIGITS, FRACTION_DIGITS, NumberBounds, Spelling, free_divisor};
+use crate::schema::number::{BOUND_DIGITS, FRACTION_DIGITS, NumberBounds, NumberSpelling, free_divisor};
 
 /// A modulus of at least so many bits is too large.
 fn too_wide(bits: u64) -> Error {
@@ -55,7 +55,7 @@ fn lift(n: u128, by: u32) -> Option<u128> {
 
 /// All divisors as one m/10^s, `None` if every value is allowed.
 pub(super) fn required(b: &NumberBounds) -> Result<Option<(u128, u32)>> {
-    let integer = b.integer || b.spelling == Spelling::Bare;
+    let integer = b.integer || b.spelling == NumberSpelling::Bare;
     // Integers alone are multiples of 1.
     let mut all = integer.then_some((1u128, 0u32));
     for d in b.multiple_of.iter().filter(|d| !divides_all(d)) {
@@ -78,8 +78,8 @@ pub(super) fn divisors(b: &NumberBounds, required: Option<(u128, u32)>, finest: 
     if b.not_multiple_of.iter().any(divides_all) {
         return Ok(Vec::new());
     }
-    let integer = b.integer || b.spelling == Spelling::Bare;
-    let fraction = if b.spelling == Spelling::Bare { 0 } else { FRACTION_DIGITS };
+    let integer = b.integer || b.spelling == NumberSpelling::Bare;
+    let fraction = if b.spelling == NumberSpelling::Bare { 0 } else { FRACTION_DIGITS };
     let except = b.not_multiple_of.iter().map(|d| fraction_of(d, integer)).collect::<Result<Vec<_>>>()?;
     let finer = except.iter().map(|e| e.1).max();
     let (step, mut scale) = match (required, finer) {
@@ -122,7 +122,7 @@ fn grid(step: u128, except: &[u128], scale: u16, fraction: u16) -> Result<Diviso
 pub fn has_whole(b: &NumberBounds) -> bool {
     /// Bounds of so many digits leave room for multiples beyond them.
     const ROOM: i64 = 40;
-    if b.spelling == Spelling::Pointed {
+    if b.spelling == NumberSpelling::Pointed {
         return false;
     }
     let free = b.not_multiple_of.is_empty();

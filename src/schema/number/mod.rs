@@ -57,12 +57,12 @@ pub struct NumberBounds {
     /// What the value must not be a multiple of. 1 makes a number that is not whole.
     pub not_multiple_of: Vec<Decimal>,
     /// Whether a fraction is written.
-    pub spelling: Spelling,
+    pub spelling: NumberSpelling,
 }
 
 /// How a number is written; only draft 4 asks, where `1.0` is not an integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Spelling {
+pub enum NumberSpelling {
     /// In any way.
     #[default]
     Any,
@@ -82,14 +82,14 @@ pub enum Spelling {
 /// `Limit` where a bound or divisor has too many digits to be spelled out, with the limit and what exceeds it at least;
 /// `Schema` for a divisor of zero.
 pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
-    let free = b.multiple_of.is_empty() && b.not_multiple_of.is_empty() && b.spelling == Spelling::Any;
+    let free = b.multiple_of.is_empty() && b.not_multiple_of.is_empty() && b.spelling == NumberSpelling::Any;
     if free && b.min.is_none() && b.max.is_none() {
         let plain = signed(x, b, &free_divisor(if b.integer { 0 } else { FRACTION_DIGITS })?)?;
         let exponents = if b.integer { whole_with_exponent(x) } else { any_with_exponent(x) };
         return Ok(x.alt(&[plain, exponents]));
     }
-    if b.spelling == Spelling::Any && deciding(b).next().is_some() {
-        let bare = number(x, &NumberBounds { spelling: Spelling::Bare, ..b.clone() })?;
+    if b.spelling == NumberSpelling::Any && deciding(b).next().is_some() {
+        let bare = number(x, &NumberBounds { spelling: NumberSpelling::Bare, ..b.clone() })?;
         let pointed = number(x, &kept_with_point(b))?;
         return Ok(x.alt(&[bare, pointed]));
     }
@@ -119,8 +119,8 @@ pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
 /// # Errors
 /// Those of [`number`].
 pub fn check(b: &NumberBounds) -> Result<()> {
-    if b.spelling == Spelling::Any && deciding(b).next().is_some() {
-        check(&NumberBounds { spelling: Spelling::Bare, ..b.clone() })?;
+    if b.spelling == NumberSpelling::Any && deciding(b).next().is_some() {
+        check(&NumberBounds { spelling: NumberSpelling::Bare, ..b.clone() })?;
         return check(&kept_with_point(b));
     }
     for divisor in divisors(b, required(b)?, FRACTION_DIGITS)? {
@@ -144,7 +144,7 @@ fn kept_with_point(b: &NumberBounds) -> NumberBounds {
     let finest = deciding(b).map(|d| -d.exponent).max().unwrap_or(0).clamp(0, KEPT_DIGITS);
     let scale = if b.integer { 0 } else { finest };
     let end = Decimal { negative: false, digits: vec![1], exponent: KEPT_DIGITS - scale };
-    let mut pointed = NumberBounds { spelling: Spelling::Pointed, ..b.clone() };
+    let mut pointed = NumberBounds { spelling: NumberSpelling::Pointed, ..b.clone() };
     if pointed.max.as_ref().is_none_or(|m| m.0 >= end) {
         pointed.max = Some((end.clone(), true));
     }
@@ -159,7 +159,7 @@ fn kept_with_point(b: &NumberBounds) -> NumberBounds {
 fn on_grid(x: &mut Exprs, b: &NumberBounds, required: Option<(u128, u32)>, finest: u16) -> Result<ExprId> {
     let mut parts = Vec::new();
     for divisor in divisors(b, required, finest)? {
-        let divisor = if b.spelling == Spelling::Pointed { divisor.pointed() } else { divisor };
+        let divisor = if b.spelling == NumberSpelling::Pointed { divisor.pointed() } else { divisor };
         parts.push(signed(x, b, &divisor)?);
     }
     Ok(x.alt(&parts))
@@ -240,9 +240,9 @@ fn magnitudes(
             if !exact || *open {
                 increment(&mut units);
             }
-            Places::new(units, scale)
+            BoundDigits::new(units, scale)
         }
-        _ => Places::new(Vec::new(), scale),
+        _ => BoundDigits::new(Vec::new(), scale),
     };
     let longest = WHOLE_DIGITS.max(lo.length());
     let hi = match max {
@@ -255,7 +255,7 @@ fn magnitudes(
             if exact && *open {
                 decrement(&mut units);
             }
-            Some(Places::new(units, scale))
+            Some(BoundDigits::new(units, scale))
         }
     };
     if hi.as_ref().is_some_and(|hi| (hi.length(), &hi.whole, &hi.fraction) < (lo.length(), &lo.whole, &lo.fraction)) {
@@ -279,19 +279,19 @@ fn units(d: &Decimal, scale: u16) -> Result<(Vec<u8>, bool)> {
 }
 
 /// A bound, split at the point: a whole part without leading zeros (but `0` itself) and `scale` fraction digits.
-struct Places {
+struct BoundDigits {
     whole: Vec<u8>,
     fraction: Vec<u8>,
 }
 
-impl Places {
+impl BoundDigits {
     fn new(units: Vec<u8>, scale: u16) -> Self {
         let scale = usize::from(scale);
         let zeros = units.iter().take_while(|&&d| d == 0).count();
         let mut digits = vec![0; (scale + 1).saturating_sub(units.len() - zeros)];
         digits.extend_from_slice(&units[zeros..]);
         let fraction = digits.split_off(digits.len() - scale);
-        Places { whole: digits, fraction }
+        BoundDigits { whole: digits, fraction }
     }
 
     fn length(&self) -> u16 {
@@ -304,9 +304,9 @@ type Side = Ordering;
 
 /// A range of magnitudes on the grid of `divisor`.
 struct Range<'d> {
-    lo: Places,
+    lo: BoundDigits,
     /// `None`: every whole part of at most `longest` digits is below the bound.
-    hi: Option<Places>,
+    hi: Option<BoundDigits>,
     longest: u16,
     divisor: &'d Divisor,
 }

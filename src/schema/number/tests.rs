@@ -106,7 +106,7 @@ fn ranges_agree_with_plain_arithmetic() {
             integer,
             multiple_of: steps.iter().map(|&n| d(&spell(n, 1))).collect(),
             not_multiple_of: except.iter().map(|&n| d(&spell(n, 1))).collect(),
-            spelling: Spelling::Any,
+            spelling: NumberSpelling::Any,
         };
         let e = number(&mut x, &b).unwrap();
         // A divisor has a state for each remainder and each number of digits to come.
@@ -365,8 +365,8 @@ fn a_fraction_may_be_forbidden_or_required() {
         (bounds(Some(("3", false)), Some(("40", true)), true, &[]), vec!["3", "39"], vec!["3.0", "39.000"]),
         (bounds(Some(("0.5", false)), None, false, &["0.5"]), vec!["1", "12"], vec!["0.5", "1.0", "1.50"]),
     ] {
-        let bare_only = number(&mut x, &NumberBounds { spelling: Spelling::Bare, ..b.clone() }).unwrap();
-        let pointed_only = number(&mut x, &NumberBounds { spelling: Spelling::Pointed, ..b.clone() }).unwrap();
+        let bare_only = number(&mut x, &NumberBounds { spelling: NumberSpelling::Bare, ..b.clone() }).unwrap();
+        let pointed_only = number(&mut x, &NumberBounds { spelling: NumberSpelling::Pointed, ..b.clone() }).unwrap();
         assert_no_dead_ends(&mut x, bare_only, 100_000);
         for t in bare {
             assert!(x.accepts(bare_only, t.as_bytes()) && !x.accepts(pointed_only, t.as_bytes()), "{t} {b:?}");
@@ -437,9 +437,12 @@ fn what_is_seen_without_an_expression_agrees_with_it() {
     let mut seen = 0;
     for (min, max) in some.iter().flat_map(|min| some.iter().map(move |max| (*min, *max))) {
         for (multiple_of, not) in divisors.iter().flat_map(|m| refused.iter().map(move |n| (*m, *n))) {
-            for (integer, spelling) in
-                [(false, Spelling::Any), (true, Spelling::Any), (true, Spelling::Bare), (false, Spelling::Pointed)]
-            {
+            for (integer, spelling) in [
+                (false, NumberSpelling::Any),
+                (true, NumberSpelling::Any),
+                (true, NumberSpelling::Bare),
+                (false, NumberSpelling::Pointed),
+            ] {
                 let not_multiple_of = not.iter().map(|t| d(t)).collect();
                 let b = NumberBounds { not_multiple_of, spelling, ..bounds(min, max, integer, multiple_of) };
                 let hollow =

@@ -1,22 +1,22 @@
 //! The schemas below a keyword: one, a list, or one for each name.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::json_pointers::Step;
-use crate::schema::json_tape::{Kind, NodeId};
+use crate::schema::json_pointers::PointerStep;
+use crate::schema::json_tape::{TapeId, TapeKind};
 use crate::schema::keywords;
 use crate::schema::model::SchemaId;
 use crate::schema::name_table::Name;
-use crate::schema::parse::{Object, Place};
+use crate::schema::parse::{Object, SchemaSlot};
 
 impl Object<'_, '_> {
-    pub(super) fn child(&mut self, node: NodeId, keyword: &'static str, step: Step) -> Result<SchemaId> {
-        let Place { id, doc, scope, .. } = self.place;
+    pub(super) fn child(&mut self, node: TapeId, keyword: &'static str, step: PointerStep) -> Result<SchemaId> {
+        let SchemaSlot { id, doc, scope, .. } = self.place;
         self.parser.place(doc, self.document, node, scope, |p, names| p.push(id, keyword, step, names))
     }
 
-    pub(super) fn list(&mut self, keyword: &'static str, value: NodeId) -> Result<Vec<SchemaId>> {
+    pub(super) fn list(&mut self, keyword: &'static str, value: TapeId) -> Result<Vec<SchemaId>> {
         let tape = &self.document.tape;
-        let Kind::Array(n) = *tape.kind(value) else {
+        let TapeKind::Array(n) = *tape.kind(value) else {
             return Err(Error::new(ErrorKind::Schema, "an array of schemas is expected"));
         };
         if n == 0 {
@@ -24,16 +24,16 @@ impl Object<'_, '_> {
         }
         let mut out = Vec::with_capacity(n as usize);
         for (i, item) in (0..).zip(tape.items(value)) {
-            out.push(self.child(item, keyword, Step::Item(i))?);
+            out.push(self.child(item, keyword, PointerStep::Item(i))?);
         }
         Ok(out)
     }
 
-    pub(super) fn map(&mut self, keyword: &'static str, value: NodeId) -> Result<Vec<(String, SchemaId)>> {
+    pub(super) fn map(&mut self, keyword: &'static str, value: TapeId) -> Result<Vec<(String, SchemaId)>> {
         self.members(keyword, value, |_, name| name.to_owned())
     }
 
-    pub(super) fn properties(&mut self, value: NodeId) -> Result<Vec<(Name, SchemaId)>> {
+    pub(super) fn properties(&mut self, value: TapeId) -> Result<Vec<(Name, SchemaId)>> {
         self.members("properties", value, |name, _| name)
     }
 
@@ -41,7 +41,7 @@ impl Object<'_, '_> {
     fn members<K>(
         &mut self,
         keyword: &'static str,
-        value: NodeId,
+        value: TapeId,
         key: impl Fn(Name, &str) -> K,
     ) -> Result<Vec<(K, SchemaId)>> {
         let tape = &self.document.tape;
@@ -49,7 +49,7 @@ impl Object<'_, '_> {
         let mut out = Vec::with_capacity(n as usize);
         for (text, schema) in tape.members(value) {
             let name = self.parser.names.intern(text);
-            out.push((key(name, text), self.child(schema, keyword, Step::Key(name))?));
+            out.push((key(name, text), self.child(schema, keyword, PointerStep::Key(name))?));
         }
         Ok(out)
     }

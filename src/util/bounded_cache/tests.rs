@@ -1,7 +1,7 @@
 use super::*;
 use std::sync::Arc;
 
-type Small = Store<Box<[u8]>, Arc<u32>, 1_000>;
+type Small = BoundedCache<Box<[u8]>, Arc<u32>, 1_000>;
 
 #[test]
 fn what_is_kept_is_found_and_counted_once() {
@@ -40,7 +40,7 @@ fn a_full_store_is_emptied_and_goes_on() {
 
 #[test]
 fn what_was_full_leaves_by_and_by() {
-    let store = Store::<u32, Arc<()>, 25_600>::default();
+    let store = BoundedCache::<u32, Arc<()>, 25_600>::default();
     let held = Arc::new(());
     let left = |from: u32, to: u32| {
         (from..to).for_each(|n| store.keep(n, held.clone(), 100));

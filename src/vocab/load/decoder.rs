@@ -13,7 +13,7 @@ use crate::vocab::load::json::{list_field, object_field, str_field, u64_field};
 use crate::vocab::load::{byte_level, malformed, unsupported};
 
 /// One step that looks at one token alone.
-enum Step {
+enum DecoderStep {
     Replace { pattern: String, content: String },
     Strip { content: char, start: usize, stop: usize },
     ByteFallback,
@@ -21,7 +21,7 @@ enum Step {
 }
 
 /// See the module's story.
-pub(super) struct Decoder(Vec<Step>);
+pub(super) struct Decoder(Vec<DecoderStep>);
 
 impl Decoder {
     /// Reads the field `decoder` of a tokenizer.json.
@@ -31,7 +31,7 @@ impl Decoder {
                 "the tokenizer has no decoder: it joins tokens with spaces, so that no token has bytes of its own",
             ));
         };
-        let mut steps = Steps::default();
+        let mut steps = DecoderSteps::default();
         // Sequences are unfolded with a stack, last element first.
         let mut todo = vec![decoder];
         while let Some(part) = todo.pop() {
@@ -52,19 +52,19 @@ impl Decoder {
         let mut text = token.to_owned();
         for step in &self.0 {
             match step {
-                Step::Replace { pattern, content } => {
+                DecoderStep::Replace { pattern, content } => {
                     if text.contains(pattern.as_str()) {
                         text = text.replace(pattern.as_str(), content);
                     }
                 }
-                Step::Strip { content, start, stop } => text = strip(&text, *content, *start, *stop),
+                DecoderStep::Strip { content, start, stop } => text = strip(&text, *content, *start, *stop),
                 // These two are always the last that change a token.
-                Step::ByteFallback => {
+                DecoderStep::ByteFallback => {
                     if let Some(byte) = fallback_byte(&text) {
                         return vec![byte];
                     }
                 }
-                Step::ByteLevel => return byte_level::bytes_of(&text).unwrap_or_else(|| text.into_bytes()),
+                DecoderStep::ByteLevel => return byte_level::bytes_of(&text).unwrap_or_else(|| text.into_bytes()),
             }
         }
         text.into_bytes()
@@ -95,15 +95,15 @@ pub(super) fn fallback_byte(token: &str) -> Option<u8> {
 }
 
 #[derive(Default)]
-struct Steps {
-    done: Vec<Step>,
+struct DecoderSteps {
+    done: Vec<DecoderStep>,
     /// The tokens have been joined: a later step sees the whole text.
     joined: bool,
     /// Some tokens have become bytes.
     bytes: bool,
 }
 
-impl Steps {
+impl DecoderSteps {
     fn add(&mut self, part: &Map<String, Value>) -> Result<()> {
         let kind = str_field(part, "type")?;
         let across = |what: &str| Err(unsupported(format!("the decoder step {what} looks across tokens")));
@@ -119,7 +119,7 @@ impl Steps {
                     return across("Strip after ByteFallback");
                 }
                 if !self.joined {
-                    self.done.push(Step::Strip { content, start: start as usize, stop: stop as usize });
+                    self.done.push(DecoderStep::Strip { content, start: start as usize, stop: stop as usize });
                 }
             }
             _ if self.joined || self.bytes => return across(&format!("{kind} after Fuse, ByteFallback or ByteLevel")),
@@ -129,18 +129,18 @@ impl Steps {
                     return Err(unsupported("the decoder step Replace has a pattern that is not a plain string"));
                 };
                 let content = str_field(part, "content")?;
-                self.done.push(Step::Replace { pattern: pattern.to_owned(), content: content.to_owned() });
+                self.done.push(DecoderStep::Replace { pattern: pattern.to_owned(), content: content.to_owned() });
             }
             "Metaspace" => {
                 let pattern = one_char(part, "replacement")?.to_string();
-                self.done.push(Step::Replace { pattern, content: " ".to_owned() });
+                self.done.push(DecoderStep::Replace { pattern, content: " ".to_owned() });
             }
             "ByteFallback" => {
-                self.done.push(Step::ByteFallback);
+                self.done.push(DecoderStep::ByteFallback);
                 self.bytes = true;
             }
             "ByteLevel" => {
-                self.done.push(Step::ByteLevel);
+                self.done.push(DecoderStep::ByteLevel);
                 (self.joined, self.bytes) = (true, true);
             }
             "WordPiece" | "BPEDecoder" | "CTC" => return across(kind),

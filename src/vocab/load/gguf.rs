@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::vocab::MAX_SIZE;
 use crate::vocab::load::decoder::fallback_byte;
 use crate::vocab::load::sentencepiece::spaced;
-use crate::vocab::load::{Table, byte_level, malformed, unsupported};
+use crate::vocab::load::{TokenizerTable, byte_level, malformed, unsupported};
 
 /// The first bytes of a GGUF file.
 pub(super) const MAGIC: &[u8] = b"GGUF";
@@ -26,13 +26,13 @@ const MAX_STRING: u64 = 16 << 20;
 /// Metadata entries and list elements that are believed. Merges are the longest lists, a few per token.
 const MAX_ITEMS: u64 = 16 * MAX_SIZE as u64;
 
-struct Reader<R> {
+struct GgufReader<R> {
     input: R,
 }
 
 /// What the keys `tokenizer.ggml.*` hold.
 #[derive(Default)]
-struct Found {
+struct GgufFields {
     model: Option<Vec<u8>>,
     pre: Vec<u8>,
     tokens: Option<Vec<Vec<u8>>>,
@@ -40,7 +40,7 @@ struct Found {
     eos: Vec<u32>,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> GgufReader<R> {
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0; N];
         self.input.read_exact(&mut bytes).map_err(|e| malformed(format!("a GGUF file that ends in its head: {e}")))?;
@@ -122,7 +122,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn entry(&mut self, found: &mut Found) -> Result<()> {
+    fn entry(&mut self, found: &mut GgufFields) -> Result<()> {
         let key = self.string()?;
         let kind = self.u32()?;
         match (key.strip_prefix(b"tokenizer.ggml.").unwrap_or_default(), kind) {
@@ -161,8 +161,8 @@ fn width(kind: u32) -> Option<u64> {
 }
 
 /// Reads the head of a GGUF file from after its magic.
-pub(super) fn read(input: impl Read) -> Result<Table> {
-    let mut reader = Reader { input };
+pub(super) fn read(input: impl Read) -> Result<TokenizerTable> {
+    let mut reader = GgufReader { input };
     let version = reader.u32()?;
     if !matches!(version, 2 | 3) {
         return Err(unsupported(format!("a GGUF file of version {version}, not 2 or 3")));
@@ -171,7 +171,7 @@ pub(super) fn read(input: impl Read) -> Result<Table> {
     if entries > MAX_ITEMS {
         return Err(malformed(format!("a GGUF file with {entries} metadata entries")));
     }
-    let mut found = Found::default();
+    let mut found = GgufFields::default();
     for _ in 0..entries {
         reader.entry(&mut found)?;
     }
@@ -190,7 +190,7 @@ pub(super) fn read(input: impl Read) -> Result<Table> {
     if types.len() != tokens.len() {
         return Err(malformed(format!("a GGUF file with {} tokens and {} types", tokens.len(), types.len())));
     }
-    let mut table = Table { eos: found.eos, ..Table::default() };
+    let mut table = TokenizerTable { eos: found.eos, ..TokenizerTable::default() };
     for (id, (text, kind)) in (0..).zip(tokens.into_iter().zip(types)) {
         let bytes = match kind {
             1 if byte_letters => std::str::from_utf8(&text).ok().and_then(byte_level::bytes_of).unwrap_or_default(),

@@ -12,16 +12,16 @@ use serde_json::{Map, Value};
 use crate::error::Result;
 use crate::vocab::load::decoder::Decoder;
 use crate::vocab::load::json::{bool_field, list_field, object_field, str_field, u64_field};
-use crate::vocab::load::{Table, malformed, normalizer, unsupported};
+use crate::vocab::load::{TokenizerTable, malformed, normalizer, unsupported};
 
 /// Reads the document of a tokenizer.json.
-pub(super) fn read(document: &Map<String, Value>) -> Result<Table> {
+pub(super) fn read(document: &Map<String, Value>) -> Result<TokenizerTable> {
     let Ok(model) = object_field(document, "model") else {
         return Err(malformed("a JSON file that is neither a tokenizer.json nor a tekken.json"));
     };
     let decoder = Decoder::parse(document.get("decoder"))?;
     let listed = listed_tokens(model)?;
-    let mut table = Table { model: crate::vocab::load::merges::read(document), ..Table::default() };
+    let mut table = TokenizerTable { model: crate::vocab::load::merges::read(document), ..TokenizerTable::default() };
     let mut seen = vec![];
     for &(text, id) in &listed {
         let id = table.set(id, decoder.decode(text))? as usize;
@@ -69,7 +69,7 @@ fn listed_tokens(model: &Map<String, Value>) -> Result<Vec<(&str, u64)>> {
 }
 
 fn add_tokens(
-    table: &mut Table,
+    table: &mut TokenizerTable,
     document: &Map<String, Value>,
     listed: &[(&str, u64)],
     decoder: &Decoder,

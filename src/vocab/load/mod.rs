@@ -10,7 +10,7 @@
 //! | SentencePiece `.model` | its end piece | `sentencepiece` |
 //! | GGUF | its metadata | `gguf` |
 //!
-//! Each reader fills a `Table`: the bytes of each id, the ids that are special, and what the file says about
+//! Each reader fills a `TokenizerTable`: the bytes of each id, the ids that are special, and what the file says about
 //! stopping. Stop ids come, in this order, from the caller; from `generation_config.json` and `tokenizer_config.json`
 //! beside the file, both together, for servers stop at either; from `config.json`; from the file itself. If none
 //! of them names any, an error asks for them: a vocabulary without a stop id could never end an output.
@@ -55,7 +55,7 @@ const MAX_FILE_BYTES: u64 = 512 << 20;
 
 /// What a tokenizer file says; see the module's story.
 #[derive(Debug, Default)]
-struct Table {
+struct TokenizerTable {
     /// Bytes by id, `b""` where there is no text. Of a special id: its name.
     tokens: Vec<Vec<u8>>,
     special: BTreeSet<u32>,
@@ -65,7 +65,7 @@ struct Table {
     model: Option<ModelParts>,
 }
 
-impl Table {
+impl TokenizerTable {
     /// Gives `id` its bytes, filling the gap before it with ids without text.
     fn set(&mut self, id: u64, bytes: Vec<u8>) -> Result<u32> {
         if id >= MAX_SIZE as u64 {
@@ -212,7 +212,7 @@ pub fn model_of_sentencepiece(data: &[u8]) -> Option<ModelParts> {
     sentencepiece::model(data)
 }
 
-fn parse(data: &[u8]) -> Result<Table> {
+fn parse(data: &[u8]) -> Result<TokenizerTable> {
     if let Some(rest) = data.strip_prefix(gguf::MAGIC) {
         return gguf::read(rest);
     }

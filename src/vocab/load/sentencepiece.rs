@@ -7,7 +7,7 @@
 
 use crate::error::Result;
 use crate::vocab::load::decoder::fallback_byte;
-use crate::vocab::load::{Table, malformed, unsupported};
+use crate::vocab::load::{TokenizerTable, malformed, unsupported};
 use crate::vocab::{ModelParts, SENTENCEPIECE, UNIGRAM};
 
 /// The field numbers of `sentencepiece_model.proto` that are read.
@@ -172,8 +172,8 @@ pub(super) fn model(data: &[u8]) -> Option<ModelParts> {
 }
 
 /// Reads a model.
-pub(super) fn read(data: &[u8]) -> Result<Table> {
-    let mut table = Table { model: model(data), ..Table::default() };
+pub(super) fn read(data: &[u8]) -> Result<TokenizerTable> {
+    let mut table = TokenizerTable { model: model(data), ..TokenizerTable::default() };
     let mut controls: Vec<(u32, &[u8])> = Vec::new();
     let mut end_piece: &[u8] = b"</s>";
     for part in Fields(data) {

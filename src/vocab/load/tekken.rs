@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::vocab::load::json::{list_field, object_field, str_field, u64_field};
-use crate::vocab::load::{Table, malformed};
+use crate::vocab::load::{TokenizerTable, malformed};
 use crate::vocab::{MAX_SIZE, ModelParts};
 
 /// The special tokens of files that do not list theirs, in order of id.
@@ -44,7 +44,7 @@ pub(super) fn recognises(document: &Map<String, Value>) -> bool {
 }
 
 /// Reads the document of a tekken.json.
-pub(super) fn read(document: &Map<String, Value>) -> Result<Table> {
+pub(super) fn read(document: &Map<String, Value>) -> Result<TokenizerTable> {
     let config = object_field(document, "config")?;
     let special = u64_field(config, "default_num_special_tokens")?;
     let all = u64_field(config, "default_vocab_size")?;
@@ -52,7 +52,7 @@ pub(super) fn read(document: &Map<String, Value>) -> Result<Table> {
     if all > MAX_SIZE as u64 || special > all || all - special > vocab.len() as u64 {
         return Err(malformed(format!("{special} special and {} listed tokens cannot make {all} ids", vocab.len())));
     }
-    let mut table = Table::default();
+    let mut table = TokenizerTable::default();
     for id in 0..special {
         table.set(id, format!("<SPECIAL_{id}>").into_bytes())?;
         table.special.insert(id as u32);

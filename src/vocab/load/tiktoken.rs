@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::error::Result;
 use crate::vocab::MAX_SIZE;
-use crate::vocab::load::{Table, malformed};
+use crate::vocab::load::{TokenizerTable, malformed};
 
 /// Bytes and rank of one line.
 fn entry(line: &[u8]) -> Option<(Vec<u8>, u64)> {
@@ -32,8 +32,8 @@ pub(super) fn recognises(data: &[u8]) -> bool {
 }
 
 /// Reads a rank file.
-pub(super) fn read(data: &[u8]) -> Result<Table> {
-    let mut table = Table::default();
+pub(super) fn read(data: &[u8]) -> Result<TokenizerTable> {
+    let mut table = TokenizerTable::default();
     let mut taken = vec![];
     for (number, line) in lines(data).enumerate().filter(|(_, line)| !line.is_empty()) {
         let Some((token, rank)) = entry(line) else {

@@ -1,6 +1,6 @@
 //! The tokenizer's own way to spell a text, where it is BPE or a unigram model of a known kind.
 //!
-//! A vocabulary may hold a [`Model`]: the merges, the pattern that cuts text into pieces, and the added tokens. It says
+//! A vocabulary may hold a [`TokenizerModel`]: the merges, the pattern that cuts text into pieces, and the added tokens. It says
 //! which tokens the tokenizer makes of a text, and which of them stay whatever text follows. It takes no part
 //! in the vocabulary's fingerprint, for no mask depends on it. A tokenizer that is anything else (a normaliser other
 //! than NFC, a pattern that is not known) has no model.
@@ -32,7 +32,7 @@ use rustc_hash::FxHashMap;
 use crate::vocab::Vocabulary;
 use crate::vocab::tokenizer::model_parts::{ModelParts, SENTENCEPIECE, UNIGRAM};
 use crate::vocab::tokenizer::pretokenize::Splitter;
-use crate::vocab::tokenizer::safe_cuts::Pairs;
+use crate::vocab::tokenizer::safe_cuts::SafeCuts;
 use crate::vocab::tokenizer::unigram::Unigram;
 
 /// Stands for the token of a character that is none.
@@ -59,7 +59,7 @@ const COMPOSED: [(char, char); 12] = [
 
 /// What may follow a text that is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextText {
     /// Nothing: the text is complete.
     Nothing,
     /// ASCII characters, or nothing.
@@ -81,12 +81,12 @@ pub struct Cut {
 #[derive(Debug)]
 enum Cuts {
     Pattern(Box<Splitter>),
-    Pairs(Pairs),
+    Pairs(SafeCuts),
 }
 
 /// See the module's story.
 #[derive(Debug)]
-pub struct Model {
+pub struct TokenizerModel {
     parts: ModelParts,
     cuts: Cuts,
     /// Token and rank.
@@ -98,16 +98,16 @@ pub struct Model {
     begins: Box<[bool; 256]>,
 }
 
-impl Model {
+impl TokenizerModel {
     /// The model that `parts` makes; `None` if its pattern is not known, it names an id without text, or two with the
     /// same.
-    pub(super) fn new(vocabulary: &Vocabulary, parts: &ModelParts) -> Option<Model> {
+    pub(super) fn new(vocabulary: &Vocabulary, parts: &ModelParts) -> Option<TokenizerModel> {
         let text = |&id: &u32| vocabulary.token_bytes(id).filter(|bytes| !bytes.is_empty());
         let ranked = parts.ids.iter().enumerate();
         let ranked = ranked.map(|(i, id)| Some((text(id)?.into(), (*id, *parts.ranks.get(i).unwrap_or(id)))));
         let by_bytes: FxHashMap<Box<[u8]>, (u32, u32)> = ranked.collect::<Option<_>>()?;
         let cuts = match parts.pattern.as_str() {
-            SENTENCEPIECE | UNIGRAM => Cuts::Pairs(Pairs::of(by_bytes.keys().map(|text| &**text))),
+            SENTENCEPIECE | UNIGRAM => Cuts::Pairs(SafeCuts::of(by_bytes.keys().map(|text| &**text))),
             pattern => Cuts::Pattern(Box::new(Splitter::new(pattern)?)),
         };
         let scores = by_bytes.iter().map(|(bytes, &(_, bits))| (bytes.len(), f32::from_bits(bits)));
@@ -124,7 +124,7 @@ impl Model {
         let added: Vec<Box<[u8]>> = parts.added.iter().map(|id| Some(text(id)?.into())).collect::<Option<_>>()?;
         let mut begins = Box::new([false; 256]);
         added.iter().filter_map(|content| content.first()).for_each(|&byte| begins[usize::from(byte)] = true);
-        Some(Model { parts: parts.clone(), cuts, by_bytes, by_pair, unigram, added, begins })
+        Some(TokenizerModel { parts: parts.clone(), cuts, by_bytes, by_pair, unigram, added, begins })
     }
 
     /// What made this model.
@@ -150,7 +150,7 @@ impl Model {
     }
 
     /// The certain pieces of `text`.
-    pub fn pieces(&self, text: &[u8], next: Next) -> Cut {
+    pub fn pieces(&self, text: &[u8], next: NextText) -> Cut {
         let (known, complete) = self.known(text, next);
         let ends = match &self.cuts {
             Cuts::Pattern(splitter) => splitter.certain(known, complete),
@@ -209,8 +209,8 @@ impl Model {
     }
 
     /// How much of `text` is certain to be cut by the pattern alone, and whether that is a complete text.
-    fn known<'a>(&self, text: &'a [u8], next: Next) -> (&'a str, bool) {
-        let complete = next == Next::Nothing;
+    fn known<'a>(&self, text: &'a [u8], next: NextText) -> (&'a str, bool) {
+        let complete = next == NextText::Nothing;
         let valid = match std::str::from_utf8(text) {
             Ok(valid) => valid,
             Err(e) => text.get(..e.valid_up_to()).and_then(|t| std::str::from_utf8(t).ok()).unwrap_or_default(),
@@ -230,7 +230,7 @@ impl Model {
         // An added token begins at a character, so this is one too; if it were not, nothing would be known.
         let known = valid.get(..end).unwrap_or_default();
         let all = known.len() == text.len();
-        let settled = all && next != Next::Any || !self.parts.nfc;
+        let settled = all && next != NextText::Any || !self.parts.nfc;
         let combines = |c: char| !c.is_ascii() || self.may_compose(c as u8);
         match known.chars().next_back().filter(|&c| combines(c)) {
             Some(last) if !settled => (known.get(..known.len() - last.len_utf8()).unwrap_or_default(), false),

@@ -4,7 +4,7 @@
 //! the rest: a [`Model`](crate::vocab::Model) takes some tens of milliseconds to make, so one is made of them when somebody
 //! asks what its tokenizer encodes, and not before.
 
-use crate::util::mapped::Slice;
+use crate::util::mapped::MappedSlice;
 
 /// The "pattern" of sentencepiece models, which cut text by none.
 pub const SENTENCEPIECE: &str = "\u{2581}";
@@ -40,19 +40,19 @@ pub struct ModelParts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredModel {
     /// UTF-8.
-    pub pattern: Slice<u8>,
+    pub pattern: MappedSlice<u8>,
     /// Zero or one each: pieces that are tokens stay whole, text is brought into normal form C, there are merges.
-    pub flags: Slice<u32>,
+    pub flags: MappedSlice<u32>,
     /// As in [`ModelParts`], and so are the others.
-    pub ids: Slice<u32>,
+    pub ids: MappedSlice<u32>,
     #[allow(missing_docs)]
-    pub ranks: Slice<u32>,
+    pub ranks: MappedSlice<u32>,
     #[allow(missing_docs)]
-    pub bytes: Slice<u32>,
+    pub bytes: MappedSlice<u32>,
     /// Three numbers for each.
-    pub merges: Slice<u32>,
+    pub merges: MappedSlice<u32>,
     #[allow(missing_docs)]
-    pub added: Slice<u32>,
+    pub added: MappedSlice<u32>,
 }
 
 impl StoredModel {

@@ -8,16 +8,16 @@ use rustc_hash::FxHashSet;
 
 /// Neighbours in some token.
 #[derive(Debug, Default)]
-pub(crate) struct Pairs(FxHashSet<(char, char)>);
+pub(crate) struct SafeCuts(FxHashSet<(char, char)>);
 
-impl Pairs {
+impl SafeCuts {
     /// The neighbours in `tokens`. Parts that are not UTF-8 have none.
-    pub(crate) fn of<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Pairs {
+    pub(crate) fn of<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> SafeCuts {
         let mut pairs = FxHashSet::default();
         for text in tokens.filter_map(|token| std::str::from_utf8(token).ok()) {
             pairs.extend(text.chars().zip(text.chars().skip(1)));
         }
-        Pairs(pairs)
+        SafeCuts(pairs)
     }
 
     /// Where the certain pieces of `text` end, in order; `complete` says that nothing follows the text.

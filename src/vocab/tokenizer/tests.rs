@@ -26,7 +26,7 @@ fn vocabulary(change: impl FnOnce(&mut ModelParts)) -> Arc<Vocabulary> {
 }
 
 fn pieces(v: &Vocabulary, text: &str) -> Vec<usize> {
-    v.model().unwrap().pieces(text.as_bytes(), Next::Any).ends
+    v.model().unwrap().pieces(text.as_bytes(), NextText::Any).ends
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn only_pieces_that_nothing_can_change_are_certain() {
     assert_eq!(pieces(&v, "a 'l"), [1, 3]);
     assert_eq!(pieces(&v, "a.'l"), [1, 3]);
     assert_eq!(pieces(&v, "'la.b"), [3]);
-    assert_eq!(v.model().unwrap().pieces(b"ab  ", Next::Nothing).ends, [2, 4]);
-    assert_eq!(v.model().unwrap().pieces(b"ab \xc3", Next::Any), Cut { ends: vec![2], known: false });
+    assert_eq!(v.model().unwrap().pieces(b"ab  ", NextText::Nothing).ends, [2, 4]);
+    assert_eq!(v.model().unwrap().pieces(b"ab \xc3", NextText::Any), Cut { ends: vec![2], known: false });
     // An added token may begin at the sign.
     assert_eq!(pieces(&v, "a.<"), [1]);
     assert_eq!(pieces(&v, "a b<x>c d"), [1]);
@@ -77,7 +77,7 @@ fn normal_form_and_new_characters_end_what_is_known() {
     let v = vocabulary(|r| r.nfc = true);
     assert_eq!(pieces(&v, "a=="), [1]);
     assert_eq!(pieces(&v, "a b="), [1]);
-    let ascii = |text: &str| v.model().unwrap().pieces(text.as_bytes(), Next::Ascii);
+    let ascii = |text: &str| v.model().unwrap().pieces(text.as_bytes(), NextText::Ascii);
     assert_eq!(ascii("a b="), Cut { ends: vec![1, 3], known: true });
     assert_eq!(pieces(&v, "a b é c"), [1, 3, 6]);
     assert_eq!(pieces(&v, "a b e\u{301} c"), [1, 3]);

@@ -4,7 +4,7 @@
 //! that the counts can be told apart in their order. What a workload needs is made outside of it, and its answer is
 //! asserted. Run alone, the binary only checks the answers.
 
-use interlock::artifact::{Kind, Pack};
+use interlock::artifact::{PackKind, Pack};
 use interlock::schema::{PropertyOrder, SchemaOptions};
 use interlock::index::prepare;
 use interlock::mask_kernels::{LogitRow, NEG_INFINITY_F16, apply_row};
@@ -172,7 +172,7 @@ fn main() {
     counted("vocabulary: shared tables", || prepare(&vocabulary)).expect("the tables are made");
     let pack = interlock::artifact::vocabulary::pack(&vocabulary).to_bytes();
     let loaded = counted("vocabulary: load of a pack", || {
-        let pack = Pack::from_bytes(&pack, Kind::Vocabulary)?;
+        let pack = Pack::from_bytes(&pack, PackKind::Vocabulary)?;
         interlock::artifact::vocabulary::unpack(&pack)
     });
     assert_eq!(loaded.expect("the pack is whole").fingerprint(), vocabulary.fingerprint());

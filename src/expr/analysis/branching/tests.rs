@@ -6,7 +6,7 @@ fn soon(pattern: &str) -> Option<u32> {
     let mut x = Exprs::new(1 << 20);
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
     let e = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
-    Some(soon_many(&mut x, &mut SoonTable::default(), e)).filter(|&n| n < INF)
+    Some(soon_many(&mut x, &mut BranchingTable::default(), e)).filter(|&n| n < INF)
 }
 
 #[test]

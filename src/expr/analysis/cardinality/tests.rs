@@ -3,7 +3,7 @@ use super::*;
 fn size_of(texts: &[String]) -> (u64, usize) {
     let mut exprs = Exprs::new(1 << 20);
     let expr = exprs.choice(&texts.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut table = SizeTable::default();
+    let mut table = CardinalityTable::default();
     (size(&mut exprs, &mut table, expr), table.len())
 }
 
@@ -28,7 +28,7 @@ fn every_state_of_a_long_text_is_counted_and_few_are_remembered() {
     let mut exprs = Exprs::new(1 << 20);
     let texts = ["a", "b"].map(|c| c.repeat(len));
     let mut at = exprs.choice(&[texts[0].as_str(), texts[1].as_str()]);
-    let mut table = SizeTable::default();
+    let mut table = CardinalityTable::default();
     assert_eq!(size(&mut exprs, &mut table, at), 2);
     for _ in 0..len {
         at = exprs.derive(at, b'b');

@@ -6,7 +6,7 @@ fn every_character_has_one_group() {
     {
         let mut bytes = [0; 4];
         let bytes = c.encode_utf8(&mut bytes).as_bytes();
-        let (mut place, mut all) = (Place::default(), 0);
+        let (mut place, mut all) = (PartialChar::default(), 0);
         for (i, &b) in bytes.iter().enumerate() {
             assert_eq!(place.partial().count_ones(), u32::from(i > 0));
             let possible = group_of(bytes[0]) | specials_of(bytes[0]);
@@ -15,7 +15,7 @@ fn every_character_has_one_group() {
             place = next;
             all |= group;
         }
-        assert_eq!(place, Place::default());
+        assert_eq!(place, PartialChar::default());
         let own = if special(c as u32) != 0 { special(c as u32) } else { group_of(bytes[0]) };
         assert_eq!((all, all & ALL, all.count_ones()), (own, own, 1), "{c:?}");
         assert!(special(c as u32) & !specials_of(bytes[0]) == 0);
@@ -33,7 +33,7 @@ fn every_character_has_one_group() {
         assert_eq!(group_of(b), 0);
     }
     // A character that is begun counts as one that it may become.
-    let begun = |bytes: &[u8]| bytes.iter().fold(Place::default(), |place, &b| place.after(b).0).partial();
+    let begun = |bytes: &[u8]| bytes.iter().fold(PartialChar::default(), |place, &b| place.after(b).0).partial();
     assert_eq!(begun(b"\xE2"), group_of(0xE2));
     assert_eq!(begun("\u{4E00}".as_bytes().get(..2).unwrap()), group_of(0xE4));
     assert_eq!(begun("\u{300}".as_bytes().get(..1).unwrap()), special(0x300));
@@ -45,6 +45,6 @@ fn every_character_has_one_group() {
     for b in [0xC0, 0xC1, 0xF5, 0xFF] {
         assert_eq!(group_of(b) & ALL, 0);
     }
-    let (broken, _) = Place::default().after(0xE2);
+    let (broken, _) = PartialChar::default().after(0xE2);
     assert_eq!(broken.after(b'a').1 & !ALL, 1 << INVALID);
 }

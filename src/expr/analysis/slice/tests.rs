@@ -10,16 +10,16 @@ fn lowered(pattern: &str) -> (Exprs, ExprId) {
     (x, e)
 }
 
-fn free_in(pattern: &str) -> Free {
+fn free_in(pattern: &str) -> Slice {
     let (x, e) = lowered(pattern);
-    free(&x, &mut FreeTable::default(), &mut LengthTable::default(), false, e)
+    free(&x, &mut SliceTable::default(), &mut CharLengthTable::default(), false, e)
 }
 
-fn letters(more: &str) -> Groups {
+fn letters(more: &str) -> CharGroups {
     groups("abcdefghijklmnopqrstuvwxyz") | groups(more)
 }
 
-fn groups(bytes: &str) -> Groups {
+fn groups(bytes: &str) -> CharGroups {
     let group = |c: char| match special(c as u32) {
         0 => group_of(c.encode_utf8(&mut [0; 4]).as_bytes()[0]),
         special => special,
@@ -29,24 +29,24 @@ fn groups(bytes: &str) -> Groups {
 
 #[test]
 fn what_is_free() {
-    assert_eq!(free_in("[a-z]{1,5}"), Free { groups: letters(""), len: 5 });
-    assert_eq!(free_in("[a-z][a-z0-9]*x"), Free { groups: letters(""), len: INF });
-    assert_eq!(free_in("[a-z]{3}[a-z0-9]{4}"), Free { groups: letters(""), len: 7 });
-    assert_eq!(free_in("[ab]c"), Free { groups: groups("ab"), len: 1 });
+    assert_eq!(free_in("[a-z]{1,5}"), Slice { groups: letters(""), len: 5 });
+    assert_eq!(free_in("[a-z][a-z0-9]*x"), Slice { groups: letters(""), len: INF });
+    assert_eq!(free_in("[a-z]{3}[a-z0-9]{4}"), Slice { groups: letters(""), len: 7 });
+    assert_eq!(free_in("[ab]c"), Slice { groups: groups("ab"), len: 1 });
     // Each copy may be any number of letters up to its own count, and what is optional behind it may be left out.
-    assert_eq!(free_in("([a-z]{1,9}-?){1,5}"), Free { groups: letters(""), len: 45 });
-    assert_eq!(free_in("([a-z]{1,9}-?){4}x"), Free { groups: letters(""), len: 36 });
-    assert_eq!(free_in("(x?[a-z]{0,3})*"), Free { groups: letters(""), len: INF });
+    assert_eq!(free_in("([a-z]{1,9}-?){1,5}"), Slice { groups: letters(""), len: 45 });
+    assert_eq!(free_in("([a-z]{1,9}-?){4}x"), Slice { groups: letters(""), len: 36 });
+    assert_eq!(free_in("(x?[a-z]{0,3})*"), Slice { groups: letters(""), len: INF });
     assert_eq!(free_in("([a-z]{2,9}-?){1,5}").len, 9);
     assert_eq!(free_in("([a-f]{1,2}|[d-z]{1,9}){3}").len, 3);
     // Hardly a token is a single letter.
-    assert_eq!(free_in("abc"), Free::NONE);
+    assert_eq!(free_in("abc"), Slice::NONE);
     // Not the whole of a group.
-    assert_eq!(free_in("[a-cà]+"), Free { groups: groups("abc"), len: INF });
-    assert_eq!(free_in("[à-â]+"), Free::NONE);
-    assert_eq!(free_in("(%[0-9][0-9]|[x-z]|é)*/"), Free { groups: groups("xyz"), len: INF });
-    assert_eq!(free_in(r"(?s:.*)[a-f0-9]{24}(?s:.*)"), Free::OPEN);
-    assert_eq!(free_in(r"x?(?s:.*)y"), Free::OPEN);
+    assert_eq!(free_in("[a-cà]+"), Slice { groups: groups("abc"), len: INF });
+    assert_eq!(free_in("[à-â]+"), Slice::NONE);
+    assert_eq!(free_in("(%[0-9][0-9]|[x-z]|é)*/"), Slice { groups: groups("xyz"), len: INF });
+    assert_eq!(free_in(r"(?s:.*)[a-f0-9]{24}(?s:.*)"), Slice::OPEN);
+    assert_eq!(free_in(r"x?(?s:.*)y"), Slice::OPEN);
     assert_eq!(free_in("(?s:.{7})").len, 7);
     let line = free_in(".*a.{14}");
     assert_eq!((line.groups, line.len), (ALL & !groups("\n"), INF));
@@ -58,13 +58,13 @@ fn what_is_free() {
 
 #[test]
 fn encoded_strings_keep_escapes_apart() {
-    let open = Free::OPEN;
+    let open = Slice::OPEN;
     assert!(open.encoded(false).is_open());
     assert!(!open.encoded(true).is_open());
     let line = free_in(".*").encoded(false);
     assert_eq!(line.groups & groups("\"\\"), 0);
     assert!(line.covers(groups("az09 ~\u{1}\n"), 1_000));
-    assert_eq!(Free { groups: groups("\""), len: 1 }.encoded(false).groups, 0);
+    assert_eq!(Slice { groups: groups("\""), len: 1 }.encoded(false).groups, 0);
 }
 
 #[test]
@@ -72,14 +72,14 @@ fn intersections() {
     let (mut x, plain) = lowered("(?s:.*)");
     let names = x.choice(&["one", "two"]);
     let rest = x.minus(plain, names);
-    let mut memo = FreeTable::default();
-    let mut table = LengthTable::default();
-    assert_eq!(free(&x, &mut memo, &mut table, false, rest), Free::OPEN);
+    let mut memo = SliceTable::default();
+    let mut table = CharLengthTable::default();
+    assert_eq!(free(&x, &mut memo, &mut table, false, rest), Slice::OPEN);
     // Of finitely many texts, finitely many others are not left for sure.
     let few = x.any_char();
     let few = x.rep(few, 0, 3);
     let rest = x.minus(few, names);
-    assert_eq!(free(&x, &mut memo, &mut table, false, rest), Free::NONE);
+    assert_eq!(free(&x, &mut memo, &mut table, false, rest), Slice::NONE);
     // What all members of the complemented contain is not free, and the rest is.
     let mut taken = |pattern: &str, all_live| {
         let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
@@ -87,15 +87,15 @@ fn intersections() {
         let rest = x.minus(plain, q);
         free(&x, &mut memo, &mut table, all_live, rest)
     };
-    assert_eq!(taken("a(?s:.*)", true), Free { groups: ALL & !groups("a"), len: INF });
-    assert_eq!(taken("(?s:.*)(github|bucket)(?s:.*)", true), Free { groups: ALL & !groups("b"), len: INF });
-    assert_eq!(taken("x-(?s:.*)|(?s:.*)[.]json", true), Free { groups: ALL & !groups("-."), len: INF });
-    assert_eq!(taken("(?s:.*)[a-f](?s:.*)", true), Free::NONE);
+    assert_eq!(taken("a(?s:.*)", true), Slice { groups: ALL & !groups("a"), len: INF });
+    assert_eq!(taken("(?s:.*)(github|bucket)(?s:.*)", true), Slice { groups: ALL & !groups("b"), len: INF });
+    assert_eq!(taken("x-(?s:.*)|(?s:.*)[.]json", true), Slice { groups: ALL & !groups("-."), len: INF });
+    assert_eq!(taken("(?s:.*)[a-f](?s:.*)", true), Slice::NONE);
     // What no member contains is never gone.
-    assert_eq!(taken(".*", true), Free::OPEN);
-    assert_eq!(taken("[^/]*|.*-(?s:.*)", true), Free { groups: ALL & !groups("-"), len: INF });
-    assert_eq!(taken("[^/]*|.*/(?s:.*)", true), Free::NONE);
-    assert_eq!(taken("(?s:.*)", true), Free::NONE);
+    assert_eq!(taken(".*", true), Slice::OPEN);
+    assert_eq!(taken("[^/]*|.*-(?s:.*)", true), Slice { groups: ALL & !groups("-"), len: INF });
+    assert_eq!(taken("[^/]*|.*/(?s:.*)", true), Slice::NONE);
+    assert_eq!(taken("(?s:.*)", true), Slice::NONE);
 }
 
 #[test]
@@ -110,13 +110,13 @@ fn what_is_contained_can_follow() {
             parts.push(x.not(q));
         }
         let e = x.and(&parts);
-        free(&x, &mut FreeTable::default(), &mut LengthTable::default(), false, e)
+        free(&x, &mut SliceTable::default(), &mut CharLengthTable::default(), false, e)
     };
     let (a, b) = ("(?s:.*)a(?s:.*)", "(?s:.*)[0-9]b(?s:.*)");
-    assert_eq!(of(&[a, b], ""), Free::OPEN);
-    assert_eq!(of(&[a, b], "(?s:.*)az(?s:.*)"), Free { groups: ALL & !groups("z"), len: INF });
+    assert_eq!(of(&[a, b], ""), Slice::OPEN);
+    assert_eq!(of(&[a, b], "(?s:.*)az(?s:.*)"), Slice { groups: ALL & !groups("z"), len: INF });
     // Every byte that could be left out is needed.
-    assert_eq!(of(&[a, b], "(?s:.*)ab(?s:.*)"), Free::NONE);
-    assert_eq!(of(&["[0-9]*", a], ""), Free::NONE);
-    assert_eq!(of(&["[0-9a]*", a], ""), Free { groups: groups("0123456789a"), len: INF });
+    assert_eq!(of(&[a, b], "(?s:.*)ab(?s:.*)"), Slice::NONE);
+    assert_eq!(of(&["[0-9]*", a], ""), Slice::NONE);
+    assert_eq!(of(&["[0-9a]*", a], ""), Slice { groups: groups("0123456789a"), len: INF });
 }

@@ -8,20 +8,20 @@ fn lowered(x: &mut Exprs, pattern: &str) -> ExprId {
     lower_full(x, pattern, &options, &Limits::default()).unwrap()
 }
 
-fn of(pattern: &str, set: &str) -> Groups {
+fn of(pattern: &str, set: &str) -> CharGroups {
     let mut x = Exprs::new(1 << 20);
     let e = lowered(&mut x, pattern);
-    beyond(&x, &mut BeyondTable::default(), e, groups(set)).0
+    beyond(&x, &mut SliceExitTable::default(), e, groups(set)).0
 }
 
 /// How long a string over a set may be with which a member begins.
 fn run(pattern: &str, set: &str) -> u32 {
     let mut x = Exprs::new(1 << 20);
     let e = lowered(&mut x, pattern);
-    beyond(&x, &mut BeyondTable::default(), e, groups(set)).1
+    beyond(&x, &mut SliceExitTable::default(), e, groups(set)).1
 }
 
-fn groups(bytes: &str) -> Groups {
+fn groups(bytes: &str) -> CharGroups {
     bytes.bytes().fold(0, |all, b| all | group_of(b))
 }
 
@@ -63,13 +63,13 @@ fn a_table_that_was_asked_before_answers_the_same() {
         (r"(\w{1,9}\s?){1,9}", "ab cde fgh"),
         (r"(?:\d{1,5}\.){0,3}\d{1,5}", "12.345.6"),
     ];
-    let mut table = BeyondTable::default();
+    let mut table = SliceExitTable::default();
     let mut asked = 0;
     for set in [ALL, groups("abc"), groups("0123456789")] {
         for (pattern, member) in members {
             let mut at = lowered(&mut x, pattern);
             for &b in member.as_bytes() {
-                let fresh = beyond(&x, &mut BeyondTable::default(), at, set);
+                let fresh = beyond(&x, &mut SliceExitTable::default(), at, set);
                 assert_eq!(beyond(&x, &mut table, at, set), fresh, "{pattern} {set:x}");
                 asked += u32::from(at != Exprs::NEVER);
                 at = x.derive(at, b);

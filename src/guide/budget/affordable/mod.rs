@@ -21,16 +21,16 @@
 mod new_text;
 mod plain_text;
 
-use crate::guide::budget::Document;
+use crate::guide::budget::BudgetedDocument;
 use crate::guide::budget::affordable::new_text::New;
-use crate::guide::budget::completions::Rests;
-use crate::guide::budget::fewest_tokens::Speller;
-use crate::guide::budget::search::Steps;
-use crate::mask::structural_tokens::Marked;
-use crate::pushdown::completion::min_cost::Costs;
-use crate::pushdown::completion::shortest::Watch;
-use crate::pushdown::json::arena::{Arena, NONE, NodeId};
-use crate::pushdown::json::machine::Frames;
+use crate::guide::budget::completions::CompletionGraph;
+use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::search::SearchSteps;
+use crate::mask::structural_tokens::StructuralTokens;
+use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::completion::shortest::KeyWatch;
+use crate::pushdown::json::arena::{Arena, FrameId, NONE};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;
@@ -49,14 +49,14 @@ const MAX_ALONE: usize = 2_000;
 const MIN_ALIKE: u32 = 32;
 
 /// See the module's story.
-struct Place {
-    node: NodeId,
+struct ConfigClass {
+    node: FrameId,
     /// One new text stands in for all.
     is_new: bool,
     /// Behind such a text, in the same token.
     is_behind: bool,
     /// The node below the object whose new key this is in or behind, where it matters for other keys; else [`NONE`].
-    below: NodeId,
+    below: FrameId,
     /// Keys that are not completed like the one that stands for all: what was read of them here.
     except: Box<[Box<[u8]>]>,
     fits: Option<bool>,
@@ -65,9 +65,9 @@ struct Place {
     next: Option<Box<[u32; 256]>>,
 }
 
-impl Place {
-    fn at(node: NodeId) -> Place {
-        Place {
+impl ConfigClass {
+    fn at(node: FrameId) -> ConfigClass {
+        ConfigClass {
             node,
             is_new: false,
             is_behind: false,
@@ -81,16 +81,16 @@ impl Place {
 }
 
 /// See the module's story.
-pub(super) struct Places<'a, U> {
+pub(super) struct AffordableTokens<'a, U> {
     program: &'a Program,
-    costs: &'a Costs,
+    costs: &'a MinCosts,
     arena: &'a mut Arena,
-    top: NodeId,
-    rests: &'a mut Rests,
-    speller: Speller<'a, U>,
+    top: FrameId,
+    rests: &'a mut CompletionGraph,
+    speller: FewestTokens<'a, U>,
     /// Tokens that are left.
     left: u64,
-    places: Vec<Place>,
+    places: Vec<ConfigClass>,
     numbers: SeededMap<Vec<u8>, u32>,
     key: Vec<u8>,
     /// The exceptions of all places.
@@ -103,13 +103,13 @@ pub(super) struct Places<'a, U> {
     left_out: bool,
 }
 
-impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
-    pub(super) fn new(document: Document<'a>, speller: Speller<'a, U>, left: u64) -> Self {
-        let Document { program, costs, arena, top, rests } = document;
+impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
+    pub(super) fn new(document: BudgetedDocument<'a>, speller: FewestTokens<'a, U>, left: u64) -> Self {
+        let BudgetedDocument { program, costs, arena, top, rests } = document;
         let (numbers, key) = (SeededMap::default(), Vec::new());
         let (places, exceptions) = (Vec::new(), Vec::new());
         let (alone, made, left_out) = (0, 0, false);
-        let mut places = Places {
+        let mut places = AffordableTokens {
             program,
             costs,
             arena,
@@ -125,12 +125,12 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
             made,
             left_out,
         };
-        places.add(Place::at(top), None);
+        places.add(ConfigClass::at(top), None);
         places
     }
 
     /// Takes the tokens out of a row after which what is left is too little.
-    pub(super) fn keep(&mut self, trie: &Trie, marked: &Marked, row: &mut [u32]) {
+    pub(super) fn keep(&mut self, trie: &Trie, marked: &StructuralTokens, row: &mut [u32]) {
         let Some((text, all)) = marked.text.as_ref().and_then(|text| Some((text, self.alike(0)?))) else {
             return self.walk(trie, Some(marked), row);
         };
@@ -153,7 +153,7 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
     }
 
     /// Walks a trie, that of the vocabulary if it is `marked` where plain text follows.
-    fn walk(&mut self, trie: &Trie, marked: Option<&Marked>, row: &mut [u32]) {
+    fn walk(&mut self, trie: &Trie, marked: Option<&StructuralTokens>, row: &mut [u32]) {
         let mut stack: Vec<(u32, u32)> = vec![(trie.len() as u32, 0)];
         let mut bytes: Vec<u8> = Vec::new();
         let clear =
@@ -212,9 +212,9 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
 
     /// Whether what is left suffices after a place.
     fn fits(&mut self, place: u32) -> bool {
-        let Some(&Place { fits, node, .. }) = self.places.get(place as usize) else { return false };
+        let Some(&ConfigClass { fits, node, .. }) = self.places.get(place as usize) else { return false };
         fits.unwrap_or_else(|| {
-            let fits = self.is_completed(node, &mut Watch::of(NONE)).1;
+            let fits = self.is_completed(node, &mut KeyWatch::of(NONE)).1;
             self.places[place as usize].fits = Some(fits);
             fits
         })
@@ -227,13 +227,13 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
         }
         let mark = self.arena.mark();
         let at = self.after(bytes);
-        let fits = at != NONE && self.is_completed(at, &mut Watch::of(NONE)).1;
+        let fits = at != NONE && self.is_completed(at, &mut KeyWatch::of(NONE)).1;
         self.arena.truncate(&mark);
         fits
     }
 
     /// The configuration after bytes, or [`NONE`].
-    fn after(&mut self, bytes: &[u8]) -> NodeId {
+    fn after(&mut self, bytes: &[u8]) -> FrameId {
         let mut at = self.top;
         for &b in bytes {
             at = if at == NONE { NONE } else { self.frames().step(at, b) };
@@ -241,13 +241,13 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
         at
     }
 
-    fn frames(&mut self) -> Frames<'_> {
-        Frames { program: self.program, arena: self.arena }
+    fn frames(&mut self) -> JsonMachine<'_> {
+        JsonMachine { program: self.program, arena: self.arena }
     }
 
     /// The rest of a configuration, and whether what is left suffices for it.
-    fn is_completed(&mut self, node: NodeId, watch: &mut Watch) -> (u32, bool) {
-        let mut frames = Frames { program: self.program, arena: self.arena };
+    fn is_completed(&mut self, node: FrameId, watch: &mut KeyWatch) -> (u32, bool) {
+        let mut frames = JsonMachine { program: self.program, arena: self.arena };
         let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, watch);
         (rest, self.rests.tokens(rest).is_some_and(|n| n <= self.left))
     }
@@ -266,7 +266,7 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
 
     fn find(&mut self, at: u32, byte: u8) -> u32 {
         self.made += 1;
-        let &Place { node, is_behind, .. } = &self.places[at as usize];
+        let &ConfigClass { node, is_behind, .. } = &self.places[at as usize];
         if is_behind && byte == b',' {
             return ALONE;
         }
@@ -276,7 +276,7 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
             self.arena.truncate(&mark);
             return DEAD;
         }
-        let number = self.add(Place::at(to), Some(at));
+        let number = self.add(ConfigClass::at(to), Some(at));
         if self.places.get(number as usize).is_none_or(|p| p.node != to) {
             self.arena.truncate(&mark);
         }
@@ -284,7 +284,7 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
     }
 
     /// Numbers a place, or finds the number that it has. `from` is the place before it.
-    fn add(&mut self, mut place: Place, from: Option<u32>) -> u32 {
+    fn add(&mut self, mut place: ConfigClass, from: Option<u32>) -> u32 {
         let (was_new, was_behind, below) = match from.and_then(|from| self.places.get(from as usize)) {
             Some(from) => (from.is_new, from.is_behind, from.below),
             None => (false, false, NONE),
@@ -325,11 +325,11 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
     }
 
     /// Writes what the future of a configuration depends on into `key`, all of it.
-    fn describe(&mut self, node: NodeId, is_behind: bool) {
+    fn describe(&mut self, node: FrameId, is_behind: bool) {
         self.key.clear();
         self.key.push(u8::from(is_behind));
         let n = self.arena.nodes[node as usize];
-        let frames = Frames { program: self.program, arena: self.arena };
+        let frames = JsonMachine { program: self.program, arena: self.arena };
         if !self.rests.describe(&frames, &n, &mut self.key) {
             self.key.truncate(1);
             self.arena.describe(self.program, node, &mut self.key);
@@ -337,7 +337,7 @@ impl<'a, U: Fn(u32) -> bool> Places<'a, U> {
     }
 }
 
-impl<U: Fn(u32) -> bool> Steps for Places<'_, U> {
+impl<U: Fn(u32) -> bool> SearchSteps for AffordableTokens<'_, U> {
     fn to(&mut self, at: u32, byte: u8) -> Option<u32> {
         let to = self.step(at, byte);
         self.left_out |= to == ALONE;
@@ -345,7 +345,7 @@ impl<U: Fn(u32) -> bool> Steps for Places<'_, U> {
     }
 
     fn is_end(&mut self, at: u32) -> bool {
-        let Some(&Place { node, .. }) = self.places.get(at as usize) else { return false };
+        let Some(&ConfigClass { node, .. }) = self.places.get(at as usize) else { return false };
         let mark = self.arena.mark();
         let ends = self.frames().is_accepting(node);
         self.arena.truncate(&mark);

@@ -3,14 +3,14 @@
 //! A key must differ from the keys that its object has. One that none of those begins with does, whatever it becomes,
 //! so of such *new* keys only the states of their classes matter, and one of them stands in for all. Two things are
 //! told apart still. What completes the object may need further keys, and these must differ from the new one. So while
-//! the one that stands in is completed, the keys are noted that are tried ([`Watch`]): every other new key has the very
+//! the one that stands in is completed, the keys are noted that are tried ([`KeyWatch`]): every other new key has the very
 //! same completion, unless it becomes one of those. Such keys are *exceptions* and are stepped by themselves. Where the
 //! one that stands in is such a key itself, it stands in for none.
 
-use crate::guide::budget::affordable::{Place, Places};
-use crate::json::string_escape::{Sub, decode};
-use crate::pushdown::completion::shortest::Watch;
-use crate::pushdown::json::arena::{Kind, NONE, NodeId, Phase};
+use crate::guide::budget::affordable::{AffordableTokens, ConfigClass};
+use crate::json::string_escape::{EscapeState, decode};
+use crate::pushdown::completion::shortest::KeyWatch;
+use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::sub_words;
 use crate::vocab::Trie;
 
@@ -29,13 +29,13 @@ pub(super) enum New {
     },
 }
 
-impl<U: Fn(u32) -> bool> Places<'_, U> {
+impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     /// Writes what the future of a configuration inside new text depends on into `key`, if it is one.
-    pub(super) fn describe_new(&mut self, node: NodeId) -> New {
+    pub(super) fn describe_new(&mut self, node: FrameId) -> New {
         let n = self.arena.nodes[node as usize];
         let mut words: Vec<u32> = Vec::new();
         let new = match (n.kind, n.phase) {
-            (Kind::Scalar, _) if n.trace != u32::MAX && self.is_new_element(node) => {
+            (FrameKind::Scalar, _) if n.trace != u32::MAX && self.is_new_element(node) => {
                 let items = &self.arena.scalars[n.start as usize..(n.start + n.len) as usize];
                 // Of the length, what some bound depends on.
                 let bounded = items.iter().map(|i| &self.program.lexemes[i.lexeme as usize]).filter(|l| l.is_bounded());
@@ -44,7 +44,7 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
                 words.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]));
                 New::Element
             }
-            (Kind::Object, Phase::Key) if self.is_new_key(node) => {
+            (FrameKind::Object, Phase::Key) if self.is_new_key(node) => {
                 words.extend([2, n.parent, n.seen, n.count, n.text].into_iter().chain(sub_words(n.sub)));
                 // An object ends as soon as it has what it needs, unless there are several shapes to choose from.
                 let mut matters = n.len > 1;
@@ -65,8 +65,8 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
     }
 
     /// Completes a place that one new key stands for, and notes the exceptions. False where it can stand for no other.
-    pub(super) fn complete_for_all(&mut self, place: &mut Place) -> bool {
-        let mut watch = Watch::of(place.below);
+    pub(super) fn complete_for_all(&mut self, place: &mut ConfigClass) -> bool {
+        let mut watch = KeyWatch::of(place.below);
         let (rest, fits) = self.is_completed(place.node, &mut watch);
         place.fits = Some(fits);
         if watch.vague {
@@ -92,7 +92,7 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
 
     /// The key that is open, or was closed last, in the object on `below` that `top` is in, decoded, and how far into an
     /// escape it is if it is open.
-    fn key_above(&mut self, top: NodeId, below: NodeId) -> Option<(Vec<u8>, Option<Sub>)> {
+    fn key_above(&mut self, top: FrameId, below: FrameId) -> Option<(Vec<u8>, Option<EscapeState>)> {
         let mut at = top;
         loop {
             let n = *self.arena.nodes.get(at as usize)?;
@@ -112,7 +112,7 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
     fn read_before(&mut self) -> Option<Vec<u8>> {
         let n = self.arena.nodes[self.top as usize];
         match n.phase {
-            Phase::Key => (n.sub == Sub::Plain).then(|| self.frames().key_bytes(n.key)),
+            Phase::Key => (n.sub == EscapeState::Plain).then(|| self.frames().key_bytes(n.key)),
             _ => Some(Vec::new()),
         }
     }
@@ -139,7 +139,7 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
 
     /// Whether the key that `bytes` end in or behind is an exception of the place that they lead to.
     pub(super) fn is_exception(&mut self, place: u32, bytes: &[u8]) -> bool {
-        let &Place { is_new, below, .. } = &self.places[place as usize];
+        let &ConfigClass { is_new, below, .. } = &self.places[place as usize];
         if is_new && let Some(text) = self.text_after(bytes) {
             return self.places[place as usize].except.iter().any(|e| **e == *text);
         }
@@ -169,7 +169,7 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
     }
 
     /// Whether a key is begun by text that no name and no key of the object begins with.
-    fn is_new_key(&mut self, node: NodeId) -> bool {
+    fn is_new_key(&mut self, node: FrameId) -> bool {
         let n = self.arena.nodes[node as usize];
         let items = n.start as usize..(n.start + n.len) as usize;
         let free = self.arena.objects[items].iter().all(|i| i.name == u32::MAX && i.others);
@@ -190,11 +190,11 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
     }
 
     /// The same for a string that is an element of an array of unique elements, which needs no more of them.
-    fn is_new_element(&self, node: NodeId) -> bool {
+    fn is_new_element(&self, node: FrameId) -> bool {
         let arena = &self.arena;
         let n = &arena.nodes[node as usize];
         let array = &arena.nodes[n.parent as usize];
-        if array.kind != Kind::Array || array.key == u32::MAX || array.trace != u32::MAX {
+        if array.kind != FrameKind::Array || array.key == u32::MAX || array.trace != u32::MAX {
             return false;
         }
         let items = array.start as usize..(array.start + array.len) as usize;

@@ -4,16 +4,16 @@
 //! a new key, such text leads to few places, and often what is left suffices after all of them or after none. Then
 //! tokens of it need not be walked.
 
-use crate::guide::budget::affordable::{ALONE, DEAD, Places};
-use crate::lexeme::{Kind as LexemeKind, Lexeme};
+use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
+use crate::lexeme::{Lexeme, LexemeKind};
 use crate::mask::structural_tokens::{BROKEN, missing_after};
-use crate::pushdown::json::arena::Kind;
+use crate::pushdown::json::arena::FrameKind;
 use crate::pushdown::json::literal_trie::NO_SET;
 
 /// So many places are looked at.
 const MAX_ALIKE: usize = 64;
 
-impl<U: Fn(u32) -> bool> Places<'_, U> {
+impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     /// Whether what is left suffices after plain text behind a place, if it does after all of it or after none.
     /// `None` where that differs, or is not soon found.
     pub(super) fn alike(&mut self, place: u32) -> Option<bool> {
@@ -31,18 +31,18 @@ impl<U: Fn(u32) -> bool> Places<'_, U> {
         let range = n.start as usize..(n.start + n.len) as usize;
         let program = self.program;
         let lexemes: Vec<&Lexeme> = match n.kind {
-            Kind::Scalar if n.seen == NO_SET && (is_new || n.trace == u32::MAX) => {
+            FrameKind::Scalar if n.seen == NO_SET && (is_new || n.trace == u32::MAX) => {
                 let items = self.arena.scalars[range].iter();
                 items.map(|i| &*program.lexemes[i.lexeme as usize]).collect()
             }
-            Kind::Object if is_new => {
+            FrameKind::Object if is_new => {
                 let shapes = self.arena.objects[range].iter().map(|i| &program.objects[i.shape as usize]);
                 let classes = shapes.flat_map(|shape| shape.others.iter().filter_map(|c| c.keys.as_deref()));
                 classes.chain([&*program.any_text]).collect()
             }
             _ => return None,
         };
-        if n.kind == Kind::Scalar && lexemes.iter().any(|l| l.kind() == LexemeKind::Raw) {
+        if n.kind == FrameKind::Scalar && lexemes.iter().any(|l| l.kind() == LexemeKind::Raw) {
             return None;
         }
         // One byte stands for all that no lexeme tells apart, and that have the same place in characters.

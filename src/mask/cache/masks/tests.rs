@@ -1,28 +1,28 @@
 use super::*;
 use crate::mask::cache::patches::patch;
-use crate::mask::cache::recipe::Part;
+use crate::mask::cache::recipe::Ingredient;
 
-fn made_of(tokens: &[u32]) -> Composition {
-    let mut made = Composition::default();
-    made.share(Part::Allow(patch(tokens.to_vec())));
+fn made_of(tokens: &[u32]) -> MaskRecipe {
+    let mut made = MaskRecipe::default();
+    made.share(Ingredient::Allow(patch(tokens.to_vec())));
     made
 }
 
-fn asked(key: &[u8]) -> Asked {
-    Asked { key: key.to_vec(), whole: true, common: false }
+fn asked(key: &[u8]) -> CacheProbe {
+    CacheProbe { key: key.to_vec(), whole: true, common: false }
 }
 
-fn has(memo: &Memo, key: &[u8]) -> bool {
+fn has(memo: &MaskCache, key: &[u8]) -> bool {
     memo.masks.with(key, |_| ()).is_some()
 }
 
 #[test]
 fn a_full_memo_is_emptied_and_goes_on() {
-    let memo = Memo::default();
+    let memo = MaskCache::default();
     let tokens: Vec<u32> = (0..4_096).map(|t| t * 32).collect();
     let (mut emptied, mut before) = (0, 0);
     for i in 0..2 * MASKS_BYTES / (8 * tokens.len()) {
-        assert!(memo.keep(&Shares::default(), &asked(&i.to_le_bytes()), made_of(&tokens)));
+        assert!(memo.keep(&PatchCache::default(), &asked(&i.to_le_bytes()), made_of(&tokens)));
         let bytes = memo.memory_bytes();
         assert!(bytes <= MASKS_BYTES);
         emptied += (bytes < before) as u32;
@@ -35,16 +35,16 @@ fn a_full_memo_is_emptied_and_goes_on() {
 
 #[test]
 fn what_was_not_described_is_not_kept() {
-    let memo = Memo::default();
+    let memo = MaskCache::default();
     let mut half = asked(b"half");
     half.clear();
-    assert!(!memo.keep(&Shares::default(), &half, made_of(&[1])));
+    assert!(!memo.keep(&PatchCache::default(), &half, made_of(&[1])));
     assert_eq!(memo.memory_bytes(), 0);
 }
 
 #[test]
 fn numbers_of_stacks_are_never_given_twice() {
-    let memo = Memo::default();
+    let memo = MaskCache::default();
     let first = memo.number(b"a");
     assert_eq!(memo.number(b"a"), first);
     let mut last = first;

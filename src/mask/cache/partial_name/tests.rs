@@ -1,4 +1,4 @@
-use crate::mask::vocab_tables::Tables;
+use crate::mask::vocab_tables::VocabTables;
 use crate::schema::{PropertyOrder, SchemaOptions};
 use crate::vocab::sample::{bytes_and, ended};
 use crate::{GuideOptions, Index, Limits, Vocabulary};
@@ -17,7 +17,7 @@ fn index(v: &Arc<Vocabulary>, schema: &str) -> Index {
 fn mask_behind(v: &Arc<Vocabulary>, index: &Index, text: &str) -> (bool, Vec<u32>) {
     let mut guide = index.guide(&GuideOptions::default()).unwrap();
     text.bytes().for_each(|b| assert!(guide.try_advance(u32::from(b)), "{text}"));
-    let tables = Tables::of(v).unwrap();
+    let tables = VocabTables::of(v).unwrap();
     let before = tables.stats().mask_hits;
     let mut row = vec![0; v.words()];
     guide.fill_mask(&mut row);

@@ -5,7 +5,7 @@ use super::*;
 use crate::mask::cache::patches::patch;
 use crate::util::rng::Rng;
 
-fn of(tokens: impl IntoIterator<Item = u32>) -> Patch {
+fn of(tokens: impl IntoIterator<Item = u32>) -> RowPatch {
     patch(tokens.into_iter().collect())
 }
 
@@ -17,7 +17,7 @@ fn tokens_of(patch: &[(u32, u32)]) -> BTreeSet<u32> {
 }
 
 /// All tokens of a split patch, none of them twice.
-fn joined(split: &SplitPatch) -> BTreeSet<u32> {
+fn joined(split: &SharedPatch) -> BTreeSet<u32> {
     let mut all = split.core.as_deref().map(tokens_of).unwrap_or_default();
     assert!(tokens_of(&split.own).into_iter().all(|t| all.insert(t)), "a token of the core is its own as well");
     all
@@ -25,14 +25,14 @@ fn joined(split: &SplitPatch) -> BTreeSet<u32> {
 
 #[test]
 fn few_tokens_are_their_own() {
-    let cores = Cores::default();
+    let cores = PatchBases::default();
     let few = of((0..64).map(|i| i * 32));
-    assert_eq!(cores.split(1, few.clone()), SplitPatch { core: None, own: few });
+    assert_eq!(cores.split(1, few.clone()), SharedPatch { core: None, own: few });
 }
 
 #[test]
 fn patches_that_differ_in_few_tokens_have_one_core() {
-    let cores = Cores::default();
+    let cores = PatchBases::default();
     let most = || (0..200).map(|i| i * 40);
     let first = cores.split(1, of(most()));
     assert!(first.own.is_empty());
@@ -53,7 +53,7 @@ fn patches_that_differ_in_few_tokens_have_one_core() {
 #[test]
 fn a_split_patch_is_the_patch() {
     let mut random = Rng(5);
-    let cores = Cores::default();
+    let cores = PatchBases::default();
     let (mut split, mut shared) = (0, 0);
     for _ in 0..3_000 {
         let span = 1 + random.below(12_000) as u32;
@@ -73,7 +73,7 @@ fn a_split_patch_is_the_patch() {
 
 #[test]
 fn cores_are_bounded() {
-    let cores = Cores::default();
+    let cores = PatchBases::default();
     for cross in 0..2_000 {
         cores.split(cross, of((0..200).map(|i| i * 40 + cross as u32)));
     }

@@ -1,14 +1,14 @@
 use super::*;
 use crate::mask::cache::patches::patch;
 
-fn names(n: u64) -> Names {
+fn names(n: u64) -> IngredientIds {
     smallvec::smallvec![n << 2, 3]
 }
 
 #[test]
 fn a_row_is_found_by_its_parts() {
-    let finished = Finished::default();
-    let parts = [Part::Allow(patch(vec![1, 40])), Part::Blanks(2)];
+    let finished = RowCache::default();
+    let parts = [Ingredient::Allow(patch(vec![1, 40])), Ingredient::Blanks(2)];
     assert!(finished.get(&names(1)).is_none());
     let kept = finished.keep(names(1), &parts, &[2, 256]);
     assert_eq!(kept.row(), [2, 256]);
@@ -18,7 +18,7 @@ fn a_row_is_found_by_its_parts() {
 
 #[test]
 fn parts_are_due_when_they_were_put_together_often() {
-    let finished = Finished::default();
+    let finished = RowCache::default();
     let due = |n: u64| finished.is_due(&names(n));
     assert!(!due(1) && !due(1));
     assert!(due(1) && due(1));

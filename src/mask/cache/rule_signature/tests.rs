@@ -1,5 +1,5 @@
 use super::*;
-use crate::mask::vocab_tables::Tables;
+use crate::mask::vocab_tables::VocabTables;
 use crate::schema::{PropertyOrder, SchemaOptions};
 use crate::vocab::sample::{bytes_and, ended};
 use crate::{GuideOptions, Index, Limits, Vocabulary};
@@ -9,22 +9,22 @@ fn vocabulary(more: &[&str]) -> Arc<Vocabulary> {
     ended(bytes_and(more))
 }
 
-fn insight(more: &[&str]) -> Insight {
-    Tables::of(&vocabulary(more)).unwrap().tails.insight
+fn insight(more: &[&str]) -> SignatureScope {
+    VocabTables::of(&vocabulary(more)).unwrap().tails.insight
 }
 
 #[test]
 fn how_far_tails_go_is_read_off_the_vocabulary() {
-    assert_eq!(insight(&["{\"", "[[[", "\":"]), Insight { brackets: 0, keys: false });
-    assert_eq!(insight(&["\":{", "\": \""]), Insight { brackets: 1, keys: false });
-    assert_eq!(insight(&["\":{ \"", "\":[[{}"]), Insight { brackets: 3, keys: false });
-    assert_eq!(insight(&["\":[{\"a"]), Insight { brackets: 2, keys: true });
-    assert_eq!(insight(&["\":[\"a"]), Insight { brackets: 1, keys: false });
+    assert_eq!(insight(&["{\"", "[[[", "\":"]), SignatureScope { brackets: 0, keys: false });
+    assert_eq!(insight(&["\":{", "\": \""]), SignatureScope { brackets: 1, keys: false });
+    assert_eq!(insight(&["\":{ \"", "\":[[{}"]), SignatureScope { brackets: 3, keys: false });
+    assert_eq!(insight(&["\":[{\"a"]), SignatureScope { brackets: 2, keys: true });
+    assert_eq!(insight(&["\":[\"a"]), SignatureScope { brackets: 1, keys: false });
 }
 
 /// How many rules of members were told apart, each schema over its own index.
 fn told_apart(v: &Arc<Vocabulary>, members: &[&str]) -> usize {
-    let tables = Tables::of(v).unwrap();
+    let tables = VocabTables::of(v).unwrap();
     let mut row = vec![0; v.words()];
     for (member, property_order) in members.iter().zip([PropertyOrder::Any, PropertyOrder::Schema].into_iter().cycle())
     {

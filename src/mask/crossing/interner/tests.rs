@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use crate::expr::{Exprs, INF};
-use crate::lexeme::Kind;
+use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
-use crate::mask::lexeme_mask::Cross;
-use crate::mask::vocab_tables::{Role, Tables};
+use crate::mask::lexeme_mask::CrossingTokens;
+use crate::mask::vocab_tables::{LexemeRole, VocabTables};
 use crate::vocab::{Vocabulary, VocabularyOptions};
 
-fn crossing(tables: &Tables, vocabulary: &Vocabulary, text: &str, read: &str) -> Option<Arc<Cross>> {
+fn crossing(tables: &VocabTables, vocabulary: &Vocabulary, text: &str, read: &str) -> Option<Arc<CrossingTokens>> {
     let mut exprs = Exprs::new(1 << 16);
     let expr = exprs.choice(&[text]);
-    let kind = Kind::Text { min: 0, max: INF };
+    let kind = LexemeKind::Text { min: 0, max: INF };
     let limits = Limits::default();
-    let masked = tables.lexeme(&mut exprs, expr, kind, Role::Value, &limits).unwrap().unwrap();
+    let masked = tables.lexeme(&mut exprs, expr, kind, LexemeRole::Value, &limits).unwrap().unwrap();
     let l = &masked.lexeme;
     let state = read.bytes().fold(l.start(), |s, b| l.next(s, b));
     tables.root_mask(vocabulary, &masked, state).cross.clone()
@@ -25,7 +25,7 @@ fn sets_are_named_once() {
     let tokens = ["\"", "\",", "\"}", "t\"", "t\",", "ant", "a", "n", "t", "\\", "u", "</s>"];
     let options = VocabularyOptions { eos_token_ids: vec![11], ..Default::default() };
     let vocabulary = Vocabulary::new(tokens, options).unwrap();
-    let tables = Tables::of(&vocabulary).unwrap();
+    let tables = VocabTables::of(&vocabulary).unwrap();
     let name = |text: &str, read: &str| crossing(&tables, &vocabulary, text, read).map(|c| c.id);
     let first = crossing(&tables, &vocabulary, "ant", "\"ant");
     let id = first.as_ref().map(|c| c.id);

@@ -54,13 +54,13 @@ fn the_tails_of_a_vocabulary_are_those_of_its_tokens() {
     let tokens: [&[u8]; 9] = [b"a", b"\"", b"x\",", b"1}", b" },\n", b"\"};", b"\":[", b"  ", b"\"]);"];
     let options = VocabularyOptions { eos_token_ids: vec![0], ..Default::default() };
     let v = Vocabulary::new(tokens, options).unwrap();
-    let tails = Tails::of(&v).unwrap();
+    let tails = SuffixTrie::of(&v).unwrap();
     let all: Vec<String> = (0..tails.trie.len() as u32)
         .filter(|&n| !tails.trie.tokens(n).is_empty())
         .map(|n| String::from_utf8(tails.spelled(n)).unwrap())
         .collect();
     assert_eq!(all, ["", ",", ":[", "}", "},\n"]);
-    let ids = |cross: &Option<Arc<Cross>>| {
+    let ids = |cross: &Option<Arc<CrossingTokens>>| {
         let mut ids: Vec<u32> = cross.iter().flat_map(|c| c.crossings.iter().map(|c| c.token)).collect();
         ids.sort_unstable();
         ids

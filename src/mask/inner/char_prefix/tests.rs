@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::index::{Engine, Index};
+use crate::index::{Index, IndexEngine};
 use crate::lexeme::DEAD;
 use crate::limits::Limits;
 use crate::regex::{Dialect, RegexOptions};
@@ -16,7 +16,7 @@ fn characters_that_begin_alike_lead_to_one_state_if_all_do() {
         [r"[^m]*(mode.*)?", r"\w+", r"[\u0800-\u0fff\u1800-\u1fff]+", r"[^\U00010400\u0939]*x", r"(日.|[^日])*"]
     {
         let index = Index::from_regex(pattern, &vocabulary, &options, &Limits::default()).unwrap();
-        let Engine::Pattern(text) = &index.0.engine else { panic!("a pattern") };
+        let IndexEngine::Pattern(text) = &index.0.engine else { panic!("a pattern") };
         let l = &*text.lexeme;
         let mut led: BTreeMap<u8, BTreeSet<StateId>> = BTreeMap::new();
         for c in ('\u{80}'..=char::MAX).filter(|c| !('\u{20000}'..='\u{f0000}').contains(c)) {

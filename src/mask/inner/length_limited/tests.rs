@@ -1,9 +1,9 @@
 //! Masks near a bound against stepping every token.
 
 use super::*;
-use crate::index::{Engine, Index};
+use crate::index::{Index, IndexEngine};
 use crate::limits::Limits;
-use crate::mask::vocab_tables::Walked;
+use crate::mask::vocab_tables::TrieKind;
 use crate::schema::SchemaOptions;
 use crate::vocab::VocabularyOptions;
 
@@ -68,15 +68,15 @@ fn by_steps(l: &Lexeme, state: StateId, count: u32, bytes: &[u8]) -> (bool, bool
 
 /// The tokens that stay inside, where they are a row without a bound, in each way that a mask near a bound is found.
 fn ways(
-    tables: &Tables,
+    tables: &VocabTables,
     vocabulary: &Vocabulary,
     lexeme: &MaskedLexeme,
     state: StateId,
     count: u32,
-) -> [Option<Inner>; 3] {
+) -> [Option<TokenSet>; 3] {
     let l = &*lexeme.lexeme;
     let far = tables.far_mask(vocabulary, lexeme, l.mask_state(state));
-    let Inner::Dense(row) = &far.inner else { return Default::default() };
+    let TokenSet::Dense(row) = &far.inner else { return Default::default() };
     let (room, _) = l.count_key(count);
     let fits = |t: u32| fits(l, state, count, vocabulary.token_bytes(t).unwrap());
     let needs = tables.find_needs(vocabulary, lexeme, state);
@@ -90,7 +90,7 @@ fn ways(
 #[test]
 fn masks_near_a_bound_are_those_of_steps() {
     let vocabulary = vocabulary();
-    let tables = Tables::of(&vocabulary).unwrap();
+    let tables = VocabTables::of(&vocabulary).unwrap();
     let patterns = [
         ("[0-9a-f]", 0, 12),
         ("[a-z]", 3, 20),
@@ -118,7 +118,7 @@ fn masks_near_a_bound_are_those_of_steps() {
         let index =
             Index::from_json_schema(&schema.to_string(), &vocabulary, &SchemaOptions::default(), &Limits::default());
         let index = index.unwrap();
-        let Engine::Document { lexemes, .. } = &index.0.engine else { panic!("a document") };
+        let IndexEngine::Document { lexemes, .. } = &index.0.engine else { panic!("a document") };
         // Some bounds become part of the expression.
         let Some(text) = lexemes.iter().find(|l| l.lexeme.is_bounded()) else {
             println!("none in {pattern}");
@@ -141,12 +141,12 @@ fn masks_near_a_bound_are_those_of_steps() {
             for count in (0..=max).filter(|&c| (c == 0 || state != l.start()) && l.live_at(l.state(state), c)) {
                 let near = tables.near_bound(&vocabulary, text, state, count);
                 if let Some(near) = &near {
-                    let rowed = matches!(near.inner, Inner::Dense(_));
+                    let rowed = matches!(near.inner, TokenSet::Dense(_));
                     rows += usize::from(rowed);
                     lists += usize::from(!rowed);
                 }
                 all += 1;
-                let mask = tables.submask(&vocabulary, text, state, count, Walked::Tokens, 0);
+                let mask = tables.submask(&vocabulary, text, state, count, TrieKind::Tokens, 0);
                 let (mut inner, mut closing) = (Vec::new(), Vec::new());
                 for t in 0..vocabulary.size() as u32 {
                     let bytes = vocabulary.token_bytes(t).filter(|_| !vocabulary.eos_token_ids().contains(&t));

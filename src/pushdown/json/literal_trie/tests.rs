@@ -2,19 +2,19 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::*;
-use crate::expr::analysis::saturate_counts::Reach;
+use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{Exprs, INF};
 use crate::lexeme::{CLOSED, DEAD, Lexeme};
 use crate::limits::Limits;
-use crate::pushdown::json::program::{Blanks, RuleProgram};
+use crate::pushdown::json::program::{RuleProgram, WhitespaceRule};
 
-const TEXT: Kind = Kind::Text { min: 0, max: INF };
+const TEXT: LexemeKind = LexemeKind::Text { min: 0, max: INF };
 
 /// A program whose rules list these texts, and the rules.
-fn program(rules: &[&[&str]], kind: Kind) -> (Program, Vec<RuleId>) {
+fn program(rules: &[&[&str]], kind: LexemeKind) -> (Program, Vec<RuleId>) {
     let mut exprs = Exprs::new(1 << 20);
     let limits = Limits::default();
-    let reach = Reach { digits: 8, word: 8, any: 8 };
+    let reach = TokenReach { digits: 8, word: 8, any: 8 };
     let compile = |exprs: &Exprs, expr, kind| {
         let lexeme = Lexeme::compile(exprs, expr, kind, reach, &limits).expect("within limits");
         Arc::new(lexeme.expect("accepts something"))
@@ -33,7 +33,7 @@ fn program(rules: &[&[&str]], kind: Kind) -> (Program, Vec<RuleId>) {
         arrays: Vec::new(),
         objects: Vec::new(),
         any_text,
-        gaps: [Blanks::none(), Blanks::none(), Blanks::none()],
+        gaps: [WhitespaceRule::none(), WhitespaceRule::none(), WhitespaceRule::none()],
         any_order: true,
         plain_names: false,
         has_unique: false,
@@ -58,13 +58,13 @@ const RULES: &[&[&str]] = &[
 /// All places that few bytes lead to are those of the lexemes, one for each rule, side by side.
 #[test]
 fn a_set_is_its_lexemes_side_by_side() {
-    for kind in [TEXT, Kind::Constant] {
+    for kind in [TEXT, LexemeKind::Constant] {
         let (program, rules) = program(RULES, kind);
         let (number, set) = program.constants.of(&program, &rules).expect("lists of texts");
-        assert!(set.others.is_empty() && set.plain == (kind == Kind::Constant));
+        assert!(set.others.is_empty() && set.plain == (kind == LexemeKind::Constant));
         let open: Vec<u32> = program.lexemes.iter().map(|l| l.next(l.start(), b'"')).collect();
         let mut seen = std::collections::HashSet::new();
-        let mut queue = VecDeque::from([((0, Sub::Plain), open)]);
+        let mut queue = VecDeque::from([((0, EscapeState::Plain), open)]);
         let mut places = 0;
         while let Some(((at, sub), states)) = queue.pop_front() {
             if !seen.insert((at, sub, states.clone())) || seen.len() > 6_000 {
@@ -77,9 +77,9 @@ fn a_set_is_its_lexemes_side_by_side() {
                 let closed: Vec<u32> = (0..).zip(&next).filter(|(_, to)| **to == CLOSED).map(|(tag, _)| tag).collect();
                 let alive = next.iter().any(|&to| to > CLOSED);
                 match set.step(at, sub, byte) {
-                    Place::Dead => assert!(!alive && closed.is_empty(), "{at} {sub:?} {byte} {next:?}"),
-                    Place::Closed => assert_eq!((set.texts.tokens(at), alive), (&closed[..], false)),
-                    Place::At(at, sub) => {
+                    LiteralNode::Dead => assert!(!alive && closed.is_empty(), "{at} {sub:?} {byte} {next:?}"),
+                    LiteralNode::Closed => assert_eq!((set.texts.tokens(at), alive), (&closed[..], false)),
+                    LiteralNode::At(at, sub) => {
                         assert!(alive && closed.is_empty(), "{at} {sub:?} {byte}");
                         queue.push_back(((at, sub), next));
                     }
@@ -97,12 +97,12 @@ fn what_is_no_list_stays_a_lexeme() {
     let any = p.any_text.clone();
     p.lexemes.push(any);
     p.rules[1].lexemes = smallvec::smallvec![3, 1];
-    let set = ConstantSet::of(&p, &rules).expect("three lists");
+    let set = LiteralTrie::of(&p, &rules).expect("three lists");
     assert_eq!((&*set.others, set.texts.subtree_tokens(0)), (&[(1, 3)][..], &[0, 1, 2][..]));
     // One list alone is a lexeme, and so is everything where elements must differ.
-    assert!(ConstantSet::of(&p, &rules[..1]).is_none());
+    assert!(LiteralTrie::of(&p, &rules[..1]).is_none());
     p.rules[2].lexemes = smallvec::smallvec![3];
-    assert!(ConstantSet::of(&p, &rules[1..]).is_none());
+    assert!(LiteralTrie::of(&p, &rules[1..]).is_none());
     p.has_unique = true;
     assert!(p.constants.of(&p, &rules).is_none());
 }
@@ -110,7 +110,7 @@ fn what_is_no_list_stays_a_lexeme() {
 #[test]
 fn the_ends_of_a_place() {
     let (program, rules) = program(RULES, TEXT);
-    let set = ConstantSet::of(&program, &rules).expect("lists of texts");
+    let set = LiteralTrie::of(&program, &rules).expect("lists of texts");
     let at = set.texts.find(0, b"tool").expect("a beginning");
     let ends = set.ends(at);
     let expected = [(&b""[..], &[0][..]), (b"_1", &[1]), (b"_12", &[1, 2])];

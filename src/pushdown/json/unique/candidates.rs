@@ -12,7 +12,7 @@ const MOST_PLACES: usize = 64;
 
 /// Elements behind one byte.
 #[derive(Clone)]
-struct Place {
+struct CandidateRange {
     /// The byte, in [`Arena::keys`](crate::pushdown::json::arena::Arena::keys).
     trace: u32,
     /// The last element of the array.
@@ -22,12 +22,12 @@ struct Place {
 
 /// See the module's story.
 #[derive(Clone, Default)]
-pub struct Agreeing {
+pub struct Candidates {
     /// Ascending by their bytes.
-    places: Vec<Place>,
+    places: Vec<CandidateRange>,
 }
 
-impl Agreeing {
+impl Candidates {
     /// Forgets what was found behind bytes that are not among the first `len`.
     #[inline]
     pub fn truncate(&mut self, len: u32) {
@@ -58,12 +58,12 @@ impl Agreeing {
         if self.places.len() == MOST_PLACES {
             self.places.remove(0);
         }
-        self.places.push(Place { trace, last, elements: elements.into() });
+        self.places.push(CandidateRange { trace, last, elements: elements.into() });
     }
 
     /// Bytes held.
     pub fn memory_bytes(&self) -> usize {
         let elements: usize = self.places.iter().map(|p| p.elements.len() * 4).sum();
-        self.places.capacity() * size_of::<Place>() + elements
+        self.places.capacity() * size_of::<CandidateRange>() + elements
     }
 }

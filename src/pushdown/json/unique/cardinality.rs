@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use crate::json::rules::{Element, RuleId};
-use crate::json::string_escape::{Sub, pending, plain_pending};
-use crate::lexeme::{CLOSED, Kind as LexemeKind, StateId};
-use crate::pushdown::json::arena::{Node, ObjectItem, Phase};
-use crate::pushdown::json::machine::Frames;
+use crate::json::string_escape::{EscapeState, pending, plain_pending};
+use crate::lexeme::{CLOSED, LexemeKind, StateId};
+use crate::pushdown::json::arena::{Frame, ObjectItem, Phase};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, ObjectProgram, Program};
 
 /// Rules that nest deeper count as one value.
@@ -24,7 +24,7 @@ const MAX_DEPTH: u32 = 48;
 
 /// Memo of [`Program::variety`].
 #[derive(Default)]
-pub struct Varieties {
+pub struct CardinalityMemo {
     known: Mutex<FxHashMap<RuleId, u64>>,
     /// The same without a lock, by rule; zero until it was asked for. An object asks for each of its members.
     asked: OnceLock<Box<[AtomicU64]>>,
@@ -87,7 +87,7 @@ impl Program {
         for &o in &r.objects {
             let p = &self.objects[o as usize];
             let (seen, need): (SmallVec<[u64; 4]>, _) = (smallvec![0; p.words], p.required.clone());
-            let at = At { count: 0, seen: &seen, need: &need, position: 0, witnessed: 0 };
+            let at = CardinalityQuery { count: 0, seen: &seen, need: &need, position: 0, witnessed: 0 };
             most = most.max(self.members_variety(p, &at, &mut |r| self.rule_variety(memo, r, depth + 1)));
         }
         memo.insert(rule, most);
@@ -109,7 +109,7 @@ impl Program {
     }
 
     /// The different ways to go on with the members of an object.
-    fn members_variety(&self, p: &ObjectProgram, at: &At<'_>, of: &mut dyn FnMut(RuleId) -> u64) -> u64 {
+    fn members_variety(&self, p: &ObjectProgram, at: &CardinalityQuery<'_>, of: &mut dyn FnMut(RuleId) -> u64) -> u64 {
         let is = |bits: &[u64], i: usize| bits[i / 64] >> (i % 64) & 1 == 1;
         let names = 0..p.rules.len();
         let missing: Vec<usize> = names.clone().filter(|&i| is(at.need, i) && !is(at.seen, i)).collect();
@@ -159,7 +159,7 @@ impl ObjectProgram {
         &self,
         class: &ClassProgram,
         keys: u64,
-        at: &At<'_>,
+        at: &CardinalityQuery<'_>,
         needed: u64,
         of: &mut dyn FnMut(RuleId) -> u64,
     ) -> u64 {
@@ -173,7 +173,7 @@ impl ObjectProgram {
 }
 
 /// Where in an object the members go on.
-struct At<'a> {
+struct CardinalityQuery<'a> {
     count: u64,
     seen: &'a [u64],
     need: &'a [u64],
@@ -190,9 +190,9 @@ fn grows(shape: &crate::pushdown::json::program::ArrayProgram, len: u64) -> bool
         && (len..shape.prefix.len() as u64).all(open)
 }
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// The ways in which the rest of an array may differ.
-    pub(crate) fn array_variety(&self, node: &Node, shape: u32) -> u64 {
+    pub(crate) fn array_variety(&self, node: &Frame, shape: u32) -> u64 {
         let shape = &self.program.arrays[shape as usize];
         let begun = u64::from(node.count) + u64::from(node.phase == Phase::Inside);
         let endless = || shape.rest.iter().any(|w| self.program.variety(w.rule) == u64::MAX);
@@ -208,12 +208,12 @@ impl Frames<'_> {
     }
 
     /// The ways in which the rest of an object may differ.
-    pub(crate) fn object_variety(&self, node: &Node, item: &ObjectItem) -> u64 {
+    pub(crate) fn object_variety(&self, node: &Frame, item: &ObjectItem) -> u64 {
         let p = &self.program.objects[item.shape as usize];
         let bits = |at: u32| &self.arena.bits[at as usize..at as usize + p.words];
         let (seen, need) = (bits(item.seen), bits(item.need));
         let mut of = |r: RuleId| self.program.variety(r);
-        let at = At {
+        let at = CardinalityQuery {
             count: u64::from(node.count),
             seen,
             need,
@@ -236,7 +236,7 @@ impl Frames<'_> {
     }
 
     /// The same inside a key: the best of the keys that it may become.
-    fn key_variety(&self, node: &Node, p: &ObjectProgram, item: &ObjectItem, at: &At<'_>) -> u64 {
+    fn key_variety(&self, node: &Frame, p: &ObjectProgram, item: &ObjectItem, at: &CardinalityQuery<'_>) -> u64 {
         let mut of = |r: RuleId| self.program.variety(r);
         // A key of a class without end can go on in any way, whatever room is left behind it. An escape that was begun
         // may leave few.
@@ -248,7 +248,7 @@ impl Frames<'_> {
                 let keys = match &c.keys {
                     _ if state <= CLOSED => 0,
                     None => u64::MAX,
-                    Some(keys) if node.sub == Sub::Plain => keys.residual_size(state),
+                    Some(keys) if node.sub == EscapeState::Plain => keys.residual_size(state),
                     Some(_) => 0,
                 };
                 if keys == u64::MAX {
@@ -272,7 +272,7 @@ impl Frames<'_> {
                 if let Some(implied) = &p.implied {
                     need.iter_mut().zip(&implied[i as usize]).for_each(|(n, m)| *n |= m);
                 }
-                let after = At {
+                let after = CardinalityQuery {
                     count: at.count + 1,
                     seen: &seen,
                     need: &need,
@@ -290,19 +290,19 @@ impl Frames<'_> {
     }
 
     /// Whether a name may go on with the escape that was begun in the key `node`, if one was.
-    fn escaped_in_name(&self, node: &Node) -> impl Fn(&str) -> bool {
+    fn escaped_in_name(&self, node: &Frame) -> impl Fn(&str) -> bool {
         let ranges = if self.program.plain_names { plain_pending(node.sub) } else { pending(node.sub) };
-        let read = if node.sub == Sub::Plain { 0 } else { self.key_bytes(node.key).len() };
+        let read = if node.sub == EscapeState::Plain { 0 } else { self.key_bytes(node.key).len() };
         let sub = node.sub;
         move |name| {
             let next = name.get(read..).and_then(|rest| rest.chars().next());
             let spelled = |c: char| ranges.iter().any(|&(lo, hi)| (lo..=hi).contains(&c.into()));
-            sub == Sub::Plain || next.is_some_and(spelled)
+            sub == EscapeState::Plain || next.is_some_and(spelled)
         }
     }
 
     /// What a number or word at the top has read; of a string nothing.
-    pub(crate) fn word_before(&self, node: &Node) -> Vec<u8> {
+    pub(crate) fn word_before(&self, node: &Frame) -> Vec<u8> {
         let mut out = Vec::new();
         let mut k = if self.is_raw(node) { node.trace } else { u32::MAX };
         while let Some(b) = self.arena.keys.get(k as usize) {

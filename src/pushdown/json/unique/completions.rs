@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::expr::analysis::branching::ENOUGH;
 use crate::json::canonical::canonical;
-use crate::lexeme::{CLOSED, DEAD, Kind as LexemeKind, Lexeme};
+use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind};
 use crate::pushdown::json::program::Program;
 use crate::util::hash::{SeededMap, SeededSet};
 
@@ -21,13 +21,13 @@ const MANY: u64 = 4_096;
 pub const SPELLINGS: u64 = 66;
 
 /// Numbers of texts, by a lexeme, a state and a count of code points.
-type Counts = SeededMap<(u32, u32, u32), u64>;
+type CompletionCounts = SeededMap<(u32, u32, u32), u64>;
 
-type List = Arc<[Box<[u8]>]>;
-type Texts = Option<List>;
+type CompletionList = Arc<[Box<[u8]>]>;
+type CompletionTexts = Option<CompletionList>;
 
 /// A value that a scalar may become.
-pub struct Ending {
+pub struct Completion {
     /// Its canonical text.
     pub value: Box<[u8]>,
     /// The bytes that end it.
@@ -60,30 +60,30 @@ const MARKED: u32 = 8;
 
 /// Memo: for a lexeme, a state and a count of code points, the byte strings that end it; and how many there are.
 #[derive(Default)]
-pub struct Endings {
-    texts: Lists<(u32, u32, u32), List>,
-    counts: Mutex<Counts>,
+pub struct CompletionMemo {
+    texts: ListMemo<(u32, u32, u32), CompletionList>,
+    counts: Mutex<CompletionCounts>,
     /// For a number or word and its state, how many byte strings end it at least after any one token, and how many
     /// decimals.
     least: Mutex<SeededMap<(u32, u32), (u64, u64)>>,
     /// For a number and its state, how many decimals end it at least.
     decimals: Mutex<SeededMap<(u32, u32), u64>>,
     /// By a lexeme and the bytes that were read of it.
-    values: Values,
+    values: CompletionValues,
 }
 
-type Values = Lists<(u32, Box<[u8]>), Arc<[Ending]>>;
+type CompletionValues = ListMemo<(u32, Box<[u8]>), Arc<[Completion]>>;
 
 /// Lists that are remembered, and how many bytes they take.
-struct Lists<K, V>(Mutex<(SeededMap<K, V>, usize)>);
+struct ListMemo<K, V>(Mutex<(SeededMap<K, V>, usize)>);
 
-impl<K, V> Default for Lists<K, V> {
+impl<K, V> Default for ListMemo<K, V> {
     fn default() -> Self {
-        Lists(Mutex::default())
+        ListMemo(Mutex::default())
     }
 }
 
-impl<K: Eq + Hash, V: Clone> Lists<K, V> {
+impl<K: Eq + Hash, V: Clone> ListMemo<K, V> {
     /// What is remembered under a key, or `make` makes, with the bytes of it; another thread may make it as well.
     fn get_or(&self, key: K, make: impl FnOnce() -> (V, usize)) -> V {
         let lock = || self.0.lock().unwrap_or_else(|p| p.into_inner());
@@ -101,9 +101,9 @@ impl<K: Eq + Hash, V: Clone> Lists<K, V> {
     }
 }
 
-impl Endings {
+impl CompletionMemo {
     /// The numbers of texts that are known, with room for more.
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+    fn counts(&self) -> MutexGuard<'_, CompletionCounts> {
         let mut counts = self.counts.lock().unwrap_or_else(|p| p.into_inner());
         if counts.len() > MOST_COUNTS {
             counts.clear();
@@ -115,7 +115,7 @@ impl Endings {
 impl Program {
     /// The byte strings that lead a lexeme from `state`, after `count` code points, to its end, one at least for each
     /// value; `None` where they are so many that `used` values do not use them up.
-    pub fn endings(&self, lexeme: u32, state: u32, count: u32, used: u32) -> Texts {
+    pub fn endings(&self, lexeme: u32, state: u32, count: u32, used: u32) -> CompletionTexts {
         let l = &self.lexemes[lexeme as usize];
         if l.kind() == LexemeKind::Raw {
             if self.has_many_endings(lexeme, state, count, used, false) {
@@ -131,7 +131,7 @@ impl Program {
         Some(self.listed((lexeme, state, count), || texts(l, state, count)))
     }
 
-    fn listed(&self, place: (u32, u32, u32), make: impl FnOnce() -> List) -> List {
+    fn listed(&self, place: (u32, u32, u32), make: impl FnOnce() -> CompletionList) -> CompletionList {
         self.endings.texts.get_or(place, || {
             let made = make();
             let bytes = made.iter().map(|text| text.len() + OVERHEAD).sum::<usize>() + ENTRY;
@@ -141,7 +141,7 @@ impl Program {
 
     /// The values that a lexeme may become which has read `before`, without blanks in front of it, and stands in `state`
     /// after `count` code points, each once; `None` as [`endings`](Self::endings).
-    pub fn values(&self, lexeme: u32, state: u32, count: u32, used: u32, before: &[u8]) -> Option<Arc<[Ending]>> {
+    pub fn values(&self, lexeme: u32, state: u32, count: u32, used: u32, before: &[u8]) -> Option<Arc<[Completion]>> {
         let texts = self.endings(lexeme, state, count, used)?;
         Some(self.endings.values.get_or((lexeme, Box::from(before)), || {
             let mut known: SeededSet<Box<[u8]>> = SeededSet::default();
@@ -150,10 +150,10 @@ impl Program {
                 let whole = [before, rest].concat();
                 let value = canonical(&whole).unwrap_or_else(|| whole.into());
                 if known.insert(value.clone()) {
-                    all.push(Ending { value, rest: rest.clone() });
+                    all.push(Completion { value, rest: rest.clone() });
                 }
             }
-            let size = |ending: &Ending| ending.value.len() + ending.rest.len() + 2 * OVERHEAD;
+            let size = |ending: &Completion| ending.value.len() + ending.rest.len() + 2 * OVERHEAD;
             let bytes = all.iter().map(size).sum::<usize>() + before.len() + ENTRY;
             (all.into(), bytes)
         }))
@@ -350,24 +350,24 @@ pub(crate) fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8
 }
 
 /// A state of a text and the code points read.
-type Place = (u32, u32);
+type TextState = (u32, u32);
 
 /// A place from which texts go several ways.
-struct Choice {
+struct TextChoice {
     /// The place, and some of those that lead to nothing else, each with the places that were looked at before.
-    same: Vec<(Place, u32)>,
+    same: Vec<(TextState, u32)>,
     /// The texts that were counted.
     n: u64,
     /// The ways on that were not followed yet, with the bytes of each, and the bytes of the one that is followed.
-    ways: Vec<(Place, u64)>,
+    ways: Vec<(TextState, u64)>,
     bytes: u64,
 }
 
 /// How many texts complete a text lexeme, `u64::MAX` where that is [`ENOUGH`] or there are too many places to look at:
 /// texts then differ by thousands of characters. The ways of the last few characters are mostly enough, so states and
 /// lengths that are many are hardly ever all looked at.
-fn count_texts(l: &Lexeme, id: u32, start: Place, memo: &mut Counts) -> u64 {
-    let (mut open, mut at, mut looked): (Vec<Choice>, _, _) = (Vec::new(), start, 0);
+fn count_texts(l: &Lexeme, id: u32, start: TextState, memo: &mut CompletionCounts) -> u64 {
+    let (mut open, mut at, mut looked): (Vec<TextChoice>, _, _) = (Vec::new(), start, 0);
     loop {
         let mut n = match next_choice(l, id, at, memo, &mut looked) {
             Ok(n) => n,
@@ -401,7 +401,13 @@ fn count_texts(l: &Lexeme, id: u32, start: Place, memo: &mut Counts) -> u64 {
 }
 
 /// Follows the only way on from a place to a number that is known, or to a choice.
-fn next_choice(l: &Lexeme, id: u32, mut at: Place, memo: &mut Counts, looked: &mut u32) -> Result<u64, Choice> {
+fn next_choice(
+    l: &Lexeme,
+    id: u32,
+    mut at: TextState,
+    memo: &mut CompletionCounts,
+    looked: &mut u32,
+) -> Result<u64, TextChoice> {
     let (mut same, mut passed) = (Vec::new(), 0);
     let n = loop {
         let (state, count) = at;
@@ -410,7 +416,7 @@ fn next_choice(l: &Lexeme, id: u32, mut at: Place, memo: &mut Counts, looked: &m
         }
         let chars = |begins: bool| count.saturating_add(begins.into());
         let onward = l.ways(state).into_iter().map(|(to, bytes, begins)| ((to, chars(begins)), bytes));
-        let ways: Vec<(Place, u64)> = onward.filter(|&((to, next), _)| l.live_at(l.state(to), next)).collect();
+        let ways: Vec<(TextState, u64)> = onward.filter(|&((to, next), _)| l.live_at(l.state(to), next)).collect();
         let ends = u64::from(l.state(state).accepting && l.may_close(count));
         let only = match (ends, &*ways) {
             (_, []) => break ends,
@@ -424,7 +430,7 @@ fn next_choice(l: &Lexeme, id: u32, mut at: Place, memo: &mut Counts, looked: &m
         passed += 1;
         match only.filter(|_| *looked <= MOST_PLACES) {
             Some(to) => at = to,
-            None => return Err(Choice { same, n: ends, ways, bytes: 0 }),
+            None => return Err(TextChoice { same, n: ends, ways, bytes: 0 }),
         }
     };
     memo.extend(same.into_iter().map(|((state, count), _)| ((id, state, count), n)));
@@ -433,7 +439,7 @@ fn next_choice(l: &Lexeme, id: u32, mut at: Place, memo: &mut Counts, looked: &m
 
 /// All texts that complete a text lexeme. They share one path: with a copy at every character, a long text would take
 /// its square.
-fn texts(l: &Lexeme, state: u32, count: u32) -> List {
+fn texts(l: &Lexeme, state: u32, count: u32) -> CompletionList {
     let mut out: Vec<Box<[u8]>> = Vec::new();
     let mut path = Vec::new();
     let mut stack = vec![(state, count, !l.state(state).is_plain(), 0, 0)];
@@ -450,7 +456,7 @@ fn texts(l: &Lexeme, state: u32, count: u32) -> List {
 }
 
 /// All byte strings from `state` to acceptance, if they are few or not more than `most`.
-pub fn members(l: &Lexeme, state: u32, most: u64) -> Texts {
+pub fn members(l: &Lexeme, state: u32, most: u64) -> CompletionTexts {
     if l.residual_size(state) > MANY.max(most) {
         return None;
     }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use crate::json::canonical::canonical;
 use crate::lexeme::shortest_end::shortest_end;
-use crate::lexeme::{CLOSED, Kind, Lexeme, StateId};
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::pushdown::json::unique::completions::onward;
 use crate::util::hash::SeededSet;
 
@@ -17,7 +17,7 @@ use crate::util::hash::SeededSet;
 const MAX_PLACES: usize = 1 << 10;
 
 /// Ends of a lexeme from one place in it.
-pub struct Varied {
+pub struct DistinctCompletions {
     /// The bytes of each.
     pub ends: Vec<Box<[u8]>>,
     /// Whether these are all there are, or as many as were asked for.
@@ -32,7 +32,7 @@ pub fn varied_ends(
     before: &[u8],
     is_number: bool,
     most: usize,
-) -> Varied {
+) -> DistinctCompletions {
     let mut ends: Vec<Box<[u8]>> = Vec::new();
     let mut values: SeededSet<Box<[u8]>> = SeededSet::default();
     let mut add = |text: Vec<u8>, ends: &mut Vec<Box<[u8]>>| {
@@ -47,7 +47,7 @@ pub fn varied_ends(
     while left > 0 && ends.len() + (if is_number { 0 } else { open.len() }) < most {
         let Some((state, count, begun, text)) = open.pop_front() else { break };
         left -= 1;
-        if lexeme.kind() == Kind::Raw && lexeme.state(state).accepting {
+        if lexeme.kind() == LexemeKind::Raw && lexeme.state(state).accepting {
             add(text.clone(), &mut ends);
         }
         for (byte, to, count) in onward(lexeme, state, count, begun) {
@@ -68,5 +68,5 @@ pub fn varied_ends(
             add(text, &mut ends);
         }
     }
-    Varied { is_enough: is_whole || ends.len() >= most, ends }
+    DistinctCompletions { is_enough: is_whole || ends.len() >= most, ends }
 }

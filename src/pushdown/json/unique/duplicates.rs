@@ -11,11 +11,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::json::canonical::{canonical, may_become};
-use crate::json::string_escape::{Sub, decode};
-use crate::lexeme::{CLOSED, DEAD, Kind as LexemeKind};
-use crate::pushdown::json::arena::{Arena, Kind, NodeId, Phase, ScalarItem};
-use crate::pushdown::json::machine::Frames;
-use crate::pushdown::json::unique::elements::Element;
+use crate::json::string_escape::{EscapeState, decode};
+use crate::lexeme::{CLOSED, DEAD, LexemeKind};
+use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, Phase, ScalarItem};
+use crate::pushdown::json::machine::JsonMachine;
+use crate::pushdown::json::unique::elements::ArrayElement;
 
 /// Elements that nest deeper are not compared; nor is what comes behind so many bytes of a longer one.
 const MAX_DEPTH: u32 = 48;
@@ -23,7 +23,7 @@ const MAX_TEXT: usize = 1 << 12;
 
 /// How the bytes after a configuration may lead to a repetition.
 #[derive(Clone, Debug)]
-pub struct Repeats {
+pub struct DuplicateRisk {
     /// What the string or key has to become that is open, or that may begin here: decoded texts, ascending. Of them
     /// those in `range`, which agree on the first `read` bytes; so much was read.
     pub texts: Arc<Vec<Box<[u8]>>>,
@@ -32,24 +32,24 @@ pub struct Repeats {
     /// See [`texts`](Self::texts).
     pub read: usize,
     /// How far what was read is into an escape, or that the opening quote is still to come.
-    pub sub: Sub,
+    pub sub: EscapeState,
     /// A number or word may repeat one.
     pub raw: bool,
     /// There are ways that were not looked for.
     pub unknown: bool,
     /// The arrays that have such elements.
-    pub arrays: SmallVec<[NodeId; 2]>,
+    pub arrays: SmallVec<[FrameId; 2]>,
     /// A lexeme that accepts all of the texts, where that is known.
     pub lexeme: Option<u32>,
 }
 
-impl Default for Repeats {
+impl Default for DuplicateRisk {
     fn default() -> Self {
-        Repeats {
+        DuplicateRisk {
             texts: Arc::default(),
             range: 0..0,
             read: 0,
-            sub: Sub::Plain,
+            sub: EscapeState::Plain,
             raw: false,
             unknown: false,
             arrays: SmallVec::new(),
@@ -60,17 +60,17 @@ impl Default for Repeats {
 
 /// What is found about one element after the other.
 #[derive(Default)]
-struct Rests {
+struct RepeatRests {
     /// What is left of the string or key.
     texts: Vec<Box<[u8]>>,
-    sub: Option<Sub>,
+    sub: Option<EscapeState>,
     raw: bool,
     unknown: bool,
 }
 
-impl Rests {
+impl RepeatRests {
     /// All strings are the same one, so they are as far into an escape.
-    fn push(&mut self, text: Box<[u8]>, sub: Sub) {
+    fn push(&mut self, text: Box<[u8]>, sub: EscapeState) {
         self.texts.push(text);
         self.sub = Some(sub);
     }
@@ -106,15 +106,16 @@ enum End<'t> {
     Open,
 }
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// How the bytes after `top` may lead to an element that its array has, for every array of unique elements with one
     /// open. With `keep`, where `top` is where a guide stands, arrays whose elements differ from all others are noted.
     /// `sorted` is what was found before, and is added to where it lasts: of elements among the first `settled`.
-    pub fn repeats(&mut self, top: NodeId, keep: bool, settled: u32, sorted: &mut Option<Sorted>) -> Repeats {
-        let mut arrays: SmallVec<[NodeId; 2]> = SmallVec::new();
+    pub fn repeats(&mut self, top: FrameId, keep: bool, settled: u32, sorted: &mut Option<Sorted>) -> DuplicateRisk {
+        let mut arrays: SmallVec<[FrameId; 2]> = SmallVec::new();
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
-            let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
+            let open =
+                n.kind == FrameKind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
             if open && !self.arena.apart.has(at) {
                 arrays.push(at);
             }
@@ -127,19 +128,19 @@ impl Frames<'_> {
             && let Some(found) = self.repeats_of_strings(top, array, sorted)
         {
             // Before it begins, an element may still become anything.
-            if keep && found.range.is_empty() && found.sub != Sub::Open {
+            if keep && found.range.is_empty() && found.sub != EscapeState::Open {
                 self.arena.apart.note(array, top);
             }
             return found;
         }
-        let mut out = Rests::default();
+        let mut out = RepeatRests::default();
         // What was read of an element ends like what was read of the ones around it, so it is collected once.
-        let key = |array: NodeId, arena: &Arena| arena.nodes[array as usize].key;
+        let key = |array: FrameId, arena: &Arena| arena.nodes[array as usize].key;
         let outermost = arrays.last().map_or(u32::MAX, |a| key(*a, self.arena));
         let keys: SmallVec<[u32; 2]> = arrays.iter().map(|a| key(*a, self.arena)).collect();
         let (read, lens) = self.arena.bytes_since_each(node.trace, outermost, &keys);
         let mut lens = lens.into_iter();
-        let mut differ: SmallVec<[NodeId; 2]> = SmallVec::new();
+        let mut differ: SmallVec<[FrameId; 2]> = SmallVec::new();
         arrays.retain(|array| {
             let own = &read[read.len() - lens.next().unwrap_or(0)..];
             let any = self.repeats_of(top, *array, own, &mut out) > 0;
@@ -153,18 +154,18 @@ impl Frames<'_> {
         out.texts.sort_unstable();
         out.texts.dedup();
         let range = 0..out.texts.len();
-        let sub = out.sub.unwrap_or(Sub::Plain);
+        let sub = out.sub.unwrap_or(EscapeState::Plain);
         let (raw, unknown) = (out.raw, out.unknown);
-        Repeats { texts: Arc::new(out.texts), range, read: 0, sub, raw, unknown, arrays, lexeme: None }
+        DuplicateRisk { texts: Arc::new(out.texts), range, read: 0, sub, raw, unknown, arrays, lexeme: None }
     }
 
     /// The same for a string that is an element itself, or may begin as one. `None` for other elements.
-    fn repeats_of_strings(&self, top: NodeId, array: NodeId, sorted: &mut Option<Sorted>) -> Option<Repeats> {
+    fn repeats_of_strings(&self, top: FrameId, array: FrameId, sorted: &mut Option<Sorted>) -> Option<DuplicateRisk> {
         let node = &self.arena.nodes[array as usize];
         let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, node.key);
         let read = read.trim_ascii_start();
         let (text, sub) = match read.split_first() {
-            None => (Vec::new(), Sub::Open),
+            None => (Vec::new(), EscapeState::Open),
             Some((b'"', after)) => {
                 let (text, sub, after) = string(after);
                 if after.is_some() {
@@ -179,12 +180,12 @@ impl Frames<'_> {
         let next = |t: &[u8]| t[..t.len().min(text.len())].cmp(&text);
         let from = known.texts.partition_point(|t| next(t).is_lt());
         let len = known.texts[from..].partition_point(|t| next(t).is_eq());
-        Some(Repeats {
+        Some(DuplicateRisk {
             texts: known.texts.clone(),
             range: from..from + len,
             read: text.len(),
             sub,
-            raw: known.raw && sub == Sub::Open,
+            raw: known.raw && sub == EscapeState::Open,
             unknown: false,
             arrays: smallvec::smallvec![array],
             lexeme: known.lexeme,
@@ -192,13 +193,13 @@ impl Frames<'_> {
     }
 
     /// The lexeme of a string that is open or may begin, if there is only one.
-    fn only_lexeme(&self, top: NodeId) -> Option<u32> {
+    fn only_lexeme(&self, top: FrameId) -> Option<u32> {
         let node = &self.arena.nodes[top as usize];
         let items = node.start as usize..(node.start + node.len) as usize;
         let mut texts: SmallVec<[u32; 4]> = SmallVec::new();
         match node.kind {
-            Kind::Scalar => texts.extend(self.arena.scalars[items].iter().map(|i| i.lexeme)),
-            Kind::Value => {
+            FrameKind::Scalar => texts.extend(self.arena.scalars[items].iter().map(|i| i.lexeme)),
+            FrameKind::Value => {
                 let rules = self.arena.rules[items].iter();
                 texts.extend(rules.flat_map(|r| self.program.rules[r.0 as usize].lexemes.iter().copied()));
             }
@@ -229,7 +230,7 @@ impl Frames<'_> {
         }
         let texts = Arc::make_mut(&mut known.texts);
         for &e in new.iter().rev() {
-            let Some(Element { value, .. }) = self.arena.elements.get(e) else { continue };
+            let Some(ArrayElement { value, .. }) = self.arena.elements.get(e) else { continue };
             match value.strip_prefix(b"\"\"") {
                 Some(rest) => {
                     let accepts = |l: u32| {
@@ -250,22 +251,22 @@ impl Frames<'_> {
     }
 
     /// How many elements of the array on the node `array` the one that is open at `top` may become, at most.
-    pub(crate) fn may_repeat(&mut self, top: NodeId, array: NodeId) -> u64 {
+    pub(crate) fn may_repeat(&mut self, top: FrameId, array: FrameId) -> u64 {
         let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, self.arena.nodes[array as usize].key);
-        self.repeats_of(top, array, &read, &mut Rests::default())
+        self.repeats_of(top, array, &read, &mut RepeatRests::default())
     }
 
     /// The same for an element of which `read` was read. What may come next is added to `out`.
-    fn repeats_of(&mut self, top: NodeId, array: NodeId, read: &[u8], out: &mut Rests) -> u64 {
+    fn repeats_of(&mut self, top: FrameId, array: FrameId, read: &[u8], out: &mut RepeatRests) -> u64 {
         let array = self.arena.nodes[array as usize];
         let trace = self.arena.nodes[top as usize].trace;
         // What differs in the beginning of a long text differs; what else comes of it is not looked for.
         let is_long = read.len() > MAX_TEXT;
-        let (read, mut unsaid) = (&read[..read.len().min(MAX_TEXT)], Rests::default());
+        let (read, mut unsaid) = (&read[..read.len().min(MAX_TEXT)], RepeatRests::default());
         let noted = if is_long { &mut unsaid } else { &mut *out };
         let read = read.trim_ascii_start();
         let plain = read.first() == Some(&b'"') && !read.contains(&b'\\');
-        let agrees = |known: &[u8], out: &mut Rests| {
+        let agrees = |known: &[u8], out: &mut RepeatRests| {
             // Plain text is a beginning of canonical text, which escapes only what must be.
             (!plain || known.strip_prefix(b"\"").is_some_and(|text| text.starts_with(read)))
                 && !matches!(value(read, known, out, 0), End::Apart)
@@ -282,8 +283,8 @@ impl Frames<'_> {
 
 /// A JSON string from behind its opening quote: what it decodes to, how far into an escape it is, and, if it is closed,
 /// what follows.
-fn string(bytes: &[u8]) -> (Vec<u8>, Sub, Option<&[u8]>) {
-    let (text, sub, read) = decode(Sub::Plain, bytes.iter().copied());
+fn string(bytes: &[u8]) -> (Vec<u8>, EscapeState, Option<&[u8]>) {
+    let (text, sub, read) = decode(EscapeState::Plain, bytes.iter().copied());
     (text, sub, read.and_then(|read| bytes.get(read..)))
 }
 
@@ -335,7 +336,7 @@ fn members(mut bytes: &[u8]) -> Vec<(Vec<u8>, &[u8])> {
 }
 
 /// Reads the JSON text `read`, which may end anywhere, beside the canonical value that `known` begins with.
-fn value<'t>(read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> End<'t> {
+fn value<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
     let read = read.trim_ascii_start();
     if depth > MAX_DEPTH {
         out.unknown = true;
@@ -343,7 +344,7 @@ fn value<'t>(read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> End<'
     }
     let Some((&first, after)) = read.split_first() else {
         match known.strip_prefix(b"\"\"") {
-            Some(text) => out.push(string(text).0.into(), Sub::Open),
+            Some(text) => out.push(string(text).0.into(), EscapeState::Open),
             None => out.raw |= !known.starts_with(b"[") && !known.starts_with(b"{"),
         }
         return End::Open;
@@ -377,7 +378,7 @@ fn value<'t>(read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> End<'
 }
 
 /// A string or key behind its opening quote, beside what it has to be.
-fn text<'t>(read: &'t [u8], known: &[u8], out: &mut Rests) -> End<'t> {
+fn text<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests) -> End<'t> {
     match string(read) {
         (text, _, Some(after)) if text == known => End::Equal(after),
         (_, _, Some(_)) => End::Apart,
@@ -391,7 +392,7 @@ fn text<'t>(read: &'t [u8], known: &[u8], out: &mut Rests) -> End<'t> {
     }
 }
 
-fn array<'t>(mut read: &'t [u8], mut known: &[u8], out: &mut Rests, depth: u32) -> End<'t> {
+fn array<'t>(mut read: &'t [u8], mut known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
     loop {
         read = read.trim_ascii_start();
         read = match read.split_first() {
@@ -414,7 +415,7 @@ fn array<'t>(mut read: &'t [u8], mut known: &[u8], out: &mut Rests, depth: u32) 
     }
 }
 
-fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> End<'t> {
+fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
     let mut known = members(known);
     loop {
         read = read.trim_ascii_start();
@@ -451,27 +452,28 @@ fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut Rests, depth: u32) -> 
     }
 }
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// Whether uniqueness may refuse the byte that leads from `from` to `to`, stepped behind an element that is not
     /// known ([`Arena::unchecked`](crate::pushdown::json::arena::Arena)): elements that were open before are on nodes below `settled`,
     /// and whether they are repeated is another question ([`repeats`](Self::repeats)). Conservative.
-    pub fn is_uncertain(&self, from: NodeId, to: NodeId, settled: NodeId) -> bool {
+    pub fn is_uncertain(&self, from: FrameId, to: FrameId, settled: FrameId) -> bool {
         let (before, node) = (&self.arena.nodes[from as usize], &self.arena.nodes[to as usize]);
         let Some(parent) = self.arena.nodes.get(node.parent as usize) else { return false };
         let items = node.start as usize..(node.start + node.len) as usize;
-        let inside = parent.kind == Kind::Array && parent.key != u32::MAX && self.is_unchecked(parent);
+        let inside = parent.kind == FrameKind::Array && parent.key != u32::MAX && self.is_unchecked(parent);
         let count = u64::from(parent.count);
         let uncertain = match node.kind {
-            Kind::Value => inside && self.arena.rules[items].iter().any(|r| self.program.variety(*r) <= count),
-            Kind::Scalar => {
+            FrameKind::Value => inside && self.arena.rules[items].iter().any(|r| self.program.variety(*r) <= count),
+            FrameKind::Scalar => {
                 let few = |i: &ScalarItem| {
                     let raw = self.program.lexemes[i.lexeme as usize].kind() == LexemeKind::Raw;
                     raw || !self.program.has_many_endings(i.lexeme, i.state, node.count, parent.count, false)
                 };
                 inside && self.arena.scalars[items].iter().any(few)
             }
-            Kind::Array if node.phase == Phase::After => {
-                let blank = before.kind == Kind::Array && before.phase == Phase::After && before.parent == node.parent;
+            FrameKind::Array if node.phase == Phase::After => {
+                let blank =
+                    before.kind == FrameKind::Array && before.phase == Phase::After && before.parent == node.parent;
                 !blank && before.parent >= settled && self.any_unique(node) && self.is_unchecked(node)
             }
             _ => false,
@@ -481,13 +483,13 @@ impl Frames<'_> {
 
     /// Whether some array on the stack, on a node from `settled` on, watches the element that is open at `top`; with
     /// `asked`, only one whose element may not be able to differ any more.
-    pub fn is_watched_since(&self, top: NodeId, settled: NodeId, asked: bool) -> bool {
+    pub fn is_watched_since(&self, top: FrameId, settled: FrameId, asked: bool) -> bool {
         if !self.program.has_watched {
             return false;
         }
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize).filter(|_| at >= settled) {
-            let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.count > 0;
+            let open = n.kind == FrameKind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.count > 0;
             if open && !n.spelled && !self.arena.apart.has(at) {
                 let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
                 let watched = items.iter().any(|i| self.program.arrays[i.shape as usize].watched);

@@ -15,7 +15,7 @@ use std::hash::Hasher;
 use hashbrown::HashTable;
 
 pub use crate::pushdown::json::unique::prefix_index::GoesOn;
-use crate::pushdown::json::unique::prefix_index::Order;
+use crate::pushdown::json::unique::prefix_index::PrefixIndex;
 use crate::util::hash::seeded;
 
 /// Elements that are compared one by one.
@@ -23,7 +23,7 @@ pub(super) const NEAR: usize = 16;
 
 /// A closed element of an array of unique elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Element {
+pub struct ArrayElement {
     /// The one before, or `u32::MAX`.
     pub before: u32,
     /// Its canonical text.
@@ -33,11 +33,11 @@ pub struct Element {
     belongs: Option<(u32, bool)>,
 }
 
-impl Element {
+impl ArrayElement {
     /// An element behind `before`.
     pub fn new(before: u32, value: Box<[u8]>) -> Self {
         let hash = hash(&value);
-        Element { before, value, hash, belongs: None }
+        ArrayElement { before, value, hash, belongs: None }
     }
 
     fn is(&self, hash: u64, value: &[u8]) -> bool {
@@ -55,21 +55,21 @@ impl Element {
 
 /// See the module's story.
 #[derive(Clone)]
-pub struct Elements {
-    pub(super) list: Vec<Element>,
+pub struct ArrayElements {
+    pub(super) list: Vec<ArrayElement>,
     /// The elements from `indexed` on, by their values; none where that is `u32::MAX`.
     table: HashTable<u32>,
     indexed: u32,
-    pub(super) orders: Vec<Order>,
+    pub(super) orders: Vec<PrefixIndex>,
 }
 
-impl Default for Elements {
+impl Default for ArrayElements {
     fn default() -> Self {
-        Elements { list: Vec::new(), table: HashTable::new(), indexed: u32::MAX, orders: Vec::new() }
+        ArrayElements { list: Vec::new(), table: HashTable::new(), indexed: u32::MAX, orders: Vec::new() }
     }
 }
 
-impl Elements {
+impl ArrayElements {
     /// How many there are, of all arrays.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
@@ -77,15 +77,15 @@ impl Elements {
 
     /// Approximate bytes held; it asks every element.
     pub fn memory_bytes(&self) -> usize {
-        self.list.capacity() * size_of::<Element>()
+        self.list.capacity() * size_of::<ArrayElement>()
             + self.list.iter().map(|e| e.value.len()).sum::<usize>()
             + self.table.allocation_size()
-            + self.orders.iter().map(Order::memory_bytes).sum::<usize>()
+            + self.orders.iter().map(PrefixIndex::memory_bytes).sum::<usize>()
     }
 
     /// An element by its number; `None` for `u32::MAX`, which stands before the first one of an array.
     #[inline]
-    pub fn get(&self, number: u32) -> Option<&Element> {
+    pub fn get(&self, number: u32) -> Option<&ArrayElement> {
         self.list.get(number as usize)
     }
 
@@ -96,7 +96,7 @@ impl Elements {
     }
 
     /// Adds an element; its number.
-    pub fn push(&mut self, element: Element) -> u32 {
+    pub fn push(&mut self, element: ArrayElement) -> u32 {
         self.list.push(element);
         self.list.len() as u32 - 1
     }

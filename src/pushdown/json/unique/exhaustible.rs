@@ -7,25 +7,25 @@
 
 use smallvec::SmallVec;
 
-use crate::pushdown::json::arena::{ArrayItem, Kind, NONE, NodeId, Phase};
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::arena::{ArrayItem, FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::unique::cardinality::less;
 
 /// Numbers of values by the index of the rule among those of a value.
-type ByTag = SmallVec<[u64; 8]>;
+type ByRule = SmallVec<[u64; 8]>;
 
 /// Arrays with numbers of values.
-pub(crate) type Scarce = SmallVec<[(NodeId, u64); 4]>;
+pub(crate) type ExhaustibleArrays = SmallVec<[(FrameId, u64); 4]>;
 
 /// Containers that are looked at before values are counted.
 const LOOKS: usize = 16;
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// Whether the element that is open in the array on a node may turn out to be one that the array has, so that it is
     /// asked whether it can differ.
-    fn is_watched(&self, at: NodeId) -> bool {
+    fn is_watched(&self, at: FrameId) -> bool {
         let n = &self.arena.nodes[at as usize];
-        let open = n.kind == Kind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
+        let open = n.kind == FrameKind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
         let items = || &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
         open && !self.is_unchecked(n)
             && !self.arena.apart.has(at)
@@ -34,13 +34,13 @@ impl Frames<'_> {
 
     /// The watched arrays around `top`, innermost first, whose open element may not become more values than the array
     /// has elements, each with the number of values.
-    pub(crate) fn scarce(&self, top: NodeId) -> Scarce {
+    pub(crate) fn scarce(&self, top: FrameId) -> ExhaustibleArrays {
         let counts = if self.may_be_watched(top) { self.counts_of(top) } else { None };
-        counts.map_or(Scarce::new(), |counts| self.scarce_above(top, counts))
+        counts.map_or(ExhaustibleArrays::new(), |counts| self.scarce_above(top, counts))
     }
 
     /// Whether some array around `top` is watched. True as well where that takes long to see.
-    pub(crate) fn may_be_watched(&self, top: NodeId) -> bool {
+    pub(crate) fn may_be_watched(&self, top: FrameId) -> bool {
         let mut at = self.arena.nodes[top as usize].parent;
         for _ in 0..LOOKS {
             if at == NONE || at <= self.arena.searching {
@@ -58,8 +58,8 @@ impl Frames<'_> {
     ///
     /// # Cost
     /// One way up, and none where what is open has values without end: then so has all that is around it.
-    fn scarce_above(&self, top: NodeId, mut counts: ByTag) -> Scarce {
-        let mut out = Scarce::new();
+    fn scarce_above(&self, top: FrameId, mut counts: ByRule) -> ExhaustibleArrays {
+        let mut out = ExhaustibleArrays::new();
         let mut at = self.arena.nodes[top as usize].parent;
         // While a search tries what an element may become, the arrays around that one are not asked.
         while at != NONE && at > self.arena.searching && !is_endless(&counts) {
@@ -77,11 +77,11 @@ impl Frames<'_> {
     }
 
     /// The most elements that any array on the stack with unique elements has.
-    pub fn most_elements(&self, top: NodeId) -> u32 {
+    pub fn most_elements(&self, top: FrameId) -> u32 {
         let mut most = 0;
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
-            if n.kind == Kind::Array && n.key != u32::MAX {
+            if n.kind == FrameKind::Array && n.key != u32::MAX {
                 most = most.max(n.count);
             }
             at = n.parent;
@@ -91,9 +91,9 @@ impl Frames<'_> {
 
     /// Whether every element around the key that is open at `top` can differ from the others of its array whatever the
     /// key is: some other member may be anything. False where that is not certain.
-    pub fn key_leaves_enough(&self, top: NodeId) -> bool {
+    pub fn key_leaves_enough(&self, top: FrameId) -> bool {
         let node = self.arena.nodes[top as usize];
-        let mut counts = ByTag::new();
+        let mut counts = ByRule::new();
         for i in &self.arena.objects[node.start as usize..(node.start + node.len) as usize] {
             let p = &self.program.objects[i.shape as usize];
             let bit = |bits: &[u64], k: usize| bits[k / 64] >> (k % 64) & 1 == 1;
@@ -111,12 +111,12 @@ impl Frames<'_> {
     }
 
     /// Whether so many values are more than the array has elements.
-    pub(crate) fn exceeds(&self, array: NodeId, variety: u64) -> bool {
+    pub(crate) fn exceeds(&self, array: FrameId, variety: u64) -> bool {
         variety == u64::MAX || variety > u64::from(self.arena.nodes[array as usize].count)
     }
 
     /// A lower bound of the number of different values that the element of `array` which is open at `top` may become.
-    pub(crate) fn variety(&self, top: NodeId, array: NodeId) -> u64 {
+    pub(crate) fn variety(&self, top: FrameId, array: FrameId) -> u64 {
         if top == array {
             return 0;
         }
@@ -133,47 +133,47 @@ impl Frames<'_> {
     }
 
     /// The numbers of values that what is open at `top` may become, at least.
-    fn counts_of(&self, top: NodeId) -> Option<ByTag> {
+    fn counts_of(&self, top: FrameId) -> Option<ByRule> {
         let node = self.arena.nodes[top as usize];
-        let mut counts = ByTag::new();
+        let mut counts = ByRule::new();
         let items = node.start as usize..(node.start + node.len) as usize;
         match node.kind {
-            Kind::Value => {
+            FrameKind::Value => {
                 for (tag, rule) in (0..).zip(&self.arena.rules[items]) {
                     raise(&mut counts, tag, self.program.variety(*rule));
                 }
             }
-            Kind::Scalar => {
+            FrameKind::Scalar => {
                 let before = self.word_before(&node);
                 for i in &self.arena.scalars[items] {
                     raise(&mut counts, i.tag, self.program.ends_variety(i.lexeme, i.state, node.count, &before));
                 }
             }
-            Kind::Object => {
+            FrameKind::Object => {
                 for i in &self.arena.objects[items] {
                     raise(&mut counts, i.tag, self.object_variety(&node, i));
                 }
             }
-            Kind::Array => {
+            FrameKind::Array => {
                 for i in &self.arena.arrays[items] {
                     raise(&mut counts, i.tag, self.array_variety(&node, i.shape));
                 }
             }
-            Kind::Root | Kind::Done => return None,
+            FrameKind::Root | FrameKind::Done => return None,
         }
         Some(counts)
     }
 
     /// The same of the container on the node `at`, where what is open in it may become `inner` values.
-    fn counts_around(&self, at: NodeId, inner: &ByTag) -> Option<ByTag> {
+    fn counts_around(&self, at: FrameId, inner: &ByRule) -> Option<ByRule> {
         let node = self.arena.nodes[at as usize];
-        let mut counts = ByTag::new();
+        let mut counts = ByRule::new();
         let items = node.start as usize..(node.start + node.len) as usize;
         // The last alternative can become something that this array does not have, or nothing could follow.
         let least = u64::from(inner.iter().filter(|n| **n > 0).count() == 1);
         let inner = |child: u32| inner.get(child as usize).copied().unwrap_or(0);
         match node.kind {
-            Kind::Array => {
+            FrameKind::Array => {
                 for i in &self.arena.arrays[items] {
                     let unique = self.program.arrays[i.shape as usize].unique;
                     let used = if unique { u64::from(node.count) } else { 0 };
@@ -182,7 +182,7 @@ impl Frames<'_> {
                     raise(&mut counts, i.tag, n.saturating_mul(rest));
                 }
             }
-            Kind::Object => {
+            FrameKind::Object => {
                 for i in &self.arena.objects[items] {
                     let n = inner(i.child);
                     let rest = if n == 0 { 0 } else { self.object_variety(&node, i) };
@@ -195,7 +195,7 @@ impl Frames<'_> {
     }
 
     /// The same of the element that is open in an array of unique elements.
-    fn element_variety(&self, array: NodeId, inner: &ByTag) -> u64 {
+    fn element_variety(&self, array: FrameId, inner: &ByRule) -> u64 {
         let node = &self.arena.nodes[array as usize];
         let items = &self.arena.arrays[node.start as usize..(node.start + node.len) as usize];
         let is_unique = |i: &ArrayItem| self.program.arrays[i.shape as usize].unique;
@@ -209,12 +209,12 @@ impl Frames<'_> {
 
 /// Whether whatever is still possible has values without end. What is around it then has as many: numbers of values
 /// multiply, and of none that is possible the number is zero.
-fn is_endless(counts: &ByTag) -> bool {
+fn is_endless(counts: &ByRule) -> bool {
     counts.contains(&u64::MAX) && counts.iter().all(|n| matches!(*n, 0 | u64::MAX))
 }
 
 /// Sets the number of a tag, unless it has a larger one.
-fn raise(counts: &mut ByTag, tag: u32, n: u64) {
+fn raise(counts: &mut ByRule, tag: u32, n: u64) {
     let at = tag as usize;
     if counts.len() <= at {
         counts.resize(at + 1, 0);

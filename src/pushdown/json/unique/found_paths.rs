@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use crate::pushdown::json::arena::{Arena, Kind, NodeId, Phase};
-use crate::pushdown::json::machine::Frames;
-use crate::pushdown::json::unique::exhaustible::Scarce;
+use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, Phase};
+use crate::pushdown::json::machine::JsonMachine;
+use crate::pushdown::json::unique::exhaustible::ExhaustibleArrays;
 
 /// Ways that are remembered, the latest ones.
 const MOST: usize = 64;
@@ -19,7 +19,7 @@ const FAR: usize = 32;
 
 /// A way on from one place.
 #[derive(Clone)]
-struct Witness {
+struct FoundPath {
     /// Where the trace of the open element begins, in [`Arena::keys`].
     key: u32,
     /// The last byte that was read.
@@ -31,12 +31,12 @@ struct Witness {
 
 /// See the module's story.
 #[derive(Clone, Default)]
-pub struct Witnesses {
+pub struct FoundPaths {
     /// Ascending by the bytes read.
-    list: Vec<Witness>,
+    list: Vec<FoundPath>,
 }
 
-impl Witnesses {
+impl FoundPaths {
     /// Forgets what was found behind bytes that are not among the first `len`.
     #[inline]
     pub fn truncate(&mut self, len: u32) {
@@ -47,10 +47,10 @@ impl Witnesses {
 
     /// Bytes held, at most.
     pub fn memory_bytes(&self) -> usize {
-        self.list.capacity() * size_of::<Witness>() + self.list.iter().map(|w| w.way.len()).sum::<usize>()
+        self.list.capacity() * size_of::<FoundPath>() + self.list.iter().map(|w| w.way.len()).sum::<usize>()
     }
 
-    fn push(&mut self, witness: Witness) {
+    fn push(&mut self, witness: FoundPath) {
         if self.list.last().is_some_and(|w| w.trace > witness.trace) {
             return;
         }
@@ -64,7 +64,7 @@ impl Witnesses {
 impl Arena {
     /// The way that the element with the trace from `key` to `trace` is on, as it stands there, and how many bytes ago it
     /// was noted.
-    fn witness(&self, key: u32, trace: u32) -> Option<(Witness, usize)> {
+    fn witness(&self, key: u32, trace: u32) -> Option<(FoundPath, usize)> {
         let known = self.witnesses.list.iter().rev().find(|w| w.key == key && w.trace <= trace)?;
         let left = known.way.len() - known.read;
         let mut at = trace;
@@ -76,23 +76,23 @@ impl Arena {
         }
         let is_on = since.iter().rev().eq(&known.way[known.read..][..since.len()]);
         let read = known.read + since.len();
-        is_on.then(|| (Witness { trace, read, ..known.clone() }, since.len()))
+        is_on.then(|| (FoundPath { trace, read, ..known.clone() }, since.len()))
     }
 }
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// The way that the element of `array` that is open at `top` is on, and how many bytes ago it was noted.
-    fn witness(&self, top: NodeId, array: NodeId) -> Option<(Witness, usize)> {
+    fn witness(&self, top: FrameId, array: FrameId) -> Option<(FoundPath, usize)> {
         let (key, top) = (self.arena.nodes[array as usize].key, &self.arena.nodes[top as usize]);
         let found = self.arena.witness(key, top.trace).filter(|_| !self.arena.unchecked)?;
         // A number ends without a byte of its own, and the way may go on with it.
         let (way, read) = (&found.0.way, found.0.read);
         let is_inside = read > 0 && way.get(read - 1..=read).is_some_and(|pair| pair.iter().all(is_of_number));
-        (!is_inside || top.kind == Kind::Scalar || top.phase == Phase::Key).then_some(found)
+        (!is_inside || top.kind == FrameKind::Scalar || top.phase == Phase::Key).then_some(found)
     }
 
     /// Whether the element of `array` that is open at `top` is on a way to a new one.
-    pub(crate) fn has_witness(&mut self, top: NodeId, array: NodeId) -> bool {
+    pub(crate) fn has_witness(&mut self, top: FrameId, array: FrameId) -> bool {
         // Where the way was just noted, a number that it goes on with may have ended.
         let Some((witness, since)) = self.witness(top, array).filter(|w| w.1 > 0) else { return false };
         if since > FAR {
@@ -102,20 +102,20 @@ impl Frames<'_> {
     }
 
     /// Notes that `way` leads to a new element from `top`.
-    pub(crate) fn note_witness(&mut self, top: NodeId, array: NodeId, way: Vec<u8>) {
+    pub(crate) fn note_witness(&mut self, top: FrameId, array: FrameId, way: Vec<u8>) {
         let (key, trace) = (self.arena.nodes[array as usize].key, self.arena.nodes[top as usize].trace);
         if !self.arena.unchecked {
-            self.arena.witnesses.push(Witness { key, trace, way: way.into(), read: 0 });
+            self.arena.witnesses.push(FoundPath { key, trace, way: way.into(), read: 0 });
         }
     }
 
     /// Keeps ways on from `before` behind a blank, which is on none of them and led to `top`. Of another byte that is on
     /// none, such as one of an escape, nothing follows, whether it decided something or not.
-    pub(crate) fn keep_witnesses(&mut self, before: NodeId, top: NodeId, scarce: &Scarce) {
+    pub(crate) fn keep_witnesses(&mut self, before: FrameId, top: FrameId, scarce: &ExhaustibleArrays) {
         let trace = self.arena.nodes[top as usize].trace;
         for &(array, _) in scarce {
             if let Some((witness, _)) = self.witness(before, array).filter(|w| w.0.trace != trace) {
-                self.arena.witnesses.push(Witness { trace, ..witness });
+                self.arena.witnesses.push(FoundPath { trace, ..witness });
             }
         }
     }

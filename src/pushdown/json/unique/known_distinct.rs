@@ -6,26 +6,26 @@
 //! notes with it; drafts go back behind every token, and inside hundreds of arrays nothing should be found anew for
 //! each of them.
 
-use crate::pushdown::json::arena::NodeId;
+use crate::pushdown::json::arena::FrameId;
 
 /// See the module's story.
 #[derive(Clone, Default)]
-pub struct Apart {
+pub struct KnownDistinct {
     /// The arrays, ascending.
-    arrays: Vec<NodeId>,
+    arrays: Vec<FrameId>,
     /// The same in the order in which they were noted, each with how many nodes there were then, at least.
-    noted: Vec<(u32, NodeId)>,
+    noted: Vec<(u32, FrameId)>,
 }
 
-impl Apart {
+impl KnownDistinct {
     /// Whether the element that is open in `array` is known to differ.
     #[inline]
-    pub fn has(&self, array: NodeId) -> bool {
+    pub fn has(&self, array: FrameId) -> bool {
         self.arrays.binary_search(&array).is_ok()
     }
 
     /// Notes that the element which is open in `array` differs, as it stands at `top`.
-    pub fn note(&mut self, array: NodeId, top: NodeId) {
+    pub fn note(&mut self, array: FrameId, top: FrameId) {
         let Err(at) = self.arrays.binary_search(&array) else { return };
         self.arrays.insert(at, array);
         let before = self.noted.last().map_or(0, |noted| noted.0);
@@ -51,7 +51,7 @@ impl Apart {
 
     /// Bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.arrays.capacity() * size_of::<NodeId>() + self.noted.capacity() * size_of::<(u32, NodeId)>()
+        self.arrays.capacity() * size_of::<FrameId>() + self.noted.capacity() * size_of::<(u32, FrameId)>()
     }
 }
 

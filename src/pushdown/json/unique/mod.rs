@@ -26,31 +26,31 @@ use std::ops::Range;
 
 pub use crate::json::canonical::{canonical, escape};
 use crate::json::rules::RuleId;
-use crate::json::string_escape::{Sub, decode};
-use crate::lexeme::{Kind as LexemeKind, StateId};
-use crate::pushdown::json::arena::{KeyByte, Kind, Node, NodeId, Phase, ScalarItem};
-use crate::pushdown::json::machine::Frames;
+use crate::json::string_escape::{EscapeState, decode};
+use crate::lexeme::{LexemeKind, StateId};
+use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, KeyByte, Phase, ScalarItem};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Gap;
-use crate::pushdown::json::unique::completions::{Ending, is_decimal};
-use crate::pushdown::json::unique::elements::Element;
+use crate::pushdown::json::unique::completions::{Completion, is_decimal};
+use crate::pushdown::json::unique::elements::ArrayElement;
 
 /// No character has a longer escape in canonical text.
 const ESCAPE: usize = 6;
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// Whether `node` lies inside an element whose bytes are recorded.
-    pub(crate) fn is_traced(&self, node: NodeId) -> bool {
+    pub(crate) fn is_traced(&self, node: FrameId) -> bool {
         let parent = self.arena.nodes[node as usize].parent;
         self.arena.nodes.get(parent as usize).is_some_and(|p| {
-            (p.kind == Kind::Array && p.phase == Phase::Inside && p.key != u32::MAX) || p.trace != u32::MAX
+            (p.kind == FrameKind::Array && p.phase == Phase::Inside && p.key != u32::MAX) || p.trace != u32::MAX
         })
     }
 
     /// Whether any array on the stack must have unique elements.
-    pub fn is_unique_inside(&self, top: NodeId) -> bool {
+    pub fn is_unique_inside(&self, top: FrameId) -> bool {
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
-            if n.kind == Kind::Array && self.any_unique(n) {
+            if n.kind == FrameKind::Array && self.any_unique(n) {
                 return true;
             }
             at = n.parent;
@@ -60,39 +60,41 @@ impl Frames<'_> {
 
     /// Whether the number that is open at `top`, or may begin there, is an element of an array of unique elements, and a
     /// decimal so far.
-    pub fn reads_decimal(&self, top: NodeId) -> bool {
+    pub fn reads_decimal(&self, top: FrameId) -> bool {
         let n = &self.arena.nodes[top as usize];
-        let array = self.arena.nodes.get(n.parent as usize).filter(|a| a.kind == Kind::Array && a.key != u32::MAX);
+        let array = self.arena.nodes.get(n.parent as usize).filter(|a| a.kind == FrameKind::Array && a.key != u32::MAX);
         n.trace != u32::MAX && array.is_some_and(|a| is_decimal(&self.arena.bytes_since(n.trace, a.key)))
     }
 
-    pub(crate) fn any_unique(&self, node: &Node) -> bool {
+    pub(crate) fn any_unique(&self, node: &Frame) -> bool {
         let items = &self.arena.arrays[node.start as usize..(node.start + node.len) as usize];
         items.iter().any(|i| self.program.arrays[i.shape as usize].unique)
     }
 
     /// Whether `parent` is an array of unique elements that has some already, with an element open.
-    pub fn has_elements(&self, parent: NodeId) -> bool {
+    pub fn has_elements(&self, parent: FrameId) -> bool {
         self.arena
             .nodes
             .get(parent as usize)
-            .is_some_and(|p| p.kind == Kind::Array && p.key != u32::MAX && p.seen != u32::MAX)
+            .is_some_and(|p| p.kind == FrameKind::Array && p.key != u32::MAX && p.seen != u32::MAX)
     }
 
     /// Whether the elements of the array on the node `parent` must differ in every alternative.
-    pub fn all_differ(&self, parent: NodeId) -> bool {
-        self.arena.nodes.get(parent as usize).filter(|n| n.kind == Kind::Array && n.key != u32::MAX).is_some_and(|n| {
-            let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
-            items.iter().all(|i| self.program.arrays[i.shape as usize].unique)
-        })
+    pub fn all_differ(&self, parent: FrameId) -> bool {
+        self.arena.nodes.get(parent as usize).filter(|n| n.kind == FrameKind::Array && n.key != u32::MAX).is_some_and(
+            |n| {
+                let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
+                items.iter().all(|i| self.program.arrays[i.shape as usize].unique)
+            },
+        )
     }
 
     /// Adds `byte` to the trace of the element that `next` lies in, if it was part of it.
-    pub(crate) fn record(&mut self, next: NodeId, byte: u8) {
+    pub(crate) fn record(&mut self, next: FrameId, byte: u8) {
         let n = self.arena.nodes[next as usize];
         // The comma before an element was put down when its trace began, and the blanks after it mean nothing.
-        let before_element = n.kind == Kind::Value
-            && self.arena.nodes.get(n.parent as usize).is_some_and(|parent| parent.kind == Kind::Array);
+        let before_element = n.kind == FrameKind::Value
+            && self.arena.nodes.get(n.parent as usize).is_some_and(|parent| parent.kind == FrameKind::Array);
         if before_element || !self.is_traced(next) {
             return;
         }
@@ -102,7 +104,7 @@ impl Frames<'_> {
     }
 
     /// Starts the trace of an element that was just opened.
-    pub(crate) fn begin_trace(&mut self, array: NodeId, value: NodeId, gap: Gap) {
+    pub(crate) fn begin_trace(&mut self, array: FrameId, value: FrameId, gap: Gap) {
         let outer = self.is_traced(array);
         let mut before = u32::MAX;
         if outer {
@@ -128,12 +130,12 @@ impl Frames<'_> {
 
     /// Whether the elements of an array are not known for certain.
     #[inline]
-    pub(crate) fn is_unchecked(&self, array: &Node) -> bool {
+    pub(crate) fn is_unchecked(&self, array: &Frame) -> bool {
         self.arena.unchecked && !array.spelled
     }
 
     /// The canonical text of the element that ends now.
-    pub(crate) fn element_value(&self, array: &Node, closing: Option<u8>) -> Option<Box<[u8]>> {
+    pub(crate) fn element_value(&self, array: &Frame, closing: Option<u8>) -> Option<Box<[u8]>> {
         if self.is_unchecked(array) {
             return None;
         }
@@ -142,22 +144,22 @@ impl Frames<'_> {
         canonical(&text)
     }
 
-    pub(crate) fn has_element(&mut self, array: &Node, value: &[u8]) -> bool {
+    pub(crate) fn has_element(&mut self, array: &Frame, value: &[u8]) -> bool {
         self.arena.elements.has(array.seen, value)
     }
 
     /// Whether the array has fewer than all of these values.
-    fn lacks_one(&mut self, array: &Node, endings: &[Ending]) -> bool {
+    fn lacks_one(&mut self, array: &Frame, endings: &[Completion]) -> bool {
         endings.len() as u64 > u64::from(array.count) || endings.iter().any(|e| !self.has_element(array, &e.value))
     }
 
     pub(crate) fn add_element(&mut self, before: u32, value: Option<Box<[u8]>>) -> u32 {
         let Some(value) = value else { return before };
-        self.arena.elements.push(Element::new(before, value))
+        self.arena.elements.push(ArrayElement::new(before, value))
     }
 
     /// Whether `rule` has a member that the array does not have yet.
-    pub(crate) fn has_unused(&mut self, array: &Node, rule: RuleId) -> bool {
+    pub(crate) fn has_unused(&mut self, array: &Frame, rule: RuleId) -> bool {
         if array.seen == u32::MAX || self.is_unchecked(array) {
             return true;
         }
@@ -179,9 +181,13 @@ impl Frames<'_> {
 
     /// Drops, from the scalar items that were just made, those that can only become an element that the array above
     /// has already. `before` is the scalar that the byte was read in, or none where it begins one.
-    pub(crate) fn keep_unused(&mut self, parent: NodeId, before: Option<&Node>, start: u32, count: u32, byte: u8) {
+    pub(crate) fn keep_unused(&mut self, parent: FrameId, before: Option<&Frame>, start: u32, count: u32, byte: u8) {
         let array = self.arena.nodes[parent as usize];
-        if array.kind != Kind::Array || array.key == u32::MAX || array.seen == u32::MAX || self.is_unchecked(&array) {
+        if array.kind != FrameKind::Array
+            || array.key == u32::MAX
+            || array.seen == u32::MAX
+            || self.is_unchecked(&array)
+        {
             return;
         }
         // Elements may be long, and hardly any byte asks what was read of one.
@@ -225,7 +231,7 @@ impl Frames<'_> {
     }
 
     /// Whether some way to end an item, which stands behind `read`, is an element that the array does not have.
-    fn has_unused_end(&mut self, array: &Node, item: &ScalarItem, count: u32, read: &[u8]) -> bool {
+    fn has_unused_end(&mut self, array: &Frame, item: &ScalarItem, count: u32, read: &[u8]) -> bool {
         let program = self.program;
         let place = (item.lexeme, item.state);
         match program.lexemes[item.lexeme as usize].kind() {
@@ -242,20 +248,20 @@ impl Frames<'_> {
     }
 
     /// Whether the array has fewer than all of the values that a number or word may become behind `read`.
-    fn lacks_value(&mut self, array: &Node, (lexeme, state): (u32, StateId), read: &[u8]) -> bool {
+    fn lacks_value(&mut self, array: &Frame, (lexeme, state): (u32, StateId), read: &[u8]) -> bool {
         let values = self.program.values(lexeme, state, 0, array.count, read);
         values.is_none_or(|all| self.lacks_one(array, &all))
     }
 
     /// How many elements of the array a string may become behind `read`.
-    fn num_used(&mut self, array: &Node, (lexeme, state): (u32, StateId), read: &[u8]) -> u64 {
+    fn num_used(&mut self, array: &Frame, (lexeme, state): (u32, StateId), read: &[u8]) -> u64 {
         let l = &self.program.lexemes[lexeme as usize];
-        let (text, sub, _) = decode(Sub::Plain, read.iter().skip(1).copied());
+        let (text, sub, _) = decode(EscapeState::Plain, read.iter().skip(1).copied());
         let mut beginning = b"\"\"".to_vec();
         escape(&text, &mut beginning);
         let accepts = |value: &[u8]| l.accepts(&value[1..]);
         let elements = &mut self.arena.elements;
-        if sub == Sub::Plain {
+        if sub == EscapeState::Plain {
             return elements.num_beginning(array.seen, lexeme, &beginning, accepts, None);
         }
         // In the middle of an escape, those of which the next character may be the escaped one.
@@ -265,13 +271,13 @@ impl Frames<'_> {
 }
 
 /// The numbers of a scalar's items.
-pub(crate) fn items_of(node: &Node) -> Range<usize> {
+pub(crate) fn items_of(node: &Frame) -> Range<usize> {
     node.start as usize..(node.start + node.len) as usize
 }
 
 /// The first character of what is left of a canonical string.
 fn next_char(rest: &[u8]) -> Option<char> {
-    let text = decode(Sub::Plain, rest.iter().take(ESCAPE).copied()).0;
+    let text = decode(EscapeState::Plain, rest.iter().take(ESCAPE).copied()).0;
     let len = 1 + text.iter().skip(1).take_while(|b| **b & 0xC0 == 0x80).count();
     std::str::from_utf8(text.get(..len)?).ok()?.chars().next()
 }

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::pushdown::json::unique::elements::{Elements, NEAR};
+use crate::pushdown::json::unique::elements::{ArrayElements, NEAR};
 
 /// Orders that are kept, the latest ones: one for each lexeme that is asked, and for each array around another.
 const MOST_ORDERS: usize = 32;
@@ -16,7 +16,7 @@ pub type GoesOn<'a> = Option<&'a dyn Fn(&[u8]) -> bool>;
 
 /// The elements of an array that are strings of a lexeme.
 #[derive(Clone)]
-pub(crate) struct Order {
+pub(crate) struct PrefixIndex {
     lexeme: u32,
     /// The element from which on they are in order.
     from: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Order {
     strings: Vec<u32>,
 }
 
-impl Order {
+impl PrefixIndex {
     /// Whether all of them are among the first `len` elements.
     pub(crate) fn is_among(&self, len: usize) -> bool {
         (self.from as usize) < len
@@ -32,11 +32,11 @@ impl Order {
 
     /// Bytes held.
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of::<Order>() + self.strings.capacity() * size_of::<u32>()
+        size_of::<PrefixIndex>() + self.strings.capacity() * size_of::<u32>()
     }
 }
 
-impl Elements {
+impl ArrayElements {
     /// How many strings of the array of which `last` is the last element begin with `beginning`, belong to `lexeme`,
     /// which `accepts` says of a value, and go on behind that as `goes_on` says.
     ///
@@ -99,7 +99,7 @@ impl Elements {
                 if self.orders.len() == MOST_ORDERS {
                     self.orders.remove(0);
                 }
-                self.orders.push(Order { lexeme, from, strings: Vec::new() });
+                self.orders.push(PrefixIndex { lexeme, from, strings: Vec::new() });
                 break self.orders.len() - 1;
             };
             if element.belongs(lexeme, &accepts) {
@@ -107,9 +107,9 @@ impl Elements {
             }
             at = element.before;
         };
-        let Elements { list, orders, .. } = self;
+        let ArrayElements { list, orders, .. } = self;
         let value = |number: &u32| &*list[*number as usize].value;
-        let Order { from: begins, strings, .. } = &mut orders[known];
+        let PrefixIndex { from: begins, strings, .. } = &mut orders[known];
         *begins = from;
         if new.len() <= NEAR {
             for s in new {

@@ -9,10 +9,10 @@
 use smallvec::{SmallVec, smallvec};
 
 use crate::json::canonical::canonical;
-use crate::lexeme::{Kind as LexemeKind, StateId};
-use crate::pushdown::json::arena::{Kind, NONE, Node, NodeId, Phase};
-use crate::pushdown::json::machine::Frames;
-use crate::pushdown::json::program::Blanks;
+use crate::lexeme::{LexemeKind, StateId};
+use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::machine::JsonMachine;
+use crate::pushdown::json::program::WhitespaceRule;
 use crate::pushdown::json::unique::distinct_completions::varied_ends;
 use crate::pushdown::json::unique::items_of;
 use crate::util::hash::SeededSet;
@@ -27,7 +27,7 @@ const SPELLED: u64 = 2;
 
 /// What a search has stepped, with those inside it.
 #[derive(Clone, Default)]
-pub struct Tried {
+pub struct TriedStates {
     /// One is under way. What it steps may lead to arrays inside the element that have no way on: then it finds none there
     /// either and goes back, which takes less than asking behind each byte.
     pub on: bool,
@@ -37,7 +37,7 @@ pub struct Tried {
 }
 
 /// Bytes that lead on.
-pub(crate) struct Move {
+pub(crate) struct SearchMove {
     pub(super) bytes: Vec<u8>,
     /// A number or word ends behind them.
     pub(super) ends: bool,
@@ -46,15 +46,15 @@ pub(crate) struct Move {
 }
 
 /// One search.
-pub(crate) struct Search {
+pub(crate) struct ValueSearch {
     /// The array whose element is to become a new one.
-    array: NodeId,
+    array: FrameId,
     /// Whether something that may follow was left out, so that a search which finds nothing says nothing.
     pub(super) is_partial: bool,
 }
 
 /// What a search found.
-enum Found {
+enum SearchResult {
     /// The bytes to a new element, as the trace has them, or to where there are certainly more than the array has.
     New(Vec<u8>),
     /// There is none.
@@ -64,24 +64,24 @@ enum Found {
 }
 
 /// A configuration of the search and the moves from it that were not tried, the next one last.
-struct Place {
-    top: NodeId,
-    moves: Vec<Move>,
+struct SearchFrame {
+    top: FrameId,
+    moves: Vec<SearchMove>,
     /// For each open object of the element, its last key that the search chose: keys come in one order only.
     last: SmallVec<[Option<Box<[u8]>>; 2]>,
 }
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// Whether the configuration `top` can still be completed as far as unique elements go. `before` is the one that a
     /// byte led from, or [`NONE`].
     #[inline]
-    pub fn stays_live(&mut self, before: NodeId, top: NodeId) -> bool {
+    pub fn stays_live(&mut self, before: FrameId, top: FrameId) -> bool {
         !self.program.has_watched || self.arena.tried.on || self.can_differ(before, top)
     }
 
     /// Whether every element that is open at `top` in an array of unique elements can become one that its array does
     /// not have. `top` is as it was made by a step.
-    fn can_differ(&mut self, before: NodeId, top: NodeId) -> bool {
+    fn can_differ(&mut self, before: FrameId, top: FrameId) -> bool {
         let scarce = self.scarce(top);
         if scarce.is_empty() {
             return true;
@@ -102,12 +102,12 @@ impl Frames<'_> {
 
     /// Whether the element of `array` that is open at `top` can become one that the array does not have, or that takes too
     /// long to find out.
-    fn may_be_unused(&mut self, top: NodeId, array: NodeId) -> bool {
+    fn may_be_unused(&mut self, top: FrameId, array: FrameId) -> bool {
         let mark = self.arena.mark();
         let (trace, guesses, asked) = (self.arena.trace, self.arena.guesses, self.arena.searching);
         let outer = self.arena.tried.on;
         if !outer {
-            self.arena.tried = Tried { on: true, ..Tried::default() };
+            self.arena.tried = TriedStates { on: true, ..TriedStates::default() };
         }
         self.arena.searching = array;
         let found = self.finds_unused(top, array);
@@ -117,8 +117,8 @@ impl Frames<'_> {
         self.arena.truncate(&mark);
         let certain = self.arena.guesses == guesses;
         match found {
-            Found::None if certain => return false,
-            Found::New(way) if certain => {
+            SearchResult::None if certain => return false,
+            SearchResult::New(way) if certain => {
                 if !outer {
                     self.note_witness(top, array, way);
                 }
@@ -129,39 +129,40 @@ impl Frames<'_> {
         // What was found, or not, may rest on what was not found inside the element.
         self.arena.guesses += 1;
         self.arena.guessed.push(top);
-        !matches!(found, Found::None)
+        !matches!(found, SearchResult::None)
     }
 
     /// Whether `top` is `before` behind a blank.
-    fn is_behind_blank(&self, before: NodeId, top: NodeId) -> bool {
-        let blank = |n: &Node| Node { blank: 0, trace: 0, ..*n };
+    fn is_behind_blank(&self, before: FrameId, top: FrameId) -> bool {
+        let blank = |n: &Frame| Frame { blank: 0, trace: 0, ..*n };
         self.arena.nodes.get(before as usize).is_some_and(|b| blank(b) == blank(&self.arena.nodes[top as usize]))
     }
 
     /// Whether the scalar `top` can become as much as the scalar `before` that a byte led from: the same values then.
-    fn decides_nothing(&self, before: NodeId, top: NodeId) -> bool {
+    fn decides_nothing(&self, before: FrameId, top: FrameId) -> bool {
         let (Some(before), node) = (self.arena.nodes.get(before as usize), &self.arena.nodes[top as usize]) else {
             return false;
         };
-        let scalars = (before.kind, node.kind) == (Kind::Scalar, Kind::Scalar) && before.parent == node.parent;
+        let scalars =
+            (before.kind, node.kind) == (FrameKind::Scalar, FrameKind::Scalar) && before.parent == node.parent;
         let mut old = items_of(before);
         let mut ends_as_before = |i| self.ends_as_before(&mut old, &self.arena.scalars[i], (before.count, node.count));
         scalars && before.len == node.len && items_of(node).all(&mut ends_as_before)
     }
 
     /// A way to end the element of `array` that is open at `top` as one that the array does not have.
-    fn finds_unused(&mut self, top: NodeId, array: NodeId) -> Found {
+    fn finds_unused(&mut self, top: FrameId, array: FrameId) -> SearchResult {
         let open = self.arena.nodes[array as usize];
         let begun = self.arena.nodes[top as usize].trace;
-        let mut search = Search { array, is_partial: false };
+        let mut search = ValueSearch { array, is_partial: false };
         let mut objects = 0;
         let mut at = top;
         while at != array && at != NONE {
-            objects += usize::from(self.arena.nodes[at as usize].kind == Kind::Object);
+            objects += usize::from(self.arena.nodes[at as usize].kind == FrameKind::Object);
             at = self.arena.nodes[at as usize].parent;
         }
         let last: SmallVec<_> = smallvec![None; objects];
-        let mut places = vec![Place { top, moves: self.moves(&mut search, top, &last), last }];
+        let mut places = vec![SearchFrame { top, moves: self.moves(&mut search, top, &last), last }];
         while let Some(place) = places.last_mut() {
             let Some(next) = place.moves.pop() else {
                 places.pop();
@@ -169,20 +170,20 @@ impl Frames<'_> {
             };
             let (from, mut last) = (place.top, place.last.clone());
             if !self.may_try(from, next.bytes.len() as u64 + 1) {
-                return Found::Unknown;
+                return SearchResult::Unknown;
             }
             let Some(to) = self.take(from, &next) else { continue };
             let node = self.arena.nodes[to as usize];
             // The element is over where its array has one more.
-            if node.kind == Kind::Array && node.parent == open.parent && node.count > open.count {
-                return Found::New(self.arena.bytes_since(self.arena.trace, begun));
+            if node.kind == FrameKind::Array && node.parent == open.parent && node.count > open.count {
+                return SearchResult::New(self.arena.bytes_since(self.arena.trace, begun));
             }
             // What is counted holds as long as the arrays inside the element can go on.
             if self.exceeds(array, self.variety(to, array)) && self.can_differ(NONE, to) {
-                return Found::New(self.arena.bytes_since(node.trace, begun));
+                return SearchResult::New(self.arena.bytes_since(node.trace, begun));
             }
             match (node.kind, node.phase, next.key) {
-                (Kind::Object, Phase::First, _) if next.bytes.ends_with(b"{") => last.push(None),
+                (FrameKind::Object, Phase::First, _) if next.bytes.ends_with(b"{") => last.push(None),
                 (_, _, Some(key)) => {
                     last.pop();
                     last.push(Some(key));
@@ -193,13 +194,13 @@ impl Frames<'_> {
                 _ => {}
             }
             let moves = self.moves(&mut search, to, &last);
-            places.push(Place { top: to, moves, last });
+            places.push(SearchFrame { top: to, moves, last });
         }
-        if search.is_partial { Found::Unknown } else { Found::None }
+        if search.is_partial { SearchResult::Unknown } else { SearchResult::None }
     }
 
     /// Whether the search may step so many bytes more, behind `top`.
-    fn may_try(&mut self, top: NodeId, bytes: u64) -> bool {
+    fn may_try(&mut self, top: FrameId, bytes: u64) -> bool {
         self.arena.tried.bytes += bytes;
         if self.arena.tried.bytes <= MAX_STEPS {
             return true;
@@ -208,7 +209,7 @@ impl Frames<'_> {
             let mut elements = 0;
             let mut at = top;
             while let Some(n) = self.arena.nodes.get(at as usize) {
-                if n.kind == Kind::Array && n.key != u32::MAX {
+                if n.kind == FrameKind::Array && n.key != u32::MAX {
                     let of = self.arena.elements.of(n.seen).into_iter().filter_map(|e| self.arena.elements.get(e));
                     elements += of.map(|e| e.value.len() as u64).sum::<u64>();
                 }
@@ -221,7 +222,7 @@ impl Frames<'_> {
     }
 
     /// Steps a move.
-    fn take(&mut self, from: NodeId, next: &Move) -> Option<NodeId> {
+    fn take(&mut self, from: FrameId, next: &SearchMove) -> Option<FrameId> {
         let (mut at, mut rest) = (from, next.bytes.as_slice());
         while let Some((&byte, after)) = rest.split_first() {
             let inside = if after.is_empty() { None } else { self.step_inside_traced(at, rest) };
@@ -230,7 +231,7 @@ impl Frames<'_> {
                 return None;
             }
         }
-        if next.ends && self.arena.nodes[at as usize].kind == Kind::Scalar {
+        if next.ends && self.arena.nodes[at as usize].kind == FrameKind::Scalar {
             at = self.end_scalar(at);
         }
         Some(at).filter(|&n| n != NONE)
@@ -238,10 +239,10 @@ impl Frames<'_> {
 
     /// How many ways to go on from `top` are enough: each array that is open there may refuse as many values as it has
     /// elements, so of one more one is new to all of them.
-    fn enough(&self, top: NodeId, array: NodeId) -> usize {
+    fn enough(&self, top: FrameId, array: FrameId) -> usize {
         let (mut most, mut at) = (1, top);
         while let Some(n) = self.arena.nodes.get(at as usize) {
-            if n.kind == Kind::Array && n.key != u32::MAX {
+            if n.kind == FrameKind::Array && n.key != u32::MAX {
                 most += n.count as usize;
             }
             if at == array {
@@ -253,14 +254,14 @@ impl Frames<'_> {
     }
 
     /// The moves from a configuration, the first one to try last.
-    fn moves(&mut self, search: &mut Search, top: NodeId, last: &[Option<Box<[u8]>>]) -> Vec<Move> {
+    fn moves(&mut self, search: &mut ValueSearch, top: FrameId, last: &[Option<Box<[u8]>>]) -> Vec<SearchMove> {
         let node = self.arena.nodes[top as usize];
         let most = self.enough(top, search.array);
-        let plain = |bytes: &[u8]| Move { bytes: bytes.to_vec(), ends: false, key: None };
-        let mut out: Vec<Move> = match (node.kind, node.phase) {
-            (Kind::Scalar, _) => return self.scalar_moves(search, &node, most),
-            (Kind::Value, _) => self.value_moves(search, &node, most),
-            (Kind::Array, Phase::First) => {
+        let plain = |bytes: &[u8]| SearchMove { bytes: bytes.to_vec(), ends: false, key: None };
+        let mut out: Vec<SearchMove> = match (node.kind, node.phase) {
+            (FrameKind::Scalar, _) => return self.scalar_moves(search, &node, most),
+            (FrameKind::Value, _) => self.value_moves(search, &node, most),
+            (FrameKind::Array, Phase::First) => {
                 let value = self.first_element(node);
                 let mut moves = vec![plain(b"]")];
                 if value != NONE {
@@ -269,14 +270,14 @@ impl Frames<'_> {
                 }
                 moves
             }
-            (Kind::Array, _) => vec![plain(b"]"), plain(b",")],
-            (Kind::Object, Phase::First) => {
+            (FrameKind::Array, _) => vec![plain(b"]"), plain(b",")],
+            (FrameKind::Object, Phase::First) => {
                 std::iter::once(plain(b"}")).chain(self.key_moves(search, &node, last, most)).collect()
             }
-            (Kind::Object, Phase::After) => vec![plain(b"}"), plain(b",")],
-            (Kind::Object, Phase::BeforeColon) => vec![plain(b":")],
-            (Kind::Object, Phase::BeforeKey | Phase::Key) => self.key_moves(search, &node, last, most),
-            (Kind::Object, Phase::Inside) | (Kind::Root | Kind::Done, _) => Vec::new(),
+            (FrameKind::Object, Phase::After) => vec![plain(b"}"), plain(b",")],
+            (FrameKind::Object, Phase::BeforeColon) => vec![plain(b":")],
+            (FrameKind::Object, Phase::BeforeKey | Phase::Key) => self.key_moves(search, &node, last, most),
+            (FrameKind::Object, Phase::Inside) | (FrameKind::Root | FrameKind::Done, _) => Vec::new(),
         };
         if node.phase != Phase::Key && !self.gap_may_end(&node) {
             let blanks = shortest_blanks(&self.program.gaps[node.gap as usize], node.blank);
@@ -286,7 +287,7 @@ impl Frames<'_> {
         out
     }
 
-    fn scalar_moves(&self, search: &mut Search, node: &Node, most: usize) -> Vec<Move> {
+    fn scalar_moves(&self, search: &mut ValueSearch, node: &Frame, most: usize) -> Vec<SearchMove> {
         let items = &self.arena.scalars[node.start as usize..(node.start + node.len) as usize];
         let before = self.word_before(node);
         let places = items.iter().map(|i| (i.lexeme, i.state)).collect::<Vec<_>>();
@@ -295,7 +296,7 @@ impl Frames<'_> {
         out
     }
 
-    fn value_moves(&self, search: &mut Search, node: &Node, most: usize) -> Vec<Move> {
+    fn value_moves(&self, search: &mut ValueSearch, node: &Frame, most: usize) -> Vec<SearchMove> {
         let rules = &self.arena.rules[node.start as usize..(node.start + node.len) as usize];
         let rules = || rules.iter().map(|r| &self.program.rules[r.0 as usize]);
         let lexemes = rules().flat_map(|r| &r.lexemes);
@@ -303,27 +304,27 @@ impl Frames<'_> {
         let mut out = self.ends(search, &places, 0, b"", most);
         let brackets = [(b'[', rules().any(|r| !r.arrays.is_empty())), (b'{', rules().any(|r| !r.objects.is_empty()))];
         let open = brackets.into_iter().filter(|b| b.1);
-        out.extend(open.map(|(b, _)| Move { bytes: vec![b], ends: false, key: None }));
+        out.extend(open.map(|(b, _)| SearchMove { bytes: vec![b], ends: false, key: None }));
         out
     }
 
     /// The ends of scalars from states of lexemes, each value once.
     fn ends(
         &self,
-        search: &mut Search,
+        search: &mut ValueSearch,
         places: &[(u32, StateId)],
         count: u32,
         before: &[u8],
         most: usize,
-    ) -> Vec<Move> {
-        let mut out: Vec<Move> = Vec::new();
+    ) -> Vec<SearchMove> {
+        let mut out: Vec<SearchMove> = Vec::new();
         let mut known: SeededSet<Box<[u8]>> = SeededSet::default();
         for &(lexeme, state) in places {
             let l = &self.program.lexemes[lexeme as usize];
             let raw = l.kind() == LexemeKind::Raw;
             let mut add = |value: Box<[u8]>, rest: Box<[u8]>| {
                 if known.insert(value) {
-                    out.push(Move { bytes: rest.into_vec(), ends: raw, key: None });
+                    out.push(SearchMove { bytes: rest.into_vec(), ends: raw, key: None });
                 }
             };
             let values = || self.program.values(lexeme, state, count, most as u32, before).filter(|v| !v.is_empty());
@@ -346,7 +347,7 @@ impl Frames<'_> {
 }
 
 /// The fewest blanks after which a gap may end.
-fn shortest_blanks(gap: &Blanks, from: u16) -> Vec<u8> {
+fn shortest_blanks(gap: &WhitespaceRule, from: u16) -> Vec<u8> {
     let mut ways: Vec<(u16, Vec<u8>)> = vec![(from, Vec::new())];
     let mut at = 0;
     while at < ways.len() {

@@ -6,13 +6,13 @@
 //! which the frames, that know no such order, see at the closing bracket only. The ways there are as many as there are
 //! sets of keys, so each key is asked whether enough can come behind it.
 
-use crate::json::string_escape::Sub;
+use crate::json::string_escape::EscapeState;
 use crate::lexeme::CLOSED;
-use crate::pushdown::json::arena::{Node, ObjectItem, Phase};
-use crate::pushdown::json::machine::Frames;
+use crate::pushdown::json::arena::{Frame, ObjectItem, Phase};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::ObjectProgram;
 use crate::pushdown::json::unique::distinct_completions::varied_ends;
-use crate::pushdown::json::unique::search::{Move, Search};
+use crate::pushdown::json::unique::search::{SearchMove, ValueSearch};
 use crate::util::hash::SeededSet;
 
 /// Members that an object must still have are looked for up to so many.
@@ -28,13 +28,19 @@ struct Candidate {
     matches: u32,
 }
 
-impl Frames<'_> {
+impl JsonMachine<'_> {
     /// The keys that may come, behind those that the search chose before.
-    pub(crate) fn key_moves(&self, search: &mut Search, node: &Node, last: &[Option<Key>], most: usize) -> Vec<Move> {
-        if node.phase == Phase::Key && node.sub != Sub::Plain {
+    pub(crate) fn key_moves(
+        &self,
+        search: &mut ValueSearch,
+        node: &Frame,
+        last: &[Option<Key>],
+        most: usize,
+    ) -> Vec<SearchMove> {
+        if node.phase == Phase::Key && node.sub != EscapeState::Plain {
             // In the middle of an escape.
             let bytes = b"0123456789abcdef\"\\/bfnrtu";
-            return bytes.iter().map(|&b| Move { bytes: vec![b], ends: false, key: None }).collect();
+            return bytes.iter().map(|&b| SearchMove { bytes: vec![b], ends: false, key: None }).collect();
         }
         let inside = node.phase == Phase::Key;
         let prefix = if inside { self.key_bytes(node.key) } else { Vec::new() };
@@ -54,7 +60,7 @@ impl Frames<'_> {
             }
             keys.extend(all.into_iter().map(|c| c.key));
         }
-        let mut out: Vec<Move> = Vec::new();
+        let mut out: Vec<SearchMove> = Vec::new();
         let mut known: SeededSet<&[u8]> = SeededSet::default();
         for key in &keys {
             if !known.insert(key) {
@@ -65,7 +71,7 @@ impl Frames<'_> {
             bytes.push(b'"');
             // A key that was begun before the search says nothing about those that may come.
             let ordered = !inside && (self.program.any_order || !self.is_named(node, key));
-            out.push(Move { bytes, ends: false, key: ordered.then(|| key.clone()) });
+            out.push(SearchMove { bytes, ends: false, key: ordered.then(|| key.clone()) });
         }
         out
     }
@@ -79,8 +85,8 @@ impl Frames<'_> {
     /// writes them.
     fn candidates(
         &self,
-        search: &mut Search,
-        (node, item): (&Node, &ObjectItem),
+        search: &mut ValueSearch,
+        (node, item): (&Frame, &ObjectItem),
         prefix: &[u8],
         most: usize,
     ) -> Vec<Candidate> {
@@ -118,7 +124,7 @@ impl Frames<'_> {
 
     /// Keeps, of the keys that may come behind `last`, those behind which the object can be completed by later ones: what
     /// it needs comes later, and enough keys do.
-    fn keep_completable(&self, (node, item): (&Node, &ObjectItem), last: Option<&[u8]>, all: &mut Vec<Candidate>) {
+    fn keep_completable(&self, (node, item): (&Frame, &ObjectItem), last: Option<&[u8]>, all: &mut Vec<Candidate>) {
         let p = &self.program.objects[item.shape as usize];
         let any_order = self.program.any_order;
         let mut bound = all.len();
@@ -163,7 +169,7 @@ impl Frames<'_> {
         behind.iter().filter(|c| c.name.is_none_or(comes)).count() as u64
     }
 
-    fn is_named(&self, node: &Node, key: &[u8]) -> bool {
+    fn is_named(&self, node: &Frame, key: &[u8]) -> bool {
         let items = &self.arena.objects[node.start as usize..(node.start + node.len) as usize];
         let names = items.iter().map(|i| &self.program.objects[i.shape as usize].names);
         names.into_iter().any(|n| n.find(0, key).is_some_and(|m| !n.tokens(m).is_empty()))
@@ -172,8 +178,8 @@ impl Frames<'_> {
     /// Keys without a name that begin with `prefix`.
     fn other_keys(
         &self,
-        search: &mut Search,
-        node: &Node,
+        search: &mut ValueSearch,
+        node: &Frame,
         p: &ObjectProgram,
         prefix: &[u8],
         most: usize,

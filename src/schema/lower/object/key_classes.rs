@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::expr::{ExprId, Exprs, INF};
 use crate::json::rules::ObjectShape;
-use crate::schema::lower::context::{Context, Lit, Lits};
-use crate::schema::lower::node::{NodeId, TRUE};
+use crate::schema::lower::context::{Lit, Lits, LoweringContext};
+use crate::schema::lower::node::{SchemaNodeId, TRUE};
 use crate::schema::lower::object::object_shape::{MANY_KEYS, MAX_CLASSES};
 use crate::schema::lower::object::{Exists, Keys, ObjectFacts};
 use crate::schema::lower::scalar::string_lengths;
@@ -20,29 +20,29 @@ const MAX_LISTED: u64 = 32;
 
 /// Something that tells keys apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Split {
+pub(crate) enum KeySplit {
     Pattern(Name),
-    Refused(NodeId),
+    Refused(SchemaNodeId),
 }
 
 /// Keys that match exactly some of the splits.
-pub(crate) struct Class {
+pub(crate) struct KeyClass {
     pub keys: ExprId,
     pub matched: SmallVec<[bool; 16]>,
 }
 
 /// The keys that the facts allow, and their classes: disjoint, and each inside or outside of every split.
 pub(crate) fn partition(
-    cx: &mut Context<'_, '_>,
+    cx: &mut LoweringContext<'_, '_>,
     facts: &ObjectFacts,
-    splits: &[(Split, ExprId)],
-) -> Result<(ExprId, SmallVec<[Class; 2]>)> {
+    splits: &[(KeySplit, ExprId)],
+) -> Result<(ExprId, SmallVec<[KeyClass; 2]>)> {
     let mut base = cx.any_text;
     for &l in &facts.names {
         let keys = cx.key_language(l)?;
         base = cx.meet(base, keys);
     }
-    let mut found: SmallVec<[Class; 2]> = SmallVec::from_iter([Class { keys: base, matched: SmallVec::new() }]);
+    let mut found: SmallVec<[KeyClass; 2]> = SmallVec::from_iter([KeyClass { keys: base, matched: SmallVec::new() }]);
     for (i, &(_, e)) in splits.iter().enumerate() {
         let mut next = SmallVec::with_capacity(found.len() * 2);
         for c in found {
@@ -53,7 +53,7 @@ pub(crate) fn partition(
                 if i == 0 || cx.x.is_inhabited(keys, cx.limits.max_explored_states)? {
                     let mut matched = c.matched.clone();
                     matched.push(m);
-                    next.push(Class { keys, matched });
+                    next.push(KeyClass { keys, matched });
                 }
             }
         }
@@ -66,7 +66,7 @@ pub(crate) fn partition(
 }
 
 /// Where some member must exist among few keys, names them: then they are tried one by one, and cannot be used up.
-pub(crate) fn list_few_keys(cx: &mut Context<'_, '_>, facts: &mut ObjectFacts) -> Result<()> {
+pub(crate) fn list_few_keys(cx: &mut LoweringContext<'_, '_>, facts: &mut ObjectFacts) -> Result<()> {
     if facts.exists.is_empty() || facts.max == Some(0) {
         return Ok(());
     }
@@ -89,16 +89,20 @@ pub(crate) fn list_few_keys(cx: &mut Context<'_, '_>, facts: &mut ObjectFacts) -
 }
 
 /// Everything that tells keys apart in these facts, with the keys it stands for.
-pub(crate) fn splits(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Result<Vec<(Split, ExprId)>> {
-    let mut out: Vec<(Split, ExprId)> = Vec::new();
-    let mut nodes: SmallVec<[NodeId; 8]> = SmallVec::from_slice(&facts.groups);
+pub(crate) fn splits(
+    cx: &mut LoweringContext<'_, '_>,
+    facts: &ObjectFacts,
+    others: &[Exists],
+) -> Result<Vec<(KeySplit, ExprId)>> {
+    let mut out: Vec<(KeySplit, ExprId)> = Vec::new();
+    let mut nodes: SmallVec<[SchemaNodeId; 8]> = SmallVec::from_slice(&facts.groups);
     nodes.extend(facts.scopes.iter().flat_map(|s| s.by.iter().copied()));
     for e in others {
         match e.keys {
             Keys::Additional(n) | Keys::Pattern(n, _) => nodes.push(n),
             Keys::Refused(n) => {
                 let keys = cx.key_language(Lit::no(n))?;
-                out.push((Split::Refused(n), keys));
+                out.push((KeySplit::Refused(n), keys));
             }
         }
     }
@@ -106,43 +110,48 @@ pub(crate) fn splits(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Ex
         let patterns: SmallVec<[Name; 8]> =
             cx.nodes.get(n).object.iter().flat_map(|o| o.patterns.iter().map(|p| p.0)).collect();
         for p in patterns {
-            if out.iter().any(|o| o.0 == Split::Pattern(p)) {
+            if out.iter().any(|o| o.0 == KeySplit::Pattern(p)) {
                 continue;
             }
             let text = cx.nodes.name(p);
             let e = cx.pattern_text(n, "patternProperties", &text)?.unwrap_or(Exprs::NEVER);
-            out.push((Split::Pattern(p), e));
+            out.push((KeySplit::Pattern(p), e));
         }
     }
     Ok(out)
 }
 
-fn is_matched(splits: &[(Split, ExprId)], matched: &[bool], s: Split) -> bool {
+fn is_matched(splits: &[(KeySplit, ExprId)], matched: &[bool], s: KeySplit) -> bool {
     splits.iter().zip(matched).any(|(o, &m)| m && o.0 == s)
 }
 
-pub(crate) fn class_has(cx: &Context<'_, '_>, e: &Exists, splits: &[(Split, ExprId)], matched: &[bool]) -> bool {
+pub(crate) fn class_has(
+    cx: &LoweringContext<'_, '_>,
+    e: &Exists,
+    splits: &[(KeySplit, ExprId)],
+    matched: &[bool],
+) -> bool {
     match e.keys {
-        Keys::Pattern(_, p) => is_matched(splits, matched, Split::Pattern(p)),
-        Keys::Refused(n) => is_matched(splits, matched, Split::Refused(n)),
+        Keys::Pattern(_, p) => is_matched(splits, matched, KeySplit::Pattern(p)),
+        Keys::Refused(n) => is_matched(splits, matched, KeySplit::Refused(n)),
         Keys::Additional(n) => {
             let o = cx.nodes.get(n).object.as_deref();
-            !o.is_some_and(|o| o.patterns.iter().any(|p| is_matched(splits, matched, Split::Pattern(p.0))))
+            !o.is_some_and(|o| o.patterns.iter().any(|p| is_matched(splits, matched, KeySplit::Pattern(p.0))))
         }
     }
 }
 
 /// What the members of a class must satisfy.
 pub(crate) fn class_lits(
-    cx: &Context<'_, '_>,
+    cx: &LoweringContext<'_, '_>,
     facts: &ObjectFacts,
-    splits: &[(Split, ExprId)],
+    splits: &[(KeySplit, ExprId)],
     matched: &[bool],
 ) -> Lits {
-    let describe = |g: NodeId, lits: &mut Lits| -> bool {
+    let describe = |g: SchemaNodeId, lits: &mut Lits| -> bool {
         let Some(o) = cx.nodes.get(g).object.as_deref() else { return false };
         let before = lits.len();
-        let hits = o.patterns.iter().filter(|p| is_matched(splits, matched, Split::Pattern(p.0)));
+        let hits = o.patterns.iter().filter(|p| is_matched(splits, matched, KeySplit::Pattern(p.0)));
         lits.extend(hits.map(|p| Lit::yes(p.1)));
         if lits.len() == before {
             lits.extend(o.additional.map(Lit::yes));
@@ -161,7 +170,7 @@ pub(crate) fn class_lits(
     lits
 }
 
-impl Context<'_, '_> {
+impl LoweringContext<'_, '_> {
     /// The keys that a schema under `propertyNames` accepts, or refuses.
     pub fn key_language(&mut self, l: Lit) -> Result<ExprId> {
         if l.node == TRUE {

@@ -10,9 +10,11 @@ pub(crate) mod shape_set;
 use smallvec::SmallVec;
 
 use crate::error::Result;
-use crate::schema::lower::context::{Context, Lit, Lits};
-use crate::schema::lower::distribute::{Alternative, Choice, Item, Kind, Scope, Status, Taken};
-use crate::schema::lower::node::{FALSE, NodeId, TRUE};
+use crate::schema::lower::context::{Lit, Lits, LoweringContext};
+use crate::schema::lower::distribute::{
+    Alternative, Conjunct, Disjunction, Status, StructuredKind, TakenBranch, UnevaluatedScope,
+};
+use crate::schema::lower::node::{FALSE, SchemaNodeId, TRUE};
 use crate::schema::model::Types;
 use crate::schema::name_table::Name;
 
@@ -23,18 +25,18 @@ pub(super) struct Objects;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
     /// Neither under `properties` nor `patternProperties` of the node.
-    Additional(NodeId),
+    Additional(SchemaNodeId),
     /// That match a pattern of the node.
-    Pattern(NodeId, Name),
+    Pattern(SchemaNodeId, Name),
     /// That the schema under `propertyNames` refuses.
-    Refused(NodeId),
+    Refused(SchemaNodeId),
 }
 
 /// Some member has such a key and satisfies the literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exists {
     /// Whose keyword is violated.
-    pub node: NodeId,
+    pub node: SchemaNodeId,
     pub keys: Keys,
     pub lit: Lit,
 }
@@ -50,15 +52,15 @@ pub(super) enum ObjectAtom {
     Max(u64),
     Exists(Exists),
     /// A way that cannot be stated.
-    Unsupported(NodeId, &'static str, &'static str),
+    Unsupported(SchemaNodeId, &'static str, &'static str),
 }
 
 /// One `unevaluatedProperties`.
 #[derive(Clone, Debug)]
-pub(super) struct Unevaluated {
-    pub schema: NodeId,
+pub(super) struct UnevaluatedProperties {
+    pub schema: SchemaNodeId,
     /// Nodes whose members count as evaluated.
-    pub by: Vec<NodeId>,
+    pub by: Vec<SchemaNodeId>,
     /// A nested keyword of the same name has evaluated everything.
     pub all: bool,
 }
@@ -67,7 +69,7 @@ pub(super) struct Unevaluated {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ObjectFacts {
     /// Nodes that describe members.
-    pub groups: SmallVec<[NodeId; 4]>,
+    pub groups: SmallVec<[SchemaNodeId; 4]>,
     /// Present or absent.
     pub presence: Vec<(Name, bool)>,
     presence_index: rustc_hash::FxHashMap<Name, bool>,
@@ -79,7 +81,7 @@ pub(super) struct ObjectFacts {
     pub min: u64,
     pub max: Option<u64>,
     pub exists: Vec<Exists>,
-    pub scopes: Vec<Unevaluated>,
+    pub scopes: Vec<UnevaluatedProperties>,
     /// Keys of small classes, as names.
     pub listed: Vec<Name>,
 }
@@ -126,16 +128,16 @@ impl ObjectFacts {
     }
 }
 
-impl Kind for Objects {
+impl StructuredKind for Objects {
     const TYPE: Types = Types::OBJECT;
     type Facts = ObjectFacts;
     type Atom = ObjectAtom;
 
     fn take(
-        cx: &mut Context<'_, '_>,
-        node: NodeId,
+        cx: &mut LoweringContext<'_, '_>,
+        node: SchemaNodeId,
         facts: &mut ObjectFacts,
-        out: &mut Taken<ObjectAtom>,
+        out: &mut TakenBranch<ObjectAtom>,
     ) -> Result<bool> {
         let nodes = &cx.nodes;
         let Some(o) = nodes.get(node).object.as_deref() else { return Ok(true) };
@@ -144,8 +146,8 @@ impl Kind for Objects {
             if let Some(s) = outer.checked_sub(1).and_then(|s| facts.scopes.get_mut(s as usize)) {
                 s.all = true;
             }
-            facts.scopes.push(Unevaluated { schema: nodes.canon(u), by: Vec::new(), all: false });
-            out.scope = facts.scopes.len() as Scope;
+            facts.scopes.push(UnevaluatedProperties { schema: nodes.canon(u), by: Vec::new(), all: false });
+            out.scope = facts.scopes.len() as UnevaluatedScope;
         }
         if o.describes() {
             if !facts.groups.contains(&node) {
@@ -170,21 +172,21 @@ impl Kind for Objects {
                 TRUE => {}
                 FALSE => alive &= facts.set_presence(k, false),
                 s => {
-                    let absent = vec![Item::Atom(ObjectAtom::Absent(k))];
-                    let present = vec![Item::Atom(ObjectAtom::Present(k)), Item::Lit(Lit::yes(s), out.scope)];
-                    out.choices.push(Choice::new(vec![absent, present], out.scope));
+                    let absent = vec![Conjunct::Atom(ObjectAtom::Absent(k))];
+                    let present = vec![Conjunct::Atom(ObjectAtom::Present(k)), Conjunct::Lit(Lit::yes(s), out.scope)];
+                    out.choices.push(Disjunction::new(vec![absent, present], out.scope));
                 }
             }
         }
         Ok(alive)
     }
 
-    fn violations(cx: &mut Context<'_, '_>, node: NodeId) -> Result<Vec<Alternative<ObjectAtom>>> {
+    fn violations(cx: &mut LoweringContext<'_, '_>, node: SchemaNodeId) -> Result<Vec<Alternative<ObjectAtom>>> {
         use ObjectAtom::{Absent, Max, Min, Present, Unsupported, Value};
         let Some(o) = cx.nodes.get(node).object.as_deref() else { return Ok(Vec::new()) };
-        let atom = Item::<ObjectAtom>::Atom;
+        let atom = Conjunct::<ObjectAtom>::Atom;
         let mut out = Vec::new();
-        let no = |s: NodeId| Lit::no(cx.nodes.canon(s));
+        let no = |s: SchemaNodeId| Lit::no(cx.nodes.canon(s));
         for &r in &o.required {
             if o.prop(r).is_none_or(|s| no(s).node == TRUE) {
                 out.push(vec![atom(Absent(r))]);
@@ -232,7 +234,7 @@ impl Kind for Objects {
         for &(k, s) in &o.dep_schemas {
             let lit = no(s);
             if lit.node != TRUE {
-                out.push(vec![atom(Present(k)), Item::Lit(lit, 0)]);
+                out.push(vec![atom(Present(k)), Conjunct::Lit(lit, 0)]);
             }
         }
         if o.unevaluated.is_some_and(|u| cx.nodes.canon(u) != TRUE) {
@@ -243,7 +245,7 @@ impl Kind for Objects {
         Ok(out)
     }
 
-    fn assert(cx: &mut Context<'_, '_>, atom: ObjectAtom, facts: &mut ObjectFacts) -> Result<bool> {
+    fn assert(cx: &mut LoweringContext<'_, '_>, atom: ObjectAtom, facts: &mut ObjectFacts) -> Result<bool> {
         Ok(match atom {
             ObjectAtom::Present(n) => facts.set_presence(n, true),
             ObjectAtom::Absent(n) => facts.set_presence(n, false),
@@ -269,7 +271,7 @@ impl Kind for Objects {
         })
     }
 
-    fn status(cx: &mut Context<'_, '_>, atom: &ObjectAtom, facts: &ObjectFacts) -> Result<Status> {
+    fn status(cx: &mut LoweringContext<'_, '_>, atom: &ObjectAtom, facts: &ObjectFacts) -> Result<Status> {
         let known = |p: Option<bool>, wanted: bool| match p {
             Some(p) if p == wanted => Status::Holds,
             Some(_) => Status::Dead,
@@ -323,19 +325,19 @@ impl Kind for Objects {
         })
     }
 
-    fn negate(alternative: &[Item<ObjectAtom>]) -> Vec<ObjectAtom> {
+    fn negate(alternative: &[Conjunct<ObjectAtom>]) -> Vec<ObjectAtom> {
         use ObjectAtom::{Absent, Max, Min, Present, Value};
         match alternative {
-            [Item::Atom(Absent(n))] => vec![Present(*n)],
-            [Item::Atom(Value(n, l))] => vec![Present(*n), Value(*n, l.negate())],
-            [Item::Atom(Present(n)), Item::Atom(Value(m, l))] if n == m => vec![Value(*n, l.negate())],
-            [Item::Atom(Max(n))] => n.checked_add(1).map(Min).into_iter().collect(),
-            [Item::Atom(Min(n))] => n.checked_sub(1).map(Max).into_iter().collect(),
+            [Conjunct::Atom(Absent(n))] => vec![Present(*n)],
+            [Conjunct::Atom(Value(n, l))] => vec![Present(*n), Value(*n, l.negate())],
+            [Conjunct::Atom(Present(n)), Conjunct::Atom(Value(m, l))] if n == m => vec![Value(*n, l.negate())],
+            [Conjunct::Atom(Max(n))] => n.checked_add(1).map(Min).into_iter().collect(),
+            [Conjunct::Atom(Min(n))] => n.checked_sub(1).map(Max).into_iter().collect(),
             _ => Vec::new(),
         }
     }
 
-    fn is_dead(cx: &mut Context<'_, '_>, facts: &ObjectFacts) -> Result<bool> {
+    fn is_dead(cx: &mut LoweringContext<'_, '_>, facts: &ObjectFacts) -> Result<bool> {
         if facts.groups.len() < 2 && facts.values.is_empty() {
             return Ok(false);
         }
@@ -353,7 +355,7 @@ impl Kind for Objects {
     }
 }
 
-impl Context<'_, '_> {
+impl LoweringContext<'_, '_> {
     /// Whether a conjunction is seen to accept nothing: contradictory, or of scalar types only without a scalar.
     pub fn is_empty_scalar(&mut self, lits: &mut Lits) -> Result<bool> {
         if self.normalize(lits).is_none() {
@@ -375,7 +377,7 @@ impl Context<'_, '_> {
     }
 
     /// Whether a pattern under `patternProperties` of `node` matches a key. A pattern that was dropped matches none.
-    pub fn pattern_matches(&mut self, node: NodeId, pattern: Name, key: Name) -> Result<bool> {
+    pub fn pattern_matches(&mut self, node: SchemaNodeId, pattern: Name, key: Name) -> Result<bool> {
         if let Some(&hit) = self.pattern_hits.get(&(pattern, key)) {
             return Ok(hit);
         }
@@ -389,7 +391,7 @@ impl Context<'_, '_> {
     }
 
     /// What `node` says of the member `name`: adds to `lits`; answers whether anything describes it.
-    pub fn member_of(&mut self, node: NodeId, name: Name, lits: &mut Lits) -> Result<bool> {
+    pub fn member_of(&mut self, node: SchemaNodeId, name: Name, lits: &mut Lits) -> Result<bool> {
         let Some(o) = self.nodes.get(node).object.as_deref() else { return Ok(false) };
         let mut described = false;
         if let Some(s) = o.prop(name) {

@@ -12,9 +12,9 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::json::rules::{KeyClass, MAX_WITNESSES, ObjectShape, Property, RuleId};
-use crate::schema::lower::context::{Context, Lit};
+use crate::schema::lower::context::{Lit, LoweringContext};
 use crate::schema::lower::distribute::Status;
-use crate::schema::lower::node::{FALSE, NodeId, TRUE};
+use crate::schema::lower::node::{FALSE, SchemaNodeId, TRUE};
 use crate::schema::lower::object::key_classes::{class_has, class_lits, list_few_keys, partition, splits};
 use crate::schema::lower::object::shape_set::Shapes;
 use crate::schema::lower::object::{Exists, Keys, ObjectFacts};
@@ -30,7 +30,7 @@ pub(crate) const MANY_KEYS: u64 = 1 << 40;
 
 /// Adds the shapes of `facts`. Where there is none, `dead` learns which schema made it so.
 pub(crate) fn object_shapes(
-    cx: &mut Context<'_, '_>,
+    cx: &mut LoweringContext<'_, '_>,
     facts: ObjectFacts,
     out: &mut Shapes,
     dead: &mut Option<SchemaId>,
@@ -88,7 +88,7 @@ pub(crate) fn object_shapes(
 
 /// Whether a member that is known to be present is one that `e` asks for. Every other way to bring one is then a part
 /// of what the facts allow. `Dead` where such a member cannot be.
-fn brought(cx: &mut Context<'_, '_>, facts: &ObjectFacts, e: &Exists) -> Result<Status> {
+fn brought(cx: &mut LoweringContext<'_, '_>, facts: &ObjectFacts, e: &Exists) -> Result<Status> {
     for &(name, present) in &facts.presence {
         if !present || !has_key(cx, e, name)? {
             continue;
@@ -102,7 +102,7 @@ fn brought(cx: &mut Context<'_, '_>, facts: &ObjectFacts, e: &Exists) -> Result<
 }
 
 /// Whether a named key is one of those that `e` speaks of.
-fn has_key(cx: &mut Context<'_, '_>, e: &Exists, name: Name) -> Result<bool> {
+fn has_key(cx: &mut LoweringContext<'_, '_>, e: &Exists, name: Name) -> Result<bool> {
     match e.keys {
         Keys::Pattern(node, p) => cx.pattern_matches(node, p, name),
         Keys::Refused(node) => cx.accepts_key(Lit::no(node), name),
@@ -123,8 +123,8 @@ fn has_key(cx: &mut Context<'_, '_>, e: &Exists, name: Name) -> Result<bool> {
 }
 
 /// Every name that the facts mention, in declared order.
-fn all_names(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Vec<Name> {
-    let props = |g: NodeId| cx.nodes.get(g).object.as_ref().map_or(0, |o| o.props.len());
+fn all_names(cx: &mut LoweringContext<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -> Vec<Name> {
+    let props = |g: SchemaNodeId| cx.nodes.get(g).object.as_ref().map_or(0, |o| o.props.len());
     let mut out = Vec::with_capacity(facts.groups.iter().map(|&g| props(g)).sum::<usize>() + facts.presence.len());
     let violated = facts.exists.iter().chain(others).filter_map(|e| match e.keys {
         Keys::Additional(n) => Some(n),
@@ -153,7 +153,7 @@ fn all_names(cx: &mut Context<'_, '_>, facts: &ObjectFacts, others: &[Exists]) -
 }
 
 fn build(
-    cx: &mut Context<'_, '_>,
+    cx: &mut LoweringContext<'_, '_>,
     facts: &ObjectFacts,
     others: &[Exists],
     out: &mut Shapes,
@@ -236,7 +236,7 @@ pub(crate) fn drop_forbidden(s: &mut ObjectShape) {
 }
 
 fn classes(
-    cx: &mut Context<'_, '_>,
+    cx: &mut LoweringContext<'_, '_>,
     facts: &ObjectFacts,
     others: &[Exists],
     mut shape: ObjectShape,
@@ -326,7 +326,7 @@ fn renumbered(matches: u32, gone: u32) -> u32 {
     kept.zip(0..32).fold(0, |m, (from, to)| m | (matches >> from & 1) << to)
 }
 
-fn keyword_of(e: &Exists) -> (NodeId, &'static str) {
+fn keyword_of(e: &Exists) -> (SchemaNodeId, &'static str) {
     let keyword = match e.keys {
         Keys::Additional(_) => "additionalProperties",
         Keys::Pattern(..) => "patternProperties",

@@ -19,10 +19,10 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::expr::{ExprId, Exprs, INF};
 use crate::json::rules::StringSet;
-use crate::schema::lower::context::{Context, Lit};
-use crate::schema::lower::node::{FALSE, NodeId, Scalar, Values};
+use crate::schema::lower::context::{Lit, LoweringContext};
+use crate::schema::lower::node::{EnumValues, FALSE, Scalar, SchemaNodeId};
 use crate::schema::lower::scalar::number_set::NumberSet;
-use crate::schema::lower::scalar::numbers::Numbers;
+use crate::schema::lower::scalar::numbers::NumberAssertions;
 use crate::schema::model::{Keywords, Types};
 use crate::schema::name_table::Name;
 
@@ -32,12 +32,12 @@ pub(super) struct Scalars {
     pub null: bool,
     pub yes: bool,
     pub no: bool,
-    pub numbers: Numbers,
+    pub numbers: NumberAssertions,
     /// Sorted.
     pub words: Vec<Name>,
     pub sets: Vec<StringSet>,
     /// A format here accepts less than its standard: what is *not* here may belong to it all the same.
-    pub narrow: Option<NodeId>,
+    pub narrow: Option<SchemaNodeId>,
     /// Then: strings beyond which no reading of the format goes. Only words and sets count.
     pub most: Option<Rc<Scalars>>,
 }
@@ -47,7 +47,7 @@ impl Scalars {
         !self.sets.is_empty() || !self.words.is_empty() || self.narrow.is_some()
     }
 
-    pub(super) fn union_with(&mut self, x: &mut Context<'_, '_>, o: &Scalars) -> Result<()> {
+    pub(super) fn union_with(&mut self, x: &mut LoweringContext<'_, '_>, o: &Scalars) -> Result<()> {
         let most = if self.narrow.or(o.narrow).is_some() {
             let mut most = self.strings_at_most();
             most.union_with(x, &o.strings_at_most())?;
@@ -75,9 +75,9 @@ impl Scalars {
     /// At most how many values there are, where they can be named one by one.
     pub fn size(&self) -> Option<u64> {
         let numbers = match &self.numbers {
-            Numbers::None => 0,
-            Numbers::All => return None,
-            Numbers::Some(set) => set.count()?,
+            NumberAssertions::None => 0,
+            NumberAssertions::All => return None,
+            NumberAssertions::Some(set) => set.count()?,
         };
         let words = self.words.len() as u64 + u64::from(self.null) + u64::from(self.yes) + u64::from(self.no);
         self.sets.is_empty().then_some(words + numbers)
@@ -85,7 +85,7 @@ impl Scalars {
 
     /// Whether some values may all be used up, of those that can be spelled in more ways than are accepted here.
     pub fn may_run_out(&self) -> bool {
-        let numbers = matches!(&self.numbers, Numbers::Some(set) if set.has_few());
+        let numbers = matches!(&self.numbers, NumberAssertions::Some(set) if set.has_few());
         numbers || !self.words.is_empty() || self.sets.iter().any(|set| set.plain)
     }
 
@@ -96,14 +96,14 @@ impl Scalars {
     }
 }
 
-impl Context<'_, '_> {
+impl LoweringContext<'_, '_> {
     /// Every scalar.
     pub fn all_scalars(&self) -> Scalars {
         Scalars {
             null: true,
             yes: true,
             no: true,
-            numbers: Numbers::All,
+            numbers: NumberAssertions::All,
             words: Vec::new(),
             sets: vec![StringSet { text: self.any_text, min: 0, max: INF, plain: false }],
             narrow: None,
@@ -141,7 +141,7 @@ impl Context<'_, '_> {
     }
 
     /// The scalars that a node accepts. Applicators are acyclic (see the nodes), so an explicit stack suffices.
-    pub fn scalars(&mut self, node: NodeId) -> Result<Rc<Scalars>> {
+    pub fn scalars(&mut self, node: SchemaNodeId) -> Result<Rc<Scalars>> {
         let node = self.nodes.canon(node);
         if let Some(s) = self.scalars.get(node as usize).and_then(|s| s.clone()) {
             return Ok(s);
@@ -165,12 +165,12 @@ impl Context<'_, '_> {
         Ok(self.scalars.get(node as usize).and_then(|s| s.clone()).unwrap_or_default())
     }
 
-    fn done(&self, node: NodeId) -> Rc<Scalars> {
+    fn done(&self, node: SchemaNodeId) -> Rc<Scalars> {
         self.scalars.get(self.nodes.canon(node) as usize).and_then(|s| s.clone()).unwrap_or_default()
     }
 
     /// The scalars that a node refuses.
-    pub fn complement(&mut self, node: NodeId) -> Result<Rc<Scalars>> {
+    pub fn complement(&mut self, node: SchemaNodeId) -> Result<Rc<Scalars>> {
         let node = self.nodes.canon(node);
         if let Some(s) = self.complements.get(&node) {
             return Ok(s.clone());
@@ -182,7 +182,7 @@ impl Context<'_, '_> {
     }
 
     /// One node, its children being done.
-    fn scalars_here(&mut self, id: NodeId) -> Result<Scalars> {
+    fn scalars_here(&mut self, id: SchemaNodeId) -> Result<Scalars> {
         const TYPES: u8 = Types::NULL.0 | Types::BOOLEAN.0 | Types::NUMBER.0 | Types::STRING.0;
         let n = self.nodes.get(id);
         if n.mask.0 & TYPES == 0 {
@@ -230,7 +230,7 @@ impl Context<'_, '_> {
     }
 
     /// `type` and the assertions about numbers and strings.
-    fn own(&mut self, id: NodeId, types: Types, keywords: Option<&Keywords>) -> Result<Scalars> {
+    fn own(&mut self, id: SchemaNodeId, types: Types, keywords: Option<&Keywords>) -> Result<Scalars> {
         let mut s = Scalars {
             null: types.contains(Types::NULL),
             yes: types.contains(Types::BOOLEAN),
@@ -253,7 +253,7 @@ impl Context<'_, '_> {
         Ok(s)
     }
 
-    fn value_set(&mut self, v: &Values) -> Result<Scalars> {
+    fn value_set(&mut self, v: &EnumValues) -> Result<Scalars> {
         let mut s = Scalars::default();
         let mut numbers = Vec::new();
         for value in &v.scalars {
@@ -265,7 +265,7 @@ impl Context<'_, '_> {
                 Scalar::Word(w) => s.words.push(*w),
             }
         }
-        s.numbers = Numbers::of(NumberSet::of_values(numbers));
+        s.numbers = NumberAssertions::of(NumberSet::of_values(numbers));
         s.words.sort_unstable();
         s.words.dedup();
         Ok(s)

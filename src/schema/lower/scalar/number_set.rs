@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::expr::without_tens;
 use crate::json::decimal::Decimal;
-use crate::schema::number::{NumberBounds, Spelling};
+use crate::schema::number::{NumberBounds, NumberSpelling};
 
 /// A bound and whether it is itself excluded.
 type Bound = Option<(Decimal, bool)>;
@@ -18,7 +18,7 @@ type Bound = Option<(Decimal, bool)>;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Point {
     pub value: Decimal,
-    pub spelling: Spelling,
+    pub spelling: NumberSpelling,
 }
 
 /// Wider ranges of whole numbers are not counted.
@@ -32,23 +32,23 @@ pub(crate) struct NumberSet {
     pub pieces: Vec<Arc<NumberBounds>>,
 }
 
-impl Spelling {
-    fn meet(self, o: Spelling) -> Option<Spelling> {
+impl NumberSpelling {
+    fn meet(self, o: NumberSpelling) -> Option<NumberSpelling> {
         match (self, o) {
-            (Spelling::Any, s) | (s, Spelling::Any) => Some(s),
+            (NumberSpelling::Any, s) | (s, NumberSpelling::Any) => Some(s),
             (a, b) => (a == b).then_some(a),
         }
     }
 
-    fn join(self, o: Spelling) -> Spelling {
-        if self == o { self } else { Spelling::Any }
+    fn join(self, o: NumberSpelling) -> NumberSpelling {
+        if self == o { self } else { NumberSpelling::Any }
     }
 
-    fn others(self) -> Option<Spelling> {
+    fn others(self) -> Option<NumberSpelling> {
         match self {
-            Spelling::Any => None,
-            Spelling::Bare => Some(Spelling::Pointed),
-            Spelling::Pointed => Some(Spelling::Bare),
+            NumberSpelling::Any => None,
+            NumberSpelling::Bare => Some(NumberSpelling::Pointed),
+            NumberSpelling::Pointed => Some(NumberSpelling::Bare),
         }
     }
 }
@@ -116,7 +116,7 @@ pub(crate) fn is_hollow(b: &NumberBounds) -> bool {
 
 /// Whether only the interval matters.
 pub(crate) fn is_interval(b: &NumberBounds) -> bool {
-    !b.integer && b.multiple_of.is_empty() && b.not_multiple_of.is_empty() && b.spelling == Spelling::Any
+    !b.integer && b.multiple_of.is_empty() && b.not_multiple_of.is_empty() && b.spelling == NumberSpelling::Any
 }
 
 /// Both. `None` where that is seen to be empty.
@@ -159,10 +159,13 @@ fn add(list: &mut Vec<Decimal>, more: &[Decimal], redundant: impl Fn(&Decimal, &
 /// Whether `q` is seen to hold all of `p`.
 fn covers(q: &NumberBounds, p: &NumberBounds) -> bool {
     let divides = |m: &Decimal, d: &Decimal| is_multiple(d, m) == Some(true);
-    (q.spelling == Spelling::Any || q.spelling == p.spelling)
+    (q.spelling == NumberSpelling::Any || q.spelling == p.spelling)
         && within_lower(&p.min, &q.min)
         && within_upper(&p.max, &q.max)
-        && (!q.integer || p.integer || p.spelling == Spelling::Bare || p.multiple_of.iter().any(Decimal::is_integer))
+        && (!q.integer
+            || p.integer
+            || p.spelling == NumberSpelling::Bare
+            || p.multiple_of.iter().any(Decimal::is_integer))
         && q.multiple_of
             .iter()
             .all(|m| p.multiple_of.iter().any(|d| divides(m, d)) || (p.integer && divides(m, &one())))
@@ -222,10 +225,10 @@ pub(crate) fn complement(p: &NumberBounds) -> Vec<Arc<NumberBounds>> {
         }
     }
     match p.spelling {
-        Spelling::Any => {}
+        NumberSpelling::Any => {}
         // Without a point there is no fraction, so a value that is not whole is never bare.
-        Spelling::Bare => part(NumberBounds { spelling: Spelling::Pointed, ..NumberBounds::default() }),
-        Spelling::Pointed => part(NumberBounds { spelling: Spelling::Bare, ..NumberBounds::default() }),
+        NumberSpelling::Bare => part(NumberBounds { spelling: NumberSpelling::Pointed, ..NumberBounds::default() }),
+        NumberSpelling::Pointed => part(NumberBounds { spelling: NumberSpelling::Bare, ..NumberBounds::default() }),
     }
     out
 }
@@ -255,7 +258,7 @@ impl NumberSet {
     pub fn of_values(mut values: Vec<Decimal>) -> Self {
         values.sort_unstable();
         values.dedup();
-        let points = values.into_iter().map(|value| Point { value, spelling: Spelling::Any }).collect();
+        let points = values.into_iter().map(|value| Point { value, spelling: NumberSpelling::Any }).collect();
         NumberSet { points, pieces: Vec::new() }
     }
 
@@ -310,11 +313,11 @@ impl NumberSet {
     }
 
     /// How a value may be written here, if at all. The outer `None`: a divisor has too many digits to say.
-    fn spelling_of(&self, d: &Decimal) -> Option<Option<Spelling>> {
+    fn spelling_of(&self, d: &Decimal) -> Option<Option<NumberSpelling>> {
         let at = self.points.binary_search_by(|p| p.value.cmp(d)).ok();
         let mut found = at.and_then(|i| self.points.get(i)).map(|p| p.spelling);
         for p in &self.pieces {
-            let bare = p.spelling == Spelling::Bare && !d.is_integer();
+            let bare = p.spelling == NumberSpelling::Bare && !d.is_integer();
             if !bare && holds(p, d)? {
                 found = Some(found.map_or(p.spelling, |s| s.join(p.spelling)));
             }

@@ -6,7 +6,7 @@
 //! right.
 
 use crate::json::decimal::Decimal;
-use crate::schema::number::Spelling;
+use crate::schema::number::NumberSpelling;
 
 /// What `json.dumps` makes of a JSON number that is spelled `text` and whose value is `value`.
 pub(crate) fn written(text: &str, value: &Decimal) -> String {
@@ -31,11 +31,11 @@ pub(crate) fn written(text: &str, value: &Decimal) -> String {
 }
 
 /// Whether a number in this spelling is written as `text` is.
-pub(crate) fn is_spelled(spelling: Spelling, text: &str) -> bool {
+pub(crate) fn is_spelled(spelling: NumberSpelling, text: &str) -> bool {
     match spelling {
-        Spelling::Any => true,
-        Spelling::Bare => !text.contains(['.', 'e', 'E']),
-        Spelling::Pointed => text.contains('.') && !text.contains(['e', 'E']),
+        NumberSpelling::Any => true,
+        NumberSpelling::Bare => !text.contains(['.', 'e', 'E']),
+        NumberSpelling::Pointed => text.contains('.') && !text.contains(['e', 'E']),
     }
 }
 

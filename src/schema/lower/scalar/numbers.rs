@@ -11,20 +11,20 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs};
 use crate::json::decimal::Decimal;
-use crate::schema::lower::context::Context;
-use crate::schema::lower::node::NodeId;
+use crate::schema::lower::context::LoweringContext;
+use crate::schema::lower::node::SchemaNodeId;
 use crate::schema::lower::scalar::number_set::{
     NumberSet, Point, complement, is_hollow, is_interval, meet, push_piece, tighten,
 };
 use crate::schema::lower::scalar::number_spelling::is_spelled;
 use crate::schema::model::{Keywords, Types};
 use crate::schema::number;
-use crate::schema::number::{NumberBounds, Spelling};
+use crate::schema::number::{NumberBounds, NumberSpelling};
 use crate::schema::report::Enforcement;
 
 /// A set of numbers.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Numbers {
+pub(crate) enum NumberAssertions {
     #[default]
     None,
     All,
@@ -32,33 +32,38 @@ pub(crate) enum Numbers {
     Some(Rc<NumberSet>),
 }
 
-impl Numbers {
+impl NumberAssertions {
     /// Whether values with any number of digits are here, of which only those up to the caps are written.
     pub fn is_capped(&self) -> bool {
         match self {
-            Numbers::None => false,
-            Numbers::All => true,
-            Numbers::Some(set) => set.pieces.iter().any(|p| p.min.is_none() || p.max.is_none() || !p.integer),
+            NumberAssertions::None => false,
+            NumberAssertions::All => true,
+            NumberAssertions::Some(set) => set.pieces.iter().any(|p| p.min.is_none() || p.max.is_none() || !p.integer),
         }
     }
 
     pub fn is_none(&self) -> bool {
-        matches!(self, Numbers::None)
+        matches!(self, NumberAssertions::None)
     }
 
     pub fn of(set: NumberSet) -> Self {
         if set.is_empty() {
-            Numbers::None
+            NumberAssertions::None
         } else if set.is_all() {
-            Numbers::All
+            NumberAssertions::All
         } else {
-            Numbers::Some(Rc::new(set))
+            NumberAssertions::Some(Rc::new(set))
         }
     }
 }
 
-impl Context<'_, '_> {
-    pub fn own_numbers(&mut self, id: NodeId, types: Types, keywords: Option<&Keywords>) -> Result<Numbers> {
+impl LoweringContext<'_, '_> {
+    pub fn own_numbers(
+        &mut self,
+        id: SchemaNodeId,
+        types: Types,
+        keywords: Option<&Keywords>,
+    ) -> Result<NumberAssertions> {
         let mut b = NumberBounds::default();
         let mut bounds: SmallVec<[&'static str; 5]> = SmallVec::new();
         match (types.0 & Types::INTEGER.0 != 0, types.0 & Types::NUMBER.0 & !Types::INTEGER.0 != 0) {
@@ -66,7 +71,7 @@ impl Context<'_, '_> {
             (true, false) => {
                 b.integer = true;
                 if self.nodes.get(id).bare_integers {
-                    b.spelling = Spelling::Bare;
+                    b.spelling = NumberSpelling::Bare;
                 }
             }
             // Numbers that are not whole: the rest of a negated `integer`, which no document can say by itself.
@@ -95,7 +100,7 @@ impl Context<'_, '_> {
             }
         }
         if b == NumberBounds::default() {
-            return Ok(Numbers::All);
+            return Ok(NumberAssertions::All);
         }
         // Errors of bounds must name their place.
         let piece = Arc::new(b);
@@ -105,15 +110,15 @@ impl Context<'_, '_> {
         });
         let live = made.map_err(|e| self.place(e, id, bounds.first().copied().unwrap_or("type")))?;
         let pieces = if live { vec![piece] } else { Vec::new() };
-        Ok(Numbers::of(NumberSet { points: Vec::new(), pieces }))
+        Ok(NumberAssertions::of(NumberSet { points: Vec::new(), pieces }))
     }
 
     /// The expression of a set of numbers.
-    pub fn number_expr(&mut self, n: &Numbers) -> Result<ExprId> {
+    pub fn number_expr(&mut self, n: &NumberAssertions) -> Result<ExprId> {
         match n {
-            Numbers::None => Ok(Exprs::NEVER),
-            Numbers::All => Ok(self.any_number),
-            Numbers::Some(set) => {
+            NumberAssertions::None => Ok(Exprs::NEVER),
+            NumberAssertions::All => Ok(self.any_number),
+            NumberAssertions::Some(set) => {
                 let mut parts = Vec::with_capacity(set.points.len() + set.pieces.len());
                 for p in &set.points {
                     parts.push(self.point_expr(p)?);
@@ -135,7 +140,7 @@ impl Context<'_, '_> {
                 return Ok(self.x.choice(&written));
             }
         }
-        if p.spelling == Spelling::Any {
+        if p.spelling == NumberSpelling::Any {
             return Ok(number::constant(&mut self.x, &p.value));
         }
         let bound = Some((p.value.clone(), false));
@@ -160,12 +165,12 @@ impl Context<'_, '_> {
         Ok(is_interval(piece) || number::has_whole(piece) || self.piece_expr(piece)? != Exprs::NEVER)
     }
 
-    pub fn both(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
+    pub fn both(&mut self, a: &NumberAssertions, b: &NumberAssertions) -> Result<NumberAssertions> {
         match (a, b) {
-            (Numbers::None, _) | (_, Numbers::None) => Ok(Numbers::None),
-            (Numbers::All, n) | (n, Numbers::All) => Ok(n.clone()),
-            (Numbers::Some(p), Numbers::Some(q)) if Rc::ptr_eq(p, q) => Ok(a.clone()),
-            (Numbers::Some(p), Numbers::Some(q)) => Ok(Numbers::of(self.meet_sets(p, q)?)),
+            (NumberAssertions::None, _) | (_, NumberAssertions::None) => Ok(NumberAssertions::None),
+            (NumberAssertions::All, n) | (n, NumberAssertions::All) => Ok(n.clone()),
+            (NumberAssertions::Some(p), NumberAssertions::Some(q)) if Rc::ptr_eq(p, q) => Ok(a.clone()),
+            (NumberAssertions::Some(p), NumberAssertions::Some(q)) => Ok(NumberAssertions::of(self.meet_sets(p, q)?)),
         }
     }
 
@@ -190,27 +195,28 @@ impl Context<'_, '_> {
         Ok(out)
     }
 
-    pub fn either(&mut self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
+    pub fn either(&mut self, a: &NumberAssertions, b: &NumberAssertions) -> Result<NumberAssertions> {
         match (a, b) {
-            (Numbers::None, n) | (n, Numbers::None) => Ok(n.clone()),
-            (Numbers::All, _) | (_, Numbers::All) => Ok(Numbers::All),
-            (Numbers::Some(p), Numbers::Some(q)) => {
+            (NumberAssertions::None, n) | (n, NumberAssertions::None) => Ok(n.clone()),
+            (NumberAssertions::All, _) | (_, NumberAssertions::All) => Ok(NumberAssertions::All),
+            (NumberAssertions::Some(p), NumberAssertions::Some(q)) => {
                 self.work(p.pieces.len().saturating_mul(q.pieces.len()))?;
                 let mut out = NumberSet::clone(p);
                 out.push_points(&q.points);
                 q.pieces.iter().for_each(|piece| push_piece(&mut out.pieces, piece.clone()));
-                Ok(Numbers::of(out))
+                Ok(NumberAssertions::of(out))
             }
         }
     }
 
-    pub fn not_numbers(&mut self, n: &Numbers) -> Result<Numbers> {
+    pub fn not_numbers(&mut self, n: &NumberAssertions) -> Result<NumberAssertions> {
         let set = match n {
-            Numbers::None => return Ok(Numbers::All),
-            Numbers::All => return Ok(Numbers::None),
-            Numbers::Some(set) => set,
+            NumberAssertions::None => return Ok(NumberAssertions::All),
+            NumberAssertions::All => return Ok(NumberAssertions::None),
+            NumberAssertions::Some(set) => set,
         };
-        let mut out = if set.points.is_empty() { Numbers::All } else { Numbers::of(set.without_points()) };
+        let mut out =
+            if set.points.is_empty() { NumberAssertions::All } else { NumberAssertions::of(set.without_points()) };
         for p in &set.pieces {
             let mut refused = NumberSet::default();
             for part in complement(p) {
@@ -218,7 +224,7 @@ impl Context<'_, '_> {
                     push_piece(&mut refused.pieces, part);
                 }
             }
-            out = self.both(&out, &Numbers::of(refused))?;
+            out = self.both(&out, &NumberAssertions::of(refused))?;
         }
         Ok(out)
     }

@@ -192,49 +192,49 @@ pub(crate) fn count(x: &mut Exprs, e: ExprId, cap: u64, limit: usize) -> Result<
         return Ok(0);
     }
     // Depth-first over live states; a state that is still open closes a circle, so there are infinitely many.
-    enum Mark {
+    enum LayerMark {
         Open,
         Done(u64),
     }
-    let mut marks: FxHashMap<ExprId, Mark> = FxHashMap::default();
+    let mut marks: FxHashMap<ExprId, LayerMark> = FxHashMap::default();
     let mut stack = vec![(e, false)];
     while let Some((s, leave)) = stack.pop() {
         if leave {
             let mut n = u64::from(x.nullable(s));
             for edge in x.row(s).iter() {
-                if let Some(Mark::Done(k)) = marks.get(&edge.to) {
+                if let Some(LayerMark::Done(k)) = marks.get(&edge.to) {
                     n = n.saturating_add(k.saturating_mul(u64::from(edge.hi - edge.lo) + 1));
                 }
             }
-            marks.insert(s, Mark::Done(n.min(cap)));
+            marks.insert(s, LayerMark::Done(n.min(cap)));
             continue;
         }
         match marks.get(&s) {
-            Some(Mark::Done(_)) => continue,
+            Some(LayerMark::Done(_)) => continue,
             // The second visit of an open state is either a circle or a sibling that waited: only ancestors are open.
-            Some(Mark::Open) => return Ok(cap),
+            Some(LayerMark::Open) => return Ok(cap),
             None => {}
         }
         if marks.len() >= limit {
             return Ok(cap);
         }
         x.check()?;
-        marks.insert(s, Mark::Open);
+        marks.insert(s, LayerMark::Open);
         stack.push((s, true));
         for edge in x.row(s).iter() {
             if !x.decide_live(edge.to, limit)? {
-                marks.insert(edge.to, Mark::Done(0));
+                marks.insert(edge.to, LayerMark::Done(0));
                 continue;
             }
             match marks.get(&edge.to) {
-                Some(Mark::Open) => return Ok(cap),
-                Some(Mark::Done(_)) => {}
+                Some(LayerMark::Open) => return Ok(cap),
+                Some(LayerMark::Done(_)) => {}
                 None => stack.push((edge.to, false)),
             }
         }
     }
     Ok(match marks.get(&e) {
-        Some(Mark::Done(n)) => (*n).min(cap),
+        Some(LayerMark::Done(n)) => (*n).min(cap),
         _ => cap,
     })
 }

@@ -7,16 +7,16 @@ use crate::expr::{Expr, ExprId, Exprs, INF};
 use crate::json::rules::StringSet;
 use crate::regex;
 use crate::schema::format::Format;
-use crate::schema::lower::context::Context;
-use crate::schema::lower::node::NodeId;
+use crate::schema::lower::context::LoweringContext;
+use crate::schema::lower::node::SchemaNodeId;
 use crate::schema::lower::scalar::Scalars;
 use crate::schema::lower::scalar::string_lengths::has_length;
 use crate::schema::model::Keywords;
 use crate::schema::name_table::Name;
 use crate::schema::report::Enforcement;
 
-impl Context<'_, '_> {
-    pub(crate) fn own_strings(&mut self, id: NodeId, keywords: Option<&Keywords>) -> Result<Vec<StringSet>> {
+impl LoweringContext<'_, '_> {
+    pub(crate) fn own_strings(&mut self, id: SchemaNodeId, keywords: Option<&Keywords>) -> Result<Vec<StringSet>> {
         let mut text = self.any_text;
         let Some(k) = keywords else { return Ok(vec![StringSet { text, min: 0, max: INF, plain: false }]) };
         if let Some(p) = &k.pattern
@@ -41,7 +41,7 @@ impl Context<'_, '_> {
     }
 
     /// Texts that contain a match of an ECMA-262 pattern; `None` where it is dropped because it cannot be read.
-    pub fn pattern_text(&mut self, node: NodeId, keyword: &'static str, pattern: &str) -> Result<Option<ExprId>> {
+    pub fn pattern_text(&mut self, node: SchemaNodeId, keyword: &'static str, pattern: &str) -> Result<Option<ExprId>> {
         if let Some(e) = self.pattern_exprs.get(pattern) {
             return Ok(*e);
         }
@@ -65,7 +65,7 @@ impl Context<'_, '_> {
     }
 
     /// Texts of a format; `None` if it is unknown.
-    fn format_text(&mut self, node: NodeId, name: &str) -> Option<ExprId> {
+    fn format_text(&mut self, node: SchemaNodeId, name: &str) -> Option<ExprId> {
         let Format { text, narrower } = self.format(name)?;
         if let Some(reason) = narrower {
             self.row(node, "format", Enforcement::Narrower, reason);
@@ -73,7 +73,7 @@ impl Context<'_, '_> {
         Some(text)
     }
 
-    fn unsupported_pattern(&mut self, node: NodeId, keyword: &'static str, e: Error) -> Result<()> {
+    fn unsupported_pattern(&mut self, node: SchemaNodeId, keyword: &'static str, e: Error) -> Result<()> {
         let reason = e.message().to_string();
         self.unsupported(node, keyword, &reason)
     }

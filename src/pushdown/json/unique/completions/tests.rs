@@ -1,6 +1,6 @@
 use super::*;
 use crate::expr::Exprs;
-use crate::expr::analysis::saturate_counts::Reach;
+use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::limits::Limits;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 
@@ -8,7 +8,7 @@ fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
     let mut x = Exprs::new(1 << 20);
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
     let e = lower_full(&mut x, pattern, &options, &Limits::default()).unwrap();
-    let reach = Reach { digits: 8, word: 8, any: 8 };
+    let reach = TokenReach { digits: 8, word: 8, any: 8 };
     Lexeme::compile(&x, e, kind, reach, &Limits::default()).unwrap().expect("accepts something")
 }
 
@@ -67,7 +67,7 @@ fn texts_are_counted_as_they_are_listed() {
         let mut counted = |state: u32, count: u32| count_texts(&l, 0, (state, count), &mut memo);
         let whole = texts(&l, inside, 0);
         assert_eq!(counted(inside, 0), whole.len() as u64, "{pattern}");
-        let distinct = |all: &List, before: &str| -> usize {
+        let distinct = |all: &CompletionList, before: &str| -> usize {
             let value = |rest: &[u8]| canonical(&[before.as_bytes(), rest].concat()).unwrap();
             all.iter().map(|rest| value(rest)).collect::<SeededSet<Box<[u8]>>>().len()
         };
@@ -86,7 +86,7 @@ fn texts_are_counted_as_they_are_listed() {
 
 #[test]
 fn lists_are_remembered_up_to_so_many_bytes() {
-    let lists: Lists<u32, u32> = Lists::default();
+    let lists: ListMemo<u32, u32> = ListMemo::default();
     let made = std::cell::Cell::new(0);
     let get = |key: u32, bytes: usize| {
         lists.get_or(key, || {

@@ -3,7 +3,7 @@ use super::*;
 /// What `read` has to go on with to become the value `known`.
 fn rests(read: &str, known: &str) -> Option<(Vec<String>, bool)> {
     let known = canonical(known.as_bytes()).unwrap();
-    let mut out = Rests::default();
+    let mut out = RepeatRests::default();
     let end = value(read.as_bytes(), &known, &mut out, 0);
     let texts = out.texts.iter().map(|r| String::from_utf8_lossy(r).into_owned()).collect();
     (!matches!(end, End::Apart)).then_some((texts, out.raw))

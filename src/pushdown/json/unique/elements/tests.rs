@@ -2,7 +2,7 @@ use super::*;
 use crate::util::rng::Rng;
 
 /// The same by comparing with all of them.
-fn slow(elements: &Elements, last: u32, value: &[u8]) -> bool {
+fn slow(elements: &ArrayElements, last: u32, value: &[u8]) -> bool {
     let mut at = last;
     while let Some(element) = elements.get(at) {
         if *element.value == *value {
@@ -14,7 +14,7 @@ fn slow(elements: &Elements, last: u32, value: &[u8]) -> bool {
 }
 
 /// Forgets the elements from a random one on; lists that ended there end at any that is left.
-fn go_back(random: &mut Rng, elements: &mut Elements, lasts: &mut [u32]) {
+fn go_back(random: &mut Rng, elements: &mut ArrayElements, lasts: &mut [u32]) {
     let len = random.below(elements.len() + 1);
     elements.truncate(len);
     for last in lasts.iter_mut().filter(|last| **last != u32::MAX && **last as usize >= len) {
@@ -26,7 +26,7 @@ fn go_back(random: &mut Rng, elements: &mut Elements, lasts: &mut [u32]) {
 fn elements_are_found_as_by_comparing_with_all() {
     let mut random = Rng(7);
     for _ in 0..40 {
-        let mut elements = Elements::default();
+        let mut elements = ArrayElements::default();
         // Lists that branch, as arrays do that are tried and left again.
         let mut lasts = vec![u32::MAX; 3];
         for _ in 0..400 {
@@ -36,7 +36,7 @@ fn elements_are_found_as_by_comparing_with_all() {
                 1 => lasts[which] = lasts[random.below(3)],
                 2..8 => {
                     let value = random.below(200).to_string().into_bytes().into();
-                    lasts[which] = elements.push(Element::new(lasts[which], value));
+                    lasts[which] = elements.push(ArrayElement::new(lasts[which], value));
                 }
                 _ => {
                     let value = random.below(200).to_string();
@@ -59,7 +59,7 @@ fn beginnings_are_counted_as_by_looking_at_all() {
     let word =
         |random: &mut Rng| -> String { (0..random.below(6)).map(|_| ["a", "b", "é"][random.below(3)]).collect() };
     for _ in 0..40 {
-        let mut elements = Elements::default();
+        let mut elements = ArrayElements::default();
         let mut lasts = vec![u32::MAX; 3];
         for _ in 0..500 {
             let which = random.below(3);
@@ -71,7 +71,7 @@ fn beginnings_are_counted_as_by_looking_at_all() {
                         0 => "+12e0".to_owned(),
                         _ => format!("\"\"{}\"", word(&mut random)),
                     };
-                    lasts[which] = elements.push(Element::new(lasts[which], value.into_bytes().into()));
+                    lasts[which] = elements.push(ArrayElement::new(lasts[which], value.into_bytes().into()));
                 }
                 _ => {
                     let last = lasts[which];

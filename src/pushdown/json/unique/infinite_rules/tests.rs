@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::expr::analysis::saturate_counts::Reach;
+use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{Exprs, INF};
 use crate::json::rules::{Contains, Element, RuleId};
-use crate::lexeme::{Kind, Lexeme};
+use crate::lexeme::{Lexeme, LexemeKind};
 use crate::limits::Limits;
-use crate::pushdown::json::program::{ArrayProgram, Blanks, ObjectProgram, Program, RuleProgram};
+use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program, RuleProgram, WhitespaceRule};
 use crate::vocab::Trie;
 
 fn elements(rules: &[u32]) -> Vec<Element> {
@@ -44,8 +44,9 @@ fn program(shapes: Vec<Result<ArrayProgram, Option<ObjectProgram>>>) -> Program 
     let limits = Limits::default();
     let mut exprs = Exprs::new(limits.max_expr_nodes);
     let any = exprs.any_text();
-    let reach = Reach { digits: 8, word: 8, any: 8 };
-    let any_text = Lexeme::compile(&exprs, any, Kind::Text { min: 0, max: INF }, reach, &limits).unwrap().unwrap();
+    let reach = TokenReach { digits: 8, word: 8, any: 8 };
+    let any_text =
+        Lexeme::compile(&exprs, any, LexemeKind::Text { min: 0, max: INF }, reach, &limits).unwrap().unwrap();
     let (mut rules, mut arrays, mut objects) = (Vec::new(), Vec::new(), Vec::new());
     for shape in shapes {
         let mut rule = RuleProgram::default();
@@ -68,7 +69,7 @@ fn program(shapes: Vec<Result<ArrayProgram, Option<ObjectProgram>>>) -> Program 
         arrays,
         objects,
         any_text: Arc::new(any_text),
-        gaps: [Blanks::none(), Blanks::none(), Blanks::none()],
+        gaps: [WhitespaceRule::none(), WhitespaceRule::none(), WhitespaceRule::none()],
         any_order: true,
         plain_names: false,
         has_unique: true,

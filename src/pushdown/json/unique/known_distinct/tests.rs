@@ -2,12 +2,12 @@ use super::*;
 
 #[test]
 fn going_back_forgets_what_was_found_since() {
-    let mut apart = Apart::default();
+    let mut apart = KnownDistinct::default();
     apart.note(9, 12);
     apart.note(4, 12);
     apart.note(15, 20);
     apart.note(2, 20);
-    let known = |apart: &Apart| [2, 4, 9, 15].map(|array| apart.has(array));
+    let known = |apart: &KnownDistinct| [2, 4, 9, 15].map(|array| apart.has(array));
     assert_eq!(known(&apart), [true; 4]);
     apart.truncate(21);
     assert_eq!(known(&apart), [true; 4]);
