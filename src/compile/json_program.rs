@@ -74,9 +74,8 @@ pub fn compile(
         any_order: layout.any_order,
         plain_names: layout.plain_names,
         has_unique: rules.iter().any(|r| r.arrays.iter().any(|a| a.unique)),
-        endings: Default::default(),
         has_watched: false,
-        varieties: Default::default(),
+        unique: Default::default(),
         constants: Default::default(),
         root,
     };

@@ -112,7 +112,7 @@ impl GuideMemo {
     /// Forgets what does not hold where a guide went back to.
     pub fn go_back(&mut self, arena: &Arena) {
         // An array has the elements that it had as long as none of them is gone.
-        let sorted = self.sorted.take().filter(|sorted| sorted.is_among(arena.elements.len()));
+        let sorted = self.sorted.take().filter(|sorted| sorted.is_among(arena.unique.num_elements()));
         self.clear();
         self.sorted = sorted;
     }
@@ -135,7 +135,7 @@ impl GuideMemo {
         self.bits = arena.bits.len() as u32;
         self.counts = arena.counts.len() as u32;
         self.seen = arena.seen.len() as u32;
-        self.elements = arena.elements.len() as u32;
+        self.elements = arena.unique.num_elements();
     }
 }
 

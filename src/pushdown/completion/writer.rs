@@ -3,7 +3,8 @@
 //! What looks for a document of some kind, a short one or a likely one, tries bytes here and goes back where none leads
 //! on. The arena's nodes on the way are given back in the end.
 
-use crate::pushdown::json::arena::{ArenaMark, Frame, FrameId, NONE};
+use crate::pushdown::json::arena::ArenaMark;
+use crate::pushdown::json::frame::{Frame, FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 
 /// A document in the making.

@@ -11,10 +11,12 @@
 
 use crate::json::rules::RuleId;
 use crate::json::string_escape::EscapeState;
+use crate::json::whitespace::Gap;
 use crate::lexeme::{CLOSED, DEAD, LexemeKind};
-use crate::pushdown::json::arena::{Arena, ArrayItem, Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
 use crate::pushdown::json::literal_trie::{LiteralNode, NO_SET};
-use crate::pushdown::json::program::{Gap, Program};
+use crate::pushdown::json::program::Program;
 
 /// A program over an arena.
 pub struct JsonMachine<'a> {

@@ -6,7 +6,7 @@
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, LexemeKind};
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, KeyByte, NONE, Phase, ScalarItem};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, KeyByte, NONE, Phase, ScalarItem};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
 
@@ -33,7 +33,7 @@ impl JsonMachine<'_> {
     pub(crate) fn step_inside_traced(&mut self, top: FrameId, bytes: &[u8]) -> Option<(FrameId, usize)> {
         let node = self.arena.nodes[top as usize];
         let one = node.kind == FrameKind::Scalar && node.len == 1 && node.seen == NO_SET;
-        if !one || self.has_elements(node.parent) || (!self.arena.tried.on && self.may_be_watched(top)) {
+        if !one || self.has_elements(node.parent) || (!self.is_searching() && self.may_be_watched(top)) {
             return None;
         }
         let (next, read) = self.step_inside_text(node, bytes)?;

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use crate::json::canonical::{canonical, may_become};
 use crate::json::string_escape::{EscapeState, decode};
 use crate::lexeme::{CLOSED, DEAD, LexemeKind};
-use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, Phase, ScalarItem};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::unique::elements::ArrayElement;
 
@@ -91,8 +92,8 @@ pub struct Sorted {
 
 impl Sorted {
     /// Whether all elements that were looked at are among the first `len`.
-    pub fn is_among(&self, len: usize) -> bool {
-        (self.last as usize) < len
+    pub fn is_among(&self, len: u32) -> bool {
+        self.last < len
     }
 }
 
@@ -116,7 +117,7 @@ impl JsonMachine<'_> {
         while let Some(n) = self.arena.nodes.get(at as usize) {
             let open =
                 n.kind == FrameKind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
-            if open && !self.arena.apart.has(at) {
+            if open && !self.arena.unique.known_distinct.has(at) {
                 arrays.push(at);
             }
             at = n.parent;
@@ -129,7 +130,7 @@ impl JsonMachine<'_> {
         {
             // Before it begins, an element may still become anything.
             if keep && found.range.is_empty() && found.sub != EscapeState::Open {
-                self.arena.apart.note(array, top);
+                self.arena.unique.known_distinct.note(array, top);
             }
             return found;
         }
@@ -150,7 +151,7 @@ impl JsonMachine<'_> {
             any
         });
         // Outer ones were opened first, so each comes behind those that are known.
-        differ.into_iter().rev().for_each(|array| self.arena.apart.note(array, top));
+        differ.into_iter().rev().for_each(|array| self.arena.unique.known_distinct.note(array, top));
         out.texts.sort_unstable();
         out.texts.dedup();
         let range = 0..out.texts.len();
@@ -215,7 +216,7 @@ impl JsonMachine<'_> {
         let mut new: SmallVec<[u32; 4]> = SmallVec::new();
         let last = sorted.as_ref().map_or(u32::MAX, |s| s.last);
         let mut e = seen;
-        while let Some(element) = self.arena.elements.get(e).filter(|_| e != last) {
+        while let Some(element) = self.arena.unique.elements.get(e).filter(|_| e != last) {
             new.push(e);
             e = element.before;
         }
@@ -230,7 +231,7 @@ impl JsonMachine<'_> {
         }
         let texts = Arc::make_mut(&mut known.texts);
         for &e in new.iter().rev() {
-            let Some(ArrayElement { value, .. }) = self.arena.elements.get(e) else { continue };
+            let Some(ArrayElement { value, .. }) = self.arena.unique.elements.get(e) else { continue };
             match value.strip_prefix(b"\"\"") {
                 Some(rest) => {
                     let accepts = |l: u32| {
@@ -273,11 +274,22 @@ impl JsonMachine<'_> {
         };
         let mut candidates = self.arena.candidates(&array, trace);
         let asked = candidates.len();
-        candidates.retain(|e| self.arena.elements.get(*e).is_some_and(|e| agrees(&e.value, noted)));
+        candidates.retain(|e| self.arena.unique.elements.get(*e).is_some_and(|e| agrees(&e.value, noted)));
         let repeats = candidates.len() as u64;
         out.unknown |= is_long && repeats > 0;
-        self.arena.agreeing.note(trace, array.seen, asked, candidates);
+        self.arena.unique.candidates.note(trace, array.seen, asked, candidates);
         repeats
+    }
+}
+
+impl Arena {
+    /// The elements of an array of unique elements that may agree with an open one, of which the bytes from just after
+    /// `array.key` to `trace` were read, ascending.
+    fn candidates(&self, array: &Frame, trace: u32) -> Vec<u32> {
+        match self.unique.candidates.of(self.back_to(array.key, trace), array.seen) {
+            Some(known) => known.to_vec(),
+            None => self.unique.elements.of(array.seen),
+        }
     }
 }
 
@@ -490,7 +502,7 @@ impl JsonMachine<'_> {
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize).filter(|_| at >= settled) {
             let open = n.kind == FrameKind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.count > 0;
-            if open && !n.spelled && !self.arena.apart.has(at) {
+            if open && !n.spelled && !self.arena.unique.known_distinct.has(at) {
                 let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
                 let watched = items.iter().any(|i| self.program.arrays[i.shape as usize].watched);
                 if watched && !(asked && at != top && self.exceeds(at, self.variety(top, at))) {

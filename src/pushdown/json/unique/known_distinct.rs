@@ -6,7 +6,7 @@
 //! notes with it; drafts go back behind every token, and inside hundreds of arrays nothing should be found anew for
 //! each of them.
 
-use crate::pushdown::json::arena::FrameId;
+use crate::pushdown::json::frame::FrameId;
 
 /// See the module's story.
 #[derive(Clone, Default)]

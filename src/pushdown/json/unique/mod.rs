@@ -17,9 +17,11 @@ pub(crate) mod exhaustible;
 pub(crate) mod found_paths;
 pub(crate) mod infinite_rules;
 pub mod known_distinct;
+pub mod memo;
 pub(crate) mod prefix_index;
 pub(crate) mod search;
 pub(crate) mod search_keys;
+pub mod state;
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -27,10 +29,10 @@ use std::ops::Range;
 pub use crate::json::canonical::{canonical, escape};
 use crate::json::rules::RuleId;
 use crate::json::string_escape::{EscapeState, decode};
+use crate::json::whitespace::Gap;
 use crate::lexeme::{LexemeKind, StateId};
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, KeyByte, Phase, ScalarItem};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, KeyByte, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
-use crate::pushdown::json::program::Gap;
 use crate::pushdown::json::unique::completions::{Completion, is_decimal};
 use crate::pushdown::json::unique::elements::ArrayElement;
 
@@ -145,7 +147,7 @@ impl JsonMachine<'_> {
     }
 
     pub(crate) fn has_element(&mut self, array: &Frame, value: &[u8]) -> bool {
-        self.arena.elements.has(array.seen, value)
+        self.arena.unique.elements.has(array.seen, value)
     }
 
     /// Whether the array has fewer than all of these values.
@@ -155,7 +157,7 @@ impl JsonMachine<'_> {
 
     pub(crate) fn add_element(&mut self, before: u32, value: Option<Box<[u8]>>) -> u32 {
         let Some(value) = value else { return before };
-        self.arena.elements.push(ArrayElement::new(before, value))
+        self.arena.unique.elements.push(ArrayElement::new(before, value))
     }
 
     /// Whether `rule` has a member that the array does not have yet.
@@ -196,7 +198,7 @@ impl JsonMachine<'_> {
         let may_repeat = items.iter().filter(|i| !self.program.arrays[i.shape as usize].unique);
         let mut free: SmallVec<[u32; 4]> = may_repeat.map(|i| i.child).collect();
         free.sort_unstable();
-        let mut old = before.map_or(0..0, items_of);
+        let mut old = before.map_or(0..0, Frame::items);
         let mut kept = start as usize;
         for i in start as usize..self.arena.scalars.len() {
             let item = self.arena.scalars[i];
@@ -260,7 +262,7 @@ impl JsonMachine<'_> {
         let mut beginning = b"\"\"".to_vec();
         escape(&text, &mut beginning);
         let accepts = |value: &[u8]| l.accepts(&value[1..]);
-        let elements = &mut self.arena.elements;
+        let elements = &mut self.arena.unique.elements;
         if sub == EscapeState::Plain {
             return elements.num_beginning(array.seen, lexeme, &beginning, accepts, None);
         }
@@ -268,11 +270,6 @@ impl JsonMachine<'_> {
         let goes_on = |rest: &[u8]| next_char(rest).is_some_and(|c| l.may_spell(state, c));
         elements.num_beginning(array.seen, lexeme, &beginning, accepts, Some(&goes_on))
     }
-}
-
-/// The numbers of a scalar's items.
-pub(crate) fn items_of(node: &Frame) -> Range<usize> {
-    node.start as usize..(node.start + node.len) as usize
 }
 
 /// The first character of what is left of a canonical string.
