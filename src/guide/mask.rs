@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use crate::guide::{Guide, Position};
 use crate::index::{IndexCore, IndexEngine};
+use crate::mask::cache::guide_memo::GuideMemo;
 use crate::mask::cache::masks::CacheProbe;
 use crate::mask::cache::recipe::copy_inner;
-use crate::mask::crossing::viable::GuideMemo;
+use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::masker::MaskBuilder;
-use crate::mask::vocab_tables::MaskedLexeme;
 use crate::pushdown::json::arena::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
 

@@ -15,8 +15,6 @@ use crate::mask::cache::visible_keys::{ITEMS, KeyEncoder, SPELLED};
 use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, Phase};
 use std::sync::Arc;
 
-/// Bytes that one vocabulary holds on to.
-pub(crate) const COMMON_BYTES: usize = 1 << 20;
 /// Names below a place beyond which it is not looked at.
 const BELOW: usize = 32;
 

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::mask::cache::patches::{RowPatch, patch};
+use crate::mask::cache::row_patch::{RowPatch, patch};
 use crate::mask::cache::rule_signature::SignatureScope;
 use crate::mask::cache::visible_keys::KeyTexts;
 use crate::mask::lexeme_mask::{CrossingToken, CrossingTokens};
@@ -282,3 +282,27 @@ impl SuffixTrie {
 
 #[cfg(test)]
 mod tests;
+
+/// Nodes of the tails' trie whose tokens are stepped whole.
+pub(crate) type UnresolvedSuffixes = SmallVec<[u32; 2]>;
+
+pub(crate) fn set(bits: &mut SuffixSet, node: u32) {
+    bits[node as usize / 64] |= 1 << (node % 64);
+}
+
+/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same tails from the root on.
+pub(crate) fn add_alike(
+    alike: &[(u32, u32)],
+    (found, left): &(SuffixSet, UnresolvedSuffixes),
+    bits: &mut SuffixSet,
+    open: &mut UnresolvedSuffixes,
+) {
+    for &(node, same) in alike {
+        if found[same as usize / 64] >> (same % 64) & 1 == 1 {
+            set(bits, node);
+        }
+        if left.contains(&same) {
+            open.push(node);
+        }
+    }
+}

@@ -11,7 +11,7 @@ use std::sync::{Arc, RwLock};
 use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
 use crate::mask::key::{ItemBits, KeyPath, NamedKeys};
 use crate::mask::masker::{MaskBuilder, WalkOver};
-use crate::mask::vocab_tables::TrieKind;
+use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::json::arena::FrameId;
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;

@@ -12,11 +12,11 @@ pub(crate) mod names;
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, Lexeme};
-use crate::mask::cache::patches::patch;
+use crate::mask::cache::row_patch::patch;
 use crate::mask::crossing::quote_tries::takes_all;
 use crate::mask::lexeme_mask::CrossingTokens;
 use crate::mask::masker::{MaskBuilder, WalkOver};
-use crate::mask::vocab_tables::TrieKind;
+use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::key_capacity::KeyCapacity;
 use crate::pushdown::json::program::Program;
