@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use crate::json::rules::RuleId;
 use crate::json::string_escape::EscapeState;
+use crate::json::string_escape::spells_itself;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::mask::cache::guide_memo::GuideMemo;
 use crate::mask::cache::masks::MaskCache;
 use crate::mask::cache::member_values::MemberValues;
 use crate::mask::cache::recipe::MaskRecipe;
 use crate::mask::crossing::quote_tries::takes_all;
-use crate::mask::key::spells_itself;
 use crate::mask::lexeme_mask::CrossingTokens;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;

@@ -26,7 +26,7 @@ use crate::mask::char_postings::CharPostings;
 use crate::mask::crossing::interner::CrossingInterner;
 use crate::mask::crossing::suffixes::SuffixTrie;
 use crate::mask::inner;
-use crate::mask::key::escapes::AllEscapes;
+use crate::mask::key::escape_table::AllEscapes;
 use crate::mask::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::structural_tokens::StructuralTokens;
 use crate::mask::subtree_summary::SubtreeSummaries;
@@ -92,10 +92,6 @@ pub struct VocabTables {
     /// Bytes of masks made since the cache was measured.
     pub(super) unmeasured: AtomicUsize,
     pub(super) counters: lexeme_cache::TableCounters,
-}
-
-pub(super) fn is_blank(b: u8) -> bool {
-    matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 impl VocabTables {

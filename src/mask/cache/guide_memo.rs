@@ -2,9 +2,9 @@
 //!
 //! It holds as long as the guide does not go back, and needs no lock.
 
-use crate::mask::cache::config_key::StackIds;
 use crate::mask::cache::patch_base::SharedPatch;
 use crate::mask::cache::recipe::TextRow;
+use crate::mask::cache_key::config_key::StackIds;
 use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme_mask::CrossingTokens;
 use crate::pushdown::json::arena::{Arena, ArrayItem, Frame, FrameId, ObjectItem};
@@ -105,10 +105,6 @@ pub struct AfterValue {
     /// Crossing tokens that were asked for, and which of them are allowed.
     pub(crate) closing: SmallVec<[(u64, SharedPatch); 2]>,
 }
-
-/// What may follow a value that is to begin, by rule: kept with the mask of its place, so that a guide for which that
-/// mask was remembered knows it as well.
-pub(crate) type Afters = Box<[(u32, SuffixSet, UnresolvedSuffixes)]>;
 
 /// How many of them are at hand: one for each rule of a value that is awaited.
 pub(crate) const AFTER_VALUES: usize = 4;

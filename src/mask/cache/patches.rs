@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::mask::cache::member_values::SharedMemberValues;
 use crate::mask::cache::patch_base::{PatchBases, SharedPatch};
 use crate::mask::cache::recipe::MaskRecipe;
-use crate::mask::crossing::suffixes::{SuffixTrie, plausible};
+use crate::mask::crossing::plausible::plausible;
+use crate::mask::crossing::suffixes::SuffixTrie;
 use crate::mask::lexeme_mask::{CrossingToken, CrossingTokens};
 use crate::util::bounded_cache::BoundedCache;
 

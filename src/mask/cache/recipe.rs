@@ -10,16 +10,15 @@
 //! string that is a lexeme state's mask and the tokens that may close it, elsewhere what the index remembers.
 
 use crate::mask::cache::row_patch::LIGHT;
+use crate::pushdown::json::arena::FrameId;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock, Weak};
 
-use crate::mask::cache::guide_memo::Afters;
 use crate::mask::cache::patch_base::SharedPatch;
 use crate::mask::cache::row_patch::{RowPatch, patch};
 use crate::mask::cache::rows::CachedRow;
 use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme_mask::{LexemeMask, TokenSet};
-use crate::pushdown::json::arena::FrameId;
 
 /// Makes a row empty. A loop over a constant is what every compiler makes the fastest fill of.
 #[inline]
@@ -206,3 +205,7 @@ impl MaskRecipe {
         size_of::<MaskRecipe>() + afters + self.parts.iter().map(part).sum::<usize>() + self.tokens.len() * 4
     }
 }
+
+/// What may follow a value that is to begin, by rule: kept with the mask of its place, so that a guide for which that
+/// mask was remembered knows it as well.
+pub(crate) type Afters = Box<[(u32, SuffixSet, UnresolvedSuffixes)]>;

@@ -1,7 +1,6 @@
 //! What tokens spell of the names of a closed object, remembered by place.
 
-use crate::mask::key::escapes::EscapedAt;
-use crate::mask::key::names::TriePair;
+use crate::mask::key::escape_table::EscapedAt;
 use crate::mask::trie_kind::TrieKind;
 
 /// See the module's story.
@@ -25,3 +24,6 @@ impl Spelled {
         places + self.escapes.len() * size_of::<EscapedAt>() + size_of::<Spelled>()
     }
 }
+
+/// A place where the tries agree: among the names and in the vocabulary.
+pub type TriePair = (u32, u32);

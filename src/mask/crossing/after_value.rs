@@ -6,9 +6,9 @@
 //! lexeme look their tails up in it.
 
 use crate::lexeme::Lexeme;
-use crate::mask::cache::guide_memo::Afters;
 use crate::mask::cache::patch_base::SharedPatch;
 use crate::mask::cache::patches::allowed;
+use crate::mask::cache::recipe::Afters;
 use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme_mask::CrossingTokens;
 use crate::mask::masker::MaskBuilder;

@@ -5,7 +5,11 @@
 //! and only what comes after the value is walked. Most rules are alike as far as tails can tell (see `profile`): what
 //! they spell of a string, of any value or a list of names is found once for all indexes of a vocabulary.
 
+use crate::json::rules::RuleId;
 use crate::mask::cache::member_values::{ENTRY, MemberValue, RuleSet};
+use crate::mask::cache_key::rule_signature::RuleSignature;
+use crate::mask::cache_key::rule_signature::{Look, blanks};
+use crate::pushdown::json::program::RuleProgram;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -156,5 +160,33 @@ impl MaskBuilder<'_> {
     fn is_raw(&self, scalar: &Frame) -> bool {
         let items = &self.frames.arena.scalars[scalar.start as usize..(scalar.start + scalar.len) as usize];
         items.iter().any(|i| self.frames.program.lexemes[i.lexeme as usize].kind() == LexemeKind::Raw)
+    }
+}
+
+impl MaskBuilder<'_> {
+    /// The profile of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
+    pub(crate) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<RuleSignature> {
+        let program = self.frames.program;
+        let scalar = |rule: &RuleProgram| rule.arrays.is_empty() && rule.objects.is_empty();
+        let mut out = RuleSignature::new();
+        if rules.iter().all(|rule| scalar(&program.rules[rule.0 as usize])) {
+            out.push(0);
+            blanks(&program.gaps[gap as usize], &mut out)?;
+        } else {
+            out.push(1 + u64::from(gap));
+            program.gaps.iter().try_for_each(|gap| blanks(gap, &mut out))?;
+        }
+        let lexeme = |lexeme: u32| {
+            let masked = &self.lexemes[lexeme as usize];
+            let bounds = match masked.lexeme.kind() {
+                LexemeKind::Raw => 0,
+                LexemeKind::Constant => 1,
+                LexemeKind::Text { min, max } => !(u64::from(min) << 32 | u64::from(max)),
+            };
+            [masked.number(), bounds]
+        };
+        let look = Look { program, insight: self.tables.tails.insight, lexeme };
+        look.rules(rules, &mut out)?;
+        Some(out)
     }
 }

@@ -15,7 +15,9 @@ use crate::mask::crossing::suffixes::{UnresolvedSuffixes, set};
 use smallvec::SmallVec;
 
 use crate::json::string_escape::EscapeState;
-use crate::mask::crossing::suffixes::{SuffixSet, add_alike, is_blank};
+use crate::json::whitespace::is_blank;
+use crate::mask::crossing::suffixes::SuffixSet;
+use crate::mask::crossing::suffixes::add_alike;
 use crate::mask::masker::{MAX_DEPTH, MaskBuilder};
 use crate::pushdown::json::arena::{ArrayItem, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 

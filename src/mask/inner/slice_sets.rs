@@ -31,7 +31,7 @@ pub(crate) struct SliceExitPoint {
 }
 
 impl SliceSet {
-    fn of(trie: &Trie, subtrees: &SubtreeSummaries, top: u32, groups: CharGroups) -> SliceSet {
+    pub(super) fn of(trie: &Trie, subtrees: &SubtreeSummaries, top: u32, groups: CharGroups) -> SliceSet {
         let base = trie.depth[top as usize];
         let mut spans = TokenRanges::default();
         let mut places = vec![PartialChar::default(); 2];

@@ -5,6 +5,8 @@
 //! and then the few tokens that complete a special name are taken back and stepped exactly. Inside declared names the
 //! tries of names and vocabulary are walked side by side; only quotes and escapes are stepped.
 
+use crate::json::string_escape::spells_itself;
+pub(crate) mod escape_table;
 pub(crate) mod escapes;
 pub(crate) mod exhausted;
 pub(crate) mod group_alternatives;
@@ -375,13 +377,7 @@ impl FirstBytes {
 }
 
 pub(crate) type ItemBits = smallvec::SmallVec<[u64; 4]>;
-pub(crate) type KeyPath = smallvec::SmallVec<[u8; 32]>;
 pub(crate) type NamedKeyList = smallvec::SmallVec<[NamedKeys; 8]>;
-
-/// Whether a byte of a key stands for itself between the quotes.
-pub(crate) fn spells_itself(byte: u8) -> bool {
-    byte >= 0x20 && byte != b'"' && byte != b'\\'
-}
 
 /// The places one byte further, unescaped, by ascending byte.
 fn next_names(program: &Program, names: &[NamedKeys]) -> NamedKeyList {

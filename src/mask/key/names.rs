@@ -9,16 +9,16 @@ use crate::mask::cache::spelled_names::Spelled;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-use crate::mask::key::{ItemBits, KeyPath, NamedKeys, spells_itself};
+use crate::json::string_escape::spells_itself;
+use crate::mask::key::ItemBits;
+use crate::mask::key::NamedKeys;
+use crate::mask::key::escape_table::KeyPath;
 use crate::mask::masker::{MaskBuilder, WalkOver};
 use crate::pushdown::json::arena::FrameId;
 use crate::vocab::Trie;
 
 /// With more items than this, what they spell is not kept: it would be as many lists.
 const MOST_ITEMS: u32 = 16;
-
-/// A place where the tries agree: among the names and in the vocabulary.
-pub type TriePair = (u32, u32);
 
 impl MaskBuilder<'_> {
     /// The tokens below `node` that go on with one of `names`. Inside the names the tries say all; only quotes and

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::mask::cache::masks::OVERHEAD;
 use crate::mask::cache::patches::PatchCache;
 use crate::mask::cache::recipe::MaskRecipe;
-use crate::mask::cache::visible_keys::{ITEMS, KeyEncoder, SPELLED};
+use crate::mask::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED};
 use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, Phase};
 use std::sync::Arc;
 
