@@ -1,8 +1,9 @@
 //! Whitespace between the tokens of JSON: where it may stand, which, and the automaton of a pattern for it.
 
+use crate::error::Result;
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind};
 use crate::expr::{ExprId, Exprs};
 use crate::limits::Limits;
 
@@ -133,4 +134,8 @@ pub fn gap(x: &mut Exprs, expr: ExprId, limits: &Limits) -> Result<WhitespaceRul
         i += 1;
     }
     Ok(WhitespaceRule { next, accepting, most: None })
+}
+
+pub(crate) fn is_blank(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }

@@ -1,7 +1,9 @@
 //! The tries that masks are walked on: the vocabulary's own, that of its tokens with a quote, and that of the whitespace
 //! tails.
 
-use crate::mask::vocab_tables::{TrieKind, VocabTables, is_blank};
+use crate::json::whitespace::is_blank;
+use crate::mask::trie_kind::TrieKind;
+use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
 

@@ -1,7 +1,7 @@
 //! Spelling bytes by few tokens.
 
 use crate::index::IndexCore;
-use crate::mask::vocab_tables::TrieKind;
+use crate::mask::trie_kind::TrieKind;
 use crate::vocab::Trie;
 
 /// The tokens of an index that may be used, those with ids that `usable` takes.

@@ -4,8 +4,8 @@
 //! `key`. Where a class has an end, a token may also spell a beginning of such keys that no other key has, and then
 //! nothing is left to go on with.
 
-use crate::mask::cache::patches::patch;
-use crate::mask::key::spells_itself;
+use crate::json::string_escape::spells_itself;
+use crate::mask::cache::row_patch::patch;
 use crate::mask::masker::{MaskBuilder, WalkOver};
 use crate::pushdown::json::arena::{FrameId, NONE};
 
