@@ -8,7 +8,7 @@ use crate::mask::cache_key::config_key::StackIds;
 use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme_mask::CrossingTokens;
 use crate::pushdown::json::arena::{Arena, ArrayItem, Frame, FrameId, ObjectItem};
-use crate::pushdown::json::unique::duplicates::Sorted;
+use crate::pushdown::json::unique::Sorted;
 use smallvec::SmallVec;
 
 /// What a node of a configuration consists of, but for where in the arena its items are.

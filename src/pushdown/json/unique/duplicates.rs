@@ -10,16 +10,15 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::json::canonical::{canonical, may_become};
-use crate::json::string_escape::{EscapeState, decode};
+use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, DEAD, LexemeKind};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
+use crate::pushdown::json::unique::agreement::{RepeatRests, agrees, string};
 use crate::pushdown::json::unique::elements::ArrayElement;
 
-/// Elements that nest deeper are not compared; nor is what comes behind so many bytes of a longer one.
-const MAX_DEPTH: u32 = 48;
+/// What comes behind so many bytes of an element is not compared.
 const MAX_TEXT: usize = 1 << 12;
 
 /// How the bytes after a configuration may lead to a repetition.
@@ -59,24 +58,6 @@ impl Default for DuplicateRisk {
     }
 }
 
-/// What is found about one element after the other.
-#[derive(Default)]
-struct RepeatRests {
-    /// What is left of the string or key.
-    texts: Vec<Box<[u8]>>,
-    sub: Option<EscapeState>,
-    raw: bool,
-    unknown: bool,
-}
-
-impl RepeatRests {
-    /// All strings are the same one, so they are as far into an escape.
-    fn push(&mut self, text: Box<[u8]>, sub: EscapeState) {
-        self.texts.push(text);
-        self.sub = Some(sub);
-    }
-}
-
 /// The strings among the elements of an array, ascending, for who asks again and again. It holds as long as its owner
 /// does not go back to before one of them.
 #[derive(Clone)]
@@ -97,21 +78,15 @@ impl Sorted {
     }
 }
 
-/// Where a text ends that is read beside a canonical one.
-enum End<'t> {
-    /// They differ.
-    Apart,
-    /// The text goes on behind an equal value.
-    Equal(&'t [u8]),
-    /// Inside the value, or in front of it. What may come next is noted.
-    Open,
-}
-
 impl JsonMachine<'_> {
-    /// How the bytes after `top` may lead to an element that its array has, for every array of unique elements with one
-    /// open. With `keep`, where `top` is where a guide stands, arrays whose elements differ from all others are noted.
-    /// `sorted` is what was found before, and is added to where it lasts: of elements among the first `settled`.
-    pub fn repeats(&mut self, top: FrameId, keep: bool, settled: u32, sorted: &mut Option<Sorted>) -> DuplicateRisk {
+    /// See [`exceptions`](Self::exceptions).
+    pub(super) fn repeats(
+        &mut self,
+        top: FrameId,
+        keep: bool,
+        settled: u32,
+        sorted: &mut Option<Sorted>,
+    ) -> DuplicateRisk {
         let mut arrays: SmallVec<[FrameId; 2]> = SmallVec::new();
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
@@ -267,14 +242,10 @@ impl JsonMachine<'_> {
         let noted = if is_long { &mut unsaid } else { &mut *out };
         let read = read.trim_ascii_start();
         let plain = read.first() == Some(&b'"') && !read.contains(&b'\\');
-        let agrees = |known: &[u8], out: &mut RepeatRests| {
-            // Plain text is a beginning of canonical text, which escapes only what must be.
-            (!plain || known.strip_prefix(b"\"").is_some_and(|text| text.starts_with(read)))
-                && !matches!(value(read, known, out, 0), End::Apart)
-        };
         let mut candidates = self.arena.candidates(&array, trace);
         let asked = candidates.len();
-        candidates.retain(|e| self.arena.unique.elements.get(*e).is_some_and(|e| agrees(&e.value, noted)));
+        candidates
+            .retain(|e| self.arena.unique.elements.get(*e).is_some_and(|e| agrees((read, plain), &e.value, noted)));
         let repeats = candidates.len() as u64;
         out.unknown |= is_long && repeats > 0;
         self.arena.unique.candidates.note(trace, array.seen, asked, candidates);
@@ -289,177 +260,6 @@ impl Arena {
         match self.unique.candidates.of(self.back_to(array.key, trace), array.seen) {
             Some(known) => known.to_vec(),
             None => self.unique.elements.of(array.seen),
-        }
-    }
-}
-
-/// A JSON string from behind its opening quote: what it decodes to, how far into an escape it is, and, if it is closed,
-/// what follows.
-fn string(bytes: &[u8]) -> (Vec<u8>, EscapeState, Option<&[u8]>) {
-    let (text, sub, read) = decode(EscapeState::Plain, bytes.iter().copied());
-    (text, sub, read.and_then(|read| bytes.get(read..)))
-}
-
-/// What follows the canonical value that `bytes` begin with.
-fn behind(bytes: &[u8]) -> &[u8] {
-    let mut open: SmallVec<[u8; 16]> = SmallVec::new();
-    let mut is_key = false;
-    let mut rest = bytes;
-    while let Some((&b, after)) = rest.split_first() {
-        rest = match b {
-            b'[' | b'{' => {
-                open.push(b);
-                is_key = b == b'{';
-                after
-            }
-            b']' | b'}' => {
-                open.pop();
-                after
-            }
-            b',' => {
-                is_key = open.last() == Some(&b'{');
-                after
-            }
-            b':' => {
-                is_key = false;
-                after
-            }
-            // The text of a value is marked by one more quote in front of it.
-            b'"' => string(if is_key { after } else { after.get(1..).unwrap_or_default() }).2.unwrap_or_default(),
-            _ => &rest[rest.iter().position(|b| *b == b',').unwrap_or(rest.len())..],
-        };
-        if open.is_empty() {
-            break;
-        }
-    }
-    rest
-}
-
-/// The members of a canonical object behind its opening brace: keys, decoded, with what their values begin.
-fn members(mut bytes: &[u8]) -> Vec<(Vec<u8>, &[u8])> {
-    let mut out = Vec::new();
-    while let Some(text) = bytes.strip_prefix(b"\"") {
-        let (key, _, after) = string(text);
-        let Some(of) = after.and_then(|a| a.strip_prefix(b":")) else { break };
-        bytes = behind(of).strip_prefix(b",").unwrap_or_default();
-        out.push((key, of));
-    }
-    out
-}
-
-/// Reads the JSON text `read`, which may end anywhere, beside the canonical value that `known` begins with.
-fn value<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
-    let read = read.trim_ascii_start();
-    if depth > MAX_DEPTH {
-        out.unknown = true;
-        return End::Open;
-    }
-    let Some((&first, after)) = read.split_first() else {
-        match known.strip_prefix(b"\"\"") {
-            Some(text) => out.push(string(text).0.into(), EscapeState::Open),
-            None => out.raw |= !known.starts_with(b"[") && !known.starts_with(b"{"),
-        }
-        return End::Open;
-    };
-    match (first, known.split_first()) {
-        (b'"', _) => {
-            let Some(whole) = known.strip_prefix(b"\"\"") else { return End::Apart };
-            text(after, &string(whole).0, out)
-        }
-        (b'{', Some((b'{', members))) => object(after, members, out, depth),
-        (b'[', Some((b'[', elements))) => array(after, elements, out, depth),
-        (b'{' | b'[', _) => End::Apart,
-        _ => {
-            let own = &known[..known.iter().position(|b| *b == b',').unwrap_or(known.len())];
-            let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-            match read.iter().position(ends) {
-                Some(end) if canonical(&read[..end]).is_some_and(|v| *v == *own) => End::Equal(&read[end..]),
-                Some(_) => End::Apart,
-                None => {
-                    let number = matches!(own.first(), Some(b'+' | b'-'));
-                    let may = match number {
-                        true => !first.is_ascii_alphabetic() && may_become(read, own),
-                        false => own.starts_with(read),
-                    };
-                    out.raw |= may;
-                    if may { End::Open } else { End::Apart }
-                }
-            }
-        }
-    }
-}
-
-/// A string or key behind its opening quote, beside what it has to be.
-fn text<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests) -> End<'t> {
-    match string(read) {
-        (text, _, Some(after)) if text == known => End::Equal(after),
-        (_, _, Some(_)) => End::Apart,
-        (text, sub, None) => match known.strip_prefix(text.as_slice()) {
-            Some(rest) => {
-                out.push(rest.into(), sub);
-                End::Open
-            }
-            None => End::Apart,
-        },
-    }
-}
-
-fn array<'t>(mut read: &'t [u8], mut known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
-    loop {
-        read = read.trim_ascii_start();
-        read = match read.split_first() {
-            Some((b']', after)) => return if known.starts_with(b"]") { End::Equal(after) } else { End::Apart },
-            Some((b',', after)) => after,
-            _ => read,
-        };
-        if known.starts_with(b"]") {
-            // In front of a bracket the arrays are equal so far.
-            return if read.trim_ascii_start().is_empty() { End::Open } else { End::Apart };
-        }
-        match value(read, known, out, depth + 1) {
-            End::Equal(after) => read = after,
-            end => return end,
-        }
-        known = behind(known).strip_prefix(b",").unwrap_or_default();
-        if read.trim_ascii_start().is_empty() {
-            return End::Open;
-        }
-    }
-}
-
-fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
-    let mut known = members(known);
-    loop {
-        read = read.trim_ascii_start();
-        let (first, after) = match read.split_first() {
-            None => return End::Open,
-            Some((first, after)) => (first, after),
-        };
-        match first {
-            b'}' => return if known.is_empty() { End::Equal(after) } else { End::Apart },
-            b',' => read = after,
-            b'"' => {
-                let (key, sub, behind) = string(after);
-                let Some(behind) = behind else {
-                    let mut end = End::Apart;
-                    for rest in known.iter().filter_map(|m| m.0.strip_prefix(key.as_slice())) {
-                        out.push(rest.into(), sub);
-                        end = End::Open;
-                    }
-                    return end;
-                };
-                let Some(at) = known.iter().position(|m| m.0 == key) else { return End::Apart };
-                let (_, of) = known.swap_remove(at);
-                let behind = behind.trim_ascii_start();
-                if behind.is_empty() {
-                    return End::Open;
-                }
-                match value(behind.strip_prefix(b":").unwrap_or(behind), of, out, depth + 1) {
-                    End::Equal(after) => read = after,
-                    end => return end,
-                }
-            }
-            _ => return End::Apart,
         }
     }
 }
@@ -514,6 +314,3 @@ impl JsonMachine<'_> {
         false
     }
 }
-
-#[cfg(test)]
-mod tests;

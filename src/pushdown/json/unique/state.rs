@@ -2,11 +2,12 @@
 //!
 //! As everything in an arena, all of it is given back by going back.
 
+use crate::json::rules::RuleId;
 use crate::pushdown::json::frame::FrameId;
 use crate::pushdown::json::unique::candidates::Candidates;
 use crate::pushdown::json::unique::elements::{ArrayElement, ArrayElements};
-use crate::pushdown::json::unique::found_paths::FoundPaths;
 use crate::pushdown::json::unique::known_distinct::KnownDistinct;
+use crate::pushdown::json::unique::search::found_paths::FoundPaths;
 
 /// The side tables of the arrays of unique elements of an arena.
 #[derive(Clone, Default)]
@@ -29,6 +30,17 @@ pub struct UniqueState {
     pub(super) searching: FrameId,
     /// What was stepped for that.
     pub(super) tried: TriedStates,
+    /// The canonical text of the element that ends now.
+    pub(super) ending: Option<Box<[u8]>>,
+}
+
+/// How an element may end.
+#[derive(Clone, Copy)]
+pub enum ElementEnd {
+    /// It begins, and may be any value of a rule.
+    OfRule(RuleId),
+    /// It ends now, behind what was read of it and this byte.
+    Now(Option<u8>),
 }
 
 /// What a search has stepped, with those inside it.

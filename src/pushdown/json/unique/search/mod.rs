@@ -6,6 +6,10 @@
 //! ends soon: after as many refusals at most. It steps the same frames as a guide, so what it finds can be written,
 //! also where arrays of unique elements lie inside each other.
 
+mod distinct_completions;
+pub(super) mod found_paths;
+mod keys;
+
 use smallvec::{SmallVec, smallvec};
 
 use crate::json::canonical::canonical;
@@ -13,9 +17,9 @@ use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::{LexemeKind, StateId};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
-use crate::pushdown::json::unique::distinct_completions::varied_ends;
 use crate::pushdown::json::unique::exhaustible::ExhaustibleArrays;
-use crate::pushdown::json::unique::found_paths::FoundPath;
+use crate::pushdown::json::unique::search::distinct_completions::varied_ends;
+use crate::pushdown::json::unique::search::found_paths::FoundPath;
 use crate::pushdown::json::unique::state::TriedStates;
 use crate::util::hash::SeededSet;
 
@@ -71,11 +75,6 @@ impl JsonMachine<'_> {
     #[inline]
     pub fn stays_live(&mut self, before: FrameId, top: FrameId) -> bool {
         !self.program.has_watched || self.arena.unique.tried.on || self.can_differ(before, top)
-    }
-
-    /// Whether a search is under way, which finds out by itself where nothing can differ.
-    pub(crate) fn is_searching(&self) -> bool {
-        self.arena.unique.tried.on
     }
 
     /// Whether every element that is open at `top` in an array of unique elements can become one that its array does
