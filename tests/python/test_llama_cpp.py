@@ -38,7 +38,7 @@ def model_file():
 
 
 def loaded(**options):
-    return llama_cpp.Llama(model_file(), n_ctx=512, n_threads=2, verbose=False, seed=1, **options)
+    return llama_cpp.Llama(model_file(), n_ctx=512, n_threads=1, n_threads_batch=1, verbose=False, seed=1, **options)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
-"""The llama.cpp integration with a stand-in for ``llama_cpp.Llama`` that calls processors and draft models in the order and
-with the arguments of llama-cpp-python 0.3.36, faults included.
+"""The llama.cpp integration with a stand-in for ``llama_cpp.Llama`` that calls processors and draft models in the order
+and with the arguments of llama-cpp-python 0.3.36, faults included.
 """
 
 from __future__ import annotations
