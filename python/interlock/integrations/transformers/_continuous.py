@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from transformers.generation.continuous_batching.cb_logits_processors import ContinuousBatchingLogitsProcessor
 
-from interlock import ArgumentError, InterlockError, TokenRejected, apply_bitmask
+from interlock import ArgumentError, InterlockError, TokenRejected
 from interlock.integrations._batch import Batch
 from interlock.integrations._row import Constraint, Row, given_one, warm_up
 from interlock.integrations.transformers._masks import Masks
