@@ -1,17 +1,17 @@
-//! Indexes that were compiled lately, found again by their sources.
+//! The compile cache: indexes that were compiled lately, found again by their sources.
 //!
-//! Requests come with their schema as text, and most bring one that came before. A [`CompileCache`] finds the indexes of
-//! one vocabulary by everything that an index depends on, compared in full: source, options and limits. What is found
-//! is the index itself, with every mask that guides have made in it since; indexes are shared freely, so nobody sees a
-//! difference but the time.
+//! Requests come with their schema as text, and most bring one that came before. A [`CompileCache`] finds the indexes
+//! of one vocabulary by everything that an index depends on, compared in full: source, options and limits. What is
+//! found is the index itself, with every mask that guides have made in it since; indexes are shared freely, so nobody
+//! sees a difference but the time.
 //!
 //! Many sources come only once. To keep their indexes would cost the next compile a tenth of its time, because it would
 //! find no memory that is still near the processor. So an index is *seen* first: it is found as long as somebody else
 //! holds it. When its source comes for the second time, it is *kept*.
 //!
-//! The cache is bounded in bytes, and who was not asked for the longest leaves first. Indexes grow while they are used,
-//! without telling anybody, so all that are kept are measured again in turn, one whenever another comes in, and one now
-//! and then when some are found.
+//! The cache is bounded in bytes, and the index that was not asked for the longest leaves first. Indexes grow while
+//! they are used, without telling anybody, so all that are kept are measured again in turn, one whenever another comes
+//! in, and one now and then when some are found.
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;

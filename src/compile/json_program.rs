@@ -1,4 +1,5 @@
-//! Rules to a program: lexemes from the vocabulary's cache, names to tries, implications to closed sets.
+//! The JSON program of a schema: rules with lexemes from the vocabulary's cache, names as tries, implications as closed
+//! sets.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

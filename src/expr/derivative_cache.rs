@@ -1,7 +1,8 @@
-//! Rows that are known, by expression.
+//! Known derivative rows, by expression.
 //!
-//! An arena asks for the rows of what lies together: the derivatives of one pattern. So they lie in small chunks, found by
-//! id without hashing, and chunks of which no row is known take no memory. Nodes of the base are few, and hashed.
+//! An arena asks for the rows of expressions that lie together: the derivatives of one pattern. So rows lie in small
+//! chunks, found by id without hashing, and chunks of which no row is known take no memory. Nodes of the base are few,
+//! and hashed.
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;

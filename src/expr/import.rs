@@ -1,4 +1,4 @@
-//! Moving expressions between arenas, and naming them by content.
+//! Copies of expressions in other arenas, and digests of their content.
 //!
 //! A lexeme outlives the compile that made it, so it takes its own expression along and leaves the rest of the
 //! compile's arena behind. Its content, written out as words, is the key under which other compiles find it.

@@ -1,7 +1,7 @@
-//! Several rows read at once: the derivative of an intersection or a union, before anybody makes an expression of it.
+//! Merged rows: the derivative of an intersection or a union, before anybody makes an expression of it.
 //!
-//! Rows split the bytes at different borders. A *piece* is a range that all of them tell alike. Of an intersection there
-//! is none where one of the rows has a hole, of a union where all of them have.
+//! Rows split the bytes at different borders. A *piece* is a range that all of them treat alike. An intersection has
+//! none where one of the rows has a hole, a union where all of them have.
 
 use smallvec::SmallVec;
 use std::sync::Arc;

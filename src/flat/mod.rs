@@ -44,16 +44,16 @@ impl FlatDfa {
     /// configurations that it stands for.
     ///
     /// # Errors
-    /// As [`build`](Flat::build).
+    /// As [`build`](FlatDfa::build).
     pub fn explore(explorer: &mut Explorer<'_>) -> Result<(FlatDfa, Vec<u32>)> {
         FlatDfa::explore_and_tell(explorer, |_, _| {})
     }
 
-    /// [`explore`](Flat::explore) that tells of each configuration but the start, in the order of their numbers, from
+    /// [`explore`](FlatDfa::explore) that tells of each configuration but the start, in the order of their numbers, from
     /// which other one it was found and by which byte.
     ///
     /// # Errors
-    /// As [`build`](Flat::build).
+    /// As [`build`](FlatDfa::build).
     pub fn explore_and_tell(
         explorer: &mut Explorer<'_>,
         mut found: impl FnMut(u32, u8),

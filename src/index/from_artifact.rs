@@ -1,10 +1,10 @@
-//! An index that came from a file, or was built apart: its tables answer at once, and its engine is made when something
-//! else is asked.
+//! An index from a file, or built apart: its tables answer at once, and its engine is made when something else is
+//! asked.
 //!
-//! What a file holds (see `artifact::index`) is enough for masks and steps: [`DenseTables`], the report, the fingerprint.
-//! Everything that tables cannot answer (comparisons, explanations, budgets, forced tokens, and for tables that are
-//! only a beginning the way on) needs the compiled source. [`StoredIndex`] makes it from the file's recipe the first time,
-//! for all its guides; it belongs to this process, the file stays as it is.
+//! What a file holds (see `artifact::index`) is enough for masks and steps: [`DenseTables`], the report, the
+//! fingerprint. Everything that tables cannot answer (comparisons, explanations, budgets, forced tokens, and for tables
+//! that are only a beginning the way on) needs the compiled source. [`StoredIndex`] makes it from the file's recipe the
+//! first time, for all its guides; it belongs to this process, the file stays as it is.
 //!
 //! A recipe compiled when the file was written, and compiling is deterministic, so making it again fails only for a
 //! forged file. Whoever may get there asks [`Index::compiled`] first and hands on its error.

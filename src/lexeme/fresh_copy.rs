@@ -1,9 +1,9 @@
-//! Copies of a lexeme that know nothing but its start.
+//! Fresh copies: lexemes over an equal language that know no state but their start.
 //!
 //! States are found on use and named by number, and whoever holds a number may come back with it, so none can be
 //! forgotten: a pattern with 2^20 states and a long text would fill the memory. A lexeme that holds too much is
-//! therefore left as it is, and work goes on in a *copy*: the same language, the same byte classes, and no state but
-//! the start. A state of the old lexeme is carried over by its expression.
+//! therefore left as it is, and work goes on in a *copy*: an equal language, equal byte classes, and no state but the
+//! start. A state of the old lexeme is carried over by its expression.
 //!
 //! Lexemes with intersection or complement are never copied. All their expressions were found when they were made,
 //! under a limit, and which of them are dead is known there only.

@@ -1,9 +1,8 @@
-//! The length of a text, a register of whoever steps the lexeme.
+//! Length bounds of a string: a register of whoever steps the lexeme.
 //!
 //! A state knows the lengths that may still follow it, as intervals, and whoever steps counts code points. Together
-//! they say whether the bounds can still be kept, so a bound makes no states. How the text *grows* from any of its
-//! states, read off the expression's structure once, says how near to a bound a count must be for any one token to
-//! notice.
+//! they say whether the bounds can still be kept, so a bound makes no states. How the length *grows* from any state,
+//! read off the expression's structure once, says how near to a bound a count must be for any one token to notice.
 
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;

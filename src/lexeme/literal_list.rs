@@ -1,8 +1,8 @@
-//! What the texts of a string that lists them go on with, read off its expression.
+//! Strings that list their texts, walked without states.
 //!
-//! The expression of an enumeration is a trie of its texts. Whoever only looks around in it, as a mask does that tries
-//! all of the alternatives and every spelling of them, needs no states for what it meets: a document goes one of the
-//! ways.
+//! The expression of an enumeration is a trie of its texts. A mask tries all alternatives in every spelling, while a
+//! document takes one of the ways. So a mask reads off the expression how its texts go on, and makes no states for what
+//! it only looks at.
 
 use std::sync::MutexGuard;
 

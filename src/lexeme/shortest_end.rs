@@ -1,10 +1,9 @@
-//! The nearest end of a scalar.
+//! The shortest way from a state to an accepting state.
 //!
-//! A search from a state to the end of its lexeme, guided by how much is missing at least (A*, Hart, Nilsson and
-//! Raphael 1968): where that bound is exact, which it is for all but look-around, only the states on the way are looked
-//! at. What was found is remembered, since a token budget asks of the same states at every mask. It is remembered for
-//! the state that was asked for and not for those on the way: of several shortest ways the answer must not depend on
-//! earlier questions.
+//! The search is guided by a lower bound of what is missing (A*, Hart, Nilsson and Raphael 1968). Where that bound is
+//! exact, which it is for all but look-around, only the states on the way are looked at. Answers are remembered, since
+//! a token budget asks of the same states at every mask; for the state that was asked about and not for those on the
+//! way, because of several shortest ways the answer must not depend on earlier questions.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

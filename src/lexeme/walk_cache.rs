@@ -1,4 +1,4 @@
-//! A lexeme's transitions for one walk of a trie.
+//! The transitions of a lexeme during one walk of a trie.
 //!
 //! A walk asks for the same few transitions a hundred thousand times. [`Lexeme::next`] finds a state by its number in a
 //! vector that other threads may extend, which takes several loads that depend on each other. Here the states that the

@@ -1,13 +1,13 @@
-//! What one lexeme state contributes to a mask.
+//! The mask of one lexeme state: its inner tokens and its crossing tokens.
 //!
-//! Tokens that stay inside a lexeme are allowed whatever follows the lexeme: they are the *inner* part, a row of bits
-//! or a list. Tokens that pass the lexeme's end are allowed if the rest of them, the *tail*, fits what follows: they
-//! are the *cross* part, grouped by tail in a small trie, since from inside a JSON string a thousand tokens share a
-//! hundred tails. Both depend on the lexeme state and the vocabulary only, so they are computed once and shared by
-//! every schema in which the lexeme occurs.
+//! *Inner* tokens stay inside the lexeme and are allowed whatever follows it: a row of bits, or a list where they are
+//! few. *Crossing* tokens pass the lexeme's end and are allowed if the rest of their bytes, the *suffix*, fits what
+//! follows. They are grouped by suffix in a small trie, since from inside a JSON string a thousand tokens share a
+//! hundred suffixes. Both depend on the lexeme state and the vocabulary only, so they are computed once for all schemas
+//! in which the lexeme occurs.
 //!
-//! The computation is a walk of the vocabulary's trie in depth-first order with the lexeme's states on a stack; a byte
-//! without successor skips its subtree. Where a string lists its texts, its expression is walked instead of states.
+//! The computation walks the vocabulary's trie in depth-first order with the lexeme's states on a stack; a byte without
+//! successor skips its subtree. Where a string lists its texts, its expression is walked instead of states.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

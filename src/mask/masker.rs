@@ -1,11 +1,12 @@
-//! Putting a mask together.
+//! Puts the mask of a configuration together.
 //!
-//! A mask is the union, over the items of a configuration, of what their lexemes allow inside (rows computed before)
-//! and of what passes a lexeme's end and fits what follows (tails, stepped through the frames). Between lexemes the
-//! few structural bytes are stepped over the trie directly. The frames' guards make every live configuration
+//! A mask is the union, over the items of the top frame, of the inner tokens of their lexemes (rows that were computed
+//! before) and of the crossing tokens whose suffix fits what follows. Between lexemes the few structural bytes
+//! (brackets, commas, colons) are stepped over the trie directly. The guards of frames make every live configuration
 //! completable, so a token whose bytes can all be stepped is allowed, and no other is.
 //!
-//! What keys need beside that stands in `key`, what is known about the time after a value in `after`.
+//! Keys need more than that, which is the work of `mask::key`; what may follow a value is found by
+//! `mask::crossing::after_value`.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What the tokens of a vocabulary look like, found in passes over its trie.
 //!
-//! Tokens that begin alike share nodes, and the nodes lie in the order of a walk, so what holds of the bytes before a
-//! node is kept by depth. Bytes of tokens are only looked up for those that are listed.
+//! Tokens that begin alike share nodes, and nodes lie in the order of a walk, so what holds of the bytes before a node
+//! is kept by depth. The bytes of a token are looked up only where the token is listed.
 
 use crate::expr::ByteSet;
 use crate::expr::analysis::saturate_counts::TokenReach;

@@ -1,11 +1,11 @@
-//! Tokens inside an open element of an array whose elements must differ.
+//! Tokens inside an open element of an array with `uniqueItems`.
 //!
 //! A mask is put together as if elements might repeat. Then the few tokens are looked at that can lead to an element
-//! which the array has already: they go on with the string or key that is open as such an element does, in any
-//! spelling, so they lie on a few paths of the vocabulary's trie. Those that end inside the string are stepped; those
-//! that close it are taken back, and allowed again by what follows that very text. Numbers and words, of which there
-//! are few tokens, are stepped wherever they can lead to a repetition. What tokens spell behind the element is left
-//! open where uniqueness may refuse it (see `live`), and stepped too.
+//! which the array has already. They go on with the open string or key as such an element does, in any spelling, so
+//! they lie on a few paths of the vocabulary's trie. Those that end inside the string are stepped. Those that close it
+//! are taken back, and allowed again by what follows that very text. Tokens of numbers and words are few, and stepped
+//! wherever they can lead to a repetition. Suffixes behind the element that uniqueness may refuse are left open (see
+//! [`UnresolvedSuffixes`]) and stepped as well.
 
 use std::ops::Range;
 use std::sync::Arc;

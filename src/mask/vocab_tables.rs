@@ -1,9 +1,12 @@
 //! What one vocabulary contributes to every index over it.
 //!
-//! * the *whitespace tails*: tokens that begin with JSON whitespace, by what follows it, so that a mask need not visit
-//!   five hundred runs of blanks one by one;
-//! * the cache of lexemes with their masks, shared by all indexes of the vocabulary, bounded in bytes, evicted by least
-//!   recent use. An index keeps its own lexemes alive, so eviction never breaks one.
+//! * The tries that masks are walked on: all tokens, tokens with a quote, and *whitespace suffixes* (tokens that begin
+//!   with JSON whitespace, by what follows it, so that a mask need not visit five hundred runs of blanks one by one).
+//! * The lexemes that schemas have in common, each with the masks of its states. They are bounded in bytes and evicted
+//!   by least recent use; an index keeps its own lexemes alive, so eviction never breaks one.
+//! * Caches of parts of masks that all indexes share: crossing sets, patches, finished rows.
+//!
+//! [`VocabTables::submask`] is the entry for one lexeme state.
 
 use crate::mask::lexeme_cache;
 use rustc_hash::FxHashMap;

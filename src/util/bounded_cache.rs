@@ -1,11 +1,10 @@
-//! Tables that are bounded in bytes, and emptied by and by when they are full.
+//! Caches that are bounded in bytes and emptied in generations.
 //!
-//! Whatever is looked up again and again, and could be made again, is kept in a [`BoundedCache`]: crossing tokens, finished
-//! parts and rows, forced runs, tokens over sets of characters, spelled names, masks of configurations. Emptying it
-//! costs time and never changes an answer. Nobody needs an order of age: what is in use comes back with the next
-//! look-ups.
+//! A [`BoundedCache`] keeps what is looked up again and again and could be made again: crossing sets, patches, finished
+//! rows, forced runs, tokens over sets of characters, spelled names, recipes of masks. Emptying it costs time and never
+//! changes an answer. No order of age is kept: what is in use comes back with the next look-ups.
 //!
-//! To let go of everything at once takes as long as a hundred masks, and would fall to one of them. So a full table is
+//! Letting go of everything at once takes as long as a hundred masks, and would fall to one of them. So a full table is
 //! put aside, where nothing is found any more, and what is kept from then on pays for it by and by.
 
 use hashbrown::{Equivalent, HashMap, hash_map};

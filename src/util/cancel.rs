@@ -1,4 +1,4 @@
-//! Stopping long work from outside.
+//! Cancelling: long work that is stopped from outside.
 //!
 //! Compiles and searches are bounded by limits on work, and still may take seconds. Whoever starts one may *watch* it:
 //! a function that is called now and then and may end the work by an error. The loops that count work for the limits

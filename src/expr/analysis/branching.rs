@@ -1,7 +1,7 @@
-//! How soon there are more ways to go on than any array uses up.
+//! Branching: whether an expression soon has more continuations than any array uses up.
 //!
 //! Infinitely many texts may follow a state and yet only one of each length, as in `a*`: a bound on the length then
-//! leaves few. Where the beginnings multiply there are many behind a few bytes, whatever bound comes later.
+//! leaves few. Where prefixes multiply there are many behind a few bytes, whatever bound comes later.
 
 use rustc_hash::FxHashMap;
 

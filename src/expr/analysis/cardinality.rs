@@ -1,8 +1,8 @@
-//! How many strings an expression accepts.
+//! The number of strings that an expression accepts.
 //!
-//! Counting walks the derivative graph: a live cycle means without end, otherwise the counts of successors add up.
-//! Beyond a bound of states the answer is "without end" as well: a language with more states than that on the way has
-//! more members than any document can use up.
+//! Counting walks the derivative graph: a live cycle means infinitely many, otherwise the counts of successors add up.
+//! Beyond a bound of states the answer is "infinitely many" as well: a language with more states than that has more
+//! members than any document can use up.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

@@ -1,4 +1,4 @@
-//! Sets of characters, by groups.
+//! Character groups: sets of characters as two words.
 //!
 //! What a state lets pass and what lies below a node of the vocabulary's trie are compared a hundred thousand times, so
 //! both are sets that fit two words: a bit for every character of ASCII that is written in strings, and a bit for all

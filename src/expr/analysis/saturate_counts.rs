@@ -1,4 +1,4 @@
-//! Counts that no single token can exhaust are all alike.
+//! Saturated counts: repetitions that no single token can exhaust, made unbounded.
 //!
 //! The mask of a state asks only what one token can do. A repetition that may go on for more copies than the longest
 //! token has bytes behaves, for that mask, as if it had no bound, and a minimum beyond that as one just out of reach.

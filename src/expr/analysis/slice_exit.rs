@@ -1,9 +1,9 @@
-//! What may be read after a string over a set of characters.
+//! Slice exits: what may be read after a string over a set of characters.
 //!
-//! The tokens over a set in which a state is free are known, and others are looked for where they leave the set. Most
-//! that leave it are dead at once, and which these are is read off the expression: behind `[a-z]+:\w+` a string of
-//! small letters goes on with those and with a colon. How long a string over the set may be is read off it as well:
-//! behind `[a-z]{2,8}-` at most eight characters. Both answers are upper bounds.
+//! The tokens over a slice are known, and others are looked for where they leave its set. Most that leave it are dead
+//! at once, and which these are is read off the expression: behind `[a-z]+:\w+` a string of small letters goes on with
+//! those and with a colon. How long a string over the set may be is read off as well: behind `[a-z]{2,8}-` at most
+//! eight characters. Both answers are upper bounds.
 
 use rustc_hash::FxHashMap;
 

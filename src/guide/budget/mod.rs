@@ -1,12 +1,13 @@
 //! Token budgets: an output that is complete within `max_tokens`, always.
 //!
 //! A guide with a budget never lets go of a *plan*: tokens that complete the output from where it is, no more than are
-//! left. It is made of bytes that certainly complete the output ([`complete`](crate::pushdown::completion::shortest)), spelled by
-//! the fewest tokens. A token is affordable if after it some plan fits into what is left then; the first token of the
-//! guide's own plan always is, so a guide with a budget has no dead end either. The plan is not always the shortest
-//! way to the end, so the number it gives is a bound that holds, not always the least. Before a guide is refused for
-//! it, fewer tokens are searched for; what that finds is a plan like any other, but nothing follows from its length for
-//! the tokens beside it, so such a guide prices them all. For states of a pattern it searches a little then as well.
+//! left. It is made of bytes that certainly complete the output ([`shortest`](crate::pushdown::completion::shortest)),
+//! spelled by the fewest tokens. A token is affordable if after it some plan fits into what is left then; the first
+//! token of the guide's own plan always is, so a guide with a budget has no dead end either. The plan is not always the
+//! shortest way to the end, so the number it gives is a bound that holds, not always the least. Before a guide is
+//! refused for it, fewer tokens are searched for; what that finds is a plan like any other, but nothing follows from
+//! its length for the tokens beside it, so such a guide prices them all. For states of a pattern it searches a little
+//! then as well.
 //!
 //! Plans cost tens of microseconds, so none is made while there is room. One token can lengthen the way to the end by
 //! what its structural bytes (brackets, commas, colons) open and close, and by what a scalar needs that it turns to:

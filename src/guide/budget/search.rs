@@ -1,4 +1,4 @@
-//! The fewest tokens to the end, searched for by tokens.
+//! A search for the fewest tokens to the end, by tokens.
 //!
 //! A plan spells the shortest bytes, and longer ones may take fewer tokens: `function` is one token of most
 //! vocabularies, and no short word that nobody writes is. So before a budget is refused, and where a vocabulary cannot

@@ -1,9 +1,10 @@
-//! Making tables: configurations are explored by bytes, and each gives the mask that a guide would be given there.
+//! Assembly of tables: configurations are explored by bytes, and each gives the mask that a guide would be given there.
 //!
 //! The masks are those of the lazy engine, put together from what lexemes allow, which is the same work that guides
-//! spread over their first uses; no state has a walk of the trie of its own, and none a row: masks are sketched by what
-//! they are made of. Several threads sketch them, the first while others are still explored (see `ahead`), and they are
-//! added in the order of the states, so tables are the same for any number of threads.
+//! spread over their first uses; no state has a walk of the trie of its own, and none a row: masks are noted as
+//! differences from what they are made of (see `mask_delta`). Several threads make them, the first while others are
+//! still explored (see `pipeline`), and they are added in the order of the states, so tables are equal for any number
+//! of threads.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! Gathering the distinct masks of an index.
+//! Deduplication of the masks of an index.
 //!
-//! Masks come as sketches. The rows that they stand on are few; each of them is kept, or said by its differences from
-//! one that is kept, once for all masks on it. Then lists of masks on the same row are compared, and one that is like
-//! another is kept as what they differ in. Equal masks get one number, whatever they were sketched on. Numbers and the
-//! way in which a mask is kept depend on nothing but the masks and the order in which they were added.
+//! Masks come as differences from rows. These rows are few; each of them is kept, or said by its differences from one
+//! that is kept, once for all masks on it. Then lists of masks on one row are compared, and one that is like another is
+//! kept as what they differ in. Equal masks get one number, whatever rows they came on. Numbers and the way in which a
+//! mask is kept depend on nothing but the masks and the order in which they were added.
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;

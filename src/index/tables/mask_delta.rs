@@ -1,10 +1,10 @@
-//! A mask as what it differs in from a row that others have, too.
+//! Mask deltas: a mask as what it differs in from a row that others have, too.
 //!
 //! Most masks of an index are a few tokens, or a row that a lexeme's state has anyway (the inside of a string) with
-//! some more. A [`MaskDelta`] says just that: the row, and the ids of the tokens in which the mask differs from it. So no
-//! state of an index has a row written, hashed and compared that is as wide as the vocabulary.
+//! some more. A [`MaskDelta`] says just that: the row, and the ids of the tokens in which the mask differs from it. So
+//! no state of an index has a row written, hashed and compared that is as wide as the vocabulary.
 //!
-//! Hashes are of the content, whichever row a sketch stands on: a sum over the words of the mask, so that a word that
+//! Hashes are of the content, whichever row a delta stands on: a sum over the words of the mask, so that a word that
 //! changes takes its old summand away and adds its new one.
 
 use rustc_hash::FxHashMap;

@@ -1,12 +1,12 @@
-//! Masks that several threads make, the first while configurations are still being found.
+//! The mask pipeline: several threads make masks, the first while configurations are still being found.
 //!
 //! Configurations are found one after the other, on the calling thread, which then minimizes the automaton. Helpers
 //! follow it meanwhile and make the masks of what it found, in the same order; some of these in vain, of configurations
 //! that are found to be equal to others. When the states are known, all threads make the masks that are *wanted* and
 //! that nobody has claimed yet, and the calling one takes them in the order of the states. Who comes first lays next
 //! states into rows: that is one piece, as long as many masks, and at the end the others would wait for it. So what is
-//! taken does not depend on the number of threads, and a helper has what it found out about the frames at hand from
-//! the beginning to the end.
+//! taken does not depend on the number of threads, and a helper has what it found out about the frames at hand from the
+//! beginning to the end.
 //!
 //! A helper that is late finds the index gone and leaves; nobody waits for it.
 

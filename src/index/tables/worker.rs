@@ -1,7 +1,7 @@
-//! Masks of configurations, made on one thread.
+//! Mask workers: masks of configurations, made on one thread.
 //!
-//! A maker has frames of its own, in which each configuration is found by a step from one that came before it, so that
-//! several makers can follow one explorer while it goes on.
+//! A worker has frames of its own, in which each configuration is found by a step from one that came before it, so that
+//! several workers can follow one explorer while it goes on.
 
 use std::sync::Arc;
 

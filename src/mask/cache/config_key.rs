@@ -1,14 +1,14 @@
-//! What masks of whole configurations depend on, in bytes.
+//! The key of a cached mask: everything of a configuration that one token can see, as bytes.
 //!
-//! A configuration is a stack of nodes, and its mask may depend on all of them, since a token of closing brackets can
-//! see them all. What lies below the top changes rarely, and most nodes of a stack were described for the mask before.
-//! So a description names the stack below by a number that the index gave it, and holds the top node's own content
-//! only: levels cost nothing once they are known. The keys without a name that an object has are a chain of numbers in
-//! the same way. A guide holds the numbers of the nodes that it stands on ([`StackIds`]), as long as it does not go back.
+//! A configuration is a stack of frames, and its mask may depend on all of them, since a token of closing brackets can
+//! see them all. What lies below the top changes rarely. So a key holds the top frame's own content and one number for
+//! the stack below, which the index gave to that stack's own description. Unnamed keys of an object are a chain of
+//! numbers in the same way. A guide holds the numbers of the frames on which it stands ([`StackIds`]) as long as it
+//! does not go back.
 //!
-//! Registers that no token can tell apart are written alike: lengths of strings away from their bounds, counts of
-//! arrays and objects that no bound, position or `contains` is left to look at, lexeme states that share their
-//! masks, keys of objects (see `views`), and shapes of objects (see `alike`).
+//! Registers that no token can tell apart are written alike: lengths of strings far from their bounds, counts of arrays
+//! and objects that no bound, position or `contains` looks at any more, lexeme states that share masks, keys of objects
+//! (see `visible_keys`), and shapes of objects (see `object_class`).
 
 use crate::expr::INF;
 use crate::lexeme::StateId;

@@ -1,13 +1,13 @@
-//! Masks of whole configurations, remembered.
+//! The recipes of masks, remembered by an index.
 //!
-//! Requests and documents of one schema pass the same places again and again. An index remembers the masks that were
-//! put together before, by everything that a mask can depend on: the description of the whole stack with its registers
-//! (see `describe`), compared byte by byte, so two configurations never share a mask by chance.
+//! Requests and documents of one schema pass the same configurations again and again. An index remembers the masks that
+//! were put together before, under the key of everything that one token can see (see `config_key`), compared byte by
+//! byte: two configurations never share a mask by chance.
 //!
-//! A mask is kept as its composition: masks of lexeme states and patches that exist anyway, and the few tokens that
-//! were stepped one by one. The memo is bounded in bytes; what is full is emptied by and by (see `bounded`), which never
-//! changes an answer: numbers of stacks are never given twice. Configurations inside arrays of unique elements, and
-//! inside strings, where finding the parts costs no more than a look-up, are left out.
+//! A mask is kept as its recipe: masks of lexeme states and patches that exist anyway, and the few tokens that were
+//! stepped one by one. The cache is bounded in bytes. Emptying it never changes an answer, because numbers of stacks
+//! are never given twice. Configurations inside arrays of unique elements are left out, and so are those inside
+//! strings, where finding the ingredients costs no more than a look-up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,14 +1,13 @@
-//! What patches of the same crossing tokens have in common.
+//! The base of a patch: what patches over one crossing set have in common.
 //!
-//! What may follow a string differs from schema to schema by a few tokens: the names that a comma may lead to, a second
-//! closing bracket. The hundreds of others are the same, so of many patches each would be a heavy part of its own, with
-//! a row of its own in far memory (see `composition`). Here a patch is split in two: its *core*, a patch that others of
-//! the same crossing tokens have as well, and what is its *own*, few tokens. So the cores are few, and rows with them
-//! stay near.
+//! What may follow a string differs from schema to schema by a few tokens: the names to which a comma may lead, a
+//! second closing bracket. The hundreds of others are equal, so each of many patches would be a heavy ingredient of its
+//! own, with a finished row of its own in far memory (see `recipe`). So a patch is split in two: its *base*, a patch
+//! that others over the same crossing set have as well, and its *own* few tokens. Bases are few, and the rows made with
+//! them stay near.
 //!
-//! A core is part of each patch that has it: tokens are only ever added to it, since a token that one part takes back
-//! another may allow. It begins as a whole patch, and shrinks to what the next ones share with it, for patches that
-//! are yet to come.
+//! A base is part of each patch that has it: tokens are only ever added to it, since a token that one ingredient takes
+//! back another may allow. A base begins as a whole patch, and shrinks to what later patches share with it.
 
 use hashbrown::HashMap;
 use std::sync::Mutex;

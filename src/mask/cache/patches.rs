@@ -1,11 +1,10 @@
-//! Finished parts of masks, shared by every index of a vocabulary.
+//! Patches: allowed crossing tokens as sparse masks, shared by every index of a vocabulary.
 //!
-//! Which crossing tokens a mask allows depends on the lexeme state, which lists them by what remains of them (the
-//! *tail*), and on which tails may follow, and on nothing else. The second is a set of bits over the vocabulary's tails
-//! ([`SuffixTrie`]). Many places of many schemas have the same bits: the inside of a string is followed
-//! by the same tails in any member that is neither the first nor the last. So the tokens of a pair of crossing
-//! tokens and bits are put together once, as a *patch*, the words of a row with the bits to set, and whoever meets
-//! the pair again only applies the patch.
+//! Which crossing tokens a mask allows depends on the lexeme state, which lists them by suffix, and on the viable
+//! suffixes, and on nothing else. The second is a set of bits over the vocabulary's [`SuffixTrie`]. Many places of many
+//! schemas have equal bits: the inside of a string is followed by the same suffixes in any member that is neither the
+//! first nor the last. So the tokens of a pair of crossing set and viable suffixes are put together once, as a *patch*:
+//! the words of a row with the bits to set. Whoever meets the pair again only applies the patch.
 
 use hashbrown::Equivalent;
 use std::hash::{Hash, Hasher};

@@ -1,13 +1,14 @@
-//! What a mask is made of, and writing it.
+//! The recipe of a mask: its ingredients, and writing the row from them.
 //!
-//! A row is made of parts that others have, too: inner masks of lexeme states, patches, whitespace, and of single
-//! tokens. A masker notes them while it looks at the configuration, and writes the row in the end. So a mask that an
-//! index remembers is its parts ([`MaskRecipe`]). The heavy ones among them are few, and come together in many places
-//! of many schemas: they are copied as one row, the *base* (see `finished`), and the light ones that make the place are
-//! put on top. Only inside arrays of unique elements is a row written at once.
+//! A row is made of ingredients that other masks have too: inner rows of lexeme states, patches, whitespace; and of
+//! single tokens. A mask builder notes them while it looks at the configuration and writes the row in the end. So a
+//! mask that an index remembers is a [`MaskRecipe`]. The heavy ingredients are few and come together in many places of
+//! many schemas: they are copied as one finished row (see `rows`), and the light ones, which make the place, are put on
+//! top. Only inside arrays of unique elements is a row written at once.
 //!
-//! What a guide knows anyway is written without looking at the configuration at all ([`MaskBuilder::fill_known`]): inside a
-//! string that is a lexeme state's mask and the tokens that may close it, elsewhere what the index remembers.
+//! What a guide knows anyway is written without looking at the configuration at all ([`MaskBuilder::fill_known`]):
+//! inside a string that is a lexeme state's row and the tokens that may close the string, elsewhere what the index
+//! remembers.
 
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock, Weak};

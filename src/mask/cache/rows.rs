@@ -1,13 +1,13 @@
 //! Finished rows, shared by every index of a vocabulary.
 //!
-//! Most masks consist of a row of a lexeme state and one or two patches that many masks have: the inside of a string is
-//! any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So heavy
-//! parts (see `composition`) that were put together for the third time, by whatever indexes, are kept as a row, under the
-//! names of its parts, and found by whoever puts the same parts together: the places of a new schema are new, but most of
-//! what they are made of is not. A row for each place would be too many: they would lie in far memory.
+//! Most masks consist of the row of a lexeme state and one or two patches that many masks have: the inside of a string
+//! is any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So
+//! heavy ingredients that were put together for the third time, by whatever indexes, are kept as one row under the ids
+//! of these ingredients. The configurations of a new schema are new, but most of what their masks are made of is not. A
+//! row for each configuration would be too many: they would lie in far memory.
 //!
-//! Names are addresses of parts; an entry holds on to its parts, so an address stands for one part as long as the entry
-//! is there.
+//! Ids are addresses of ingredients. An entry holds on to its ingredients, so an address stands for one ingredient as
+//! long as the entry exists.
 
 use smallvec::SmallVec;
 use std::hash::Hasher;

@@ -1,10 +1,10 @@
-//! What tails can tell of a rule.
+//! Rule signatures: what suffixes can tell of the rule of a value.
 //!
-//! A tail spells a few bytes of a value: a quote, a bracket and perhaps the next one, a word. What they tell of the
-//! value's rules is little: the lexemes, whether an array or object may be empty, what the elements may be. That is a
-//! rule's *profile*, and what tails spell of a value (see `members`) is the same for all rules of one profile, in
+//! A suffix spells a few bytes of a value: a quote, a bracket and perhaps the next one, a word. They tell little of its
+//! rules: the lexemes, whether an array or object may be empty, what its elements may be. That is the rule's
+//! *signature*. What suffixes spell of a value (see `member_value`) is equal for all rules of one signature, in
 //! whatever schema: most schemas have strings, any values, objects that need a name, and lists of these. Rules that
-//! count what they contain or tie names to each other have no profile.
+//! count what they contain or tie names to each other have no signature.
 
 use smallvec::SmallVec;
 

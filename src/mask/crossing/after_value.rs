@@ -1,9 +1,9 @@
-//! What may follow a value, found once for all the masks until it ends.
+//! Which suffixes may follow a value, found once for all the masks until the value ends.
 //!
-//! Before a value, in it and at its end, crossing tokens ask the same question: what may the rest of a token, the tail,
-//! be once the value is over? The answer depends on the frames below the value and on the rule that accepted it, not on
-//! the value's bytes. So it is worked out once, for every tail that the vocabulary has, and the crossing tokens of any
-//! lexeme look their tails up in it.
+//! Before a value, in it and at its end, crossing tokens ask one question: what may the rest of a token be once the
+//! value is over? The frames below the value and the rule that accepted it decide, not the value's bytes. So the answer
+//! is worked out once, for every suffix of the vocabulary, and the crossing tokens of any lexeme look their suffixes up
+//! in it.
 
 use crate::lexeme::Lexeme;
 use crate::mask::cache::patch_base::SharedPatch;

@@ -1,9 +1,10 @@
-//! What tails may spell of a member's value.
+//! Which suffixes may be spelled of a member's value.
 //!
-//! A token that closes a key goes on with the colon and the beginning of a value, or all of it. What it may spell of the
-//! value depends on the rules that the value follows and on nothing around it, so an index remembers that by the rules,
-//! and only what comes after the value is walked. Most rules are alike as far as tails can tell (see `profile`): what
-//! they spell of a string, of any value or a list of names is found once for all indexes of a vocabulary.
+//! A token that closes a key goes on with the colon and the beginning of a value, or all of it. What it may spell of
+//! the value depends on the rules of the value and on nothing around it. So an index remembers that by the rules, and
+//! only what comes after the value is walked. Most rules are alike as far as suffixes can tell (see
+//! `rule_signature`): what suffixes spell of a string, of any value or of a list
+//! of names is found once for all indexes of a vocabulary.
 
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
-//! The tails of a vocabulary: what tokens spell between the values of a document.
+//! The suffixes of a vocabulary: what its tokens spell between the values of a document.
 //!
-//! A *tail* begins where a value or key ends or where none has begun: `",`, `}` and `]}` are tails, and so is `:"` with
-//! the text behind it. All tails that tokens of the vocabulary have form one small trie. Which of its nodes can be
-//! stepped from a configuration says all that masks need about the configuration: crossing tokens are those whose tails
-//! can follow, and the tokens between values are tails themselves, perhaps behind whitespace.
+//! A *suffix* begins where a value or key ends, or where none has begun: `",`, `}` and `]}` are suffixes, and so is
+//! `:"` with the text behind it. All suffixes of all tokens form one small trie. Which of its nodes can be stepped from
+//! a configuration is all that masks need to know about the configuration: crossing tokens are allowed if their suffix
+//! is among these, and the tokens between values are suffixes themselves, perhaps behind whitespace.
 //!
-//! Tails that no document contains are left out. Whether one does is decided by what bytes may stand outside strings,
-//! which is not all that JSON asks, so some are kept that never fit.
+//! Suffixes that no document contains are left out. The test for that looks at what bytes may stand outside strings,
+//! which is not all that JSON asks, so some suffixes are kept that never fit.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

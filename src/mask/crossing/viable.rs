@@ -1,14 +1,14 @@
-//! Which tails can follow a configuration.
+//! Viable suffixes: which of the vocabulary's suffixes can follow a configuration (the field's FOLLOW).
 //!
-//! The tails' trie is walked with the configuration, and a node that can be stepped gets its bit. That takes some
-//! dozens of steps, so what was found is used again wherever it is bound to be the same:
+//! The trie of suffixes is walked with the configuration, and a node that can be stepped gets its bit. That takes some
+//! dozens of steps, so an answer is used again wherever it is bound to be the same:
 //!
-//! * whitespace at the end of a tail may follow wherever there is room for it;
-//! * what follows a closing bracket is the same for all members and elements of the container that it closes: a guide
-//!   remembers it (an [`ViableAnswer`]) as long as it does not go back;
-//! * what follows a key that nobody knows is the same from token to token of the key;
-//! * what a tail spells of a member's value depends on the value's rules only (see `members`), and only what comes after
-//!   the value is walked.
+//! * Whitespace at the end of a suffix may follow wherever there is room for it.
+//! * What follows a closing bracket holds for all members and elements of the container that it closes; a guide
+//!   remembers it (a [`ViableAnswer`]) as long as it does not go back.
+//! * What follows an unknown key holds from token to token of the key.
+//! * What a suffix spells of a member's value depends on the value's rules alone (see
+//!   [`member_value`](crate::mask::crossing::member_value)); only what comes after the value is walked.
 
 use smallvec::SmallVec;
 

@@ -1,8 +1,8 @@
 //! Masks of states that differ in a count.
 //!
 //! Where a handful of copies allows the same tokens as any number does, the count does not matter in between. Elsewhere
-//! the mask is that of the state without the count, but for the tokens that reach it; the farther the count, the fewer
-//! these are.
+//! the mask is that of the state without the count, but for the tokens that reach the count; the farther it is, the
+//! fewer these are.
 
 use std::sync::Arc;
 

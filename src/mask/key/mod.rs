@@ -1,9 +1,9 @@
-//! Masks inside keys.
+//! Masks inside the keys of objects.
 //!
-//! Keys of open objects need care: any key is allowed but those that the object has, and a named key leads to a
-//! different value. So a key's tails are first evaluated as if it were none of the *special* names (declared or seen),
-//! and then the few tokens that complete a special name are taken back and stepped exactly. Inside declared names the
-//! tries of names and vocabulary are walked side by side; only quotes and escapes are stepped.
+//! An open object allows any key but those that it has, and a named key leads to another value. So the suffixes of a
+//! key are first evaluated as if it were none of the *special* names (declared or seen). Then the few tokens that
+//! complete a special name are taken back and stepped exactly. Inside declared names the tries of names and vocabulary
+//! are walked side by side, and only quotes and escapes are stepped.
 
 pub(crate) mod escapes;
 pub(crate) mod exhausted;

@@ -1,12 +1,12 @@
-//! What is left of a document, by alternative: how a completion chooses among the items of a frame.
+//! Remaining costs: how a completion chooses among the items of a frame.
 //!
-//! The items of a frame are alternatives, and one of them that is completed is enough. But which of them a value
-//! belongs to matters to the frames below: an array may need one more element that `contains` asks for, and only one of
-//! two rules that are open in its element says that this is one. So each open value has a *prospect*: for each of its
-//! rules, about how many bytes the frames below take if that rule accepts the value. It is found from the root up, as
-//! the least over the items that wait for the rule of what the item still needs and of the prospect of the item's own
-//! rule. A completion then follows the least sum. Where a frame has one rule only, there is nothing to choose and
-//! nothing is computed.
+//! The items of a frame are alternatives, and completing one of them is enough. But which of them a value belongs to
+//! matters to the frames below: an array may need one more element that `contains` asks for, and only one of two rules
+//! that are open in its element says that this is one. So each open value has a *remaining cost* for each of its rules:
+//! about how many bytes the frames below take if that rule accepts the value. It is found from the root up, as the
+//! least over the items that wait for the rule of what the item still needs and of the remaining cost of the item's own
+//! rule. A completion follows the least sum. Where a frame has one rule only, there is nothing to choose and nothing is
+//! computed.
 
 use std::rc::Rc;
 

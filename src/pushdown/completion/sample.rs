@@ -1,11 +1,11 @@
-//! Likely documents: what a model may write, to have its masks made before it does.
+//! Sample documents: what a model may write, so that their masks are made before it does.
 //!
-//! A model that answers in the form of a schema mostly writes the keys that the schema names, in the schema's order, each
-//! with a value of a kind that the schema allows, with blanks in one of a few styles. So a likely document is written by
-//! stepping the frames and choosing at each place where several bytes lead on: the next name, the first kind of value,
-//! a second element and then the end, a few characters of a string. What was chosen before is *taken*, and a later
-//! document rather chooses something else there, so that some documents meet the alternatives of a choice one after
-//! the other. A document need not be finished: it ends where it is long enough, or where no choice leads on.
+//! A model that answers in the form of a schema mostly writes the keys that the schema names, in the schema's order,
+//! each with a value of an allowed kind, with blanks in one of a few styles. So a sample is written by stepping the
+//! frames and choosing wherever several bytes lead on: the next name, the first kind of value, a second element and
+//! then the end, a few characters of a string. What was chosen before is *taken*, and a later sample rather chooses
+//! something else there, so that some samples meet the alternatives of a choice one after the other. A sample need not
+//! be finished: it ends where it is long enough, or where no choice leads on.
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::shortest_end::shortest_end;

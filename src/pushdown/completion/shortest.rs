@@ -1,10 +1,10 @@
-//! Short ways to the end.
+//! Short completions: few bytes to the end of the output.
 //!
-//! From every live configuration some bytes complete the document. This module finds short ones: not always the
-//! shortest, which in a conjunction of guards would take a search, but bytes that certainly complete it, because each
-//! of them is stepped. Inside a scalar a breadth-first search finds the shortest end; between scalars the cheapest
-//! kind of value, required keys first, and a closing bracket wherever one is accepted, unless the alternative that it
-//! ends leaves more to write than another (`prospects`), by what rules cost ([`costs`](crate::pushdown::completion::min_cost)).
+//! From every live configuration some bytes complete the document. The completions here are not always the shortest,
+//! which in a conjunction of guards would take a search, but they are certain, because each byte is stepped. Inside a
+//! scalar a search finds the shortest end. Between scalars the writer takes the cheapest kind of value, required keys
+//! first, and a closing bracket wherever one is accepted, unless the alternative that it ends leaves more to write than
+//! another one (see `remaining_cost`), by the costs of rules ([`min_cost`](crate::pushdown::completion::min_cost)).
 
 use std::sync::Arc;
 

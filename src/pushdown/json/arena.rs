@@ -1,9 +1,9 @@
-//! The nodes of configurations.
+//! The arena: frames of configurations as immutable nodes in plain vectors.
 //!
-//! A configuration is a stack of frames, held as a linked list of immutable nodes from the top down: stepping makes
-//! new nodes and never changes old ones. So a mask can try thousands of continuations and forget them by truncating
-//! the arena, a guide rolls back by remembering one number per token, and the items of a frame are shared between all
-//! nodes that did not change them. Everything is an index into plain vectors; a node is a few words.
+//! A configuration is a linked list of frames from the top down. Stepping appends frames and never changes old ones. So
+//! a mask can try thousands of continuations and forget them by truncating the arena, a guide rolls back by remembering
+//! one mark per token, and frames that did not change their items share them. Everything is an index into plain
+//! vectors; a frame is a few words.
 
 use crate::json::rules::RuleId;
 use crate::json::string_escape::EscapeState;

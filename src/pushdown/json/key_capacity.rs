@@ -1,9 +1,9 @@
-//! How many keys are left of the classes of keys.
+//! Key capacity: how many unused keys the classes of an object have left.
 //!
-//! No object has a key twice, so a class with an end may run out of keys: "three letters" does after 17,576, and what
-//! begins with `ab` after 26. Such a key is refused where no other can come of it, which is the business of who reads
-//! it. Where a class has more keys than the object can use up, only beginnings of keys that the object has may have
-//! run out: `^(a.*|bc)$` has no end, and behind `b` there is one key.
+//! No object has a key twice, so a finite class may run out of keys: "three letters" does after 17,576, and keys that
+//! begin with `ab` after 26. A key prefix is refused where no unused key can come of it. Where a class has more keys
+//! than the object can use up, only prefixes of keys that the object has may have run out: `^(a.*|bc)$` is infinite,
+//! and behind `b` there is one key.
 
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
 use crate::pushdown::json::arena::{Frame, FrameId, ObjectItem};

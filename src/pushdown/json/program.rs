@@ -1,4 +1,4 @@
-//! Rules made ready to step: names as tries, key classes as lexemes, required keys as bits.
+//! The program: rules made ready to step, with names as tries, key classes as lexemes and required keys as bits.
 
 use smallvec::SmallVec;
 use std::sync::Arc;

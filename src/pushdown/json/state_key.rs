@@ -1,9 +1,9 @@
-//! Configurations as bytes: what their future depends on.
+//! State keys: what the future of a configuration depends on, as bytes.
 //!
-//! A description holds no index into an arena, so equal descriptions mean equal configurations of one program, whatever
-//! arenas they stand in. How much of a configuration is written is a matter of [`Detail`]: counters, sets of keys and
-//! the declared order hold more than the future depends on, and whoever numbers configurations wants as few as there
-//! are, while whoever remembers one wants all that its user may look at.
+//! A key holds no index into an arena, so equal keys mean equal configurations of one program, whatever arenas they
+//! stand in. [`Detail`] says how much of a configuration is written. Counters, sets of keys and the declared order hold
+//! more than the future depends on: whoever numbers configurations wants as few as there are, while whoever remembers
+//! one wants all that its user may look at.
 
 use crate::pushdown::json::arena::{Arena, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 use crate::pushdown::json::literal_trie::sub_words;

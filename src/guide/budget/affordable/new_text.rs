@@ -1,11 +1,11 @@
-//! New text: one place for all texts that differ from their neighbours.
+//! New text: one class for all texts that differ from their neighbours.
 //!
-//! A key must differ from the keys that its object has. One that none of those begins with does, whatever it becomes,
-//! so of such *new* keys only the states of their classes matter, and one of them stands in for all. Two things are
-//! told apart still. What completes the object may need further keys, and these must differ from the new one. So while
-//! the one that stands in is completed, the keys are noted that are tried ([`KeyWatch`]): every other new key has the very
-//! same completion, unless it becomes one of those. Such keys are *exceptions* and are stepped by themselves. Where the
-//! one that stands in is such a key itself, it stands in for none.
+//! A key must differ from the keys that its object has. A key that is a prefix of none of those does, whatever it
+//! becomes, so of such *new* keys only the states of their classes matter, and one of them stands in for all. Two
+//! things are told apart still. What completes the object may need further keys, and these must differ from the new
+//! one. So while the one that stands in is completed, the keys are noted that are tried ([`KeyWatch`]): every other new
+//! key has an equal completion, unless it becomes one of those. Such keys are *exceptions* and are stepped by
+//! themselves. Where the one that stands in is such a key itself, it stands in for none.
 
 use crate::guide::budget::affordable::{AffordableTokens, ConfigClass};
 use crate::json::string_escape::{EscapeState, decode};

@@ -1,9 +1,9 @@
-//! How a scalar may end: how many values are left, and which.
+//! Completions of a scalar: how many values it may still become, and which.
 //!
-//! An element of an array of unique elements must have a way to go on that the array does not have yet. Mostly there are
-//! more ways than elements, which is counted. Counts are lower bounds for numbers, which have several spellings of a
-//! value; where few are left they are listed and compared. For strings counts are exact up to more than any array uses
-//! up, so what is left is compared with how many elements begin alike, however long the strings are.
+//! An element of an array of unique elements needs a completion that the array does not have. Mostly there are more
+//! completions than elements, which is counted. Counts are lower bounds for numbers, of which one value has several
+//! spellings; where few are left they are listed and compared. For strings counts are exact up to more than any array
+//! uses up, so they are compared with how many elements begin alike, however long the strings are.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,10 +1,10 @@
-//! What an open element would have to go on with to repeat one that its array has.
+//! Duplicate risk: what an open element would have to go on with to repeat one that its array has.
 //!
-//! A byte inside an array of unique elements is refused only where whatever it can lead to is an element that the array
-//! has already. So it matters only while what was read of the open element is the beginning, in any spelling and with
-//! members in any order, of some element that is there; most elements differ from all others within a few bytes, and
-//! then nothing in them is refused until they end. Here the text so far is read beside the canonical texts of the
-//! elements. Where it ends inside a string or key, what is left of that string is all that can lead to a repetition.
+//! A byte inside an array of unique elements is refused only where everything that it can lead to is an element that
+//! the array has. So it matters only while what was read of the open element is a prefix, in any spelling and with
+//! members in any order, of some element. Most elements differ from all others within a few bytes, and then nothing in
+//! them is refused until they end. Here the text so far is read beside the canonical texts of the elements. Where it
+//! ends inside a string or key, what is left of that string is all that can lead to a repetition.
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -80,7 +80,7 @@ impl RepeatRests {
 /// does not go back to before one of them.
 #[derive(Clone)]
 pub struct Sorted {
-    /// The array's last element, as [`Node::seen`].
+    /// The array's last element, as [`Frame::seen`](crate::pushdown::json::arena::Frame::seen).
     last: u32,
     texts: Arc<Vec<Box<[u8]>>>,
     /// Some element is a number or word.

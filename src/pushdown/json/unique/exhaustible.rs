@@ -1,9 +1,9 @@
-//! The arrays whose open element may run out of values that are new.
+//! Exhaustible arrays: those whose open element may run out of new values.
 //!
-//! Each byte inside elements that must differ asks of every array around it that watches its elements whether the open
-//! one can become more values than the array has elements. What is open innermost is counted (`variety`), and on the
-//! way up each container multiplies. Documents nest as deep as their writer likes, but only what has values without end
-//! nests deeper than its schema, and around that everything has: so the way up is short.
+//! Each byte inside elements that must differ asks of every array around it whether the open element can become more
+//! values than the array has elements. What is open innermost is counted (see `cardinality`), and on the way up each
+//! container multiplies. Documents nest as deep as their writer likes, but only rules with infinitely many values nest
+//! deeper than their schema, and what stands around such a value has infinitely many too: so the way up is short.
 
 use smallvec::SmallVec;
 

@@ -1,9 +1,9 @@
-//! Ways on that were found.
+//! Completions that a search found, kept for the bytes that follow.
 //!
 //! A search for an unused value may write all elements of the array before it finds one, and each byte asks again. Yet
-//! what it found stays a way on for as long as the open element goes that way, since no element is added meanwhile. So
-//! the way is kept, with the byte it begins behind, and whether what was read since is its beginning is all that is
-//! asked. As with everything in an arena, going back forgets what was found since.
+//! a completion that was found stays one for as long as the open element goes that way, since no element is added
+//! meanwhile. So it is kept, with the byte behind which it begins, and only whether what was read since is its
+//! beginning is asked. As with everything in an arena, going back forgets what was found since.
 
 use std::sync::Arc;
 

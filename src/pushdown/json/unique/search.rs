@@ -1,10 +1,10 @@
-//! Whether an open element can still become one that its array does not have, by trying.
+//! The search for an unused value of an open element, by trying completions.
 //!
-//! Where an element can become more values than its array has elements (`variety`), one of them is new. Below that the
-//! ways to end it are tried: each of them writes a value in one spelling and one order of keys, so that the values
+//! Where an element can become more values than its array has elements (see `cardinality`), one of them is new. Below
+//! that the completions are tried. Each writes a value in one spelling and one order of keys, so that the values
 //! differ, and closing the element refuses those that the array has. The array has few elements then, so the search
-//! ends soon: after as many refusals at most. It steps the same frames as a guide, so what it finds can be written,
-//! also where arrays of unique elements lie inside each other.
+//! ends after as many refusals at most. It steps the same frames as a guide, so what it finds can be written, also
+//! where arrays of unique elements lie inside each other.
 
 use smallvec::{SmallVec, smallvec};
 
