@@ -57,9 +57,9 @@
 //!
 //! # Modules
 //!
-//! Callers need the items of this page, [`schema`] for the options of a source, [`vocab::load`] for tokenizer files
-//! and [`mask_kernels`] for logits. The rest is the engine, in the order in which a source passes through it: [`regex`]
-//! and [`schema`] read it, [`expr`] and [`json`] say what it means, [`lexeme`] and [`pushdown`] step it by bytes, [`flat`]
+//! Callers need the items of this page, [`schema`] for the options of a source, [`vocab::load`] for tokenizer files and
+//! [`mask_kernels`] for logits. The rest is the engine, in the order in which a source passes through it: [`regex`] and
+//! [`schema`] read it, [`expr`] and [`json`] say what it means, [`lexeme`] and [`pushdown`] step it by bytes, [`flat`]
 //! answers questions about its language, [`mask`] finds allowed tokens, [`index`] and [`guide`] hold them together. The
 //! repository's `ARCHITECTURE.md` is the map of the whole, and `docs/internals` explains each part with an example.
 //!

@@ -33,7 +33,7 @@ const MEASURED_EVERY: u64 = 8;
 /// How many entries are passed in search of one to be measured.
 const PASSED: usize = 16;
 
-/// See the module's story.
+/// Indexes of one vocabulary by their sources, bounded in bytes; the least recently asked leaves first.
 pub struct CompileCache {
     kept: Mutex<KeptIndex>,
     most: AtomicUsize,
@@ -184,8 +184,8 @@ impl CompileCache {
 }
 
 impl KeptIndex {
-    /// Makes an entry the one that was used last, measures it if it `is_new` and others if it `is_turn`. What has no room
-    /// any more.
+    /// Makes an entry the one that was used last, measures it if it `is_new` and others if it `is_turn`. What has no
+    /// room any more.
     fn used(&mut self, hash: u64, is_new: bool, is_turn: bool, most: usize) -> Vec<Entry> {
         let Some(entry) = self.entries.get_mut(&hash) else { return Vec::new() };
         self.order.remove(&entry.used);
@@ -208,8 +208,8 @@ impl KeptIndex {
         entry.bytes = bytes;
     }
 
-    /// Measures the index that comes next in turn, if one of the next entries has one. What is left on the way of indexes
-    /// that nobody holds is let go of.
+    /// Measures the index that comes next in turn, if one of the next entries has one. What is left on the way of
+    /// indexes that nobody holds is let go of.
     fn measure_next(&mut self) {
         for _ in 0..PASSED {
             let next = self.order.range((Bound::Excluded(self.measured), Bound::Unbounded)).next();

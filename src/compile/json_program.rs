@@ -254,8 +254,8 @@ impl ProgramBuilder<'_> {
         !r.objects.iter().all(open) || !r.arrays.iter().all(grows)
     }
 
-    /// The rule to use for an element of a unique array, and its values where they are `wanted` and few: strings with few
-    /// members and bounds on their length are listed, so that what is left of them can be counted.
+    /// The rule to use for an element of a unique array, and its values where they are `wanted` and few: strings with
+    /// few members and bounds on their length are listed, so that what is left of them can be counted.
     fn unique_rule(&mut self, rule: RuleId, any_text: ExprId, wanted: bool) -> Result<(RuleId, UniqueValues)> {
         let rules = self.rules;
         let r = &rules[rule.0 as usize];
@@ -375,8 +375,8 @@ impl ProgramBuilder<'_> {
                 others.push(ClassProgram { keys: Some(keys.lexeme.clone()), text, rule: c.rule, matches: c.matches });
             }
         }
-        // Where names come together or not at all, some numbers of members cannot be had. Keys without a name and without
-        // end fill every gap; of a few, those that there are may be used up.
+        // Where names come together or not at all, some numbers of members cannot be had. Keys without a name and
+        // without end fill every gap; of a few, those that there are may be used up.
         let is_endless =
             |class: &ClassProgram| class.keys.as_ref().is_none_or(|k| k.residual_size(k.start()) == u64::MAX);
         let cyclic = implied.as_ref().is_some_and(|implied| {

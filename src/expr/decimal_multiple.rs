@@ -42,7 +42,7 @@ struct Grid {
     point: bool,
 }
 
-/// A position inside a decimal; see the module's story.
+/// A position inside the digits of a plain decimal that is to become a multiple of a [`Divisor`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Multiple {
     divisor: Divisor,
@@ -113,7 +113,7 @@ impl Divisor {
         Grid { modulus: step, step, except: v.into(), scale, fraction, point: false }.closed()
     }
 
-    /// The same values, written with a fraction: `1.0` but not `1`.
+    /// The divisor of equal values that are written with a fraction: `1.0` but not `1`.
     #[must_use]
     pub fn pointed(&self) -> Self {
         let fraction = self.0.fraction.max(1);

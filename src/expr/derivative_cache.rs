@@ -14,7 +14,7 @@ const CHUNK: usize = 16;
 
 type Row = Arc<[Edge]>;
 
-/// See the module's story.
+/// The derivative rows that an arena knows, in chunks by expression id.
 #[derive(Clone, Default)]
 pub(super) struct DerivativeCache {
     /// By number of the node among the arena's own.

@@ -100,7 +100,7 @@ pub(super) struct ExprFacts {
     pub boolean: bool,
 }
 
-/// The arena; see the module's story.
+/// An arena of interned expressions, with their derivative rows and the limit on its nodes.
 #[derive(Clone)]
 pub struct Exprs {
     pub(super) base: Option<Arc<Exprs>>,
@@ -230,8 +230,8 @@ impl Exprs {
         self.nodes.len()
     }
 
-    /// What the limit on nodes is about: the nodes beside those of the base, and as many more as would take the memory of
-    /// their long lists of edges and operands, and of the rows that are known: one for each, and its edges.
+    /// What the limit on nodes is about: the nodes beside those of the base, and as many more as would take the memory
+    /// of their long lists of edges and operands, and of the rows that are known: one for each, and its edges.
     pub fn own_size(&self) -> usize {
         self.nodes.len() + self.beside
     }
@@ -375,7 +375,8 @@ impl Exprs {
         if sorted.is_empty() {
             return Self::NEVER;
         }
-        // Every byte of one string is a node: what is left of it has a length of its own. And the path holds all of one.
+        // Every byte of one string is a node: what is left of it has a length of its own. And the path holds all of
+        // one.
         if sorted.iter().any(|s| s.len() > self.max_nodes.saturating_add(self.below)) {
             self.over = true;
         }

@@ -39,7 +39,7 @@ enum TupleLiveness {
     Live,
     /// It accepts something, and all that it derives to is decided.
     All,
-    /// The same, and none of that is dead but what is dead at sight.
+    /// It accepts something, all that it derives to is decided, and none of that is dead but what is dead at sight.
     AllLive,
 }
 

@@ -49,8 +49,8 @@ impl FlatDfa {
         FlatDfa::explore_and_tell(explorer, |_, _| {})
     }
 
-    /// [`explore`](FlatDfa::explore) that tells of each configuration but the start, in the order of their numbers, from
-    /// which other one it was found and by which byte.
+    /// [`explore`](FlatDfa::explore) that tells of each configuration but the start, in the order of their numbers,
+    /// from which other one it was found and by which byte.
     ///
     /// # Errors
     /// As [`build`](FlatDfa::build).

@@ -23,7 +23,7 @@ use crate::vocab::Vocabulary;
 /// Makes an index again.
 pub type RemakeSource = Box<dyn Fn() -> Result<Index> + Send + Sync>;
 
-/// What a file says of an index; see the module's story.
+/// An index as a file describes it: recipe, report and tables, with the engine once it was asked for.
 pub struct StoredIndex {
     /// The vocabulary that it is over.
     pub vocabulary: Arc<Vocabulary>,
@@ -118,7 +118,8 @@ impl Index {
     /// Makes sure that the engine is there. Does nothing unless the index came from a file.
     ///
     /// # Errors
-    /// `Artifact` if the file's recipe does not make the index that the file names, and what the watch of the work says.
+    /// `Artifact` if the file's recipe does not make the index that the file names, and what the watch of the work
+    /// says.
     ///
     /// # Cost
     /// The first time, that of compiling the source; of callers that are watched each compiles, if they come at once.

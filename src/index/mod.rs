@@ -61,7 +61,7 @@ pub(crate) struct IndexCore {
     pub built: OnceLock<tables::CompleteIndex>,
     /// Bytes of states after which a lexeme is full.
     pub max_state_bytes: usize,
-    /// The index in which guides go on whose lexemes are full here; see `younger`.
+    /// The index in which guides go on whose lexemes are full here; see `overflow`.
     pub younger: Mutex<Option<Index>>,
 }
 
@@ -94,7 +94,7 @@ impl IndexCore {
     }
 }
 
-/// A compiled source over a vocabulary; see the module's story. Cloning shares it.
+/// What one source means over one vocabulary: the masks and steps of every guide. Cloning shares it.
 #[derive(Clone)]
 pub struct Index(pub(crate) IndexHandle);
 

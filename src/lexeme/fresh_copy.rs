@@ -47,7 +47,7 @@ impl Lexeme {
         self.lock().exprs.used_bytes(self.state(self.start).expr)
     }
 
-    /// The same language with no state but the start.
+    /// A lexeme over an equal language with no state but the start.
     pub fn copied(&self) -> Lexeme {
         let old = self.lock();
         let mut exprs = Exprs::new(usize::MAX);

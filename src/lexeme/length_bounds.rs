@@ -25,8 +25,8 @@ impl Lexeme {
         self.bounded
     }
 
-    /// The same text with another bound on its length, for a lexeme that [`has_lengths`](Self::has_lengths): the
-    /// states are the same. `None` if no member is as long.
+    /// This string under another bound on its length, sharing its states, for a lexeme that
+    /// [`has_lengths`](Self::has_lengths). `None` if no member is as long.
     pub fn with_bounds(&self, min: u32, max: u32) -> Option<Lexeme> {
         let start = self.state(self.start);
         let fits = self.bounded && min <= max && start.lengths.as_ref().is_some_and(|l| meets(l, min, max));

@@ -11,7 +11,7 @@ use crate::expr::{Edge, Expr, ExprId, Exprs};
 use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
 use crate::lexeme::{CLOSED, LazyDfa, Lexeme, LexemeKind, StateId};
 
-/// The listed texts of a lexeme; see the module's story. No state of the lexeme can be made meanwhile.
+/// The listed texts of a lexeme, read off its expression. No state of the lexeme can be made meanwhile.
 pub struct LiteralList<'a> {
     builder: MutexGuard<'a, LazyDfa>,
     /// Only plain spelling counts.

@@ -32,7 +32,7 @@ impl Lexeme {
         })
     }
 
-    /// The same, if it was asked before: this never waits.
+    /// The state whose mask this state shares, if that was asked before: this never waits.
     #[inline]
     pub fn known_mask_state(&self, id: StateId) -> Option<StateId> {
         self.state(id).mask_state.get().copied()

@@ -164,7 +164,7 @@ struct ByLexeme {
     runs: OnceLock<Box<[(u8, u8)]>>,
 }
 
-/// See the module's story.
+/// A lazily determinized automaton over the bytes of one scalar, key or pattern; shared by indexes and threads.
 pub struct Lexeme {
     kind: LexemeKind,
     shared: Arc<ByLexeme>,

@@ -24,7 +24,7 @@ const MAX_STATES: usize = 4 << 20;
 const MAX_COPIED: usize = 16 << 20;
 /// Members of a lexeme that are listed, and places that are looked at for them.
 pub(crate) const MAX_MEMBERS: usize = 512;
-/// The same, where a few will most often do.
+/// Members of a lexeme that are listed where a few will most often do.
 pub(crate) const FEW_MEMBERS: usize = 16;
 /// Bytes of ways and members that are remembered; all are forgotten when there are more.
 const MAX_KNOWN: usize = 1 << 20;

@@ -18,7 +18,7 @@ pub const QUOTE: LocalState = 2;
 const UNKNOWN: LocalState = 0;
 const FIRST: LocalState = 3;
 
-/// See the module's story.
+/// The states of a lexeme that one walk has met, numbered anew, with their rows in one table.
 pub struct WalkCache<'a> {
     lexeme: &'a Lexeme,
     classes: &'a [u8; 256],

@@ -15,7 +15,7 @@ use crate::expr::{Alphabet, ByteSet};
 use crate::pushdown::json::program::WhitespaceRule;
 use crate::vocab::Vocabulary;
 
-/// See the module's story.
+/// How documents are narrowed over a vocabulary in which some bytes are no tokens.
 pub struct ByteCoverage {
     single: ByteSet,
     escapes: bool,

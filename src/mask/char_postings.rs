@@ -26,7 +26,7 @@ use crate::vocab::{Trie, Vocabulary};
 /// Bytes of rows of sets that one vocabulary holds on to.
 const ROW_BYTES: usize = 2 << 20;
 
-/// See the module's story.
+/// Which tokens of a vocabulary hold characters of a group, and the trie nodes at which they first do.
 pub struct CharPostings {
     /// The tokens by group, then by eight and by thirty-two groups.
     tokens: Vec<TokenSet>,

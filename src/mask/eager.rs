@@ -54,7 +54,8 @@ pub fn of_pattern(
     make(tables, vocabulary, lexeme, &PATTERN).map(drop).inspect_err(|_| lexeme.returns_early())
 }
 
-/// The same for the strings of a schema of so many bytes.
+/// Makes the masks of the strings of a schema, whose source has so many bytes, that are likely to be asked for and take
+/// long.
 ///
 /// # Errors
 /// What the watch of the compile says.

@@ -60,7 +60,7 @@ impl MaskBuilder<'_> {
         self.depth -= 1;
     }
 
-    /// The same outside of escapes.
+    /// What literals allow below a node of the tokens' trie, outside of escapes.
     fn plain_constants(
         &mut self,
         (walked, node): (TrieKind, u32),
@@ -130,7 +130,7 @@ impl MaskBuilder<'_> {
         if let (true, &[tag], Some(closing)) = (begins, tags, &tables.tails.closing)
             && self.cross_known(closing, None, 0, (parent, tag)).is_some()
         {
-            // Elements that must differ have no constants side by side, so no tail is left open.
+            // Elements that must differ have no constants side by side, so no suffix is left open.
             return;
         }
         let mark = self.frames.arena.mark();

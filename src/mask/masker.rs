@@ -34,7 +34,7 @@ pub(crate) const MAX_DEPTH: u32 = 128;
 pub(crate) enum WalkOver<'t> {
     /// A trie of whole tokens, with precomputed masks of lexemes at its nodes.
     Whole(TrieKind),
-    /// The tails of tokens that pass the end of a lexeme: `lexeme` and `count` check the length of what came before.
+    /// The suffixes of tokens that pass the end of a lexeme: `lexeme` and `count` check the length of what came before.
     /// `origin` is the configuration at trie node `from`, where what the token spells from there on matters.
     Tail { cross: &'t CrossingTokens, lexeme: Option<&'t Lexeme>, count: u32, origin: FrameId, from: (TrieKind, u32) },
 }
@@ -75,7 +75,7 @@ pub struct MaskBuilder<'a> {
 }
 
 impl<'a> MaskBuilder<'a> {
-    /// A masker over an empty row, or any row for [`fill_known`](Self::fill_known).
+    /// A mask builder over an empty row, or any row for [`fill_known`](Self::fill_known).
     pub fn new(
         vocabulary: &'a Vocabulary,
         tables: &'a VocabTables,
@@ -299,8 +299,8 @@ impl<'a> MaskBuilder<'a> {
         }
     }
 
-    /// [`structure`](Self::structure) at the root by the tails that can follow, where whitespace is out of reach of its
-    /// bound. False, and nothing was done, where it is not.
+    /// [`structure`](Self::structure) at the root by the suffixes that can follow, where whitespace is out of reach of
+    /// its bound. False, and nothing was done, where it is not.
     fn structure_by_tails(&mut self, top: FrameId) -> bool {
         if !self.frames.has_room_for_blanks(top, self.tables.blank_reach) {
             return false;
@@ -339,8 +339,8 @@ impl<'a> MaskBuilder<'a> {
         true
     }
 
-    /// Whether `top` waits for a value that is neither array nor object, with room for the whitespace of any tail: no
-    /// other tail can follow then.
+    /// Whether `top` waits for a value that is neither array nor object, with room for the whitespace of any suffix: no
+    /// other suffix can follow then.
     fn is_scalar_only(&self, top: FrameId) -> bool {
         let n = &self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
@@ -444,8 +444,8 @@ impl<'a> MaskBuilder<'a> {
         }
     }
 
-    /// What one lexeme state allows below a trie node, or if `crossing` without the tokens that stay inside. `parent` and
-    /// `tag` say what its end leads to.
+    /// What one lexeme state allows below a trie node, or if `crossing` without the tokens that stay inside. `parent`
+    /// and `tag` say what its end leads to.
     fn lexeme(
         &mut self,
         walked: TrieKind,

@@ -11,7 +11,7 @@ use crate::vocab::{Trie, Vocabulary};
 /// Tokens with more structural bytes than this are listed.
 pub const STRUCTURAL: usize = 3;
 
-/// See the module's story.
+/// The tokens of a vocabulary that can open, close or leave much.
 pub struct StructuralTokens {
     /// Tokens of many structural bytes, ascending.
     pub structural: Arc<[u32]>,

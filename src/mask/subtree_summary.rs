@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::expr::analysis::char_groups::{CharGroups, PartialChar};
 use crate::vocab::Trie;
 
-/// See the module's story.
+/// For each node of the vocabulary's trie, the characters and the most bytes with which the tokens below go on.
 pub struct SubtreeSummaries {
     groups: Box<[CharGroups]>,
     height: Box<[u16]>,

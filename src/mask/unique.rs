@@ -260,7 +260,7 @@ impl MaskBuilder<'_> {
         }
     }
 
-    /// Steps the tokens whose tails were left open.
+    /// Steps the tokens whose suffixes were left open.
     pub(crate) fn cross_open(
         &mut self,
         cross: &CrossingTokens,
@@ -287,8 +287,8 @@ impl MaskBuilder<'_> {
         }
     }
 
-    /// The inner tokens of a lexeme that can still become an element that the array does not have. Those of which that is
-    /// not known are left to be stepped.
+    /// The inner tokens of a lexeme that can still become an element that the array does not have. Those of which that
+    /// is not known are left to be stepped.
     pub(crate) fn inner_unused(
         &mut self,
         mask: &Arc<LexemeMask>,
@@ -335,8 +335,8 @@ impl MaskBuilder<'_> {
         }
     }
 
-    /// Allows what `part` leaves to be stepped at `top`: each token once, whatever lexemes at `top` let it pass. Thousands
-    /// of alternatives may, and step side by side.
+    /// Allows what `part` leaves to be stepped at `top`: each token once, whatever lexemes at `top` let it pass.
+    /// Thousands of alternatives may, and step side by side.
     pub(crate) fn ask_once(&mut self, top: FrameId, part: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.asked);
         part(self);

@@ -58,7 +58,7 @@ pub enum TrieKind {
     Tokens,
     /// That of tokens with a quote, where only those are asked for that pass the end of a string.
     Quoted,
-    /// The tails of tokens that begin with whitespace.
+    /// The suffixes of tokens that begin with whitespace.
     WhitespaceTails,
 }
 
@@ -106,7 +106,7 @@ pub(crate) struct StateMasks {
     pub(super) bytes: AtomicUsize,
 }
 
-/// See the module's story.
+/// The tries, lexemes and shared parts of masks that one vocabulary contributes to all indexes over it.
 pub struct VocabTables {
     /// Words of a mask row.
     pub words: usize,
@@ -114,15 +114,15 @@ pub struct VocabTables {
     pub reach: TokenReach,
     /// Tokens of whitespace only: length and id, by length.
     pub blanks: Box<[(u32, u32)]>,
-    /// Tokens that begin with whitespace, by what follows; only tails that can begin or end something in JSON.
+    /// Tokens that begin with whitespace, by what follows; only suffixes that can begin or end something in JSON.
     pub blank_tails: Trie,
-    /// The longest run of whitespace in front of a tail.
+    /// The longest run of whitespace in front of a suffix.
     pub blank_reach: u32,
     /// Children of the root, by trie, whose byte is one of `"{}[],:`.
     pub brackets: [Box<[u32]>; 2],
     /// The children of the vocabulary's trie.
     pub(crate) children: Children,
-    /// Those of the whitespace tails' trie, and of the tokens' with a quote.
+    /// Those of the whitespace suffixes' trie, and of the tokens' with a quote.
     pub(super) blank_children: Children,
     pub(super) quoted_children: Children,
     /// The bytes that are tokens of their own.
@@ -332,7 +332,7 @@ impl VocabTables {
         let text = l.kind() != LexemeKind::Raw;
         let crosses = lexeme.masks.crosses;
         let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
-        // Raw lexemes inside a document end at any accepting state, so their tails need the full walk; they are
+        // Raw lexemes inside a document end at any accepting state, so their suffixes need the full walk; they are
         // numbers and words, and sparse.
         if !text && crosses {
             let trie = self.with_children(vocabulary, TrieKind::Tokens);
@@ -446,7 +446,7 @@ impl MaskedLexeme {
         self.masks.bytes.load(Ordering::Relaxed) + self.lexeme.held_bytes()
     }
 
-    /// The same text with other bounds on its length, sharing states and masks. `None` if no member is as long.
+    /// This string under other bounds on its length, sharing states and masks. `None` if no member is as long.
     pub(super) fn with_bounds(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
         if self.lexeme.kind() == (LexemeKind::Text { min, max }) {
             let (lexeme, masks) = (self.lexeme.clone(), self.masks.clone());
@@ -466,18 +466,17 @@ impl MaskedLexeme {
         self.masks.number
     }
 
-    /// Whether this is the first time that somebody asks, of all lexemes that share its masks: who is told so makes
-    /// what is made when a source is compiled.
+    /// Claims the eager masks: true for the first caller among all lexemes that share these masks, who then makes them.
     pub(crate) fn takes_early(&self) -> bool {
         !self.masks.early.load(Ordering::Relaxed) && !self.masks.early.swap(true, Ordering::Relaxed)
     }
 
-    /// Who was told so was stopped: the next one makes it.
+    /// Releases the claim on eager masks after a cancelled build: the next one makes them.
     pub(crate) fn returns_early(&self) {
         self.masks.early.store(false, Ordering::Relaxed);
     }
 
-    /// The same over a copy of its states, with no masks yet.
+    /// This lexeme over a copy of its states, with no masks yet.
     pub(crate) fn over(&self, lexeme: Arc<Lexeme>) -> Self {
         let masks = MaskedLexeme::masks(self.masks.crosses);
         MaskedLexeme { lexeme, masks: Arc::new(masks), used: AtomicU64::new(0) }

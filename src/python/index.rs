@@ -78,7 +78,7 @@ pub struct PyIndex {
     method: &'static str,
     /// Its arguments: what is pickled. Of an index from a file they are read when somebody asks.
     arguments: PyOnceLock<Py<PyTuple>>,
-    /// The same as text, as the file has it.
+    /// The arguments as text, as the file has them.
     recipe: Option<String>,
 }
 

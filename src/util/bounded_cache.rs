@@ -72,8 +72,8 @@ impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> BoundedCache<K, V, 
         self.table.read().unwrap_or_else(|p| p.into_inner()).found.get(key).map(found)
     }
 
-    /// Keeps a value of which `size` is what it takes, its key and its place in the table. If it does not fit beside the
-    /// others these are forgotten; if it fits nowhere it is not kept.
+    /// Keeps a value of which `size` is what it takes, its key and its place in the table. If it does not fit beside
+    /// the others these are forgotten; if it fits nowhere it is not kept.
     pub fn keep(&self, key: K, value: V, size: usize) {
         if size > MOST {
             return;

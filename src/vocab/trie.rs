@@ -14,7 +14,7 @@ use crate::util::mapped::MappedSlice;
 /// The longest token, in bytes. Depths are stored as `u16`.
 pub const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
 
-/// Flat byte trie; see the module's story. Built with [`Trie::build`].
+/// A flat byte trie in depth-first order, with the tokens that end at each node. Built with [`Trie::build`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trie {
     /// The byte that leads to a node; 0 for the root, where it means nothing.
@@ -218,7 +218,8 @@ impl Trie {
         self.tok_start[node as usize]..self.tok_start[node as usize + 1]
     }
 
-    /// The same for [`subtree_tokens`](Self::subtree_tokens).
+    /// Where in the tokens of the whole trie those of the subtree of `node` lie:
+    /// [`subtree_tokens`](Self::subtree_tokens) as a range.
     pub fn subtree_places(&self, node: u32) -> std::ops::Range<u32> {
         self.tok_start[node as usize]..self.tok_start[self.end[node as usize] as usize]
     }

@@ -144,7 +144,8 @@ pub fn last_bytes(lo: u8, hi: u8) -> u64 {
     u64::MAX >> (63 - (hi - lo)) << lo
 }
 
-/// The group that the beginning of a character of three bytes counts as, by its two bytes; see [`PartialChar::partial`].
+/// The group that the beginning of a character of three bytes counts as, by its two bytes; see
+/// [`PartialChar::partial`].
 #[inline]
 pub fn begun_by(lead: u8, second: u8) -> CharGroups {
     one_of(group_of(lead), groups_behind(lead, second))

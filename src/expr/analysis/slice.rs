@@ -73,8 +73,8 @@ impl Slice {
         }
     }
 
-    /// The same for JSON strings, whose decoded text this is about: what is not written as it is is not free there,
-    /// and control characters are not written at all, neither here nor in any text.
+    /// The slice of a JSON string whose decoded text has this one: characters that are not written as they are leave
+    /// it, and control characters, which are written in no text, do too.
     pub fn encoded(self, plain: bool) -> Slice {
         let escaped = group_of(b'"') | group_of(b'\\');
         match self {

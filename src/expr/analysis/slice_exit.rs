@@ -19,7 +19,7 @@ struct ExitRead {
     groups: CharGroups,
     /// So many characters at most has a string over the set with which some member begins.
     run: u32,
-    /// The same of members that are over the set as a whole, if there may be any.
+    /// The most characters of a member that lies over the set as a whole; `None` if there is none.
     whole: Option<u32>,
 }
 
@@ -35,7 +35,7 @@ impl ExitRead {
         }
     }
 
-    /// The same behind so many characters of the set.
+    /// What is read behind `chars` more characters of the set.
     fn behind(self, chars: u32) -> ExitRead {
         ExitRead { run: self.run.saturating_add(chars), whole: self.whole.map(|n| n.saturating_add(chars)), ..self }
     }
@@ -136,8 +136,8 @@ impl SliceExit<'_> {
         found
     }
 
-    /// The same for `e` that begins inside of a character of two or three bytes. The tries of big classes are not worth
-    /// to be remembered.
+    /// What is read behind a string over the set, for `e` that begins inside of a character of two or three bytes.
+    /// Tries of big classes are not remembered.
     fn inside(&mut self, e: ExprId, depth: u32) -> ExitRead {
         let none = ExitRead { groups: 0, run: 0, whole: None };
         let Some(depth) = depth.checked_sub(1) else { return ExitRead::UNKNOWN };

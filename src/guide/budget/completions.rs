@@ -53,7 +53,7 @@ struct CompletionNode {
     after: u32,
 }
 
-/// See the module's story.
+/// Completions of configurations, as bytes that each know the next one, with the fewest tokens that spell the rest.
 #[derive(Clone, Default)]
 pub(in crate::guide) struct CompletionGraph {
     /// Numbers of configurations. The tables' hash is seeded per process, since outputs choose the keys.

@@ -53,7 +53,7 @@ struct Reserve {
     bound: u64,
 }
 
-/// See the module's story.
+/// The token budget of a guide: what is left, and the plan that completes the output within it.
 #[derive(Clone)]
 pub(super) struct Budget {
     max_tokens: usize,
@@ -243,7 +243,7 @@ impl Guide {
         self.distance(state)
     }
 
-    /// The same after one more token.
+    /// The fewest tokens to the end after one more token, if the index has complete tables.
     fn after_by_tables(&mut self, token: u32) -> Option<u64> {
         let state = self.table_state()?;
         let bytes = self.root.vocabulary().spelling(token)?;
@@ -359,7 +359,8 @@ impl Guide {
         self.search_near(state, left).map(Arc::from)
     }
 
-    /// The same from any state. Only a guide searches whose first plan was searched for.
+    /// At most `left` tokens that complete a pattern from `state`, if a short search finds them. Only a guide searches
+    /// whose first plan was searched for.
     fn search_near(&self, state: StateId, left: u64) -> Option<Vec<u32>> {
         let IndexEngine::Pattern(l) = &self.index.0.engine else { return None };
         if !self.budget.as_ref().is_some_and(|b| b.is_searched) {

@@ -27,15 +27,15 @@ use crate::util::idle_threads;
 
 /// Masks that are added between two reports of progress.
 const CHUNK: usize = 64;
-/// Sketches that are held on to, so that the same one is known again.
+/// Deltas that are held on to, so that the same one is known again.
 const ADDED: usize = 512;
 /// With fewer configurations than this starting threads takes longer than they save.
 const MANY: usize = 8;
 /// No more threads than these keep up with each other: what one finds out about the frames the others do not know.
 const MOST: usize = 16;
 
-/// The complete tables of an index, made on `threads` threads, the calling one among them. `progress` is told masks done
-/// and masks in all now and then, on the calling thread, and may stop the work by an error.
+/// The complete tables of an index, made on `threads` threads, the calling one among them. `progress` is told masks
+/// done and masks in all now and then, on the calling thread, and may stop the work by an error.
 ///
 /// # Errors
 /// `Limit` if there are more than `max_states` configurations, or the tables would take more than `max_bytes`;
@@ -162,7 +162,7 @@ fn tables(
     let mut maker = MaskWorker::new(inner, arena, tops);
     let (count, entries) = (distinct.len(), next.len());
     let mut numbers: Vec<u16> = Vec::with_capacity(count);
-    // Sketches that were added, by their addresses, which they keep.
+    // Deltas that were added, by their addresses, which they keep.
     let mut added: FxHashMap<usize, (Arc<MaskDelta>, u16)> = FxHashMap::default();
     let mut take = |i: usize, sketch: Arc<MaskDelta>| {
         // Fewer than the states, whose numbers have 16 bits.

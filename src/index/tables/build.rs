@@ -39,7 +39,8 @@ const MAX_PART_STATES: usize = 12_288;
 /// Masks of parts, and their bytes: a mask with a row of its own takes some ten times as long as one with a list.
 const MAX_PARTS: usize = 1_024;
 const MAX_PART_BYTES: usize = 4 << 20;
-/// Masks of a beginning, where not all are made, and their bytes; masks of a lexeme of which not all states were explored.
+/// Masks of a beginning, where not all are made, and their bytes; masks of a lexeme of which not all states were
+/// explored.
 const BEGINNING: usize = 512;
 const BEGINNING_BYTES: usize = 2 << 20;
 const BEGINNING_OF_LEXEME: usize = 64;
@@ -64,8 +65,8 @@ impl Index {
     /// An index of up to 4,096 configurations (`max_states` may say fewer) gets complete tables. Of any other, and of
     /// one whose source a vocabulary without tokens of single bytes narrows, masks of the states of its lexemes are
     /// made: of at most 12,288 states in all (half of what is left for a lexeme that is not the last, and `max_states`
-    /// for any), at most 1,024 masks and 4 MiB. Where there are more, masks nearest to the starts are made, up to 512 or
-    /// 2 MiB, and [`is_complete`](Index::is_complete) stays false.
+    /// for any), at most 1,024 masks and 4 MiB. Where there are more, masks nearest to the starts are made, up to 512
+    /// or 2 MiB, and [`is_complete`](Index::is_complete) stays false.
     ///
     /// # Errors
     /// `Argument` for no threads or more than 1,024; what `progress` returns.

@@ -14,7 +14,7 @@ use crate::util::mapped::MappedSlice;
 
 /// How many rows, and how many lists, a mask is compared with, the latest first.
 const COMPARED: usize = 16;
-/// Rows of sketches that are remembered; all are forgotten when there are more.
+/// Rows of deltas that are remembered; all are forgotten when there are more.
 const SOURCES: usize = 512;
 
 /// A set of masks in the making.
@@ -25,13 +25,13 @@ pub struct MaskSetBuilder {
     ids: Vec<u32>,
     rows: Vec<u32>,
     by_hash: FxHashMap<u64, Vec<u32>>,
-    /// The rows that sketches stand on, by their hashes.
+    /// The rows that deltas stand on, by their hashes.
     sources: FxHashMap<u64, MaskSource>,
     /// Masks that stand on no other mask, by what they stand on.
     direct: FxHashMap<u32, Vec<u32>>,
 }
 
-/// A row that sketches stand on.
+/// A row that deltas stand on.
 struct MaskSource {
     row: Arc<[u32]>,
     /// How it is kept: nothing or a row, and the ids in which it differs from that.
@@ -139,7 +139,7 @@ impl MaskSetBuilder {
         (self.rows.len() / self.words.max(1)) as u32 - 1
     }
 
-    /// How a row that sketches stand on is kept.
+    /// How a row that deltas stand on is kept.
     fn source(&mut self, row: &Arc<[u32]>, hash: u64) -> (u32, &[u32]) {
         let known = self.sources.get(&hash).is_some_and(|s| Arc::ptr_eq(&s.row, row) || s.row == *row);
         if !known {

@@ -17,7 +17,7 @@ use crate::util::rng::scattered;
 /// Rows of which the hash is remembered; all are forgotten when there are more.
 const KNOWN: usize = 512;
 
-/// See the module's story.
+/// A mask as a row that others have too, and the ids of the tokens in which it differs from that row.
 #[derive(Clone)]
 pub struct MaskDelta {
     /// Of the whole mask.
@@ -156,7 +156,7 @@ struct BaseRow {
     few: bool,
 }
 
-/// Makes sketches, on one thread.
+/// Makes deltas, on one thread.
 pub struct DeltaEncoder {
     empty: Scratch,
     /// Holds the row `at`.
@@ -198,7 +198,7 @@ impl DeltaEncoder {
         (hash, few)
     }
 
-    /// The sketch of a row.
+    /// The delta of a row.
     pub fn of_row(&mut self, row: &[u32]) -> MaskDelta {
         let (hash, few) = look_at(row);
         if few {
@@ -209,7 +209,7 @@ impl DeltaEncoder {
         MaskDelta { hash, base: Some((row.into(), hash)), ids: Vec::new() }
     }
 
-    /// The sketch of tokens that stay inside a lexeme.
+    /// The delta of tokens that stay inside a lexeme.
     pub fn of_inner(&mut self, inner: &TokenSet) -> MaskDelta {
         match inner {
             TokenSet::Dense(row) => match self.known(row) {
@@ -224,7 +224,7 @@ impl DeltaEncoder {
         }
     }
 
-    /// The sketch of a mask by what it is made of; `blanks` are the tokens of whitespace by their length.
+    /// The delta of a mask by what it is made of; `blanks` are the tokens of whitespace by their length.
     pub fn of_parts(&mut self, composition: &MaskRecipe, blanks: &[(u32, u32)]) -> MaskDelta {
         let Some((row, hash_of_row)) = self.base(composition) else {
             self.empty.put(composition, blanks, None);
@@ -240,7 +240,7 @@ impl DeltaEncoder {
         MaskDelta { hash: hash_of_row.wrapping_add(more), base: Some((row, hash_of_row)), ids }
     }
 
-    /// All whole rows of a composition in one, with its hash; those of few tokens are left out.
+    /// All whole rows of a recipe in one, with its hash; those of few tokens are left out.
     fn base(&mut self, composition: &MaskRecipe) -> Option<(Arc<[u32]>, u64)> {
         let mut base: Option<(Arc<[u32]>, u64)> = None;
         for part in composition.parts() {

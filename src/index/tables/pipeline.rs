@@ -100,7 +100,7 @@ impl PipelineState {
     }
 }
 
-/// See the module's story.
+/// The masks of an index's configurations, made by helpers while the calling thread finds further configurations.
 pub struct MaskPipeline {
     state: Mutex<PipelineState>,
     changed: Condvar,

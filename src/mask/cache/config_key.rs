@@ -32,7 +32,7 @@ pub struct StackIds {
     nodes: Vec<(FrameId, u64)>,
     /// Entries of [`Arena::seen`], ascending.
     seen: Vec<(u32, u64)>,
-    /// The same entries, and what can be told of them.
+    /// What can be told of each of the entries in `seen`.
     told: Vec<UnnamedKeys>,
 }
 

@@ -22,7 +22,7 @@ pub struct ForcedRun {
     pub may_end: bool,
 }
 
-/// See the module's story.
+/// The forced runs that the guides of an index found, by the description of their positions.
 #[derive(Default)]
 pub(crate) struct ForcedRuns(BoundedCache<Box<[u8]>, Arc<ForcedRun>, MAX_BYTES>);
 

@@ -28,7 +28,7 @@ use crate::util::bounded_cache::BoundedCache;
 const MASKS_BYTES: usize = 3 << 20;
 /// Bytes of numbers of stacks.
 const STACKS_BYTES: usize = 512 << 10;
-/// Bytes of tails that may follow.
+/// Bytes of suffixes that may follow.
 const TAILS_BYTES: usize = 512 << 10;
 /// Bytes of places among names.
 const NAMES_BYTES: usize = 1 << 20;
@@ -40,7 +40,7 @@ const FIRST_MASKS: usize = 56;
 const FIRST_TAILS: usize = 28;
 const FIRST_NAMES: usize = 14;
 
-/// See the module's story.
+/// The masks that an index remembers as recipes, with the viable suffixes and the names that it remembers.
 #[derive(Default)]
 pub struct MaskCache {
     masks: BoundedCache<Box<[u8]>, Box<MaskRecipe>, MASKS_BYTES, FIRST_MASKS>,
@@ -52,7 +52,7 @@ pub struct MaskCache {
     views: VisibleKeys,
 }
 
-/// What a guide last asked a memo for.
+/// What a guide last asked a cache for.
 #[derive(Clone, Default)]
 pub struct CacheProbe {
     key: Vec<u8>,
@@ -102,12 +102,12 @@ impl MaskCache {
         describe((sight, arena), top, self, levels, out)
     }
 
-    /// The tails that may follow what `key` describes, if they are remembered.
+    /// The suffixes that may follow what `key` describes, if they are remembered.
     pub(crate) fn tails(&self, key: &[u8]) -> Option<(SuffixSet, UnresolvedSuffixes)> {
         self.tails.with(key, |found| (**found).clone())
     }
 
-    /// Remembers the tails that may follow what `key` describes.
+    /// Remembers the suffixes that may follow what `key` describes.
     pub(crate) fn keep_tails(&self, key: &[u8], found: &(SuffixSet, UnresolvedSuffixes)) {
         let size = size_of_val(found) + key.len() + found.0.len() * 8 + found.1.len() * 4;
         self.tails.keep(key.into(), Box::new(found.clone()), size + OVERHEAD);

@@ -57,10 +57,10 @@ pub(crate) fn ends_object_behind_key(rest: &[u8]) -> bool {
 /// In the place of a shape's number: any key may come, or none but names that no token spells.
 const OPEN: u32 = u32::MAX;
 const NAMED: u32 = u32::MAX - 1;
-/// Added to a profile's number, to tell it from a rule's.
+/// Added to a signature's number, to tell it from a rule's.
 const PROFILE: u32 = 1 << 31;
 
-/// What tails behind a colon can tell of the rules of an index, as numbers.
+/// What suffixes behind a colon can tell of the rules of an index, as numbers.
 #[derive(Default)]
 pub(crate) struct RuleNumbers {
     /// By rule; 0 is not known yet.
@@ -69,7 +69,7 @@ pub(crate) struct RuleNumbers {
 }
 
 impl RuleNumbers {
-    /// That of a rule: the same for rules that no tail tells apart.
+    /// That of a rule: the same for rules that no suffix tells apart.
     fn of(&self, program: &Program, insight: SignatureScope, rule: RuleId) -> u32 {
         let known = self.known.get_or_init(|| program.rules.iter().map(|_| AtomicU32::new(0)).collect());
         let known = &known[rule.0 as usize];
@@ -78,7 +78,7 @@ impl RuleNumbers {
             number => return number,
         }
         let number = match profile_within(program, insight, rule) {
-            // No profile is that of a single rule.
+            // No signature is that of a single rule.
             None => rule.0 + 1,
             Some(profile) => {
                 let mut profiles = self.profiles.write().unwrap_or_else(|p| p.into_inner());
@@ -180,7 +180,8 @@ impl KeyEncoder<'_> {
         Some(false)
     }
 
-    /// The same for one that allows names only, of which no token spells anything behind a comma.
+    /// [`item`](Self::item) without its shape, for an object that allows names only, of which no token spells anything
+    /// behind a comma.
     fn named_item(
         &self,
         arena: &Arena,

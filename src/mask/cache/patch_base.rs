@@ -16,9 +16,9 @@ use crate::mask::cache::patches::RowPatch;
 use crate::mask::cache::recipe::LIGHT;
 use crate::util::hash::Seeded;
 
-/// Cores of the same crossing tokens; of more the oldest is forgotten.
+/// Bases of the same crossing tokens; of more the oldest is forgotten.
 const MOST: usize = 8;
-/// Bytes of all cores together; beyond, all begin anew.
+/// Bytes of all bases together; beyond, all begin anew.
 const BYTES: usize = 1 << 20;
 
 /// A patch in two parts, either of which may be empty.
@@ -31,13 +31,13 @@ pub struct SharedPatch {
 }
 
 impl SharedPatch {
-    /// Bytes of both parts, as if nobody else held the core: a patch may be the last that does.
+    /// Bytes of both parts, as if nobody else held the base: a patch may be the last that does.
     pub fn memory_bytes(&self) -> usize {
         self.core.as_deref().map_or(0, size_of_val) + size_of_val(&*self.own)
     }
 }
 
-/// The cores of a vocabulary's patches.
+/// The bases of a vocabulary's patches.
 #[derive(Default)]
 pub struct PatchBases(Mutex<PatchBase>);
 
@@ -110,7 +110,7 @@ impl PatchBases {
             let own = fits.then(|| beside(&patch, &core)).flatten()?;
             Some((i, core, own))
         });
-        // The core that loses least.
+        // The base that loses least.
         let (at, core, own): (usize, RowPatch, RowPatch) = match shrunk.max_by_key(|(_, core, _)| tokens(core)) {
             Some((i, core, own)) => (i, core.into(), own.into()),
             None => (cores.len(), patch, RowPatch::default()),
@@ -126,7 +126,7 @@ impl PatchBases {
         SharedPatch { core: Some(core), own }
     }
 
-    /// Forgets all cores; patches that were split keep theirs.
+    /// Forgets all bases; patches that were split keep theirs.
     pub fn clear(&self) {
         *self.0.lock().unwrap_or_else(|p| p.into_inner()) = PatchBase::default();
     }

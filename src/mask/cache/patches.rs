@@ -98,10 +98,11 @@ impl Equivalent<PatchKey> for PatchProbe<'_> {
     }
 }
 
-/// See the module's story.
+/// The patches of a vocabulary, by crossing set and viable suffixes, with the masks inside names and the values of
+/// members that its indexes share.
 #[derive(Default)]
 pub struct PatchCache {
-    /// `None` where some tail of the crossing tokens is not among the vocabulary's.
+    /// `None` where some suffix of the crossing tokens is not among the vocabulary's.
     pub(crate) kept: BoundedCache<PatchKey, Option<SharedPatch>, SHARED_BYTES>,
     pub(crate) cores: PatchBases,
     /// Masks of places inside names.
@@ -116,8 +117,8 @@ impl PatchCache {
         self.kept.get(&PatchProbe { cross: cross.id, bits })?
     }
 
-    /// The crossing tokens that `bits` over `tails` allow, whatever their lengths. `None` if some tail of theirs is not
-    /// among the vocabulary's, so that the bits do not tell.
+    /// The crossing tokens that `bits` over `tails` allow, whatever their lengths. `None` if some suffix of theirs is
+    /// not among the vocabulary's, so that the bits do not tell.
     pub fn patch(&self, cross: &CrossingTokens, tails: &SuffixTrie, bits: &[u64]) -> Option<SharedPatch> {
         let asked = PatchProbe { cross: cross.id, bits };
         if let Some(known) = self.kept.get(&asked) {
@@ -138,8 +139,8 @@ impl PatchCache {
     }
 }
 
-/// Calls `each` for the crossing tokens whose tails `bits` allow. False if some tail is not among the vocabulary's; the
-/// tokens that were found then are allowed all the same.
+/// Calls `each` for the crossing tokens whose suffixes `bits` allow. False if some suffix is not among the
+/// vocabulary's; the tokens that were found then are allowed all the same.
 pub fn allowed(cross: &CrossingTokens, all: &SuffixTrie, bits: &[u64], mut each: impl FnMut(&CrossingToken)) -> bool {
     let fits = |node: u32| bits[node as usize / 64] >> (node % 64) & 1 == 1;
     if !fits(0) {
@@ -164,7 +165,7 @@ pub fn allowed(cross: &CrossingTokens, all: &SuffixTrie, bits: &[u64], mut each:
                 i += 1;
             }
             Some(_) => i = tails.end[i as usize],
-            // The vocabulary's tails are all that some document contains, as far as they are known.
+            // The vocabulary's suffixes are all that some document contains, as far as they are known.
             None => {
                 let end = tails.end[i as usize];
                 while i < end {

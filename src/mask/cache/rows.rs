@@ -46,7 +46,8 @@ impl CachedRow {
 }
 
 /// How often parts were put together: in each slot 24 bits of a hash of their names, and a count of the last names that
-/// were there. A count that is wrong, because names share a slot or addresses are given again, makes a row early or late.
+/// were there. A count that is wrong, because names share a slot or addresses are given again, makes a row early or
+/// late.
 struct SightingCounts(Box<[AtomicU32]>);
 
 impl Default for SightingCounts {
@@ -70,7 +71,7 @@ impl SightingCounts {
     }
 }
 
-/// See the module's story.
+/// The finished rows of a vocabulary, by the ids of their ingredients.
 #[derive(Default)]
 pub struct RowCache {
     pub(crate) rows: BoundedCache<IngredientIds, Arc<CachedRow>, FINISHED_BYTES>,

@@ -15,15 +15,15 @@ use crate::mask::masker::MaskBuilder;
 use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program, RuleProgram, WhitespaceRule};
 use crate::vocab::Trie;
 
-/// Words of a profile; what needs more has none.
+/// Words of a signature; what needs more has none.
 const MOST: usize = 64;
 /// Whitespace of more states than this is not told apart.
 const FEW_STATES: usize = 4;
 
-/// See the module's story.
+/// What suffixes can tell of the rules of a value: equal signatures, equal viable suffixes.
 pub(crate) type RuleSignature = SmallVec<[u64; 16]>;
 
-/// How far the tails behind a colon go into a value.
+/// How far the suffixes behind a colon go into a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SignatureScope {
     /// Opening brackets in one of them, at most.
@@ -33,7 +33,7 @@ pub(crate) struct SignatureScope {
 }
 
 impl SignatureScope {
-    /// That of the tails of a vocabulary.
+    /// That of the suffixes of a vocabulary.
     pub fn of(tails: &Trie) -> SignatureScope {
         let mut found = SignatureScope::default();
         let Some(colon) = tails.child(0, b':') else { return found };
@@ -53,7 +53,7 @@ impl SignatureScope {
     }
 }
 
-/// Looks at rules as tails do; `lexeme` says what two lexemes have in common that are not told apart.
+/// Looks at rules as suffixes do; `lexeme` says what two lexemes have in common that are not told apart.
 struct Look<'a, F: Fn(u32) -> [u64; 2]> {
     program: &'a Program,
     insight: SignatureScope,
@@ -61,7 +61,7 @@ struct Look<'a, F: Fn(u32) -> [u64; 2]> {
 }
 
 impl MaskBuilder<'_> {
-    /// The profile of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
+    /// The signature of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
     pub(crate) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<RuleSignature> {
         let program = self.frames.program;
         let scalar = |rule: &RuleProgram| rule.arrays.is_empty() && rule.objects.is_empty();
@@ -88,7 +88,7 @@ impl MaskBuilder<'_> {
     }
 }
 
-/// The profile of a value that may follow `rule`, among those of one program.
+/// The signature of a value that may follow `rule`, among those of one program.
 pub(crate) fn profile_within(program: &Program, insight: SignatureScope, rule: RuleId) -> Option<RuleSignature> {
     let mut out = RuleSignature::new();
     let look = Look { program, insight, lexeme: |lexeme| [lexeme.into(), 0] };
@@ -105,7 +105,7 @@ impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
         rules.iter().try_for_each(|&rule| self.rule(rule, self.insight.brackets, out))
     }
 
-    /// What can be told of a rule by tails that open so many more `brackets`.
+    /// What can be told of a rule by suffixes that open so many more `brackets`.
     fn rule(&self, rule: RuleId, brackets: u32, out: &mut RuleSignature) -> Option<()> {
         let program = self.program;
         let rule = &program.rules[rule.0 as usize];

@@ -14,7 +14,8 @@ use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 /// Items of a configuration beyond which a description costs more than it saves.
 const MOST_ITEMS: u32 = 16;
 
-/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same tails from the root on.
+/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same suffixes from the root
+/// on.
 pub(crate) fn add_alike(
     alike: &[(u32, u32)],
     (found, left): &(SuffixSet, UnresolvedSuffixes),
@@ -32,7 +33,7 @@ pub(crate) fn add_alike(
 }
 
 impl MaskBuilder<'_> {
-    /// Whether the tails that may follow `top` are remembered once they are found.
+    /// Whether the suffixes that may follow `top` are remembered once they are found.
     pub(crate) fn is_remembered(&self, top: FrameId) -> bool {
         let n = &self.frames.arena.nodes[top as usize];
         let stays = (n.parent == NONE || n.parent < self.known.nodes)
@@ -41,9 +42,9 @@ impl MaskBuilder<'_> {
         self.memo.is_some() && stays
     }
 
-    /// The tails that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they were
-    /// found for another configuration that is described alike. `unnamed` says that the key in front of `top` is not
-    /// known.
+    /// The suffixes that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they
+    /// were found for another configuration that is described alike. `unnamed` says that the key in front of `top` is
+    /// not known.
     pub(crate) fn remembered_tails(
         &mut self,
         top: FrameId,

@@ -48,12 +48,12 @@ pub(crate) const ITEMS: u32 = 4;
 /// Bytes of a key beyond which it counts as in view.
 const COMPARED_BYTES: usize = 512;
 
-/// What some tail spells of a key behind a comma.
+/// What some suffix spells of a key behind a comma.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct KeyText {
     /// As it is written, without the quotes.
     text: Box<[u8]>,
-    /// The closing quote is part of the tail.
+    /// The closing quote is part of the suffix.
     complete: bool,
 }
 
@@ -225,7 +225,8 @@ fn short(arena: &Arena, last: u32) -> Option<SmallVec<[u8; 64]>> {
 }
 
 /// Writes what is left of a shape's name `i` behind the place `at` among the names, and what it leads to: so names with
-/// equal rules are told alike. The last of the `flags` says that tokens tell of the name behind a comma, too, by its number.
+/// equal rules are told alike. The last of the `flags` says that tokens tell of the name behind a comma, too, by its
+/// number.
 fn tell(p: &ObjectProgram, at: u32, i: u32, flags: [bool; 4], out: &mut KeyRests) {
     let rest = p.rest(at, i);
     let rule = p.rules[i as usize].map_or(u32::MAX, |r| r.0);
@@ -265,8 +266,8 @@ impl KeyEncoder<'_> {
         n.sub == EscapeState::Plain && self.program.any_text.state(n.text).accepting
     }
 
-    /// Writes what tokens can tell of an item's keys, and of the open key's names. Returns whether that is all that they
-    /// can tell of what was read of the open key, as far as its names go.
+    /// Writes what tokens can tell of an item's keys, and of the open key's names. Returns whether that is all that
+    /// they can tell of what was read of the open key, as far as its names go.
     pub fn item(&self, arena: &Arena, n: &Frame, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
         let p = &self.program.objects[item.shape as usize];
         let bits = |at: u32| &arena.bits[at as usize..][..p.words];
@@ -450,8 +451,8 @@ impl KeyEncoder<'_> {
                 return false;
             }
             match (escaped, &*t.text) {
-                // Any name may go on with an escape that has only begun, but for those that are spelled plainly; whether
-                // there is one is told of all names together.
+                // Any name may go on with an escape that has only begun, but for those that are spelled plainly;
+                // whether there is one is told of all names together.
                 (true, b"\\") => {
                     self.program.plain_names && !name.first().is_some_and(|&b| b < 0x7F && spells_itself(b))
                 }

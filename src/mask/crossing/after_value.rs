@@ -15,7 +15,7 @@ use crate::mask::masker::MaskBuilder;
 use crate::pushdown::json::arena::{FrameId, NONE};
 use smallvec::SmallVec;
 
-/// Which of the vocabulary's tails may follow a value. That depends on the node below the value and the rule that
+/// Which of the vocabulary's suffixes may follow a value. That depends on the node below the value and the rule that
 /// accepts it, and so holds before the value, in it and at its end, as long as its guide does not go back.
 #[derive(Clone)]
 pub struct AfterValue {
@@ -54,8 +54,8 @@ impl GuideMemo {
         self.values.push(AfterValue { parent, tag, bits, open, closing: SmallVec::new() });
     }
 
-    /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the tails
-    /// whose tokens are to be stepped whole.
+    /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the
+    /// suffixes whose tokens are to be stepped whole.
     pub(crate) fn closing(
         &self,
         parent: FrameId,
@@ -84,8 +84,8 @@ impl MaskBuilder<'_> {
     }
 
     /// Allows crossing tokens by what is known to follow the value above `parent` once rule `tag` accepted it; `lexeme`
-    /// and `count` check the length of what came before. Returns the tails whose tokens are to be stepped whole, or
-    /// `None` if some tail is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
+    /// and `count` check the length of what came before. Returns the suffixes whose tokens are to be stepped whole, or
+    /// `None` if some suffix is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
     pub(crate) fn cross_known(
         &mut self,
         cross: &CrossingTokens,
@@ -122,8 +122,8 @@ impl MaskBuilder<'_> {
         done.then_some(open)
     }
 
-    /// Allows the crossing tokens whose tails `bits` allow; false, and nothing was done, if some tail is not among the
-    /// vocabulary's.
+    /// Allows the crossing tokens whose suffixes `bits` allow; false, and nothing was done, if some suffix is not among
+    /// the vocabulary's.
     pub(crate) fn cross_by(&mut self, cross: &CrossingTokens, bits: &[u64]) -> bool {
         match self.tables.shares.patch(cross, &self.tables.tails, bits) {
             Some(patch) => {

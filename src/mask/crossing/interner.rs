@@ -18,7 +18,7 @@ const KEY_BYTES: usize = 4 << 20;
 /// What an entry costs beside its key.
 const OVERHEAD: usize = 160;
 
-/// See the module's story.
+/// The sets of crossing tokens of a vocabulary, each kept once.
 #[derive(Default)]
 pub struct CrossingInterner(pub(crate) BoundedCache<Box<[u32]>, Weak<CrossingTokens>, KEY_BYTES>);
 

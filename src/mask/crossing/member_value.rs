@@ -18,11 +18,12 @@ use crate::mask::masker::MaskBuilder;
 use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE};
 use crate::util::bounded_cache::BoundedCache;
 
-/// With more ends than this, or more tails behind one, what may follow a member's value is found once for all of them.
+/// With more ends than this, or more suffixes behind one, what may follow a member's value is found once for all of
+/// them.
 const FEW_ENDS: usize = 2;
 const FEW_TAILS: u32 = 8;
 
-/// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same
+/// What suffixes may spell of a member's value, from its colon on: the same for all members of an index with the same
 /// rules.
 #[derive(PartialEq)]
 pub(crate) struct MemberValue {
@@ -41,7 +42,7 @@ pub struct MemberValues(BoundedCache<RuleSet, Arc<MemberValue>, MEMBER_BYTES>);
 /// The rules that a value may follow.
 type RuleSet = SmallVec<[u32; 4]>;
 
-/// Bytes that one index holds on to, and what an entry takes, its tails on average.
+/// Bytes that one index holds on to, and what an entry takes, its suffixes on average.
 const MEMBER_BYTES: usize = 4_096 * ENTRY;
 const ENTRY: usize = 768;
 
@@ -61,7 +62,8 @@ impl MemberValues {
     }
 }
 
-/// The same for all indexes, by the profiles of the rules.
+/// What suffixes may spell of a member's value, for all indexes of a vocabulary, by the signatures of the value's
+/// rules.
 #[derive(Default)]
 pub(crate) struct SharedMemberValues(pub(crate) BoundedCache<Box<[u64]>, Arc<MemberValue>, SHARED_BYTES>);
 
@@ -79,7 +81,8 @@ impl MaskBuilder<'_> {
         bits: &mut SuffixSet,
         open: &mut UnresolvedSuffixes,
     ) -> bool {
-        // An element that the array has is told by all that was read of it, and members leave out what their values spell.
+        // An element that the array has is told by all that was read of it, and members leave out what their values
+        // spell.
         if self.unique && !self.frames.arena.unchecked {
             return false;
         }
@@ -139,7 +142,7 @@ impl MaskBuilder<'_> {
         true
     }
 
-    /// [`member`](Self::member), if its rules have a profile, as it was found for whatever index.
+    /// [`member`](Self::member), if its rules have a signature, as it was found for whatever index.
     fn shared_member(&mut self, node: u32, value: FrameId) -> Option<Arc<MemberValue>> {
         let n = self.frames.arena.nodes[value as usize];
         let profile = self.profile(n.gap, &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize])?;
@@ -153,7 +156,7 @@ impl MaskBuilder<'_> {
         Some(found)
     }
 
-    /// What the tails below the colon `node` may spell of the member's value, and where they end it.
+    /// What the suffixes below the colon `node` may spell of the member's value, and where they end it.
     fn member(&mut self, node: u32, value: FrameId) -> MemberValue {
         let tables = self.tables;
         let tails = &tables.tails;

@@ -19,10 +19,10 @@ use crate::mask::cache::visible_keys::KeyTexts;
 use crate::mask::lexeme_mask::{CrossingToken, CrossingTokens};
 use crate::vocab::{Trie, Vocabulary};
 
-/// A bit for each node of the tails' trie: whether it can be stepped.
+/// A bit for each node of the suffixes' trie: whether it can be stepped.
 pub type SuffixSet = SmallVec<[u64; 8]>;
 
-/// See the module's story.
+/// The suffixes of a vocabulary as a trie, and the tokens that consist of one.
 pub struct SuffixTrie {
     /// All of them.
     pub trie: Trie,
@@ -33,9 +33,9 @@ pub struct SuffixTrie {
     /// For closing brackets, and for nodes below a colon, where all nodes behind the end of a value there have one: the
     /// node that is spelled as the way from there on.
     pub(crate) alike: FxHashMap<u32, Box<[(u32, u32)]>>,
-    /// The most whitespace at the end of a tail.
+    /// The most whitespace at the end of a suffix.
     pub(crate) reach: u32,
-    /// The tails of nothing but whitespace, the empty one among them, and the longest of these.
+    /// The suffixes of nothing but whitespace, the empty one among them, and the longest of these.
     pub(crate) spaces: (SuffixSet, u32),
     /// Tokens that begin with a bracket, a comma or a colon, or have whitespace in front of it.
     pub behind: Option<Arc<CrossingTokens>>,
@@ -53,7 +53,7 @@ pub(crate) fn is_blank(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// What the bytes of a tail so far ask of the next one.
+/// What the bytes of a suffix so far ask of the next one.
 #[derive(Clone, Copy, PartialEq)]
 enum Expected {
     /// Nothing was read but whitespace.
@@ -136,7 +136,7 @@ pub(crate) fn string_end(bytes: &[u8]) -> Option<Option<usize>> {
     }
 }
 
-/// Whether each node and all below it are whitespace, and the most whitespace at the end of a tail.
+/// Whether each node and all below it are whitespace, and the most whitespace at the end of a suffix.
 fn blanks(trie: &Trie) -> (Box<[bool]>, u32) {
     let mut blank = vec![false; trie.len()];
     let mut reach = vec![0u32; trie.len()];
@@ -152,7 +152,7 @@ fn blanks(trie: &Trie) -> (Box<[bool]>, u32) {
     (blank.into(), most)
 }
 
-/// The tails of nothing but whitespace, and the longest of these.
+/// The suffixes of nothing but whitespace, and the longest of these.
 fn spaces(trie: &Trie) -> (SuffixSet, u32) {
     let mut spaces: (SuffixSet, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], 0);
     let mut node = 0;
@@ -190,7 +190,7 @@ fn alike(trie: &Trie) -> FxHashMap<u32, Box<[(u32, u32)]>> {
 }
 
 impl SuffixTrie {
-    /// The tails of a vocabulary: one pass over its trie, and over the tokens that have some.
+    /// The suffixes of a vocabulary: one pass over its trie, and over the tokens that have some.
     pub fn of(vocabulary: &Vocabulary) -> Result<SuffixTrie> {
         let tokens = vocabulary.trie();
         let from = |id: u32, at: usize| vocabulary.token_bytes(id).and_then(|b| b.get(at..)).unwrap_or_default();

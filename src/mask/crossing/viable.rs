@@ -61,9 +61,9 @@ struct FrameContent {
     arrays: SmallVec<[ArrayItem; 1]>,
 }
 
-/// Which tails may follow a configuration below a node of the tails' trie. The configuration is known by the content of
-/// its top node, whose indices point below what was there before the mask was made, and so stay what they are as long
-/// as the guide does not go back.
+/// Which suffixes may follow a configuration below a node of the suffixes' trie. The configuration is known by the
+/// content of its top node, whose indices point below what was there before the mask was made, and so stay what they
+/// are as long as the guide does not go back.
 #[derive(Clone)]
 pub struct ViableAnswer {
     below: u32,
@@ -76,7 +76,7 @@ pub struct ViableAnswer {
     open: UnresolvedSuffixes,
 }
 
-/// Nodes of the tails' trie whose tokens are stepped whole.
+/// Nodes of the suffixes' trie whose tokens are stepped whole.
 pub(crate) type UnresolvedSuffixes = SmallVec<[u32; 2]>;
 
 /// What a guide has found about the frames that it stands on. It holds as long as the guide does not go back.
@@ -140,23 +140,24 @@ impl GuideMemo {
 }
 
 impl MaskBuilder<'_> {
-    /// No tail follows, not even the empty one.
+    /// No suffix follows, not even the empty one.
     pub(crate) fn no_tails(&self) -> SuffixSet {
         smallvec::smallvec![0; self.tables.tails.words()]
     }
 
-    /// Which tails may follow `top`.
+    /// Which suffixes may follow `top`.
     pub(crate) fn live_tails(&mut self, top: FrameId) -> SuffixSet {
         self.live_tails_or_open(top).0
     }
 
-    /// The same where the element in front of `top` may not be known: tails that uniqueness may refuse are left out and
-    /// returned beside.
+    /// Which suffixes may follow `top`, where the element in front of it may not be known: those that uniqueness may
+    /// refuse are left out and returned beside.
     pub(crate) fn live_tails_or_open(&mut self, top: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         self.remembered_tails(top, false, |masker| masker.find_tails(top, NONE))
     }
 
-    /// The tails that may follow `top`, and those that are left open; `object` as in [`live_below`](Self::live_below).
+    /// The suffixes that may follow `top`, and those that are left open; `object` as in
+    /// [`live_below`](Self::live_below).
     pub(crate) fn find_tails(&mut self, top: FrameId, object: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         let (mut bits, mut open) = (self.no_tails(), UnresolvedSuffixes::new());
         set(&mut bits, 0);
@@ -166,8 +167,8 @@ impl MaskBuilder<'_> {
         (bits, open)
     }
 
-    /// Which tails may follow `after`, just behind a key without a name. Tails with a second key of the same object are
-    /// left out where it matters what the first one spelled; they are returned beside.
+    /// Which suffixes may follow `after`, just behind a key without a name. Suffixes with a second key of the same
+    /// object are left out where it matters what the first one spelled; they are returned beside.
     pub(crate) fn live_tails_unnamed(&mut self, after: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         let content = self.settled_content(after);
         let unchecked = self.frames.arena.unchecked;

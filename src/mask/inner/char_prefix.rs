@@ -28,8 +28,8 @@ impl CharPrefixes {
     }
 }
 
-/// The state to which all characters lead that go on with one of some bytes from `state`, which is inside of one. `None`
-/// where these are several, or some of them lead nowhere.
+/// The state to which all characters lead that go on with one of some bytes from `state`, which is inside of one.
+/// `None` where these are several, or some of them lead nowhere.
 fn behind(
     l: &Lexeme,
     state: StateId,

@@ -52,8 +52,8 @@ pub fn counted_cross(
 }
 
 /// The states with fewer and with more copies than `state`, if something is free in it without end, and the code points
-/// after which their masks are asked for: as many as the text needs, where no bound on the length matters any more. `None`
-/// where one does.
+/// after which their masks are asked for: as many as the text needs, where no bound on the length matters any more.
+/// `None` where one does.
 fn around(tables: &VocabTables, l: &Lexeme, state: StateId, free: Slice) -> Option<((StateId, StateId), u32)> {
     let read = match l.kind() {
         LexemeKind::Text { min, .. } => min,
@@ -103,7 +103,8 @@ pub(super) fn by_few_tokens(
     Some(row)
 }
 
-/// The same where more tokens could, which are walked side by side.
+/// The row of a state with a count that more than a few tokens could exhaust, by that of the state without the count:
+/// tokens that are long enough are walked in both states side by side.
 pub(super) fn by_long_tokens(
     tables: &VocabTables,
     vocabulary: &Vocabulary,

@@ -105,7 +105,8 @@ fn few_ways(tables: &VocabTables, trie: &Trie, l: &Lexeme, state: StateId, count
     by_short_walk(tables, trie, l, state, count, NODES)
 }
 
-/// The tokens that stay inside from a state, by a walk that meets no more than `most` nodes. `None` where it meets more.
+/// The tokens that stay inside from a state, by a walk that meets no more than `most` nodes. `None` where it meets
+/// more.
 pub(crate) fn by_short_walk(
     tables: &VocabTables,
     trie: &Trie,
@@ -120,8 +121,8 @@ pub(crate) fn by_short_walk(
     (end as usize == trie.len()).then(|| spans.finish(trie, None, tables.words))
 }
 
-/// The row of `state` by that of the state that most tokens lead to, if that is known or soon made, and not far from it:
-/// inside of what is looked for anywhere in a text, or must not begin it, the few tokens matter that go on with it.
+/// The row of `state` by that of the state that most tokens lead to, if that is known or soon made, and not far from
+/// it: inside of what is looked for anywhere in a text, or must not begin it, the few tokens matter that go on with it.
 fn nearly_known(
     tables: &VocabTables,
     vocabulary: &Vocabulary,
@@ -221,8 +222,8 @@ struct InnerWalk<'a> {
 }
 
 impl InnerWalk<'_> {
-    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where the
-    /// lexeme has grown too much, and after as many nodes as it may meet.
+    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where
+    /// the lexeme has grown too much, and after as many nodes as it may meet.
     fn spans_from(&self, begin: u32, state: StateId, spans: &mut TokenRanges) -> u32 {
         let mut steps = WalkCache::new(self.lexeme);
         let first = steps.local(state);
@@ -230,8 +231,8 @@ impl InnerWalk<'_> {
         self.below(&mut steps, &mut CharPrefixes::default(), (0, first), begin, spans, (held, 0))
     }
 
-    /// The same below the node `top`, to which the state `first` belongs. `passing` is what is known of the states that
-    /// the walk met; `held` is what the lexeme held before, and `nested` how many leaps led here.
+    /// Walks the trie below the node `top`, to which the state `first` belongs. `passing` is what is known of the
+    /// states that the walk met; `held` is what the lexeme held before, and `nested` how many leaps led here.
     fn below(
         &self,
         steps: &mut WalkCache<'_>,

@@ -16,8 +16,8 @@ use crate::mask::lexeme_mask::{LOOK, TokenSet, in_parts, nodes_above};
 use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::Trie;
 
-/// Tokens by how many code points are needed behind them, where some are; tokens that the state does not let pass may be
-/// among them.
+/// Tokens by how many code points are needed behind them, where some are; tokens that the state does not let pass may
+/// be among them.
 pub type PendingLengths = Box<[(u32, TokenSet)]>;
 
 /// Numbers of code points that are told apart. Behind the tokens of a row no pattern that is met needs more.
@@ -52,8 +52,8 @@ struct StateLengths {
 }
 
 impl PendingLengthWalk<'_> {
-    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where the
-    /// lexeme has grown too much.
+    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where
+    /// the lexeme has grown too much.
     fn needs_from(&self, begin: u32, state: StateId, found: &mut Vec<(u32, TokenRanges)>) -> u32 {
         let (trie, l) = (self.trie, self.lexeme);
         let held = l.memory_bytes();

@@ -422,7 +422,8 @@ impl InnerWalk<'_> {
         true
     }
 
-    /// The same for nodes below the root at which strings over a set end, in the trie's order.
+    /// The tokens that pass an exit of `set`, for nodes below the root at which strings over the set end, in the trie's
+    /// order.
     fn few_exits(
         &self,
         steps: &mut WalkCache<'_>,

@@ -25,7 +25,7 @@ fn ascii(lo: u32, hi: u32) -> Ascii {
     if lo <= hi { u128::MAX >> (127 - (hi - lo)) << lo } else { 0 }
 }
 
-/// See the module's story.
+/// The tokens behind a backslash of the vocabulary's trie, with the characters that they may become.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Escapes {
     /// What ends inside an escape, of what the trie has at its nodes, and what it may become.

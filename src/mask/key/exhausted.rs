@@ -30,8 +30,8 @@ impl MaskBuilder<'_> {
         out
     }
 
-    /// Takes back and steps exactly the tokens that spell beginnings of keys that the object has: `rests` are those that
-    /// begin like the current key, from there on. Nothing is done where each beginning has a key that is left.
+    /// Takes back and steps exactly the tokens that spell beginnings of keys that the object has: `rests` are those
+    /// that begin like the current key, from there on. Nothing is done where each beginning has a key that is left.
     pub(crate) fn beginnings_of_seen(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId, rests: &[Vec<u8>]) {
         let n = self.frames.arena.nodes[top as usize];
         if rests.iter().any(|rest| self.frames.runs_out(&n, rest)) {

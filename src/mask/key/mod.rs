@@ -157,7 +157,7 @@ impl MaskBuilder<'_> {
     }
 
     /// Allows crossing tokens that close a key which nobody knows, `after` which the configuration is as given. False,
-    /// and nothing was done, if some tail is not among the vocabulary's.
+    /// and nothing was done, if some suffix is not among the vocabulary's.
     fn cross_unnamed(&mut self, cross: &CrossingTokens, top: FrameId, after: FrameId, from: (TrieKind, u32)) -> bool {
         let (bits, open) = self.live_tails_unnamed(after);
         if !self.cross_by(cross, &bits) {

@@ -21,7 +21,7 @@ const MOST_ITEMS: u32 = 16;
 /// A place where the tries agree: among the names and in the vocabulary.
 pub type TriePair = (u32, u32);
 
-/// See the module's story.
+/// What tokens spell of the names at one place among the names of a shape.
 #[derive(Default)]
 pub struct Spelled {
     /// Where among the names what ends, of what the vocabulary's trie has at its nodes: tokens, mostly.
@@ -118,8 +118,8 @@ impl MaskBuilder<'_> {
         some.and_then(|&i| shape.name(i).as_bytes().get(from..to)).unwrap_or_default().into()
     }
 
-    /// Where the names of `names` below `name` and the tokens below `node` agree, as far as `comes` says of a place that
-    /// some name below it may come.
+    /// Where the names of `names` below `name` and the tokens below `node` agree, as far as `comes` says of a place
+    /// that some name below it may come.
     fn spelled(
         &self,
         ground: WalkOver<'_>,

@@ -133,8 +133,8 @@ pub struct SampleWriter<'a, 'f> {
 }
 
 impl<'a, 'f> SampleWriter<'a, 'f> {
-    /// A likely document, or the first `most` bytes of one, about, or what there is of it when `go_on` says no, which is
-    /// asked between any two choices. The arena is as it was.
+    /// A likely document, or the first `most` bytes of one, about, or what there is of it when `go_on` says no, which
+    /// is asked between any two choices. The arena is as it was.
     pub fn document(
         frames: &'a mut JsonMachine<'f>,
         taken: &'a mut TakenItems,

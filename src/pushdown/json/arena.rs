@@ -163,7 +163,7 @@ pub struct KeyByte {
     pub byte: u8,
 }
 
-/// See the module's story.
+/// The frames and items of configurations, in vectors that grow by steps and are truncated by going back.
 #[derive(Clone, Default)]
 #[allow(missing_docs)] // One vector per type above.
 pub struct Arena {
@@ -320,8 +320,8 @@ impl Arena {
         out
     }
 
-    /// The bytes of a list from just after `start` to `last`, and how many of them come behind each of `marks`, which are
-    /// numbers of bytes of the list, from the last to the first.
+    /// The bytes of a list from just after `start` to `last`, and how many of them come behind each of `marks`, which
+    /// are numbers of bytes of the list, from the last to the first.
     pub fn bytes_since_each(&self, last: u32, start: u32, marks: &[u32]) -> (Vec<u8>, Vec<usize>) {
         let mut out: Vec<u8> = Vec::new();
         let mut marks = marks.iter().peekable();

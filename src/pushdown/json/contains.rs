@@ -23,7 +23,7 @@ const STEPS: u64 = 1 << 20;
 /// Numbers of further elements: ascending intervals with gaps between them, ends included.
 type ArrayLengths = SmallVec<[(u64, u64); 1]>;
 
-/// See the module's story.
+/// Which numbers of further elements complete an array with several `contains`, by what was counted so far.
 #[derive(Clone, Debug)]
 pub struct ContainsCounting {
     counts: SmallVec<[ContainsCount; 4]>,

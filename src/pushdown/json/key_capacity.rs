@@ -48,8 +48,9 @@ impl JsonMachine<'_> {
         !self.arena.are_seen(size, node.seen, &prefix, |text| self.class_accepts(keys, text))
     }
 
-    /// The same where the key goes on with one of the characters `next`, as an escape that was begun does: whichever of
-    /// them are used up, of those that lead to one state as well, another one may be left.
+    /// Whether some key of the class that goes on with one of the characters `next`, as an escape that was begun does,
+    /// is not in the object yet: whichever of the characters are used up, another one may be left, also of those that
+    /// lead to one state.
     pub(crate) fn class_has_unseen_of(&self, node: &Frame, keys: &Lexeme, state: StateId, next: &[(u32, u32)]) -> bool {
         let mut size = 0u64;
         for &(lo, hi) in next {
@@ -84,8 +85,8 @@ impl JsonMachine<'_> {
         if keys.residual_size(keys.start()) > enough { KeyCapacity::Ample } else { KeyCapacity::Scarce }
     }
 
-    /// Whether the object has all keys of some class that begin like a beginning of `rest`, where the key `node` goes on
-    /// with that.
+    /// Whether the object has all keys of some class that begin like a beginning of `rest`, where the key `node` goes
+    /// on with that.
     pub fn runs_out(&self, node: &Frame, rest: &[u8]) -> bool {
         self.arena.objects[node.start as usize..][..node.len as usize].iter().filter(|item| item.others).any(|item| {
             let p = &self.program.objects[item.shape as usize];

@@ -46,7 +46,7 @@ pub enum LiteralNode {
     At(u32, EscapeState),
 }
 
-/// See the module's story.
+/// The texts that the rules of one awaited value list, as one trie with the indices of the rules at its nodes.
 pub struct LiteralTrie {
     rules: Box<[RuleId]>,
     /// The texts as they decode; ids are places among the value's rules, ascending at each node.

@@ -81,8 +81,8 @@ impl JsonMachine<'_> {
         self.read_in_key(node, decoded, moved)
     }
 
-    /// Whether bytes of a key that stand for themselves may be read at once from `top`: in a key, outside of escapes, and
-    /// nobody records what is read.
+    /// Whether bytes of a key that stand for themselves may be read at once from `top`: in a key, outside of escapes,
+    /// and nobody records what is read.
     pub fn reads_at_once(&self, top: FrameId) -> bool {
         let node = &self.arena.nodes[top as usize];
         node.kind == FrameKind::Object

@@ -42,8 +42,8 @@ impl WhitespaceRule {
         WhitespaceRule { next: vec![[1, none, none, none], [none; 4]], accepting: vec![false, true], most: None }
     }
 
-    /// The same with only the bytes that `keep` keeps, or `None` if no run is left. Where every run may end anywhere,
-    /// nothing needs to go.
+    /// This whitespace with only the bytes that `keep` keeps, or `None` if no run is left. Where every run may end
+    /// anywhere, nothing needs to go.
     pub fn within(&self, keep: impl Fn(u8) -> bool) -> Option<WhitespaceRule> {
         if self.accepting.iter().all(|&a| a) {
             return Some(self.clone());
@@ -133,7 +133,7 @@ pub struct ArrayProgram {
 pub struct ClassProgram {
     /// Which keys, over decoded bytes; `None` for every key.
     pub keys: Option<Arc<Lexeme>>,
-    /// The same as a JSON string: an index of the program's lexemes, or `u32::MAX` for every key.
+    /// These keys as a JSON string: an index of the program's lexemes, or `u32::MAX` for every key.
     pub text: u32,
     /// What their values must be.
     pub rule: RuleId,
@@ -294,8 +294,8 @@ impl ArrayProgram {
         true
     }
 
-    /// Whether `item` may go on with all that `other` may go on with: one with the same counts, and where no `contains` has
-    /// an upper bound, one with higher counts. Both stand in one node, and `other` may be of another shape.
+    /// Whether `item` may go on with all that `other` may go on with: one with the same counts, and where no `contains`
+    /// has an upper bound, one with higher counts. Both stand in one node, and `other` may be of another shape.
     pub(crate) fn goes_on_as(&self, item: &ArrayItem, other: &ArrayItem, counts: &[u32]) -> bool {
         let open = self.contains.iter().all(|c| c.max.is_none());
         let of = |item: &ArrayItem| counts[item.counts as usize..][..self.contains.len()].iter();

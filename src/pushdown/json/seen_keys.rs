@@ -12,7 +12,7 @@ use crate::pushdown::json::arena::Arena;
 /// Keys that are looked at one by one.
 const NEAR: usize = 16;
 
-/// See the module's story.
+/// The unnamed keys of an object, sorted from one entry of its list on back to the first.
 #[derive(Clone)]
 pub struct SeenKeys {
     /// The key, in [`Arena::seen`], from which on they are in order; `u32::MAX` where none are.

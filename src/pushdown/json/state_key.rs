@@ -17,7 +17,7 @@ pub enum Detail {
     /// All but the states of lexemes.
     NoStates,
     /// What the future depends on: counters are cut to what a bound can still tell apart, what the declared order has
-    /// left behind is left out. Sets of constants are named by their numbers. Not for programs with unique elements,
+    /// left behind is left out. Literal tries are named by their numbers. Not for programs with unique elements,
     /// whose frames are described whole.
     Future,
 }
@@ -29,14 +29,15 @@ impl Arena {
         self.describe_by(program, top, Detail::Whole, out);
     }
 
-    /// The same, cut to what the future depends on: fewer configurations have descriptions of their own.
+    /// Writes what the future of `top` depends on, with counters and orders cut to what still matters: fewer
+    /// configurations have descriptions of their own than by [`describe`](Self::describe).
     pub fn describe_future(&self, program: &Program, top: FrameId, out: &mut Vec<u8>) {
         // Elements and traces are sets of texts; they are described whole.
         let detail = if program.has_unique { Detail::Whole } else { Detail::Future };
         self.describe_by(program, top, detail, out);
     }
 
-    /// The same as [`describe`](Self::describe) for programs that differ only in how the states of their lexemes are
+    /// Writes what the future of `top` depends on, for programs that differ only in how the states of their lexemes are
     /// numbered: states stand at the end, by their content.
     pub fn describe_content(&self, program: &Program, top: FrameId, out: &mut Vec<u8>) {
         self.describe_by(program, top, Detail::NoStates, out);

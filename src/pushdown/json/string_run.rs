@@ -28,8 +28,9 @@ impl JsonMachine<'_> {
         }
     }
 
-    /// The same inside elements that must differ, where none of the bytes can lead to one that its array has: in a
-    /// string that is no element itself, and while nobody asks what the elements around it may become.
+    /// [`step_inside`](Self::step_inside) inside elements that must differ, where none of the bytes can lead to one
+    /// that its array has: in a string that is no element itself, and while nobody asks what the elements around it may
+    /// become.
     pub(crate) fn step_inside_traced(&mut self, top: FrameId, bytes: &[u8]) -> Option<(FrameId, usize)> {
         let node = self.arena.nodes[top as usize];
         let one = node.kind == FrameKind::Scalar && node.len == 1 && node.seen == NO_SET;

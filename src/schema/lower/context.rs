@@ -50,7 +50,7 @@ impl Lit {
 /// A conjunction in the making. Most have no more than a few literals.
 pub(super) type Lits = SmallVec<[Lit; 8]>;
 
-/// See the module's story.
+/// The state of a lowering: the work list of conjunctions, their rules, and the expressions of scalars.
 pub(super) struct LoweringContext<'m, 'a> {
     pub nodes: Nodes<'m>,
     pub limits: &'a Limits,

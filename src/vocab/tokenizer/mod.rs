@@ -84,7 +84,7 @@ enum Cuts {
     Pairs(SafeCuts),
 }
 
-/// See the module's story.
+/// How a tokenizer encodes text: which tokens it makes, and which of them stay whatever follows.
 #[derive(Debug)]
 pub struct TokenizerModel {
     parts: ModelParts,

@@ -1,8 +1,8 @@
 //! What a tokenizer's model is made of.
 //!
 //! Loaders read it from a tokenizer's files, packs and pickles carry it. In a pack it is numbers that are mapped like
-//! the rest: a [`TokenizerModel`](crate::vocab::TokenizerModel) takes some tens of milliseconds to make, so one is made of them when somebody
-//! asks what its tokenizer encodes, and not before.
+//! the rest: a [`TokenizerModel`](crate::vocab::TokenizerModel) takes some tens of milliseconds to make, so one is made
+//! of them when somebody asks what its tokenizer encodes, and not before.
 
 use crate::util::mapped::MappedSlice;
 

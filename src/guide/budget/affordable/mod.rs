@@ -48,7 +48,7 @@ const MAX_ALONE: usize = 2_000;
 /// A subtree of the trie with fewer nodes is walked without asking whether its text is alike.
 const MIN_ALIKE: u32 = 32;
 
-/// See the module's story.
+/// A class of configurations with one future: how it is completed, and where its bytes lead.
 struct ConfigClass {
     node: FrameId,
     /// One new text stands in for all.
@@ -80,7 +80,7 @@ impl ConfigClass {
     }
 }
 
-/// See the module's story.
+/// Finds the tokens after which a completion fits into what is left of a budget.
 pub(super) struct AffordableTokens<'a, U> {
     program: &'a Program,
     costs: &'a MinCosts,

@@ -90,8 +90,8 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         true
     }
 
-    /// The key that is open, or was closed last, in the object on `below` that `top` is in, decoded, and how far into an
-    /// escape it is if it is open.
+    /// The key that is open, or was closed last, in the object on `below` that `top` is in, decoded, and how far into
+    /// an escape it is if it is open.
     fn key_above(&mut self, top: FrameId, below: FrameId) -> Option<(Vec<u8>, Option<EscapeState>)> {
         let mut at = top;
         loop {
@@ -189,7 +189,8 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         true
     }
 
-    /// The same for a string that is an element of an array of unique elements, which needs no more of them.
+    /// Whether a string that is an element of an array of unique elements is begun by text with which no other element
+    /// begins.
     fn is_new_element(&self, node: FrameId) -> bool {
         let arena = &self.arena;
         let n = &arena.nodes[node as usize];

@@ -20,7 +20,7 @@ struct CandidateRange {
     elements: Box<[u32]>,
 }
 
-/// See the module's story.
+/// The elements that agree with what was read of an open one, by the frame behind the byte that was read last.
 #[derive(Clone, Default)]
 pub struct Candidates {
     /// Ascending by their bytes.

@@ -26,7 +26,7 @@ const MAX_DEPTH: u32 = 48;
 #[derive(Default)]
 pub struct CardinalityMemo {
     known: Mutex<FxHashMap<RuleId, u64>>,
-    /// The same without a lock, by rule; zero until it was asked for. An object asks for each of its members.
+    /// Answers by rule, read without a lock; zero until asked for. An object asks for each of its members.
     asked: OnceLock<Box<[AtomicU64]>>,
     endless: OnceLock<Vec<bool>>,
 }
@@ -235,7 +235,7 @@ impl JsonMachine<'_> {
         }
     }
 
-    /// The same inside a key: the best of the keys that it may become.
+    /// The number of values of an object with an open key, at least: the best of the keys that it may become.
     fn key_variety(&self, node: &Frame, p: &ObjectProgram, item: &ObjectItem, at: &CardinalityQuery<'_>) -> u64 {
         let mut of = |r: RuleId| self.program.variety(r);
         // A key of a class without end can go on in any way, whatever room is left behind it. An escape that was begun

@@ -34,7 +34,7 @@ pub struct Completion {
     pub rest: Box<[u8]>,
 }
 
-/// The same for strings, which are spelled in one way.
+/// More texts of a string than any array uses up; a string has one spelling for each.
 const MANY_TEXTS: u64 = 512;
 
 /// Bytes of lists that are remembered, of texts and of values; all are made again when there are more.
@@ -139,8 +139,8 @@ impl Program {
         })
     }
 
-    /// The values that a lexeme may become which has read `before`, without blanks in front of it, and stands in `state`
-    /// after `count` code points, each once; `None` as [`endings`](Self::endings).
+    /// The values that a lexeme may become which has read `before`, without blanks in front of it, and stands in
+    /// `state` after `count` code points, each once; `None` as [`endings`](Self::endings).
     pub fn values(&self, lexeme: u32, state: u32, count: u32, used: u32, before: &[u8]) -> Option<Arc<[Completion]>> {
         let texts = self.endings(lexeme, state, count, used)?;
         Some(self.endings.values.get_or((lexeme, Box::from(before)), || {
@@ -222,7 +222,7 @@ impl Program {
         l.num_free(state, count).unwrap_or_else(|| count_texts(l, lexeme, (state, count), &mut self.endings.counts()))
     }
 
-    /// The same in an escape, by the characters that it may become.
+    /// How many texts end a text lexeme inside an escape, by the characters that the escape may become.
     fn num_escaped(&self, lexeme: u32, state: u32, count: u32) -> u64 {
         let place = (lexeme, state, count);
         if let Some(&known) = self.endings.counts().get(&place) {

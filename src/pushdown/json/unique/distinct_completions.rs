@@ -24,8 +24,8 @@ pub struct DistinctCompletions {
     pub is_enough: bool,
 }
 
-/// Ends of `lexeme` from `state`, after `count` code points and the bytes `before`, so that `most` of them are different
-/// values. `is_number` says that several texts may have one value.
+/// Ends of `lexeme` from `state`, after `count` code points and the bytes `before`, so that `most` of them are
+/// different values. `is_number` says that several texts may have one value.
 pub fn varied_ends(
     lexeme: &Lexeme,
     (state, count): (StateId, u32),

@@ -159,7 +159,8 @@ impl JsonMachine<'_> {
         DuplicateRisk { texts: Arc::new(out.texts), range, read: 0, sub, raw, unknown, arrays, lexeme: None }
     }
 
-    /// The same for a string that is an element itself, or may begin as one. `None` for other elements.
+    /// How the bytes after `top` may lead to an element that its array has, for a string that is an element itself, or
+    /// may begin as one. `None` for other elements.
     fn repeats_of_strings(&self, top: FrameId, array: FrameId, sorted: &mut Option<Sorted>) -> Option<DuplicateRisk> {
         let node = &self.arena.nodes[array as usize];
         let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, node.key);
@@ -256,7 +257,8 @@ impl JsonMachine<'_> {
         self.repeats_of(top, array, &read, &mut RepeatRests::default())
     }
 
-    /// The same for an element of which `read` was read. What may come next is added to `out`.
+    /// How many elements of the array on the node `array` an element of which `read` was read may become, at most. What
+    /// may come next is added to `out`.
     fn repeats_of(&mut self, top: FrameId, array: FrameId, read: &[u8], out: &mut RepeatRests) -> u64 {
         let array = self.arena.nodes[array as usize];
         let trace = self.arena.nodes[top as usize].trace;
@@ -454,8 +456,8 @@ fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u3
 
 impl JsonMachine<'_> {
     /// Whether uniqueness may refuse the byte that leads from `from` to `to`, stepped behind an element that is not
-    /// known ([`Arena::unchecked`](crate::pushdown::json::arena::Arena)): elements that were open before are on nodes below `settled`,
-    /// and whether they are repeated is another question ([`repeats`](Self::repeats)). Conservative.
+    /// known ([`Arena::unchecked`](crate::pushdown::json::arena::Arena)): elements that were open before are on nodes
+    /// below `settled`, and whether they are repeated is another question ([`repeats`](Self::repeats)). Conservative.
     pub fn is_uncertain(&self, from: FrameId, to: FrameId, settled: FrameId) -> bool {
         let (before, node) = (&self.arena.nodes[from as usize], &self.arena.nodes[to as usize]);
         let Some(parent) = self.arena.nodes.get(node.parent as usize) else { return false };

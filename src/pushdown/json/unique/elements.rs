@@ -52,7 +52,7 @@ impl ArrayElement {
     }
 }
 
-/// See the module's story.
+/// The elements of arrays with `uniqueItems`, as lists that share their beginnings, and the table of one of them.
 #[derive(Clone)]
 pub struct ArrayElements {
     pub(super) list: Vec<ArrayElement>,

@@ -29,7 +29,7 @@ struct FoundPath {
     read: usize,
 }
 
-/// See the module's story.
+/// Completions of open elements that searches found, each with the byte behind which it begins.
 #[derive(Clone, Default)]
 pub struct FoundPaths {
     /// Ascending by the bytes read.
@@ -62,8 +62,8 @@ impl FoundPaths {
 }
 
 impl Arena {
-    /// The way that the element with the trace from `key` to `trace` is on, as it stands there, and how many bytes ago it
-    /// was noted.
+    /// The way that the element with the trace from `key` to `trace` is on, as it stands there, and how many bytes ago
+    /// it was noted.
     fn witness(&self, key: u32, trace: u32) -> Option<(FoundPath, usize)> {
         let known = self.witnesses.list.iter().rev().find(|w| w.key == key && w.trace <= trace)?;
         let left = known.way.len() - known.read;
@@ -109,8 +109,8 @@ impl JsonMachine<'_> {
         }
     }
 
-    /// Keeps ways on from `before` behind a blank, which is on none of them and led to `top`. Of another byte that is on
-    /// none, such as one of an escape, nothing follows, whether it decided something or not.
+    /// Keeps ways on from `before` behind a blank, which is on none of them and led to `top`. Of another byte that is
+    /// on none, such as one of an escape, nothing follows, whether it decided something or not.
     pub(crate) fn keep_witnesses(&mut self, before: FrameId, top: FrameId, scarce: &ExhaustibleArrays) {
         let trace = self.arena.nodes[top as usize].trace;
         for &(array, _) in scarce {

@@ -8,12 +8,12 @@
 
 use crate::pushdown::json::arena::FrameId;
 
-/// See the module's story.
+/// The arrays whose open element differs from all others, noted with the place where that was found.
 #[derive(Clone, Default)]
 pub struct KnownDistinct {
     /// The arrays, ascending.
     arrays: Vec<FrameId>,
-    /// The same in the order in which they were noted, each with how many nodes there were then, at least.
+    /// The arrays in the order in which they were noted, each with how many nodes there were then, at least.
     noted: Vec<(u32, FrameId)>,
 }
 

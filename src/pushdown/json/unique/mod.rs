@@ -57,8 +57,8 @@ impl JsonMachine<'_> {
         false
     }
 
-    /// Whether the number that is open at `top`, or may begin there, is an element of an array of unique elements, and a
-    /// decimal so far.
+    /// Whether the number that is open at `top`, or may begin there, is an element of an array of unique elements, and
+    /// a decimal so far.
     pub fn reads_decimal(&self, top: FrameId) -> bool {
         let n = &self.arena.nodes[top as usize];
         let array = self.arena.nodes.get(n.parent as usize).filter(|a| a.kind == FrameKind::Array && a.key != u32::MAX);
@@ -221,8 +221,8 @@ impl JsonMachine<'_> {
     /// Whether as much ends an item as ended it in the scalar `before` a byte: then nothing was decided by the byte,
     /// and what was left there is left here. So the bytes of a long constant that lie between two choices cost nothing.
     ///
-    /// `before` are the numbers of the items there which no item before this one came from: a step keeps their order, so
-    /// thousands of them are walked once for all items. `counts` are the code points read there and here.
+    /// `before` are the numbers of the items there which no item before this one came from: a step keeps their order,
+    /// so thousands of them are walked once for all items. `counts` are the code points read there and here.
     pub(crate) fn ends_as_before(&self, before: &mut Range<usize>, item: &ScalarItem, counts: (u32, u32)) -> bool {
         let from = before.map(|i| self.arena.scalars[i]).find(|i| (i.tag, i.lexeme) == (item.tag, item.lexeme));
         let ends = |state: StateId, count: u32| self.program.num_ends(item.lexeme, state, count);

@@ -28,8 +28,8 @@ const SPELLED: u64 = 2;
 /// What a search has stepped, with those inside it.
 #[derive(Clone, Default)]
 pub struct TriedStates {
-    /// One is under way. What it steps may lead to arrays inside the element that have no way on: then it finds none there
-    /// either and goes back, which takes less than asking behind each byte.
+    /// One is under way. What it steps may lead to arrays inside the element that have no way on: then it finds none
+    /// there either and goes back, which takes less than asking behind each byte.
     pub on: bool,
     bytes: u64,
     /// How many they may be, once they are more than [`MAX_STEPS`].
@@ -100,8 +100,8 @@ impl JsonMachine<'_> {
         })
     }
 
-    /// Whether the element of `array` that is open at `top` can become one that the array does not have, or that takes too
-    /// long to find out.
+    /// Whether the element of `array` that is open at `top` can become one that the array does not have, or that takes
+    /// too long to find out.
     fn may_be_unused(&mut self, top: FrameId, array: FrameId) -> bool {
         let mark = self.arena.mark();
         let (trace, guesses, asked) = (self.arena.trace, self.arena.guesses, self.arena.searching);

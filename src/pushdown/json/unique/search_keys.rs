@@ -81,8 +81,8 @@ impl JsonMachine<'_> {
         bit(item.need) && !bit(item.seen)
     }
 
-    /// The keys beginning with `prefix` that a shape allows and the object does not have, in the order in which the search
-    /// writes them.
+    /// The keys beginning with `prefix` that a shape allows and the object does not have, in the order in which the
+    /// search writes them.
     fn candidates(
         &self,
         search: &mut ValueSearch,
@@ -122,8 +122,8 @@ impl JsonMachine<'_> {
         self.key_bytes(self.arena.seen[number as usize].key)
     }
 
-    /// Keeps, of the keys that may come behind `last`, those behind which the object can be completed by later ones: what
-    /// it needs comes later, and enough keys do.
+    /// Keeps, of the keys that may come behind `last`, those behind which the object can be completed by later ones:
+    /// what it needs comes later, and enough keys do.
     fn keep_completable(&self, (node, item): (&Frame, &ObjectItem), last: Option<&[u8]>, all: &mut Vec<Candidate>) {
         let p = &self.program.objects[item.shape as usize];
         let any_order = self.program.any_order;

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use crate::json::rules::ObjectShape;
 use crate::util::hash::seeded;
 
-/// See the module's story.
+/// Distinct shapes of objects, in the order in which they were found.
 #[derive(Default)]
 pub(crate) struct Shapes {
     list: Vec<ObjectShape>,
