@@ -66,9 +66,9 @@ struct KeptIndex {
 
 /// What there is of an index.
 enum Held {
-    /// Nothing any more.
+    /// The index is gone.
     Gone,
-    /// It is held by others, as long as they like.
+    /// The index was compiled once, and lives as long as others hold it.
     Seen(WeakIndex, Limits),
     Kept(Index, Source, Limits),
 }

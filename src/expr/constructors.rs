@@ -83,7 +83,7 @@ impl Exprs {
         self.intern(Expr::Cat(a, b))
     }
 
-    /// All of `parts` in turn.
+    /// The concatenation of `parts` in turn.
     pub fn cat_all(&mut self, parts: &[ExprId]) -> ExprId {
         parts.iter().rev().fold(Self::EPS, |tail, &p| self.cat(p, tail))
     }

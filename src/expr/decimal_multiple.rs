@@ -94,8 +94,8 @@ impl Divisor {
         Self::with_exceptions(step, &[], scale, fraction)
     }
 
-    /// As [`Divisor::new`], less all multiples of `e / 10^scale` for every `e` of `except`. `None` also if the least
-    /// common multiple is not below 2^120, if an exception is zero, or if there are too many.
+    /// A [`Divisor`] less all multiples of `e / 10^scale` for every `e` of `except`. `None` where [`Divisor::new`] is,
+    /// also if the least common multiple is not below 2^120, if an exception is zero, or if there are too many.
     pub fn with_exceptions(step: u128, except: &[u128], scale: u16, fraction: u16) -> Option<Self> {
         if step == 0 || step >= MODULUS_LIMIT || except.contains(&0) {
             return None;

@@ -108,7 +108,7 @@ pub struct Exprs {
     pub(super) below: usize,
     pub(super) nodes: Vec<Expr>,
     pub(super) facts: Vec<ExprFacts>,
-    /// Of every node, so that a growing table need not hash again.
+    /// The hash of every node, so that a growing table need not hash again.
     pub(super) hashes: Vec<u64>,
     pub(super) table: HashTable<u32>,
     pub(super) rows: DerivativeCache,
@@ -345,7 +345,7 @@ impl Exprs {
         self.literal_then(bytes, Self::EPS)
     }
 
-    /// These bytes, then `tail`.
+    /// The expression of these bytes followed by `tail`.
     pub fn literal_then(&mut self, bytes: &[u8], tail: ExprId) -> ExprId {
         let mut e = tail;
         for &b in bytes.iter().rev() {

@@ -12,7 +12,7 @@ use crate::util::cancel::spend;
 /// Pieces before one that are compared with it.
 const RECENT: usize = 4;
 
-/// So few rows that all of them are looked at for each piece of a union.
+/// The most rows of which all are looked at for each piece of a union.
 const FEW: usize = 8;
 
 /// Expressions side by side.

@@ -23,7 +23,7 @@ pub(super) struct LastMask {
     pub known: GuideMemo,
     /// What the index was asked for.
     asked: CacheProbe,
-    /// It was asked just now, and the guide has not moved.
+    /// Whether the index was asked just now, and the guide has not moved.
     looked: bool,
 }
 

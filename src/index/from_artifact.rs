@@ -27,9 +27,9 @@ pub type RemakeSource = Box<dyn Fn() -> Result<Index> + Send + Sync>;
 pub struct StoredIndex {
     /// The vocabulary that it is over.
     pub vocabulary: Arc<Vocabulary>,
-    /// Its fingerprint.
+    /// The index's fingerprint.
     pub fingerprint: [u8; 32],
-    /// Its tables, complete or a beginning.
+    /// The index's tables, complete or a beginning.
     pub tables: DenseTables,
     /// Reads its report; called once, when somebody asks.
     pub read_report: Box<dyn Fn() -> Option<Vec<ReportRow>> + Send + Sync>,

@@ -44,7 +44,7 @@ pub(crate) struct IndexCore {
     pub vocabulary: Arc<Vocabulary>,
     pub tables: Arc<VocabTables>,
     pub engine: IndexEngine,
-    /// Of a pattern: its dead states, where the vocabulary makes some.
+    /// The dead states of a pattern, where the vocabulary makes some.
     pub live: Option<Box<TokenLive>>,
     pub report: Vec<ReportRow>,
     /// Source and options, for the fingerprint.
@@ -120,7 +120,7 @@ pub fn prepare(vocabulary: &Vocabulary) -> crate::error::Result<()> {
 }
 
 impl Index {
-    /// This index, without holding it. One from a file is not found again.
+    /// A reference to this index that does not hold it. An index from a file is not found again.
     pub(crate) fn downgrade(&self) -> WeakIndex {
         WeakIndex(match &self.0 {
             IndexHandle::Compiled(inner) => Arc::downgrade(inner),

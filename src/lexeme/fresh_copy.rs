@@ -76,7 +76,7 @@ impl Lexeme {
         copy
     }
 
-    /// This lexeme, with its bounds, over the states of `copy`, which is a copy of one that shares this one's states.
+    /// A lexeme with this one's bounds over the states of `copy`, which is a copy of one that shares this one's states.
     pub fn over_states_of(&self, copy: &Lexeme) -> Lexeme {
         self.over(copy.shared.clone())
     }

@@ -100,8 +100,8 @@ impl Lexeme {
         self.multiplies().is_none_or(|soon| !self.is_far(count, self.reach.any.saturating_add(soon)))
     }
 
-    /// So many bytes, behind any beginning of a text without regard to its bounds, go on in more ways than any array
-    /// uses up. `None` where that is not so, or not known.
+    /// The number of bytes behind any prefix of the string, without regard to its bounds, within which there are more
+    /// ways to go on than any array uses up. `None` where that is not so, or not known.
     fn multiplies(&self) -> Option<u32> {
         /// States that are looked at.
         const FEW: usize = 64;

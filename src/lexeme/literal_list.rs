@@ -14,7 +14,7 @@ use crate::lexeme::{CLOSED, LazyDfa, Lexeme, LexemeKind, StateId};
 /// The listed texts of a lexeme, read off its expression. No state of the lexeme can be made meanwhile.
 pub struct LiteralList<'a> {
     builder: MutexGuard<'a, LazyDfa>,
-    /// Only plain spelling counts.
+    /// Whether only plain spelling counts.
     plain: bool,
 }
 

@@ -150,7 +150,7 @@ struct ByLexeme {
     any_text: ExprId,
     /// The start contains intersection or complement.
     boolean: bool,
-    /// It does, and nothing that it derives to is dead, but what is dead at sight.
+    /// Whether the expression accepts something, and nothing that it derives to is dead but what is dead at sight.
     all_live: bool,
     /// Approximate bytes held, as of the last state that was made.
     bytes: AtomicUsize,

@@ -98,7 +98,7 @@ fn kinds(groups: CharGroups) -> u8 {
 }
 
 impl CharPostings {
-    /// Those of a vocabulary: a pass over its trie, and one over the tokens below each head.
+    /// The postings of a vocabulary: a pass over its trie, and one over the tokens below each head.
     pub fn of(vocabulary: &Vocabulary) -> Self {
         let trie = vocabulary.trie();
         let mut heads: Vec<Heads> = (0..GROUPS).map(|_| Heads::default()).collect();

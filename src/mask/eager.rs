@@ -29,9 +29,9 @@ struct EagerBounds {
     masks: usize,
 }
 
-/// Of a whole pattern.
+/// The bounds of a whole pattern.
 const PATTERN: EagerBounds = EagerBounds { states: 64, masks: 10 };
-/// Of one string of a schema.
+/// The bounds of one string of a schema.
 const STRING: EagerBounds = EagerBounds { states: 12, masks: 2 };
 /// Masks of all strings of a schema.
 const SCHEMA_MASKS: usize = 4;

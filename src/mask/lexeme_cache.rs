@@ -35,7 +35,7 @@ pub(crate) struct LexemeCache {
     table: HashTable<u32>,
     /// What all hold, as of when each was measured.
     bytes: usize,
-    /// Who is measured next.
+    /// The entry that is measured next.
     hand: usize,
     clock: u64,
 }
@@ -44,7 +44,7 @@ struct KeptLexeme {
     hash: u64,
     key: Box<[u32]>,
     lexeme: Arc<MaskedLexeme>,
-    /// As it was measured last.
+    /// The bytes that the lexeme held when it was measured last.
     bytes: usize,
 }
 

@@ -49,7 +49,7 @@ pub struct CrossingTokens {
     pub tails: Trie,
     /// What the ids of the trie stand for.
     pub crossings: Box<[CrossingToken]>,
-    /// Those among the tokens that spell part of the lexeme by an escape, ascending, with the text that they spell.
+    /// The tokens that spell part of the lexeme by an escape, ascending, with the text that they spell.
     pub escaped: Box<[(u32, Box<[u8]>)]>,
     /// The fewest and most code points of any crossing.
     pub chars: (u32, u32),

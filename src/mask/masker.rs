@@ -43,7 +43,7 @@ pub(crate) enum WalkOver<'t> {
 pub struct MaskBuilder<'a> {
     /// The vocabulary.
     pub vocabulary: &'a Vocabulary,
-    /// Its tables.
+    /// The vocabulary's tables.
     pub tables: &'a VocabTables,
     /// The program's lexemes with their masks, by the program's indices.
     pub lexemes: &'a [Arc<MaskedLexeme>],

@@ -23,7 +23,7 @@ pub struct SubtreeSummaries {
 pub struct FirstChar {
     /// The byte that leads to it.
     pub byte: u8,
-    /// So many tokens begin with that byte.
+    /// The number of tokens that begin with the byte.
     pub tokens: u32,
 }
 

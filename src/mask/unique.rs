@@ -21,7 +21,7 @@ use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::unique::completions::is_decimal;
 use crate::pushdown::json::unique::duplicates::DuplicateRisk;
 
-/// So many tokens that close a string in one way are stepped one by one.
+/// The most tokens that close a string in one way and are stepped one by one.
 const FEW: usize = 8;
 
 impl MaskBuilder<'_> {

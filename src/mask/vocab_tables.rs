@@ -43,11 +43,11 @@ use crate::vocab::{Trie, Vocabulary};
 /// What a lexeme is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexemeRole {
-    /// Nothing: it is the whole output.
+    /// A whole pattern: nothing follows it.
     Whole,
     /// A JSON document.
     Value,
-    /// Nothing either: the keys of an object, as they decode. Their quoted form is asked for next.
+    /// The keys of an object, as they decode: nothing follows them, because their quoted form is asked for next.
     Keys,
 }
 
@@ -56,7 +56,7 @@ pub enum LexemeRole {
 pub enum TrieKind {
     /// The vocabulary's own.
     Tokens,
-    /// That of tokens with a quote, where only those are asked for that pass the end of a string.
+    /// The trie of tokens with a quote, where only those are asked for that pass the end of a string.
     Quoted,
     /// The suffixes of tokens that begin with whitespace.
     WhitespaceTails,
@@ -99,9 +99,9 @@ pub(crate) struct StateMasks {
     idle: RwLock<SeededMap<(StateId, StateId), bool>>,
     /// Bytes of masks that are kept.
     most: AtomicUsize,
-    /// Of any text between two characters, by room.
+    /// Masks of a string without a pattern, between two characters, by room.
     pub(super) rooms: OnceLock<Vec<Arc<LexemeMask>>>,
-    /// Of any text inside a character or an escape, by state and room.
+    /// Masks of a string without a pattern, inside a character or an escape, by state and room.
     pub(super) inside: RwLock<FxHashMap<StateId, Arc<[Arc<LexemeMask>]>>>,
     pub(super) bytes: AtomicUsize,
 }
@@ -122,7 +122,7 @@ pub struct VocabTables {
     pub brackets: [Box<[u32]>; 2],
     /// The children of the vocabulary's trie.
     pub(crate) children: Children,
-    /// Those of the whitespace suffixes' trie, and of the tokens' with a quote.
+    /// The children of the whitespace suffixes' trie; `quoted_children` are those of the tokens with a quote.
     pub(super) blank_children: Children,
     pub(super) quoted_children: Children,
     /// The bytes that are tokens of their own.

@@ -20,7 +20,7 @@ use crate::util::hash::Seeded;
 /// `FIRST` is made once.
 pub struct BoundedCache<K, V, const MOST: usize, const FIRST: usize = 0> {
     table: RwLock<Generation<K, V>>,
-    /// Of what is found.
+    /// The bytes of what is found.
     bytes: AtomicUsize,
 }
 

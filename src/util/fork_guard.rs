@@ -84,7 +84,8 @@ impl Drop for Working {
     }
 }
 
-/// Who sees a fork takes itself back, and who forks looks after saying so: one of the two sees the other.
+/// Begins work, unless a fork is under way. Who sees a fork takes itself back, and who forks looks after saying so: one
+/// of the two sees the other.
 fn enter() {
     loop {
         WORKING.fetch_add(1, Ordering::SeqCst);

@@ -39,7 +39,7 @@ impl Rng {
         self.below(100) < percent
     }
 
-    /// One of `items`.
+    /// A random one of `items`.
     ///
     /// # Panics
     /// Without any.

@@ -72,7 +72,8 @@ impl Trie {
     /// # Cost
     /// One sort of `n` items and one pass over their bytes: 20 to 40 ms for 128,000 tokens.
     pub fn build(items: &mut Vec<(&[u8], u32)>) -> Result<Self> {
-        /// So many items are counted before: the names of objects, whose tries are many and small.
+        /// The most items that are counted before they are sorted: the names of objects, whose tries are many and
+        /// small.
         const FEW: usize = 4_096;
         let mut total = 1u64;
         for (bytes, id) in items.iter() {

@@ -21,7 +21,7 @@ pub struct Children {
     byte: Box<[u8]>,
     /// The children that come farther behind than `STEPS` bits can say, by node and byte.
     far: HashMap<(u32, u8), u32, Seeded>,
-    /// Those of the root, which has the most, by byte; [`NO_CHILD`] is none.
+    /// The children of the root, which has the most, by byte; [`NO_CHILD`] is none.
     root: Box<[u32; 256]>,
 }
 

@@ -18,8 +18,8 @@ const FARTHEST: u32 = 64;
 /// Expressions that are followed at once. What is left out is not counted.
 const WIDEST: usize = 16;
 
-/// So many bytes have at least [`ENOUGH`] beginnings of members of `e`; [`INF`] where that is not seen. Every
-/// derivative must be decided live or dead already.
+/// The number of bytes within which members of `e` have at least [`ENOUGH`] different prefixes; [`INF`] where that is
+/// not seen. Every derivative must be decided live or dead already.
 pub fn soon_many(x: &mut Exprs, table: &mut BranchingTable, e: ExprId) -> u32 {
     if let Some(&known) = table.get(&e) {
         return known;

@@ -18,7 +18,7 @@ const MAX_STATES: usize = 20_000;
 const MAX_PARTS: usize = 1_000_000;
 /// States between two choices. Constants have as many as they have bytes, however few members there are.
 const MAX_BETWEEN: usize = 1 << 22;
-/// Of these states one in so many is remembered.
+/// The share of states that are remembered: one in so many.
 const MARKED: usize = 8;
 
 /// The number of members of `e`, `u64::MAX` for infinitely or immensely many. Every derivative must be decided live or

@@ -151,7 +151,8 @@ pub fn begun_by(lead: u8, second: u8) -> CharGroups {
     one_of(group_of(lead), groups_behind(lead, second))
 }
 
-/// Of the groups of characters that begin alike the one that their beginning counts as; `own` is that of letters.
+/// The group that the beginning of a character counts as, out of the groups of characters that begin alike; `own` is
+/// that of letters.
 #[inline]
 fn one_of(own: CharGroups, some: CharGroups) -> CharGroups {
     if some & own != 0 || some == 0 { own } else { some & some.wrapping_neg() }

@@ -12,11 +12,11 @@ use crate::expr::{Expr, ExprId, Exprs, INF};
 /// Longest runs of bytes of one kind inside a single token: how far a token can drive a loop over such bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenReach {
-    /// Of ASCII digits.
+    /// The longest run of ASCII digits in a token.
     pub digits: u32,
-    /// Of ASCII letters, digits and `_`.
+    /// The longest run of ASCII letters, digits and `_` in a token.
     pub word: u32,
-    /// Of any bytes: the longest token.
+    /// The longest token, in bytes.
     pub any: u32,
 }
 

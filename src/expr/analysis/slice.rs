@@ -37,7 +37,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Nothing is known to pass.
+    /// The empty slice: nothing is known to pass.
     pub const NONE: Slice = Slice { groups: 0, len: 0 };
     /// Any text.
     pub const OPEN: Slice = Slice { groups: !0, len: INF };
@@ -91,7 +91,7 @@ impl Slice {
 #[derive(Default)]
 pub struct SliceTable {
     free: FxHashMap<ExprId, Slice>,
-    /// Of what is repeated, and of heads.
+    /// Classes of characters that were read off repeated expressions and off heads.
     classes: FxHashMap<ExprId, Option<SliceClass>>,
 }
 

@@ -17,14 +17,14 @@ use crate::expr::{Edge, Expr, ExprId, Exprs, INF};
 struct ExitRead {
     /// Groups of characters that may be read.
     groups: CharGroups,
-    /// So many characters at most has a string over the set with which some member begins.
+    /// The most characters of a string over the set with which some member begins.
     run: u32,
     /// The most characters of a member that lies over the set as a whole; `None` if there is none.
     whole: Option<u32>,
 }
 
 impl ExitRead {
-    /// Nothing is known.
+    /// The widest answer: nothing is known.
     const UNKNOWN: ExitRead = ExitRead { groups: !0, run: INF, whole: Some(INF) };
 
     fn or(self, other: ExitRead) -> ExitRead {

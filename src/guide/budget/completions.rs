@@ -37,7 +37,7 @@ const CELL: usize = size_of::<CompletionNode>();
 const PLACE: usize = 64;
 /// No way to the end is known.
 pub(super) const NOWHERE: u32 = u32::MAX;
-/// Nothing was asked yet.
+/// The mark of a node about which nothing was asked yet.
 const UNKNOWN: u32 = u32::MAX - 1;
 /// The end of all rests.
 const END: u32 = 0;

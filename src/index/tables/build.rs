@@ -47,10 +47,10 @@ const BEGINNING_OF_LEXEME: usize = 64;
 /// Masks of parts that are made between two reports of progress, and two looks at their bytes.
 const CHUNK: usize = 32;
 
-/// That an index is filled, and its tables where it has few configurations.
+/// What a build has made: that the index is filled, and its tables where it has few configurations.
 pub(crate) struct CompleteIndex {
     pub tables: Option<DenseTables>,
-    /// Nothing was left for first use.
+    /// Whether nothing was left for first use.
     complete: bool,
     /// Classes of tokens, derived when somebody asks.
     classes: OnceLock<TokenClasses>,
@@ -181,7 +181,7 @@ fn number_of(threads: Option<usize>) -> Result<usize> {
     Ok(threads.unwrap_or_else(all_threads))
 }
 
-/// As many as the machine has.
+/// The number of threads that the machine runs at once.
 fn all_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get()).min(MAX_THREADS)
 }

@@ -20,7 +20,7 @@ const KNOWN: usize = 512;
 /// A mask as a row that others have too, and the ids of the tokens in which it differs from that row.
 #[derive(Clone)]
 pub struct MaskDelta {
-    /// Of the whole mask.
+    /// The hash of the whole mask.
     pub hash: u64,
     /// The row that it stands on, with its hash; none is an empty row.
     pub base: Option<(Arc<[u32]>, u64)>,
@@ -149,10 +149,10 @@ impl Scratch {
 
 /// What is known of a row that many masks stand on.
 struct BaseRow {
-    /// It keeps its address.
+    /// The row, held so that it keeps its address.
     _row: Arc<[u32]>,
     hash: u64,
-    /// It has so few tokens that it is a list.
+    /// Whether the row has so few tokens that it is a list.
     few: bool,
 }
 

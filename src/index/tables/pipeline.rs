@@ -22,8 +22,8 @@ use crate::index::tables::worker::MaskWorker;
 
 /// Masks that are claimed at once while configurations are still being found.
 const BATCH: usize = 4;
-/// Of the masks that are left a thread claims one of so many, states side by side, which are made of the same parts:
-/// so threads make few parts twice, and end together.
+/// The share that a thread claims: one in so many of the masks that are left, of states side by side, which are made of
+/// equal parts. So threads make few parts twice, and end together.
 const SHARE: usize = 16;
 /// No more than these, so that masks get ready in the order in which they are taken.
 const MOST: usize = 32;
@@ -71,7 +71,7 @@ struct PipelineState {
     index: Option<Index>,
     /// Threads that began to help and have not let go of what they help with.
     helping: usize,
-    /// Of each configuration but the start, from where and by which byte it was found.
+    /// From where, and by which byte, each configuration but the start was found.
     steps: Vec<(u32, u8)>,
     /// Configurations, in the order in which they were found, whose masks somebody makes or made.
     claimed: usize,
@@ -123,7 +123,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// That a thread helps, and with what.
+/// A guard that says that a thread helps, and with what.
 struct Helping<'a> {
     ahead: &'a MaskPipeline,
     index: Option<Index>,

@@ -22,7 +22,7 @@ const KEY_BYTES: u32 = 512;
 /// Keys of one object that are given numbers at once.
 const KEYS: usize = 1_024;
 
-/// In the place of a stack's number: no token can tell.
+/// The number of a stack that no token can tell.
 const HIDDEN: u64 = u64::MAX;
 
 /// The numbers of stacks and chains of keys that a guide stands on.
@@ -45,9 +45,9 @@ impl StackIds {
     }
 }
 
-/// Who gives numbers to contents.
+/// Gives numbers to the descriptions of stacks.
 pub trait StackInterner {
-    /// The number of a content: the same for no other content, and mostly the same for the same content.
+    /// The number of a description. No other description gets it; an equal one mostly gets it again.
     fn number(&self, content: &[u8]) -> u64;
 }
 

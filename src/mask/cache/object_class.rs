@@ -54,7 +54,7 @@ pub(crate) fn ends_object_behind_key(rest: &[u8]) -> bool {
     rest.trim_ascii_start().strip_prefix(b":").is_some_and(ends_object) && plausible(rest)
 }
 
-/// In the place of a shape's number: any key may come, or none but names that no token spells.
+/// The number of a shape in which any key may come, or none but names that no token spells.
 const OPEN: u32 = u32::MAX;
 const NAMED: u32 = u32::MAX - 1;
 /// Added to a signature's number, to tell it from a rule's.
@@ -69,7 +69,7 @@ pub(crate) struct RuleNumbers {
 }
 
 impl RuleNumbers {
-    /// That of a rule: the same for rules that no suffix tells apart.
+    /// The number of a rule, equal for rules that no suffix tells apart.
     fn of(&self, program: &Program, insight: SignatureScope, rule: RuleId) -> u32 {
         let known = self.known.get_or_init(|| program.rules.iter().map(|_| AtomicU32::new(0)).collect());
         let known = &known[rule.0 as usize];

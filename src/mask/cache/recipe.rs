@@ -49,7 +49,7 @@ pub fn copy_inner(mask: &LexemeMask, row: &mut [u32]) {
 const HEAVY: usize = 128;
 /// A part of no more tokens than this is put on top of a row: a row for each place would have to come from far memory.
 pub(crate) const LIGHT: usize = 64;
-/// So many tokens may be put on top in all.
+/// The most tokens that are put on top of a row in all.
 const ON_TOP: usize = 8 * LIGHT;
 
 /// A part of a mask.
@@ -128,15 +128,15 @@ impl TextRow {
 #[derive(Default)]
 pub struct MaskRecipe {
     parts: SmallVec<[Ingredient; 6]>,
-    /// So many parts at the beginning are shared: other masks have them, under the same names.
+    /// How many ingredients at the beginning are shared: other masks have them, under equal ids.
     shared: usize,
-    /// So many of these have a row together, see [`arrange`](Self::arrange).
+    /// How many of the shared ingredients have a row together, see [`arrange`](Self::arrange).
     base: usize,
     /// Single tokens that are allowed.
     tokens: Vec<u32>,
-    /// That row, once it was found; it may be gone.
+    /// The row of the base, once it was found; it may be gone.
     row: OnceLock<Weak<CachedRow>>,
-    /// Of a place where a value begins or goes on.
+    /// The suffixes that may follow the value, at a place where one begins or goes on.
     afters: Afters,
 }
 

@@ -32,7 +32,7 @@ pub type IngredientIds = SmallVec<[u64; 8]>;
 
 /// A row with what it was made of.
 pub struct CachedRow {
-    /// They keep their addresses.
+    /// The ingredients, held so that they keep their addresses.
     _parts: Box<[Ingredient]>,
     row: Box<[u32]>,
 }

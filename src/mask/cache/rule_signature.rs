@@ -28,12 +28,12 @@ pub(crate) type RuleSignature = SmallVec<[u64; 16]>;
 pub(crate) struct SignatureScope {
     /// Opening brackets in one of them, at most.
     brackets: u32,
-    /// One of them goes on behind the quote of a key, so that what keys there are can be told.
+    /// Whether some suffix goes on behind the quote of a key, so that it can tell what keys there are.
     keys: bool,
 }
 
 impl SignatureScope {
-    /// That of the suffixes of a vocabulary.
+    /// The scope of the suffixes of a vocabulary.
     pub fn of(tails: &Trie) -> SignatureScope {
         let mut found = SignatureScope::default();
         let Some(colon) = tails.child(0, b':') else { return found };

@@ -51,7 +51,7 @@ const COMPARED_BYTES: usize = 512;
 /// What some suffix spells of a key behind a comma.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct KeyText {
-    /// As it is written, without the quotes.
+    /// The text as it is written, without the quotes.
     text: Box<[u8]>,
     /// The closing quote is part of the suffix.
     complete: bool,
@@ -132,7 +132,7 @@ impl KeyTexts {
         texts
     }
 
-    /// Those behind a comma that may be the key `name` or its beginning: texts that begin as it does, with an escape or
+    /// The texts behind a comma that may be the key `name` or its beginning: they begin as it does, with an escape or
     /// not at all.
     fn candidates(&self, name: &[u8]) -> impl Iterator<Item = &KeyText> {
         let all = &self.behind_comma;

@@ -24,7 +24,7 @@ pub type SuffixSet = SmallVec<[u64; 8]>;
 
 /// The suffixes of a vocabulary as a trie, and the tokens that consist of one.
 pub struct SuffixTrie {
-    /// All of them.
+    /// All suffixes.
     pub trie: Trie,
     /// Whether a node and all below it are whitespace.
     pub(crate) blank: Box<[bool]>,

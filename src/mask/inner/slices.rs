@@ -136,7 +136,7 @@ pub struct ByLength {
 pub(super) struct LongToken {
     pub token: u32,
     pub bytes: u32,
-    /// Its code points.
+    /// The number of code points of the token.
     pub chars: u32,
     /// What they are.
     pub groups: CharGroups,

@@ -19,7 +19,7 @@ use crate::vocab::Trie;
 /// ASCII characters, as a set of bits.
 pub(crate) type Ascii = u128;
 
-/// Those from `lo` to `hi`.
+/// The characters from `lo` to `hi`, as far as they are ASCII.
 fn ascii(lo: u32, hi: u32) -> Ascii {
     let hi = hi.min(127);
     if lo <= hi { u128::MAX >> (127 - (hi - lo)) << lo } else { 0 }
@@ -35,7 +35,7 @@ pub(crate) struct Escapes {
 }
 
 impl Escapes {
-    /// Those from the backslash `node` on, in `plain` spelling or any.
+    /// The tokens from the backslash `node` on, in `plain` spelling or any.
     fn of(trie: &Trie, node: u32, plain: bool) -> Escapes {
         let mut found = Escapes::default();
         found.add(trie, (node, b'\\'), plain, EscapeState::Plain, &mut KeyPath::new());
@@ -73,7 +73,7 @@ impl Escapes {
 pub(crate) struct AllEscapes(RwLock<SeededMap<(bool, TrieKind, u32), Arc<Escapes>>>);
 
 impl AllEscapes {
-    /// Those from the backslash `node` of a trie on. No more are kept than the trie has backslashes.
+    /// The tokens from the backslash `node` of a trie on. No more are kept than the trie has backslashes.
     fn of(&self, trie: &Trie, plain: bool, walked: TrieKind, node: u32) -> Arc<Escapes> {
         let key = (plain, walked, node);
         if let Some(known) = self.0.read().unwrap_or_else(|p| p.into_inner()).get(&key) {

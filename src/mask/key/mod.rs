@@ -340,9 +340,9 @@ impl MaskBuilder<'_> {
 /// A class of keys that an item of a key node may go on with.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ClassOfItem {
-    /// Its keys, as [`ClassProgram::text`](crate::pushdown::json::program::ClassProgram).
+    /// The keys of the class, as [`ClassProgram::text`](crate::pushdown::json::program::ClassProgram).
     text: u32,
-    /// It is stepped, as it has few keys left.
+    /// Whether the class is stepped, as it has few keys left.
     scarce: bool,
     item: u32,
     class: u32,

@@ -258,7 +258,7 @@ impl<'a, 'f> SampleWriter<'a, 'f> {
         self.pen.take_all(&end)
     }
 
-    /// One of the constants that are read side by side.
+    /// Writes one of the literals that are read side by side.
     fn constant(&mut self, node: &Frame) -> Option<()> {
         let ends = self.pen.frames.program.constants.get(node.seen)?.ends(node.text);
         let least = (0..ends.len() as u32).min_by_key(|&i| self.taken.of(SampleStep::Constant, node.seen, i))?;

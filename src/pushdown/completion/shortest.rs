@@ -48,7 +48,7 @@ pub struct KeyWatch {
 }
 
 impl KeyWatch {
-    /// Nothing was tried yet.
+    /// A watch of the keys of the object on `below`, of which none was tried yet.
     pub fn of(below: FrameId) -> Self {
         KeyWatch { below, tried: Vec::new(), vague: false }
     }
@@ -72,12 +72,12 @@ type EndQuery = (FrameId, (u32, StateId, u32), EndFilter);
 /// The ends of an item that are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum EndFilter {
-    /// All of them, where they are few.
+    /// All ends, where they are few.
     All,
     /// The nearest.
     Few,
     Near,
-    /// All of them, where the nearest are used up.
+    /// All ends, where the nearest are used up.
     Many,
 }
 

@@ -97,7 +97,7 @@ pub struct ScalarItem {
     pub tag: u32,
     /// Index of the lexeme in the program.
     pub lexeme: u32,
-    /// Its state.
+    /// The state of the lexeme.
     pub state: StateId,
 }
 

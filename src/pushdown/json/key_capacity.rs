@@ -16,7 +16,7 @@ const SPARE: u64 = 1_024;
 /// How many keys of a class are left.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum KeyCapacity {
-    /// So few that each is counted.
+    /// So few keys are left that each is counted.
     Scarce,
     /// More than any object needs, but those that begin alike may run out.
     Ample,

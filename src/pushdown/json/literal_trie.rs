@@ -40,7 +40,7 @@ const OVERHEAD: usize = 256;
 pub enum LiteralNode {
     /// Nowhere.
     Dead,
-    /// It closes the string, by the rules at the node.
+    /// The byte closes the string, by the rules at the node.
     Closed,
     /// To a node of the trie and a place in an escape.
     At(u32, EscapeState),

@@ -12,7 +12,7 @@ use crate::pushdown::json::program::Program;
 /// What descriptions hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// All of a frame.
+    /// Everything of a frame.
     Whole,
     /// All but the states of lexemes.
     NoStates,
@@ -99,7 +99,7 @@ impl Arena {
         }
     }
 
-    /// Of the count of a frame, what some bound depends on.
+    /// The count of a frame, cut to what some bound depends on.
     fn significant_count(&self, program: &Program, n: &Frame) -> u32 {
         let range = n.start as usize..(n.start + n.len) as usize;
         let bound = |min: u64, max: u64| if max == u64::MAX { min } else { max };

@@ -343,7 +343,7 @@ impl ContinuationWalk<'_> {
         })
     }
 
-    /// All of `parts` in turn, and then the rest.
+    /// The continuation of all of `parts` in turn, and then the rest.
     pub(crate) fn in_turn(&mut self, parts: &[AstId], rest: KontId) -> Result<KontId> {
         let mut k = rest;
         for parts in parts.rchunks(PARTS_PER_STEP) {

@@ -78,7 +78,7 @@ pub(super) struct LoweringContext<'m, 'a> {
     pub empty: SeededMap<Box<[Lit]>, bool>,
     pub scalars: Vec<Option<Rc<Scalars>>>,
     pub complements: FxHashMap<SchemaNodeId, Rc<Scalars>>,
-    /// Of two literals and more, positive ones first.
+    /// Conjunctions of two literals and more, positive ones first, with their scalars.
     pub conjunctions: SeededMap<Box<[Lit]>, Rc<Scalars>>,
     pub disjoint: DisjointPairs,
     rows: Vec<(SchemaNodeId, &'static str, Enforcement, String)>,

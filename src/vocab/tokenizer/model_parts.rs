@@ -25,10 +25,10 @@ pub struct ModelParts {
     pub nfc: bool,
     /// The tokens that merging makes, added tokens excepted.
     pub ids: Vec<u32>,
-    /// Of a unigram model: the bits of each score. Else, without `merges`: the rank of each of `ids`, the lowest merged
-    /// first; if there are none, an id is its own rank.
+    /// The bits of each score, for a unigram model. For others without `merges`: the rank of each of `ids`, the lowest
+    /// merged first; if there are none, an id is its own rank.
     pub ranks: Vec<u32>,
-    /// Of sentencepiece models: the token of each byte, for characters that are no tokens; else nothing.
+    /// The token of each byte, for sentencepiece models, whose characters may be no tokens; else nothing.
     pub bytes: Vec<u32>,
     /// Left, right and merged token, the lowest rank first.
     pub merges: Option<Vec<[u32; 3]>>,

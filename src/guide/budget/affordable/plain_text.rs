@@ -10,7 +10,7 @@ use crate::mask::structural_tokens::{BROKEN, missing_after};
 use crate::pushdown::json::arena::FrameKind;
 use crate::pushdown::json::literal_trie::NO_SET;
 
-/// So many places are looked at.
+/// The most classes of configurations that are looked at.
 const MAX_ALIKE: usize = 64;
 
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {

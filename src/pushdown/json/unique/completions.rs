@@ -28,7 +28,7 @@ type CompletionTexts = Option<CompletionList>;
 
 /// A value that a scalar may become.
 pub struct Completion {
-    /// Its canonical text.
+    /// The completed value's canonical text.
     pub value: Box<[u8]>,
     /// The bytes that end it.
     pub rest: Box<[u8]>,

@@ -35,7 +35,7 @@ pub struct DuplicateRisk {
     pub sub: EscapeState,
     /// A number or word may repeat one.
     pub raw: bool,
-    /// There are ways that were not looked for.
+    /// Whether there are ways that were not looked for.
     pub unknown: bool,
     /// The arrays that have such elements.
     pub arrays: SmallVec<[FrameId; 2]>,

@@ -25,7 +25,7 @@ pub(super) const NEAR: usize = 16;
 pub struct ArrayElement {
     /// The one before, or `u32::MAX`.
     pub before: u32,
-    /// Its canonical text.
+    /// The element's canonical text.
     pub value: Box<[u8]>,
     hash: u64,
     /// Whether it belongs to the lexeme that was asked about last.

@@ -14,7 +14,7 @@ use crate::pushdown::json::unique::exhaustible::ExhaustibleArrays;
 /// Ways that are remembered, the latest ones.
 const MOST: usize = 64;
 
-/// So far from where a way was noted it is noted again, or each byte would go back to there.
+/// The distance from where a completion was noted at which it is noted again, or each byte would go back to there.
 const FAR: usize = 32;
 
 /// A way on from one place.

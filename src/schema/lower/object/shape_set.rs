@@ -13,7 +13,7 @@ use crate::util::hash::seeded;
 #[derive(Default)]
 pub(crate) struct Shapes {
     list: Vec<ObjectShape>,
-    /// Of every shape in the list, once there are several.
+    /// The hash of every shape in the list, once there are several.
     hashes: Vec<u64>,
     table: HashTable<u32>,
 }

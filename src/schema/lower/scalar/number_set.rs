@@ -254,7 +254,7 @@ pub(crate) fn holds(b: &NumberBounds, d: &Decimal) -> Option<bool> {
 }
 
 impl NumberSet {
-    /// These values.
+    /// The set of these values.
     pub fn of_values(mut values: Vec<Decimal>) -> Self {
         values.sort_unstable();
         values.dedup();
