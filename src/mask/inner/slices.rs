@@ -138,7 +138,7 @@ pub(super) struct LongToken {
     pub bytes: u32,
     /// The number of code points of the token.
     pub chars: u32,
-    /// What they are.
+    /// The groups of its characters.
     pub groups: CharGroups,
 }
 
