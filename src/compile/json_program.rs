@@ -12,7 +12,9 @@ use crate::json::rules::{
 };
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
-use crate::mask::vocab_tables::{LexemeRole, MaskedLexeme, VocabTables};
+use crate::mask::masked_lexeme::LexemeRole;
+use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::json::program::{ArrayProgram, ClassProgram, ObjectProgram, Program, RuleProgram, WhitespaceRule};
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;

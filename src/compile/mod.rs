@@ -21,7 +21,9 @@ use crate::json::whitespace;
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
 use crate::mask::eager;
-use crate::mask::vocab_tables::{LexemeRole, MaskedLexeme, VocabTables};
+use crate::mask::masked_lexeme::LexemeRole;
+use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::json::program::WhitespaceRule;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 use crate::schema::{

@@ -9,19 +9,10 @@
 //! Leaving fails only for a forged file. The guide then refuses everything, and [`Guide::failure`] says why.
 
 use crate::error::{Error, ErrorKind};
+use crate::guide::TableStep;
 use crate::guide::{Guide, Position};
 use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
 use crate::util::cancel::unwatched;
-
-/// Where a token leads on the tables.
-pub(super) enum TableStep {
-    /// To a state.
-    State(u16),
-    /// Nowhere: it is refused.
-    Refused,
-    /// Beyond what the tables hold, or the guide is not on tables.
-    Elsewhere,
-}
 
 impl Guide {
     /// Why this guide refuses everything: the file of its index does not make the index that it names.

@@ -8,24 +8,12 @@ use std::sync::Arc;
 
 use crate::guide::{Guide, Position};
 use crate::index::{IndexCore, IndexEngine};
-use crate::mask::cache::masks::CacheProbe;
+use crate::mask::cache::guide_memo::GuideMemo;
 use crate::mask::cache::recipe::copy_inner;
-use crate::mask::crossing::viable::GuideMemo;
+use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::masker::MaskBuilder;
-use crate::mask::vocab_tables::MaskedLexeme;
 use crate::pushdown::json::arena::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
-
-/// What masks leave for the next ones.
-#[derive(Clone, Default)]
-pub(super) struct LastMask {
-    /// What was found about the frames.
-    pub known: GuideMemo,
-    /// What the index was asked for.
-    asked: CacheProbe,
-    /// Whether the index was asked just now, and the guide has not moved.
-    looked: bool,
-}
 
 /// Tokens since the last mask that are still followed through tables in the first step.
 const CATCH_UP: usize = 64;

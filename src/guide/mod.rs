@@ -4,26 +4,26 @@
 //! guide was before, so rolling back is a truncation and unbounded. The guide owns the end: stop tokens are a set,
 //! allowed exactly where the output may end, and taking one terminates the guide until it is rolled back.
 
+use crate::error::{Error, ErrorKind};
 mod budget;
 mod complete_tables;
 mod draft;
 mod explain;
 pub mod forced;
+pub(crate) mod last_answers;
 mod mask;
 mod memory;
 mod overflow;
 mod stop_tokens;
 pub mod warm_up;
 
-use crate::guide::forced::bytes;
-use crate::guide::forced::tokens;
 use std::sync::Arc;
 
-use crate::guide::budget::{Budget, CompletionGraph};
-use crate::guide::complete_tables::TableStep;
-use crate::guide::mask::LastMask;
+use crate::guide::budget::completions::CompletionGraph;
+use crate::guide::budget::plan::Budget;
+use crate::guide::last_answers::{LastMask, LastRun, PieceStart};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::json::arena::{Arena, ArenaMark, FrameId, FrameKind, NONE};
@@ -109,7 +109,7 @@ pub struct Guide {
     history: History,
     terminated: bool,
     last: LastMask,
-    run: Option<bytes::LastRun>,
+    run: Option<LastRun>,
     budget: Option<Budget>,
     /// What completes documents, as far as it was found. Forks share it until one of them finds more.
     rests: Option<Arc<CompletionGraph>>,
@@ -117,7 +117,7 @@ pub struct Guide {
     /// was asked for.
     flat: Vec<u16>,
     context: Arc<[u32]>,
-    places: Vec<tokens::PieceStart>,
+    places: Vec<PieceStart>,
 }
 
 impl Index {
@@ -495,4 +495,14 @@ impl Guide {
         }
         out
     }
+}
+
+/// Where a token leads on the tables.
+pub(crate) enum TableStep {
+    /// To a state.
+    State(u16),
+    /// Nowhere: it is refused.
+    Refused,
+    /// Beyond what the tables hold, or the guide is not on tables.
+    Elsewhere,
 }

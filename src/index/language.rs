@@ -15,7 +15,8 @@ use crate::flat::queries::QueryGoal;
 use crate::flat::{DEAD, FlatDfa, queries};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
-use crate::mask::vocab_tables::{TrieKind, VocabTables};
+use crate::mask::trie_kind::TrieKind;
+use crate::mask::vocab_tables::VocabTables;
 use crate::util::cancel::go_on;
 use crate::vocab::Trie;
 

@@ -18,15 +18,15 @@ pub mod report;
 pub mod tables;
 pub mod token_liveness;
 
-use crate::mask::cache::forced_runs;
-use crate::mask::crossing::member_value;
+use crate::mask::cache::{forced_runs, member_values};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 pub(crate) use crate::index::from_artifact::IndexHandle;
 use crate::index::token_liveness::TokenLive;
 use crate::mask::cache::masks::MaskCache;
-use crate::mask::vocab_tables::{MaskedLexeme, VocabTables};
+use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::json::program::Program;
 use crate::schema::ReportRow;
@@ -54,7 +54,7 @@ pub(crate) struct IndexCore {
     pub costs: OnceLock<MinCosts>,
     pub memo: MaskCache,
     pub runs: forced_runs::ForcedRuns,
-    pub members: member_value::MemberValues,
+    pub members: member_values::MemberValues,
     /// Warming up found nothing left to make.
     pub warm: AtomicBool,
     /// Set when everything was made ahead of time.

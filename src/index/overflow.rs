@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::index::{Index, IndexCore, IndexEngine, IndexHandle};
 use crate::lexeme::Lexeme;
-use crate::mask::vocab_tables::MaskedLexeme;
+use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, ObjectItem, Phase, ScalarItem};
 use crate::pushdown::json::program::{ClassProgram, Program};
 

@@ -3,6 +3,7 @@
 //! The text that is read comes from documents, so it may nest without end: nothing here recurses. Values are read into
 //! a list, children before their parents, and written from the last one on.
 
+use crate::json::whitespace::is_blank;
 use smallvec::SmallVec;
 
 use crate::json::canonical_tree::Tree;
@@ -20,10 +21,6 @@ pub fn canonical(text: &[u8]) -> Option<Box<[u8]>> {
         scalar(text, &mut out)?;
     }
     Some(out.into_boxed_slice())
-}
-
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 /// How many bytes of whitespace `text` begins with.

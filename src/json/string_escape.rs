@@ -247,3 +247,8 @@ pub fn ways_by_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<(ExprId,
     }
     out
 }
+
+/// Whether a byte of a key stands for itself between the quotes.
+pub(crate) fn spells_itself(byte: u8) -> bool {
+    byte >= 0x20 && byte != b'"' && byte != b'\\'
+}

@@ -1,8 +1,9 @@
 //! A whitespace pattern to the automaton of a gap.
 
+use crate::error::Result;
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind};
 use crate::expr::{ExprId, Exprs};
 use crate::limits::Limits;
 use crate::pushdown::json::program::WhitespaceRule;
@@ -51,4 +52,8 @@ pub fn gap(x: &mut Exprs, expr: ExprId, limits: &Limits) -> Result<WhitespaceRul
         i += 1;
     }
     Ok(WhitespaceRule { next, accepting, most: None })
+}
+
+pub(crate) fn is_blank(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }

@@ -17,7 +17,9 @@ use rustc_hash::FxHashSet;
 
 use crate::error::Result;
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
-use crate::mask::vocab_tables::{MaskedLexeme, TrieKind, VocabTables};
+use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::trie_kind::TrieKind;
+use crate::mask::vocab_tables::VocabTables;
 use crate::util::cancel::{ask, unwatched};
 use crate::vocab::Vocabulary;
 

@@ -8,7 +8,7 @@
 
 use crate::json::string_escape::EscapeState;
 use crate::mask::masker::{MAX_DEPTH, MaskBuilder, WalkOver};
-use crate::mask::vocab_tables::TrieKind;
+use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::{LiteralNode, LiteralTrie};
 use crate::pushdown::json::program::Gap;

@@ -5,7 +5,7 @@
 
 use crate::expr::ByteSet;
 use crate::expr::analysis::saturate_counts::TokenReach;
-use crate::mask::vocab_tables::is_blank;
+use crate::json::whitespace::is_blank;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Tokens that count as long: few enough to be stepped one by one.

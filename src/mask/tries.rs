@@ -1,6 +1,8 @@
 //! The tries that masks are walked on: all tokens, tokens with a quote, and whitespace suffixes.
 
-use crate::mask::vocab_tables::{TrieKind, VocabTables, is_blank};
+use crate::json::whitespace::is_blank;
+use crate::mask::trie_kind::TrieKind;
+use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
 

@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use crate::json::string_escape::{EscapeMove, EscapeState, step};
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind};
-use crate::mask::cache::patches::patch;
-use crate::mask::crossing::viable::UnresolvedSuffixes;
+use crate::mask::cache::row_patch::patch;
+use crate::mask::crossing::suffixes::UnresolvedSuffixes;
 use crate::mask::lexeme_mask::{CrossingTokens, LexemeMask};
 use crate::mask::masker::{MaskBuilder, WalkOver};
-use crate::mask::vocab_tables::TrieKind;
+use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::unique::completions::is_decimal;
 use crate::pushdown::json::unique::duplicates::DuplicateRisk;

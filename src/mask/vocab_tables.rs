@@ -8,10 +8,12 @@
 //!
 //! [`VocabTables::submask`] is the entry for one lexeme state.
 
+use crate::mask::inner::slice_sets;
 use crate::mask::lexeme_cache;
-use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use crate::mask::masked_lexeme::{MaskKey, MaskedLexeme, StateMasks};
+use crate::mask::trie_kind::TrieKind;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub use crate::mask::lexeme_cache::TableStats;
 
@@ -19,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{ByteSet, Exprs, INF};
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
-use crate::limits::{LATE_MASK_BYTES, Limits, MASK_BYTES};
+use crate::limits::{LATE_MASK_BYTES, Limits};
 use crate::mask::byte_coverage::ByteCoverage;
 use crate::mask::cache::patches::PatchCache;
 use crate::mask::cache::rows::RowCache;
@@ -27,86 +29,16 @@ use crate::mask::char_postings::CharPostings;
 use crate::mask::crossing::interner::CrossingInterner;
 use crate::mask::crossing::suffixes::SuffixTrie;
 use crate::mask::inner;
-use crate::mask::inner::pending_length::PendingLengths;
-use crate::mask::inner::slices;
-use crate::mask::key::escapes::AllEscapes;
+use crate::mask::key::escape_table::AllEscapes;
 use crate::mask::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::structural_tokens::StructuralTokens;
 use crate::mask::subtree_summary::SubtreeSummaries;
 use crate::mask::survey::Survey;
-use crate::util::append_vec::AppendVec;
 use crate::util::cancel::unwatched;
-use crate::util::hash::SeededMap;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
 
-/// What a lexeme is part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LexemeRole {
-    /// A whole pattern: nothing follows it.
-    Whole,
-    /// A JSON document.
-    Value,
-    /// The keys of an object, as they decode: nothing follows them, because their quoted form is asked for next.
-    Keys,
-}
-
-/// Which trie a mask was walked on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TrieKind {
-    /// The vocabulary's own.
-    Tokens,
-    /// The trie of tokens with a quote, where only those are asked for that pass the end of a string.
-    Quoted,
-    /// The suffixes of tokens that begin with whitespace.
-    WhitespaceTails,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct MaskKey {
-    pub(super) state: StateId,
-    pub(super) room: u32,
-    pub(super) need: u32,
-    /// Most less fewest code points, where the bounds matter: lexemes of one expression share masks.
-    pub(super) span: u32,
-    pub(super) walked: TrieKind,
-    pub(super) node: u32,
-}
-
-/// A lexeme and its masks over one vocabulary.
-pub struct MaskedLexeme {
-    /// The automaton.
-    pub lexeme: Arc<Lexeme>,
-    pub(super) masks: Arc<StateMasks>,
-    pub(super) used: AtomicU64,
-}
-
-/// Masks by state; lexemes that share their states share these.
-pub(crate) struct StateMasks {
-    /// No other has this number, now or later.
-    number: u64,
-    /// What a compile makes before it is asked for was made.
-    early: AtomicBool,
-    /// Masks list crossing tokens: the lexeme is part of something. A whole pattern is not.
-    crosses: bool,
-    pub(super) roots: AppendVec<Arc<LexemeMask>>,
-    /// Emptied when full: nobody holds a mask for long.
-    others: RwLock<SeededMap<MaskKey, Arc<LexemeMask>>>,
-    pub(super) others_bytes: AtomicUsize,
-    /// What is needed behind tokens, by state; forgotten with the other masks.
-    pub(super) needs: RwLock<SeededMap<StateId, Option<Arc<PendingLengths>>>>,
-    /// Pairs of states whose masks were compared.
-    idle: RwLock<SeededMap<(StateId, StateId), bool>>,
-    /// Bytes of masks that are kept.
-    most: AtomicUsize,
-    /// Masks of a string without a pattern, between two characters, by room.
-    pub(super) rooms: OnceLock<Vec<Arc<LexemeMask>>>,
-    /// Masks of a string without a pattern, inside a character or an escape, by state and room.
-    pub(super) inside: RwLock<FxHashMap<StateId, Arc<[Arc<LexemeMask>]>>>,
-    pub(super) bytes: AtomicUsize,
-}
-
-/// The tries, lexemes and shared parts of masks that one vocabulary contributes to all indexes over it.
+/// See the module's story.
 pub struct VocabTables {
     /// Words of a mask row.
     pub words: usize,
@@ -140,11 +72,11 @@ pub struct VocabTables {
     /// What lies below the nodes of the vocabulary's trie.
     pub(crate) subtrees: SubtreeSummaries,
     /// Tokens by code points.
-    pub(crate) by_length: slices::ByLength,
+    pub(crate) by_length: slice_sets::ByLength,
     /// Tokens by the characters that they hold.
     pub(crate) holders: CharPostings,
     /// Tokens over sets of characters.
-    pub(crate) sets: slices::SliceSets,
+    pub(crate) sets: slice_sets::SliceSets,
     /// Made for the first token budget.
     pub marked: OnceLock<StructuralTokens>,
     /// What tokens spell between values.
@@ -163,10 +95,6 @@ pub struct VocabTables {
     /// Bytes of masks made since the cache was measured.
     pub(super) unmeasured: AtomicUsize,
     pub(super) counters: lexeme_cache::TableCounters,
-}
-
-pub(super) fn is_blank(b: u8) -> bool {
-    matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 impl VocabTables {
@@ -229,9 +157,9 @@ impl VocabTables {
             ended: OnceLock::new(),
             long: (long.0, Trie::build(&mut long.1)?),
             subtrees: SubtreeSummaries::of(trie),
-            by_length: slices::ByLength::of(vocabulary, long.0),
+            by_length: slice_sets::ByLength::of(vocabulary, long.0),
             holders: CharPostings::of(vocabulary),
-            sets: slices::SliceSets::default(),
+            sets: slice_sets::SliceSets::default(),
             marked: OnceLock::new(),
             tails: SuffixTrie::of(vocabulary)?,
             escapes: AllEscapes::default(),
@@ -425,83 +353,5 @@ impl VocabTables {
         let cross = self.crosses.of(&found, (walked, node), |t| self.rest_of(vocabulary, t, walked, node));
         let made = Arc::new(found.finish(self.words, cross));
         self.keep(&lexeme.masks, key, false, made)
-    }
-}
-
-impl StateMasks {
-    /// A mask that is not among the roots.
-    pub(super) fn other(&self, key: &MaskKey) -> Option<Arc<LexemeMask>> {
-        self.others.read().unwrap_or_else(|p| p.into_inner()).get(key).cloned()
-    }
-
-    /// What is needed behind the tokens of a state, if that was looked for.
-    pub(super) fn known_needs(&self, state: StateId) -> Option<Option<Arc<PendingLengths>>> {
-        self.needs.read().unwrap_or_else(|p| p.into_inner()).get(&state).cloned()
-    }
-}
-
-impl MaskedLexeme {
-    /// Approximate bytes held by states and masks.
-    pub fn memory_bytes(&self) -> usize {
-        self.masks.bytes.load(Ordering::Relaxed) + self.lexeme.held_bytes()
-    }
-
-    /// This string under other bounds on its length, sharing states and masks. `None` if no member is as long.
-    pub(super) fn with_bounds(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
-        if self.lexeme.kind() == (LexemeKind::Text { min, max }) {
-            let (lexeme, masks) = (self.lexeme.clone(), self.masks.clone());
-            return Some(Arc::new(MaskedLexeme { lexeme, masks, used: AtomicU64::new(0) }));
-        }
-        let lexeme = Arc::new(self.lexeme.with_bounds(min, max)?);
-        Some(Arc::new(MaskedLexeme { lexeme, masks: self.masks.clone(), used: AtomicU64::new(0) }))
-    }
-
-    /// Keeps up to `bytes` of masks from now on, where that is more than before.
-    pub(crate) fn keep_masks(&self, bytes: usize) {
-        self.masks.most.fetch_max(bytes, Ordering::Relaxed);
-    }
-
-    /// Names its masks, for ever: lexemes that share them have one name.
-    pub(crate) fn number(&self) -> u64 {
-        self.masks.number
-    }
-
-    /// Claims the eager masks: true for the first caller among all lexemes that share these masks, who then makes them.
-    pub(crate) fn takes_early(&self) -> bool {
-        !self.masks.early.load(Ordering::Relaxed) && !self.masks.early.swap(true, Ordering::Relaxed)
-    }
-
-    /// Releases the claim on eager masks after a cancelled build: the next one makes them.
-    pub(crate) fn returns_early(&self) {
-        self.masks.early.store(false, Ordering::Relaxed);
-    }
-
-    /// This lexeme over a copy of its states, with no masks yet.
-    pub(crate) fn over(&self, lexeme: Arc<Lexeme>) -> Self {
-        let masks = MaskedLexeme::masks(self.masks.crosses);
-        MaskedLexeme { lexeme, masks: Arc::new(masks), used: AtomicU64::new(0) }
-    }
-
-    pub(super) fn new(lexeme: Lexeme, crosses: bool) -> Self {
-        let masks = Arc::new(MaskedLexeme::masks(crosses));
-        MaskedLexeme { lexeme: Arc::new(lexeme), masks, used: AtomicU64::new(0) }
-    }
-
-    fn masks(crosses: bool) -> StateMasks {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        StateMasks {
-            number: LAST.fetch_add(1, Ordering::Relaxed),
-            early: AtomicBool::new(false),
-            crosses,
-            roots: AppendVec::default(),
-            others: RwLock::default(),
-            others_bytes: AtomicUsize::new(0),
-            needs: RwLock::default(),
-            idle: RwLock::default(),
-            most: AtomicUsize::new(MASK_BYTES),
-            rooms: OnceLock::new(),
-            inside: RwLock::default(),
-            bytes: AtomicUsize::new(0),
-        }
     }
 }

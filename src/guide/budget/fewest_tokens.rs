@@ -1,7 +1,7 @@
 //! The fewest tokens that spell a run of bytes.
 
 use crate::index::IndexCore;
-use crate::mask::vocab_tables::TrieKind;
+use crate::mask::trie_kind::TrieKind;
 use crate::vocab::Trie;
 
 /// The tokens of an index that may be used, those with ids that `usable` takes.

@@ -17,9 +17,11 @@
 //!
 //! An index with complete tables knows the fewest tokens to the end of every state: there everything is exact.
 
+use crate::guide::budget::plan::{Budget, BudgetedDocument, Reserve};
 mod affordable;
-mod completions;
+pub(super) mod completions;
 mod fewest_tokens;
+pub(super) mod plan;
 mod search;
 
 use std::sync::Arc;
@@ -28,7 +30,6 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::budget::affordable::AffordableTokens;
-pub(super) use crate::guide::budget::completions::CompletionGraph;
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
 use crate::guide::{Guide, Position};
@@ -39,63 +40,9 @@ use crate::lexeme::{CLOSED, StateId};
 use crate::mask::structural_tokens::{STRUCTURAL, StructuralTokens};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
-use crate::pushdown::json::arena::{Arena, FrameId, NONE};
+use crate::pushdown::json::arena::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
-use crate::pushdown::json::program::Program;
 use crate::vocab::Trie;
-
-/// What completes the output from one position.
-#[derive(Clone)]
-struct Reserve {
-    /// The plan, if it was made, and how much of it was followed.
-    plan: Option<(Arc<[u32]>, usize)>,
-    /// At most this many tokens complete the output.
-    bound: u64,
-}
-
-/// The token budget of a guide: what is left, and the plan that completes the output within it.
-#[derive(Clone)]
-pub(super) struct Budget {
-    max_tokens: usize,
-    /// By how much one token of few structural bytes can lengthen the way to the end.
-    growth: u64,
-    /// No plan is longer than this, wherever the guide is.
-    most: u64,
-    /// The tokens of more structural bytes.
-    structural: Arc<[u32]>,
-    /// Every byte is a token that may be used, so that a plan never has more tokens than bytes.
-    spelled: bool,
-    /// The first plan was searched for by tokens.
-    is_searched: bool,
-    /// One for each position so far, the start and the present one included.
-    reserves: Vec<Reserve>,
-}
-
-/// Where a guide stands in a document, and what is known of the rests.
-struct BudgetedDocument<'a> {
-    program: &'a Program,
-    costs: &'a MinCosts,
-    arena: &'a mut Arena,
-    top: FrameId,
-    rests: &'a mut CompletionGraph,
-}
-
-impl Budget {
-    /// At most so many tokens complete the output after any one token of few structural bytes.
-    fn after_any(&self, reserve: &Reserve) -> u64 {
-        reserve.bound.saturating_add(self.growth).min(self.most)
-    }
-
-    /// Bytes held.
-    pub(super) fn memory_bytes(&self) -> usize {
-        let plan = |r: &Reserve| r.plan.as_ref().map_or(0, |(p, done)| if *done == 0 { p.len() * 4 } else { 0 });
-        self.reserves.capacity() * size_of::<Reserve>() + self.reserves.iter().map(plan).sum::<usize>()
-    }
-
-    pub(super) fn back_to(&mut self, tokens: usize) {
-        self.reserves.truncate(tokens + 1);
-    }
-}
 
 impl Guide {
     /// An upper bound of the tokens that complete the output from here, the stop token not counted: 0 where the output

@@ -5,6 +5,7 @@
 //! position, with what may follow each. A guide keeps the run that it used last: a token that spells its beginning
 //! leaves the rest of it forced, which needs no second look.
 
+pub(crate) use crate::guide::last_answers::LastRun;
 use std::sync::Arc;
 
 use crate::guide::{Guide, Position};
@@ -16,13 +17,6 @@ use crate::pushdown::json::machine::JsonMachine;
 
 /// The longest run that is reported at once.
 pub(crate) const MAX_RUN: usize = 1 << 16;
-
-/// The run that a guide found last, and how much of it was taken since.
-#[derive(Clone)]
-pub(crate) struct LastRun {
-    run: Arc<ForcedRun>,
-    taken: usize,
-}
 
 /// Steps a position by bytes that nobody took. What it makes is forgotten afterwards.
 pub(crate) enum ForcedScan<'a> {

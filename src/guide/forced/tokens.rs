@@ -16,6 +16,7 @@
 //! long as the tokens are taken that made it certain. The place at the start is behind the last special or added token
 //! of the context; without a context, the output begins a piece.
 
+pub(crate) use crate::guide::last_answers::PieceStart;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -28,15 +29,6 @@ use crate::vocab::NextText;
 const MAX_RUN: usize = 4096;
 /// The longest text that is cut into pieces at once.
 const MAX_TEXT: usize = 1 << 22;
-
-/// A place at which a piece certainly begins.
-#[derive(Clone, Copy)]
-pub(crate) struct PieceStart {
-    /// Tokens of context and output before it.
-    tokens: usize,
-    /// How many tokens of output made it certain.
-    taken: usize,
-}
 
 impl Index {
     /// The tokens before a guide's output, all of which must be ids of the vocabulary.

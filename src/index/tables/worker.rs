@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::index::tables::mask_delta::{DeltaEncoder, MaskDelta};
 use crate::index::{IndexCore, IndexEngine};
+use crate::mask::cache::guide_memo::GuideMemo;
 use crate::mask::cache::recipe::{Ingredient, MaskRecipe};
-use crate::mask::crossing::viable::GuideMemo;
 use crate::mask::masker::MaskBuilder;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::machine::JsonMachine;

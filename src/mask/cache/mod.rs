@@ -1,24 +1,21 @@
-//! What masks are remembered by, and what is remembered.
+//! Caches of masks and of their parts, by the keys of [`cache_key`](crate::mask::cache_key).
 //!
-//! * A *key* says what one token can see of a configuration: `config_key`, with `visible_keys`, `declared_order`,
-//!   `object_class`, `rule_signature` and `partial_name` for its parts.
-//! * A *value* is a `recipe`: the ingredients of a mask. `masks` holds the recipes of each index.
-//! * Shared by all indexes over a vocabulary: [`patches`] (allowed crossing tokens, as sparse masks), `patch_base`
-//!   (what patches have in common) and [`rows`] (finished rows). `suffix_sets` remembers viable suffixes for an index.
-//! * `forced_runs` are the forced bytes that guides of one index found.
-//!
-//! `docs/internals/mask-caches.md` has all keys and bounds in one table.
-
-pub(crate) mod config_key;
-pub(crate) mod declared_order;
+//! * [`masks`] holds, for each index, the [`recipe`] of each configuration's mask: its ingredients. [`recipe_writer`] makes
+//!   recipes and writes masks from them.
+//! * All indexes over a vocabulary share [`patches`] (finished parts of masks, see [`row_patch`]), [`patch_base`] (what
+//!   patches have in common), [`rows`] (finished masks), and [`member_values`].
+//! * [`suffix_sets`] says which suffixes may follow, [`spelled_names`] what tokens spell of names, [`forced_runs`] which
+//!   bytes were forced.
+//! * [`guide_memo`] is what a single guide knows, without a lock.
 pub(crate) mod forced_runs;
+pub(crate) mod guide_memo;
 pub(crate) mod masks;
-pub(crate) mod object_class;
-pub(crate) mod partial_name;
+pub(crate) mod member_values;
 pub(crate) mod patch_base;
 pub mod patches;
 pub(crate) mod recipe;
+pub(crate) mod recipe_writer;
+pub(crate) mod row_patch;
 pub mod rows;
-pub(crate) mod rule_signature;
+pub(crate) mod spelled_names;
 pub(crate) mod suffix_sets;
-pub(crate) mod visible_keys;

@@ -12,8 +12,8 @@
 use hashbrown::HashMap;
 use std::sync::Mutex;
 
-use crate::mask::cache::patches::RowPatch;
-use crate::mask::cache::recipe::LIGHT;
+use crate::mask::cache::row_patch::LIGHT;
+use crate::mask::cache::row_patch::RowPatch;
 use crate::util::hash::Seeded;
 
 /// Bases of the same crossing tokens; of more the oldest is forgotten.

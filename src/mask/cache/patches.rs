@@ -6,56 +6,24 @@
 //! first nor the last. So the tokens of a pair of crossing set and viable suffixes are put together once, as a *patch*:
 //! the words of a row with the bits to set. Whoever meets the pair again only applies the patch.
 
+use crate::mask::cache::row_patch::patch;
 use hashbrown::Equivalent;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::mask::cache::partial_name::COMMON_BYTES;
+use crate::mask::cache::member_values::SharedMemberValues;
 use crate::mask::cache::patch_base::{PatchBases, SharedPatch};
 use crate::mask::cache::recipe::MaskRecipe;
-use crate::mask::crossing::member_value::SharedMemberValues;
-use crate::mask::crossing::suffixes::{SuffixTrie, plausible};
+use crate::mask::crossing::plausible::plausible;
+use crate::mask::crossing::suffixes::SuffixTrie;
 use crate::mask::lexeme_mask::{CrossingToken, CrossingTokens};
 use crate::util::bounded_cache::BoundedCache;
-
-/// Words of a row, ascending, and the bits to set in them.
-pub type RowPatch = Arc<[(u32, u32)]>;
 
 /// Bytes that one vocabulary holds on to.
 const SHARED_BYTES: usize = 32 << 20;
 /// What an entry costs beside its parts.
 const OVERHEAD: usize = 96;
-
-/// The patch of some tokens.
-pub fn patch(mut tokens: Vec<u32>) -> RowPatch {
-    tokens.sort_unstable();
-    let mut out: Vec<(u32, u32)> = Vec::new();
-    for t in tokens {
-        let (word, bit) = (t >> 5, 1 << (t & 31));
-        match out.last_mut() {
-            Some(last) if last.0 == word => last.1 |= bit,
-            _ => out.push((word, bit)),
-        }
-    }
-    out.into()
-}
-
-/// Sets the bits of a patch.
-#[inline]
-pub fn apply(row: &mut [u32], patch: &[(u32, u32)]) {
-    for &(word, bits) in patch {
-        row[word as usize] |= bits;
-    }
-}
-
-/// Clears the bits of a patch.
-#[inline]
-pub fn clear(row: &mut [u32], patch: &[(u32, u32)]) {
-    for &(word, bits) in patch {
-        row[word as usize] &= !bits;
-    }
-}
 
 pub(crate) struct PatchKey {
     cross: u64,
@@ -181,3 +149,6 @@ pub fn allowed(cross: &CrossingTokens, all: &SuffixTrie, bits: &[u64], mut each:
     }
     true
 }
+
+/// Bytes that one vocabulary holds on to.
+pub(crate) const COMMON_BYTES: usize = 1 << 20;

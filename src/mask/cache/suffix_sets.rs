@@ -6,31 +6,12 @@
 //! only where all frames that the key names were there before the mask was made, since a guide holds the numbers of
 //! such frames only.
 
-use crate::mask::crossing::suffixes::SuffixSet;
-use crate::mask::crossing::viable::{UnresolvedSuffixes, set};
+use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::masker::MaskBuilder;
 use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 
 /// Items of a configuration beyond which a description costs more than it saves.
 const MOST_ITEMS: u32 = 16;
-
-/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same suffixes from the root
-/// on.
-pub(crate) fn add_alike(
-    alike: &[(u32, u32)],
-    (found, left): &(SuffixSet, UnresolvedSuffixes),
-    bits: &mut SuffixSet,
-    open: &mut UnresolvedSuffixes,
-) {
-    for &(node, same) in alike {
-        if found[same as usize / 64] >> (same % 64) & 1 == 1 {
-            set(bits, node);
-        }
-        if left.contains(&same) {
-            open.push(node);
-        }
-    }
-}
 
 impl MaskBuilder<'_> {
     /// Whether the suffixes that may follow `top` are remembered once they are found.

@@ -8,64 +8,11 @@
 use crate::lexeme::Lexeme;
 use crate::mask::cache::patch_base::SharedPatch;
 use crate::mask::cache::patches::allowed;
-use crate::mask::crossing::suffixes::SuffixSet;
-use crate::mask::crossing::viable::{GuideMemo, UnresolvedSuffixes};
+use crate::mask::cache::recipe::Afters;
+use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme_mask::CrossingTokens;
 use crate::mask::masker::MaskBuilder;
 use crate::pushdown::json::arena::{FrameId, NONE};
-use smallvec::SmallVec;
-
-/// Which of the vocabulary's suffixes may follow a value. That depends on the node below the value and the rule that
-/// accepts it, and so holds before the value, in it and at its end, as long as its guide does not go back.
-#[derive(Clone)]
-pub struct AfterValue {
-    parent: FrameId,
-    tag: u32,
-    bits: SuffixSet,
-    open: UnresolvedSuffixes,
-    /// Crossing tokens that were asked for, and which of them are allowed.
-    closing: SmallVec<[(u64, SharedPatch); 2]>,
-}
-
-/// What may follow a value that is to begin, by rule: kept with the mask of its place, so that a guide for which that
-/// mask was remembered knows it as well.
-pub(crate) type Afters = Box<[(u32, SuffixSet, UnresolvedSuffixes)]>;
-
-/// How many of them are at hand: one for each rule of a value that is awaited.
-const AFTER_VALUES: usize = 4;
-/// How many patches each of them has at hand.
-const CLOSING: usize = 8;
-
-impl AfterValue {
-    fn keep(&mut self, cross: &CrossingTokens, patch: &SharedPatch) {
-        if self.closing.len() == CLOSING {
-            self.closing.clear();
-        }
-        self.closing.push((cross.id, patch.clone()));
-    }
-}
-
-impl GuideMemo {
-    fn add(&mut self, (parent, tag): (FrameId, u32), bits: &SuffixSet, open: &UnresolvedSuffixes) {
-        if self.values.len() >= AFTER_VALUES {
-            self.values.clear();
-        }
-        let (bits, open) = (bits.clone(), open.clone());
-        self.values.push(AfterValue { parent, tag, bits, open, closing: SmallVec::new() });
-    }
-
-    /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the
-    /// suffixes whose tokens are to be stepped whole.
-    pub(crate) fn closing(
-        &self,
-        parent: FrameId,
-        tag: u32,
-        cross: &CrossingTokens,
-    ) -> Option<(SharedPatch, UnresolvedSuffixes)> {
-        let after = self.values.iter().find(|a| (a.parent, a.tag) == (parent, tag))?;
-        after.closing.iter().find(|c| c.0 == cross.id).map(|c| (c.1.clone(), after.open.clone()))
-    }
-}
 
 impl MaskBuilder<'_> {
     /// The crossing tokens that may end the value above `parent` by rule `tag`, if what follows it is known and they

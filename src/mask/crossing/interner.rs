@@ -10,7 +10,7 @@
 use std::sync::{Arc, Weak};
 
 use crate::mask::lexeme_mask::{CrossingTokens, WalkResult};
-use crate::mask::vocab_tables::TrieKind;
+use crate::mask::trie_kind::TrieKind;
 use crate::util::bounded_cache::BoundedCache;
 
 /// Bytes of keys that one vocabulary holds on to.

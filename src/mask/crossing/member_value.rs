@@ -6,69 +6,24 @@
 //! `rule_signature`): what suffixes spell of a string, of any value or of a list
 //! of names is found once for all indexes of a vocabulary.
 
+use crate::json::rules::RuleId;
+use crate::mask::cache::member_values::{ENTRY, MemberValue, RuleSet};
+use crate::mask::cache_key::rule_signature::RuleSignature;
+use crate::mask::cache_key::rule_signature::{Look, blanks};
+use crate::pushdown::json::program::RuleProgram;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::lexeme::LexemeKind;
-use crate::mask::cache::suffix_sets::add_alike;
-use crate::mask::crossing::suffixes::SuffixSet;
-use crate::mask::crossing::viable::{UnresolvedSuffixes, set};
+use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes, add_alike, set};
 use crate::mask::lexeme_mask::delimits;
 use crate::mask::masker::MaskBuilder;
 use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE};
-use crate::util::bounded_cache::BoundedCache;
 
 /// With more ends than this, or more suffixes behind one, what may follow a member's value is found once for all of
 /// them.
 const FEW_ENDS: usize = 2;
 const FEW_TAILS: u32 = 8;
-
-/// What suffixes may spell of a member's value, from its colon on: the same for all members of an index with the same
-/// rules.
-#[derive(PartialEq)]
-pub(crate) struct MemberValue {
-    /// Nodes that can be stepped while the value is open.
-    bits: SuffixSet,
-    /// Nodes that end it, or where a number or word may end, and the rules that accept it then.
-    ends: Vec<(u32, Box<[u32]>)>,
-    /// Some of them are places where a number or word may end.
-    raw: bool,
-}
-
-/// The members that an index knows, by the rules of their values.
-#[derive(Default)]
-pub struct MemberValues(BoundedCache<RuleSet, Arc<MemberValue>, MEMBER_BYTES>);
-
-/// The rules that a value may follow.
-type RuleSet = SmallVec<[u32; 4]>;
-
-/// Bytes that one index holds on to, and what an entry takes, its suffixes on average.
-const MEMBER_BYTES: usize = 4_096 * ENTRY;
-const ENTRY: usize = 768;
-
-impl MemberValues {
-    fn get(&self, rules: &RuleSet) -> Option<Arc<MemberValue>> {
-        self.0.get(rules)
-    }
-
-    fn keep(&self, rules: RuleSet, member: Arc<MemberValue>) -> Arc<MemberValue> {
-        self.0.keep(rules, member.clone(), ENTRY);
-        member
-    }
-
-    /// Approximate bytes held.
-    pub fn memory_bytes(&self) -> usize {
-        self.0.memory_bytes()
-    }
-}
-
-/// What suffixes may spell of a member's value, for all indexes of a vocabulary, by the signatures of the value's
-/// rules.
-#[derive(Default)]
-pub(crate) struct SharedMemberValues(pub(crate) BoundedCache<Box<[u64]>, Arc<MemberValue>, SHARED_BYTES>);
-
-/// Bytes that one vocabulary holds on to.
-const SHARED_BYTES: usize = 1_024 * ENTRY;
 
 impl MaskBuilder<'_> {
     /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value.
@@ -208,5 +163,33 @@ impl MaskBuilder<'_> {
     fn is_raw(&self, scalar: &Frame) -> bool {
         let items = &self.frames.arena.scalars[scalar.start as usize..(scalar.start + scalar.len) as usize];
         items.iter().any(|i| self.frames.program.lexemes[i.lexeme as usize].kind() == LexemeKind::Raw)
+    }
+}
+
+impl MaskBuilder<'_> {
+    /// The profile of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
+    pub(crate) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<RuleSignature> {
+        let program = self.frames.program;
+        let scalar = |rule: &RuleProgram| rule.arrays.is_empty() && rule.objects.is_empty();
+        let mut out = RuleSignature::new();
+        if rules.iter().all(|rule| scalar(&program.rules[rule.0 as usize])) {
+            out.push(0);
+            blanks(&program.gaps[gap as usize], &mut out)?;
+        } else {
+            out.push(1 + u64::from(gap));
+            program.gaps.iter().try_for_each(|gap| blanks(gap, &mut out))?;
+        }
+        let lexeme = |lexeme: u32| {
+            let masked = &self.lexemes[lexeme as usize];
+            let bounds = match masked.lexeme.kind() {
+                LexemeKind::Raw => 0,
+                LexemeKind::Constant => 1,
+                LexemeKind::Text { min, max } => !(u64::from(min) << 32 | u64::from(max)),
+            };
+            [masked.number(), bounds]
+        };
+        let look = Look { program, insight: self.tables.tails.insight, lexeme };
+        look.rules(rules, &mut out)?;
+        Some(out)
     }
 }

@@ -8,6 +8,9 @@
 pub mod after_value;
 pub(crate) mod interner;
 pub mod member_value;
+pub(crate) mod plausible;
 pub(crate) mod quote_tries;
+pub(crate) mod signature_scope;
+pub(crate) mod suffix_keys;
 pub mod suffixes;
 pub mod viable;

@@ -9,9 +9,12 @@ use std::sync::Arc;
 
 use crate::expr::INF;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
-use crate::mask::inner::is_inside_char;
+use crate::mask::inner::inner_walk::is_inside_char;
 use crate::mask::lexeme_mask::{CrossingTokens, LexemeMask, TokenSet, walk};
-use crate::mask::vocab_tables::{MaskKey, MaskedLexeme, TrieKind, VocabTables};
+use crate::mask::masked_lexeme::MaskKey;
+use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::trie_kind::TrieKind;
+use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::Vocabulary;
 
 /// Which of several strings at a place, if there are several, may go on with any text: lexemes, states and code points

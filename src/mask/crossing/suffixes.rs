@@ -8,14 +8,16 @@
 //! Suffixes that no document contains are left out. The test for that looks at what bytes may stand outside strings,
 //! which is not all that JSON asks, so some suffixes are kept that never fit.
 
+use crate::json::whitespace::is_blank;
+use crate::mask::crossing::plausible::plausible;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::mask::cache::patches::{RowPatch, patch};
-use crate::mask::cache::rule_signature::SignatureScope;
-use crate::mask::cache::visible_keys::KeyTexts;
+use crate::mask::cache::row_patch::{RowPatch, patch};
+use crate::mask::crossing::signature_scope::SignatureScope;
+use crate::mask::crossing::suffix_keys::KeyTexts;
 use crate::mask::lexeme_mask::{CrossingToken, CrossingTokens};
 use crate::vocab::{Trie, Vocabulary};
 
@@ -49,94 +51,7 @@ pub struct SuffixTrie {
     pub(crate) insight: SignatureScope,
 }
 
-pub(crate) fn is_blank(b: u8) -> bool {
-    matches!(b, b' ' | b'\t' | b'\n' | b'\r')
-}
-
-/// What the bytes of a suffix so far ask of the next one.
-#[derive(Clone, Copy, PartialEq)]
-enum Expected {
-    /// Nothing was read but whitespace.
-    Anything,
-    /// A value, or a key.
-    Value,
-    /// After an opening bracket: an element or its end.
-    Element,
-    /// After an opening brace: a key or its end.
-    Key,
-    /// After a string: what separates, or a colon.
-    Colon,
-    /// After another value: what separates.
-    Separator,
-}
-
-/// Whether some document may contain `tail` where a value or key ends or none has begun. True for a few that none
-/// contains; nesting is not looked at.
-pub fn plausible(tail: &[u8]) -> bool {
-    let mut expected = Expected::Anything;
-    let mut rest = tail;
-    while let Some((&b, after)) = rest.split_first() {
-        rest = after;
-        let begins = matches!(expected, Expected::Value | Expected::Element);
-        let opens = begins || expected == Expected::Anything;
-        let ends = matches!(expected, Expected::Anything | Expected::Colon | Expected::Separator);
-        expected = match b {
-            b if is_blank(b) => expected,
-            b'"' if begins || expected == Expected::Key => match string_end(rest) {
-                Some(Some(end)) => {
-                    rest = &rest[end..];
-                    Expected::Colon
-                }
-                Some(None) => return true,
-                None => return false,
-            },
-            b'{' if opens => Expected::Key,
-            b'[' if opens => Expected::Element,
-            b'}' if ends || expected == Expected::Key => Expected::Separator,
-            b']' if ends || expected == Expected::Element => Expected::Separator,
-            b',' if ends => Expected::Value,
-            b':' if matches!(expected, Expected::Anything | Expected::Colon) => Expected::Value,
-            b'-' | b'0'..=b'9' if begins => {
-                let end = rest.iter().position(|b| !matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
-                rest = &rest[end.unwrap_or(rest.len())..];
-                Expected::Separator
-            }
-            b't' | b'f' | b'n' if begins => {
-                let word: &[u8] = match b {
-                    b't' => b"rue",
-                    b'f' => b"alse",
-                    _ => b"ull",
-                };
-                let shared = rest.len().min(word.len());
-                if rest[..shared] != word[..shared] {
-                    return false;
-                }
-                rest = &rest[shared..];
-                Expected::Separator
-            }
-            _ => return false,
-        };
-    }
-    true
-}
-
-/// Where a string ends, just behind its quote: `None` if its bytes are no JSON, `Some(None)` if it has no end.
-pub(crate) fn string_end(bytes: &[u8]) -> Option<Option<usize>> {
-    let mut i = 0;
-    loop {
-        match bytes.get(i..)? {
-            [] => return Some(None),
-            [b'"', ..] => return Some(Some(i + 1)),
-            [b'\\'] => return Some(None),
-            [b'\\', b, ..] if !b"\"\\/bfnrtu".contains(b) => return None,
-            [b'\\', ..] => i += 2,
-            [0..0x20, ..] => return None,
-            _ => i += 1,
-        }
-    }
-}
-
-/// Whether each node and all below it are whitespace, and the most whitespace at the end of a suffix.
+/// Whether each node and all below it are whitespace, and the most whitespace at the end of a tail.
 fn blanks(trie: &Trie) -> (Box<[bool]>, u32) {
     let mut blank = vec![false; trie.len()];
     let mut reach = vec![0u32; trie.len()];
@@ -282,3 +197,27 @@ impl SuffixTrie {
 
 #[cfg(test)]
 mod tests;
+
+/// Nodes of the tails' trie whose tokens are stepped whole.
+pub(crate) type UnresolvedSuffixes = SmallVec<[u32; 2]>;
+
+pub(crate) fn set(bits: &mut SuffixSet, node: u32) {
+    bits[node as usize / 64] |= 1 << (node % 64);
+}
+
+/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same tails from the root on.
+pub(crate) fn add_alike(
+    alike: &[(u32, u32)],
+    (found, left): &(SuffixSet, UnresolvedSuffixes),
+    bits: &mut SuffixSet,
+    open: &mut UnresolvedSuffixes,
+) {
+    for &(node, same) in alike {
+        if found[same as usize / 64] >> (same % 64) & 1 == 1 {
+            set(bits, node);
+        }
+        if left.contains(&same) {
+            open.push(node);
+        }
+    }
+}

@@ -10,24 +10,19 @@
 //! * What a suffix spells of a member's value depends on the value's rules alone (see
 //!   [`member_value`](crate::mask::crossing::member_value)); only what comes after the value is walked.
 
+use crate::mask::cache::guide_memo::{FrameContent, ViableAnswer};
+use crate::mask::crossing::suffixes::{UnresolvedSuffixes, set};
 use smallvec::SmallVec;
 
 use crate::json::string_escape::EscapeState;
-use crate::mask::cache::config_key::StackIds;
-use crate::mask::cache::recipe::TextRow;
-use crate::mask::cache::suffix_sets::add_alike;
-use crate::mask::crossing::after_value::AfterValue;
-use crate::mask::crossing::suffixes::{SuffixSet, is_blank};
+use crate::json::whitespace::is_blank;
+use crate::mask::crossing::suffixes::SuffixSet;
+use crate::mask::crossing::suffixes::add_alike;
 use crate::mask::masker::{MAX_DEPTH, MaskBuilder};
-use crate::pushdown::json::arena::{Arena, ArrayItem, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
-use crate::pushdown::json::unique::duplicates::Sorted;
+use crate::pushdown::json::arena::{ArrayItem, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 
 /// How many answers a guide has at hand.
 const ANSWERS: usize = 8;
-
-pub(crate) fn set(bits: &mut SuffixSet, node: u32) {
-    bits[node as usize / 64] |= 1 << (node % 64);
-}
 
 /// Whether a byte may stand at a node between values. True for more where the node does not tell.
 fn fits(node: &Frame, byte: u8) -> bool {
@@ -51,92 +46,6 @@ fn is_plain(byte: u8) -> bool {
 
 fn closes(byte: u8) -> bool {
     matches!(byte, b'}' | b']')
-}
-
-/// What a node of a configuration consists of, but for where in the arena its items are.
-#[derive(Clone, PartialEq)]
-struct FrameContent {
-    node: Frame,
-    objects: SmallVec<[ObjectItem; 1]>,
-    arrays: SmallVec<[ArrayItem; 1]>,
-}
-
-/// Which suffixes may follow a configuration below a node of the suffixes' trie. The configuration is known by the
-/// content of its top node, whose indices point below what was there before the mask was made, and so stay what they
-/// are as long as the guide does not go back.
-#[derive(Clone)]
-pub struct ViableAnswer {
-    below: u32,
-    /// The configuration stands behind a key that is not known; then second keys of the same object are left open.
-    unnamed: bool,
-    /// The element in front of it is not known; then what uniqueness may refuse is left open.
-    unchecked: bool,
-    content: FrameContent,
-    bits: SuffixSet,
-    open: UnresolvedSuffixes,
-}
-
-/// Nodes of the suffixes' trie whose tokens are stepped whole.
-pub(crate) type UnresolvedSuffixes = SmallVec<[u32; 2]>;
-
-/// What a guide has found about the frames that it stands on. It holds as long as the guide does not go back.
-#[derive(Clone, Default)]
-pub struct GuideMemo {
-    pub(crate) values: Vec<AfterValue>,
-    pub(crate) answers: Vec<ViableAnswer>,
-    /// The numbers of the stacks below.
-    pub(crate) levels: StackIds,
-    /// Room for a description.
-    pub(crate) scratch: Vec<u8>,
-    /// The string that was filled last.
-    pub(crate) text: Option<TextRow>,
-    /// Lengths of the arena when the mask was begun: what lies below stays as it is.
-    pub(crate) nodes: u32,
-    pub(crate) bits: u32,
-    pub(crate) counts: u32,
-    pub(crate) seen: u32,
-    pub(crate) elements: u32,
-    pub(crate) sorted: Option<Sorted>,
-}
-
-impl GuideMemo {
-    /// Forgets everything: the guide goes back.
-    pub fn clear(&mut self) {
-        self.values.clear();
-        self.answers.clear();
-        self.levels.clear();
-        self.text = None;
-        self.sorted = None;
-    }
-
-    /// Forgets what does not hold where a guide went back to.
-    pub fn go_back(&mut self, arena: &Arena) {
-        // An array has the elements that it had as long as none of them is gone.
-        let sorted = self.sorted.take().filter(|sorted| sorted.is_among(arena.elements.len()));
-        self.clear();
-        self.sorted = sorted;
-    }
-
-    /// What was found before, if that is at hand.
-    fn answer(
-        &self,
-        below: u32,
-        unnamed: bool,
-        unchecked: bool,
-        content: Option<&FrameContent>,
-    ) -> Option<&ViableAnswer> {
-        let asked = (below, unnamed, unchecked, content?);
-        self.answers.iter().find(|a| (a.below, a.unnamed, a.unchecked, &a.content) == asked)
-    }
-
-    /// Notes what is in the arena before a mask is made.
-    pub fn settle(&mut self, arena: &Arena) {
-        self.nodes = arena.nodes.len() as u32;
-        self.bits = arena.bits.len() as u32;
-        self.counts = arena.counts.len() as u32;
-        self.seen = arena.seen.len() as u32;
-        self.elements = arena.elements.len() as u32;
-    }
 }
 
 impl MaskBuilder<'_> {

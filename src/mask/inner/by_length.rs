@@ -9,7 +9,9 @@ use std::sync::atomic::Ordering;
 
 use crate::lexeme::{Lexeme, StateId};
 use crate::mask::lexeme_mask::{LexemeMask, TokenSet, walk};
-use crate::mask::vocab_tables::{MaskedLexeme, TrieKind, VocabTables};
+use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::trie_kind::TrieKind;
+use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::Vocabulary;
 
 impl VocabTables {

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use crate::expr::INF;
 use crate::expr::analysis::slice::Slice;
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
-use crate::mask::inner::InnerWalk;
+use crate::mask::inner::inner_walk::InnerWalk;
 use crate::mask::lexeme_mask::{CrossingTokens, TokenSet};
-use crate::mask::vocab_tables::{MaskedLexeme, TrieKind, VocabTables};
+use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::trie_kind::TrieKind;
+use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::Vocabulary;
 
 /// The mask of a state with a count around what is free there. Where even a handful of copies allows all that any

@@ -13,10 +13,13 @@ use std::sync::atomic::Ordering;
 
 use crate::expr::INF;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
-use crate::mask::inner::pending_length::{PendingLengths, needs};
-use crate::mask::inner::{by_short_walk, is_inside_char};
+use crate::mask::inner::inner_walk::by_short_walk;
+use crate::mask::inner::inner_walk::is_inside_char;
+use crate::mask::inner::pending_length::needs;
 use crate::mask::lexeme_mask::{LexemeMask, TokenSet};
-use crate::mask::vocab_tables::{MaskedLexeme, VocabTables};
+use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::masked_lexeme::PendingLengths;
+use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::Vocabulary;
 
 /// Nodes that a walk which counts meets at most, before the mask is found in another way.

@@ -10,15 +10,13 @@
 use crate::expr::analysis::slice::Slice;
 use crate::lexeme::walk_cache::{LocalState, QUOTE, WalkCache};
 use crate::lexeme::{Lexeme, StateId};
+use crate::mask::inner::inner_walk::SMALL;
 use crate::mask::inner::self_loops::loops;
-use crate::mask::inner::{SMALL, TokenRanges};
-use crate::mask::lexeme_mask::{LOOK, TokenSet, in_parts, nodes_above};
+use crate::mask::inner::token_ranges::TokenRanges;
+use crate::mask::lexeme_mask::{LOOK, in_parts, nodes_above};
+use crate::mask::masked_lexeme::PendingLengths;
 use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::Trie;
-
-/// Tokens by how many code points are needed behind them, where some are; tokens that the state does not let pass may
-/// be among them.
-pub type PendingLengths = Box<[(u32, TokenSet)]>;
 
 /// Numbers of code points that are told apart. Behind the tokens of a row no pattern that is met needs more.
 const MOST_NEEDS: usize = 16;

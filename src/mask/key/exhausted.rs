@@ -4,8 +4,8 @@
 //! the object has. Where a class is finite, a token may also spell a prefix of which all keys are used up, and then
 //! nothing is left to go on with; those tokens are taken back here.
 
-use crate::mask::cache::patches::patch;
-use crate::mask::key::spells_itself;
+use crate::json::string_escape::spells_itself;
+use crate::mask::cache::row_patch::patch;
 use crate::mask::masker::{MaskBuilder, WalkOver};
 use crate::pushdown::json::arena::{FrameId, NONE};
 

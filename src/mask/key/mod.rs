@@ -5,6 +5,8 @@
 //! complete a special name are taken back and stepped exactly. Inside declared names the tries of names and vocabulary
 //! are walked side by side, and only quotes and escapes are stepped.
 
+use crate::json::string_escape::spells_itself;
+pub(crate) mod escape_table;
 pub(crate) mod escapes;
 pub(crate) mod exhausted;
 pub(crate) mod group_alternatives;
@@ -12,11 +14,11 @@ pub(crate) mod names;
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, Lexeme};
-use crate::mask::cache::patches::patch;
+use crate::mask::cache::row_patch::patch;
 use crate::mask::crossing::quote_tries::takes_all;
 use crate::mask::lexeme_mask::CrossingTokens;
 use crate::mask::masker::{MaskBuilder, WalkOver};
-use crate::mask::vocab_tables::TrieKind;
+use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::key_capacity::KeyCapacity;
 use crate::pushdown::json::program::Program;
@@ -375,13 +377,7 @@ impl FirstBytes {
 }
 
 pub(crate) type ItemBits = smallvec::SmallVec<[u64; 4]>;
-pub(crate) type KeyPath = smallvec::SmallVec<[u8; 32]>;
 pub(crate) type NamedKeyList = smallvec::SmallVec<[NamedKeys; 8]>;
-
-/// Whether a byte of a key stands for itself between the quotes.
-pub(crate) fn spells_itself(byte: u8) -> bool {
-    byte >= 0x20 && byte != b'"' && byte != b'\\'
-}
 
 /// The places one byte further, unescaped, by ascending byte.
 fn next_names(program: &Program, names: &[NamedKeys]) -> NamedKeyList {

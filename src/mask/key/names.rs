@@ -5,43 +5,20 @@
 //! stepped. Where the two tries agree does not depend on the keys that the object has, so tokens and places are listed
 //! once for each place among the names of a shape, and a mask goes through the list.
 
+use crate::mask::cache::spelled_names::Spelled;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-use crate::mask::key::escapes::EscapedAt;
-use crate::mask::key::{ItemBits, KeyPath, NamedKeys, spells_itself};
+use crate::json::string_escape::spells_itself;
+use crate::mask::key::ItemBits;
+use crate::mask::key::NamedKeys;
+use crate::mask::key::escape_table::KeyPath;
 use crate::mask::masker::{MaskBuilder, WalkOver};
-use crate::mask::vocab_tables::TrieKind;
 use crate::pushdown::json::arena::FrameId;
 use crate::vocab::Trie;
 
 /// With more items than this, what they spell is not kept: it would be as many lists.
 const MOST_ITEMS: u32 = 16;
-
-/// A place where the tries agree: among the names and in the vocabulary.
-pub type TriePair = (u32, u32);
-
-/// What tokens spell of the names at one place among the names of a shape.
-#[derive(Default)]
-pub struct Spelled {
-    /// Where among the names what ends, of what the vocabulary's trie has at its nodes: tokens, mostly.
-    pub inside: Vec<TriePair>,
-    /// Behind the quote of a name.
-    pub ends: Vec<TriePair>,
-    /// Behind a backslash in a name.
-    pub escapes: Vec<EscapedAt>,
-}
-
-impl Spelled {
-    /// Approximate bytes held.
-    pub fn memory_bytes(&self) -> usize {
-        let places = (self.inside.len() + self.ends.len()) * size_of::<TriePair>();
-        places + self.escapes.len() * size_of::<EscapedAt>() + size_of::<Spelled>()
-    }
-}
-
-/// By shape and place among its names, and where tokens go on.
-pub type SpelledAt = (u32, u32, TrieKind, u32);
 
 impl MaskBuilder<'_> {
     /// The tokens below `node` that go on with one of `names`. Inside the names the tries say all; only quotes and

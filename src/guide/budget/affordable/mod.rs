@@ -21,10 +21,10 @@
 mod new_text;
 mod plain_text;
 
-use crate::guide::budget::BudgetedDocument;
 use crate::guide::budget::affordable::new_text::New;
 use crate::guide::budget::completions::CompletionGraph;
 use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::search::SearchSteps;
 use crate::mask::structural_tokens::StructuralTokens;
 use crate::pushdown::completion::min_cost::MinCosts;

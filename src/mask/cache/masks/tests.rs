@@ -1,6 +1,6 @@
 use super::*;
-use crate::mask::cache::patches::patch;
 use crate::mask::cache::recipe::Ingredient;
+use crate::mask::cache::row_patch::patch;
 
 fn made_of(tokens: &[u32]) -> MaskRecipe {
     let mut made = MaskRecipe::default();

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::*;
-use crate::mask::cache::patches::patch;
+use crate::mask::cache::row_patch::patch;
 use crate::util::rng::Rng;
 
 fn of(tokens: impl IntoIterator<Item = u32>) -> RowPatch {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mask::cache::patches::patch;
+use crate::mask::cache::row_patch::patch;
 
 fn names(n: u64) -> IngredientIds {
     smallvec::smallvec![n << 2, 3]

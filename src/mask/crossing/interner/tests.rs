@@ -6,7 +6,8 @@ use crate::expr::{Exprs, INF};
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
 use crate::mask::lexeme_mask::CrossingTokens;
-use crate::mask::vocab_tables::{LexemeRole, VocabTables};
+use crate::mask::masked_lexeme::LexemeRole;
+use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::{Vocabulary, VocabularyOptions};
 
 fn crossing(tables: &VocabTables, vocabulary: &Vocabulary, text: &str, read: &str) -> Option<Arc<CrossingTokens>> {

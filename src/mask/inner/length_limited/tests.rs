@@ -3,7 +3,7 @@
 use super::*;
 use crate::index::{Index, IndexEngine};
 use crate::limits::Limits;
-use crate::mask::vocab_tables::TrieKind;
+use crate::mask::trie_kind::TrieKind;
 use crate::schema::SchemaOptions;
 use crate::vocab::VocabularyOptions;
 

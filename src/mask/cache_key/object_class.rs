@@ -13,89 +13,17 @@
 //! In declared order a name that is gone is refused like a name that is seen, and after a name only those behind it may
 //! come; names are written in their order. While a name is needed no unnamed key may come.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{OnceLock, RwLock};
-
 use crate::json::rules::RuleId;
 use crate::lexeme::CLOSED;
-use crate::mask::cache::declared_order::{UpcomingKeys, WORDS};
-use crate::mask::cache::rule_signature::{RuleSignature, SignatureScope, profile_within};
-use crate::mask::cache::visible_keys::{ITEMS, KeyEncoder, SPELLED};
-use crate::mask::crossing::suffixes::{plausible, string_end};
+use crate::mask::cache_key::declared_order::{UpcomingKeys, WORDS};
+use crate::mask::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED};
 use crate::pushdown::json::arena::{Arena, Frame, FrameKind, ObjectItem, Phase};
 use crate::pushdown::json::object::ones;
-use crate::pushdown::json::program::{ObjectProgram, Program};
-use crate::util::hash::SeededMap;
-
-/// Whether what a token spells from the end of a key on, behind a colon, ends the object. True for more where it is no
-/// part of a document.
-fn ends_object(behind_colon: &[u8]) -> bool {
-    let (mut rest, mut depth) = (behind_colon, 0usize);
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        match byte {
-            b'"' => match string_end(rest) {
-                Some(Some(end)) => rest = &rest[end..],
-                _ => return false,
-            },
-            b'{' | b'[' => depth += 1,
-            b'}' if depth == 0 => return true,
-            // No array is open.
-            b']' if depth == 0 => return false,
-            b'}' | b']' => depth -= 1,
-            _ => {}
-        }
-    }
-    false
-}
-
-/// Whether what a token spells behind a key ends the object.
-pub(crate) fn ends_object_behind_key(rest: &[u8]) -> bool {
-    rest.trim_ascii_start().strip_prefix(b":").is_some_and(ends_object) && plausible(rest)
-}
+use crate::pushdown::json::program::ObjectProgram;
 
 /// The number of a shape in which any key may come, or none but names that no token spells.
 const OPEN: u32 = u32::MAX;
 const NAMED: u32 = u32::MAX - 1;
-/// Added to a signature's number, to tell it from a rule's.
-const PROFILE: u32 = 1 << 31;
-
-/// What suffixes behind a colon can tell of the rules of an index, as numbers.
-#[derive(Default)]
-pub(crate) struct RuleNumbers {
-    /// By rule; 0 is not known yet.
-    known: OnceLock<Box<[AtomicU32]>>,
-    profiles: RwLock<SeededMap<RuleSignature, u32>>,
-}
-
-impl RuleNumbers {
-    /// The number of a rule, equal for rules that no suffix tells apart.
-    fn of(&self, program: &Program, insight: SignatureScope, rule: RuleId) -> u32 {
-        let known = self.known.get_or_init(|| program.rules.iter().map(|_| AtomicU32::new(0)).collect());
-        let known = &known[rule.0 as usize];
-        match known.load(Ordering::Relaxed) {
-            0 => {}
-            number => return number,
-        }
-        let number = match profile_within(program, insight, rule) {
-            // No signature is that of a single rule.
-            None => rule.0 + 1,
-            Some(profile) => {
-                let mut profiles = self.profiles.write().unwrap_or_else(|p| p.into_inner());
-                let next = profiles.len() as u32;
-                PROFILE | *profiles.entry(profile).or_insert(next)
-            }
-        };
-        known.store(number, Ordering::Relaxed);
-        number
-    }
-
-    /// Approximate bytes held.
-    pub fn memory_bytes(&self) -> usize {
-        let profiles = self.profiles.read().unwrap_or_else(|p| p.into_inner());
-        self.known.get().map_or(0, |k| size_of_val(&**k)) + profiles.len() * (size_of::<RuleSignature>() + 8)
-    }
-}
 
 impl KeyEncoder<'_> {
     /// Whether no token can tell what the node stands in.
@@ -207,6 +135,3 @@ impl KeyEncoder<'_> {
         Some(false)
     }
 }
-
-#[cfg(test)]
-mod tests;

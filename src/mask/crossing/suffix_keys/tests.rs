@@ -1,4 +1,5 @@
 use super::*;
+use crate::util::hash::SeededSet;
 
 fn texts(tails: &[&str], tokens: &[&str]) -> KeyTexts {
     KeyTexts::of(tails.iter().map(|t| t.as_bytes()), tokens.iter().map(|t| t.as_bytes()))

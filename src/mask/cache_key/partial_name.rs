@@ -10,12 +10,10 @@ use smallvec::SmallVec;
 use crate::mask::cache::masks::OVERHEAD;
 use crate::mask::cache::patches::PatchCache;
 use crate::mask::cache::recipe::MaskRecipe;
-use crate::mask::cache::visible_keys::{ITEMS, KeyEncoder, SPELLED};
+use crate::mask::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED};
 use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, Phase};
 use std::sync::Arc;
 
-/// Bytes that one vocabulary holds on to.
-pub(crate) const COMMON_BYTES: usize = 1 << 20;
 /// Names below a place beyond which it is not looked at.
 const BELOW: usize = 32;
 

@@ -15,7 +15,7 @@
 //! of this holds only where nothing but the names decides what may follow: without an upper bound on the number of
 //! members, with the lower one met, without implications and witnesses.
 
-use crate::mask::cache::visible_keys::{ITEMS, KeyEncoder, SPELLED, is_open};
+use crate::mask::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED, is_open};
 use crate::pushdown::json::arena::{Arena, Frame, ObjectItem, Phase};
 use crate::pushdown::json::program::ObjectProgram;
 

@@ -6,14 +6,11 @@
 //! whatever schema: most schemas have strings, any values, objects that need a name, and lists of these. Rules that
 //! count what they contain or tie names to each other have no signature.
 
+use crate::mask::crossing::signature_scope::SignatureScope;
 use smallvec::SmallVec;
 
 use crate::json::rules::RuleId;
-use crate::lexeme::LexemeKind;
-use crate::mask::crossing::suffixes::is_blank;
-use crate::mask::masker::MaskBuilder;
-use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program, RuleProgram, WhitespaceRule};
-use crate::vocab::Trie;
+use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program, WhitespaceRule};
 
 /// Words of a signature; what needs more has none.
 const MOST: usize = 64;
@@ -23,69 +20,11 @@ const FEW_STATES: usize = 4;
 /// What suffixes can tell of the rules of a value: equal signatures, equal viable suffixes.
 pub(crate) type RuleSignature = SmallVec<[u64; 16]>;
 
-/// How far the suffixes behind a colon go into a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SignatureScope {
-    /// Opening brackets in one of them, at most.
-    brackets: u32,
-    /// Whether some suffix goes on behind the quote of a key, so that it can tell what keys there are.
-    keys: bool,
-}
-
-impl SignatureScope {
-    /// The scope of the suffixes of a vocabulary.
-    pub fn of(tails: &Trie) -> SignatureScope {
-        let mut found = SignatureScope::default();
-        let Some(colon) = tails.child(0, b':') else { return found };
-        let base = usize::from(tails.depth[colon as usize]);
-        let mut path: Vec<u8> = Vec::new();
-        for node in colon + 1..tails.end[colon as usize] {
-            path.truncate(usize::from(tails.depth[node as usize]) - base - 1);
-            // Something follows all of `path`.
-            if let Some((b'"', before)) = path.split_last() {
-                found.keys |= before.iter().rfind(|b| !is_blank(**b)) == Some(&b'{');
-            }
-            path.push(tails.byte[node as usize]);
-            let brackets = path.iter().filter(|b| matches!(b, b'[' | b'{')).count();
-            found.brackets = found.brackets.max(brackets as u32);
-        }
-        found
-    }
-}
-
-/// Looks at rules as suffixes do; `lexeme` says what two lexemes have in common that are not told apart.
-struct Look<'a, F: Fn(u32) -> [u64; 2]> {
-    program: &'a Program,
-    insight: SignatureScope,
-    lexeme: F,
-}
-
-impl MaskBuilder<'_> {
-    /// The signature of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
-    pub(crate) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<RuleSignature> {
-        let program = self.frames.program;
-        let scalar = |rule: &RuleProgram| rule.arrays.is_empty() && rule.objects.is_empty();
-        let mut out = RuleSignature::new();
-        if rules.iter().all(|rule| scalar(&program.rules[rule.0 as usize])) {
-            out.push(0);
-            blanks(&program.gaps[gap as usize], &mut out)?;
-        } else {
-            out.push(1 + u64::from(gap));
-            program.gaps.iter().try_for_each(|gap| blanks(gap, &mut out))?;
-        }
-        let lexeme = |lexeme: u32| {
-            let masked = &self.lexemes[lexeme as usize];
-            let bounds = match masked.lexeme.kind() {
-                LexemeKind::Raw => 0,
-                LexemeKind::Constant => 1,
-                LexemeKind::Text { min, max } => !(u64::from(min) << 32 | u64::from(max)),
-            };
-            [masked.number(), bounds]
-        };
-        let look = Look { program, insight: self.tables.tails.insight, lexeme };
-        look.rules(rules, &mut out)?;
-        Some(out)
-    }
+/// Looks at rules as tails do; `lexeme` says what two lexemes have in common that are not told apart.
+pub(crate) struct Look<'a, F: Fn(u32) -> [u64; 2]> {
+    pub(crate) program: &'a Program,
+    pub(crate) insight: SignatureScope,
+    pub(crate) lexeme: F,
 }
 
 /// The signature of a value that may follow `rule`, among those of one program.
@@ -97,7 +36,7 @@ pub(crate) fn profile_within(program: &Program, insight: SignatureScope, rule: R
 }
 
 impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
-    fn rules(&self, rules: &[RuleId], out: &mut RuleSignature) -> Option<()> {
+    pub(crate) fn rules(&self, rules: &[RuleId], out: &mut RuleSignature) -> Option<()> {
         // What elements that differ may become is a matter of the elements before.
         if self.program.has_unique {
             return None;
@@ -145,7 +84,7 @@ impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
 }
 
 /// Writes what tells `blanks` from other whitespace, unless that is too much.
-fn blanks(blanks: &WhitespaceRule, out: &mut RuleSignature) -> Option<()> {
+pub(crate) fn blanks(blanks: &WhitespaceRule, out: &mut RuleSignature) -> Option<()> {
     if let Some(most) = blanks.most {
         out.push(most.into());
         return Some(());

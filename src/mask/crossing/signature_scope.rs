@@ -1,0 +1,34 @@
+//! How far the suffixes of a vocabulary go into a value.
+
+use crate::json::whitespace::is_blank;
+use crate::vocab::Trie;
+
+/// How far the tails behind a colon go into a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SignatureScope {
+    /// Opening brackets in one of them, at most.
+    pub(crate) brackets: u32,
+    /// One of them goes on behind the quote of a key, so that what keys there are can be told.
+    pub(crate) keys: bool,
+}
+
+impl SignatureScope {
+    /// That of the tails of a vocabulary.
+    pub fn of(tails: &Trie) -> SignatureScope {
+        let mut found = SignatureScope::default();
+        let Some(colon) = tails.child(0, b':') else { return found };
+        let base = usize::from(tails.depth[colon as usize]);
+        let mut path: Vec<u8> = Vec::new();
+        for node in colon + 1..tails.end[colon as usize] {
+            path.truncate(usize::from(tails.depth[node as usize]) - base - 1);
+            // Something follows all of `path`.
+            if let Some((b'"', before)) = path.split_last() {
+                found.keys |= before.iter().rfind(|b| !is_blank(**b)) == Some(&b'{');
+            }
+            path.push(tails.byte[node as usize]);
+            let brackets = path.iter().filter(|b| matches!(b, b'[' | b'{')).count();
+            found.brackets = found.brackets.max(brackets as u32);
+        }
+        found
+    }
+}

@@ -1,0 +1,90 @@
+//! The escaped spellings behind each backslash of a vocabulary's trie.
+//!
+//! What a token may still become inside an escape does not depend on any name, so it is listed once.
+
+use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
+use crate::mask::trie_kind::TrieKind;
+use crate::util::hash::SeededMap;
+use crate::vocab::Trie;
+use std::sync::{Arc, RwLock};
+
+/// ASCII characters, as a set of bits.
+pub(crate) type Ascii = u128;
+
+/// Those from `lo` to `hi`.
+pub(crate) fn ascii(lo: u32, hi: u32) -> Ascii {
+    let hi = hi.min(127);
+    if lo <= hi { u128::MAX >> (127 - (hi - lo)) << lo } else { 0 }
+}
+
+/// See the module's story.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Escapes {
+    /// What ends inside an escape, of what the trie has at its nodes, and what it may become.
+    pub(super) inside: Vec<(u32, Ascii)>,
+    /// Nodes at which an escape is complete, the character that it spells, and the bytes from the backslash on.
+    pub(super) complete: Vec<(u32, u8, KeyPath)>,
+}
+
+impl Escapes {
+    /// Those from the backslash `node` on, in `plain` spelling or any.
+    pub(super) fn of(trie: &Trie, node: u32, plain: bool) -> Escapes {
+        let mut found = Escapes::default();
+        found.add(trie, (node, b'\\'), plain, EscapeState::Plain, &mut KeyPath::new());
+        found
+    }
+
+    /// Adds what lies from `node` on, to which `byte` leads.
+    fn add(&mut self, trie: &Trie, (node, byte): (u32, u8), plain: bool, before: EscapeState, path: &mut KeyPath) {
+        let to = step(before, byte);
+        if plain && !is_plain(before, byte, &to) {
+            return;
+        }
+        path.push(byte);
+        match to {
+            EscapeMove::To(sub) => {
+                let pending = if plain { plain_pending(sub) } else { pending(sub) };
+                let next = pending.iter().fold(0, |all, &(lo, hi)| all | ascii(lo, hi));
+                if next != 0 {
+                    self.inside.extend(trie.tokens(node).iter().map(|&item| (item, next)));
+                    for child in trie.children(node) {
+                        self.add(trie, (child, trie.byte[child as usize]), plain, sub, path);
+                    }
+                }
+            }
+            EscapeMove::Byte(b) => self.complete.push((node, b, path.clone())),
+            EscapeMove::Char(c) if c.is_ascii() => self.complete.push((node, c as u8, path.clone())),
+            EscapeMove::Char(_) | EscapeMove::Dead | EscapeMove::Close => {}
+        }
+        path.pop();
+    }
+}
+
+/// The escapes that were asked for, by whether they are plain and where their backslash is.
+#[derive(Default)]
+pub(crate) struct AllEscapes(RwLock<SeededMap<(bool, TrieKind, u32), Arc<Escapes>>>);
+
+impl AllEscapes {
+    /// Those from the backslash `node` of a trie on. No more are kept than the trie has backslashes.
+    pub(super) fn of(&self, trie: &Trie, plain: bool, walked: TrieKind, node: u32) -> Arc<Escapes> {
+        let key = (plain, walked, node);
+        if let Some(known) = self.0.read().unwrap_or_else(|p| p.into_inner()).get(&key) {
+            return known.clone();
+        }
+        let made = Arc::new(Escapes::of(trie, node, plain));
+        self.0.write().unwrap_or_else(|p| p.into_inner()).entry(key).or_insert(made).clone()
+    }
+}
+
+/// A backslash where the tries of names and vocabulary agree.
+pub(crate) struct EscapedAt {
+    /// The place among the names in front of it.
+    pub name: u32,
+    /// The backslash in the vocabulary's trie.
+    pub child: u32,
+    /// What the names go on with there; `None` if that is more than ASCII.
+    pub(super) next: Option<Ascii>,
+    pub(super) escapes: Arc<Escapes>,
+}
+
+pub(crate) type KeyPath = smallvec::SmallVec<[u8; 32]>;
