@@ -30,7 +30,7 @@ pub(crate) struct LexemeCache {
     pub(super) table: HashTable<u32>,
     /// What all hold, as of when each was measured.
     pub(super) bytes: usize,
-    /// Who is measured next.
+    /// The entry that is measured next.
     pub(super) hand: usize,
     pub(super) clock: u64,
 }

@@ -38,7 +38,7 @@ use crate::util::cancel::unwatched;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
 
-/// See the module's story.
+/// The tries, lexemes and shared parts of masks that one vocabulary contributes to all indexes over it.
 pub struct VocabTables {
     /// Words of a mask row.
     pub words: usize,

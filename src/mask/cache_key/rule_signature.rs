@@ -20,7 +20,7 @@ const FEW_STATES: usize = 4;
 /// What suffixes can tell of the rules of a value: equal signatures, equal viable suffixes.
 pub(crate) type RuleSignature = SmallVec<[u64; 16]>;
 
-/// Looks at rules as tails do; `lexeme` says what two lexemes have in common that are not told apart.
+/// Looks at rules as suffixes do; `lexeme` says what two lexemes have in common that are not told apart.
 pub(crate) struct Look<'a, F: Fn(u32) -> [u64; 2]> {
     pub(crate) program: &'a Program,
     pub(crate) insight: SignatureScope,

@@ -167,7 +167,7 @@ impl MaskBuilder<'_> {
 }
 
 impl MaskBuilder<'_> {
-    /// The profile of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
+    /// The signature of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
     pub(crate) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<RuleSignature> {
         let program = self.frames.program;
         let scalar = |rule: &RuleProgram| rule.arrays.is_empty() && rule.objects.is_empty();

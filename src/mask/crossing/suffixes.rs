@@ -51,7 +51,7 @@ pub struct SuffixTrie {
     pub(crate) insight: SignatureScope,
 }
 
-/// Whether each node and all below it are whitespace, and the most whitespace at the end of a tail.
+/// Whether each node and all below it are whitespace, and the most whitespace at the end of a suffix.
 fn blanks(trie: &Trie) -> (Box<[bool]>, u32) {
     let mut blank = vec![false; trie.len()];
     let mut reach = vec![0u32; trie.len()];
@@ -198,14 +198,15 @@ impl SuffixTrie {
 #[cfg(test)]
 mod tests;
 
-/// Nodes of the tails' trie whose tokens are stepped whole.
+/// Nodes of the suffixes' trie whose tokens are stepped whole.
 pub(crate) type UnresolvedSuffixes = SmallVec<[u32; 2]>;
 
 pub(crate) fn set(bits: &mut SuffixSet, node: u32) {
     bits[node as usize / 64] |= 1 << (node % 64);
 }
 
-/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same tails from the root on.
+/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same suffixes from the root
+/// on.
 pub(crate) fn add_alike(
     alike: &[(u32, u32)],
     (found, left): &(SuffixSet, UnresolvedSuffixes),

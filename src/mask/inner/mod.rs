@@ -1,16 +1,16 @@
 //! Inner tokens: which tokens stay inside a lexeme.
 //!
-//! The vocabulary's trie is walked with the lexeme's states, but only where something can go wrong. A byte without
-//! successor ends the tokens below it. Below a node whose characters are all in a slice of the state (see
+//! The vocabulary's trie is walked with the lexeme's states (`inner_walk`), but only where something can go wrong. A
+//! byte without successor ends the tokens below it. Below a node whose characters are all in a slice of the state (see
 //! [`Slice`](crate::expr::analysis::slice::Slice)) every token stays inside that is text at all, and the row of *any
 //! text* says which these are. A state that any text may follow meets no node.
 //!
 //! Other ways avoid the walk altogether, tried in this order:
 //!
 //! * `counted`: states that differ in a count that hardly any token exhausts share a row.
-//! * `slices`: where the slice is a set over which nearly all passing tokens lie, the tokens over the set are known,
-//!   and others are looked for where they leave it.
-//! * A known neighbour: where the state that most tokens lead to has its row already, both are walked side by side, and
+//! * `slices`: where the slice is a set over which nearly all passing tokens lie, the tokens over the set are known
+//!   (`slice_sets`), and others are looked for where they leave it.
+//! * `nearby_state`: where the state that most tokens lead to has its row already, both are walked side by side, and
 //!   only tokens in which they differ are touched.
 //!
 //! A walk finds ranges of tokens, because tokens lie in the trie's order. `token_ranges` turns them into bits at the
