@@ -5,6 +5,8 @@
 //! not. [`explore`] numbers configurations, `minimize` merges those that accept the same continuations, and the states
 //! that remain are numbered breadth-first from the start, by ascending classes: the same language over the same classes
 //! has the same numbers, however it was explored. [`queries`] answers questions about what is accepted.
+//!
+//! `docs/internals/language-questions.md` has an example.
 
 mod byte_readers;
 pub mod count;

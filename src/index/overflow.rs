@@ -9,6 +9,8 @@
 //! that it left last (see `guide::overflow`).
 //!
 //! Masks need no such care: nobody holds on to one, so full caches of masks are emptied.
+//!
+//! `docs/internals/state-overflow.md` has an example.
 
 use std::sync::Arc;
 

@@ -9,6 +9,8 @@
 //! no bytes lead on from are dead; from each of the others the vocabulary's trie is walked, until a token ends in a
 //! live state. What the walks found is followed backwards in turn. A mask keeps the tokens that end in live states,
 //! whatever the states are that they pass through.
+//!
+//! `docs/internals/missing-bytes.md` has an example.
 
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

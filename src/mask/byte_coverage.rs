@@ -10,6 +10,8 @@
 //! * Without that escape, text contains only bytes that are tokens, and none is escaped.
 //!
 //! Tokens of several bytes stay allowed wherever they lead to a configuration from which single bytes lead on.
+//!
+//! `docs/internals/missing-bytes.md` has an example.
 
 use crate::expr::{Alphabet, ByteSet};
 use crate::pushdown::json::program::WhitespaceRule;

@@ -16,6 +16,8 @@
 //! Refused with [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) and an offset: backreferences, conditional
 //! groups, `\N{…}`, look-ahead inside look-behind, atomic parts that matter, ECMA-262's `v` flag. Syntax errors are
 //! [`ErrorKind::Pattern`](crate::ErrorKind::Pattern) with an offset in code points.
+//!
+//! `docs/internals/patterns.md` has an example.
 
 mod ast;
 #[cfg(test)]

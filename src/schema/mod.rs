@@ -5,6 +5,8 @@
 //! lead (`resolve`, `dynamic_scope`). `lower` makes rules of the model: what a value of each kind may be, with
 //! everything that applies at one place brought together. Numbers ([`number`]), strings and formats ([`mod@format`])
 //! become expressions on the way. What is not enforced exactly has a row in the report.
+//!
+//! `docs/internals/schema-lowering.md` has an example.
 
 mod drafts;
 mod dynamic_scope;

@@ -4,6 +4,8 @@
 //! so ([`Working`]), and a process that is about to fork ([`before`]) waits until none does and holds back those that
 //! would begin. Work that Python asks for is told so by the bindings, and background warm-up by itself: it may take
 //! long, and [rests](Working::rest) where it holds no lock.
+//!
+//! `docs/internals/threads-and-fork.md` has an example.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};

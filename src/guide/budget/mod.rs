@@ -16,6 +16,8 @@
 //! and what follows it is priced, once per distinct position.
 //!
 //! An index with complete tables knows the fewest tokens to the end of every state: there everything is exact.
+//!
+//! `docs/internals/budgets.md` has an example.
 
 use crate::guide::budget::plan::{Budget, BudgetedDocument, Reserve};
 mod affordable;

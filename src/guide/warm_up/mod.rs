@@ -5,6 +5,8 @@
 //! of it ([`sample`](crate::pushdown::completion::sample)), each in the few styles of blanks that models use, token by
 //! token, and every mask on the way is made. What is made is what the guide would have made, kept where it would be
 //! kept: a warm index answers the same, only sooner.
+//!
+//! `docs/internals/warm-up.md` has an example.
 
 pub mod background;
 #[cfg(test)]

@@ -9,6 +9,8 @@
 //! Tokens are stepped byte by byte, which costs a look-up for each. Classes of tokens that act alike in every state
 //! need a table as wide as the vocabulary and are derived only when asked for ([`token_classes`]). [`DenseTables::new`]
 //! checks every number once, so no look-up in tables that came from a file can go wrong afterwards.
+//!
+//! `docs/internals/tables-and-artifacts.md` has an example.
 
 mod assemble;
 mod build;

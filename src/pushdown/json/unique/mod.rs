@@ -5,6 +5,8 @@
 //! elements before it. A repetition is refused at its last byte. So that this refusal is never a dead end, an open
 //! element always has an unused completion. A container that can grow has one; for others see `cardinality`. A scalar
 //! has one unless few members are left, and then those are counted, or listed and compared.
+//!
+//! `docs/internals/unique-items.md` has an example.
 
 pub mod candidates;
 pub mod cardinality;
