@@ -99,7 +99,7 @@ impl Error {
         e
     }
 
-    /// The same limit error, of a field of [`Limits`](crate::Limits) that a caller may set; the message names it. The
+    /// Names the field of [`Limits`](crate::Limits) that sets a limit error's limit; the message names it too. The
     /// limit may be a multiple of the field.
     #[must_use]
     pub fn of(mut self, field: &'static str) -> Self {
@@ -126,7 +126,7 @@ impl Error {
         e
     }
 
-    /// The same error at `place`, unless it already names one.
+    /// Adds `place` to the error, unless it already names one.
     #[must_use]
     pub fn at(mut self, place: SourcePlace) -> Self {
         if self.0.place == SourcePlace::Unknown {
@@ -135,13 +135,13 @@ impl Error {
         self
     }
 
-    /// The same error at a character offset of a pattern.
+    /// Adds a character offset of a pattern to the error, unless it already names a place.
     #[must_use]
     pub fn at_offset(self, offset: usize) -> Self {
         self.at(SourcePlace::Offset(offset))
     }
 
-    /// The same error at a JSON Pointer and keyword of a schema.
+    /// Adds a JSON Pointer and keyword of a schema to the error, unless it already names a place.
     #[must_use]
     pub fn at_pointer(self, pointer: impl Into<String>, keyword: impl Into<String>) -> Self {
         self.at(SourcePlace::Pointer { pointer: pointer.into(), keyword: keyword.into() })

@@ -6,8 +6,11 @@
 //! token that was sampled, goes back, and owns the end of the output.
 //!
 //! ```text
-//! pattern | choices | schema --frontend--> ir --automaton--> states ---+
-//! tokenizer ------------------vocab------> Vocabulary --> trie --------+--> index --> guide --> bitmask --> logits
+//! pattern ---regex---> expressions (expr) ---> lexeme: one lazy DFA ----------------------+
+//! schema ---schema---> rules (json) ---compile---> program + lexemes (pushdown, lexeme) --+--> index
+//! tokenizer files ---vocab---> vocabulary: bytes, trie, fingerprint ----------------------+
+//!                                                                                         |
+//! logits <--mask_kernels-- bitmask <--mask-- guide (position, history) <------------------+
 //! ```
 //!
 //! A mask allows a token if, and only if, valid output can still follow it. From every position there is a way to the
@@ -54,9 +57,11 @@
 //!
 //! # Modules
 //!
-//! Callers need the items of this page, [`schema`] for the options of a source, [`vocab::load`] for tokenizer files
-//! and [`mask_kernels`] for logits. The rest is the engine, in the order in which a source passes through it: [`expr`],
-//! [`pushdown`], [`index`], [`guide`]. The repository's `ARCHITECTURE.md` is the map of the whole.
+//! Callers need the items of this page, [`schema`] for the options of a source, [`vocab::load`] for tokenizer files and
+//! [`mask_kernels`] for logits. The rest is the engine, in the order in which a source passes through it: [`regex`] and
+//! [`schema`] read it, [`expr`] and [`json`] say what it means, [`lexeme`] and [`pushdown`] step it by bytes, [`flat`]
+//! answers questions about its language, [`mask`] finds allowed tokens, [`index`] and [`guide`] hold them together. The
+//! repository's `ARCHITECTURE.md` is the map of the whole, and `docs/internals` explains each part with an example.
 //!
 //! # Features
 //!

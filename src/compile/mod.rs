@@ -1,6 +1,7 @@
-//! Source and vocabulary to index: the only file that knows all stages.
+//! Compilation: source and vocabulary to an index, the only folder that knows all stages.
 //!
-//! [`source`] says what an index is compiled from, and [`index_cache`] keeps what was compiled lately.
+//! [`source`] says what an index is compiled from, `json_program` makes the program of a schema, and [`index_cache`]
+//! keeps what was compiled lately.
 
 pub mod index_cache;
 pub mod json_program;

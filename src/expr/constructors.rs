@@ -3,8 +3,8 @@
 //! Each brings its result to normal form, so that equal derivatives mostly are one expression: unions and intersections
 //! are flat, sorted and free of duplicates, concatenations nest to the right, and counted copies of one body join.
 //!
-//! Flat operators may have as many operands as the arena has nodes, and each that is built on another one copies them. So
-//! their operands count as work, beside the nodes.
+//! Flat operators may have as many operands as the arena has nodes, and each that is built on another one copies them.
+//! So their operands count as work, beside the nodes.
 
 use smallvec::SmallVec;
 
@@ -83,7 +83,7 @@ impl Exprs {
         self.intern(Expr::Cat(a, b))
     }
 
-    /// All of `parts` in turn.
+    /// The concatenation of `parts` in turn.
     pub fn cat_all(&mut self, parts: &[ExprId]) -> ExprId {
         parts.iter().rev().fold(Self::EPS, |tail, &p| self.cat(p, tail))
     }
@@ -231,8 +231,8 @@ impl Exprs {
         }
     }
 
-    /// Whether `big` takes all that `small` does, as far as the structure of both says so: copies of the same bodies one
-    /// after the other, no fewer and no more of them in `small`.
+    /// Whether `big` takes all that `small` does, as far as the structure of both says so: copies of the same bodies
+    /// one after the other, no fewer and no more of them in `small`.
     fn includes(&self, big: ExprId, small: ExprId, depth: u32) -> bool {
         if big == small || (small == Self::EPS && self.nullable(big)) {
             return true;

@@ -421,9 +421,9 @@ impl Exprs {
         }
     }
 
-    /// The same for an arena in which nothing was decided: looks for a text, and remembers what it finds. For what is
-    /// derived of a product that another arena has [decided](Self::decide_live), so that the search is known to end.
-    /// Nobody can stop it.
+    /// Whether `e` accepts anything, in an arena in which nothing was decided: looks for a text, and remembers what it
+    /// finds. For what is derived of a product that another arena has [decided](Self::decide_live), so that the search
+    /// is known to end. Nobody can stop it.
     pub fn finds_live(&mut self, e: ExprId) -> bool {
         if !self.searches || !self.is_boolean(e) {
             return self.is_live(e);

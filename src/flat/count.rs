@@ -25,7 +25,7 @@ impl Natural {
         }
     }
 
-    /// Its bytes, least first.
+    /// The number's bytes, least first.
     pub fn to_le_bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|d| d.to_le_bytes()).collect()
     }

@@ -160,7 +160,7 @@ impl ConfigSource<'_> {
 const KEPT: usize = 400;
 const LOOKED_AT: usize = 4_000;
 
-/// Numbers configurations; see the module's story.
+/// Numbers the configurations of a source by their content, and steps them by byte classes.
 pub struct Explorer<'a> {
     source: ConfigSource<'a>,
     classes: ByteClasses,

@@ -15,9 +15,9 @@ use crate::util::rng::Rng;
 /// Which members of a first language a search is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryGoal {
-    /// Those that the second has too.
+    /// Members that the second language has too.
     InBoth,
-    /// Those that the second does not have.
+    /// Members that the second language does not have.
     OnlyInFirst,
 }
 

@@ -1,4 +1,4 @@
-//! Why a token is refused.
+//! Explanations: why a token is refused, and what is allowed instead.
 
 use crate::guide::{Guide, Position};
 use crate::index::IndexEngine;

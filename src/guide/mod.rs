@@ -96,7 +96,7 @@ impl std::ops::Deref for History {
     }
 }
 
-/// See the module's story.
+/// One request's cursor over a shared index: its position, its history and the end of its output.
 #[derive(Clone)]
 pub struct Guide {
     /// What the guide was made of.
@@ -126,8 +126,8 @@ impl Index {
     /// # Errors
     /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
     /// that it spells, or if a context id is outside the vocabulary's size; `Budget` if no output is known that is
-    /// complete within `max_tokens`, with the fewest tokens that are, as far as a bounded search found them (the message
-    /// says whether it is certain); `Unsupported` if no short output was found at all.
+    /// complete within `max_tokens`, with the fewest tokens that are, as far as a bounded search found them (the
+    /// message says whether it is certain); `Unsupported` if no short output was found at all.
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
         let vocabulary = self.vocabulary();
         let stops: Arc<[u32]> = match &options.stop_token_ids {
@@ -467,8 +467,8 @@ impl Guide {
         out
     }
 
-    /// The position as bytes, equal within one index exactly when two positions are the same: all that the guide's future
-    /// depends on, but for its budget and its stop tokens.
+    /// The position as bytes, equal within one index exactly when two positions are the same: all that the guide's
+    /// future depends on, but for its budget and its stop tokens.
     pub fn state_key(&self) -> Vec<u8> {
         let mut out = vec![self.terminated as u8];
         // Guides of one index must agree, whether they are still on its tables or not.

@@ -1,7 +1,7 @@
 //! One text for all spellings of a JSON value: numbers by value, strings by what they decode to, objects without order.
 //!
-//! The text that is read comes from documents, so it may nest without end: nothing here recurses. Values are read into a
-//! list, children before their parents, and written from the last one on.
+//! The text that is read comes from documents, so it may nest without end: nothing here recurses. Values are read into
+//! a list, children before their parents, and written from the last one on.
 
 use crate::json::whitespace::is_blank;
 use smallvec::SmallVec;
@@ -9,7 +9,8 @@ use smallvec::SmallVec;
 use crate::json::canonical_tree::Tree;
 use crate::json::decimal::Decimal;
 
-/// JSON text to a text that equal values share; `None` if it is not JSON. Linear in the text, but for the sorting of keys.
+/// JSON text to a text that equal values share; `None` if it is not JSON. Linear in the text, but for the sorting of
+/// keys.
 pub fn canonical(text: &[u8]) -> Option<Box<[u8]>> {
     let text = &text[blanks(text)..];
     let text = &text[..text.len() - text.iter().rev().take_while(|b| is_blank(**b)).count()];

@@ -1,14 +1,14 @@
-//! Masks that are made when a source is compiled.
+//! Masks that are made when a source is compiled, before any guide asks.
 //!
-//! An index makes a mask when it is asked for, and few masks take long: those of lexeme states that many characters
-//! lead on from, over a set of characters that nobody asked for yet, and of states just before these. A server compiles
-//! beside the other requests but fills masks while a whole batch waits, so these are better made before. The states
-//! near a lexeme's start are looked at, nearest first, and the masks are made that take long by the look of it, within
-//! fixed bounds on both and on the memory that it takes: most patterns have a few. What is made is what a guide would
-//! have made, kept where it would be kept, so nothing is answered differently.
+//! A server compiles beside its other requests but fills masks while a whole batch waits, so masks that take long are
+//! better made at compile time. These are the masks of states that many characters lead on from, over a set of
+//! characters that nobody asked for yet, and of states just before these. The states near a lexeme's start are looked
+//! at, nearest first, and the masks are made that will take long by the look of it, within bounds on both and on their
+//! memory. Most patterns have a few. What is made is what a guide would have made, kept where a guide would keep it, so
+//! nothing is answered differently.
 //!
-//! None are made of a long source, which takes its time without them, and a single state of which may take as long as
-//! a compile. Of a schema, only strings with a pattern or a format have such masks. Few are made, and none where an
+//! None are made for a long source, which takes its time anyway and of which a single state may take as long as a
+//! compile. Of a schema, only strings with a pattern or a format have such masks; few are made, and none where an
 //! intersection makes a single mask take milliseconds.
 
 use std::sync::Arc;
@@ -31,9 +31,9 @@ struct EagerBounds {
     masks: usize,
 }
 
-/// Of a whole pattern.
+/// The bounds of a whole pattern.
 const PATTERN: EagerBounds = EagerBounds { states: 64, masks: 10 };
-/// Of one string of a schema.
+/// The bounds of one string of a schema.
 const STRING: EagerBounds = EagerBounds { states: 12, masks: 2 };
 /// Masks of all strings of a schema.
 const SCHEMA_MASKS: usize = 4;
@@ -56,7 +56,8 @@ pub fn of_pattern(
     make(tables, vocabulary, lexeme, &PATTERN).map(drop).inspect_err(|_| lexeme.returns_early())
 }
 
-/// The same for the strings of a schema of so many bytes.
+/// Makes the masks of the strings of a schema, whose source has so many bytes, that are likely to be asked for and take
+/// long.
 ///
 /// # Errors
 /// What the watch of the compile says.

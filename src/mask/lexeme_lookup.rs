@@ -1,4 +1,4 @@
-//! Finding a lexeme in its vocabulary's cache, or compiling it; and what a vocabulary's caches hold.
+//! Looks up a lexeme in its vocabulary's cache, or compiles it; and counts what a vocabulary's caches hold.
 
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs, INF};

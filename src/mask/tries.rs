@@ -1,5 +1,4 @@
-//! The tries that masks are walked on: the vocabulary's own, that of its tokens with a quote, and that of the whitespace
-//! tails.
+//! The tries that masks are walked on: all tokens, tokens with a quote, and whitespace suffixes.
 
 use crate::json::whitespace::is_blank;
 use crate::mask::trie_kind::TrieKind;

@@ -70,8 +70,8 @@ impl Properties {
     /// Names that are remembered. Names match loosely, so there are any number of them for one property.
     const MOST: usize = 64;
 
-    /// The code points that have the property, or those that have not, and what they fold to; `None` if nobody knows the
-    /// name.
+    /// The code points that have the property, or those that have not, and what they fold to; `None` if nobody knows
+    /// the name.
     pub fn get(&mut self, name: &str, negative: bool, fold: Fold) -> Result<Option<Arc<CharSet>>> {
         /// Ranges of a table that are read in the time of one step.
         const RANGES: usize = 64;
@@ -223,7 +223,7 @@ pub(super) fn close(set: CharSet, fold: Fold) -> Result<CharSet> {
     Ok(closed(&set, fold))
 }
 
-/// The same for a set of few code points.
+/// Everything that equals a member of `set` up to case, for a set of few code points.
 pub(super) fn closed(set: &CharSet, fold: Fold) -> CharSet {
     match fold {
         Fold::None => set.clone(),

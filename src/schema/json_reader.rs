@@ -49,7 +49,7 @@ fn plain_run(bytes: &[u8]) -> usize {
     run + plain_words(bytes.get(run..).unwrap_or_default())
 }
 
-/// The same, word by word.
+/// How many bytes come before the first quote, backslash or control character, found eight bytes at a time.
 fn plain_words(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = ONES << 7;

@@ -1,9 +1,9 @@
 //! JSON Schema text to [`SchemaModel`].
 //!
 //! Only schemas that the root reaches through applicators and references are read. A schema gets its id when something
-//! first names it, and ids are read in the order in which they were given: no recursion, and a cycle of references
-//! ends by itself. What a keyword means is brought to the vocabulary of 2020-12 here; see [`crate::schema::drafts`] for which
-//! keyword counts where.
+//! first names it, and ids are read in the order in which they were given: no recursion, and a cycle of references ends
+//! by itself. What a keyword means is brought to the vocabulary of 2020-12 here; see [`crate::schema::drafts`] for
+//! which keyword counts where.
 
 mod children;
 

@@ -1,4 +1,4 @@
-//! Stopping long work from outside.
+//! Cancelling: long work that is stopped from outside.
 //!
 //! Compiles and searches are bounded by limits on work, and still may take seconds. Whoever starts one may *watch* it:
 //! a function that is called now and then and may end the work by an error. The loops that count work for the limits
@@ -115,7 +115,7 @@ pub fn go_on() -> Result<()> {
     if left > 1 { Ok(()) } else { ask() }
 }
 
-/// The same after work that took as long as `steps` steps.
+/// Whether the work may go on after some that took as long as `steps` steps.
 ///
 /// # Errors
 /// As [`go_on`].
@@ -133,7 +133,7 @@ pub fn must_end() -> bool {
     left <= 1 && ask().is_err()
 }
 
-/// The same for a step that takes long itself.
+/// Whether the work may go on, asked by a step that takes long itself.
 ///
 /// # Errors
 /// What the watch says.

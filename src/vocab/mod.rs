@@ -48,7 +48,7 @@ pub struct VocabularyOptions {
     pub size: Option<usize>,
 }
 
-/// Token ids and their bytes; see the module's story.
+/// The bytes of every token id, the ids that stop, and a trie of what may be spelled.
 #[derive(Debug)]
 pub struct Vocabulary {
     id: u64,

@@ -1,8 +1,8 @@
-//! Forced runs: what is certain can be skipped.
+//! Forced bytes: runs of bytes that are certain.
 //!
 //! Where exactly one byte can follow and the output may not end, that byte is forced, and so is the next in the same
-//! way. A run is bytes, not text: it may end inside a code point. An index remembers the runs that its guides found,
-//! by position, with what may follow each; a guide keeps the one that it used last: a token that spells its beginning
+//! way. A run is bytes, not text: it may end inside a code point. An index remembers the runs that its guides found, by
+//! position, with what may follow each. A guide keeps the run that it used last: a token that spells its beginning
 //! leaves the rest of it forced, which needs no second look.
 
 pub(crate) use crate::guide::last_answers::LastRun;

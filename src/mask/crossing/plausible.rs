@@ -1,4 +1,4 @@
-//! Whether bytes can stand between the values of a JSON document at all.
+//! Tests whether bytes can stand between the values of some JSON document.
 
 use crate::json::whitespace::is_blank;
 
@@ -95,7 +95,7 @@ pub(crate) fn ends_object_behind_key(rest: &[u8]) -> bool {
     rest.trim_ascii_start().strip_prefix(b":").is_some_and(ends_object) && plausible(rest)
 }
 
-/// What the bytes of a tail so far ask of the next one.
+/// What the bytes of a suffix so far ask of the next one.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Expected {
     /// Nothing was read but whitespace.

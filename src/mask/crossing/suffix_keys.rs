@@ -5,12 +5,12 @@ use crate::json::whitespace::is_blank;
 use crate::mask::crossing::plausible::ends_object_behind_key;
 use crate::util::hash::SeededSet;
 
-/// What some tail spells of a key behind a comma.
+/// What some suffix spells of a key behind a comma.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeyText {
-    /// As it is written, without the quotes.
+    /// The text as it is written, without the quotes.
     pub(crate) text: Box<[u8]>,
-    /// The closing quote is part of the tail.
+    /// The closing quote is part of the suffix.
     pub(crate) complete: bool,
 }
 
@@ -89,7 +89,7 @@ impl KeyTexts {
         texts
     }
 
-    /// Those behind a comma that may be the key `name` or its beginning: texts that begin as it does, with an escape or
+    /// The texts behind a comma that may be the key `name` or its beginning: they begin as it does, with an escape or
     /// not at all.
     pub(crate) fn candidates(&self, name: &[u8]) -> impl Iterator<Item = &KeyText> {
         let all = &self.behind_comma;

@@ -1,13 +1,13 @@
 //! Several `contains` on one array: whether what is missing still fits.
 //!
 //! One element may count for several of them, or for one and against another, so each may be in reach while all
-//! together are not: `[1, …]` of two elements has room for a 2 and for a 3, but not for both. Where that can happen, it
-//! is looked up. A *vector* holds how many elements have matched each `contains`, as far as its bounds can tell. For each
-//! vector, at each position that has ways of its own and at all positions behind these, the numbers of further elements
-//! are found with which the array may end: from the last position back to the first, and from the highest counts down,
-//! because an element never lowers a count.
+//! together are not: `[1, …]` of two elements has room for a 2 and for a 3, but not for both. Where that can happen,
+//! the answer is looked up. A *vector* holds how many elements have matched each `contains`, as far as its bounds can
+//! tell. For each vector, at each position that has ways of its own and at all positions behind these, the numbers of
+//! further elements are found with which the array may end: from the last position back to the first, and from the
+//! highest counts down, because an element never lowers a count.
 //!
-//! The numbers are intervals. Where an element may come that changes no count any more, they have no end.
+//! These numbers are intervals. Where an element may come that changes no count any more, they have no end.
 
 use smallvec::SmallVec;
 
@@ -23,7 +23,7 @@ const STEPS: u64 = 1 << 20;
 /// Numbers of further elements: ascending intervals with gaps between them, ends included.
 type ArrayLengths = SmallVec<[(u64, u64); 1]>;
 
-/// See the module's story.
+/// Which numbers of further elements complete an array with several `contains`, by what was counted so far.
 #[derive(Clone, Debug)]
 pub struct ContainsCounting {
     counts: SmallVec<[ContainsCount; 4]>,

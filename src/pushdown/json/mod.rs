@@ -1,4 +1,4 @@
-//! JSON documents: a pushdown automaton over lexemes.
+//! JSON documents as a pushdown automaton over lexemes.
 //!
 //! A [`program`] is a compiled [`Rules`](crate::json::rules::Rules). A configuration is a stack of frames over it; frames
 //! ([`frame`]) live in an [`arena`]. [`machine`] steps a configuration by a byte, with [`object`] and [`object_key`] for objects,

@@ -105,7 +105,8 @@ struct Tracker {
     short: bool,
 }
 
-/// The trackers of a pattern; see the module's story.
+/// The trackers of a pattern: for each look-behind the expression of all texts before a place for which its answer is
+/// yes.
 pub(crate) struct LookBehind {
     trackers: Vec<Tracker>,
     by_question: SeededMap<Question, usize>,

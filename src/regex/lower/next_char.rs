@@ -160,7 +160,7 @@ impl ContinuationWalk<'_> {
         Ok(false)
     }
 
-    /// The same for a node, where nothing is to come.
+    /// Whether a node accepts the empty text, where nothing is to come.
     fn accepts_empty(&self, root: AstId, trackers: &[ExprId], outer: NextClasses) -> Result<bool> {
         // Only assertions need to be asked here, and what stands around them.
         let known = |n: AstId| Some(self.ast.facts(n)).filter(|f| f.pure || !f.nullable).map(|f| f.nullable);

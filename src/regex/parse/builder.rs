@@ -62,7 +62,7 @@ struct OpenGroup<T> {
     data: T,
 }
 
-/// See the module's story.
+/// Builds a syntax tree from what a parser of either dialect reads.
 pub(crate) struct AstBuilder<T> {
     pub ast: Ast,
     open: Vec<OpenGroup<T>>,
@@ -162,7 +162,7 @@ impl<T> AstBuilder<T> {
         }
     }
 
-    /// The same set as the one that is in the tree already.
+    /// The equal set that is in the tree already, or this one.
     fn once(&mut self, set: Arc<CharSet>) -> Arc<CharSet> {
         // Whoever made a set for many places keeps it as well.
         if Arc::strong_count(&set) > 1 {

@@ -50,7 +50,7 @@ impl Lit {
 /// A conjunction in the making. Most have no more than a few literals.
 pub(super) type Lits = SmallVec<[Lit; 8]>;
 
-/// See the module's story.
+/// The state of a lowering: the work list of conjunctions, their rules, and the expressions of scalars.
 pub(super) struct LoweringContext<'m, 'a> {
     pub nodes: Nodes<'m>,
     pub limits: &'a Limits,
@@ -78,7 +78,7 @@ pub(super) struct LoweringContext<'m, 'a> {
     pub empty: SeededMap<Box<[Lit]>, bool>,
     pub scalars: Vec<Option<Rc<Scalars>>>,
     pub complements: FxHashMap<SchemaNodeId, Rc<Scalars>>,
-    /// Of two literals and more, positive ones first.
+    /// Conjunctions of two literals and more, positive ones first, with their scalars.
     pub conjunctions: SeededMap<Box<[Lit]>, Rc<Scalars>>,
     pub disjoint: DisjointPairs,
     rows: Vec<(SchemaNodeId, &'static str, Enforcement, String)>,

@@ -1,4 +1,4 @@
-//! Arrays whose elements must differ.
+//! `uniqueItems`: arrays whose elements must differ.
 //!
 //! While an element of such an array is open, its bytes are recorded along the nodes. When it closes, it is brought
 //! to a canonical text (numbers by value, strings by what they decode to, objects without order) and compared with the

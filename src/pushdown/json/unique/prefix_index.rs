@@ -1,8 +1,8 @@
-//! How many strings among the elements of an array begin alike.
+//! A sorted prefix index: how many strings among the elements of an array begin alike.
 //!
 //! Where few strings are left that an open one may become, each byte asks how many of them the array has, which would
-//! take as long as the array. So the elements that a lexeme accepts are put in order, from one of them on back to the
-//! first; the few after that one are looked at one by one, and when they are more they are put among the others.
+//! take as long as the array. So the elements that a lexeme accepts are sorted, from one of them on back to the first.
+//! The few elements after that one are looked at one by one, and join the sorted ones when they are more.
 
 use smallvec::SmallVec;
 
