@@ -17,8 +17,9 @@ COLUMNS = 129_408
 """The logits are padded: the tokenizer has 129,280 tokens."""
 LENGTH = 1024
 TEMPLATE = (
-    "{% for m in messages %}{{ '<｜User｜>' if m['role'] == 'user' else '<｜Assistant｜>' }}{{ m['content'] }}{% endfor %}"
-    "<｜Assistant｜>{% if false %}<think></think><｜tool▁calls▁begin｜>{% endif %}"
+    "{% for m in messages %}"
+    "{{ '<｜User｜>' if m['role'] == 'user' else '<｜Assistant｜>' }}{{ m['content'] }}"
+    "{% endfor %}<｜Assistant｜>{% if false %}<think></think><｜tool▁calls▁begin｜>{% endif %}"
 )
 
 
