@@ -50,7 +50,8 @@ class InterlockReasonerGrammar(ReasonerGrammarObject):  # type: ignore[misc, unu
         grammar = self.grammar
         if not isinstance(grammar, InterlockGrammar) or self.reasoning_in_grammar:
             return
-        spent = len(self._thinking_match_history)
+        # A newer SGLang may count otherwise; then the output may be cut, as it is without a budget.
+        spent = len(getattr(self, "_thinking_match_history", ()))
         left = None if terms.max_tokens is None else terms.max_tokens - spent
         # Held back from the request's first token on, by the server.
         terms = dataclasses.replace(terms, min_tokens=0, context_ids=None)
