@@ -11,6 +11,7 @@ everywhere, and SGLang's own time limit is agreed on by all ranks.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -28,6 +29,9 @@ _LOG = logging.getLogger(__name__)
 
 ANY_JSON = "$$ANY$$"
 """What SGLang asks for in place of a schema where any JSON will do."""
+
+_ROOM = 1 << 20
+"""A budget in which every output fits."""
 
 
 class _Work:
@@ -142,6 +146,11 @@ class Compiler:
             _LOG.exception("a %s source of %d characters could not be compiled", kind, len(text))
             count("refusals", kind=kind, error=type(error).__name__)
             raise Refusal(f"{type(error).__name__}: {error}") from error
+        if self._options.budget:
+            # The first guide with a budget looks for short outputs, which takes milliseconds: here, and not in the
+            # scheduler's loop when a request comes in.
+            with contextlib.suppress(InterlockError):
+                index.guide(_ROOM)
         count("compiles", kind=kind)
         observe("compile_seconds", time.perf_counter() - begin, kind=kind)
         if self._options.warm_up_ms > 0:

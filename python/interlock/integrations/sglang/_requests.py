@@ -136,7 +136,7 @@ def terms_of(req: Any, vocabulary: Vocabulary, options: Options) -> Terms:
     asked = req.sampling_params
     most = getattr(asked, "max_new_tokens", None)
     stops = [int(i) for i in getattr(asked, "stop_token_ids", None) or () if 0 <= int(i) < vocabulary.size]
-    special = set(vocabulary.special_token_ids)
+    special = _silent_ids(vocabulary)
     silent = [i for i in stops if i in special or not vocabulary.token_bytes(i)]
     ends = sorted({*vocabulary.eos_token_ids, *silent})
     # One less, for the stop token.
@@ -149,7 +149,13 @@ def terms_of(req: Any, vocabulary: Vocabulary, options: Options) -> Terms:
     )
 
 
-def _context(req: Any, vocabulary: Vocabulary, special: set[int]) -> tuple[int, ...] | None:
+@functools.lru_cache(maxsize=4)
+def _silent_ids(vocabulary: Vocabulary) -> frozenset[int]:
+    """The special and stop ids of a vocabulary."""
+    return frozenset(vocabulary.special_token_ids) | frozenset(vocabulary.eos_token_ids)
+
+
+def _context(req: Any, vocabulary: Vocabulary, special: frozenset[int]) -> tuple[int, ...] | None:
     """The prompt from its last special token on; ``None`` if there is none near its end."""
     prompt = getattr(req, "origin_input_ids", None)
     if not prompt:
