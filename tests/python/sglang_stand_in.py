@@ -7,6 +7,7 @@ are the shortest that behave alike where the plug-in looks.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import sys
@@ -15,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+import interlock
 
 RECORD = json.loads((Path(__file__).parent / "data" / "sglang_interface.json").read_text())
 BASE = "sglang.srt.constrained.base_grammar_backend"
@@ -264,3 +267,62 @@ def install(monkeypatch):
     module(PARSER, ReasoningParser=ReasoningParser)
     module(ARGUMENTS, GRAMMAR_BACKEND_CHOICES=choices, add_grammar_backend_choices=choices.extend)
     return registry, choices
+
+
+# --- what the tests drive it with ---
+
+WORDS = ["</think>", "<tool>", "ab", "[[", "]]"]
+THINK_END, TOOL, AB = 5, 6, 7
+
+
+def made_vocabulary(special=()):
+    """Ids 0 to 4 are a stop token, padding and so on; then words; the bytes begin at 16."""
+    tokens = [b""] * 5 + [word.encode() for word in WORDS]
+    tokens += [b""] * (16 - len(tokens)) + [bytes([i]) for i in range(256)]
+    return interlock.Vocabulary(tokens, eos_token_ids=[0], special_token_ids=sorted({1, 2, *special}), size=300)
+
+
+def byte(text):
+    return [16 + b for b in text.encode()]
+
+
+def text_of(grammar):
+    return grammar.index.vocabulary.decode(grammar.guide.tokens).decode()
+
+
+def bits(rows=1):
+    return interlock.allocate_bitmask(rows, 300)
+
+
+def allowed(row):
+    return {t for t in range(300) if int(row[t // 32]) >> (t % 32) & 1}
+
+
+class Request:
+    """As much of a request as the plug-in reads."""
+
+    def __init__(self, kind="regex", source="[0-9]{3}", prompt=(1, 20, 21), **asked):
+        self.rid, self.grammar_key, self.origin_input_ids = "r", (kind, source), list(prompt)
+        defaults = {"max_new_tokens": 128, "min_new_tokens": 0, "stop_token_ids": None}
+        self.sampling_params = types.SimpleNamespace(**{**defaults, **asked})
+        self.grammar = self.message = None
+
+    def set_finish_with_abort(self, message):
+        self.grammar, self.message = None, message
+
+
+def loaded(monkeypatch):
+    """The plug-in's modules, imported with the stand-in and known to nobody else; the registry and the choices."""
+    for name in [name for name in sys.modules if name.startswith("interlock.integrations.sglang._")]:
+        monkeypatch.delitem(sys.modules, name)
+    registry, choices = install(monkeypatch)
+    names = ("_backend", "_grammar", "_reasoning", "_requests", "_masks", "_counters", "_keeping", "_compiling")
+    modules = {name[1:]: importlib.import_module(f"interlock.integrations.sglang.{name}") for name in names}
+    for name in [name for name in sys.modules if name.startswith("interlock.integrations.sglang._")]:
+        monkeypatch.setitem(sys.modules, name, sys.modules.pop(name))
+    return types.SimpleNamespace(registry=registry, choices=choices, **modules)
+
+
+def made_backend(sglang):
+    """A backend with default options, over a small vocabulary."""
+    return sglang.backend.InterlockGrammarBackend(made_vocabulary, sglang.backend.Options(warm_up_ms=0))

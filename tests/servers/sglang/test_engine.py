@@ -45,7 +45,9 @@ def test_engine(model, tmp_path, way):
     program.write_text(PROGRAM)
     arguments = json.dumps({"model_path": str(model), **WAYS[way]})
     command = [sys.executable, str(program), arguments]
-    done = subprocess.run(command, env=serving.environment(), cwd=tmp_path, capture_output=True, text=True, timeout=500)
+    done = subprocess.run(
+        command, env=serving.environment(), cwd=tmp_path, capture_output=True, text=True, timeout=1200
+    )
     rounds = [json.loads(line[8:]) for line in done.stdout.splitlines() if line.startswith("ANSWERS ")]
     assert len(rounds) == 2, done.stdout[-2000:] + done.stderr[-4000:]
     for number, _, document, letters in rounds:
