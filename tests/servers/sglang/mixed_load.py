@@ -112,7 +112,7 @@ def main(model, minutes, clients):
     with tempfile.TemporaryDirectory() as folder:
         server = serving.Server(model, Path(folder) / "log")
         try:
-            load = Load(server.wait(600), seed=1)
+            load = Load(server.wait(), seed=1)
             load.ends = time.monotonic() + 60 * minutes
             threads = [threading.Thread(target=load.client, args=(number,)) for number in range(clients)]
             for thread in threads:

@@ -106,7 +106,7 @@ class Server:
             start_new_session=True,
         )
 
-    def wait(self, seconds=300):
+    def wait(self, seconds=900):
         """Return when the server answers."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
