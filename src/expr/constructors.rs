@@ -9,7 +9,7 @@
 use smallvec::SmallVec;
 
 use crate::expr::expr::{Expr, ExprId, Exprs, INF};
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// Operands that are brought to normal form in the time of one step. Of a few steps none is counted: that would take
 /// longer than they do.
@@ -24,7 +24,7 @@ type CountedOperand = (ExprId, ExprId, u32, u32, ExprId);
 #[inline]
 fn count_parts(parts: usize) {
     if parts >= 4 * PARTS_PER_STEP {
-        spend(parts / PARTS_PER_STEP);
+        charge(parts / PARTS_PER_STEP);
     }
 }
 

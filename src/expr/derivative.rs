@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::expr::expr::{Edge, Expr, ExprId, Exprs};
 use crate::expr::intern::size_of_list;
 use crate::expr::row_merge::{ExprList, split_at_borders};
-use crate::util::cancel::{must_end, spend, unwatched};
+use crate::util::cancel::{charge, should_stop, uninterruptible};
 
 /// How deep rows recurse. Few lie deeper, and so many take a small part of a stack of 2 MB.
 const DEEP: u32 = 64;
@@ -138,10 +138,10 @@ impl Exprs {
             },
         };
         // Each part's row is split by those of the others.
-        spend(row.len().max(4) * parts / 8);
+        charge(row.len().max(4) * parts / 8);
         self.rows.insert(e, self.below(), row.clone());
         self.beside += 1 + size_of_list(size_of_val(&*row));
-        if self.max_nodes != usize::MAX && must_end() {
+        if self.max_nodes != usize::MAX && should_stop() {
             self.over = true;
         }
         row
@@ -226,7 +226,7 @@ impl Exprs {
                 }
             }
         }
-        spend(rows.len() / ROWS_PER_STEP);
+        charge(rows.len() / ROWS_PER_STEP);
         self.merge_rows(&rows)
     }
 
@@ -428,7 +428,7 @@ impl Exprs {
         if !self.searches || !self.is_boolean(e) {
             return self.is_live(e);
         }
-        unwatched(|| self.is_inhabited(e, usize::MAX)).unwrap_or(true)
+        uninterruptible(|| self.is_inhabited(e, usize::MAX)).unwrap_or(true)
     }
 }
 

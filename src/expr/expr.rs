@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::expr::decimal_multiple::Multiple;
 use crate::expr::derivative_cache::DerivativeCache;
 use crate::expr::liveness::Products;
-use crate::util::cancel::{ask, go_on, spend};
+use crate::util::cancel::{charge, checkpoint, poll};
 use crate::util::hash::SeededMap;
 
 /// Names an expression of one arena.
@@ -207,12 +207,12 @@ impl Exprs {
     pub fn check(&self) -> Result<()> {
         if self.over {
             // The end of the compile makes an arena over as well.
-            ask()?;
+            poll()?;
             return Err(
                 Error::limit("expression nodes", self.max_nodes as u64, self.max_nodes as u64 + 1).of("max_expr_nodes")
             );
         }
-        go_on()
+        checkpoint()
     }
 
     /// Whether the arena ran over its limit.
@@ -369,7 +369,7 @@ impl Exprs {
             edges: SmallVec<[Edge; 2]>,
         }
         let mut sorted: Vec<&[u8]> = strings.iter().map(|s| s.as_ref()).collect();
-        spend(sorted.len() / STRINGS_PER_STEP);
+        charge(sorted.len() / STRINGS_PER_STEP);
         sorted.sort_unstable();
         sorted.dedup();
         if sorted.is_empty() {

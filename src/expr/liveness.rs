@@ -17,7 +17,7 @@ use std::hash::Hasher;
 use crate::error::{Error, Result};
 use crate::expr::expr::{Edge, Expr, ExprId, Exprs};
 use crate::expr::row_merge::read_together;
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 use crate::util::hash::seeded;
 
 /// An operand that accepts everything: it says nothing.
@@ -176,7 +176,7 @@ impl Products {
         let row = match x.get(id) {
             // A step is its own row.
             Expr::Step { edges, .. } => {
-                spend(edges.len().max(4) / 8);
+                charge(edges.len().max(4) / 8);
                 numbered(x, edges)
             }
             _ => {

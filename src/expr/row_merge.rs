@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::expr::expr::{Edge, ExprId};
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// Pieces before one that are compared with it.
 const RECENT: usize = 4;
@@ -36,7 +36,7 @@ pub(super) fn read_together<'r>(rows: impl Iterator<Item = &'r [Edge]>, out: &mu
         // Many rows over many pieces take longer than a step.
         looked += width;
         if looked >= 64 {
-            spend(looked / 64);
+            charge(looked / 64);
             looked %= 64;
         }
         let (mut lo, mut hi) = (0, 255);

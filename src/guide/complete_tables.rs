@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::guide::TableStep;
 use crate::guide::{Guide, Position};
 use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
-use crate::util::cancel::unwatched;
+use crate::util::cancel::uninterruptible;
 
 impl Guide {
     /// Why this guide refuses everything: the file of its index does not make the index that it names.
@@ -93,7 +93,7 @@ impl Guide {
             Position::Tables(_) => {}
         }
         // Nothing stops a guide on its way from one position to the next.
-        if let Err(error) = unwatched(|| self.index.compiled()) {
+        if let Err(error) = uninterruptible(|| self.index.compiled()) {
             self.lose(error);
             return false;
         }

@@ -17,7 +17,7 @@ use crate::index::tables::DenseTables;
 use crate::index::tables::token_classes::TokenClasses;
 use crate::index::{Index, IndexCore};
 use crate::schema::{Enforcement, ReportRow};
-use crate::util::cancel::{ask, is_watched, unwatched};
+use crate::util::cancel::{is_watched, poll, uninterruptible};
 use crate::vocab::Vocabulary;
 
 /// Makes an index again.
@@ -74,10 +74,10 @@ impl MappedIndex {
         if self.engine.get().is_none() && is_watched() {
             // Not in the cell: a stop is of this caller alone, and nobody may wait for whom the watch waits for.
             let made = self.make();
-            ask()?;
+            poll()?;
             return self.engine.get_or_init(|| made).as_ref().map_err(Error::clone);
         }
-        self.engine.get_or_init(|| unwatched(|| self.make())).as_ref().map_err(Error::clone)
+        self.engine.get_or_init(|| uninterruptible(|| self.make())).as_ref().map_err(Error::clone)
     }
 
     fn make(&self) -> Result<Arc<IndexCore>> {

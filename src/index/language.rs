@@ -17,7 +17,7 @@ use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use crate::vocab::Trie;
 
 fn narrowed() -> Error {
@@ -70,7 +70,7 @@ fn is_spelled(lexeme: &Lexeme, tables: &VocabTables, trie: &Trie, max_flat_state
         if met.len() > max_flat_states {
             return Err(Error::limit("flat states", max_flat_states as u64, met.len() as u64).of("max_flat_states"));
         }
-        go_on()?;
+        checkpoint()?;
     }
     Ok(true)
 }

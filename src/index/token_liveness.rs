@@ -21,7 +21,7 @@ use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::limits::{Limits, MASK_BYTES};
 use crate::mask::lexeme_mask::TokenSet;
 use crate::util::append_vec::AppendVec;
-use crate::util::cancel::{ask, go_on};
+use crate::util::cancel::{checkpoint, poll};
 use crate::vocab::{Trie, Vocabulary};
 
 /// What exploring finds.
@@ -94,7 +94,7 @@ impl Graph<'_> {
                 return Err(Error::limit("states explored by tokens", max_states as u64, self.order.len() as u64)
                     .of("max_token_states"));
             }
-            go_on()?;
+            checkpoint()?;
             at += 1;
         }
         self.live = vec![false; self.order.len()];
@@ -106,7 +106,7 @@ impl Graph<'_> {
     }
 
     fn check_steps(&self) -> Result<()> {
-        ask()?;
+        poll()?;
         if self.steps > self.max_steps {
             return Err(Error::limit("steps of tokens explored", self.max_steps as u64, self.steps as u64)
                 .of("max_token_steps"));

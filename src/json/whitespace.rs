@@ -136,6 +136,6 @@ pub fn gap(x: &mut Exprs, expr: ExprId, limits: &Limits) -> Result<WhitespaceRul
     Ok(WhitespaceRule { next, accepting, most: None })
 }
 
-pub(crate) fn is_blank(b: u8) -> bool {
+pub(crate) fn is_whitespace(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }

@@ -12,7 +12,7 @@ const FEW: usize = 64;
 impl Lexeme {
     /// Whether endlessly many texts end every text that can be begun from a raw state. False as well where that takes
     /// more than a few states to see.
-    pub fn lasts(&self, id: StateId) -> bool {
+    pub fn every_prefix_is_infinite(&self, id: StateId) -> bool {
         if let Some(&known) = self.lock().lasting.get(&id) {
             return known;
         }

@@ -20,7 +20,7 @@ use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
-use crate::util::cancel::{ask, unwatched};
+use crate::util::cancel::{poll, uninterruptible};
 use crate::vocab::Vocabulary;
 
 /// How far a lexeme is looked at.
@@ -50,10 +50,10 @@ pub fn of_pattern(
     lexeme: &MaskedLexeme,
     source_bytes: usize,
 ) -> Result<()> {
-    if source_bytes > SOURCE_BYTES || !lexeme.takes_early() {
+    if source_bytes > SOURCE_BYTES || !lexeme.claim_eager() {
         return Ok(());
     }
-    make(tables, vocabulary, lexeme, &PATTERN).map(drop).inspect_err(|_| lexeme.returns_early())
+    make(tables, vocabulary, lexeme, &PATTERN).map(drop).inspect_err(|_| lexeme.release_eager())
 }
 
 /// Makes the masks of the strings of a schema, whose source has so many bytes, that are likely to be asked for and take
@@ -75,9 +75,9 @@ pub fn of_schema(
         if left == 0 {
             break;
         }
-        if lexeme.takes_early() && is_open_string(&lexeme.lexeme) {
+        if lexeme.claim_eager() && is_open_string(&lexeme.lexeme) {
             let made = make(tables, vocabulary, lexeme, &EagerBounds { masks: STRING.masks.min(left), ..STRING });
-            left -= made.inspect_err(|_| lexeme.returns_early())?;
+            left -= made.inspect_err(|_| lexeme.release_eager())?;
         }
     }
     Ok(())
@@ -121,9 +121,9 @@ fn make(tables: &VocabTables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bo
             break;
         }
         if tables.known_mask(lexeme, m.state, m.count).is_none() {
-            ask()?;
+            poll()?;
             // A stop in the middle would leave states that are not what they should be.
-            unwatched(|| tables.submask(vocabulary, lexeme, m.state, m.count, TrieKind::Tokens, 0));
+            uninterruptible(|| tables.submask(vocabulary, lexeme, m.state, m.count, TrieKind::Tokens, 0));
             made += 1;
         }
     }
@@ -153,8 +153,8 @@ fn look_around(tables: &VocabTables, l: &Lexeme, most: usize) -> Result<Vec<MetS
     let mut known: FxHashSet<StateId> = [l.start()].into_iter().collect();
     let mut at = 0;
     while let Some(&MetStates { state, count, .. }) = met.get(at) {
-        ask()?;
-        unwatched(|| {
+        poll()?;
+        uninterruptible(|| {
             let data = l.state(state);
             let behind = count + u32::from(is_text && !l.is_open(data));
             let (mut bytes, mut follows) = (0, Vec::new());

@@ -111,12 +111,12 @@ impl MaskedLexeme {
     }
 
     /// Claims the eager masks: true for the first caller among all lexemes that share these masks, who then makes them.
-    pub(crate) fn takes_early(&self) -> bool {
+    pub(crate) fn claim_eager(&self) -> bool {
         !self.masks.early.load(Ordering::Relaxed) && !self.masks.early.swap(true, Ordering::Relaxed)
     }
 
     /// Releases the claim on eager masks after a cancelled build: the next one makes them.
-    pub(crate) fn returns_early(&self) {
+    pub(crate) fn release_eager(&self) {
         self.masks.early.store(false, Ordering::Relaxed);
     }
 

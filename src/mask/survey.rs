@@ -5,7 +5,7 @@
 
 use crate::expr::ByteSet;
 use crate::expr::analysis::saturate_counts::TokenReach;
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Tokens that count as long: few enough to be stepped one by one.
@@ -66,7 +66,7 @@ impl<'v> Survey<'v> {
                 digits: if b.is_ascii_digit() { before.digits + 1 } else { 0 },
                 word: if b.is_ascii_alphanumeric() || b == b'_' { before.word + 1 } else { 0 },
                 quoted: before.quoted || b == b'"',
-                blank: before.blank && is_blank(b),
+                blank: before.blank && is_whitespace(b),
             };
             match path.get_mut(depth) {
                 Some(slot) => *slot = here,

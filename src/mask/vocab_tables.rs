@@ -34,7 +34,7 @@ use crate::mask::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::structural_tokens::StructuralTokens;
 use crate::mask::subtree_summary::SubtreeSummaries;
 use crate::mask::survey::Survey;
-use crate::util::cancel::unwatched;
+use crate::util::cancel::uninterruptible;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -102,7 +102,7 @@ impl VocabTables {
     pub fn of(vocabulary: &Vocabulary) -> Result<Arc<VocabTables>> {
         vocabulary
             .extension()
-            .get_or_init(|| unwatched(|| VocabTables::build(vocabulary)))
+            .get_or_init(|| uninterruptible(|| VocabTables::build(vocabulary)))
             .ok_or_else(|| Error::new(ErrorKind::Internal, "the vocabulary's tables have another type"))?
             .as_ref()
             .as_ref()

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result, SourcePlace};
 use crate::schema::json_tape::{Tape, TapeId, TapeKind, TapeNode, WIDE};
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -81,7 +81,7 @@ impl<'t> JsonReader<'t> {
         let mut open: Vec<u32> = Vec::new();
         loop {
             // A value starts here.
-            go_on()?;
+            checkpoint()?;
             match self.skip_space() {
                 Some(first @ (b'{' | b'[')) => {
                     if open.len() >= self.max_depth {

@@ -19,7 +19,7 @@ use crate::schema::name_table::Names;
 use crate::schema::options::{Formats, SchemaOptions};
 use crate::schema::report::{Enforcement, ReportRow};
 use crate::schema::resolve::{Documents, ReferenceTarget, SchemaDocument, check_pointers};
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use crate::util::hash::SeededMap;
 use std::rc::Rc;
 
@@ -125,7 +125,7 @@ impl<'t> SchemaParser<'t> {
                 Error::limit("schemas", self.limits.max_rules as u64, self.places.len() as u64 + 1).of("max_rules")
             );
         }
-        go_on()?;
+        checkpoint()?;
         self.places.push(SchemaSlot { id: new, doc, node, resource, scope });
         pointer(&mut self.pointers, &self.names);
         self.check_pointers()?;

@@ -26,7 +26,7 @@ use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::limits::MASK_BYTES;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use crate::util::parallel_map::in_order;
 
 /// More configurations than this are filled by parts.
@@ -301,7 +301,7 @@ fn explore(l: &Lexeme, most: usize, most_bytes: usize) -> Result<(Vec<StateId>, 
                 states.push(to);
             }
         }
-        go_on()?;
+        checkpoint()?;
         at += 1;
     }
     Ok((states, true))

@@ -1,6 +1,6 @@
 //! Tests whether bytes can stand between the values of some JSON document.
 
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 
 /// Whether some document may contain `tail` where a value or key ends or none has begun. True for a few that none
 /// contains; nesting is not looked at.
@@ -13,7 +13,7 @@ pub fn plausible(tail: &[u8]) -> bool {
         let opens = begins || expected == Expected::Anything;
         let ends = matches!(expected, Expected::Anything | Expected::Colon | Expected::Separator);
         expected = match b {
-            b if is_blank(b) => expected,
+            b if is_whitespace(b) => expected,
             b'"' if begins || expected == Expected::Key => match string_end(rest) {
                 Some(Some(end)) => {
                     rest = &rest[end..];

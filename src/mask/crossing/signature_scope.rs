@@ -1,6 +1,6 @@
 //! Signature scopes: how far the suffixes of a vocabulary go into a value.
 
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::vocab::Trie;
 
 /// How far the suffixes behind a colon go into a value.
@@ -23,7 +23,7 @@ impl SignatureScope {
             path.truncate(usize::from(tails.depth[node as usize]) - base - 1);
             // Something follows all of `path`.
             if let Some((b'"', before)) = path.split_last() {
-                found.keys |= before.iter().rfind(|b| !is_blank(**b)) == Some(&b'{');
+                found.keys |= before.iter().rfind(|b| !is_whitespace(**b)) == Some(&b'{');
             }
             path.push(tails.byte[node as usize]);
             let brackets = path.iter().filter(|b| matches!(b, b'[' | b'{')).count();

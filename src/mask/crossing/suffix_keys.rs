@@ -1,7 +1,7 @@
 //! What the tokens of a vocabulary spell of keys: behind a comma, and from inside a key to its end.
 
 use crate::json::string_escape::{EscapeState, decode};
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::mask::crossing::plausible::ends_object_behind_key;
 use crate::util::hash::SeededSet;
 
@@ -83,7 +83,7 @@ impl KeyTexts {
             let mut quotes = token.iter().enumerate().filter(|(_, b)| **b == b'"');
             texts.ends_object |= quotes.any(|(at, _)| ends_object_behind_key(&token[at + 1..]));
             texts.ends.extend(spelled(token));
-            let quoted = token.iter().position(|b| !is_blank(*b)).filter(|&at| token[at] == b'"');
+            let quoted = token.iter().position(|b| !is_whitespace(*b)).filter(|&at| token[at] == b'"');
             texts.whole.extend(quoted.and_then(|at| spelled(&token[at + 1..])));
         }
         texts

@@ -8,7 +8,7 @@
 //! Suffixes that no document contains are left out. The test for that looks at what bytes may stand outside strings,
 //! which is not all that JSON asks, so some suffixes are kept that never fit.
 
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::mask::crossing::plausible::plausible;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -58,7 +58,7 @@ fn blanks(trie: &Trie) -> (Box<[bool]>, u32) {
     let mut most = 0;
     for node in (1..trie.len() as u32).rev() {
         let i = node as usize;
-        blank[i] = is_blank(trie.byte[i]) && trie.children(node).all(|c| blank[c as usize]);
+        blank[i] = is_whitespace(trie.byte[i]) && trie.children(node).all(|c| blank[c as usize]);
         if blank[i] {
             reach[i] = 1 + trie.children(node).map(|c| reach[c as usize]).max().unwrap_or(0);
             most = most.max(reach[i]);
@@ -72,7 +72,7 @@ fn spaces(trie: &Trie) -> (SuffixSet, u32) {
     let mut spaces: (SuffixSet, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], 0);
     let mut node = 0;
     while node < trie.len() {
-        let spelled = node == 0 || is_blank(trie.byte[node]);
+        let spelled = node == 0 || is_whitespace(trie.byte[node]);
         if spelled {
             spaces.0[node / 64] |= 1 << (node % 64);
             spaces.1 = spaces.1.max(u32::from(trie.depth[node]));
@@ -120,7 +120,7 @@ impl SuffixTrie {
             let (depth, b) = (tokens.depth[node as usize] as usize, tokens.byte[node as usize]);
             let (ends, blank, quotes) = path[depth - 1];
             path.truncate(depth);
-            path.push((matches!(b, b'"' | b'0'..=b'9' | b'e' | b'l'), blank && is_blank(b), quotes || b == b'"'));
+            path.push((matches!(b, b'"' | b'0'..=b'9' | b'e' | b'l'), blank && is_whitespace(b), quotes || b == b'"'));
             if b == b'"' && !quotes {
                 quoting.extend(tokens.subtree_tokens(node).iter().map(|&id| from(id, 0)));
             }

@@ -15,7 +15,7 @@ use crate::mask::crossing::suffixes::{UnresolvedSuffixes, set};
 use smallvec::SmallVec;
 
 use crate::json::string_escape::EscapeState;
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::mask::crossing::suffixes::SuffixSet;
 use crate::mask::crossing::suffixes::add_alike;
 use crate::mask::masker::{MAX_DEPTH, MaskBuilder};
@@ -26,7 +26,7 @@ const ANSWERS: usize = 8;
 
 /// Whether a byte may stand at a node between values. True for more where the node does not tell.
 fn fits(node: &Frame, byte: u8) -> bool {
-    is_blank(byte)
+    is_whitespace(byte)
         || match (node.kind, node.phase) {
             (FrameKind::Done | FrameKind::Root, _) => false,
             (FrameKind::Value, _) => !matches!(byte, b'}' | b']' | b',' | b':'),

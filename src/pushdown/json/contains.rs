@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::json::rules::{Contains, Element};
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// Vectors at all positions that are told apart, and with their ways: a vector is an alternative in the frames, so more
 /// of them would be slow as well as large.
@@ -91,7 +91,7 @@ impl ContainsCounting {
                 of_vector = SmallVec::from_elem((least, u64::MAX), 1);
             }
             found[vector] = of_vector;
-            spend(rest.len().max(1));
+            charge(rest.len().max(1));
         }
         let mut more = vec![found];
         for ways in prefix.iter().rev() {
@@ -103,7 +103,7 @@ impl ContainsCounting {
                     add_after(&mut of_vector, &behind[to]);
                 }
                 found.push(of_vector);
-                spend(ways.len().max(1));
+                charge(ways.len().max(1));
             }
             more.push(found);
         }

@@ -78,7 +78,7 @@ impl JsonMachine<'_> {
     pub fn room_of(&self, node: &Frame, p: &ObjectProgram, class: &ClassProgram, state: StateId) -> KeyCapacity {
         let Some(keys) = &class.keys else { return KeyCapacity::Endless };
         // What has no key yet has used up none.
-        if keys.residual_size(state) == u64::MAX && (node.seen == u32::MAX || keys.lasts(state)) {
+        if keys.residual_size(state) == u64::MAX && (node.seen == u32::MAX || keys.every_prefix_is_infinite(state)) {
             return KeyCapacity::Endless;
         }
         let enough = p.min.saturating_add(node.count.into()).saturating_add(SPARE);

@@ -23,7 +23,7 @@ use crate::schema::name_table::Name;
 use crate::schema::number::NumberBounds;
 use crate::schema::options::{OnUnsupported, SchemaOptions};
 use crate::schema::report::{Enforcement, ReportRow};
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use crate::util::hash::{SeededMap, SeededSet};
 
 /// A node, or its negation.
@@ -199,7 +199,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
             return Err(self.place(e, node, keyword));
         }
         self.row(node, keyword, Enforcement::Wider, reason);
-        go_on()
+        checkpoint()
     }
 
     /// Notes a report row, once, for every place where the node was written.
