@@ -9,7 +9,7 @@ imports torch and transformers.
 from interlock.integrations.transformers._drafts import ForcedCandidates, forced_drafts
 from interlock.integrations.transformers._jump import JumpForwardStats, jump_forward
 from interlock.integrations.transformers._processor import GuideLogitsProcessor
-from interlock.integrations.transformers._triggers import Triggered
+from interlock.integrations._triggers import Triggered
 
 __all__ = [
     "ForcedCandidates",
