@@ -7,13 +7,12 @@ this module imports no backend.
 
 from __future__ import annotations
 
-import re
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from interlock._core import ArgumentError, Index
-from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, LocalGenerator
+from interlock._core import ArgumentError
+from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, LocalGenerator, TextType
 from interlock.generators.stream import AsyncStream, Stream
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-_Text = re.Pattern[str] | Index | list[str] | tuple[str, ...]
 
 
 def from_transformers(
@@ -45,9 +43,9 @@ def from_transformers(
 ) -> TransformersGenerator:
     """A generator of a causal language model of transformers.
 
-    ``model`` and ``tokenizer`` are what ``AutoModelForCausalLM`` and ``AutoTokenizer`` load. ``whitespace`` is the one of
-    JSON: ``"spaced"`` (as ``json.dumps`` writes), ``"compact"``, ``"flexible"`` or a pattern. ``chat`` says whether a text
-    is the user's turn of a chat or the beginning of what the model continues; by default it is a turn where the
+    ``model`` and ``tokenizer`` are what ``AutoModelForCausalLM`` and ``AutoTokenizer`` load. ``whitespace`` is the one
+    of JSON: ``"spaced"`` (as ``json.dumps`` writes), ``"compact"``, ``"flexible"`` or a pattern. ``chat`` says whether a
+    text is the user's turn of a chat or the beginning of what the model continues; by default it is a turn where the
     tokenizer has a chat template.
 
     A call takes the options of transformers' ``generate`` (``temperature``, ``top_p``, ``do_sample``, ``num_beams`` and
@@ -71,9 +69,9 @@ def from_transformers(
 def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> LlamaCppGenerator:
     """A generator of a ``llama_cpp.Llama``.
 
-    A call takes the options of ``create_completion`` and ``create_chat_completion`` (``temperature``, ``top_p``, ``seed``
-    and so on). ``whitespace`` and ``chat`` are those of ``from_transformers``; a model file has a chat template where its
-    metadata says so.
+    A call takes the options of ``create_completion`` and ``create_chat_completion`` (``temperature``, ``top_p``,
+    ``seed`` and so on). ``whitespace`` and ``chat`` are those of ``from_transformers``; a model file has a chat template
+    where its metadata says so.
 
     Example::
 
@@ -88,8 +86,8 @@ def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None 
 def from_mlx_lm(model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> MlxLmGenerator:
     """A generator of a model that ``mlx_lm.load`` returned, with its tokenizer.
 
-    A call takes the options of ``mlx_lm.sample_utils.make_sampler`` (``temperature``, ``top_p``, ``top_k``, ``min_p``), of
-    ``mlx_lm.generate.generate_step``, and ``seed``. ``whitespace`` and ``chat`` are those of ``from_transformers``.
+    A call takes the options of ``mlx_lm.sample_utils.make_sampler`` (``temperature``, ``top_p``, ``top_k``,
+    ``min_p``), of ``mlx_lm.generate.generate_step``, and ``seed``. ``whitespace`` and ``chat`` are those of ``from_transformers``.
 
     Example::
 
@@ -157,7 +155,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: str | Sequence[Mapping[str, Any]],
-    output_type: _Text = ...,
+    output_type: TextType = ...,
     *,
     max_tokens: int = ...,
     **options: Any,
@@ -177,9 +175,9 @@ def generate(
 ) -> Any:
     """A value of ``output_type`` that the model writes for ``prompt``: one call, from prompt to ``User``.
 
-    ``model`` and ``tokenizer`` are those of transformers or mlx-lm; a ``llama_cpp.Llama`` and a ``vllm.LLM`` bring their
-    tokenizer, and ``tokenizer`` is ``None``. The generator is kept while the model lives, so that a second call reads no
-    vocabulary and compiles nothing again. Everything else is as for a call of a ``Generator``.
+    ``model`` and ``tokenizer`` are those of transformers or mlx-lm; a ``llama_cpp.Llama`` and a ``vllm.LLM`` bring
+    their tokenizer, and ``tokenizer`` is ``None``. The generator is kept while the model lives, so that a second call
+    reads no vocabulary and compiles nothing again. Everything else is as for a call of a ``Generator``.
 
     Example::
 

@@ -64,7 +64,8 @@ def is_batch(prompt: Any) -> bool:
         return False
     if isinstance(prompt, type) or isinstance(prompt, bytes) or not isinstance(prompt, Sequence):
         raise ArgumentError(
-            f"a prompt is a text or a list of messages, not {_kind(prompt)}: the prompt comes first, then the output type"
+            f"a prompt is a text or a list of messages, not {_kind(prompt)}: the prompt comes first, then the output "
+            "type"
         )
     if not prompt or isinstance(prompt[0], Mapping):
         return not prompt

@@ -6,14 +6,19 @@ import re
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary
 from interlock.generators.arguments import Message, Prompt, check_max_tokens, check_options, is_batch
 from interlock.generators.stream import Stream
 from interlock.output_types import OutputType, output_type_of
 
-__all__ = ["DEFAULT_MAX_TOKENS", "Generator", "LocalGenerator"]
+if TYPE_CHECKING:
+    from interlock.programs import Program
+    from interlock.programs.cached_model import CachedModel
+    from interlock.programs.decoding import Decoder
+
+__all__ = ["DEFAULT_MAX_TOKENS", "Generator", "LocalGenerator", "TextType"]
 
 T = TypeVar("T")
 
@@ -22,7 +27,9 @@ DEFAULT_MAX_TOKENS = 512
 
 _KEPT = 256
 
-_Text = re.Pattern[str] | Index | list[str] | tuple[str, ...]
+TextType = re.Pattern[str] | Index | list[str] | tuple[str, ...]
+"""Output types whose values are texts."""
+
 _Batch = list[str] | tuple[str, ...] | list[list[Message]] | list[list[dict[str, Any]]]
 _Chat = str | Sequence[Mapping[str, Any]]
 
@@ -59,7 +66,7 @@ class Generator(ABC):
     def __call__(
         self,
         prompt: _Chat,
-        output_type: _Text = ...,
+        output_type: TextType = ...,
         *,
         max_tokens: int = ...,
         stream: Literal[False] = ...,
@@ -79,7 +86,7 @@ class Generator(ABC):
     def __call__(
         self,
         prompt: _Batch,
-        output_type: _Text = ...,
+        output_type: TextType = ...,
         *,
         max_tokens: int = ...,
         stream: Literal[False] = ...,
@@ -91,7 +98,13 @@ class Generator(ABC):
     ) -> Stream[T]: ...
     @overload
     def __call__(
-        self, prompt: _Chat, output_type: _Text = ..., *, stream: Literal[True], max_tokens: int = ..., **options: Any
+        self,
+        prompt: _Chat,
+        output_type: TextType = ...,
+        *,
+        stream: Literal[True],
+        max_tokens: int = ...,
+        **options: Any,
     ) -> Stream[str]: ...
     @overload
     def __call__(
@@ -128,7 +141,7 @@ class Generator(ABC):
     ) -> list[T]: ...
     @overload
     def batch(
-        self, prompts: Sequence[Prompt], output_type: _Text = ..., *, max_tokens: int = ..., **options: Any
+        self, prompts: Sequence[Prompt], output_type: TextType = ..., *, max_tokens: int = ..., **options: Any
     ) -> list[str]: ...
     @overload
     def batch(
@@ -152,7 +165,7 @@ class Generator(ABC):
     def stream(self, prompt: Prompt, output_type: type[T], *, max_tokens: int = ..., **options: Any) -> Stream[T]: ...
     @overload
     def stream(
-        self, prompt: Prompt, output_type: _Text = ..., *, max_tokens: int = ..., **options: Any
+        self, prompt: Prompt, output_type: TextType = ..., *, max_tokens: int = ..., **options: Any
     ) -> Stream[str]: ...
     @overload
     def stream(
@@ -222,6 +235,42 @@ class LocalGenerator(Generator):
         self.vocabulary = vocabulary
         """The model's vocabulary."""
         self._indexes: OrderedDict[Any, Index] = OrderedDict()
+        self._cached: CachedModel | None = None
+        self._decoder: Decoder | None = None
+
+    @abstractmethod
+    def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
+        """The ids of a prompt. A text is the user's turn of a chat if ``chat`` is true, or if it is ``None`` and the
+        tokenizer has a chat template; otherwise it is the beginning of what the model continues.
+        """
+
+    @abstractmethod
+    def _new_cached_model(self) -> CachedModel:
+        """The model, as programs ask it."""
+
+    def cached_model(self) -> CachedModel:
+        """The model with the one KV cache that the programs of this generator share."""
+        if self._cached is None:
+            self._cached = self._new_cached_model()
+        return self._cached
+
+    def decoder(self) -> Decoder:
+        """What writes the generated parts of programs."""
+        if self._decoder is None:
+            from interlock.programs import decoding
+
+            self._decoder = decoding.Decoder(self.cached_model())
+        return self._decoder
+
+    def begin(self) -> list[int]:
+        """The ids that every text begins with: a token of the beginning, where the tokenizer writes one."""
+        return []
+
+    def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Any) -> Program:
+        """A program that begins with ``prompt``; see ``Program``."""
+        from interlock.programs import Program
+
+        return Program(self, prompt, chat=chat, **sampling)
 
     def index(self, output_type: Any) -> Index:
         """What ``output_type`` compiles to for this model, from the cache where it was used before. The last 256 are

@@ -7,7 +7,7 @@ import contextlib
 import inspect
 import queue
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,7 +20,7 @@ from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwar
 from interlock.output_types import OutputType
 
 if TYPE_CHECKING:
-    from interlock.programs import Program
+    from interlock.programs.cached_model import CachedModel
 
 __all__ = ["TransformersGenerator"]
 
@@ -70,16 +70,18 @@ class TransformersGenerator(LocalGenerator):
         self.model, self.tokenizer = model, tokenizer
         self._chat = chat
 
-    def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Any) -> Program:
-        """A program that begins with ``prompt``: fixed text and generated parts in turns, over one KV cache."""
-        from interlock.programs import Program
+    def _new_cached_model(self) -> CachedModel:
+        from interlock.programs.transformers_model import TransformersModel
 
-        return Program(self, prompt, chat=chat, **sampling)
+        return TransformersModel(self.model, self.tokenizer, self.vocabulary)
+
+    def begin(self) -> list[int]:
+        """The ids that every text begins with."""
+        ids = [int(token) for token in self.tokenizer("")["input_ids"]]
+        return [token for token in ids if token not in self.vocabulary.eos_token_ids] or ids[:1]
 
     def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
-        """The ids of a prompt. A text is the user's turn of a chat if ``chat`` is true, or if it is ``None`` and the
-        tokenizer has a chat template; otherwise it is the beginning of what the model continues.
-        """
+        """See ``LocalGenerator``."""
         chat = self._chat if chat is None else chat
         template = getattr(self.tokenizer, "chat_template", None)
         if not isinstance(prompt, str) or chat or (chat is None and template):
@@ -175,7 +177,9 @@ class TransformersGenerator(LocalGenerator):
             return max_tokens
         left = context - width - 1
         if left < 1:
-            raise BudgetError(f"the prompt has {width} tokens, and the model's context of {context} has no room behind it")
+            raise BudgetError(
+                f"the prompt has {width} tokens, and the model's context of {context} has no room behind it"
+            )
         return min(max_tokens, left)
 
     def _can_jump(self, rows: int, options: dict[str, Any]) -> bool:
@@ -197,26 +201,22 @@ class TransformersGenerator(LocalGenerator):
         return self._streamed(prompt, self.index(output), max_tokens, options)
 
     def _streamed(self, prompt: Prompt, index: Index, max_tokens: int, options: dict[str, Any]) -> Iterator[str]:
+        def job(emit: Callable[[list[int]], None]) -> object:
+            return self._generated([prompt], index, max_tokens, dict(options), lambda row, ids, forced: emit(ids))
+
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        with contextlib.closing(_in_background(self._job(prompt, index, max_tokens, options))) as runs:
+        with contextlib.closing(_in_background(job)) as runs:
             for ids in runs:
                 text = decoder.decode(self.vocabulary.decode(ids))
                 if text:
                     yield text
-
-    def _job(
-        self, prompt: Prompt, index: Index, max_tokens: int, options: dict[str, Any]
-    ) -> Callable[[Callable[[list[int]], None]], None]:
-        return lambda emit: (
-            self._generated([prompt], index, max_tokens, dict(options), lambda row, ids, forced: emit(ids)) and None
-        )
 
 
 class _Stopped(BaseException):
     """Nobody reads any longer."""
 
 
-def _in_background(job: Callable[[Callable[[list[int]], None]], None]) -> Iterator[list[int]]:
+def _in_background(job: Callable[[Callable[[list[int]], None]], object]) -> Generator[list[int], None, None]:
     """Run ``job`` in a thread and yield what it emits. Closing the iterator ends the thread at its next token."""
     box: queue.Queue[list[int] | BaseException | None] = queue.Queue()
     stopped = threading.Event()
