@@ -7,6 +7,7 @@ this module imports no backend.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -44,8 +45,8 @@ def from_transformers(
     """A generator of a causal language model of transformers.
 
     ``model`` and ``tokenizer`` are what ``AutoModelForCausalLM`` and ``AutoTokenizer`` load. ``whitespace`` is the one
-    of JSON: ``"spaced"`` (as ``json.dumps`` writes), ``"compact"``, ``"flexible"`` or a pattern. ``chat`` says whether a
-    text is the user's turn of a chat or the beginning of what the model continues; by default it is a turn where the
+    of JSON: ``"spaced"`` (as ``json.dumps`` writes), ``"compact"``, ``"flexible"`` or a pattern. ``chat`` says whether
+    a text is the user's turn of a chat or the beginning of what the model continues; by default it is a turn where the
     tokenizer has a chat template.
 
     A call takes the options of transformers' ``generate`` (``temperature``, ``top_p``, ``do_sample``, ``num_beams`` and
@@ -70,8 +71,8 @@ def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None 
     """A generator of a ``llama_cpp.Llama``.
 
     A call takes the options of ``create_completion`` and ``create_chat_completion`` (``temperature``, ``top_p``,
-    ``seed`` and so on). ``whitespace`` and ``chat`` are those of ``from_transformers``; a model file has a chat template
-    where its metadata says so.
+    ``seed`` and so on). ``whitespace`` and ``chat`` are those of ``from_transformers``; a model file has a chat
+    template where its metadata says so.
 
     Example::
 
@@ -87,7 +88,8 @@ def from_mlx_lm(model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat:
     """A generator of a model that ``mlx_lm.load`` returned, with its tokenizer.
 
     A call takes the options of ``mlx_lm.sample_utils.make_sampler`` (``temperature``, ``top_p``, ``top_k``,
-    ``min_p``), of ``mlx_lm.generate.generate_step``, and ``seed``. ``whitespace`` and ``chat`` are those of ``from_transformers``.
+    ``min_p``), of ``mlx_lm.generate.generate_step``, and ``seed``. ``whitespace`` and ``chat`` are those of
+    ``from_transformers``.
 
     Example::
 
@@ -136,7 +138,7 @@ def from_openai(
     return kind(client, model, server=server)
 
 
-# One generator for each model that generate was called with, while the model lives.
+# What generate compiled for each model, while the model lives: generators that have let go of their model.
 _generators: weakref.WeakKeyDictionary[Any, tuple[Any, Generator]] = weakref.WeakKeyDictionary()
 
 
@@ -192,7 +194,7 @@ def _generator_of(model: Any, tokenizer: Any) -> Generator:
     except TypeError:
         known = None
     if known is not None and known[0] is tokenizer:
-        return known[1]
+        return known[1].of_model(model)
     roots = {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
     made: Generator
     if isinstance(model, str):
@@ -212,8 +214,6 @@ def _generator_of(model: Any, tokenizer: Any) -> Generator:
             f"{type(model).__name__} is no model of transformers, mlx-lm, llama.cpp or vLLM: the arguments are model, "
             "tokenizer, prompt, output type, in this order"
         )
-    try:
-        _generators[model] = (tokenizer, made)
-    except TypeError:
-        pass
+    with contextlib.suppress(TypeError):
+        _generators[model] = (tokenizer, made.of_model(None))
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from abc import ABC, abstractmethod
 from collections import OrderedDict
@@ -46,6 +47,8 @@ class Generator(ABC):
 
     #: What the backend is called in errors.
     backend: str = ""
+    #: The attribute that is the model.
+    holds_model_as = "model"
 
     def __init__(self, *, whitespace: str = "spaced") -> None:
         self._whitespace = whitespace
@@ -182,6 +185,12 @@ class Generator(ABC):
         output = self._prepared(output_type, max_tokens, options)
         return Stream(self._pieces(prompt, output, max_tokens, options), output.parse)
 
+    def of_model(self, model: Any) -> Generator:
+        """This generator with another model object of the same vocabulary; both share what was compiled."""
+        other = copy.copy(self)
+        setattr(other, self.holds_model_as, model)
+        return other
+
     def output_type(self, output_type: Any) -> OutputType[Any]:
         """The output type behind a Python type, from the cache where it was used before."""
         try:
@@ -237,6 +246,13 @@ class LocalGenerator(Generator):
         self._indexes: OrderedDict[Any, Index] = OrderedDict()
         self._cached: CachedModel | None = None
         self._decoder: Decoder | None = None
+
+    def of_model(self, model: Any) -> Generator:
+        """See ``Generator``. A cache belongs to one model object."""
+        other = super().of_model(model)
+        assert isinstance(other, LocalGenerator)
+        other._cached = other._decoder = None
+        return other
 
     @abstractmethod
     def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:

@@ -27,6 +27,7 @@ class LlamaCppGenerator(LocalGenerator):
     """A ``llama_cpp.Llama``. See ``from_llama_cpp``."""
 
     backend = "llama-cpp-python"
+    holds_model_as = "llama"
 
     def __init__(self, llama: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
         if not callable(getattr(llama, "create_completion", None)):

@@ -21,6 +21,7 @@ class VllmGenerator(Generator):
     """A ``vllm.LLM``. See ``from_vllm``."""
 
     backend = "vLLM"
+    holds_model_as = "llm"
 
     def __init__(self, llm: Any, *, chat: bool | None = None) -> None:
         if not callable(getattr(llm, "chat", None)) or not callable(getattr(llm, "generate", None)):

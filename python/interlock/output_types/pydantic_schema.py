@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import decimal
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -163,7 +164,8 @@ class _ClosedJsonSchema(GenerateJsonSchema):
 
 def _unsupported(hint: Any, error: Exception) -> UnsupportedError:
     what = name_of(hint)
-    said = str(getattr(error, "message", error)).partition("\n")[0].strip()
+    said = str(getattr(error, "message", error)).partition("\n")[0].strip().rstrip(".")
+    said = re.sub(r"core_schema\.(\w+)Schema", lambda found: f"a {found[1].lower()}", said)
     way = (
         "give the field a type that JSON has, or a schema of its own with pydantic's WithJsonSchema"
         if isinstance(error, PydanticInvalidForJsonSchema)

@@ -261,8 +261,13 @@ class _Builder:
         except NameError as error:
             raise self._unsupported(cls, place, f"{error}: its annotations must be importable names") from error
         if typed_dict:
+            # Annotations that are text hide from the class which keys may be left out.
             needed: frozenset[str] = getattr(cls, "__required_keys__")  # noqa: B009
-            return {key: (hint, key in needed) for key, hint in hints.items()}
+            marks = {key: get_origin(hint) for key, hint in hints.items()}
+            return {
+                key: (hint, marks[key] is not typing.NotRequired and (key in needed or marks[key] is typing.Required))
+                for key, hint in hints.items()
+            }
         if named_tuple:
             defaults: Mapping[str, Any] = getattr(cls, "_field_defaults")  # noqa: B009
             names: tuple[str, ...] = getattr(cls, "_fields")  # noqa: B009

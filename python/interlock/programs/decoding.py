@@ -22,8 +22,8 @@ _NONE = np.float32(-np.inf)
 class Decoder:
     """Writes parts that an index permits into transcripts of one model.
 
-    A part ends where nothing can follow, at a stop token, or where it may end and the model would rather write something
-    that the index does not permit: what the model wants to say next is not part of this. So the number in
+    A part ends where nothing can follow, at a stop token, or where it may end and the model would rather write
+    something that the index does not permit: what the model wants to say next is not part of this. So the number in
     ``"It costs " + 12 + " euros"`` ends before the blank, although a number has no end of its own.
     """
 

@@ -9,7 +9,6 @@ from typing import Any, TypeVar, overload
 from interlock._core import ArgumentError
 from interlock.generators.arguments import Prompt, check_max_tokens, check_options
 from interlock.generators.base import DEFAULT_MAX_TOKENS, LocalGenerator, TextType
-from interlock.programs.decoding import Decoder
 from interlock.programs.sampling import Sampler
 from interlock.programs.transcript import Transcript
 
@@ -24,9 +23,9 @@ class Program:
     """A text that you and a model write in turns.
 
     ``program += "text"`` writes fixed text. ``program.gen("name", int)`` has the model write a value, returns it, and
-    keeps it as ``program["name"]``. Between the two stands Python: conditions, loops, calls of functions. The model reads
-    every token once: what was read stays in one KV cache. Tokens across a seam of fixed and generated text are chosen as
-    if the text had no seam (token healing).
+    keeps it as ``program["name"]``. Between the two stands Python: conditions, loops, calls of functions. The model
+    reads every token once: what was read stays in one KV cache. Tokens across a seam of fixed and generated text are
+    chosen as if the text had no seam (token healing).
 
     ``generator`` is a generator of transformers, llama.cpp or mlx-lm. ``prompt`` is the beginning: a text as it is, or,
     as a list of messages or with ``chat=True``, the chat in front of the answer that the program writes. Sampling is
@@ -182,8 +181,8 @@ class Program:
         self.captures[name] = self._transcript.data[begun:].decode("utf-8", "replace")
 
     def fork(self) -> Program:
-        """A second program with the same text and captures, to go on in another way. Both use one cache: the model reads
-        again what they do not have in common when they take turns.
+        """A second program with the same text and captures, to go on in another way. Both use one cache: when they
+        take turns, the model reads again what they do not have in common.
         """
         other = Program.__new__(Program)
         other.__dict__.update(self.__dict__)

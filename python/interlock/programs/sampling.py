@@ -13,9 +13,9 @@ __all__ = ["Sampler"]
 class Sampler:
     """Greedy search with ``temperature=0``, which is the default; otherwise sampling.
 
-    ``top_k`` keeps so many tokens, ``top_p`` the likeliest that have so much of the probability together, ``min_p`` those
-    that have at least so much of the likeliest one's. ``seed`` makes the choices repeatable. ``ArgumentError`` for a
-    number out of range.
+    ``top_k`` keeps so many tokens, ``top_p`` the likeliest that have so much of the probability together, ``min_p``
+    those that have at least so much of the likeliest one's. ``seed`` makes the choices repeatable. ``ArgumentError``
+    for a number out of range.
 
     >>> Sampler().choose(np.array([0.0, 2.0, 1.0], dtype=np.float32))
     1
