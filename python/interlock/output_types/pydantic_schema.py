@@ -164,6 +164,11 @@ class _ClosedJsonSchema(GenerateJsonSchema):
 
 def _unsupported(hint: Any, error: Exception) -> UnsupportedError:
     what = name_of(hint)
+    if getattr(error, "code", None) == "class-not-fully-defined":
+        return UnsupportedError(
+            f"{what} has annotations in quotes, or all of them by 'from __future__ import annotations', that cannot be "
+            "resolved from here: define the class, and what it names, at the top level of a module"
+        )
     said = str(getattr(error, "message", error)).partition("\n")[0].strip().rstrip(".")
     said = re.sub(r"core_schema\.(\w+)Schema", lambda found: f"a {found[1].lower()}", said)
     way = (
