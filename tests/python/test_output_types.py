@@ -6,12 +6,16 @@ import datetime
 import decimal
 import enum
 import json
+import os
 import pickle
 import re
+import subprocess
+import sys
 import types
 import typing
 import uuid
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, TypedDict, Union
 
 import numpy as np
@@ -470,3 +474,18 @@ def test_keys_tell_types_apart():
     assert output_type_of(["a"]).key != output_type_of(["b"]).key
     assert output_type_of(re.compile("a")).key != output_type_of(re.compile("a", re.I)).key
     assert output_type_of(str).key == output_type_of(str).key
+
+
+def test_a_server_imports_none_of_this():
+    """``import interlock`` stays light, and the late names are there all the same."""
+    code = (
+        "import sys, interlock; late = [m for m in sys.modules if m.startswith(('interlock.gen', 'interlock.out', "
+        "'interlock.prog', 'pydantic', 'torch'))]; assert not late, late; "
+        "assert interlock.generate and interlock.Program and 'from_openai' in dir(interlock); "
+        "assert 'torch' not in sys.modules and 'pydantic' not in sys.modules; "
+        "interlock.output_types.output_type_of(int)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(interlock.__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        interlock.nothing  # noqa: B018
