@@ -1,7 +1,7 @@
 """Two hundred constrained replies: what is asked for, under which constraint, at which temperature, and what is right.
 
-The checks know nothing of interlock: patterns go to ``re.fullmatch``, schemas to jsonschema-rs where it is installed and
-otherwise to what is written beside them.
+The checks know nothing of interlock: patterns go to ``re.fullmatch``, schemas to jsonschema-rs where that is there, and
+elsewhere no more than JSON is asked for.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def model_file():
 
 
 def loaded(**options):
-    return llama_cpp.Llama(model_file(), n_ctx=512, n_threads=2, verbose=False, seed=1, **options)
+    return llama_cpp.Llama(model_file(), n_ctx=512, n_threads=1, n_threads_batch=1, verbose=False, seed=1, **options)
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +215,7 @@ def test_replies_with_drafts(drafting, vocabulary):
 
 
 def test_what_cannot_work_is_refused(index):
-    model = loaded(draft_model=ForcedTokenDrafts())
+    model = loaded(draft_model=ForcedTokenDrafts(), n_batch=64)
     with pytest.raises(interlock.ArgumentError, match="logits_all"):
         GuideLogitsProcessor(index, model)
     model.draft_model = llama_cpp.llama_speculative.LlamaPromptLookupDecoding()

@@ -1,5 +1,5 @@
-"""The llama.cpp integration with a stand-in for ``llama_cpp.Llama`` that calls processors and draft models in the order and
-with the arguments of llama-cpp-python 0.3.36, faults included.
+"""The llama.cpp integration with a stand-in for ``llama_cpp.Llama`` that calls processors and draft models in the order
+and with the arguments of llama-cpp-python 0.3.36, faults included.
 """
 
 from __future__ import annotations
@@ -196,6 +196,22 @@ def test_a_chat_that_goes_on_begins_anew(vocabulary):
                 ids.append(token)
             assert re.fullmatch(b"[ab]{3}", bytes(ids))
             prompt = prompt + ids + [EOS, *extra]
+
+
+def test_what_one_generation_forces_is_not_forced_on_the_next(vocabulary):
+    index = interlock.Index.from_regex("[a-h]{1,3}-(abcdef|ghijkl)-[0-9]", vocabulary)
+    for drafts in (None, ForcedTokenDrafts()):
+        llama = Llama(vocabulary, 64, draft_model=drafts, logits_all=True)
+        processor = GuideLogitsProcessor(index, llama, max_tokens=30, canonical=True)
+        for prompt in (b"one", b"two", b"three", b"four", b"five", b"six"):
+            ids = []
+            options = {"logits_processor": [processor], "stopping_criteria": processor.check, "temperature": 1}
+            for token in llama.generate(list(prompt), **options):
+                if token in (EOS, EOT):
+                    break
+                ids.append(token)
+            assert re.fullmatch(b"[a-h]{1,3}-(abcdef|ghijkl)-[0-9]", bytes(ids)), ids
+        assert not llama.swallowed
 
 
 def test_budgets(vocabulary, index):

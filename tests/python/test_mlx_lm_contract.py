@@ -94,7 +94,7 @@ def test_budget(index):
 
 
 def test_rows_take_turns_with_one_processor(vocabulary, index):
-    """``BatchGenerator(logits_processors=[p])`` shares it, and asks row by row; equal rows are told apart by nothing."""
+    """``BatchGenerator(logits_processors=[p])`` shares it, and asks row by row; nothing tells equal rows apart."""
     processor = GuideLogitsProcessor(index, max_tokens=60)
     rows = [np.array(list(p), dtype=np.uint32) for p in (b"hi", b"ho", b"hi", b"hi")]
     starts = [len(row) for row in rows]

@@ -37,7 +37,9 @@ class ForcedRuns:
         self, spell: Callable[[bytes], Sequence[int]] | None = None, avoid: Collection[int] = frozenset()
     ) -> None:
         self._spell, self._avoid = spell, avoid
-        self._start = 0
+        # Whose run it is, and behind which of its tokens. Another row may stand elsewhere behind the same tokens.
+        self._row: Row | None = None
+        self._before: list[int] = []
         self._run: list[int] = []
 
     def following(self, row: Row) -> list[int]:
@@ -45,10 +47,11 @@ class ForcedRuns:
 
         A run that was begun is gone on with: bytes that are spelled anew from their middle on may be spelled otherwise.
         """
-        done = len(row.tokens) - self._start
-        if 0 <= done < len(self._run) and row.tokens[self._start :] == self._run[:done]:
+        start = len(self._before)
+        done = len(row.tokens) - start
+        if row is self._row and 0 <= done < len(self._run) and row.tokens == self._before + self._run[:done]:
             return self._run[done:]
-        self._start = len(row.tokens)
+        self._row, self._before = row, list(row.tokens)
         self._run = self._kept(forced_run(row)) or self._kept(self._spelled(row))
         return self._run
 
@@ -64,7 +67,7 @@ class ForcedRuns:
                 row.advance(token)
             found += run
         row.cut(length)
-        self._start, self._run = length, found
+        self._row, self._before, self._run = row, list(row.tokens), found
         return list(found)
 
     def _kept(self, run: list[int]) -> list[int]:

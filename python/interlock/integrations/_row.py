@@ -125,6 +125,10 @@ class Row:
         elif token in self.stop:
             self._free_end = len(self.tokens)
 
+    def end(self) -> None:
+        """Let nothing follow but stop tokens."""
+        self.guide, self._free_end = None, len(self.tokens)
+
     def take(self, tokens: list[int]) -> None:
         """Note tokens that the guide took already."""
         self.tokens.extend(tokens)

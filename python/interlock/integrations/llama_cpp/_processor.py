@@ -96,7 +96,7 @@ class GuideLogitsProcessor:
         drafts = llama.draft_model
         if drafts is not None and not isinstance(drafts, ForcedTokenDrafts):
             raise ArgumentError(
-                f"drafts of {type(drafts).__name__} cannot be followed: wrap it, draft_model=ForcedTokenDrafts(fallback)"
+                f"drafts of {type(drafts).__name__} cannot be followed: give draft_model=ForcedTokenDrafts(fallback)"
             )
         # Without it, llama-cpp-python 0.3.36 has room for the logits of one batch only and fails in the middle.
         if drafts is not None and len(llama.scores) < self._context:
