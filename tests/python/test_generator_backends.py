@@ -17,7 +17,7 @@ import interlock
 from interlock.generators import llama_cpp as llama_cpp_generator
 from interlock.generators import mlx_lm as mlx_lm_generator
 from interlock.generators.requests import openai_request, pattern_text, structured_fields
-from interlock.output_types import output_type_of
+from interlock.output_types import OutputType, output_type_of
 
 END = 256
 
@@ -423,6 +423,30 @@ def test_servers_are_not_believed():
         interlock.from_openai(Client('{"a": 11}'), "m")(
             "x", {"type": "object", "properties": {"a": {"maximum": 10}}, "required": ["a"]}
         )
+
+
+def test_what_masks_cannot_take_in_any_order_is_checked_in_the_schemas_order(monkeypatch):
+    compiled = OutputType.index
+
+    def index(self, vocabulary, **options):
+        if options.get("property_order") == "any":
+            raise interlock.LimitError("too many orders")
+        return compiled(self, vocabulary, **options)
+
+    monkeypatch.setattr(OutputType, "index", index)
+    names = [f"k{i}" for i in range(20)]
+    schema = {"type": "object", "properties": dict.fromkeys(names, {"type": "integer"}), "required": names}
+    ordered, turned = ({name: 1 for name in order} for order in (names, reversed(names)))
+    assert interlock.from_openai(Client(json.dumps(ordered)), "m")("x", schema) == ordered
+    with pytest.raises(interlock.InvalidOutputError, match="in the schema's order"):
+        interlock.from_openai(Client(json.dumps(turned)), "m")("x", schema)
+    with pytest.raises(interlock.InvalidOutputError, match="did not enforce"):
+        interlock.from_openai(Client(json.dumps({**ordered, "k7": "x"})), "m")("x", schema)
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+    model = pydantic.create_model("Many", **dict.fromkeys(names, int))
+    assert interlock.from_openai(Client(json.dumps(turned)), "m")("x", model) == model(**ordered)
+    with pytest.raises(interlock.InvalidOutputError, match="is no Many"):
+        interlock.from_openai(Client(json.dumps({**turned, "k7": "x"})), "m")("x", model)
 
 
 def test_asynchronous_clients():

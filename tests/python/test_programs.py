@@ -172,6 +172,14 @@ def test_budgets_hold_whatever_the_model_wants():
     assert set(value) == {"a", "b"} and len(program._transcript.ids) - 5 <= 24
 
 
+def test_a_full_context_is_said():
+    program = started("Text ", {"Text ": "and more and more"})
+    program.model.context = 8
+    with pytest.raises(interlock.ArgumentError, match="context holds 8"):
+        program.gen("x", max_tokens=20)
+    assert str(program) == "Text "
+
+
 def test_sampling():
     logits = np.array([0.0, 3.0, 2.0, -np.inf], dtype=np.float32)
     assert Sampler().choose(logits) == 1

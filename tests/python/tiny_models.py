@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-MERGES = "Ġ t|h e|i s|Ġ 1|1 2|Ġ {|Ġ{ \"|\" :|e s|y es|n o|l o|l lo|Ġ yes|Ġ 4|4 2|: /|:/ /".split("|")
+MERGES = 'Ġ t|h e|i s|Ġ 1|1 2|Ġ {|Ġ{ "|" :|e s|y es|n o|l o|l lo|Ġ yes|Ġ 4|4 2|: /|:/ /'.split("|")
 END, USER, ASSISTANT = "<|end|>", "<|user|>", "<|assistant|>"
 TEMPLATE = (
     "{% for m in messages %}<|user|>{{ m['content'] }}<|end|>{% endfor %}"

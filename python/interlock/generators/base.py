@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import re
 from abc import ABC, abstractmethod
 from collections import OrderedDict
@@ -209,7 +210,7 @@ class Generator(ABC):
         made = output_type_of(output_type)
         if isinstance(output_type, OutputType) or made.whitespace == self._whitespace:
             return made
-        return OutputType(made.kind, made.source, made.parse, made.name, self._whitespace)
+        return dataclasses.replace(made, whitespace=self._whitespace)
 
     def _prepared(self, output_type: Any, max_tokens: Any, options: Mapping[str, Any]) -> OutputType[Any]:
         """Everything that can be wrong before a model is asked."""

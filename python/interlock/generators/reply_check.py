@@ -24,10 +24,14 @@ def _byte_vocabulary() -> Vocabulary:
 
 
 class ReplyCheck:
-    """Reads replies of one output type. Keys of objects may come in any order, and blanks and spelling are free."""
+    """Reads replies of one output type. Keys of objects may come in any order, and blanks and spelling are free.
+
+    A schema that masks cannot take in any order is checked in its own. In another order such a reply is left to its
+    class where that checks everything (pydantic), and refused otherwise.
+    """
 
     def __init__(self, output: OutputType[Any]) -> None:
-        self._name = output.name
+        self._name, self._output, self._is_ordered = output.name, output, False
         self._is_json = output.kind == "json_schema"
         self._index: Index | None = None
         if output.kind == "text":
@@ -38,9 +42,10 @@ class ReplyCheck:
         try:
             self._index = output.index(_byte_vocabulary(), **options)
         except (LimitError, UnsupportedError):
-            # Too much for masks in any order: then the value's own class decides, where there is one.
-            if output.kind != "json_schema" or isinstance(output.source, bool):
+            if not options:
                 raise
+            self._is_ordered = True
+            self._index = output.index(_byte_vocabulary(), **{**options, "property_order": "schema"})
 
     def __call__(self, text: str) -> str:
         """``text``; ``InvalidOutputError``, with the place and the reason, if the server should not have written it."""
@@ -54,6 +59,11 @@ class ReplyCheck:
         if taken == len(data):
             raise InvalidOutputError(f"the server stopped in the middle of {self._name}: {text[-40:]!r}", text)
         why = guide.explain(data[taken])
+        if self._is_ordered:
+            if self._output.is_checked:
+                self._output.parse(text)
+                return text
+            why += " (keys are expected in the schema's order)"
         raise InvalidOutputError(
             f"the server did not enforce {self._name}; after {data[:taken].decode(errors='replace')[-40:]!r}: {why}",
             text,

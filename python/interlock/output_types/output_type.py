@@ -35,6 +35,8 @@ class OutputType(Generic[T]):
     """What errors and servers call it."""
     whitespace: str = "spaced"
     """Whitespace of JSON: ``"spaced"`` (as ``json.dumps`` writes), ``"compact"``, ``"flexible"`` or a pattern."""
+    is_checked: bool = False
+    """Whether ``parse`` refuses every text that does not follow the schema, as pydantic does."""
 
     def index(self, vocabulary: Vocabulary, **options: Any) -> Index:
         """Compile this type for ``vocabulary``. ``options`` are those of the ``Index`` method that suits the kind

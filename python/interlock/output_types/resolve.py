@@ -122,7 +122,7 @@ def _typed(hint: Any, name: str) -> OutputType[Any]:
     if by_pydantic is not None:
         try:
             schema, adapter = by_pydantic.json_schema_of(hint)
-            return OutputType("json_schema", schema, by_pydantic.parser_of(adapter, name), name)
+            return OutputType("json_schema", schema, by_pydantic.parser_of(adapter, name), name, is_checked=True)
         except by_pydantic.PlainTypedDict:
             pass
     schema, convert = type_hints.json_schema_of(hint)

@@ -26,8 +26,10 @@ def common_length(one: Sequence[int], other: Sequence[int]) -> int:
 class CachedModel(ABC):
     """A model that remembers the ids it has read. What a question has in common with the last one is not read again."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, context: int | None = None) -> None:
         self.vocabulary = vocabulary
+        self.context = context
+        """How many tokens the model can look at; ``None`` where that is not known."""
         self.calls = 0
         """How often the model was asked."""
         self.tokens_read = 0
@@ -35,9 +37,13 @@ class CachedModel(ABC):
         self._read: list[int] = []
 
     def logits(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
-        """The logits of the token behind ``ids``, float32 of the vocabulary's size. ``ArgumentError`` for no ids."""
+        """The logits of the token behind ``ids``, float32 of the vocabulary's size. ``ArgumentError`` for no ids, and
+        for more than the context holds.
+        """
         if not ids:
             raise ArgumentError("there is nothing to go on from: write some text before the first generated part")
+        if self.context is not None and len(ids) > self.context:
+            raise ArgumentError(f"the text has {len(ids)} tokens, and the model's context holds {self.context}")
         # The last token is read in any case, for its logits.
         keep = min(common_length(self._read, ids), len(ids) - 1)
         known, self._read = len(self._read), []

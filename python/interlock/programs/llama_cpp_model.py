@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interlock._core import ArgumentError, Vocabulary
+from interlock._core import Vocabulary
 from interlock.programs.cached_model import CachedModel
 
 __all__ = ["LlamaCppModel"]
@@ -17,7 +17,7 @@ class LlamaCppModel(CachedModel):
     """Reads token after token of one sequence of a ``llama_cpp.Llama``, whose cache it takes over."""
 
     def __init__(self, llama: Any, vocabulary: Vocabulary) -> None:
-        super().__init__(vocabulary)
+        super().__init__(vocabulary, int(llama.n_ctx()))
         self._llama = llama
         self._seen: npt.NDArray[np.intc] = np.empty(0, dtype=np.intc)
 
@@ -40,9 +40,6 @@ class LlamaCppModel(CachedModel):
     def _feed(self, ids: list[int]) -> npt.ArrayLike:
         import llama_cpp
 
-        room = int(self._llama.n_ctx()) - int(self._llama.n_tokens)
-        if len(ids) > room:
-            raise ArgumentError(f"the program's text needs {len(ids)} more tokens, and the context has room for {room}")
         self._llama.eval(ids)
         self._seen = self._llama.input_ids[: self._llama.n_tokens].copy()
         found = llama_cpp.llama_get_logits_ith(self._llama.ctx, -1)

@@ -21,7 +21,8 @@ class TransformersModel(CachedModel):
     def __init__(self, model: Any, tokenizer: Any, vocabulary: Vocabulary) -> None:
         if model.config.is_encoder_decoder:
             raise ArgumentError("programs need a model that continues text; an encoder-decoder model does not")
-        super().__init__(vocabulary)
+        context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        super().__init__(vocabulary, context if isinstance(context, int) else None)
         self._model, self._tokenizer = model, tokenizer
         self._cache: Any = None
         accepted = inspect.signature(model.forward).parameters
