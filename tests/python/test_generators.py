@@ -150,6 +150,29 @@ def test_beams_and_other_loops(gen):
     assert isinstance(gen("One", User, max_tokens=90, use_cache=False), User)
 
 
+def test_encoder_decoder_models(tokenizer):
+    """Bart's decoder begins with the stop token."""
+    torch.manual_seed(0)
+    sizes = {f"{side}_{name}": 2 for side in ("encoder", "decoder") for name in ("layers", "attention_heads")}
+    config = transformers.BartConfig(
+        vocab_size=320,
+        d_model=32,
+        encoder_ffn_dim=32,
+        decoder_ffn_dim=32,
+        max_position_embeddings=256,
+        bos_token_id=None,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        decoder_start_token_id=tokenizer.eos_token_id,
+        forced_eos_token_id=None,
+        **sizes,
+    )
+    gen = interlock.from_transformers(transformers.BartForConditionalGeneration(config).eval(), tokenizer)
+    assert isinstance(gen("One", User, max_tokens=90), User)
+    with pytest.raises(interlock.ArgumentError, match="continues text"):
+        gen.program("One")
+
+
 def test_the_seed_decides_and_nothing_else_changes(gen):
     torch.manual_seed(1)
     before = torch.random.get_rng_state()

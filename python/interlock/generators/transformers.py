@@ -152,7 +152,8 @@ class TransformersGenerator(LocalGenerator):
             options["logits_processor"] = [own, *options.get("logits_processor", [])]
         with _seeded(seed, self.model.device):
             out = self.model.generate(**inputs, **options)
-        start = 0 if self.model.config.is_encoder_decoder else width
+        # A decoder begins with a token of its own, which in some models is the stop token.
+        start = 1 if self.model.config.is_encoder_decoder else width
         stop = set(self.vocabulary.eos_token_ids)
         made: list[list[int]] = []
         for row in out[:, start:].tolist():
