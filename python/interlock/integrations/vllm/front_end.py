@@ -99,11 +99,15 @@ class FrontEnd:
         """
         params = sampling_params.structured_outputs
         if getattr(model_config, "is_diffusion", False):
-            raise self.error_type("structured outputs are not supported for diffusion models, which write no text in order")
+            raise self.error_type(
+                "structured outputs are not supported for diffusion models, which write no text in order"
+            )
         if tokenizer is None:
             raise self.error_type("structured outputs need a tokenizer, so they do not work with skip_tokenizer_init")
         if params._backend not in (None, backend):
-            raise self.error_type(f"the request asks for the backend {params._backend!r}, but this server has {backend!r}")
+            raise self.error_type(
+                f"the request asks for the backend {params._backend!r}, but this server has {backend!r}"
+            )
         params._backend = backend
         source = self.source(params)
         if self.options.check:

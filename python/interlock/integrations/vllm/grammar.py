@@ -28,7 +28,9 @@ class LateBudget:
     or without a budget for None.
     """
 
-    def __init__(self, total: int, spent: Callable[[], int], begin: Callable[[int | None], Guide], reserve: int) -> None:
+    def __init__(
+        self, total: int, spent: Callable[[], int], begin: Callable[[int | None], Guide], reserve: int
+    ) -> None:
         self.total, self.spent, self.begin, self.reserve = total, spent, begin, reserve
         self.known: int | None = None
 
@@ -143,7 +145,9 @@ class Grammar:
                 continue
         else:
             self._rows.metrics.refusals.add(1, "budget", "engine")
-            logger.warning("request %s: the %d tokens that reasoning left cannot hold the output", self.request_id, left)
+            logger.warning(
+                "request %s: the %d tokens that reasoning left cannot hold the output", self.request_id, left
+            )
             guide, self._budget = budget.begin(None), None
         if guide.advance_many(tokens) == len(tokens):
             self.guide = guide

@@ -35,7 +35,9 @@ class Options:
     property_order: str = _option("schema", "the order of an object's properties", ("schema", "any"))
     formats: str = _option("assert", "whether `format` of a schema holds", ("assert", "annotate"))
     on_unsupported: str = _option(
-        "error", "what becomes of keywords that cannot be enforced: refuse the schema, or leave them out", ("error", "warn")
+        "error",
+        "what becomes of keywords that cannot be enforced: refuse the schema, or leave them out",
+        ("error", "warn"),
     )
     regex_flags: str = _option("a", "flags of patterns in Python's dialect; `a` makes \\d, \\w and \\s mean ASCII")
     limits: str = _option("", "bounds on the work of one compile: JSON of the fields of interlock.Limits")
@@ -45,7 +47,8 @@ class Options:
     warm_up_ms: float = _option(5.0, "milliseconds of masks made in the background after a compile; 0 for none")
     jump_forward: bool = _option(True, "whether forced tokens are added to the drafts of speculative decoding")
     canonical: bool = _option(
-        False, "whether the tokenizer's own token alone is allowed where bytes are forced, so that every such draft holds"
+        False,
+        "whether the tokenizer's own token alone is allowed where bytes are forced, so that every such draft holds",
     )
     forbid_markup: bool = _option(
         True, "whether added tokens that look like markup, such as </think>, are kept out of text as special ones are"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import logging
-import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Literal, get_args
 
 from interlock.integrations.vllm import options as options_module
+from interlock.integrations.vllm.after_import import after_import
 from interlock.integrations.vllm.backend import Backend
 from interlock.integrations.vllm.counts import counts
 from interlock.integrations.vllm.front_end import FrontEnd
@@ -52,10 +52,25 @@ def _register() -> None:
     from vllm.engine.arg_utils import EngineArgs
 
     _wrap(EngineArgs, "create_engine_config", _create_engine_config)
-    # The engine's own process makes no configuration, and has imported its classes when it calls this.
-    if "vllm.v1.structured_output" in sys.modules and "vllm.v1.core.sched.scheduler" in sys.modules:
-        _install_engine()
+    after_import("vllm.v1.structured_output", _safely(_install_manager))
+    after_import("vllm.v1.core.sched.scheduler", _safely(_install_scheduler))
     _add_name(StructuredOutputsConfig)
+
+
+def _safely(install: Callable[[], None]) -> Callable[[], None]:
+    """An import of vLLM's must not fail because of what it does not know. Where the backend is used, it is an error."""
+
+    def installed() -> None:
+        try:
+            install()
+        except Exception as error:
+            _missing.append(f"{type(error).__name__}: {error}")
+            logger.warning("the backend %r does not fit this version of vLLM: %s", NAME, _missing[-1])
+
+    return installed
+
+
+_missing: list[str] = []
 
 
 def _add_name(config: Any) -> None:
@@ -109,7 +124,8 @@ def _start(vllm_config: Any) -> None:
         return
     options = options_module.current()
     _install_front_end()
-    _install_engine()
+    if _missing:
+        raise RuntimeError(f"the backend {NAME!r} does not fit this version of vLLM: {'; '.join(_missing)}")
     if options.metrics:
         folder = make_folder()
         import prometheus_client
@@ -168,7 +184,9 @@ def _generate(original: Callable[..., Any]) -> Callable[..., Any]:
         outputs = original(self, prompt, sampling_params, request_id, *args, **kwargs)
         if not (_is_constrained(sampling_params) and _is_ours(self.vllm_config)):
             return outputs
-        return _front().explained(outputs, request_id, sampling_params, self.model_config, self.input_processor.tokenizer)
+        return _front().explained(
+            outputs, request_id, sampling_params, self.model_config, self.input_processor.tokenizer
+        )
 
     return generate
 
@@ -176,8 +194,7 @@ def _generate(original: Callable[..., Any]) -> Callable[..., Any]:
 # --- engine -------------------------------------------------------------------------------------------------------
 
 
-def _install_engine() -> None:
-    from vllm.v1.core.sched.scheduler import Scheduler
+def _install_manager() -> None:
     from vllm.v1.structured_output import StructuredOutputManager
     from vllm.v1.structured_output.backend_types import StructuredOutputBackend, StructuredOutputGrammar
 
@@ -187,6 +204,11 @@ def _install_engine() -> None:
     _wrap(StructuredOutputManager, "_create_grammar", _create_grammar)
     _wrap(StructuredOutputManager, "grammar_bitmask", _grammar_bitmask)
     _wrap(StructuredOutputManager, "validate_tokens", _validate_tokens)
+
+
+def _install_scheduler() -> None:
+    from vllm.v1.core.sched.scheduler import Scheduler
+
     _wrap(Scheduler, "finish_requests", _finish_requests)
     _wrap(Scheduler, "update_draft_token_ids_in_output", _update_draft_token_ids_in_output)
 

@@ -54,7 +54,7 @@ def source_of(params: Any, options: Options) -> Source:
     if getattr(params, "disable_additional_properties", False):
         # Left out it would permit what the request forbids.
         raise UnsupportedError(
-            "disable_additional_properties is not supported: write \"additionalProperties\": false into the schema"
+            'disable_additional_properties is not supported: write "additionalProperties": false into the schema'
         )
     spec = getattr(params, kind)
     if kind == "json_object" and spec is not True:
@@ -78,7 +78,9 @@ def _whitespace(params: Any, options: Options) -> str:
     return "compact" if getattr(params, "disable_any_whitespace", False) else options.whitespace
 
 
-def compile_source(source: Source, vocabulary: Vocabulary, options: Options, cancel: CancelToken | None = None) -> Index:
+def compile_source(
+    source: Source, vocabulary: Vocabulary, options: Options, cancel: CancelToken | None = None
+) -> Index:
     """The index of a source. Errors are those of `Index.from_json_schema` and its like, and ``CancelledError``."""
     limits = options.limits_of_compile()
     if source.kind in _NOT_YET:

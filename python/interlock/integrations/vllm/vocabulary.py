@@ -92,7 +92,9 @@ def markup_ids(tokenizer: Any) -> set[int]:
     if not isinstance(added, dict):
         return set()
     template = getattr(tokenizer, "chat_template", None)
-    template = template if isinstance(template, str) else " ".join(template.values()) if isinstance(template, dict) else ""
+    template = (
+        template if isinstance(template, str) else " ".join(template.values()) if isinstance(template, dict) else ""
+    )
     found = set()
     for i, token in added.items():
         text = str(getattr(token, "content", token)).strip()
