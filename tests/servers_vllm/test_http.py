@@ -17,7 +17,6 @@ def valid(text, schema=PERSON):
 @pytest.mark.parametrize("server", ["smollm2", "tiny"])
 def test_every_kind(server, request):
     server = request.getfixturevalue(server)
-    # A reasoning parser leaves completions alone, so these begin at once on both servers.
     for _ in range(3):
         reply = server.complete("An IP: ", {"regex": IP})
         assert re.fullmatch(IP, reply.text) and reply.finish == "stop", reply
@@ -48,8 +47,9 @@ def test_whitespace_of_the_request(smollm2):
     schema = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": False}
     compact = smollm2.complete("JSON: ", {"json": schema, "disable_any_whitespace": True})
     assert compact.text == '{"a":1}'
-    pattern = smollm2.complete("JSON: ", {"json": schema, "whitespace_pattern": "_{2}"})
-    assert pattern.text == '{__"a"__:__1__}'
+    pattern = smollm2.complete("JSON: ", {"json": schema, "whitespace_pattern": "[ ]{2}"})
+    assert pattern.text == '{  "a"  :  1  }'
+    assert smollm2.complete("JSON: ", {"json": schema, "whitespace_pattern": "_"}).status == 400
     assert smollm2.complete("JSON: ", {"json": schema, "whitespace_pattern": "("}).status == 400
 
 
@@ -72,7 +72,7 @@ def test_neighbours_of_hostile_sources(smollm2):
         return smollm2.complete("x", constraint, max_tokens=32), time.monotonic() - begin
 
     alone = max(seconds for _, seconds in smollm2.at_once([lambda: one({"regex": IP})] * 8))
-    hostile = [lambda n=n: one({"regex": rf"(?:(?:a{{1,{900 + n}}}b?){{1,900}}c?){{1,900}}"}) for n in range(4)]
+    hostile = [lambda n=n: one({"regex": rf"(?!.*(a|b)*a(a|b){{{26 + n}}}c).*"}) for n in range(4)]
     answers = smollm2.at_once(hostile + [lambda: one({"regex": IP})] * 8)
     assert all(reply.status == 400 for reply, _ in answers[:4])
     assert all(re.fullmatch(IP, reply.text) for reply, _ in answers[4:])
@@ -198,17 +198,17 @@ def test_logprobs_under_the_mask(smollm2):
     assert reply.text in ("yes", "no") and reply.choices[0]["logprobs"]["token_logprobs"]
 
 
-def test_reasoning_comes_before_the_output(tiny):
+def test_reasoning_comes_before_the_output(reasoning):
     """``</think>`` ends the free part; inside the output it is no text, however much a bias asks for it."""
-    (end,) = tiny.post("/tokenize", prompt="</think>", add_special_tokens=False).body["tokens"]
+    (end,) = reasoning.post("/tokenize", prompt="</think>", add_special_tokens=False).body["tokens"]
     wanted = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON}}
-    reply = tiny.chat("x", response_format=wanted, logit_bias={str(end): 100}, max_tokens=80, temperature=1.0)
+    reply = reasoning.chat("x", response_format=wanted, logit_bias={str(end): 100}, max_tokens=80, temperature=1.0)
     assert reply.status == 200, reply
     message = reply.choices[0]["message"]
     valid(message["content"])
     assert "</think>" not in message["content"] and reply.finish == "stop"
     # Without the bias the random model reasons to the end of its tokens: nothing constrains that.
-    reply = tiny.chat("x", response_format=wanted, max_tokens=40, temperature=1.0)
+    reply = reasoning.chat("x", response_format=wanted, max_tokens=40, temperature=1.0)
     assert not reply.choices[0]["message"]["content"] and reply.finish == "length"
 
 
@@ -234,4 +234,4 @@ def test_the_log_names_requests(smollm2):
     smollm2.post("/v1/completions", prompt="x", structured_outputs={"regex": "b("}, request_id="seen-in-the-log")
     log = smollm2.log_text()
     assert re.search(r"request \S*seen-in-the-log\S*: refused: PatternError", log)
-    assert "interlock_rejected" not in log and "Traceback" not in log.replace("Traceback (most recent call last) [expected]", "")
+    assert "is not allowed" not in log
