@@ -23,13 +23,19 @@ REFUSED = {
     "unsatisfiable regex": ({"regex": r"a(?!b)(?=b)b"}, "UnsatisfiableError"),
     "empty choice": ({"choice": []}, "ArgumentError"),
     "grammar": ({"grammar": 'root ::= "a"'}, "UnsupportedError"),
-    "structural tag": ({"structural_tag": '{"type":"structural_tag","format":{"type":"any_text"}}'}, "UnsupportedError"),
+    "structural tag": (
+        {"structural_tag": '{"type":"structural_tag","format":{"type":"any_text"}}'},
+        "UnsupportedError",
+    ),
     "hostile look-ahead": ({"regex": r"(?!.*(a|b)*a(a|b){25}c).*"}, "LimitError"),
     "hostile intersection": (
         {"regex": "(?=.*" + ".*)(?=.*".join(f"{i}a{{{i}}}" for i in range(3, 40)) + ".*).*"},
         "LimitError",
     ),
-    "hostile json": ({"json": {"allOf": [{"pattern": f"{chr(97 + i)}.{{{10 + i}}}b"} for i in range(20)]}}, "LimitError"),
+    "hostile json": (
+        {"json": {"allOf": [{"pattern": f"{chr(97 + i)}.{{{10 + i}}}b"} for i in range(20)]}},
+        "LimitError",
+    ),
     "deep json": ({"json": '{"items":' * 5000 + "{}" + "}" * 5000}, "LimitError"),
 }
 """Sources that must be refused as HTTP 400, and the error that the message names."""

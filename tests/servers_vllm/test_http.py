@@ -37,10 +37,10 @@ def test_chat_response_formats(smollm2):
 
 def test_forced_tool_call(smollm2):
     tool = {"type": "function", "function": {"name": "add", "parameters": PERSON}}
-    choice = {"type": "function", "function": {"name": "add"}}
-    reply = smollm2.chat("Add Ann, 40.", tools=[tool], tool_choice=choice)
-    assert reply.status == 200, reply
-    valid(reply.choices[0]["message"]["tool_calls"][0]["function"]["arguments"])
+    for choice in ({"type": "function", "function": {"name": "add"}}, "required"):
+        reply = smollm2.chat("Add Ann, 40.", tools=[tool], tool_choice=choice)
+        assert reply.status == 200, reply
+        valid(reply.choices[0]["message"]["tool_calls"][0]["function"]["arguments"])
 
 
 def test_whitespace_of_the_request(smollm2):
@@ -91,7 +91,9 @@ def test_budget_completes_the_output(smollm2):
 def test_a_budget_that_is_too_small_is_a_400(smollm2):
     reply = smollm2.complete("A person: ", {"json": PERSON}, max_tokens=5)
     assert reply.status == 400 and "BudgetError" in reply.error, reply
-    chat = smollm2.chat("x", max_tokens=2, response_format={"type": "json_schema", "json_schema": {"name": "p", "schema": PERSON}})
+    chat = smollm2.chat(
+        "x", max_tokens=2, response_format={"type": "json_schema", "json_schema": {"name": "p", "schema": PERSON}}
+    )
     assert chat.status == 400 and "BudgetError" in chat.error, chat
     # What fits exactly is complete, and cut only before its stop token.
     assert smollm2.complete("x", {"choice": ["a"]}, max_tokens=1).text == "a"

@@ -1,7 +1,7 @@
 """Counters, gauges and histograms, as plain Python and as OpenMetrics text.
 
-A *registry* holds the metrics of one process. Its *snapshot* is a dictionary of numbers that JSON can carry, so that the
-numbers of several processes can be added up with `merge` and written with `to_openmetrics`. Nothing here needs a library.
+A *registry* holds the metrics of one process. Its *snapshot* is a dictionary of numbers that JSON can carry, so that
+the numbers of several processes can be added up with `merge` and written with `to_openmetrics`. No library is needed.
 
 >>> registry = Registry("interlock")
 >>> refusals = registry.counter("refusals", "Sources that were refused.", ("reason",))
@@ -20,7 +20,7 @@ from __future__ import annotations
 import bisect
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import interlock
 from interlock import ArgumentError
@@ -83,6 +83,9 @@ class _Metric:
         with self._lock:
             series = [[list(key), value] for key, value in self._series.items()]
         return {"kind": self.kind, "help": self.help, "labels": list(self.labels), "series": series}
+
+
+_Kind = TypeVar("_Kind", bound=_Metric)
 
 
 class Counter(_Metric):
@@ -199,7 +202,7 @@ class Registry:
         """All numbers as OpenMetrics text."""
         return to_openmetrics(self.snapshot())
 
-    def _get(self, kind: type[Any], name: str, make: Callable[[str], _Metric]) -> Any:
+    def _get(self, kind: type[_Kind], name: str, make: Callable[[str], _Kind]) -> _Kind:
         full = f"{self.prefix}_{name}"
         with self._lock:
             found = self._metrics.get(full)

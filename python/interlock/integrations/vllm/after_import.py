@@ -1,7 +1,7 @@
 """Runs a function once a module has been imported: now if it has been, else as soon as that happens.
 
-vLLM calls a plug-in in each of its processes, early in some of them. Importing the engine there, only to change it, would
-cost time and memory in processes that never use it.
+vLLM calls a plug-in in each of its processes, early in some of them. Importing the engine there, only to change it,
+would cost time and memory in processes that never use it.
 """
 
 from __future__ import annotations

@@ -84,8 +84,8 @@ class Backend:
     def create(self, request: Any, reasons: bool) -> Grammar:
         """The grammar of a request of the engine; runs in vLLM's pool. ``reasons`` says that reasoning comes first.
 
-        Errors are `InterlockError`; a compile that takes too long is a ``LimitError``, one that nobody waits for any more
-        a ``CancelledError``.
+        Errors are `InterlockError`; a compile that takes too long is a ``LimitError``, one that nobody waits for any
+        more a ``CancelledError``.
         """
         begin, outcome = time.perf_counter(), "refused"
         deadline = self.deadlines.new()

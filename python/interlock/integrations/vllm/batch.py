@@ -1,7 +1,7 @@
 """The masks of a whole step, filled in one native call.
 
-vLLM asks each request's grammar for its rows, one after the other. Here a grammar only notes that it owes a row; all rows
-that are owed are written together, at the end of vLLM's own loop or before a grammar moves.
+vLLM asks each request's grammar for its rows, one after the other. Here a grammar only notes that it owes a row; all
+rows that are owed are written together, at the end of vLLM's own loop or before a grammar moves.
 """
 
 from __future__ import annotations

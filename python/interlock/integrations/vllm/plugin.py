@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Literal, get_args
@@ -118,11 +119,15 @@ _started = False
 
 
 def _start(vllm_config: Any) -> None:
-    """The backend was asked for: wrap what serves requests, and show the numbers. Errors end the start of the server."""
+    """The backend was asked for: wrap what serves requests, show the numbers. Errors end the start of the server."""
     global _started
     if _started:
         return
     options = options_module.current()
+    # Tool parsers ask for structural tags, which would all be refused; without them they ask for JSON Schemas.
+    if "VLLM_ENFORCE_STRICT_TOOL_CALLING" not in os.environ:
+        os.environ["VLLM_ENFORCE_STRICT_TOOL_CALLING"] = "0"
+        logger.info("forced tool calls come as JSON Schemas: VLLM_ENFORCE_STRICT_TOOL_CALLING is 0")
     _install_front_end()
     if _missing:
         raise RuntimeError(f"the backend {NAME!r} does not fit this version of vLLM: {'; '.join(_missing)}")

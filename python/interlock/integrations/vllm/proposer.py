@@ -1,6 +1,6 @@
 """A proposer that proposes nothing, so that forced tokens alone are the drafts.
 
-vLLM validates drafts only where it has a proposer. With this one, jump-forward needs neither a draft model nor n-grams::
+vLLM validates drafts only where it has a proposer. With this one, jump-forward needs no draft model and no n-grams::
 
     --speculative-config '{"method": "custom_class",
                            "model": "interlock.integrations.vllm.proposer.ForcedTokensProposer",

@@ -20,11 +20,8 @@ __all__ = ["Source", "check_source", "compile_source", "source_of"]
 
 KINDS = ("json", "json_object", "regex", "choice", "grammar", "structural_tag")
 
-_NOT_YET = {
-    "grammar": "grammars are not supported by this version of interlock: give a json schema, a regex or a choice",
-    "structural_tag": "structural tags are not supported by this version of interlock: give a json schema, a regex or a "
-    "choice",
-}
+_INSTEAD = "are not supported by this version of interlock: give a json schema, a regex or a choice"
+_NOT_YET = {"grammar": f"grammars {_INSTEAD}", "structural_tag": f"structural tags {_INSTEAD}"}
 
 
 @dataclass(frozen=True)
