@@ -255,6 +255,14 @@ def test_the_backend_takes_the_budget_of_the_request(backend):
     assert backend.counts.requests.value("regex") == 2
 
 
+def test_an_engine_that_only_reads_prompts_has_no_budget(backend):
+    asked = request(max_tokens=1, regex="a{9}")
+    asked.sampling_params.extra_args = {"kv_transfer_params": {"do_remote_decode": True}}
+    assert backend.create(asked, reasons=False).guide.advance_many([ord("a")]) == 1
+    backend.vllm_config.kv_transfer_config = SimpleNamespace(kv_role="kv_producer")
+    backend.create(request(max_tokens=1, regex="a{9}"), reasons=False)
+
+
 def test_the_backend_takes_min_tokens_over(backend):
     asked = request(regex="a{1,9}", min_tokens=4)
     g = backend.create(asked, reasons=False)

@@ -216,6 +216,18 @@ def test_what_was_checked_is_forgotten_in_the_end(monkeypatch):
     assert [checks.known(Source("regex", text))[0] for text in "abc"] == [False, True, True]
 
 
+def test_requests_with_one_source_share_a_check(front):
+    async def serve():
+        asked = [front.prepare(f"r{n}", sampling(json={"minLength": 3})) for n in range(8)]
+        aborted = asyncio.create_task(front.prepare("r9", sampling(json={"minLength": 3})))
+        await asyncio.sleep(0)
+        aborted.cancel()
+        await asyncio.gather(*asked)
+
+    asyncio.run(serve())
+    assert front.counts.check_seconds.count("accepted") == 1 and not front._running
+
+
 def outputs(*reasons):
     async def generate():
         for reason in reasons:

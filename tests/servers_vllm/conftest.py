@@ -1,4 +1,4 @@
-"""The folder of the models, and the servers that tests share."""
+"""The folder of the models, and the servers that tests ask for: one at a time, each started once."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,34 @@ from pathlib import Path
 import pytest
 from models import make
 from server import Server
+
+NGRAMS = '{"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 3, "prompt_lookup_min": 1}'
+
+SERVERS = {
+    # SmolLM2, with prompts that are cut into chunks, prefixes that are found again, and a parser of tool calls.
+    "smollm2": (
+        "smollm2",
+        "--max-model-len 1024 --max-num-seqs 32 --max-num-batched-tokens 64 --enable-chunked-prefill "
+        "--enable-prefix-caching --enable-auto-tool-choice --tool-call-parser hermes",
+        {},
+    ),
+    # A random model with 129,000 tokens, padded logits and added tokens.
+    "tiny": ("tiny", "--max-model-len 512 --max-num-seqs 32", {"INTERLOCK_VLLM_WHITESPACE": "compact"}),
+    # The random model with reasoning before its output.
+    "reasoning": ("tiny", "--max-model-len 512 --max-num-seqs 8 --reasoning-parser deepseek_r1", {}),
+    # The random model with n-gram drafts, and forced tokens behind them.
+    "ngram": (
+        "tiny",
+        f"--max-model-len 512 --max-num-seqs 16 --speculative-config {NGRAMS.replace(' ', '')}",
+        {"INTERLOCK_VLLM_WHITESPACE": "compact"},
+    ),
+}
+"""Model, arguments and environment of each."""
+
+
+def on(*names):
+    """A test of these servers, one after the other."""
+    return pytest.mark.parametrize("server", names, indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -16,39 +44,9 @@ def model_folder():
 
 
 @pytest.fixture(scope="session")
-def smollm2(model_folder, tmp_path_factory):
-    """SmolLM2, with prompts that are cut into chunks and prefixes that are found again."""
-    log = tmp_path_factory.mktemp("log") / "smollm2.log"
-    args = ["--max-model-len", "1024", "--max-num-seqs", "32", "--max-num-batched-tokens", "64"]
-    args += ["--enable-chunked-prefill", "--enable-prefix-caching"]
-    args += ["--enable-auto-tool-choice", "--tool-call-parser", "hermes"]
-    with Server(model_folder / "smollm2", *args, log=log) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def tiny(model_folder, tmp_path_factory):
-    """A random model with 129,000 tokens, padded logits and added tokens."""
-    log = tmp_path_factory.mktemp("log") / "tiny.log"
-    args = ["--max-model-len", "512", "--max-num-seqs", "32"]
-    with Server(model_folder / "tiny", *args, log=log, env={"INTERLOCK_VLLM_WHITESPACE": "compact"}) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def reasoning(model_folder, tmp_path_factory):
-    """The random model with reasoning before its output."""
-    log = tmp_path_factory.mktemp("log") / "reasoning.log"
-    args = ["--max-model-len", "512", "--max-num-seqs", "8", "--reasoning-parser", "deepseek_r1"]
-    with Server(model_folder / "tiny", *args, log=log) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def ngram(model_folder, tmp_path_factory):
-    """The random model with n-gram drafts, and forced tokens behind them."""
-    log = tmp_path_factory.mktemp("log") / "ngram.log"
-    drafts = '{"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 3, "prompt_lookup_min": 1}'
-    args = ["--max-model-len", "512", "--max-num-seqs", "16", "--speculative-config", drafts]
-    with Server(model_folder / "tiny", *args, log=log, env={"INTERLOCK_VLLM_WHITESPACE": "compact"}) as server:
-        yield server
+def server(request, model_folder, tmp_path_factory):
+    """A running server. pytest orders tests so that each is started once, and stops it before the next."""
+    model, args, env = SERVERS[request.param]
+    log = tmp_path_factory.mktemp("log") / f"{request.param}.log"
+    with Server(model_folder / model, *args.split(), env=env, log=log) as running:
+        yield running

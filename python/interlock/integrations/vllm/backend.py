@@ -123,7 +123,7 @@ class Backend:
         stops = self._stops(params.all_stop_token_ids)
         given: dict[str, Any] = {"stop_token_ids": stops}
         total = min(request.max_tokens, self._room_after(request))
-        budgeted, late = self.options.budget, None
+        budgeted, late = self.options.budget and not self._only_reads(params), None
         follows = self.jumps or self.options.canonical
         if budgeted and reasons:
 
@@ -149,6 +149,12 @@ class Backend:
             canonical=self.options.canonical,
             budget=late,
         )
+
+    def _only_reads(self, params: Any) -> bool:
+        """Whether this engine reads prompts for another one, which writes the output: then `max_tokens` is 1 here."""
+        transfer = getattr(self.vllm_config, "kv_transfer_config", None)
+        remote = ((getattr(params, "extra_args", None) or {}).get("kv_transfer_params") or {}).get("do_remote_decode")
+        return bool(remote) or getattr(transfer, "kv_role", None) == "kv_producer"
 
     def _room_after(self, request: Any) -> int:
         """How many tokens the model's length leaves."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import threading
 import time
 from collections import OrderedDict
@@ -34,7 +33,7 @@ class Checks:
 
     def __init__(self, options: Options, counts: Counts) -> None:
         self.options, self.counts = options, counts
-        self._deadlines = Deadlines(options.deadline)
+        self.deadlines = Deadlines(options.deadline)
         self._known: OrderedDict[bytes, InterlockError | None] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -59,7 +58,7 @@ class Checks:
     def _checked(self, source: Source) -> InterlockError | None:
         begin = time.perf_counter()
         error: InterlockError | None = None
-        with self._deadlines.new() as deadline:
+        with self.deadlines.new() as deadline:
             try:
                 check_source(source, self.options, deadline.token)
             except CancelledError:
@@ -81,6 +80,7 @@ class FrontEnd:
         self.options, self.counts, self.error_type = options, counts, error_type
         self.checks = Checks(options, counts)
         self._pool: ThreadPoolExecutor | None = None
+        self._running: dict[bytes, asyncio.Future[None]] = {}
         self._vocabulary: Vocabulary | None = None
         self._lock = threading.Lock()
 
@@ -120,15 +120,33 @@ class FrontEnd:
         """Check a request's source in a thread, so that `validate` finds the answer and the loop never waits for it."""
         try:
             source = self.source(sampling_params.structured_outputs)
-            if self.options.check and not self.checks.known(source)[0]:
-                loop = asyncio.get_running_loop()
+            if self.options.check:
                 try:
-                    await loop.run_in_executor(self._threads(), self.checks.check, source)
+                    if self.checks.known(source)[0]:
+                        self.checks.check(source)
+                    else:
+                        await self._checked_in_thread(source)
                 except InterlockError as error:
                     raise self._client_error(error) from None
         except self.error_type as error:
             logger.warning("request %s: refused: %s", request_id, error)
             raise
+
+    async def _checked_in_thread(self, source: Source) -> None:
+        """One check for all requests that ask for this source at the same time."""
+        running = self._running.get(source.key)
+        if running is None:
+            running = asyncio.get_running_loop().run_in_executor(self._threads(), self.checks.check, source)
+            self._running[source.key] = running
+            running.add_done_callback(lambda done: self._forget(source, done))
+        # A request that is aborted does not take the answer from the others.
+        await asyncio.shield(running)
+
+    def _forget(self, source: Source, done: asyncio.Future[None]) -> None:
+        self._running.pop(source.key, None)
+        if not done.cancelled():
+            # Seen, also where nobody waits any more.
+            done.exception()
 
     async def explained(
         self, outputs: Any, request_id: str, sampling_params: Any, model_config: Any, tokenizer: Any
@@ -140,7 +158,7 @@ class FrontEnd:
         """
         async with contextlib.aclosing(outputs):
             async for output in outputs:
-                if output.finished and any(_refused(completion) for completion in output.outputs):
+                if any(_refused(completion) for completion in output.outputs):
                     loop = asyncio.get_running_loop()
                     given = (sampling_params, len(output.prompt_token_ids or ()), model_config, tokenizer)
                     error = await loop.run_in_executor(self._threads(), self._why, *given)
@@ -155,7 +173,7 @@ class FrontEnd:
                 if self._vocabulary is None:
                     size = model_config.get_vocab_size()
                     self._vocabulary = vocabulary_of(tokenizer, size, self.options, self.counts)
-            with Deadlines(self.options.deadline).new() as deadline:
+            with self.checks.deadlines.new() as deadline:
                 source = source_of(sampling_params.structured_outputs, self.options)
                 index = compile_source(source, self._vocabulary, self.options, deadline.token)
             if self.options.budget:
@@ -173,11 +191,11 @@ class FrontEnd:
 
     def _threads(self) -> ThreadPoolExecutor:
         if self._pool is None:
-            count = min(8, (os.cpu_count() or 1) + 2)
-            self._pool = ThreadPoolExecutor(count, thread_name_prefix="interlock-check")
+            # More than processors: the processors are shared fairly, so a short check never waits for long ones.
+            self._pool = ThreadPoolExecutor(16, thread_name_prefix="interlock-check")
         return self._pool
 
 
 def _refused(completion: Any) -> bool:
-    """Whether the engine ended this output with an error before its first token."""
+    """Whether the engine ended this output with an error, and no token came with that."""
     return getattr(completion, "finish_reason", None) == "error" and not completion.token_ids

@@ -31,7 +31,7 @@ SECONDS = 1.0
 def make_folder() -> Path:
     """The folder of this server's numbers, made by its first process and inherited by the others."""
     known = os.environ.get(STATE_VARIABLE)
-    if known:
+    if known and Path(known).is_dir():
         return Path(known)
     folder = Path(tempfile.mkdtemp(prefix="interlock-vllm-"))
     os.environ[STATE_VARIABLE] = str(folder)
