@@ -121,17 +121,17 @@ class Server:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def get(self, path):
-        connection = self._connection()
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        return Reply(answer.status, answer.read().decode())
+        with contextlib.closing(self._connection()) as connection:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return Reply(answer.status, answer.read().decode())
 
     def post(self, path, **body):
-        connection = self._connection()
         text = json.dumps({"model": "m", **body})
-        connection.request("POST", path, text, {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        data = answer.read().decode()
+        with contextlib.closing(self._connection()) as connection:
+            connection.request("POST", path, text, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            data = answer.read().decode()
         try:
             return Reply(answer.status, json.loads(data))
         except ValueError:
@@ -151,27 +151,25 @@ class Server:
 
     def stream(self, path, abort_after=None, **body):
         """The deltas of a streamed answer. With ``abort_after`` the connection is closed after so many."""
-        connection = self._connection()
         text = json.dumps({"model": "m", "stream": True, **body})
-        connection.request("POST", path, text, {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        if answer.status != 200:
-            return Reply(answer.status, json.loads(answer.read()))
-        deltas = []
-        for line in answer:
-            line = line.decode().strip()
-            if not line.startswith("data: ") or line == "data: [DONE]":
-                continue
-            part = json.loads(line[6:])
-            if "error" in part:
-                return Reply(part["error"].get("code", 0), part)
-            for choice in part["choices"]:
-                deltas.append(choice.get("text") or (choice.get("delta") or {}).get("content") or "")
-            if abort_after is not None and len(deltas) >= abort_after:
-                connection.sock.shutdown(socket.SHUT_RDWR)
-                break
-        connection.close()
-        return deltas
+        with contextlib.closing(self._connection()) as connection:
+            connection.request("POST", path, text, {"Content-Type": "application/json"})
+            with connection.getresponse() as answer:
+                if answer.status != 200:
+                    return Reply(answer.status, json.loads(answer.read()))
+                deltas = []
+                for line in answer:
+                    line = line.decode().strip()
+                    if not line.startswith("data: ") or line == "data: [DONE]":
+                        continue
+                    part = json.loads(line[6:])
+                    if "error" in part:
+                        return Reply(part["error"].get("code", 0), part)
+                    for choice in part["choices"]:
+                        deltas.append(choice.get("text") or (choice.get("delta") or {}).get("content") or "")
+                    if abort_after is not None and len(deltas) >= abort_after:
+                        break
+                return deltas
 
     def at_once(self, calls):
         """The answers of functions that are called at the same time."""

@@ -35,6 +35,22 @@ def guide_within(index: Index, max_tokens: int, **given: Any) -> Guide:
         return index.guide(max_tokens=max_tokens, **given)
 
 
+def _guide(index: Index, max_tokens: int | None, **given: Any) -> Guide:
+    return index.guide(**given) if max_tokens is None else guide_within(index, max_tokens, **given)
+
+
+def _begun(index: Index, max_tokens: int | None, context: list[int], **given: Any) -> Guide:
+    """A guide for an output that follows ``context``, so that its first token is the one that the tokenizer makes there.
+
+    Where the tokenizer would join the prompt's end and the output's beginning in one token, as after a blank, no token is
+    forced at all. Then the output begins as a text of its own.
+    """
+    guide = _guide(index, max_tokens, context_ids=context, **given)
+    if guide.forced_bytes() and not guide.forced_tokens():
+        return _guide(index, max_tokens, **given)
+    return guide
+
+
 class Backend:
     """What vLLM calls a structured-output backend. It has the methods of vLLM's ``StructuredOutputBackend``."""
 
@@ -128,13 +144,16 @@ class Backend:
         if budgeted and reasons:
 
             def begin(left: int | None) -> Guide:
+                # Without a stop token's room: the grammar tries both.
                 context = {"context_ids": self._context(request.all_token_ids)} if follows else {}
                 return index.guide(max_tokens=left, **given, **context)
 
             late = LateBudget(total, lambda: request.num_output_tokens, begin, 1 + self.drafts)
+        within = total if budgeted and not reasons else None
         if follows and not reasons:
-            given["context_ids"] = self._context(request.prompt_token_ids or ())
-        guide = guide_within(index, total, **given) if budgeted and not reasons else index.guide(**given)
+            guide = _begun(index, within, self._context(request.prompt_token_ids or ()), **given)
+        else:
+            guide = _guide(index, within, **given)
         min_tokens = 0
         if not reasons and params.min_tokens:
             # vLLM would forbid stop tokens in its workers, also where nothing else may follow.
