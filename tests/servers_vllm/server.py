@@ -63,7 +63,7 @@ class Reply:
 class Server:
     """One server process, started by ``with``. ``args`` are vLLM's, ``env`` adds variables."""
 
-    def __init__(self, model, *args, env=None, log=None, start_seconds=300):
+    def __init__(self, model, *args, env=None, log=None, start_seconds=900):
         self.model, self.args, self.env, self.start_seconds = model, args, env or {}, start_seconds
         self.log = Path(log or tempfile.mkstemp(suffix=".log")[1])
         self.port = free_port()

@@ -40,10 +40,10 @@ def _guide(index: Index, max_tokens: int | None, **given: Any) -> Guide:
 
 
 def _begun(index: Index, max_tokens: int | None, context: list[int], **given: Any) -> Guide:
-    """A guide for an output that follows ``context``, so that its first token is the one that the tokenizer makes there.
+    """A guide for an output that follows ``context``, whose first token is the one that the tokenizer makes there.
 
-    Where the tokenizer would join the prompt's end and the output's beginning in one token, as after a blank, no token is
-    forced at all. Then the output begins as a text of its own.
+    Where the tokenizer would join the prompt's end and the output's beginning in one token, as after a blank, no token
+    is forced at all. Then the output begins as a text of its own.
     """
     guide = _guide(index, max_tokens, context_ids=context, **given)
     if guide.forced_bytes() and not guide.forced_tokens():
