@@ -69,7 +69,7 @@ class Engine:
 
         core.model_executor.execute_model = counted
 
-    def calls(self, jump, temperature, count=10):
+    def calls(self, jump, temperature, count=5):
         """Texts, tokens and steps of ``count`` tool calls, one after the other."""
         from vllm import SamplingParams
         from vllm.sampling_params import StructuredOutputsParams
