@@ -6,6 +6,7 @@ rows that are owed are written together, at the end of vLLM's own loop or before
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,7 @@ class Rows:
     def __init__(self, metrics: Counts, threads: int | None = None) -> None:
         self.metrics = metrics
         self._threads = threads
+        self._lock = threading.Lock()
         self._owed: list[tuple[Grammar, int]] = []
         self._tensor: Any = None
         self._bits: Bits = np.empty((0, 0), dtype=np.int32)
@@ -43,13 +45,14 @@ class Rows:
             self._owed.clear()
 
     def add(self, grammar: Grammar, bitmask: Any, row: int) -> None:
-        """Owe one row."""
-        if bitmask is not self._tensor:
-            self.write()
-            self._tensor, self._bits = bitmask, self.view(bitmask)
-        self._owed.append((grammar, row))
-        if not self.is_collecting:
-            self.write()
+        """Owe one row. vLLM asks for those of large batches from several threads."""
+        with self._lock:
+            if bitmask is not self._tensor:
+                self.write()
+                self._tensor, self._bits = bitmask, self.view(bitmask)
+            self._owed.append((grammar, row))
+            if not self.is_collecting:
+                self.write()
 
     def write(self) -> None:
         """Write the rows that are owed."""
