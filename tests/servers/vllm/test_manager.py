@@ -223,11 +223,11 @@ def test_the_name_is_a_choice_of_the_configuration():
 
 
 def test_the_interface_is_the_recorded_one():
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+    sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
     import json
 
     from record_vllm_interface import differences, record, version
 
-    known = json.loads((Path(__file__).parents[1] / "python" / "data" / "vllm_interface.json").read_text())
+    known = json.loads((Path(__file__).parents[2] / "python" / "data" / "vllm_interface.json").read_text())
     newest = known.get(version()) or known[max(known, key=lambda v: [int(n) for n in v.split(".")])]
     assert list(differences(newest, record())) == []
