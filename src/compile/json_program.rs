@@ -1,21 +1,19 @@
 //! The JSON program of a schema: rules with lexemes from the vocabulary's cache, names as tries, implications as closed
 //! sets.
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::{ExprId, Exprs, INF};
-use crate::json::rules::{
-    ArrayShape, Contains, Element, MAX_WITNESSES, ObjectShape, Rule, RuleId, Rules, StringSet, witness_members,
-};
-use crate::lexeme::LexemeKind;
+use crate::json::rules::{ArrayShape, MAX_WITNESSES, ObjectShape, Rules, StringSet, witness_members};
+use crate::lexeme::{Lexeme, LexemeKind};
 use crate::limits::Limits;
 use crate::mask::masked_lexeme::LexemeRole;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::json::program::{ArrayProgram, ClassProgram, ObjectProgram, Program, RuleProgram, WhitespaceRule};
+use crate::pushdown::json::unique::compile::{ElementLexemes, UniqueCompiler, check_watched};
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;
 
@@ -33,12 +31,8 @@ struct ProgramBuilder<'a> {
     tables: &'a VocabTables,
     limits: &'a Limits,
     exprs: &'a mut Exprs,
-    rules: &'a [Rule],
     lexemes: Vec<Arc<MaskedLexeme>>,
     any_text: ExprId,
-    /// Rules as elements of unique arrays, and the rules made for them.
-    unique: FxHashMap<RuleId, RuleId>,
-    made: Vec<RuleProgram>,
     by_content: SeededMap<(ExprId, LexemeKind), Option<u32>>,
 }
 
@@ -55,17 +49,9 @@ pub fn compile(
     let root = rules.root;
     let Rules { exprs, rules, .. } = rules;
     let rules = rules.as_slice();
-    let mut b = ProgramBuilder {
-        tables,
-        limits,
-        exprs,
-        rules,
-        lexemes: Vec::new(),
-        any_text,
-        unique: FxHashMap::default(),
-        made: Vec::new(),
-        by_content: SeededMap::default(),
-    };
+    let mut b =
+        ProgramBuilder { tables, limits, exprs, lexemes: Vec::new(), any_text, by_content: SeededMap::default() };
+    let mut unique = UniqueCompiler::new(rules, any_text);
     let (arrays, objects) = rules.iter().fold((0, 0), |n, r| (n.0 + r.arrays.len(), n.1 + r.objects.len()));
     let mut program = Program {
         rules: Vec::with_capacity(rules.len()),
@@ -77,9 +63,8 @@ pub fn compile(
         any_order: layout.any_order,
         plain_names: layout.plain_names,
         has_unique: rules.iter().any(|r| r.arrays.iter().any(|a| a.unique)),
-        endings: Default::default(),
         has_watched: false,
-        varieties: Default::default(),
+        unique: Default::default(),
         constants: Default::default(),
         root,
     };
@@ -93,7 +78,7 @@ pub fn compile(
         }
         for a in &rule.arrays {
             p.arrays.push(program.arrays.len() as u32);
-            program.arrays.push(b.array(a, any_text)?);
+            program.arrays.push(array(a, &mut unique, &mut b)?);
         }
         for o in &rule.objects {
             if let Some(o) = b.object(o, any_text)? {
@@ -103,19 +88,9 @@ pub fn compile(
         }
         program.rules.push(p);
     }
-    // Rules for elements of unique arrays share the shapes of the rules that they were made from.
-    for (&rule, &made) in &b.unique {
-        if made == rule {
-            continue;
-        }
-        let shapes = program.rules[rule.0 as usize].clone();
-        let p = &mut b.made[made.0 as usize - rules.len()];
-        (p.arrays, p.objects) = (shapes.arrays, shapes.objects);
-    }
-    program.rules.append(&mut b.made);
+    unique.add_rules(&mut program);
     program.lexemes = b.lexemes.iter().map(|l| l.lexeme.clone()).collect();
-    program.has_watched = program.arrays.iter().any(|a| a.watched);
-    program.arrays.iter().try_for_each(|a| check_watched(&program, a))?;
+    check_watched(&mut program)?;
     Ok((program, b.lexemes))
 }
 
@@ -139,190 +114,37 @@ fn leave_names_out(rules: &mut Rules, any_text: ExprId) {
     }
 }
 
-/// The canonical values of a rule, where they are few.
-type UniqueValues = Option<Vec<Box<[u8]>>>;
-
-/// What an element of a unique array is counted for in one way, and the values that it may have then.
-type ArrayWay = (u32, UniqueValues);
-
-/// The different values of some ways, where those of each are few.
-fn values_of<'a>(ways: impl Iterator<Item = &'a ArrayWay>) -> UniqueValues {
-    let each: Option<Vec<&Vec<Box<[u8]>>>> = ways.map(|way| way.1.as_ref()).collect();
-    let mut all: Vec<Box<[u8]>> = each?.into_iter().flatten().cloned().collect();
-    all.sort_unstable();
-    all.dedup();
-    Some(all)
+fn array(a: &ArrayShape, unique: &mut UniqueCompiler<'_>, lexemes: &mut ProgramBuilder<'_>) -> Result<ArrayProgram> {
+    let ways = (a.prefix.clone(), a.rest.clone());
+    let mut p = ArrayProgram::new(ways, a.contains.clone(), (a.min, a.max.unwrap_or(u64::MAX)), a.unique)?;
+    unique.array(&mut p, lexemes)?;
+    Ok(p)
 }
 
-fn unsupported(message: &str) -> Error {
-    Error::new(ErrorKind::Unsupported, message)
-}
-
-fn counted_and_few() -> Error {
-    unsupported(
-        "uniqueItems with few possible values cannot be combined with these bounds on contains; drop uniqueItems, or \
-         the bounds",
-    )
-}
-
-/// Unique elements that `contains` asks for, or that are none of these, must not run out before the array may end.
-/// `ways` are those of all positions, with the values of each where they are few; at each position one has many.
-///
-/// Lower bounds of 1 need no look: a value that the array has was counted for all that it matches. Otherwise the values
-/// that match are counted, and what does not match must not be needed.
-fn check_counted(p: &ArrayProgram, ways: &[ArrayWay]) -> Result<()> {
-    let bounded = p.contains.iter().any(|c| c.max.is_some());
-    let small = |c: &Contains| c.max.is_none() && c.min <= 1;
-    if ways.iter().all(|way| way.1.is_none()) || p.contains.iter().all(small) {
-        return Ok(());
+impl ElementLexemes for ProgramBuilder<'_> {
+    fn exprs(&mut self) -> &mut Exprs {
+        self.exprs
     }
-    let enough = |(c, bit): (&Contains, u32)| {
-        let matching = ways.iter().filter(|way| way.0 >> bit & 1 == 1);
-        values_of(matching).is_none_or(|values| values.len() as u64 >= c.min)
-    };
-    let others = ways.iter().any(|(matches, values)| *matches == 0 && values.is_none());
-    let independent = match p.contains.len() {
-        1 => others || !bounded,
-        _ => p.max == u64::MAX && !bounded,
-    };
-    match p.prefix.is_empty() && independent && p.contains.iter().zip(0..).all(enough) {
-        true => Ok(()),
-        false => Err(counted_and_few()),
+
+    fn lexeme(&mut self, expr: ExprId, kind: LexemeKind) -> Result<Option<u32>> {
+        ProgramBuilder::lexeme(self, expr, kind)
+    }
+
+    fn string(&mut self, s: &StringSet) -> Result<Option<u32>> {
+        ProgramBuilder::lexeme(self, s.text, string_kind(s))
+    }
+
+    fn get(&self, index: u32) -> Arc<Lexeme> {
+        self.lexemes[index as usize].lexeme.clone()
+    }
+
+    fn whole(&mut self, expr: ExprId) -> Result<Option<Arc<Lexeme>>> {
+        let found = self.tables.lexeme(self.exprs, expr, LexemeKind::Raw, LexemeRole::Whole, self.limits)?;
+        Ok(found.map(|l| l.lexeme.clone()))
     }
 }
 
 impl ProgramBuilder<'_> {
-    fn array(&mut self, a: &ArrayShape, any_text: ExprId) -> Result<ArrayProgram> {
-        let ways = (a.prefix.clone(), a.rest.clone());
-        let mut p = ArrayProgram::new(ways, a.contains.clone(), (a.min, a.max.unwrap_or(u64::MAX)), a.unique)?;
-        if a.unique && p.max > 1 {
-            let mut domains = Vec::new();
-            let mut counted: Vec<ArrayWay> = Vec::new();
-            for (ways, position) in p.prefix.iter_mut().chain([&mut p.rest]).zip(0..) {
-                let before = counted.len();
-                // Where an element need not come, its values cannot be too few.
-                let matters = !p.contains.is_empty() || (p.min > 1 && p.min > position);
-                for w in ways.iter_mut() {
-                    p.watched |= self.is_watched(w.rule, any_text);
-                    let (rule, values) = self.unique_rule(w.rule, any_text, matters)?;
-                    w.rule = rule;
-                    counted.push((w.matches, values));
-                }
-                let domain = values_of(counted[before..].iter());
-                if !p.contains.is_empty() && domain.as_ref().is_some_and(|values| !values.is_empty()) {
-                    return Err(counted_and_few());
-                }
-                domains.push(domain);
-            }
-            self.check_domains(&p, &domains)?;
-            check_counted(&p, &counted)?;
-        }
-        Ok(p)
-    }
-
-    /// Elements with few values must not run out before the array may end.
-    fn check_domains(&self, p: &ArrayProgram, domains: &[Option<Vec<Box<[u8]>>>]) -> Result<()> {
-        if p.min <= 1 || domains.iter().flatten().all(|d| d.is_empty()) {
-            return Ok(());
-        }
-        // Every required position draws from one and the same set, or from one that cannot run out.
-        let needed = usize::try_from(p.min).unwrap_or(usize::MAX).min(p.prefix.len());
-        let mut drawn: Vec<&Option<Vec<Box<[u8]>>>> = domains[..needed].iter().collect();
-        if p.min > p.prefix.len() as u64 {
-            drawn.extend(domains.last());
-        }
-        let sets: Vec<&Vec<Box<[u8]>>> = drawn.iter().filter_map(|d| d.as_ref()).collect();
-        if sets.is_empty() {
-            return Ok(());
-        }
-        if sets.len() < drawn.len() || sets.windows(2).any(|w| w[0] != w[1]) {
-            return Err(unsupported(
-                "uniqueItems over required positions with different sets of few values would need a matching; \
-                 give the positions the same set or drop uniqueItems",
-            ));
-        }
-        if (sets[0].len() as u64) < p.min {
-            // Where they can be counted in the schema, such an array is no part of it.
-            return Err(unsupported("uniqueItems leaves fewer values than minItems asks for; ask for fewer items"));
-        }
-        Ok(())
-    }
-
-    /// Whether an element of a rule may be a container that cannot always grow.
-    fn is_watched(&self, rule: RuleId, any_text: ExprId) -> bool {
-        let r = &self.rules[rule.0 as usize];
-        let open = |o: &ObjectShape| o.max.is_none() && o.others.iter().any(|c| c.keys == any_text);
-        let grows = |a: &ArrayShape| a.max.is_none() && !a.rest.is_empty() && !a.unique;
-        !r.objects.iter().all(open) || !r.arrays.iter().all(grows)
-    }
-
-    /// The rule to use for an element of a unique array, and its values where they are `wanted` and few: strings with
-    /// few members and bounds on their length are listed, so that what is left of them can be counted.
-    fn unique_rule(&mut self, rule: RuleId, any_text: ExprId, wanted: bool) -> Result<(RuleId, UniqueValues)> {
-        let rules = self.rules;
-        let r = &rules[rule.0 as usize];
-        let mut p = RuleProgram::default();
-        let mut changed = false;
-        let mut values: UniqueValues = (wanted && r.arrays.is_empty() && r.objects.is_empty()).then(Vec::new);
-        for s in &r.strings {
-            let Some(index) = self.lexeme(s.text, string_kind(s))? else { continue };
-            let listed = if s.text == any_text { None } else { self.listed(s)? };
-            let bounded = !s.plain && (s.min, s.max) != (0, INF);
-            let index = match &listed {
-                Some(texts) if bounded => {
-                    changed = true;
-                    let expr = self.exprs.choice(texts);
-                    self.lexeme(expr, LexemeKind::Text { min: 0, max: INF })?
-                }
-                _ => Some(index),
-            };
-            p.lexemes.extend(index);
-            values = values.zip(listed).map(|(mut v, texts)| {
-                let written = texts.iter().filter_map(|t| serde_json::to_vec(&String::from_utf8_lossy(t)).ok());
-                v.extend(written.filter_map(|t| crate::json::canonical::canonical(&t)));
-                v
-            });
-        }
-        if let Some(literals) = r.literals {
-            let lexeme = self.lexeme(literals, LexemeKind::Raw)?;
-            if let Some(index) = lexeme {
-                let l = self.lexemes[index as usize].lexeme.clone();
-                p.lexemes.push(index);
-                values = values.and_then(|mut values| {
-                    let texts = crate::pushdown::json::unique::completions::members(&l, l.start(), 0)?;
-                    values.extend(texts.iter().filter_map(|t| crate::json::canonical::canonical(t)));
-                    Some(values)
-                });
-            }
-        }
-        if !changed {
-            return Ok((rule, values));
-        }
-        if let Some(&made) = self.unique.get(&rule) {
-            return Ok((made, values));
-        }
-        p.lexemes.dedup();
-        let made = RuleId((self.rules.len() + self.made.len()) as u32);
-        self.made.push(p);
-        self.unique.insert(rule, made);
-        Ok((made, values))
-    }
-
-    /// The members of a string set, if they are few.
-    fn listed(&mut self, s: &StringSet) -> Result<Option<Vec<Box<[u8]>>>> {
-        let x = &mut *self.exprs;
-        let mut e = s.text;
-        if (s.min, s.max) != (0, INF) {
-            let c = x.any_char();
-            let counted = x.rep(c, s.min, s.max);
-            e = x.and(&[e, counted]);
-        }
-        let Some(l) = self.tables.lexeme(x, e, LexemeKind::Raw, LexemeRole::Whole, self.limits)? else {
-            return Ok(None);
-        };
-        Ok(crate::pushdown::json::unique::completions::members(&l.lexeme, l.lexeme.start(), 0).map(|t| t.to_vec()))
-    }
-
     fn lexeme(&mut self, expr: ExprId, kind: LexemeKind) -> Result<Option<u32>> {
         if let Some(&l) = self.by_content.get(&(expr, kind)) {
             return Ok(l);
@@ -421,27 +243,6 @@ impl ProgramBuilder<'_> {
             witness_members,
         }))
     }
-}
-
-/// Elements that are watched must not run out before the array may end.
-fn check_watched(program: &Program, a: &ArrayProgram) -> Result<()> {
-    if !a.watched || (a.min <= 1 && a.contains.is_empty()) {
-        return Ok(());
-    }
-    let most = |ways: &[Element]| ways.iter().map(|w| program.variety(w.rule)).max().unwrap_or(0);
-    let prefix = usize::try_from(a.min).unwrap_or(usize::MAX).min(a.prefix.len());
-    let rest = (a.min > a.prefix.len() as u64).then_some(&a.rest);
-    if a.prefix[..prefix].iter().chain(rest).any(|ways| most(ways) < a.min) {
-        return Err(unsupported(
-            "uniqueItems with minItems over containers with few possible values would need to count them; list the \
-             values, or drop one of the two",
-        ));
-    }
-    let mut counted = a.prefix.iter().chain([&a.rest]).flatten();
-    if !a.contains.is_empty() && counted.any(|w| program.variety(w.rule) != u64::MAX) {
-        return Err(unsupported("uniqueItems with few possible values cannot be combined with contains"));
-    }
-    Ok(())
 }
 
 /// For each property, everything that its presence requires, without itself unless it requires itself.

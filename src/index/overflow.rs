@@ -77,9 +77,8 @@ impl Index {
                     any_order: program.any_order,
                     plain_names: program.plain_names,
                     has_unique: program.has_unique,
-                    endings: Default::default(),
                     has_watched: program.has_watched,
-                    varieties: Default::default(),
+                    unique: Default::default(),
                     constants: program.constants.clone(),
                     root: program.root,
                 };

@@ -13,87 +13,34 @@ mod by_char;
 mod finite_members;
 mod fresh_copy;
 mod length_bounds;
+mod length_growth;
 mod literal_list;
 mod mask_classes;
 pub mod max_distance;
 mod prefix_exhaustion;
 pub mod shortest_end;
+mod state;
 mod transitions;
 pub mod walk_cache;
 
-use crate::lexeme::length_bounds::{LengthGrowth, growth};
-
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 use crate::error::Result;
 use crate::expr::analysis::byte_lengths::{ByteLengthTable, least};
-use crate::expr::analysis::char_lengths::{CharLengthTable, CharLengths, lengths, meets};
+use crate::expr::analysis::char_lengths::{CharLengthTable, lengths, meets};
 use crate::expr::analysis::saturate_counts::{SaturateTable, TokenReach};
-use crate::expr::analysis::slice::{Slice, SliceTable};
+use crate::expr::analysis::slice::SliceTable;
 use crate::expr::analysis::slice_exit::SliceExitTable;
 use crate::expr::{ByteSet, ExprId, Exprs, INF};
 use crate::json::string_escape::EscapeState;
+use crate::lexeme::length_growth::{LengthGrowth, growth};
 use crate::lexeme::shortest_end::ShortestEnds;
+pub use crate::lexeme::state::{CLOSED, DEAD, LexemeKind, LexemeState, StateId};
+use crate::lexeme::state::{FIRST, UNKNOWN};
 use crate::limits::Limits;
 use crate::util::append_vec::AppendVec;
-
-/// Names a state of one lexeme.
-pub type StateId = u32;
-
-/// An entry of a row that was not computed yet.
-const UNKNOWN: StateId = 0;
-/// No continuation.
-pub const DEAD: StateId = 1;
-/// After the closing quote of a text lexeme.
-pub const CLOSED: StateId = 2;
-const FIRST: StateId = 3;
-
-/// What a lexeme reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LexemeKind {
-    /// Its own bytes.
-    Raw,
-    /// A JSON string with its quotes, of `min` to `max` code points.
-    Text {
-        /// Fewest code points.
-        min: u32,
-        /// Most code points.
-        max: u32,
-    },
-    /// A JSON string with its quotes, of any length, in plain spelling only.
-    Constant,
-}
-
-/// A state's data.
-pub struct LexemeState {
-    row: Box<[AtomicU32]>,
-    expr: ExprId,
-    sub: EscapeState,
-    /// Raw: the lexeme may end here. Text: a closing quote may follow, lengths permitting.
-    pub accepting: bool,
-    /// Text: lengths that may still follow, where the lexeme bounds them.
-    lengths: Option<CharLengths>,
-    mask_state: OnceLock<StateId>,
-    free: OnceLock<Slice>,
-    /// No member of the expression has fewer bytes.
-    least: OnceLock<u32>,
-}
-
-impl LexemeState {
-    /// Whether a text lexeme is between characters or inside an unescaped one.
-    #[inline]
-    pub fn is_plain(&self) -> bool {
-        self.sub == EscapeState::Plain
-    }
-
-    /// By class of bytes: [`DEAD`] or [`CLOSED`] where it is known that these bytes lead there.
-    pub(crate) fn ends(&self) -> impl Iterator<Item = Option<StateId>> + '_ {
-        let known = |to: &AtomicU32| Some(to.load(Ordering::Acquire)).filter(|to| matches!(*to, DEAD | CLOSED));
-        self.row.iter().map(known)
-    }
-}
 
 struct LazyDfa {
     exprs: Exprs,

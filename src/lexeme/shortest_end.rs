@@ -10,7 +10,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
-use crate::pushdown::completion::shortest::preferred;
 use crate::util::hash::SeededMap;
 
 /// Places that one search goes on from, and that it finds, beside those of a straight way and their neighbours.
@@ -59,6 +58,17 @@ impl EndMemo {
         }
         self.taken += ENTRY + bytes;
     }
+}
+
+/// The bytes that a search tries, likely text first, so that the result is spelled by few tokens.
+pub(crate) fn preferred() -> impl Iterator<Item = u8> {
+    let rest = (0..=255u8).filter(|b| !b.is_ascii_alphanumeric() && *b != b'"' && *b != b' ');
+    std::iter::once(b'"')
+        .chain(b'0'..=b'9')
+        .chain(b'a'..=b'z')
+        .chain(b'A'..=b'Z')
+        .chain(std::iter::once(b' '))
+        .chain(rest)
 }
 
 /// The state and count after a byte, if it leads on; [`CLOSED`] ends the text.

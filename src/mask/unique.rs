@@ -18,8 +18,7 @@ use crate::mask::lexeme_mask::{CrossingTokens, LexemeMask};
 use crate::mask::masker::{MaskBuilder, WalkOver};
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
-use crate::pushdown::json::unique::completions::is_decimal;
-use crate::pushdown::json::unique::duplicates::DuplicateRisk;
+use crate::pushdown::json::unique::{DuplicateRisk, is_decimal};
 
 /// The most tokens that close a string in one way and are stepped one by one.
 const FEW: usize = 8;
@@ -32,7 +31,7 @@ impl MaskBuilder<'_> {
             return part(self);
         }
         let known = &mut *self.known;
-        let repeats = self.frames.repeats(top, top < known.nodes, known.elements, &mut known.sorted);
+        let repeats = self.frames.exceptions(top, top < known.nodes, known.elements, &mut known.sorted);
         let outer = (self.exact, self.repeated_raw);
         (self.exact, self.repeated_raw) = (self.exact || repeats.unknown, repeats.raw);
         self.ask_once(top, part);

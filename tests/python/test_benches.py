@@ -10,6 +10,8 @@ import pytest
 
 import interlock
 
+pytestmark = pytest.mark.slow
+
 BENCHES = Path(__file__).parents[2] / "benches"
 RIVALS = BENCHES / "rivals"
 

@@ -303,6 +303,7 @@ def test_the_mask_near_the_end_is_what_advance_takes(llama3, source):
                 break
 
 
+@pytest.mark.slow
 def test_ends_that_are_far_are_not_searched_for(byte_vocabulary):
     """A multiple has as many states as its divisor, and long strings as many as characters."""
     multiple = interlock.Index.from_json_schema({"type": "integer", "multipleOf": 10**30 + 1}, byte_vocabulary)

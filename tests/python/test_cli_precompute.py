@@ -14,6 +14,8 @@ import interlock
 from interlock.cli import pool
 from interlock.cli.worker import Task
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-m", "interlock.cli"]
 COUNT = 150
 

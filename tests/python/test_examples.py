@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize(
-    "name", ["demo", "multiple_choice", "floats", "react", "tool_calls", "extract_csv", "grpo_rollouts"]
+    "name", ["fill_schema", "multiple_choice", "floats", "react", "tool_calls", "extract_csv", "grpo_rollouts"]
 )
 def test_example(name, monkeypatch, capsys):
     if not EXAMPLES.is_dir():

@@ -10,6 +10,8 @@ import pytest
 
 import interlock
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = {
     "type": "object",
     "properties": {

@@ -9,7 +9,7 @@ import pytest
 
 import interlock
 
-pytestmark = pytest.mark.usefixtures("compiled_anew")
+pytestmark = [pytest.mark.usefixtures("compiled_anew"), pytest.mark.slow]
 
 FLAT = {
     "type": "object",

@@ -18,6 +18,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 interlock = pytest.importorskip("interlock")
 
 

@@ -21,7 +21,7 @@ from interlock.integrations.transformers import (  # noqa: E402
     forced_drafts,
     jump_forward,
 )
-from interlock.integrations.transformers._row import Row  # noqa: E402
+from interlock.integrations._row import Row  # noqa: E402
 
 PAD, EOS, EOT = 256, 257, 258
 WIDTH = models.WIDTH

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: make test-t
 pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
 
 from interlock.integrations.transformers import GuideLogitsProcessor, Triggered  # noqa: E402
-from interlock.integrations.transformers._row import Row  # noqa: E402
+from interlock.integrations._row import Row  # noqa: E402
 
 NAMES = [b"<s>", b"</think>", b"</s>", b"<|h|>", b""]
 START, THINK, END, HEAD, SILENT, THINKS = range(256, 262)

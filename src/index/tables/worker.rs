@@ -75,7 +75,7 @@ impl<'a> MaskWorker<'a> {
     pub fn sketch(&mut self, id: u32) -> Arc<MaskDelta> {
         let sketch = self.sketched(id);
         // What was found of the open elements of arrays holds for this configuration, not for others with these arrays.
-        self.arena.apart.clear();
+        self.arena.unique.forget_distinct();
         sketch
     }
 

@@ -8,7 +8,7 @@ use crate::mask::cache_key::config_key::StackIds;
 use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme_mask::CrossingTokens;
 use crate::pushdown::json::arena::{Arena, ArrayItem, Frame, FrameId, ObjectItem};
-use crate::pushdown::json::unique::duplicates::Sorted;
+use crate::pushdown::json::unique::Sorted;
 use smallvec::SmallVec;
 
 /// What a node of a configuration consists of, but for where in the arena its items are.
@@ -67,7 +67,7 @@ impl GuideMemo {
     /// Forgets what does not hold where a guide went back to.
     pub fn go_back(&mut self, arena: &Arena) {
         // An array has the elements that it had as long as none of them is gone.
-        let sorted = self.sorted.take().filter(|sorted| sorted.is_among(arena.elements.len()));
+        let sorted = self.sorted.take().filter(|sorted| sorted.is_among(arena.unique.num_elements()));
         self.clear();
         self.sorted = sorted;
     }
@@ -90,7 +90,7 @@ impl GuideMemo {
         self.bits = arena.bits.len() as u32;
         self.counts = arena.counts.len() as u32;
         self.seen = arena.seen.len() as u32;
-        self.elements = arena.elements.len() as u32;
+        self.elements = arena.unique.num_elements();
     }
 }
 

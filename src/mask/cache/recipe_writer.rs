@@ -35,7 +35,7 @@ impl<'a> MaskBuilder<'a> {
     fn fill_at(&mut self, top: FrameId) {
         if self.unique && self.frames.program.has_watched {
             // What differs from all other elements need not be watched.
-            self.frames.repeats(top, true, self.known.elements, &mut self.known.sorted);
+            self.frames.exceptions(top, true, self.known.elements, &mut self.known.sorted);
         }
         self.fill(top);
     }

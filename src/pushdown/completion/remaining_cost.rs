@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::json::arena::{ArrayItem, Frame, FrameId, FrameKind, ObjectItem};
+use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, ObjectItem};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, ObjectProgram, Program};
 

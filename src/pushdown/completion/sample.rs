@@ -8,14 +8,14 @@
 //! be finished: it ends where it is long enough, or where no choice leads on.
 
 use crate::json::string_escape::EscapeState;
+use crate::json::whitespace::Gap;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::pushdown::completion::writer::ByteWriter;
-use crate::pushdown::json::arena::{Frame, FrameKind, Phase};
+use crate::pushdown::json::frame::{Frame, FrameKind, Phase};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::object::ones;
-use crate::pushdown::json::program::Gap;
 use crate::util::hash::SeededMap;
 
 /// Characters of one scalar that are chosen; then it is ended the shortest way.

@@ -9,12 +9,12 @@
 use std::sync::Arc;
 
 use crate::json::string_escape::EscapeState;
-use crate::lexeme::shortest_end::{FEW_MEMBERS, MAX_MEMBERS, shortest_end, shortest_members};
+use crate::lexeme::shortest_end::{FEW_MEMBERS, MAX_MEMBERS, preferred, shortest_end, shortest_members};
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::remaining_cost::RemainingCosts;
 use crate::pushdown::completion::writer::{ByteWriter, spelled};
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, Phase, ScalarItem};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::hash::SeededMap;
 
@@ -25,21 +25,10 @@ const MAX_CHOSEN: usize = 1 << 13;
 /// With more ends than this not all are listed where the nearest are used up.
 const MANY_ENDS: u32 = 1 << 14;
 
-/// The bytes that a search tries, likely text first, so that the result is spelled by few tokens.
-pub(crate) fn preferred() -> impl Iterator<Item = u8> {
-    let rest = (0..=255u8).filter(|b| !b.is_ascii_alphanumeric() && *b != b'"' && *b != b' ');
-    std::iter::once(b'"')
-        .chain(b'0'..=b'9')
-        .chain(b'a'..=b'z')
-        .chain(b'A'..=b'Z')
-        .chain(std::iter::once(b' '))
-        .chain(rest)
-}
-
 /// The keys that a completion tries in one object. Whatever text stands in the place of the key that the object has
 /// open, or was given last, the completion is the same unless that text is one of them.
 pub struct KeyWatch {
-    /// The node below the object; [`NONE`](crate::pushdown::json::arena::NONE) watches nothing.
+    /// The node below the object; [`NONE`](crate::pushdown::json::frame::NONE) watches nothing.
     pub below: FrameId,
     /// The keys that were tried, decoded.
     pub tried: Vec<Arc<str>>,

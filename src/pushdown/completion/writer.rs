@@ -3,7 +3,8 @@
 //! Whoever looks for a document of some kind, a short one or a likely one, tries bytes here. The frames on the way are
 //! given back in the end.
 
-use crate::pushdown::json::arena::{ArenaMark, Frame, FrameId, NONE};
+use crate::pushdown::json::arena::ArenaMark;
+use crate::pushdown::json::frame::{Frame, FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 
 /// A document in the making.

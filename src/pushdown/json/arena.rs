@@ -6,162 +6,12 @@
 //! vectors; a frame is a few words.
 
 use crate::json::rules::RuleId;
-use crate::json::string_escape::EscapeState;
 use crate::lexeme::StateId;
-use crate::pushdown::json::program::Gap;
+pub use crate::pushdown::json::frame::{
+    ArrayItem, Frame, FrameId, FrameKind, KeyByte, NONE, ObjectItem, Phase, ScalarItem, Seen,
+};
 use crate::pushdown::json::seen_keys::SeenKeys;
-use crate::pushdown::json::unique::candidates::Candidates;
-use crate::pushdown::json::unique::elements::ArrayElements;
-use crate::pushdown::json::unique::found_paths::FoundPaths;
-use crate::pushdown::json::unique::known_distinct::KnownDistinct;
-use crate::pushdown::json::unique::search::TriedStates;
-
-/// Index of a node.
-pub type FrameId = u32;
-
-/// No node: the byte was refused.
-pub const NONE: FrameId = u32::MAX;
-
-/// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FrameKind {
-    /// Below the document's value.
-    Root,
-    /// The document is complete.
-    Done,
-    /// Before a value; items are rules.
-    Value,
-    /// Inside a scalar; items are lexeme states.
-    Scalar,
-    /// An array.
-    Array,
-    /// An object.
-    Object,
-}
-
-/// Where in its container a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Phase {
-    /// After the opening bracket.
-    First,
-    /// An element or member value is open above.
-    Inside,
-    /// After an element or member.
-    After,
-    /// Object: after a comma, before the next key.
-    BeforeKey,
-    /// Object: between the quotes of a key.
-    Key,
-    /// Object: after a key.
-    BeforeColon,
-}
-
-/// One frame, or the value at its top.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Frame {
-    /// The node below.
-    pub parent: FrameId,
-    /// What this is.
-    pub kind: FrameKind,
-    /// Where it is.
-    pub phase: Phase,
-    /// Which whitespace may follow.
-    pub gap: u8,
-    /// How much of it was read: a state of the gap's automaton.
-    pub blank: u16,
-    /// First item in the kind's own vector.
-    pub start: u32,
-    /// Number of items.
-    pub len: u32,
-    /// Scalar: code points read. Array, object: elements or members begun.
-    pub count: u32,
-    /// Object: the list of keys without a name, newest first.
-    pub seen: u32,
-    /// Object, in a key: the state of "any text".
-    pub text: StateId,
-    /// Object, in a key: how far into an escape.
-    pub sub: EscapeState,
-    /// Object, in a key: its decoded bytes, last first. Array of unique elements, with an element open: where its
-    /// trace begins.
-    pub key: u32,
-    /// Inside an element of an array of unique elements: the bytes of the element so far, last first.
-    pub trace: u32,
-    /// Array: it was opened while what was read before was not known ([`Arena::unchecked`]), so its own elements are.
-    pub spelled: bool,
-}
-
-/// One lexeme of a scalar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ScalarItem {
-    /// Index of the rule among those of the value.
-    pub tag: u32,
-    /// Index of the lexeme in the program.
-    pub lexeme: u32,
-    /// The state of the lexeme.
-    pub state: StateId,
-}
-
-/// One array shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ArrayItem {
-    /// Index of the rule among those of the value.
-    pub tag: u32,
-    /// Index of the shape.
-    pub shape: u32,
-    /// Index, among the element's rules, of the rule that this item waits for.
-    pub child: u32,
-    /// What the element counts for if that rule accepts it.
-    pub matches: u32,
-    /// Match counts so far, in [`Arena::counts`].
-    pub counts: u32,
-}
-
-/// One object shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ObjectItem {
-    /// Index of the rule among those of the value.
-    pub tag: u32,
-    /// Index of the shape.
-    pub shape: u32,
-    /// Named keys seen, in [`Arena::bits`].
-    pub seen: u32,
-    /// Named keys needed in the end, in [`Arena::bits`].
-    pub need: u32,
-    /// In a key: named keys that it may still become, in [`Arena::bits`].
-    pub allowed: u32,
-    /// In a key: it may still become a key without a name.
-    pub others: bool,
-    /// In a key: the node of the names' trie, or `u32::MAX`.
-    pub name: u32,
-    /// In a key: states of the key classes, in [`Arena::states`].
-    pub classes: u32,
-    /// Declared order: properties before this one are gone.
-    pub position: u32,
-    /// After a key: the rule of its value. With the value open: that rule's index among the value's rules.
-    pub child: u32,
-    /// Witnesses found so far, the open member included: the item lives on only where its rule accepts the value.
-    pub witnessed: u32,
-}
-
-/// A key without a name that an object has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Seen {
-    /// The one before, or `u32::MAX`.
-    pub before: u32,
-    /// Its last decoded byte, in [`Arena::keys`], or `u32::MAX` for the empty key.
-    pub key: u32,
-    /// Its length in bytes.
-    pub len: u32,
-}
-
-/// A decoded byte of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct KeyByte {
-    /// The one before, or `u32::MAX`.
-    pub before: u32,
-    /// The byte.
-    pub byte: u8,
-}
+use crate::pushdown::json::unique::state::UniqueState;
 
 /// The frames and items of configurations, in vectors that grow by steps and are truncated by going back.
 #[derive(Clone, Default)]
@@ -179,27 +29,12 @@ pub struct Arena {
     /// The keys of the object that was asked last, in order.
     pub ordered: SeenKeys,
     pub keys: Vec<KeyByte>,
-    pub elements: ArrayElements,
-    /// Which of them agree with open ones.
-    pub agreeing: Candidates,
+    /// What arrays of unique elements have, and what was found of the open ones.
+    pub unique: UniqueState,
     /// Set while what was read of an element is not known: uniqueness is checked only in arrays that are opened then.
     pub unchecked: bool,
-    /// Arrays of unique elements whose open element differs from all others, however it goes on.
-    pub apart: KnownDistinct,
-    /// Nodes, ascending, behind which ways to an element that its array does not have were looked for in vain, but not
-    /// all of them.
-    pub guessed: Vec<FrameId>,
-    /// How often that was so.
-    pub guesses: u64,
-    /// Ways to such an element that were found.
-    pub witnesses: FoundPaths,
     /// The trace before the byte that is being stepped.
     pub trace: u32,
-    /// While ways to end an element of an array are tried: that array. Only arrays inside the element are asked whether
-    /// theirs can differ.
-    pub searching: FrameId,
-    /// What was stepped for that.
-    pub tried: TriedStates,
     /// The rules that accepted the value which ended last.
     pub tags: smallvec::SmallVec<[u32; 4]>,
 }
@@ -238,7 +73,7 @@ impl Arena {
             self.states.len() as u32,
             self.seen.len() as u32,
             self.keys.len() as u32,
-            self.elements.len() as u32,
+            self.unique.num_elements(),
         ])
     }
 
@@ -247,10 +82,6 @@ impl Arena {
     pub fn truncate(&mut self, mark: &ArenaMark) {
         let m = &mark.0;
         self.nodes.truncate(m[0] as usize);
-        self.apart.truncate(m[0]);
-        while self.guessed.last().is_some_and(|top| *top >= m[0]) {
-            self.guessed.pop();
-        }
         self.rules.truncate(m[1] as usize);
         self.scalars.truncate(m[2] as usize);
         self.arrays.truncate(m[3] as usize);
@@ -265,10 +96,9 @@ impl Arena {
         }
         if self.keys.len() > m[9] as usize {
             self.keys.truncate(m[9] as usize);
-            self.agreeing.truncate(m[9]);
-            self.witnesses.truncate(m[9]);
+            self.unique.truncate_bytes(m[9]);
         }
-        self.elements.truncate(m[10] as usize);
+        self.unique.truncate(m[0], m[10]);
     }
 
     /// Keeps one node and its items of what was made since `mark`, where that is all that `top` needs: inside scalars
@@ -308,7 +138,7 @@ impl Arena {
     }
 
     /// The numbers of a list's bytes from `last` back to just after `start` (or its beginning).
-    fn back_to(&self, start: u32, last: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn back_to(&self, start: u32, last: u32) -> impl Iterator<Item = u32> {
         let before = move |k: &u32| Some(self.keys[*k as usize].before).filter(|k| *k != u32::MAX && *k != start);
         std::iter::successors(Some(last).filter(|k| *k != u32::MAX && *k != start), before)
     }
@@ -337,15 +167,6 @@ impl Arena {
         (out, behind)
     }
 
-    /// The elements of an array of unique elements that may agree with an open one, of which the bytes from just after
-    /// `array.key` to `trace` were read, ascending.
-    pub fn candidates(&self, array: &Frame, trace: u32) -> Vec<u32> {
-        match self.agreeing.of(self.back_to(array.key, trace), array.seen) {
-            Some(known) => known.to_vec(),
-            None => self.elements.of(array.seen),
-        }
-    }
-
     /// Adds a node.
     #[inline]
     pub fn push(&mut self, node: Frame) -> FrameId {
@@ -365,33 +186,7 @@ impl Arena {
             + (self.counts.capacity() + self.states.capacity()) * 4
             + self.seen.capacity() * size_of::<Seen>()
             + self.keys.capacity() * size_of::<KeyByte>()
-            + self.elements.memory_bytes()
-            + self.agreeing.memory_bytes()
-            + self.witnesses.memory_bytes()
-            + self.apart.memory_bytes()
-            + self.guessed.capacity() * 4
+            + self.unique.memory_bytes()
             + self.ordered.memory_bytes()
-    }
-}
-
-impl Frame {
-    /// A node of `kind` on `parent` with nothing in it.
-    pub fn new(parent: FrameId, kind: FrameKind, phase: Phase, gap: Gap) -> Frame {
-        Frame {
-            parent,
-            kind,
-            phase,
-            gap: gap as u8,
-            blank: 0,
-            start: 0,
-            len: 0,
-            count: 0,
-            seen: u32::MAX,
-            text: 0,
-            sub: EscapeState::Plain,
-            key: u32::MAX,
-            trace: u32::MAX,
-            spelled: false,
-        }
     }
 }

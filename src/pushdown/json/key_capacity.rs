@@ -6,7 +6,7 @@
 //! and behind `b` there is one key.
 
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
-use crate::pushdown::json::arena::{Frame, FrameId, ObjectItem};
+use crate::pushdown::json::frame::{Frame, FrameId, ObjectItem};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, ObjectProgram};
 

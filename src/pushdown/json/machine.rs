@@ -11,10 +11,13 @@
 
 use crate::json::rules::RuleId;
 use crate::json::string_escape::EscapeState;
+use crate::json::whitespace::Gap;
 use crate::lexeme::{CLOSED, DEAD, LexemeKind};
-use crate::pushdown::json::arena::{Arena, ArrayItem, Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
 use crate::pushdown::json::literal_trie::{LiteralNode, NO_SET};
-use crate::pushdown::json::program::{Gap, Program};
+use crate::pushdown::json::program::Program;
+use crate::pushdown::json::unique::state::ElementEnd;
 
 /// A program over an arena.
 pub struct JsonMachine<'a> {
@@ -75,12 +78,8 @@ impl<'a> JsonMachine<'a> {
                 return NONE;
             }
         };
-        if next != NONE && self.program.has_unique {
-            self.record(next, byte);
-            // What a number that ends here became was not asked about by itself.
-            if !self.stays_live(from, next) {
-                return NONE;
-            }
+        if next != NONE && self.program.has_unique && !self.read_byte(from, next, byte) {
+            return NONE;
         }
         next
     }
@@ -142,9 +141,6 @@ impl<'a> JsonMachine<'a> {
                     program.rules[rule.0 as usize].lexemes.iter().for_each(|&lexeme| open(tag, lexeme));
                 }
             }
-        }
-        if program.has_unique {
-            self.keep_unused(node.parent, None, start, 0, byte);
         }
         let len = self.arena.scalars.len() as u32 - start;
         let seen = set.filter(|_| byte == b'"').map_or(NO_SET, |(number, _)| number);
@@ -217,9 +213,6 @@ impl<'a> JsonMachine<'a> {
             closed.dedup();
             return Some(if closed.is_empty() { NONE } else { self.finish(node.parent, &closed, Some(byte)) });
         }
-        if self.program.has_unique {
-            self.keep_unused(node.parent, Some(&node), start, count, byte);
-        }
         let len = self.arena.scalars.len() as u32 - start;
         if len > 0 || seen != NO_SET {
             return Some(self.arena.push(Frame { start, len, count, seen, text, sub, ..node }));
@@ -262,8 +255,7 @@ impl<'a> JsonMachine<'a> {
             FrameKind::Done | FrameKind::Value | FrameKind::Scalar => NONE,
         };
         if next != NONE && self.program.has_unique {
-            let trace = if self.is_traced(next) { self.arena.trace } else { u32::MAX };
-            self.arena.nodes[next as usize].trace = trace;
+            self.closed(&node, next);
         }
         next
     }
@@ -369,7 +361,7 @@ impl<'a> JsonMachine<'a> {
                 continue;
             }
             for way in shape.ways(index) {
-                if shape.unique && !self.has_unused(&node, way.rule) {
+                if shape.unique && !self.may_end(&node, ElementEnd::OfRule(way.rule)) {
                     continue;
                 }
                 let counts = &self.arena.counts[item.counts as usize..][..shape.contains.len()];
@@ -394,15 +386,14 @@ impl<'a> JsonMachine<'a> {
         let array = self.arena.push(Frame { start, len, phase: Phase::Inside, blank: 0, ..node });
         let value = self.push_value(array, &rules, gap);
         if program.has_unique {
-            self.begin_trace(array, value, gap);
+            self.opened(array, value, gap);
         }
         value
     }
 
     fn element_done(&mut self, node: Frame, tags: &[u32], closing: Option<u8>) -> FrameId {
         let program = self.program;
-        let value = if node.key == u32::MAX { None } else { self.element_value(&node, closing) };
-        let repeated = value.as_ref().is_some_and(|v| self.has_element(&node, v));
+        let repeated = program.has_unique && !self.may_end(&node, ElementEnd::Now(closing));
         let start = self.arena.arrays.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.arrays[i as usize];
@@ -439,18 +430,7 @@ impl<'a> JsonMachine<'a> {
             return NONE;
         }
         let count = node.count.saturating_add(1);
-        let seen = self.add_element(node.seen, value);
         let key = u32::MAX;
-        self.arena.push(Frame {
-            start,
-            len,
-            count,
-            seen,
-            key,
-            phase: Phase::After,
-            gap: Gap::Before as u8,
-            blank: 0,
-            ..node
-        })
+        self.arena.push(Frame { start, len, count, key, phase: Phase::After, gap: Gap::Before as u8, blank: 0, ..node })
     }
 }

@@ -13,10 +13,11 @@
 //! names.
 
 use crate::json::rules::RuleId;
+use crate::json::whitespace::Gap;
 use crate::lexeme::CLOSED;
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
-use crate::pushdown::json::program::{ClassProgram, Gap, ObjectProgram};
+use crate::pushdown::json::program::{ClassProgram, ObjectProgram};
 use smallvec::SmallVec;
 
 type RequiredBits = SmallVec<[u64; 4]>;

@@ -6,10 +6,11 @@
 //! key decides which named member, or which class, it is.
 
 use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
+use crate::json::whitespace::Gap;
 use crate::lexeme::{CLOSED, DEAD, StateId};
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, KeyByte, NONE, ObjectItem, Phase, Seen};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, KeyByte, NONE, ObjectItem, Phase, Seen};
 use crate::pushdown::json::machine::JsonMachine;
-use crate::pushdown::json::program::{ClassProgram, Gap};
+use crate::pushdown::json::program::ClassProgram;
 
 /// In a key: the "state" of a class of every key, which reads nothing.
 const EVERY_KEY: StateId = CLOSED + 1;

@@ -5,96 +5,13 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::json::rules::{Contains, Element, RuleId};
+pub use crate::json::whitespace::{Gap, WhitespaceRule};
 use crate::lexeme::Lexeme;
-use crate::pushdown::json::arena::ArrayItem;
 use crate::pushdown::json::contains::ContainsCounting;
+use crate::pushdown::json::frame::ArrayItem;
 use crate::pushdown::json::literal_trie::LiteralTries;
-use crate::pushdown::json::unique::cardinality::CardinalityMemo;
-use crate::pushdown::json::unique::completions::CompletionMemo;
+use crate::pushdown::json::unique::memo::UniqueMemo;
 use crate::vocab::Trie;
-
-/// Which whitespace may stand at a place: an automaton over the four JSON whitespace bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WhitespaceRule {
-    /// Successors under space, tab, line feed and carriage return; `u16::MAX` is none.
-    pub next: Vec<[u16; 4]>,
-    /// Whether the run may end.
-    pub accepting: Vec<bool>,
-    /// Where this is "up to so many bytes of any whitespace": how many. States count the bytes then.
-    pub most: Option<u16>,
-}
-
-impl WhitespaceRule {
-    /// No whitespace.
-    pub fn none() -> Self {
-        WhitespaceRule { next: vec![[u16::MAX; 4]], accepting: vec![true], most: None }
-    }
-
-    /// Up to `most` bytes of any whitespace.
-    pub fn up_to(most: u16) -> Self {
-        let next = (0..=most).map(|i| if i < most { [i + 1; 4] } else { [u16::MAX; 4] }).collect();
-        WhitespaceRule { next, accepting: vec![true; most as usize + 1], most: Some(most) }
-    }
-
-    /// Exactly one space.
-    pub fn one_space() -> Self {
-        let none = u16::MAX;
-        WhitespaceRule { next: vec![[1, none, none, none], [none; 4]], accepting: vec![false, true], most: None }
-    }
-
-    /// This whitespace with only the bytes that `keep` keeps, or `None` if no run is left. Where every run may end
-    /// anywhere, nothing needs to go.
-    pub fn within(&self, keep: impl Fn(u8) -> bool) -> Option<WhitespaceRule> {
-        if self.accepting.iter().all(|&a| a) {
-            return Some(self.clone());
-        }
-        let mut live = self.accepting.clone();
-        let to = |s: usize, i: usize| usize::from(self.next[s][i]);
-        let leads =
-            |live: &[bool], s: usize, i: usize| keep(b" \t\n\r"[i]) && live.get(to(s, i)).copied().unwrap_or(false);
-        loop {
-            let more: Vec<usize> =
-                (0..live.len()).filter(|&s| !live[s] && (0..4).any(|i| leads(&live, s, i))).collect();
-            if more.is_empty() {
-                break;
-            }
-            more.into_iter().for_each(|s| live[s] = true);
-        }
-        if !live.first().copied().unwrap_or(false) {
-            return None;
-        }
-        let next = (0..live.len())
-            .map(|s| std::array::from_fn(|i| if leads(&live, s, i) { self.next[s][i] } else { u16::MAX }))
-            .collect();
-        Some(WhitespaceRule { next, accepting: self.accepting.clone(), most: self.most })
-    }
-
-    /// The successor of `state` under a byte, if it is whitespace that may stand here.
-    #[inline]
-    pub fn step(&self, state: u16, byte: u8) -> Option<u16> {
-        let i = match byte {
-            b' ' => 0,
-            b'\t' => 1,
-            b'\n' => 2,
-            b'\r' => 3,
-            _ => return None,
-        };
-        let to = self.next[state as usize][i];
-        (to != u16::MAX).then_some(to)
-    }
-}
-
-/// A place where whitespace may stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Gap {
-    /// At the very start.
-    Start = 0,
-    /// After an opening bracket and before `: , ] }`.
-    Before = 1,
-    /// After `:` and `,`.
-    After = 2,
-}
 
 /// One rule.
 #[derive(Clone, Debug, Default)]
@@ -190,12 +107,10 @@ pub struct Program {
     pub plain_names: bool,
     /// Some array's elements must be unique.
     pub has_unique: bool,
-    /// Memo of [`Program::endings`].
-    pub endings: CompletionMemo,
     /// Some array's elements are watched.
     pub has_watched: bool,
-    /// Memo of [`Program::variety`].
-    pub varieties: CardinalityMemo,
+    /// What is remembered about unique elements.
+    pub unique: UniqueMemo,
     /// Constants that are read side by side; copies of a program number them alike.
     pub constants: Arc<LiteralTries>,
     /// What the document is.

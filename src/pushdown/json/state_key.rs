@@ -5,7 +5,8 @@
 //! more than the future depends on: whoever numbers configurations wants as few as there are, while whoever remembers
 //! one wants all that its user may look at.
 
-use crate::pushdown::json::arena::{Arena, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 use crate::pushdown::json::literal_trie::sub_words;
 use crate::pushdown::json::program::Program;
 
@@ -124,12 +125,7 @@ impl Arena {
 
     /// Writes the elements that an array has, which must differ, and what was read of the open one.
     fn describe_elements(&self, n: &Frame, trace: Option<u32>, out: &mut Vec<u8>) {
-        let mut seen = Vec::new();
-        let mut e = n.seen;
-        while let Some(element) = self.elements.get(e) {
-            seen.push(&*element.value);
-            e = element.before;
-        }
+        let mut seen: Vec<&[u8]> = self.unique.values(n.seen).collect();
         seen.sort_unstable();
         if n.key != u32::MAX {
             out.extend(u32::MAX.to_le_bytes());

@@ -6,7 +6,7 @@
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, LexemeKind};
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, KeyByte, NONE, Phase, ScalarItem};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
 
@@ -28,27 +28,8 @@ impl JsonMachine<'_> {
         }
     }
 
-    /// [`step_inside`](Self::step_inside) inside elements that must differ, where none of the bytes can lead to one
-    /// that its array has: in a string that is no element itself, and while nobody asks what the elements around it may
-    /// become.
-    pub(crate) fn step_inside_traced(&mut self, top: FrameId, bytes: &[u8]) -> Option<(FrameId, usize)> {
-        let node = self.arena.nodes[top as usize];
-        let one = node.kind == FrameKind::Scalar && node.len == 1 && node.seen == NO_SET;
-        if !one || self.has_elements(node.parent) || (!self.arena.tried.on && self.may_be_watched(top)) {
-            return None;
-        }
-        let (next, read) = self.step_inside_text(node, bytes)?;
-        if self.is_traced(next) {
-            for &byte in &bytes[..read] {
-                let before = self.arena.nodes[next as usize].trace;
-                self.arena.keys.push(KeyByte { before, byte });
-                self.arena.nodes[next as usize].trace = self.arena.keys.len() as u32 - 1;
-            }
-        }
-        Some((next, read))
-    }
-
-    fn step_inside_text(&mut self, node: Frame, bytes: &[u8]) -> Option<(FrameId, usize)> {
+    /// Steps the bytes that stay inside the string of a node with one item.
+    pub(crate) fn step_inside_text(&mut self, node: Frame, bytes: &[u8]) -> Option<(FrameId, usize)> {
         let item = self.arena.scalars[node.start as usize];
         let l = &self.program.lexemes[item.lexeme as usize];
         if l.kind() == LexemeKind::Raw {

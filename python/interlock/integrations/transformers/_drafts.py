@@ -17,22 +17,11 @@ from transformers import LogitsProcessorList
 from transformers.generation.candidate_generator import CandidateGenerator, PromptLookupCandidateGenerator
 
 from interlock import ArgumentError
+from interlock.integrations._forced import forced_run
 from interlock.integrations.transformers._processor import GuideLogitsProcessor, constraints_of
-from interlock.integrations.transformers._row import Constraint, Row
+from interlock.integrations._row import Constraint, Row
 
-__all__ = ["ForcedCandidates", "forced_drafts", "forced_run"]
-
-
-def forced_run(row: Row) -> list[int]:
-    """Tokens that come next whatever the model says: a forced run, or the only token that is allowed."""
-    guide = row.guide
-    if guide is None or row.over or row.refused:
-        return []
-    run = guide.forced_tokens()
-    if run:
-        return run
-    allowed = guide.allowed_token_ids()
-    return [int(allowed[0])] if len(allowed) == 1 else []
+__all__ = ["ForcedCandidates", "forced_drafts"]
 
 
 class ForcedCandidates(CandidateGenerator):  # type: ignore[misc, unused-ignore]

@@ -18,11 +18,11 @@ import numpy as np
 import torch
 
 from interlock import ArgumentError
-from interlock.integrations.transformers._drafts import forced_run
-from interlock.integrations.transformers._batch import Batch
+from interlock.integrations._batch import Batch
+from interlock.integrations._forced import forced_run
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._processor import constraints_of
-from interlock.integrations.transformers._row import Constraint, Row, warm_up
+from interlock.integrations._row import Constraint, Row, warm_up
 
 __all__ = ["JumpForwardStats", "jump_forward"]
 

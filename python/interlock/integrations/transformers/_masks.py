@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 
 from interlock import ArgumentError, apply_bitmask, fill_bitmasks
-from interlock.integrations.transformers._batch import Batch
+from interlock.integrations._batch import Batch
 from interlock.masks import apply_torch_cpu
 
 __all__ = ["Masks"]

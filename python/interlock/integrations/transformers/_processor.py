@@ -18,10 +18,10 @@ import torch
 from transformers import LogitsProcessor
 
 from interlock import ArgumentError, Index, TokenRejected
-from interlock.integrations.transformers._batch import Batch
+from interlock.integrations._batch import Batch
 from interlock.integrations.transformers._masks import Masks
-from interlock.integrations.transformers._row import Constraint, Row, check_stops, warm_up
-from interlock.integrations.transformers._triggers import Triggered
+from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
+from interlock.integrations._triggers import Triggered
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
 
@@ -32,13 +32,7 @@ def _given(constraints: Constraint | Sequence[Constraint], trigger: str | Sequen
         given: list[Constraint] = [constraints]
     else:
         given = list(constraints)
-    for constraint in given:
-        if constraint is not None and not isinstance(constraint, (Index, Triggered)):
-            raise ArgumentError(f"a constraint is an Index, a Triggered or None, not {type(constraint).__name__}")
-    if trigger is not None:
-        key = trigger if isinstance(trigger, str) else tuple(trigger)
-        given = [Triggered({key: c}) if isinstance(c, Index) else c for c in given]
-    return given
+    return [given_one(constraint, trigger) for constraint in given]
 
 
 def _each(given: list[Constraint], rows: int) -> list[Constraint]:

@@ -207,14 +207,8 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         if !free || text.len() <= MIN_NEW || text.first() != Some(&b'"') || text.contains(&b'\\') {
             return false;
         }
-        let mut seen = array.seen;
-        while let Some(other) = arena.elements.get(seen) {
-            // The canonical text of a string is its plain spelling behind one more quote.
-            if other.value.strip_prefix(b"\"").is_some_and(|value| value.starts_with(&text)) {
-                return false;
-            }
-            seen = other.before;
-        }
-        true
+        // The canonical text of a string is its plain spelling behind one more quote.
+        let mut values = arena.unique.values(array.seen);
+        !values.any(|value| value.strip_prefix(b"\"").is_some_and(|value| value.starts_with(&text)))
     }
 }

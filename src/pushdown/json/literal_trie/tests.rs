@@ -4,9 +4,10 @@ use std::sync::Arc;
 use super::*;
 use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{Exprs, INF};
+use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::{CLOSED, DEAD, Lexeme};
 use crate::limits::Limits;
-use crate::pushdown::json::program::{RuleProgram, WhitespaceRule};
+use crate::pushdown::json::program::RuleProgram;
 
 const TEXT: LexemeKind = LexemeKind::Text { min: 0, max: INF };
 
@@ -37,9 +38,8 @@ fn program(rules: &[&[&str]], kind: LexemeKind) -> (Program, Vec<RuleId>) {
         any_order: true,
         plain_names: false,
         has_unique: false,
-        endings: Default::default(),
         has_watched: false,
-        varieties: Default::default(),
+        unique: Default::default(),
         constants: Default::default(),
         root: RuleId(0),
     };

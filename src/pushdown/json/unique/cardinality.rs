@@ -10,26 +10,16 @@
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 use crate::json::rules::{Element, RuleId};
 use crate::json::string_escape::{EscapeState, pending, plain_pending};
 use crate::lexeme::{CLOSED, LexemeKind, StateId};
-use crate::pushdown::json::arena::{Frame, ObjectItem, Phase};
+use crate::pushdown::json::frame::{Frame, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, ObjectProgram, Program};
 
 /// Rules that nest deeper count as one value.
 const MAX_DEPTH: u32 = 48;
-
-/// Memo of [`Program::variety`].
-#[derive(Default)]
-pub struct CardinalityMemo {
-    known: Mutex<FxHashMap<RuleId, u64>>,
-    /// Answers by rule, read without a lock; zero until asked for. An object asks for each of its members.
-    asked: OnceLock<Box<[AtomicU64]>>,
-    endless: OnceLock<Vec<bool>>,
-}
 
 /// More of an amount, where [`u64::MAX`] stands for "without end".
 pub(crate) fn less(n: u64, taken: u64) -> u64 {
@@ -39,10 +29,11 @@ pub(crate) fn less(n: u64, taken: u64) -> u64 {
 impl Program {
     /// A lower bound of the number of different values of a rule, [`u64::MAX`] for more than any array can use up.
     pub fn variety(&self, rule: RuleId) -> u64 {
-        let asked = self.varieties.asked.get_or_init(|| self.rules.iter().map(|_| AtomicU64::new(0)).collect());
+        let asked =
+            self.unique.cardinalities.asked.get_or_init(|| self.rules.iter().map(|_| AtomicU64::new(0)).collect());
         match asked[rule.0 as usize].load(Ordering::Relaxed) {
             0 => {
-                let mut memo = self.varieties.known.lock().unwrap_or_else(|p| p.into_inner());
+                let mut memo = self.unique.cardinalities.known.lock().unwrap_or_else(|p| p.into_inner());
                 let n = self.rule_variety(&mut memo, rule, 0);
                 asked[rule.0 as usize].store(n, Ordering::Relaxed);
                 n
@@ -55,7 +46,7 @@ impl Program {
         if let Some(&n) = memo.get(&rule) {
             return n;
         }
-        if self.varieties.endless.get_or_init(|| self.endless_rules())[rule.0 as usize] {
+        if self.unique.cardinalities.endless.get_or_init(|| self.endless_rules())[rule.0 as usize] {
             return u64::MAX;
         }
         if depth > MAX_DEPTH {

@@ -5,14 +5,15 @@
 //! spellings; where few are left they are listed and compared. For strings counts are exact up to more than any array
 //! uses up, so they are compared with how many elements begin alike, however long the strings are.
 
-use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use crate::expr::analysis::branching::ENOUGH;
 use crate::json::canonical::canonical;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind};
 use crate::pushdown::json::program::Program;
-use crate::util::hash::{SeededMap, SeededSet};
+pub use crate::pushdown::json::unique::memo::Completion;
+use crate::pushdown::json::unique::memo::{CompletionCounts, CompletionList, CompletionTexts, remembered};
+use crate::util::hash::SeededSet;
 
 /// Ways to end that are always listed.
 const MANY: u64 = 4_096;
@@ -20,32 +21,12 @@ const MANY: u64 = 4_096;
 /// No number has more spellings: zero, with either sign, with and without a fraction.
 pub const SPELLINGS: u64 = 66;
 
-/// Numbers of texts, by a lexeme, a state and a count of code points.
-type CompletionCounts = SeededMap<(u32, u32, u32), u64>;
-
-type CompletionList = Arc<[Box<[u8]>]>;
-type CompletionTexts = Option<CompletionList>;
-
-/// A value that a scalar may become.
-pub struct Completion {
-    /// The completed value's canonical text.
-    pub value: Box<[u8]>,
-    /// The bytes that end it.
-    pub rest: Box<[u8]>,
-}
-
-/// More texts of a string than any array uses up; a string has one spelling for each.
+/// The same for strings, which are spelled in one way.
 const MANY_TEXTS: u64 = 512;
 
-/// Bytes of lists that are remembered, of texts and of values; all are made again when there are more.
-const LISTS_BYTES: usize = 16 << 20;
 /// What a list and each of its texts takes beside the bytes of the texts.
 const ENTRY: usize = 128;
 const OVERHEAD: usize = 32;
-
-/// Numbers that are remembered; all are found again when there are more.
-const MOST_NUMBERS: usize = 1 << 12;
-const MOST_COUNTS: usize = 1 << 18;
 
 /// Decimals are counted up to here, and so far; with more elements, or more digits to the next end, values are listed.
 const MOST_DECIMALS: u64 = 1 << 16;
@@ -57,60 +38,6 @@ const DECIMAL_STATES: usize = 64;
 /// branches off.
 const MOST_PLACES: u32 = 1 << 16;
 const MARKED: u32 = 8;
-
-/// Memo: for a lexeme, a state and a count of code points, the byte strings that end it; and how many there are.
-#[derive(Default)]
-pub struct CompletionMemo {
-    texts: ListMemo<(u32, u32, u32), CompletionList>,
-    counts: Mutex<CompletionCounts>,
-    /// For a number or word and its state, how many byte strings end it at least after any one token, and how many
-    /// decimals.
-    least: Mutex<SeededMap<(u32, u32), (u64, u64)>>,
-    /// For a number and its state, how many decimals end it at least.
-    decimals: Mutex<SeededMap<(u32, u32), u64>>,
-    /// By a lexeme and the bytes that were read of it.
-    values: CompletionValues,
-}
-
-type CompletionValues = ListMemo<(u32, Box<[u8]>), Arc<[Completion]>>;
-
-/// Lists that are remembered, and how many bytes they take.
-struct ListMemo<K, V>(Mutex<(SeededMap<K, V>, usize)>);
-
-impl<K, V> Default for ListMemo<K, V> {
-    fn default() -> Self {
-        ListMemo(Mutex::default())
-    }
-}
-
-impl<K: Eq + Hash, V: Clone> ListMemo<K, V> {
-    /// What is remembered under a key, or `make` makes, with the bytes of it; another thread may make it as well.
-    fn get_or(&self, key: K, make: impl FnOnce() -> (V, usize)) -> V {
-        let lock = || self.0.lock().unwrap_or_else(|p| p.into_inner());
-        if let Some(known) = lock().0.get(&key) {
-            return known.clone();
-        }
-        let (made, bytes) = make();
-        let mut memo = lock();
-        if memo.1 + bytes > LISTS_BYTES {
-            *memo = Default::default();
-        }
-        memo.1 += bytes;
-        memo.0.insert(key, made.clone());
-        made
-    }
-}
-
-impl CompletionMemo {
-    /// The numbers of texts that are known, with room for more.
-    fn counts(&self) -> MutexGuard<'_, CompletionCounts> {
-        let mut counts = self.counts.lock().unwrap_or_else(|p| p.into_inner());
-        if counts.len() > MOST_COUNTS {
-            counts.clear();
-        }
-        counts
-    }
-}
 
 impl Program {
     /// The byte strings that lead a lexeme from `state`, after `count` code points, to its end, one at least for each
@@ -132,7 +59,7 @@ impl Program {
     }
 
     fn listed(&self, place: (u32, u32, u32), make: impl FnOnce() -> CompletionList) -> CompletionList {
-        self.endings.texts.get_or(place, || {
+        self.unique.completions.texts.get_or(place, || {
             let made = make();
             let bytes = made.iter().map(|text| text.len() + OVERHEAD).sum::<usize>() + ENTRY;
             (made, bytes)
@@ -143,7 +70,7 @@ impl Program {
     /// `state` after `count` code points, each once; `None` as [`endings`](Self::endings).
     pub fn values(&self, lexeme: u32, state: u32, count: u32, used: u32, before: &[u8]) -> Option<Arc<[Completion]>> {
         let texts = self.endings(lexeme, state, count, used)?;
-        Some(self.endings.values.get_or((lexeme, Box::from(before)), || {
+        Some(self.unique.completions.values.get_or((lexeme, Box::from(before)), || {
             let mut known: SeededSet<Box<[u8]>> = SeededSet::default();
             let mut all = Vec::new();
             for rest in &*texts {
@@ -183,7 +110,7 @@ impl Program {
         ends: impl FnOnce() -> (Vec<u32>, bool),
     ) -> bool {
         let l = &self.lexemes[lexeme as usize];
-        let (spelled, decimals) = remembered(&self.endings.least, (lexeme, state), || {
+        let (spelled, decimals) = remembered(&self.unique.completions.least, (lexeme, state), || {
             let (ends, plain) = ends();
             let spelled = ends.iter().map(|&s| l.residual_size(s)).min().unwrap_or(u64::MAX);
             let decimals = ends.iter().map(|&s| self.num_decimals(lexeme, s)).min().unwrap_or(u64::MAX);
@@ -199,7 +126,7 @@ impl Program {
         if l.kind() != LexemeKind::Raw {
             return 0;
         }
-        remembered(&self.endings.decimals, (lexeme, state), || count_decimals(l, state))
+        remembered(&self.unique.completions.decimals, (lexeme, state), || count_decimals(l, state))
     }
 
     /// How many texts end a text lexeme; `u64::MAX` where that is more than any array can use up.
@@ -219,13 +146,14 @@ impl Program {
         if l.is_any_text() && l.room(count) > 0 {
             return u64::MAX;
         }
-        l.num_free(state, count).unwrap_or_else(|| count_texts(l, lexeme, (state, count), &mut self.endings.counts()))
+        l.num_free(state, count)
+            .unwrap_or_else(|| count_texts(l, lexeme, (state, count), &mut self.unique.completions.counts()))
     }
 
     /// How many texts end a text lexeme inside an escape, by the characters that the escape may become.
     fn num_escaped(&self, lexeme: u32, state: u32, count: u32) -> u64 {
         let place = (lexeme, state, count);
-        if let Some(&known) = self.endings.counts().get(&place) {
+        if let Some(&known) = self.unique.completions.counts().get(&place) {
             return known;
         }
         let l = &self.lexemes[lexeme as usize];
@@ -234,7 +162,7 @@ impl Program {
         let n =
             ways.map(|(to, ways)| self.num_texts(lexeme, to, count).saturating_mul(ways)).fold(0, u64::saturating_add);
         let n = if n >= ENOUGH { u64::MAX } else { n };
-        self.endings.counts().insert(place, n);
+        self.unique.completions.counts().insert(place, n);
         n
     }
 
@@ -260,21 +188,6 @@ impl Program {
             _ => self.num_texts(lexeme, state, if l.is_bounded() { count } else { 0 }),
         }
     }
-}
-
-/// What a memo has under a key, or `make` makes; another thread may make it as well.
-fn remembered<K: Eq + Hash, V: Clone>(memo: &Mutex<SeededMap<K, V>>, key: K, make: impl FnOnce() -> V) -> V {
-    let lock = || memo.lock().unwrap_or_else(|p| p.into_inner());
-    if let Some(known) = lock().get(&key) {
-        return known.clone();
-    }
-    let made = make();
-    let mut memo = lock();
-    if memo.len() > MOST_NUMBERS {
-        memo.clear();
-    }
-    memo.insert(key, made.clone());
-    made
 }
 
 /// How many digits, none at the end a zero, end a number from a state, up to [`MOST_DECIMALS`] or about that.

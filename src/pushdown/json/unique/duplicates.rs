@@ -10,15 +10,15 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::json::canonical::{canonical, may_become};
-use crate::json::string_escape::{EscapeState, decode};
+use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, DEAD, LexemeKind};
-use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, Phase, ScalarItem};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
+use crate::pushdown::json::unique::agreement::{RepeatRests, agrees, string};
 use crate::pushdown::json::unique::elements::ArrayElement;
 
-/// Elements that nest deeper are not compared; nor is what comes behind so many bytes of a longer one.
-const MAX_DEPTH: u32 = 48;
+/// What comes behind so many bytes of an element is not compared.
 const MAX_TEXT: usize = 1 << 12;
 
 /// How the bytes after a configuration may lead to a repetition.
@@ -58,24 +58,6 @@ impl Default for DuplicateRisk {
     }
 }
 
-/// What is found about one element after the other.
-#[derive(Default)]
-struct RepeatRests {
-    /// What is left of the string or key.
-    texts: Vec<Box<[u8]>>,
-    sub: Option<EscapeState>,
-    raw: bool,
-    unknown: bool,
-}
-
-impl RepeatRests {
-    /// All strings are the same one, so they are as far into an escape.
-    fn push(&mut self, text: Box<[u8]>, sub: EscapeState) {
-        self.texts.push(text);
-        self.sub = Some(sub);
-    }
-}
-
 /// The strings among the elements of an array, ascending, for who asks again and again. It holds as long as its owner
 /// does not go back to before one of them.
 #[derive(Clone)]
@@ -91,32 +73,26 @@ pub struct Sorted {
 
 impl Sorted {
     /// Whether all elements that were looked at are among the first `len`.
-    pub fn is_among(&self, len: usize) -> bool {
-        (self.last as usize) < len
+    pub fn is_among(&self, len: u32) -> bool {
+        self.last < len
     }
 }
 
-/// Where a text ends that is read beside a canonical one.
-enum End<'t> {
-    /// They differ.
-    Apart,
-    /// The text goes on behind an equal value.
-    Equal(&'t [u8]),
-    /// Inside the value, or in front of it. What may come next is noted.
-    Open,
-}
-
 impl JsonMachine<'_> {
-    /// How the bytes after `top` may lead to an element that its array has, for every array of unique elements with one
-    /// open. With `keep`, where `top` is where a guide stands, arrays whose elements differ from all others are noted.
-    /// `sorted` is what was found before, and is added to where it lasts: of elements among the first `settled`.
-    pub fn repeats(&mut self, top: FrameId, keep: bool, settled: u32, sorted: &mut Option<Sorted>) -> DuplicateRisk {
+    /// See [`exceptions`](Self::exceptions).
+    pub(super) fn repeats(
+        &mut self,
+        top: FrameId,
+        keep: bool,
+        settled: u32,
+        sorted: &mut Option<Sorted>,
+    ) -> DuplicateRisk {
         let mut arrays: SmallVec<[FrameId; 2]> = SmallVec::new();
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize) {
             let open =
                 n.kind == FrameKind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
-            if open && !self.arena.apart.has(at) {
+            if open && !self.arena.unique.known_distinct.has(at) {
                 arrays.push(at);
             }
             at = n.parent;
@@ -129,7 +105,7 @@ impl JsonMachine<'_> {
         {
             // Before it begins, an element may still become anything.
             if keep && found.range.is_empty() && found.sub != EscapeState::Open {
-                self.arena.apart.note(array, top);
+                self.arena.unique.known_distinct.note(array, top);
             }
             return found;
         }
@@ -150,7 +126,7 @@ impl JsonMachine<'_> {
             any
         });
         // Outer ones were opened first, so each comes behind those that are known.
-        differ.into_iter().rev().for_each(|array| self.arena.apart.note(array, top));
+        differ.into_iter().rev().for_each(|array| self.arena.unique.known_distinct.note(array, top));
         out.texts.sort_unstable();
         out.texts.dedup();
         let range = 0..out.texts.len();
@@ -216,7 +192,7 @@ impl JsonMachine<'_> {
         let mut new: SmallVec<[u32; 4]> = SmallVec::new();
         let last = sorted.as_ref().map_or(u32::MAX, |s| s.last);
         let mut e = seen;
-        while let Some(element) = self.arena.elements.get(e).filter(|_| e != last) {
+        while let Some(element) = self.arena.unique.elements.get(e).filter(|_| e != last) {
             new.push(e);
             e = element.before;
         }
@@ -231,7 +207,7 @@ impl JsonMachine<'_> {
         }
         let texts = Arc::make_mut(&mut known.texts);
         for &e in new.iter().rev() {
-            let Some(ArrayElement { value, .. }) = self.arena.elements.get(e) else { continue };
+            let Some(ArrayElement { value, .. }) = self.arena.unique.elements.get(e) else { continue };
             match value.strip_prefix(b"\"\"") {
                 Some(rest) => {
                     let accepts = |l: u32| {
@@ -268,188 +244,24 @@ impl JsonMachine<'_> {
         let noted = if is_long { &mut unsaid } else { &mut *out };
         let read = read.trim_ascii_start();
         let plain = read.first() == Some(&b'"') && !read.contains(&b'\\');
-        let agrees = |known: &[u8], out: &mut RepeatRests| {
-            // Plain text is a beginning of canonical text, which escapes only what must be.
-            (!plain || known.strip_prefix(b"\"").is_some_and(|text| text.starts_with(read)))
-                && !matches!(value(read, known, out, 0), End::Apart)
-        };
         let mut candidates = self.arena.candidates(&array, trace);
         let asked = candidates.len();
-        candidates.retain(|e| self.arena.elements.get(*e).is_some_and(|e| agrees(&e.value, noted)));
+        candidates
+            .retain(|e| self.arena.unique.elements.get(*e).is_some_and(|e| agrees((read, plain), &e.value, noted)));
         let repeats = candidates.len() as u64;
         out.unknown |= is_long && repeats > 0;
-        self.arena.agreeing.note(trace, array.seen, asked, candidates);
+        self.arena.unique.candidates.note(trace, array.seen, asked, candidates);
         repeats
     }
 }
 
-/// A JSON string from behind its opening quote: what it decodes to, how far into an escape it is, and, if it is closed,
-/// what follows.
-fn string(bytes: &[u8]) -> (Vec<u8>, EscapeState, Option<&[u8]>) {
-    let (text, sub, read) = decode(EscapeState::Plain, bytes.iter().copied());
-    (text, sub, read.and_then(|read| bytes.get(read..)))
-}
-
-/// What follows the canonical value that `bytes` begin with.
-fn behind(bytes: &[u8]) -> &[u8] {
-    let mut open: SmallVec<[u8; 16]> = SmallVec::new();
-    let mut is_key = false;
-    let mut rest = bytes;
-    while let Some((&b, after)) = rest.split_first() {
-        rest = match b {
-            b'[' | b'{' => {
-                open.push(b);
-                is_key = b == b'{';
-                after
-            }
-            b']' | b'}' => {
-                open.pop();
-                after
-            }
-            b',' => {
-                is_key = open.last() == Some(&b'{');
-                after
-            }
-            b':' => {
-                is_key = false;
-                after
-            }
-            // The text of a value is marked by one more quote in front of it.
-            b'"' => string(if is_key { after } else { after.get(1..).unwrap_or_default() }).2.unwrap_or_default(),
-            _ => &rest[rest.iter().position(|b| *b == b',').unwrap_or(rest.len())..],
-        };
-        if open.is_empty() {
-            break;
-        }
-    }
-    rest
-}
-
-/// The members of a canonical object behind its opening brace: keys, decoded, with what their values begin.
-fn members(mut bytes: &[u8]) -> Vec<(Vec<u8>, &[u8])> {
-    let mut out = Vec::new();
-    while let Some(text) = bytes.strip_prefix(b"\"") {
-        let (key, _, after) = string(text);
-        let Some(of) = after.and_then(|a| a.strip_prefix(b":")) else { break };
-        bytes = behind(of).strip_prefix(b",").unwrap_or_default();
-        out.push((key, of));
-    }
-    out
-}
-
-/// Reads the JSON text `read`, which may end anywhere, beside the canonical value that `known` begins with.
-fn value<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
-    let read = read.trim_ascii_start();
-    if depth > MAX_DEPTH {
-        out.unknown = true;
-        return End::Open;
-    }
-    let Some((&first, after)) = read.split_first() else {
-        match known.strip_prefix(b"\"\"") {
-            Some(text) => out.push(string(text).0.into(), EscapeState::Open),
-            None => out.raw |= !known.starts_with(b"[") && !known.starts_with(b"{"),
-        }
-        return End::Open;
-    };
-    match (first, known.split_first()) {
-        (b'"', _) => {
-            let Some(whole) = known.strip_prefix(b"\"\"") else { return End::Apart };
-            text(after, &string(whole).0, out)
-        }
-        (b'{', Some((b'{', members))) => object(after, members, out, depth),
-        (b'[', Some((b'[', elements))) => array(after, elements, out, depth),
-        (b'{' | b'[', _) => End::Apart,
-        _ => {
-            let own = &known[..known.iter().position(|b| *b == b',').unwrap_or(known.len())];
-            let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-            match read.iter().position(ends) {
-                Some(end) if canonical(&read[..end]).is_some_and(|v| *v == *own) => End::Equal(&read[end..]),
-                Some(_) => End::Apart,
-                None => {
-                    let number = matches!(own.first(), Some(b'+' | b'-'));
-                    let may = match number {
-                        true => !first.is_ascii_alphabetic() && may_become(read, own),
-                        false => own.starts_with(read),
-                    };
-                    out.raw |= may;
-                    if may { End::Open } else { End::Apart }
-                }
-            }
-        }
-    }
-}
-
-/// A string or key behind its opening quote, beside what it has to be.
-fn text<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests) -> End<'t> {
-    match string(read) {
-        (text, _, Some(after)) if text == known => End::Equal(after),
-        (_, _, Some(_)) => End::Apart,
-        (text, sub, None) => match known.strip_prefix(text.as_slice()) {
-            Some(rest) => {
-                out.push(rest.into(), sub);
-                End::Open
-            }
-            None => End::Apart,
-        },
-    }
-}
-
-fn array<'t>(mut read: &'t [u8], mut known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
-    loop {
-        read = read.trim_ascii_start();
-        read = match read.split_first() {
-            Some((b']', after)) => return if known.starts_with(b"]") { End::Equal(after) } else { End::Apart },
-            Some((b',', after)) => after,
-            _ => read,
-        };
-        if known.starts_with(b"]") {
-            // In front of a bracket the arrays are equal so far.
-            return if read.trim_ascii_start().is_empty() { End::Open } else { End::Apart };
-        }
-        match value(read, known, out, depth + 1) {
-            End::Equal(after) => read = after,
-            end => return end,
-        }
-        known = behind(known).strip_prefix(b",").unwrap_or_default();
-        if read.trim_ascii_start().is_empty() {
-            return End::Open;
-        }
-    }
-}
-
-fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
-    let mut known = members(known);
-    loop {
-        read = read.trim_ascii_start();
-        let (first, after) = match read.split_first() {
-            None => return End::Open,
-            Some((first, after)) => (first, after),
-        };
-        match first {
-            b'}' => return if known.is_empty() { End::Equal(after) } else { End::Apart },
-            b',' => read = after,
-            b'"' => {
-                let (key, sub, behind) = string(after);
-                let Some(behind) = behind else {
-                    let mut end = End::Apart;
-                    for rest in known.iter().filter_map(|m| m.0.strip_prefix(key.as_slice())) {
-                        out.push(rest.into(), sub);
-                        end = End::Open;
-                    }
-                    return end;
-                };
-                let Some(at) = known.iter().position(|m| m.0 == key) else { return End::Apart };
-                let (_, of) = known.swap_remove(at);
-                let behind = behind.trim_ascii_start();
-                if behind.is_empty() {
-                    return End::Open;
-                }
-                match value(behind.strip_prefix(b":").unwrap_or(behind), of, out, depth + 1) {
-                    End::Equal(after) => read = after,
-                    end => return end,
-                }
-            }
-            _ => return End::Apart,
+impl Arena {
+    /// The elements of an array of unique elements that may agree with an open one, of which the bytes from just after
+    /// `array.key` to `trace` were read, ascending.
+    fn candidates(&self, array: &Frame, trace: u32) -> Vec<u32> {
+        match self.unique.candidates.of(self.back_to(array.key, trace), array.seen) {
+            Some(known) => known.to_vec(),
+            None => self.unique.elements.of(array.seen),
         }
     }
 }
@@ -492,7 +304,7 @@ impl JsonMachine<'_> {
         let mut at = top;
         while let Some(n) = self.arena.nodes.get(at as usize).filter(|_| at >= settled) {
             let open = n.kind == FrameKind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.count > 0;
-            if open && !n.spelled && !self.arena.apart.has(at) {
+            if open && !n.spelled && !self.arena.unique.known_distinct.has(at) {
                 let items = &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
                 let watched = items.iter().any(|i| self.program.arrays[i.shape as usize].watched);
                 if watched && !(asked && at != top && self.exceeds(at, self.variety(top, at))) {
@@ -504,6 +316,3 @@ impl JsonMachine<'_> {
         false
     }
 }
-
-#[cfg(test)]
-mod tests;

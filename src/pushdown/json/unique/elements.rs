@@ -13,7 +13,6 @@ use std::hash::Hasher;
 
 use hashbrown::HashTable;
 
-pub use crate::pushdown::json::unique::prefix_index::GoesOn;
 use crate::pushdown::json::unique::prefix_index::PrefixIndex;
 use crate::util::hash::seeded;
 

@@ -7,7 +7,7 @@
 
 use smallvec::SmallVec;
 
-use crate::pushdown::json::arena::{ArrayItem, FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{ArrayItem, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::unique::cardinality::less;
 
@@ -28,7 +28,7 @@ impl JsonMachine<'_> {
         let open = n.kind == FrameKind::Array && n.phase == Phase::Inside && n.key != u32::MAX && n.seen != u32::MAX;
         let items = || &self.arena.arrays[n.start as usize..(n.start + n.len) as usize];
         open && !self.is_unchecked(n)
-            && !self.arena.apart.has(at)
+            && !self.arena.unique.known_distinct.has(at)
             && items().iter().any(|i| self.program.arrays[i.shape as usize].watched)
     }
 
@@ -43,7 +43,7 @@ impl JsonMachine<'_> {
     pub(crate) fn may_be_watched(&self, top: FrameId) -> bool {
         let mut at = self.arena.nodes[top as usize].parent;
         for _ in 0..LOOKS {
-            if at == NONE || at <= self.arena.searching {
+            if at == NONE || at <= self.arena.unique.searching {
                 return false;
             }
             if self.is_watched(at) {
@@ -63,7 +63,7 @@ impl JsonMachine<'_> {
         let mut out = ExhaustibleArrays::new();
         let mut at = self.arena.nodes[top as usize].parent;
         // While a search tries what an element may become, the arrays around that one are not asked.
-        while at != NONE && at > self.arena.searching && !is_endless(&counts) {
+        while at != NONE && at > self.arena.unique.searching && !is_endless(&counts) {
             if self.is_watched(at) {
                 let variety = self.element_variety(at, &counts);
                 if !self.exceeds(at, variety) {

@@ -6,7 +6,7 @@
 //! takes just those notes with it: drafts go back behind every token, and inside hundreds of arrays nothing should be
 //! found anew for each of them.
 
-use crate::pushdown::json::arena::FrameId;
+use crate::pushdown::json::frame::FrameId;
 
 /// The arrays whose open element differs from all others, noted with the place where that was found.
 #[derive(Clone, Default)]

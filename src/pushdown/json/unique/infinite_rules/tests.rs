@@ -5,9 +5,10 @@ use smallvec::smallvec;
 use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{Exprs, INF};
 use crate::json::rules::{Contains, Element, RuleId};
+use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::{Lexeme, LexemeKind};
 use crate::limits::Limits;
-use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program, RuleProgram, WhitespaceRule};
+use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program, RuleProgram};
 use crate::vocab::Trie;
 
 fn elements(rules: &[u32]) -> Vec<Element> {
@@ -73,9 +74,8 @@ fn program(shapes: Vec<Result<ArrayProgram, Option<ObjectProgram>>>) -> Program 
         any_order: true,
         plain_names: false,
         has_unique: true,
-        endings: Default::default(),
         has_watched: true,
-        varieties: Default::default(),
+        unique: Default::default(),
         constants: Default::default(),
         root: RuleId(0),
     }

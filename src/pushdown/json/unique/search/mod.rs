@@ -6,15 +6,21 @@
 //! ends after as many refusals at most. It steps the same frames as a guide, so what it finds can be written, also
 //! where arrays of unique elements lie inside each other.
 
+mod distinct_completions;
+pub(super) mod found_paths;
+mod keys;
+
 use smallvec::{SmallVec, smallvec};
 
 use crate::json::canonical::canonical;
+use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::{LexemeKind, StateId};
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
-use crate::pushdown::json::program::WhitespaceRule;
-use crate::pushdown::json::unique::distinct_completions::varied_ends;
-use crate::pushdown::json::unique::items_of;
+use crate::pushdown::json::unique::exhaustible::ExhaustibleArrays;
+use crate::pushdown::json::unique::search::distinct_completions::varied_ends;
+use crate::pushdown::json::unique::search::found_paths::FoundPath;
+use crate::pushdown::json::unique::state::TriedStates;
 use crate::util::hash::SeededSet;
 
 /// Bytes that one search steps, with all searches inside it, beside those of the elements, which it may have to write
@@ -25,16 +31,8 @@ const MAX_STEPS: u64 = 1 << 17;
 /// Bytes that may be stepped for one of an element's canonical text.
 const SPELLED: u64 = 2;
 
-/// What a search has stepped, with those inside it.
-#[derive(Clone, Default)]
-pub struct TriedStates {
-    /// One is under way. What it steps may lead to arrays inside the element that have no way on: then it finds none
-    /// there either and goes back, which takes less than asking behind each byte.
-    pub on: bool,
-    bytes: u64,
-    /// How many they may be, once they are more than [`MAX_STEPS`].
-    most: Option<u64>,
-}
+/// So far from where a way was noted it is noted again, or each byte would go back to there.
+const FAR: usize = 32;
 
 /// Bytes that lead on.
 pub(crate) struct SearchMove {
@@ -76,7 +74,7 @@ impl JsonMachine<'_> {
     /// byte led from, or [`NONE`].
     #[inline]
     pub fn stays_live(&mut self, before: FrameId, top: FrameId) -> bool {
-        !self.program.has_watched || self.arena.tried.on || self.can_differ(before, top)
+        !self.program.has_watched || self.arena.unique.tried.on || self.can_differ(before, top)
     }
 
     /// Whether every element that is open at `top` in an array of unique elements can become one that its array does
@@ -88,7 +86,9 @@ impl JsonMachine<'_> {
         }
         // It could before the byte, so it can where the byte decided nothing.
         let behind_blank = self.is_behind_blank(before, top);
-        if (behind_blank || self.decides_nothing(before, top)) && self.arena.guessed.binary_search(&before).is_err() {
+        if (behind_blank || self.decides_nothing(before, top))
+            && self.arena.unique.guessed.binary_search(&before).is_err()
+        {
             if behind_blank {
                 self.keep_witnesses(before, top, &scarce);
             }
@@ -104,18 +104,18 @@ impl JsonMachine<'_> {
     /// too long to find out.
     fn may_be_unused(&mut self, top: FrameId, array: FrameId) -> bool {
         let mark = self.arena.mark();
-        let (trace, guesses, asked) = (self.arena.trace, self.arena.guesses, self.arena.searching);
-        let outer = self.arena.tried.on;
+        let (trace, guesses, asked) = (self.arena.trace, self.arena.unique.guesses, self.arena.unique.searching);
+        let outer = self.arena.unique.tried.on;
         if !outer {
-            self.arena.tried = TriedStates { on: true, ..TriedStates::default() };
+            self.arena.unique.tried = TriedStates { on: true, ..TriedStates::default() };
         }
-        self.arena.searching = array;
+        self.arena.unique.searching = array;
         let found = self.finds_unused(top, array);
-        self.arena.searching = asked;
-        self.arena.tried.on = outer;
+        self.arena.unique.searching = asked;
+        self.arena.unique.tried.on = outer;
         self.arena.trace = trace;
         self.arena.truncate(&mark);
-        let certain = self.arena.guesses == guesses;
+        let certain = self.arena.unique.guesses == guesses;
         match found {
             SearchResult::None if certain => return false,
             SearchResult::New(way) if certain => {
@@ -127,8 +127,8 @@ impl JsonMachine<'_> {
             _ => {}
         }
         // What was found, or not, may rest on what was not found inside the element.
-        self.arena.guesses += 1;
-        self.arena.guessed.push(top);
+        self.arena.unique.guesses += 1;
+        self.arena.unique.guessed.push(top);
         !matches!(found, SearchResult::None)
     }
 
@@ -145,9 +145,9 @@ impl JsonMachine<'_> {
         };
         let scalars =
             (before.kind, node.kind) == (FrameKind::Scalar, FrameKind::Scalar) && before.parent == node.parent;
-        let mut old = items_of(before);
+        let mut old = before.items();
         let mut ends_as_before = |i| self.ends_as_before(&mut old, &self.arena.scalars[i], (before.count, node.count));
-        scalars && before.len == node.len && items_of(node).all(&mut ends_as_before)
+        scalars && before.len == node.len && node.items().all(&mut ends_as_before)
     }
 
     /// A way to end the element of `array` that is open at `top` as one that the array does not have.
@@ -201,24 +201,30 @@ impl JsonMachine<'_> {
 
     /// Whether the search may step so many bytes more, behind `top`.
     fn may_try(&mut self, top: FrameId, bytes: u64) -> bool {
-        self.arena.tried.bytes += bytes;
-        if self.arena.tried.bytes <= MAX_STEPS {
+        self.arena.unique.tried.bytes += bytes;
+        if self.arena.unique.tried.bytes <= MAX_STEPS {
             return true;
         }
-        let most = self.arena.tried.most.unwrap_or_else(|| {
+        let most = self.arena.unique.tried.most.unwrap_or_else(|| {
             let mut elements = 0;
             let mut at = top;
             while let Some(n) = self.arena.nodes.get(at as usize) {
                 if n.kind == FrameKind::Array && n.key != u32::MAX {
-                    let of = self.arena.elements.of(n.seen).into_iter().filter_map(|e| self.arena.elements.get(e));
+                    let of = self
+                        .arena
+                        .unique
+                        .elements
+                        .of(n.seen)
+                        .into_iter()
+                        .filter_map(|e| self.arena.unique.elements.get(e));
                     elements += of.map(|e| e.value.len() as u64).sum::<u64>();
                 }
                 at = n.parent;
             }
             MAX_STEPS + SPELLED * elements
         });
-        self.arena.tried.most = Some(most);
-        self.arena.tried.bytes <= most
+        self.arena.unique.tried.most = Some(most);
+        self.arena.unique.tried.bytes <= most
     }
 
     /// Steps a move.
@@ -346,6 +352,48 @@ impl JsonMachine<'_> {
     }
 }
 
+impl JsonMachine<'_> {
+    /// The way that the element of `array` that is open at `top` is on, and how many bytes ago it was noted.
+    fn witness(&self, top: FrameId, array: FrameId) -> Option<(FoundPath, usize)> {
+        let (key, top) = (self.arena.nodes[array as usize].key, &self.arena.nodes[top as usize]);
+        let found =
+            self.arena.unique.found_paths.find(&self.arena.keys, key, top.trace).filter(|_| !self.arena.unchecked)?;
+        // A number ends without a byte of its own, and the way may go on with it.
+        let (way, read) = (&found.0.way, found.0.read);
+        let is_inside = read > 0 && way.get(read - 1..=read).is_some_and(|pair| pair.iter().all(is_of_number));
+        (!is_inside || top.kind == FrameKind::Scalar || top.phase == Phase::Key).then_some(found)
+    }
+
+    /// Whether the element of `array` that is open at `top` is on a way to a new one.
+    pub(crate) fn has_witness(&mut self, top: FrameId, array: FrameId) -> bool {
+        // Where the way was just noted, a number that it goes on with may have ended.
+        let Some((witness, since)) = self.witness(top, array).filter(|w| w.1 > 0) else { return false };
+        if since > FAR {
+            self.arena.unique.found_paths.push(witness);
+        }
+        true
+    }
+
+    /// Notes that `way` leads to a new element from `top`.
+    pub(crate) fn note_witness(&mut self, top: FrameId, array: FrameId, way: Vec<u8>) {
+        let (key, trace) = (self.arena.nodes[array as usize].key, self.arena.nodes[top as usize].trace);
+        if !self.arena.unchecked {
+            self.arena.unique.found_paths.push(FoundPath { key, trace, way: way.into(), read: 0 });
+        }
+    }
+
+    /// Keeps ways on from `before` behind a blank, which is on none of them and led to `top`. Of another byte that is on
+    /// none, such as one of an escape, nothing follows, whether it decided something or not.
+    pub(crate) fn keep_witnesses(&mut self, before: FrameId, top: FrameId, scarce: &ExhaustibleArrays) {
+        let trace = self.arena.nodes[top as usize].trace;
+        for &(array, _) in scarce {
+            if let Some((witness, _)) = self.witness(before, array).filter(|w| w.0.trace != trace) {
+                self.arena.unique.found_paths.push(FoundPath { trace, ..witness });
+            }
+        }
+    }
+}
+
 /// The fewest blanks after which a gap may end.
 fn shortest_blanks(gap: &WhitespaceRule, from: u16) -> Vec<u8> {
     let mut ways: Vec<(u16, Vec<u8>)> = vec![(from, Vec::new())];
@@ -365,4 +413,9 @@ fn shortest_blanks(gap: &WhitespaceRule, from: u16) -> Vec<u8> {
         at += 1;
     }
     Vec::new()
+}
+
+/// Whether a number may have the byte.
+fn is_of_number(byte: &u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
 }

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from interlock import Guide
 from interlock._core import advance_each
-from interlock.integrations.transformers._row import Row
+from interlock.integrations._row import Row
 
 __all__ = ["Batch"]
 

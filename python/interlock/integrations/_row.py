@@ -1,4 +1,4 @@
-"""One row of a batch: the tokens that were generated, and the guide that follows them.
+"""One row of a batch: the tokens that were generated, and the guide that follows them. No framework is imported here.
 
 A row is *free* (no mask), *guided*, *over* (a stop token was taken) or *refused* (a token was taken that the guide
 forbids, which beam search does where fewer tokens are allowed than there are beams). All of it follows from the list
@@ -9,14 +9,23 @@ Where a constraint begins with free text, ``_triggers`` says where that ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from interlock import ArgumentError, Guide, Index
-from interlock.integrations.transformers._triggers import Triggered
+from interlock.integrations._triggers import Triggered
 
-__all__ = ["Constraint", "Row", "check_stops", "warm_up"]
+__all__ = ["Constraint", "Row", "check_stops", "given_one", "warm_up"]
 
 Constraint = Index | Triggered | None
+
+
+def given_one(constraint: Constraint, trigger: str | Sequence[int] | None) -> Constraint:
+    """One constraint as a user gave it, behind its trigger; ``ArgumentError`` for anything else."""
+    if constraint is not None and not isinstance(constraint, (Index, Triggered)):
+        raise ArgumentError(f"a constraint is an Index, a Triggered or None, not {type(constraint).__name__}")
+    if trigger is None or not isinstance(constraint, Index):
+        return constraint
+    return Triggered({trigger if isinstance(trigger, str) else tuple(trigger): constraint})
 
 
 def warm_up(constraints: Iterable[object]) -> None:
@@ -38,16 +47,24 @@ def check_stops(constraint: Constraint, stop: Iterable[int]) -> None:
 
 
 class Row:
-    """The tokens of one row and what they mean for the next one."""
+    """The tokens of one row and what they mean for the next one.
+
+    ``max_tokens`` bounds what a guide follows, or with ``whole`` all that is generated, free text included.
+    """
 
     def __init__(
-        self, constraint: Constraint, max_tokens: int | None, stop: list[int] | None, context: Iterable[int] = ()
+        self,
+        constraint: Constraint,
+        max_tokens: int | None,
+        stop: list[int] | None,
+        context: Iterable[int] = (),
+        whole: bool = False,
     ) -> None:
         self.constraint = constraint
         self.tokens: list[int] = []
         self.guide: Guide | None = None
         self.context = list(context)
-        self._max_tokens, self._stop_given = max_tokens, stop
+        self._max_tokens, self._whole, self._stop_given = max_tokens, whole, stop
         check_stops(constraint, stop or ())
         vocabulary = None if constraint is None else constraint.vocabulary
         # Words of the row's mask, and the least width of the logits.
@@ -69,7 +86,10 @@ class Row:
         # Of ids that the vocabulary lacks, such as those of images, no text is known: it begins behind the last one.
         foreign = (i for i, token in enumerate(reversed(context)) if not 0 <= token < index.vocabulary.size)
         context = context[len(context) - next(foreign, len(context)) :]
-        return index.guide(max_tokens=self._max_tokens, stop_token_ids=self._stop_given, context_ids=context)
+        budget = self._max_tokens
+        if budget is not None and self._whole:
+            budget = max(0, budget - len(self.tokens))
+        return index.guide(max_tokens=budget, stop_token_ids=self._stop_given, context_ids=context)
 
     @property
     def over(self) -> bool:
@@ -104,6 +124,10 @@ class Row:
             self.guide = self._new_guide(index)
         elif token in self.stop:
             self._free_end = len(self.tokens)
+
+    def end(self) -> None:
+        """Let nothing follow but stop tokens."""
+        self.guide, self._free_end = None, len(self.tokens)
 
     def take(self, tokens: list[int]) -> None:
         """Note tokens that the guide took already."""

@@ -8,10 +8,10 @@
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::CLOSED;
-use crate::pushdown::json::arena::{Frame, ObjectItem, Phase};
+use crate::pushdown::json::frame::{Frame, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::ObjectProgram;
-use crate::pushdown::json::unique::distinct_completions::varied_ends;
+use crate::pushdown::json::unique::search::distinct_completions::varied_ends;
 use crate::pushdown::json::unique::search::{SearchMove, ValueSearch};
 use crate::util::hash::SeededSet;
 

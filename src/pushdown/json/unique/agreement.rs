@@ -1,0 +1,223 @@
+//! Whether what was read of an element agrees with the canonical text of another.
+//!
+//! The text so far, in any spelling and with members in any order, is read beside the canonical one. Where it ends inside
+//! a string or key, what is left of that string is noted.
+
+use smallvec::SmallVec;
+
+use crate::json::canonical::{canonical, may_become};
+use crate::json::string_escape::{EscapeState, decode};
+
+/// Elements that nest deeper are not compared.
+const MAX_DEPTH: u32 = 48;
+
+/// What is found about one element after the other.
+#[derive(Default)]
+pub(super) struct RepeatRests {
+    /// What is left of the string or key.
+    pub(super) texts: Vec<Box<[u8]>>,
+    pub(super) sub: Option<EscapeState>,
+    pub(super) raw: bool,
+    pub(super) unknown: bool,
+}
+
+impl RepeatRests {
+    /// All strings are the same one, so they are as far into an escape.
+    fn push(&mut self, text: Box<[u8]>, sub: EscapeState) {
+        self.texts.push(text);
+        self.sub = Some(sub);
+    }
+}
+
+/// Where a text ends that is read beside a canonical one.
+enum End<'t> {
+    /// They differ.
+    Apart,
+    /// The text goes on behind an equal value.
+    Equal(&'t [u8]),
+    /// Inside the value, or in front of it. What may come next is noted.
+    Open,
+}
+
+/// Whether `read` may still become the canonical value `known`; what may come next is added to `out`. `plain` says that it
+/// is the beginning of a string without escapes.
+#[inline]
+pub(super) fn agrees((read, plain): (&[u8], bool), known: &[u8], out: &mut RepeatRests) -> bool {
+    // Plain text is a beginning of canonical text, which escapes only what must be.
+    (!plain || known.strip_prefix(b"\"").is_some_and(|text| text.starts_with(read)))
+        && !matches!(value(read, known, out, 0), End::Apart)
+}
+
+/// A JSON string from behind its opening quote: what it decodes to, how far into an escape it is, and, if it is closed,
+/// what follows.
+pub(super) fn string(bytes: &[u8]) -> (Vec<u8>, EscapeState, Option<&[u8]>) {
+    let (text, sub, read) = decode(EscapeState::Plain, bytes.iter().copied());
+    (text, sub, read.and_then(|read| bytes.get(read..)))
+}
+
+/// What follows the canonical value that `bytes` begin with.
+fn behind(bytes: &[u8]) -> &[u8] {
+    let mut open: SmallVec<[u8; 16]> = SmallVec::new();
+    let mut is_key = false;
+    let mut rest = bytes;
+    while let Some((&b, after)) = rest.split_first() {
+        rest = match b {
+            b'[' | b'{' => {
+                open.push(b);
+                is_key = b == b'{';
+                after
+            }
+            b']' | b'}' => {
+                open.pop();
+                after
+            }
+            b',' => {
+                is_key = open.last() == Some(&b'{');
+                after
+            }
+            b':' => {
+                is_key = false;
+                after
+            }
+            // The text of a value is marked by one more quote in front of it.
+            b'"' => string(if is_key { after } else { after.get(1..).unwrap_or_default() }).2.unwrap_or_default(),
+            _ => &rest[rest.iter().position(|b| *b == b',').unwrap_or(rest.len())..],
+        };
+        if open.is_empty() {
+            break;
+        }
+    }
+    rest
+}
+
+/// The members of a canonical object behind its opening brace: keys, decoded, with what their values begin.
+fn members(mut bytes: &[u8]) -> Vec<(Vec<u8>, &[u8])> {
+    let mut out = Vec::new();
+    while let Some(text) = bytes.strip_prefix(b"\"") {
+        let (key, _, after) = string(text);
+        let Some(of) = after.and_then(|a| a.strip_prefix(b":")) else { break };
+        bytes = behind(of).strip_prefix(b",").unwrap_or_default();
+        out.push((key, of));
+    }
+    out
+}
+
+/// Reads the JSON text `read`, which may end anywhere, beside the canonical value that `known` begins with.
+fn value<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
+    let read = read.trim_ascii_start();
+    if depth > MAX_DEPTH {
+        out.unknown = true;
+        return End::Open;
+    }
+    let Some((&first, after)) = read.split_first() else {
+        match known.strip_prefix(b"\"\"") {
+            Some(text) => out.push(string(text).0.into(), EscapeState::Open),
+            None => out.raw |= !known.starts_with(b"[") && !known.starts_with(b"{"),
+        }
+        return End::Open;
+    };
+    match (first, known.split_first()) {
+        (b'"', _) => {
+            let Some(whole) = known.strip_prefix(b"\"\"") else { return End::Apart };
+            text(after, &string(whole).0, out)
+        }
+        (b'{', Some((b'{', members))) => object(after, members, out, depth),
+        (b'[', Some((b'[', elements))) => array(after, elements, out, depth),
+        (b'{' | b'[', _) => End::Apart,
+        _ => {
+            let own = &known[..known.iter().position(|b| *b == b',').unwrap_or(known.len())];
+            let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+            match read.iter().position(ends) {
+                Some(end) if canonical(&read[..end]).is_some_and(|v| *v == *own) => End::Equal(&read[end..]),
+                Some(_) => End::Apart,
+                None => {
+                    let number = matches!(own.first(), Some(b'+' | b'-'));
+                    let may = match number {
+                        true => !first.is_ascii_alphabetic() && may_become(read, own),
+                        false => own.starts_with(read),
+                    };
+                    out.raw |= may;
+                    if may { End::Open } else { End::Apart }
+                }
+            }
+        }
+    }
+}
+
+/// A string or key behind its opening quote, beside what it has to be.
+fn text<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests) -> End<'t> {
+    match string(read) {
+        (text, _, Some(after)) if text == known => End::Equal(after),
+        (_, _, Some(_)) => End::Apart,
+        (text, sub, None) => match known.strip_prefix(text.as_slice()) {
+            Some(rest) => {
+                out.push(rest.into(), sub);
+                End::Open
+            }
+            None => End::Apart,
+        },
+    }
+}
+
+fn array<'t>(mut read: &'t [u8], mut known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
+    loop {
+        read = read.trim_ascii_start();
+        read = match read.split_first() {
+            Some((b']', after)) => return if known.starts_with(b"]") { End::Equal(after) } else { End::Apart },
+            Some((b',', after)) => after,
+            _ => read,
+        };
+        if known.starts_with(b"]") {
+            // In front of a bracket the arrays are equal so far.
+            return if read.trim_ascii_start().is_empty() { End::Open } else { End::Apart };
+        }
+        match value(read, known, out, depth + 1) {
+            End::Equal(after) => read = after,
+            end => return end,
+        }
+        known = behind(known).strip_prefix(b",").unwrap_or_default();
+        if read.trim_ascii_start().is_empty() {
+            return End::Open;
+        }
+    }
+}
+
+fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) -> End<'t> {
+    let mut known = members(known);
+    loop {
+        read = read.trim_ascii_start();
+        let (first, after) = match read.split_first() {
+            None => return End::Open,
+            Some((first, after)) => (first, after),
+        };
+        match first {
+            b'}' => return if known.is_empty() { End::Equal(after) } else { End::Apart },
+            b',' => read = after,
+            b'"' => {
+                let (key, sub, behind) = string(after);
+                let Some(behind) = behind else {
+                    let mut end = End::Apart;
+                    for rest in known.iter().filter_map(|m| m.0.strip_prefix(key.as_slice())) {
+                        out.push(rest.into(), sub);
+                        end = End::Open;
+                    }
+                    return end;
+                };
+                let Some(at) = known.iter().position(|m| m.0 == key) else { return End::Apart };
+                let (_, of) = known.swap_remove(at);
+                let behind = behind.trim_ascii_start();
+                if behind.is_empty() {
+                    return End::Open;
+                }
+                match value(behind.strip_prefix(b":").unwrap_or(behind), of, out, depth + 1) {
+                    End::Equal(after) => read = after,
+                    end => return end,
+                }
+            }
+            _ => return End::Apart,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

