@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -97,6 +97,20 @@ test-mlx: develop $(MLX)/.ready ## a real model in mlx-lm, on the processor (500
 	$(MLX)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
 	OMP_NUM_THREADS=1 $(MLX)/bin/python -m pytest -W default tests/python/test_mlx_lm.py tests/python/test_mlx_lm_contract.py
 
+# SGLang's engine and HTTP server with a small random model: about 5.5 GB and five minutes to install, some fifteen minutes
+# of tests on two quiet cores.
+SGLANG := .venv-sglang
+$(SGLANG)/.ready: tests/servers/sglang/requirements.txt tests/servers/sglang/requirements-bare.txt
+	@echo "Installing SGLang in $(SGLANG): about five minutes, 5.5 GB."
+	$(PYTHON) -m venv $(SGLANG)
+	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/servers/sglang/requirements.txt
+	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/servers/sglang/requirements-bare.txt
+	touch $@
+
+test-sglang: develop $(SGLANG)/.ready ## SGLang's engine and HTTP server on the processor (5.5 GB, 20 minutes)
+	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	$(SGLANG)/bin/python -m pytest -W default tests/servers/sglang
+
 # The stubs say what the compiled module has, and the package passes the type checker.
 stubs: develop ## type stubs against the compiled module, and types of the package
 	cd $(VENV) && MYPYPATH= bin/python -m mypy.stubtest interlock --mypy-config-file ../pyproject.toml --allowlist ../tests/python/stubtest-allowlist.txt
@@ -171,4 +185,4 @@ criterion: ## inner loops of the core
 	CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-$(CURDIR)/target} cargo bench --manifest-path benches/rust/Cargo.toml
 
 clean: ## remove environments and build outputs
-	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) target python/interlock/_core.abi3.so
+	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) $(SGLANG) target python/interlock/_core.abi3.so

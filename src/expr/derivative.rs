@@ -118,7 +118,7 @@ impl Exprs {
             }
             Expr::Not(inner) => self.not_row(inner).into(),
             Expr::Rep { body, min, max } => {
-                let rest_max = if max == crate::expr::INF { max } else { max - 1 };
+                let rest_max = if max == crate::expr::expr::INF { max } else { max - 1 };
                 let rest = self.rep(body, min.saturating_sub(1), rest_max);
                 self.row_then(body, rest).into()
             }
