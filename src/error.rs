@@ -158,12 +158,40 @@ impl Error {
     }
 
     /// Where in the source.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// use interlock::SourcePlace;
+    ///
+    /// let error = Index::from_regex("a(b", &vocabulary, &RegexOptions::default(), &Limits::default()).unwrap_err();
+    /// assert!(matches!(error.place(), SourcePlace::Offset(_)));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn place(&self) -> &SourcePlace {
         &self.0.place
     }
 
     /// For a limit error: the limit and the value that exceeded it. For a budget error: `max_tokens`, and the tokens
     /// of an output that is complete, the fewest that are known.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// let limits = Limits { max_source_bytes: 3, ..Default::default() };
+    /// let error = Index::from_regex("abcd", &vocabulary, &RegexOptions::default(), &limits).unwrap_err();
+    /// assert_eq!(error.limit_values(), Some((3, 4)));
+    /// assert_eq!(error.limit_field(), Some("max_source_bytes"));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn limit_values(&self) -> Option<(u64, u64)> {
         self.0.limit
     }

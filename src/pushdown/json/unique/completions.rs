@@ -21,7 +21,7 @@ const MANY: u64 = 4_096;
 /// No number has more spellings: zero, with either sign, with and without a fraction.
 pub const SPELLINGS: u64 = 66;
 
-/// The same for strings, which are spelled in one way.
+/// More texts of a string than any array uses up; a string has one spelling for each.
 const MANY_TEXTS: u64 = 512;
 
 /// What a list and each of its texts takes beside the bytes of the texts.

@@ -382,8 +382,8 @@ impl JsonMachine<'_> {
         }
     }
 
-    /// Keeps ways on from `before` behind a blank, which is on none of them and led to `top`. Of another byte that is on
-    /// none, such as one of an escape, nothing follows, whether it decided something or not.
+    /// Keeps ways on from `before` behind a blank, which is on none of them and led to `top`. Of another byte that is
+    /// on none, such as one of an escape, nothing follows, whether it decided something or not.
     pub(crate) fn keep_witnesses(&mut self, before: FrameId, top: FrameId, scarce: &ExhaustibleArrays) {
         let trace = self.arena.nodes[top as usize].trace;
         for &(array, _) in scarce {
