@@ -133,7 +133,7 @@ stubs: develop ## type stubs against the compiled module, and types of the packa
 	cd $(VENV) && bin/python -m mypy --config-file ../pyproject.toml -p interlock
 
 docs: ## rustdoc, without a warning
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items --quiet
 
 # Instructions of fixed workloads against the committed counts; where they cannot be compared, says so and passes, or with
 # INTERLOCK_GUARD=required fails.

@@ -53,7 +53,7 @@ struct LazyDfa {
     unbounded: FxHashMap<(u32, bool), SaturateTable>,
     /// What [`Lexeme::unbounded`] found about ends.
     ends_soon: FxHashMap<StateId, bool>,
-    /// What [`Lexeme::lasts`] found.
+    /// What [`Lexeme::every_prefix_is_infinite`] found.
     lasting: FxHashMap<StateId, bool>,
     free: SliceTable,
     beyond: SliceExitTable,

@@ -89,7 +89,7 @@ impl CompletionMemo {
     }
 }
 
-/// Memo of [`Program::variety`].
+/// Memo of `variety`.
 #[derive(Default)]
 pub(super) struct CardinalityMemo {
     pub(super) known: Mutex<FxHashMap<RuleId, u64>>,
