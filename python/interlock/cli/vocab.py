@@ -55,8 +55,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         [
             ("width of the logits", str(vocabulary.size)),
             ("tokens with text", str(len(tokens))),
-            ("stop tokens", ", ".join(map(str, vocabulary.eos_token_ids))),
-            ("special tokens", str(len(vocabulary.special_token_ids))),
+            ("stop tokens", ", ".join(f"id {i}" for i in vocabulary.eos_token_ids)),
+            ("special tokens", f"{len(vocabulary.special_token_ids)} in all, which spell no text"),
             ("bytes without a token", byte_set(missing) or "none"),
             ("longest token", f"{len(longest)} bytes"),
             ("memory", size(vocabulary.memory_bytes)),
