@@ -20,10 +20,11 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from interlock._recipe import Recipe
 from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, Progress, text_of
-from interlock.cli.plausible import example
 from interlock.cli.walk import Speller, random_walk
+from interlock.plausible import example
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +45,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     index = source.compile(vocabulary)
     walker = source.compile(vocabularies.byte_vocabulary()).guide()
     judge = _validator(source)
+    recipe = Recipe.of(index)
     speller = Speller(vocabulary)
     wild = 0
     sources.remarks(source, index, output)
@@ -53,7 +55,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         for number in range(args.count):
             guide = index.guide()
             rng = random.Random(f"{args.seed}/{number}")
-            drawn = None if args.wild else example(source, rng)
+            drawn = None if args.wild else example(recipe, rng)
             if drawn is None:
                 wild += not args.wild
                 ended = random_walk(guide, rng, args.length, args.most)

@@ -10,8 +10,9 @@
 The verdict is always the engine's: ``accepted`` is what its masks say, byte by byte. Everything else explains it.
 """
 
+from interlock._recipe import byte_vocabulary
 from interlock.explain.document import NotJson, line_column, parse
-from interlock.explain.explanation import Explanation, byte_vocabulary, explain
+from interlock.explain.explanation import Explanation, explain
 from interlock.explain.validator import Problem
 
 __all__ = ["Explanation", "NotJson", "Problem", "byte_vocabulary", "explain", "line_column", "parse"]

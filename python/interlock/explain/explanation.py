@@ -7,24 +7,16 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
 import interlock
+from interlock._recipe import END, Recipe, byte_vocabulary
 from interlock.explain import writing
 from interlock.explain.applicators import APPLICATORS
 from interlock.explain.assertions import ASSERTIONS
 from interlock.explain.document import Node, NotJson, parse
 from interlock.explain.validator import Problem, Validator
 from interlock.explain.wording import listed, literal
-
-END = 256
-OPTIONS = {
-    "from_json_schema": ["whitespace", "property_order", "on_unsupported", "formats", "documents", "limits", "spelling"],
-    "from_regex": ["dialect", "flags", "limits"],
-    "from_choices": ["limits"],
-}
-
 
 @dataclass(frozen=True)
 class Explanation:
@@ -45,32 +37,6 @@ class Explanation:
     forced: bytes = b""
     ends_early: bool = False
     problems: list[Problem] = field(default_factory=list)
-
-
-@cache
-def byte_vocabulary() -> interlock.Vocabulary:
-    """A vocabulary with a token for each byte: token ``i`` is the byte ``i``, token 256 ends an output."""
-    return interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[END])
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What an index was compiled from."""
-
-    method: str
-    source: Any
-    options: dict[str, Any]
-
-    @classmethod
-    def of(cls, index: interlock.Index) -> Recipe:
-        """The recipe of an index."""
-        method, (source, _, *values) = json.loads(index._recipe())
-        return cls(method, source, dict(zip(OPTIONS[method], values, strict=True)))
-
-    def compile(self, vocabulary: interlock.Vocabulary | None = None, **changed: Any) -> interlock.Index:
-        """The index of this recipe, over bytes unless another vocabulary is named; ``changed`` replaces options."""
-        make: Callable[..., interlock.Index] = getattr(interlock.Index, self.method)
-        return make(self.source, vocabulary or byte_vocabulary(), **(self.options | changed))
 
 
 def explain(index: interlock.Index, text: str | bytes) -> Explanation:

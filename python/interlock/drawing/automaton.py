@@ -199,8 +199,8 @@ def label(edge: Edge, most: int = 36) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def ranges_label(ranges: Ranges) -> str:
-    """Code points as ranges: ``a-z 0-9``; ``any``; ``any but " \\``."""
+def ranges_label(ranges: Ranges, most: int = 3) -> str:
+    """Code points as ranges: ``a-z 0-9``; ``any``; ``any but " \\``. Of ranges beyond ASCII at most ``most`` are named."""
     gaps, at = [], 0
     for low, high in ranges:
         if at < low and (at, low) != (0xD800, 0xE000):
@@ -210,9 +210,18 @@ def ranges_label(ranges: Ranges) -> str:
         gaps.append((at, 0x10FFFF))
     if not gaps:
         return "any"
-    plain = " ".join(map(_range, ranges))
-    but = "any but " + " ".join(map(_range, gaps))
+    plain = _named(ranges, most)
+    but = "any but " + _named(tuple(gaps), most)
     return but if at == 0x110000 and len(but) < len(plain) else plain
+
+
+def _named(ranges: Ranges, most: int) -> str:
+    beyond = [pair for pair in ranges if pair[0] > 0x7E]
+    if len(beyond) <= most:
+        return " ".join(map(_range, ranges))
+    count = sum(high - low + 1 for low, high in beyond)
+    words = [*map(_range, (pair for pair in ranges if pair[0] <= 0x7E)), f"and {count} more"]
+    return " ".join(words)
 
 
 def _range(pair: tuple[int, int]) -> str:

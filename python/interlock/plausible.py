@@ -15,8 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 import interlock
-from interlock.cli.sources import Source
-from interlock.explain import byte_vocabulary
+from interlock._recipe import Recipe
 from interlock.explain.references import References
 from interlock.explain.shapes import Shape, Shapes
 
@@ -55,13 +54,13 @@ class GivenUp(Exception):
     """The way that was taken does not lead on."""
 
 
-def example(source: Source, rng: random.Random) -> bytes | None:
-    """A text that the source accepts; ``None`` if ``TRIES`` ways came to nothing."""
-    if source.kind == "choices":
-        return str(rng.choice(source.text)).encode()
-    index = _compiled(source)
+def example(recipe: Recipe, rng: random.Random) -> bytes | None:
+    """A text that a source accepts; ``None`` if ``TRIES`` ways came to nothing."""
+    if recipe.method == "from_choices":
+        return str(rng.choice(recipe.source)).encode()
+    index = everyday(recipe)
     for attempt in range(TRIES):
-        writer = _Writer(index.guide(), rng, source, bold=attempt < TRIES // 2)
+        writer = _Writer(index.guide(), rng, recipe, bold=attempt < TRIES // 2)
         try:
             writer.whole()
         except GivenUp:
@@ -70,28 +69,28 @@ def example(source: Source, rng: random.Random) -> bytes | None:
     return None
 
 
-def _compiled(source: Source) -> interlock.Index:
-    if source.kind == "regex":
-        return source.compile(byte_vocabulary())
+def everyday(recipe: Recipe) -> interlock.Index:
+    """The index over bytes that writes a schema's documents as ``json.dumps`` does; of anything else, that itself."""
+    if recipe.method != "from_json_schema":
+        return recipe.compile()
     changed: dict[str, Any] = {"spelling": "plain"}
-    if "whitespace" not in source.options:
+    if recipe.options["whitespace"] == "flexible":
         changed["whitespace"] = "spaced"
     try:
-        return source.make(byte_vocabulary(), **changed)
+        return recipe.compile(**changed)
     except interlock.InterlockError:
-        return source.compile(byte_vocabulary())
+        return recipe.compile()
 
 
 class _Writer:
-    def __init__(self, guide: interlock.Guide, rng: random.Random, source: Source, bold: bool) -> None:
+    def __init__(self, guide: interlock.Guide, rng: random.Random, recipe: Recipe, bold: bool) -> None:
         self.guide = guide
         self.rng = rng
         self.bold = bold
         self.schema: Any = None
-        if source.kind == "json_schema":
-            self.schema = json.loads(source.text, parse_float=Decimal, parse_int=Decimal)
-            passed = source.options.get("documents", {})
-            documents = {uri: json.loads(text) for uri, text in passed.items()}
+        if recipe.method == "from_json_schema":
+            self.schema = json.loads(recipe.source, parse_float=Decimal, parse_int=Decimal)
+            documents = {uri: json.loads(text) for uri, text in recipe.options["documents"].items()}
             self.shapes = Shapes(References(self.schema, documents))
 
     # Bytes.
@@ -136,11 +135,11 @@ class _Writer:
             if fits and self.rng.random() < 0.85 and self.put(self.rng.choice(WORDS)):
                 words, fresh = words + 1, True
                 continue
-            byte = self.nearest_end(allowed) if length > LONG + least else self.everyday(allowed, length, fresh)
+            byte = self.nearest_end(allowed) if length > LONG + least else self.likely(allowed, length, fresh)
             self.guide.advance(byte)
             fresh = False
 
-    def everyday(self, allowed: set[int], length: int, after_word: bool) -> int:
+    def likely(self, allowed: set[int], length: int, after_word: bool) -> int:
         """One of the allowed bytes, as people would choose; after a word, one that is no letter."""
         tiers = (
             [byte for byte in allowed if chr(byte).isascii() and chr(byte).isalnum()],
