@@ -12,7 +12,15 @@ from interlock._core import Index, Vocabulary
 
 END = 256
 OPTIONS = {
-    "from_json_schema": ["whitespace", "property_order", "on_unsupported", "formats", "documents", "limits", "spelling"],
+    "from_json_schema": [
+        "whitespace",
+        "property_order",
+        "on_unsupported",
+        "formats",
+        "documents",
+        "limits",
+        "spelling",
+    ],
     "from_regex": ["dialect", "flags", "limits"],
     "from_choices": ["limits"],
 }

@@ -345,7 +345,9 @@ def _dumped(value: Any, ascii: bool) -> str:
         text = str(value)
         return text if re.fullmatch(r"-?[0-9.]+", text) else str(float(value))
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(k, ensure_ascii=ascii)}: {_dumped(v, ascii)}" for k, v in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{json.dumps(k, ensure_ascii=ascii)}: {_dumped(v, ascii)}" for k, v in value.items()) + "}"
+        )
     if isinstance(value, list):
         return "[" + ", ".join(_dumped(v, ascii) for v in value) + "]"
     return json.dumps(value, ensure_ascii=ascii)

@@ -1,8 +1,8 @@
 """Mistakes in schemas that no error shows: misspelt keywords, and an API's envelope in the place of the schema.
 
-A keyword that JSON Schema does not know asserts nothing, so ``"minLenght": 3`` compiles to a schema without a bound. The
-report of an index names such keywords; ``unknown_keywords`` adds what was probably meant. ``unwrap`` takes a schema out
-of the envelopes in which APIs send it.
+A keyword that JSON Schema does not know asserts nothing, so ``"minLenght": 3`` compiles to a schema without a bound.
+The report of an index names such keywords; ``unknown_keywords`` adds what was probably meant. ``unwrap`` takes a schema
+out of the envelopes in which APIs send it.
 
 >>> import interlock, interlock.explain, interlock.schema_hints
 >>> vocabulary = interlock.explain.byte_vocabulary()
@@ -184,7 +184,7 @@ def no_schema(document: Any) -> str:
     if isinstance(document, bool):
         return ""
     if not isinstance(document, dict):
-        kind = "null" if document is None else {list: "an array", str: "a string"}.get(type(document), "a number")
+        kind = "null" if document is None else "an array" if isinstance(document, list) else "a single value"
         return f"it is {kind}; a schema is an object, true or false"
     if not document or KEYWORDS & document.keys():
         return ""

@@ -24,7 +24,11 @@ class Browser:
         to_child, self.out = os.pipe()
         self.inp, from_child = os.pipe()
         command = [found(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]
-        command += ["--remote-debugging-pipe", f"--user-data-dir={self.profile.name}", f"--window-size={width},{height}"]
+        command += [
+            "--remote-debugging-pipe",
+            f"--user-data-dir={self.profile.name}",
+            f"--window-size={width},{height}",
+        ]
         command += ["--disable-dev-shm-usage", "--disable-extensions", "--disable-background-networking", "about:blank"]
         # The pipe's ends are 3 and 4 in the browser.
         script = f'exec 3<&{to_child} 4>&{from_child}; exec "$@"'

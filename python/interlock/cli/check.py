@@ -79,7 +79,9 @@ def tokens_of(args: argparse.Namespace, vocabulary: interlock.Vocabulary) -> tup
             try:
                 ids.append(int(part))
             except ValueError:
-                raise exits.UsageError(f"--ids: {part.strip()!r} is no token id; write numbers, as in 5018,606") from None
+                raise exits.UsageError(
+                    f"--ids: {part.strip()!r} is no token id; write numbers, as in 5018,606"
+                ) from None
         return ids, vocabulary.decode(ids)
     data: bytes = args.text.encode("utf-8", "surrogateescape") if args.text is not None else files.read(args.given)
     data = data if args.text is not None else data.removesuffix(b"\n").removesuffix(b"\r")

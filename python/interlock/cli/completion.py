@@ -1,8 +1,8 @@
 """Print the completion script of a shell: commands, options, their values, and files.
 
-  interlock completion bash > ~/.local/share/bash-completion/completions/interlock
-  interlock completion zsh > ~/.zfunc/_interlock          with fpath+=(~/.zfunc) before compinit
-  interlock completion fish > ~/.config/fish/completions/interlock.fish
+interlock completion bash > ~/.local/share/bash-completion/completions/interlock
+interlock completion zsh > ~/.zfunc/_interlock          with fpath+=(~/.zfunc) before compinit
+interlock completion fish > ~/.config/fish/completions/interlock.fish
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def bash(commands: dict[str, tuple[str, list[Option]]]) -> str:
                     values.append(f'        {name}:{long}) words="{" ".join(option.values)}"; only=1 ;;')
     return f"""# completion of interlock for bash
 _interlock() {{
-    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words="" only="" command=${{COMP_WORDS[1]}}
+    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]}}
+    local words="" only=""
     if [[ $COMP_CWORD -eq 1 ]]; then
         COMPREPLY=($(compgen -W "{" ".join(commands)} --help --version" -- "$word"))
         return
@@ -102,7 +103,10 @@ def zsh(commands: dict[str, tuple[str, list[Option]]]) -> str:
     cases = []
     for name, (_, options) in commands.items():
         lines = [f"                {_quoted(spec)}" for option in options for spec in _zsh(option)]
-        cases.append(f"        {name})\n            _arguments -s \\\n" + " \\\n".join([*lines, "                '*:file:_files'"]))
+        cases.append(
+            f"        {name})\n            _arguments -s \\\n"
+            + " \\\n".join([*lines, "                '*:file:_files'"])
+        )
     joined = "\n            ;;\n".join(cases)
     return f"""#compdef interlock
 # completion of interlock for zsh
@@ -149,7 +153,13 @@ def fish(commands: dict[str, tuple[str, list[Option]]]) -> str:
                 lines.append(f"complete -c interlock -f -n {seen} -a {_quoted(' '.join(option.values or ()))}")
                 continue
             names = " ".join(f"-l {n[2:]}" if n.startswith("--") else f"-s {n[1:]}" for n in option.names)
-            takes = "" if option.values is None else f" -x -a {_quoted(' '.join(option.values))}" if option.values else " -r -F"
+            takes = (
+                ""
+                if option.values is None
+                else f" -x -a {_quoted(' '.join(option.values))}"
+                if option.values
+                else " -r -F"
+            )
             lines.append(f"complete -c interlock -n {seen} {names}{takes} -d {_quoted(option.help.replace('%%', '%'))}")
     return "\n".join(lines) + "\n"
 

@@ -28,7 +28,11 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="a file .html, .svg, .mmd or .dot")
     parser.add_argument("--form", choices=FORMS, help="default: structure of a schema, jumps of anything else")
     parser.add_argument(
-        "--max-states", type=int, default=2000, metavar="N", help="of automata: states over bytes at most (default: 2000)"
+        "--max-states",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="of automata: states over bytes at most (default: 2000)",
     )
 
 

@@ -1,7 +1,7 @@
 """Where in its source an error is, and what to do about it: what the engine's own message does not say.
 
-The errors of a compile name a JSON Pointer, a character of a pattern or a byte of a text. Here that becomes a line and a
-column of what the user wrote, and a way on that is offered only where it leads on.
+The errors of a compile name a JSON Pointer, a character of a pattern or a byte of a text. Here that becomes a line and
+a column of what the user wrote, and a way on that is offered only where it leads on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def located(error: BaseException) -> Located | None:
 
 
 def attach(error: interlock.InterlockError, source: Source) -> None:
-    """Find the place of ``error`` in ``source`` and keep it with the error. Whatever goes wrong here, the error stays."""
+    """Find the place of ``error`` in ``source`` and keep it with the error. What goes wrong here changes no error."""
     with contextlib.suppress(interlock.InterlockError, ValueError, RecursionError, TypeError):
         place = _locate(error, source)
         if place is not None:

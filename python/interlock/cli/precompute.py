@@ -193,7 +193,9 @@ def ignored(word: str) -> list[tuple[str, str]]:
     if not path.is_dir():
         return []
     others = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() not in sources.SUFFIXES)
-    visible = [p.relative_to(path) for p in others if not any(part.startswith(".") for part in p.relative_to(path).parts)]
+    visible = [
+        p.relative_to(path) for p in others if not any(part.startswith(".") for part in p.relative_to(path).parts)
+    ]
     taken = ", ".join(sources.SUFFIXES)
     return [(p.as_posix(), f"its name ends in none of {taken}") for p in visible if p.suffix not in NOT_MEANT]
 

@@ -34,7 +34,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--count", type=int, default=1, metavar="N", help="how many (default: 1)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed draws the same (default: 0)")
     parser.add_argument("--wild", action="store_true", help="token by token, whatever the masks allow")
-    parser.add_argument("--length", type=int, default=40, metavar="N", help="of wild ones: tokens before the walk looks for the end")
+    parser.add_argument(
+        "--length", type=int, default=40, metavar="N", help="of wild ones: tokens before the walk looks for the end"
+    )
     parser.add_argument("--most", type=int, default=2000, metavar="N", help="tokens after which a walk is given up")
 
 

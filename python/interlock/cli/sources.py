@@ -80,7 +80,7 @@ class Source:
 
 
 def remarks(source: Source, index: interlock.Index, output: Output) -> list[dict[str, str]]:
-    """Say beside the result what is probably a mistake in a source that compiles; for machines, the unknown keywords."""
+    """Say beside the result what is probably a mistake in a source. The unknown keywords, for machines."""
     for note in source.notes:
         output.remark(Line(("note: ", NOTE), note))
     unknown = schema_hints.unknown_keywords(index) if source.kind == "json_schema" else []
@@ -175,7 +175,8 @@ def read(word: str, args: argparse.Namespace) -> Source:
 
 def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from_file: bool = True) -> Source:
     """The source with this content; ``kind`` is the prefix of a word."""
-    text, notes = _text(kind, data, from_file, args), ()
+    notes: tuple[str, ...] = ()
+    text = _text(kind, data, from_file, args)
     if kind == "schema" and not args.schema_key and getattr(args, "unwrap", True):
         text, notes = _unwrapped(text)
     return Source(KINDS[kind], text, options_of(args, KINDS[kind]), name, notes)

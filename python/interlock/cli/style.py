@@ -10,7 +10,16 @@ from __future__ import annotations
 import os
 from typing import TextIO
 
-CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
+CODES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
 BAD = "red bold"
 GOOD = "green bold"
 NOTE = "cyan"

@@ -66,7 +66,7 @@ def _people(found: Trace, path: str) -> list[Line]:
     rows: list[tuple[str, str | Line]] = [
         ("output", verdict),
         ("tokens", f"{len(found.steps)}"),
-        ("forced", Line((str(found.forced), FORCED), ": calls of a model saved")),
+        ("forced", Line((str(found.forced), FORCED), " tokens, for which no model is asked")),
         ("a mask", f"{decimal(masks[len(masks) // 2])} us in the middle, {decimal(masks[-1])} us at most"),
         ("page", f"{path}, {size(Path(path).stat().st_size)}"),
     ]

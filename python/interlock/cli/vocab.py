@@ -14,6 +14,7 @@ import argparse
 
 from interlock.cli import exits, files, vocabularies
 from interlock.cli.output import Output, byte_set, facts, size, text_of
+from interlock.cli.style import Line
 from interlock.cli.walk import spells
 
 
@@ -63,13 +64,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("fingerprint", vocabulary.fingerprint),
         ]
     )
-    people += [
-        f"token {i}: {text_of(vocabulary.token_bytes(i))}" + ("" if is_text(i) else " (spells no text)")
-        for i in args.token
-    ]
-    people += [f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}" for text, ids in found.items()]
+    for i in args.token:
+        people.append(
+            Line(f"token {i}: {text_of(vocabulary.token_bytes(i))}", "" if is_text(i) else " (spells no text)")
+        )
+    for text, ids in found.items():
+        people.append(Line(f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}"))
     if args.out is not None:
         machine["file"] = args.out
-        people.append(f"written to {args.out}")
+        people.append(Line(f"written to {args.out}"))
     output.result(machine, people)
     return exits.OK

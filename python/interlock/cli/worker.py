@@ -83,7 +83,7 @@ class Worker:
             slips = [str(u) for u in schema_hints.unknown_keywords(index) if u.suggestion]
             facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
             facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
-            facts |= ({"notes": [*source.notes, *slips]} if source.notes or slips else {})
+            facts |= {"notes": [*source.notes, *slips]} if source.notes or slips else {}
             # Another process may have compiled it while this one waited.
             return head | {"ok": True} | ({"skipped": True} if self.store.compiled == compiled else {}) | facts
         except Exception as error:  # a row of the report, whatever it is

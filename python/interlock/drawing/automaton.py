@@ -200,7 +200,7 @@ def label(edge: Edge, most: int = 36) -> str:
 
 
 def ranges_label(ranges: Ranges, most: int = 3) -> str:
-    """Code points as ranges: ``a-z 0-9``; ``any``; ``any but " \\``. Of ranges beyond ASCII at most ``most`` are named."""
+    """Code points as ranges: ``a-z 0-9``; ``any``; ``any but " \\``. Beyond ASCII, ``most`` are named."""
     gaps, at = [], 0
     for low, high in ranges:
         if at < low and (at, low) != (0xD800, 0xE000):

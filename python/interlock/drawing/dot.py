@@ -13,13 +13,17 @@ def structure_dot(structure: Structure, title: str) -> str:
     lines = ["digraph structure {", "    rankdir=LR; node [shape=plain, fontname=monospace]; edge [color=gray40];"]
     lines.append(f"    label={_quoted(title)};")
     for number, card in enumerate(structure.cards):
-        rows = [f'<TR><TD BGCOLOR="gray92" COLSPAN="2" PORT="head"><B>{_text(card.title)}</B> {_text(card.kind)}</TD></TR>']
+        rows = [
+            f'<TR><TD BGCOLOR="gray92" COLSPAN="2" PORT="head"><B>{_text(card.title)}</B> {_text(card.kind)}</TD></TR>'
+        ]
         for i, row in enumerate(card.rows):
             name = f"<B>{_text(row.name)} *</B>" if row.required and row.name else _text(row.name) or " "
             kind = f'<FONT COLOR="chocolate3">{_text(row.type)}</FONT>' if row.forced else _text(row.type)
             rows.append(f'<TR><TD ALIGN="LEFT">{name}</TD><TD ALIGN="LEFT" PORT="r{i}">{kind}</TD></TR>')
         rows += [f'<TR><TD COLSPAN="2" ALIGN="LEFT"><I>{_text(note)}</I></TD></TR>' for note in card.notes]
-        lines.append(f'    c{number} [label=<<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0">{"".join(rows)}</TABLE>>];')
+        lines.append(
+            f'    c{number} [label=<<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0">{"".join(rows)}</TABLE>>];'
+        )
     for number, card in enumerate(structure.cards):
         for i, row in enumerate(card.rows):
             if row.target is not None:
@@ -30,7 +34,10 @@ def structure_dot(structure: Structure, title: str) -> str:
 
 def automaton_dot(graph: Graph, title: str) -> str:
     """States as circles, accepting ones as double circles; thick arrows are forced runs."""
-    lines = ["digraph automaton {", "    rankdir=LR; node [shape=circle, fontname=monospace]; edge [fontname=monospace];"]
+    lines = [
+        "digraph automaton {",
+        "    rankdir=LR; node [shape=circle, fontname=monospace]; edge [fontname=monospace];",
+    ]
     lines += [f"    label={_quoted(title)};", "    start [shape=point]; start -> 0;"]
     lines += [f"    {state} [shape=doublecircle];" for state in graph.states if state in graph.accepting]
     for edge in graph.edges:

@@ -109,14 +109,20 @@ class Drawing:
             cards = len(self.structure.cards)
             rows = sum(len(card.rows) for card in self.structure.cards)
             return f"JSON Schema, {cards} box{'es' if cards > 1 else ''} with {rows} row{'s' if rows != 1 else ''}"
-        what = {"from_json_schema": "JSON Schema", "from_regex": "pattern", "from_choices": "choices"}[self.recipe.method]
+        what = {"from_json_schema": "JSON Schema", "from_regex": "pattern", "from_choices": "choices"}[
+            self.recipe.method
+        ]
         return f"{what}, {len(self.states.states)} states, {len(self.jumps.states)} with forced runs as single edges"
 
     def counts(self) -> dict[str, int]:
         """The drawing in numbers."""
         if self.form == "structure":
             cards = self.structure.cards
-            return {"boxes": len(cards), "rows": sum(len(card.rows) for card in cards), "left_out": self.structure.left_out}
+            return {
+                "boxes": len(cards),
+                "rows": sum(len(card.rows) for card in cards),
+                "left_out": self.structure.left_out,
+            }
         return {
             "states": len(self.states.states),
             "edges": len(self.states.edges),
@@ -136,12 +142,10 @@ class Drawing:
         return f"<interlock.drawing.Drawing of {shortened(self.title, 40)!r}: {self.form}>"
 
 
-def draw(
-    source: Any, form: str | None = None, title: str | None = None, max_states: int = MOST_STATES
-) -> Drawing:
+def draw(source: Any, form: str | None = None, title: str | None = None, max_states: int = MOST_STATES) -> Drawing:
     """A drawing of an index or of a source.
 
-    ``source`` is an ``Index``, a JSON Schema (a ``dict``, a ``bool``, ``bytes``, a pydantic class, or the text of a JSON
+    ``source`` is an ``Index``, a JSON Schema (a ``dict``, a ``bool``, ``bytes``, a pydantic class, or the text of an
     object), a pattern (a ``re.Pattern``, or any other ``str``) or a list of choices. ``form`` is ``"structure"`` (of
     schemas alone, and their default), ``"jumps"`` (the automaton over characters, forced runs as single edges) or
     ``"states"`` (all of its states); these two are refused with ``LimitError`` beyond ``max_states`` states over bytes.

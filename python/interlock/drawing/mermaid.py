@@ -12,8 +12,8 @@ def structure_mermaid(structure: Structure) -> str:
     for number, card in enumerate(structure.cards):
         rows = [f"<b>{_text(card.title)}</b> <i>{_text(card.kind)}</i>"]
         for row in card.rows:
-            name = f"<b>{_text(row.name)}</b> * " if row.required and row.name else f"{_text(row.name)} " if row.name else ""
-            rows.append(f"{name}{_text(row.type)}")
+            name = f"<b>{_text(row.name)}</b> *" if row.required else _text(row.name)
+            rows.append(f"{name}: {_text(row.type)}" if row.name else _text(row.type))
         rows += [f"<i>{_text(note)}</i>" for note in card.notes]
         lines.append(f'    c{number}["{"<br/>".join(rows)}"]')
     for number, card in enumerate(structure.cards):
@@ -38,4 +38,6 @@ def automaton_mermaid(graph: Graph) -> str:
 
 def _text(text: str) -> str:
     """Text inside quotes: everything that Mermaid or HTML could read becomes a character reference."""
-    return "".join(c if c.isalnum() or c in " .,:_-+|" or ord(c) > 0x7F else f"#{ord(c)};" for c in text if c.isprintable())
+    return "".join(
+        c if c.isalnum() or c in " .,:_-+|" or ord(c) > 0x7F else f"#{ord(c)};" for c in text if c.isprintable()
+    )

@@ -172,7 +172,7 @@ class Structure:
             kinds = {_kind(value) for value in schema["enum"]}
             text = " | ".join(values)
             if len(text) > LONGEST:
-                shown = []
+                shown: list[str] = []
                 while len(shown) < len(values) and len(" | ".join([*shown, values[len(shown)]])) < LONGEST - 14:
                     shown.append(values[len(shown)])
                 text = " | ".join([*shown, f"{len(values) - len(shown)} more"])
@@ -230,7 +230,9 @@ class Structure:
         if not isinstance(prefix, list):
             inner = self._brief(rest if rest is not None else True, place.at("items"), title)
             text = f"array of {inner.type}" if inner.type != "anything" else "array"
-            more = "".join(f", {part}" for part in [size, "all different" if schema.get("uniqueItems") is True else ""] if part)
+            more = "".join(
+                f", {part}" for part in [size, "all different" if schema.get("uniqueItems") is True else ""] if part
+            )
             return Brief(shortened(text + more, LONGEST), inner.kind, False, _tip(schema), inner.target, inner.again)
         card = self._card(key, title, "array" + (f", {size}" if size else ""))
         if card is None:
@@ -244,8 +246,8 @@ class Structure:
         return Brief(title, "object", target=self.made[key])
 
     def _object(self, schema: dict[str, Any], place: Place, key: str, title: str) -> Brief:
-        properties = schema.get("properties") if isinstance(schema.get("properties"), dict) else {}
-        patterns = schema.get("patternProperties") if isinstance(schema.get("patternProperties"), dict) else {}
+        properties = _mapping(schema, "properties")
+        patterns = _mapping(schema, "patternProperties")
         others = schema.get("additionalProperties", schema.get("unevaluatedProperties", True))
         size = _size(schema, "Properties", "key")
         alternatives = [k for k in ("oneOf", "anyOf") if isinstance(schema.get(k), list)]
@@ -255,7 +257,9 @@ class Structure:
             inner = self._brief(others, place.at("additionalProperties"), title)
             text = "object" if inner.type == "anything" else f"object of {inner.type}"
             text += f", {size}" if size else ""
-            return Brief(shortened(text, LONGEST), inner.kind or "object", False, _tip(schema), inner.target, inner.again)
+            return Brief(
+                shortened(text, LONGEST), inner.kind or "object", False, _tip(schema), inner.target, inner.again
+            )
         card = self._card(key, title, "object" + (f", {size}" if size else ""))
         if card is None:
             return Brief("object", "object")
@@ -289,8 +293,24 @@ class Structure:
         return Brief(title, "object", target=self.made[key])
 
 
-SAYS_NOTHING = ("title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly", "$defs")
+SAYS_NOTHING = (
+    "title",
+    "description",
+    "default",
+    "examples",
+    "$comment",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$defs",
+)
 COLOURS = {"string": "string", "number": "number", "integer": "number", "boolean": "boolean", "null": "boolean"}
+
+
+def _mapping(schema: dict[str, Any], keyword: str) -> dict[str, Any]:
+    """The schemas of a keyword by their names."""
+    value = schema.get(keyword)
+    return value if isinstance(value, dict) else {}
 
 
 def _row(name: str, brief: Brief) -> Row:
@@ -310,7 +330,13 @@ def _kind(value: Any) -> str:
 
 def _types(schema: dict[str, Any]) -> list[str]:
     names = schema.get("type")
-    return [n for n in names if isinstance(n, str)] if isinstance(names, list) else [names] if isinstance(names, str) else []
+    return (
+        [n for n in names if isinstance(n, str)]
+        if isinstance(names, list)
+        else [names]
+        if isinstance(names, str)
+        else []
+    )
 
 
 def _is(schema: dict[str, Any], kind: str) -> bool:

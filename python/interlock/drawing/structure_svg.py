@@ -36,7 +36,7 @@ def structure_svg(structure: Structure, title: str) -> str:
     levels = _levels(structure)
     placed = _places(structure, levels)
     body: list[str] = []
-    for number, box in placed.items():
+    for box in placed.values():
         for i, row in enumerate(box.card.rows):
             if row.target is not None and not row.again and row.target in placed:
                 body.append(_edge(box, i, placed[row.target]))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 from html import escape
+from pathlib import Path
 
 FONT = "'DejaVu Sans Mono',Menlo,Consolas,monospace"
 SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif"
@@ -82,7 +84,14 @@ def variables() -> str:
     """The colours as variables of a page."""
     light = "".join(f"--{name}:{value};" for name, value in LIGHT.items())
     dark = "".join(f"--{name}:{value};" for name, value in DARK.items())
-    return f":root{{color-scheme:light dark;{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    fonts = f"--sans:{SANS};--mono:{FONT};"
+    return f":root{{color-scheme:light dark;{fonts}{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+
+
+@cache
+def part(name: str) -> str:
+    """The style sheet or the script of a page; it is a file beside this one."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def clean(text: str) -> str:
@@ -92,7 +101,9 @@ def clean(text: str) -> str:
 
 def wide(text: str, letter: float = LETTER) -> float:
     """The width of a text in the monospaced font."""
-    return letter * sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return letter * sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
 
 
 def svg_root(left: float, top: float, width: float, height: float, title: str, defs: str, body: list[str]) -> str:

@@ -61,6 +61,8 @@ class Trace:
     complete: bool
     max_tokens: int | None = None
     problems: list[str] = field(default_factory=list)
+    rest: str = ""
+    """What follows the token that was refused."""
     own_alternatives: bool = False
 
     @property
@@ -98,6 +100,7 @@ def trace(
     prefix = b""
     why = _explainer(Recipe.of(index))
     problems: list[str] = []
+    rest = b""
     for number, token in enumerate(ids):
         data = vocabulary.token_bytes(token)
         allowed = set(guide.allowed_token_ids().tolist())
@@ -124,12 +127,13 @@ def trace(
             step.forced = False
             reasons = why(prefix + vocabulary.decode(list(ids[number:])))
             problems = reasons or [guide.explain(token)]
+            rest = vocabulary.decode(list(ids[number + 1 :]))
             break
         prefix += b"" if token in silent else data
     complete = not problems and (guide.is_accepting or guide.is_terminated)
     if not problems and not complete:
         problems = why(prefix) or ["the output ends too early"]
-    return Trace(title, vocabulary.size, steps, complete, max_tokens, problems, wishes is not None)
+    return Trace(title, vocabulary.size, steps, complete, max_tokens, problems, _text(rest), wishes is not None)
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -186,7 +190,9 @@ def _explainer(recipe: Recipe) -> Callable[[bytes], list[str]]:
     return why
 
 
-def _reason(guide: interlock.Guide, why: Callable[[bytes], list[str]], prefix: bytes, token: int, silent: set[int]) -> str:
+def _reason(
+    guide: interlock.Guide, why: Callable[[bytes], list[str]], prefix: bytes, token: int, silent: set[int]
+) -> str:
     """Why a token is refused: what is wrong with the text and it, or what had to come."""
     if token in silent:
         return "the output is not complete"

@@ -278,7 +278,9 @@ def _alternatives(step: Step, schemas: Any, keyword: str) -> list[Outcome] | Non
 def _tag(step: Step, schemas: list[Any], found: list[Outcome]) -> Problem | None:
     """What to say where one member, a constant in each alternative, tells them apart, and fits none."""
     depth = step.pointer.count("/") + 1
-    tags = [{p.pointer: p for p in out.problems if p.keyword == "const" and p.pointer.count("/") == depth} for out in found]
+    tags = [
+        {p.pointer: p for p in out.problems if p.keyword == "const" and p.pointer.count("/") == depth} for out in found
+    ]
     for pointer, problem in tags[0].items():
         if all(pointer in other for other in tags):
             key = pointer.rpartition("/")[2]

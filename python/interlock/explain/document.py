@@ -126,7 +126,7 @@ class _Reader:
         if word and (right := ELSEWHERE.get(word[0].lstrip("+-"))):
             return f"JSON has no {word[0]}; write {right}"
         if rest[:1] in "“”„‟" and rest:
-            return 'JSON\'s quotes are plain ones: "'
+            return "JSON's quotes are plain ones: \""
         return ""
 
     def value(self, at: int) -> Node:
@@ -197,7 +197,7 @@ class _Reader:
                 parts.append(ESCAPES[after])
                 at += 2
             else:
-                raise NotJson(f"\\{after} is no escape of JSON", at, r'there are \" \\ \/ \b \f \n \r \t and \uXXXX')
+                raise NotJson(f"\\{after} is no escape of JSON", at, r"there are \" \\ \/ \b \f \n \r \t and \uXXXX")
 
     def array(self, begin: int) -> Node:
         node = Node("array", begin, begin)

@@ -18,14 +18,15 @@ from interlock.explain.document import Node, NotJson, parse
 from interlock.explain.validator import Problem, Validator
 from interlock.explain.wording import listed, literal
 
+
 @dataclass(frozen=True)
 class Explanation:
     """What an index says about a text, and why.
 
     ``at`` is the byte where it refuses the text, the text's length where that ends too early; ``character`` is the same
-    place in characters. ``allowed`` are the bytes that may stand there, ``may_end`` says whether the text may end there,
-    ``forced`` is what must stand there. ``problems`` are the reasons, in the order of their places; empty for a text
-    that is accepted, and never for another one.
+    place in characters. ``allowed`` are the bytes that may stand there, ``may_end`` says whether the text may end
+    there, ``forced`` is what must stand there. ``problems`` are the reasons, in the order of their places; empty for a
+    text that is accepted, and never for another one.
     """
 
     accepted: bool
@@ -42,8 +43,8 @@ class Explanation:
 def explain(index: interlock.Index, text: str | bytes) -> Explanation:
     """What ``index`` says about ``text``, and why: see ``Explanation``.
 
-    The text is walked byte by byte, whatever the vocabulary of the index. Bytes that are not UTF-8 are a reason of their
-    own. Costs a compile over bytes, and for a text that is refused some more of small sources: milliseconds.
+    The text is walked byte by byte, whatever the vocabulary of the index. Bytes that are not UTF-8 are a reason of
+    their own. Costs a compile over bytes, and for a text that is refused some more of small sources: milliseconds.
     """
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     recipe = Recipe.of(index)
@@ -91,7 +92,10 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool) -> list[Problem]:
         return syntax
     validator = Validator(
         json.loads(recipe.source, parse_float=Decimal, parse_int=Decimal),
-        {uri: json.loads(doc, parse_float=Decimal, parse_int=Decimal) for uri, doc in recipe.options["documents"].items()},
+        {
+            uri: json.loads(doc, parse_float=Decimal, parse_int=Decimal)
+            for uri, doc in recipe.options["documents"].items()
+        },
         _silent(recipe),
         _oracle(recipe),
         ASSERTIONS | APPLICATORS,

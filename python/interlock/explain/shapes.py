@@ -80,7 +80,9 @@ class Shapes:
         found: dict[str, None] = {}
         for shape in shapes:
             required = shape.schema.get("required")
-            found.update(dict.fromkeys(n for n in (required if isinstance(required, list) else ()) if isinstance(n, str)))
+            found.update(
+                dict.fromkeys(n for n in (required if isinstance(required, list) else ()) if isinstance(n, str))
+            )
         return list(found)
 
     def member(self, shapes: list[Shape], key: str) -> list[Shape]:

@@ -101,7 +101,17 @@ class Validator:
     def check(self, node: Node, pointer: str, schema: Any, place: Place, scope: tuple[Place, ...]) -> Outcome:
         out = Outcome()
         if schema is False:
-            out.problems.append(Problem(pointer, "", str(place), f"{subject(pointer)}: the schema allows no value here", node.start, node.end, node.end))
+            out.problems.append(
+                Problem(
+                    pointer,
+                    "",
+                    str(place),
+                    f"{subject(pointer)}: the schema allows no value here",
+                    node.start,
+                    node.end,
+                    node.end,
+                )
+            )
         if not isinstance(schema, dict):
             return out
         if self.depth > DEEPEST:

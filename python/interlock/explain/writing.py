@@ -6,9 +6,9 @@ found with the engine: with that option changed, it reads on.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
 import interlock
@@ -122,13 +122,13 @@ def _value(document: Node, at: int, report: list[Any]) -> Iterator[Problem]:
             continue
         if node.kind == "number":
             hint = ""
-            if node.value is not None and abs(node.value.adjusted()) < 30:  # type: ignore[union-attr, arg-type]
-                plain = format(node.value, "f")  # type: ignore[arg-type]
+            if isinstance(node.value, Decimal) and abs(node.value.adjusted()) < 30:
+                plain = format(node.value, "f")
                 hint = f"write {plain.rstrip('0').rstrip('.') if '.' in plain else plain}"
             rows = [r for r in report if r.enforcement == "narrower" and r.keyword in NUMBERS]
             why = rows[0].reason if rows else "numbers have at most 80 digits before the point and 32 after it"
-            yield _written("numbers", f"{subject(pointer)}: this spelling of the number is not written: {why}", node.start,
-                           node.end, hint, pointer)  # fmt: skip
+            message = f"{subject(pointer)}: this spelling of the number is not written: {why}"
+            yield _written("numbers", message, node.start, node.end, hint, pointer)
             return
         if node.kind == "string":
             rows = [r for r in report if r.enforcement == "narrower" and r.keyword == "format"]
@@ -139,4 +139,3 @@ def _value(document: Node, at: int, report: list[Any]) -> Iterator[Problem]:
 
 
 NUMBERS = {"numbers", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
-_ = json
