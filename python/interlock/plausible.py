@@ -58,14 +58,16 @@ def example(recipe: Recipe, rng: random.Random) -> bytes | None:
     """A text that a source accepts; ``None`` if ``TRIES`` ways came to nothing."""
     if recipe.method == "from_choices":
         return str(rng.choice(recipe.source)).encode()
-    index = everyday(recipe)
+    own, plain = recipe.compile(), everyday(recipe)
     for attempt in range(TRIES):
-        writer = _Writer(index.guide(), rng, recipe, bold=attempt < TRIES // 2)
+        writer = _Writer((plain if attempt < TRIES - 2 else own).guide(), rng, recipe, bold=attempt < TRIES // 2)
         try:
             writer.whole()
         except GivenUp:
             continue
-        return index.vocabulary.decode(writer.guide.tokens)
+        # Plain spelling takes constants with more zeros than any spelling does.
+        if own.guide().validate(writer.guide.tokens) == writer.guide.num_tokens:
+            return own.vocabulary.decode(writer.guide.tokens)
     return None
 
 

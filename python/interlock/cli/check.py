@@ -13,13 +13,14 @@ of the document.
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any
 
 import interlock
 from interlock.cli import exits, files, sources, vocabularies
 from interlock.cli.excerpt import excerpt
 from interlock.cli.output import Output, byte_set, text_of
-from interlock.cli.style import BAD, GOOD, QUIET, TRY, Line, printable
+from interlock.cli.style import BAD, GOOD, QUIET, TRY, Line
 from interlock.cli.walk import Speller
 from interlock.explain import Explanation, Problem, explain, line_column
 
@@ -134,7 +135,7 @@ def _people(args: argparse.Namespace, found: Explanation, token: int | None, rea
     for problem in problems[:MOST]:
         if many:
             lines.append(Line((f"  {place_of(found.text, problem)}:", QUIET)))
-        lines.append(Line("  ", printable(problem.message)))
+        lines.append(Line("  ", _options(problem.message)))
         lines += [Line("  ") + line for line in excerpt(found.text, problem.start, problem.end)]
         if problem.hint:
             lines.append(Line(("  try: " if not _is_note(problem) else "  ", TRY), _hint(problem)))
@@ -155,7 +156,17 @@ def _is_note(problem: Problem) -> bool:
 
 
 def _hint(problem: Problem) -> str:
-    return f"({problem.hint})" if problem.hint.startswith(("nearest of", "asked for")) else problem.hint
+    hint = _options(problem.hint)
+    return f"({hint})" if hint.startswith(("nearest of", "asked for")) else hint
+
+
+def _options(text: str) -> str:
+    """Options of the package as options of the command."""
+    return re.sub(r'\b(property_order|whitespace|spelling)="(.*?)"', _option, text)
+
+
+def _option(found: re.Match[str]) -> str:
+    return f"--{found[1].replace('_', '-')} {found[2]}"
 
 
 def place_of(text: str, problem: Problem) -> str:

@@ -1,8 +1,10 @@
 """Print the completion script of a shell: commands, options, their values, and files.
 
-interlock completion bash > ~/.local/share/bash-completion/completions/interlock
-interlock completion zsh > ~/.zfunc/_interlock          with fpath+=(~/.zfunc) before compinit
-interlock completion fish > ~/.config/fish/completions/interlock.fish
+  interlock completion bash > ~/.local/share/bash-completion/completions/interlock
+  interlock completion zsh > ~/.zfunc/_interlock
+  interlock completion fish > ~/.config/fish/completions/interlock.fish
+
+It counts from the next shell on. For zsh, write fpath+=(~/.zfunc) before compinit in ~/.zshrc.
 """
 
 from __future__ import annotations

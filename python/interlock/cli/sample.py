@@ -37,7 +37,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--length", type=int, default=40, metavar="N", help="of wild ones: tokens before the walk looks for the end"
     )
-    parser.add_argument("--most", type=int, default=2000, metavar="N", help="tokens after which a walk is given up")
+    parser.add_argument(
+        "--most", type=int, default=2000, metavar="N", help="of wild ones: tokens after which a walk is given up"
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -60,12 +62,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
             drawn = None if args.wild else example(recipe, rng)
             if drawn is None:
                 wild += not args.wild
-                ended = random_walk(guide, rng, args.length, args.most)
+                ended = random_walk(guide, random.Random(f"{args.seed}/{number}"), args.length, args.most)
                 data = vocabulary.decode(guide.tokens)
             else:
                 data = drawn
                 ids = speller.spell(data)
-                ended = guide.advance_many(ids) == len(ids) <= args.most and guide.is_accepting
+                ended = guide.advance_many(ids) == len(ids) and guide.is_accepting
             walker.reset()
             confirmed = ended and walker.advance_many(list(data)) == len(data) and walker.is_accepting
             text = data.decode("utf-8", "backslashreplace")

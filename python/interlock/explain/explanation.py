@@ -169,5 +169,5 @@ def _pattern(text: str, at: int, early: bool) -> Problem:
 def _nothing_found(recipe: Recipe, text: str, at: int, early: bool) -> Problem:
     if early:
         return Problem("", "", "", "the text ends too early", at, at + 1, at + 1)
-    message = "the engine does not write this here, though the schema may allow it (interlock inspect shows where)"
+    message = "the engine does not write this here, though the schema may allow it (the report of the index says where)"
     return Problem("", "", "", message, at, at + 1, at + 1)

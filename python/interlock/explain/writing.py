@@ -14,7 +14,7 @@ from typing import Any
 import interlock
 from interlock.explain.document import BLANKS, Node
 from interlock.explain.validator import Problem
-from interlock.explain.wording import subject
+from interlock.explain.wording import literal, subject
 
 LONGEST_RUN = 64
 Compile = Callable[..., interlock.Index]
@@ -77,22 +77,24 @@ def _option(option: str, text: str, document: Node | None, at: int, options: dic
         name = f"`{member[0]}`" if member else "this key"
         message = f"{name} does not come in the order in which the schema declares the keys"
         span = member[1:] if member else (at, at + 1)
-        return _written(option, message, *span, "--property-order any takes every order", pointer)
+        return _written(option, message, *span, 'property_order="any" takes every order', pointer)
     if option == "whitespace":
         mode = options["whitespace"]
         words = {"compact": "no blanks may stand between tokens", "spaced": "one blank stands after : and , alone"}
-        message = f"the blanks are not those of --whitespace {mode}: {words.get(mode, 'the pattern does not fit')}"
+        message = (
+            f"the blanks are not those of whitespace={literal(mode)}: {words.get(mode, 'the pattern does not fit')}"
+        )
         end = at
         while end < len(text) and text[end] in BLANKS:
             end += 1
-        return _written(option, message, at, max(end, at + 1), "--whitespace flexible takes any blanks")
+        return _written(option, message, at, max(end, at + 1), 'whitespace="flexible" takes any blanks')
     pointer, member = _key_at(document, at)
     begin, end = member[1:] if member else (at, at + 1)
     for where, node in document.walk() if document is not None and not member else ():
         if node.start <= at <= node.end and node.kind in ("string", "number"):
             pointer, begin, end = where, node.start, node.end
     message = f"{text[begin:end]} is not spelled as json.dumps writes it (spelling plain)"
-    return _written("spelling", message, begin, end, "--spelling any takes every spelling", pointer)
+    return _written("spelling", message, begin, end, 'spelling="any" takes every spelling', pointer)
 
 
 def _key_at(document: Node | None, at: int) -> tuple[str, tuple[str, int, int] | None]:
@@ -132,7 +134,7 @@ def _value(document: Node, at: int, report: list[Any]) -> Iterator[Problem]:
             return
         if node.kind == "string":
             rows = [r for r in report if r.enforcement == "narrower" and r.keyword == "format"]
-            why = rows[0].reason if rows else "see the report (interlock inspect)"
+            why = rows[0].reason if rows else "see the report of the index"
             message = f"{subject(pointer)}: less is accepted here than the schema says: {why}"
             yield _written("format" if rows else "", message, node.start, node.end, "", pointer)
             return
