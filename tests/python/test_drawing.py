@@ -349,7 +349,8 @@ def test_the_page_in_a_browser(page, dark, tmp_path):
     )
     # The wheel zooms at the pointer: the point under it stays where it is.
     x, y = left + 300, top + 120
-    point = f"(p => [p.x, p.y])(new DOMPoint({x}, {y}).matrixTransform(document.querySelector('.view svg').getScreenCTM().inverse()))"
+    inverse = "document.querySelector('.view svg').getScreenCTM().inverse()"
+    point = f"(p => [p.x, p.y])(new DOMPoint({x}, {y}).matrixTransform({inverse}))"
     before, box = page.js(point), page.js(BOX)
     page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-300)
     page.js("new Promise(done => setTimeout(done, 100))")

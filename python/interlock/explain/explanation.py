@@ -14,7 +14,7 @@ from interlock._recipe import END, Recipe, byte_vocabulary
 from interlock.explain import writing
 from interlock.explain.applicators import APPLICATORS
 from interlock.explain.assertions import ASSERTIONS
-from interlock.explain.document import Node, NotJson, parse
+from interlock.explain.document import BLANKS, Node, NotJson, parse
 from interlock.explain.validator import Problem, Validator
 from interlock.explain.wording import listed, literal
 
@@ -90,17 +90,7 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool) -> list[Problem]:
     syntax = [_not_json(broken, text)] if broken else []
     if document is None or broken and at >= broken.offset:
         return syntax
-    validator = Validator(
-        json.loads(recipe.source, parse_float=Decimal, parse_int=Decimal),
-        {
-            uri: json.loads(doc, parse_float=Decimal, parse_int=Decimal)
-            for uri, doc in recipe.options["documents"].items()
-        },
-        _silent(recipe),
-        _oracle(recipe),
-        ASSERTIONS | APPLICATORS,
-        recipe.options["formats"] == "assert",
-    )
+    validator = validator_of(recipe)
     try:
         found = validator.explain(text, document)
     except RecursionError:
@@ -110,16 +100,31 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool) -> list[Problem]:
     if broken:  # What was still open could have gone on.
         unknown = ("additionalProperties", "unevaluatedProperties")
         found = [p for p in found if p.until < broken.offset or p.keyword in unknown]
-    if not any(problem.start <= at for problem in found):
+    # Where nothing more may follow, the engine stops at the comma before it.
+    if not any(not text[at : problem.start].strip(BLANKS + ",:") for problem in found):
         report = recipe.compile().report
         written = list(writing.reasons(text, document, at, recipe.compile, recipe.options, report))
         found = written + found
     return found + syntax
 
 
-def _silent(recipe: Recipe) -> set[tuple[str, str]]:
-    rows = recipe.compile().report
-    return {(r.pointer, r.keyword) for r in rows if r.enforcement in ("ignored", "annotation", "wider")}
+def validator_of(recipe: Recipe) -> Validator:
+    """What explains documents by the schema of a recipe, as its options and the engine's report read it."""
+    documents = recipe.options["documents"]
+    return Validator(
+        json.loads(recipe.source, parse_float=Decimal, parse_int=Decimal),
+        {uri: json.loads(text, parse_float=Decimal, parse_int=Decimal) for uri, text in documents.items()},
+        _rows(recipe, "ignored", "annotation"),
+        _rows(recipe, "wider"),
+        _oracle(recipe),
+        ASSERTIONS | APPLICATORS,
+        recipe.options["formats"] == "assert",
+    )
+
+
+def _rows(recipe: Recipe, *kinds: str) -> set[tuple[str, str]]:
+    """Places and keywords of the report's rows of these kinds."""
+    return {(row.pointer, row.keyword) for row in recipe.compile().report if row.enforcement in kinds}
 
 
 def _oracle(recipe: Recipe) -> Callable[[Any, str], bool | None]:

@@ -65,8 +65,9 @@ Oracle = Callable[[Any, str], "bool | None"]
 
 
 class Validator:
-    """Explains documents by one schema. ``silent`` are (place, keyword) pairs that assert nothing; ``rules`` has what
-    each keyword means, in the order in which they are asked.
+    """Explains documents by one schema. ``silent`` are (place, keyword) pairs that assert nothing, and ``left_out``
+    those that the engine has left out, so that nothing is certain about them. ``rules`` has what each keyword means, in
+    the order in which they are asked.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Validator:
         schema: Any,
         documents: Mapping[str, Any],
         silent: Collection[tuple[str, str]],
+        left_out: Collection[tuple[str, str]],
         oracle: Oracle,
         rules: Mapping[str, Callable[[Step, Any], None]],
         formats: bool = True,
@@ -81,6 +83,7 @@ class Validator:
         self.schema = schema
         self.references = References(schema, documents)
         self.silent = frozenset(silent)
+        self.left_out = frozenset(left_out)
         self.oracle = oracle
         self.rules = rules
         self.formats = formats
@@ -141,8 +144,13 @@ class Step:
     out: Outcome
 
     def run(self) -> None:
+        place = str(self.place)
         for keyword, rule in self.all.rules.items():
-            if keyword in self.schema and (str(self.place), keyword) not in self.all.silent:
+            if keyword not in self.schema or (place, keyword) in self.all.silent:
+                continue
+            if (place, keyword) in self.all.left_out:
+                self.out.unsure = True
+            else:
                 rule(self, self.schema[keyword])
 
     def has(self, keyword: str) -> bool:

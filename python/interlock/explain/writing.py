@@ -52,7 +52,7 @@ def reasons(
         yield _written("whitespace", more, run.start(), run.end())
         return
     if document is not None:
-        yield from _value(document, at, report)
+        yield from _value(text, document, at, report, compiled)
 
 
 def reach(index: interlock.Index, text: str) -> int:
@@ -117,7 +117,7 @@ def _repeated(document: Node, at: int) -> Problem | None:
     return None
 
 
-def _value(document: Node, at: int, report: list[Any]) -> Iterator[Problem]:
+def _value(text: str, document: Node, at: int, report: list[Any], compiled: Compile) -> Iterator[Problem]:
     """A number or a string that is valid, written or chosen as the engine does not write it."""
     for pointer, node in document.walk():
         if node.items or node.members or not node.start <= at <= node.end:
@@ -126,13 +126,17 @@ def _value(document: Node, at: int, report: list[Any]) -> Iterator[Problem]:
             hint = ""
             if isinstance(node.value, Decimal) and abs(node.value.adjusted()) < 30:
                 plain = format(node.value, "f")
-                hint = f"write {plain.rstrip('0').rstrip('.') if '.' in plain else plain}"
+                plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+                hint = f"write {plain}"
+                begin = text[: node.start] + plain
+                if reach(compiled(), begin + text[node.end :]) <= len(begin.encode()):
+                    return  # Another spelling would not do either.
             rows = [r for r in report if r.enforcement == "narrower" and r.keyword in NUMBERS]
             why = rows[0].reason if rows else "numbers have at most 80 digits before the point and 32 after it"
             message = f"{subject(pointer)}: this spelling of the number is not written: {why}"
             yield _written("numbers", message, node.start, node.end, hint, pointer)
             return
-        if node.kind == "string":
+        if node.kind == "string" and at > node.start:
             rows = [r for r in report if r.enforcement == "narrower" and r.keyword == "format"]
             why = rows[0].reason if rows else "see the report of the index"
             message = f"{subject(pointer)}: less is accepted here than the schema says: {why}"
