@@ -8,10 +8,12 @@ one, the everyday ones first.
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import interlock
@@ -25,6 +27,8 @@ WORDS = (
     "paper pepper pine plum river rose saffron sage sand silver snow spring stone summer tea thyme valley willow winter"
 ).split()
 TRIES = 8
+SEARCHES = 40
+"""How often the shortest way to the end is looked for, which may take long."""
 LONG = 12
 """Characters after which a text goes the shortest way to its end."""
 FORMATS: dict[str, Callable[[random.Random], str]] = {
@@ -89,6 +93,7 @@ class _Writer:
         self.guide = guide
         self.rng = rng
         self.bold = bold
+        self.searches = 0
         self.schema: Any = None
         if recipe.method == "from_json_schema":
             self.schema = json.loads(recipe.source, parse_float=Decimal, parse_int=Decimal)
@@ -160,7 +165,10 @@ class _Writer:
     def nearest_end(self, allowed: set[int]) -> int:
         """The byte after which least has to follow."""
         best, least = min(allowed), float("inf")
-        for byte in sorted(allowed, key=lambda b: self.rng.random())[:24]:
+        self.searches += 1
+        if self.searches > SEARCHES:
+            raise GivenUp
+        for byte in sorted(allowed, key=lambda b: self.rng.random())[:8]:
             self.guide.advance(byte)
             try:
                 left = self.guide.min_tokens_to_finish()
@@ -261,6 +269,11 @@ class _Writer:
             for text in (str(int(drawn)), *([] if whole else [format(round(drawn, 2).normalize(), "f")])):
                 if self.scalar(text):
                     return
+        # What is whole and a multiple of a fraction is a multiple of its numerator.
+        common = math.lcm(1, *(Fraction(str(step)).numerator for step in steps))
+        for text in (str(common * self.rng.randrange(1, 6)), "0", str(begin), str(end)):
+            if self.scalar(text):
+                return
         self.wander(lambda: bool(self.allowed() & set(b",]} \n")) or self.guide.is_accepting)
 
     def separator(self) -> bool:

@@ -81,6 +81,8 @@ def suggestion(keyword: str) -> str:
     >>> suggestion("minLenght"), suggestion("required_properties"), suggestion("x-order")
     ('minLength', '', '')
     """
+    if keyword in KEYWORDS:
+        return keyword
     if keyword in ELSEWHERE:
         return ELSEWHERE[keyword]
     if keyword.startswith(("x-", "x_")):
@@ -91,6 +93,12 @@ def suggestion(keyword: str) -> str:
         return plain[word]
     near = difflib.get_close_matches(word, plain, n=1, cutoff=ALIKE)
     return plain[near[0]] if near else ""
+
+
+def _slip(key: str) -> str:
+    """The keyword of which a key of a document is most likely a slip: nearer than a key of another kind may be."""
+    found = suggestion(key)
+    return found if found in KEYWORDS and found not in ("const", "items") and key not in ELSEWHERE else ""
 
 
 def unknown_keywords(index: Index | Iterable[ReportRow]) -> list[UnknownKeyword]:
@@ -107,7 +115,7 @@ def warn_unknown_keywords(index: Index, stacklevel: int = 2) -> None:
     """Warn (``UnknownKeywordWarning``) of each unknown keyword that looks like a slip of a known one."""
     for found in unknown_keywords(index):
         if found.suggestion:
-            warnings.warn(str(found), UnknownKeywordWarning, stacklevel=stacklevel + 1)
+            warnings.warn(str(found), UnknownKeywordWarning, stacklevel=stacklevel)
 
 
 ENVELOPES: tuple[tuple[str, tuple[str, ...], frozenset[str]], ...] = (
@@ -190,6 +198,6 @@ def no_schema(document: Any) -> str:
         return ""
     keys = list(document)
     shown = ", ".join(keys[:4]) + (" ..." if len(keys) > 4 else "")
-    slips = [suggestion(key) for key in keys]
-    meant = f"; did you mean {', '.join(slips)}?" if all(slip in KEYWORDS for slip in slips) else ""
+    slips = [_slip(key) for key in keys]
+    meant = f"; did you mean {', '.join(slips)}?" if all(slips) else ""
     return f"none of its keys ({shown}) is a keyword of JSON Schema{meant}"

@@ -48,7 +48,8 @@ def test_bash_completes(tmp_path):
 
     def completed(*words):
         quoted = " ".join(f"'{word}'" for word in words)
-        line = f"source script; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _interlock; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        words_and_place = f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}"
+        line = f"source ./script; {words_and_place}; _interlock; printf '%s\\n' \"${{COMPREPLY[@]}}\""
         return subprocess.run(
             ["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60
         ).stdout.splitlines()
@@ -67,7 +68,7 @@ def test_fish_completes(tmp_path):
 
     def completed(line):
         done = subprocess.run(
-            ["fish", "-c", f"source script; complete -C '{line}'"],
+            ["fish", "-c", f"source ./script; complete -C '{line}'"],
             cwd=tmp_path,
             capture_output=True,
             text=True,

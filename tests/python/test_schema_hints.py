@@ -66,7 +66,10 @@ SCHEMA = {"type": "object", "properties": {"a": {}}}
     [
         ({"name": "n", "strict": True, "schema": SCHEMA}, "schema"),
         ({"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA}}, "json_schema.schema"),
-        ({"response_format": {"type": "json_schema", "json_schema": {"schema": SCHEMA}}}, "response_format.json_schema.schema"),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {"schema": SCHEMA}}},
+            "response_format.json_schema.schema",
+        ),
         ({"type": "json_schema", "name": "n", "schema": SCHEMA, "strict": True}, "schema"),
         ({"text": {"format": {"type": "json_schema", "name": "n", "schema": SCHEMA}}}, "text.format.schema"),
         ({"type": "function", "function": {"name": "f", "parameters": SCHEMA}}, "function.parameters"),
