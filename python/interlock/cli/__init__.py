@@ -11,8 +11,8 @@ an exit code. What the commands share:
 * ``files``: writing a file whole or not at all.
 
 Argparse, because numpy is the only package that interlock needs: a command line that must be installed everywhere
-should not bring a dozen packages. Colours, excerpts, suggestions and completion are a few hundred lines here, and what is
-shown stays plain text that a pipe takes as well.
+should not bring a dozen packages. Colours, excerpts, suggestions and completion are a few hundred lines here, and what
+is shown stays plain text that a pipe takes as well.
 """
 
 from interlock.cli.app import main
