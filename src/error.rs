@@ -162,7 +162,7 @@ impl Error {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -182,7 +182,7 @@ impl Error {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;

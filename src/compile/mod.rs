@@ -88,7 +88,7 @@ impl Index {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -131,7 +131,7 @@ impl Index {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -180,11 +180,11 @@ impl Index {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
-    /// # use interlock::schema::{SchemaOptions, Whitespace};
+    /// # use interlock::{SchemaOptions, Whitespace};
     /// # let compact = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
     /// let schema = r#"{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}"#;
     /// let index = Index::from_json_schema(schema, &vocabulary, &compact, &Limits::default())?;

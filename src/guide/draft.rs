@@ -28,7 +28,7 @@ impl Guide {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;

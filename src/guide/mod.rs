@@ -132,7 +132,7 @@ impl Index {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -230,7 +230,7 @@ impl Guide {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -258,7 +258,7 @@ impl Guide {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -371,7 +371,7 @@ impl Guide {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -390,7 +390,7 @@ impl Guide {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -414,7 +414,7 @@ impl Guide {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -471,7 +471,7 @@ impl Guide {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -503,7 +503,7 @@ impl Guide {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -538,7 +538,7 @@ impl Guide {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
@@ -587,7 +587,7 @@ impl Guide {
     /// # Example
     ///
     /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
     /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
     /// # let vocabulary = Vocabulary::new(&tokens, options)?;
