@@ -1,4 +1,4 @@
-//! What every part uses and what knows none of them: hashing, bounded caches, threads, mapped files, cancelling.
+//! What every part uses and what knows none of them: hashing, bounded caches, indices and logs, threads, mapped files, cancelling.
 
 pub mod append_vec;
 pub(crate) mod bounded_cache;
@@ -8,4 +8,6 @@ pub mod hash;
 pub(crate) mod idle_threads;
 pub mod mapped;
 pub(crate) mod parallel_map;
+pub(crate) mod prefix_index;
 pub mod rng;
+pub(crate) mod rollback_log;

@@ -1,5 +1,4 @@
 use super::*;
-use crate::pushdown::json::unique::prefix_index::GoesOn;
 use crate::util::rng::Rng;
 
 /// The same by comparing with all of them.
