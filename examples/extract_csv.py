@@ -1,47 +1,36 @@
-"""A table out of prose: the columns are a pattern, so that whatever comes is CSV with the right number of fields.
+"""A table out of prose: separators are fixed text, fields are generated, so whatever comes is CSV.
 
 python examples/extract_csv.py [--model smollm2]
 """
 
-from __future__ import annotations
-
 import csv
 import io
+import re
 import sys
-from collections.abc import Sequence
 
-from models import arguments, load
+from models import arguments, generator
 
-import interlock
-from interlock.integrations.transformers import JumpForwardStats, jump_forward
-
-HEADER = "name,age,city"
-CITIES = ("Berlin", "Lagos", "Quito")
-ROW = rf'"[A-Z][a-z]{{1,11}}(, [A-Z][a-z]{{1,11}})?",(1[01][0-9]|[1-9]?[0-9]),({"|".join(CITIES)})\n'
-PROSE = "Doe, Jane is 34 and lives in Berlin. Her brother Tom, two years younger, moved to Quito; Ada, 61, is in Lagos."
+CITIES = ["Berlin", "Lagos", "Quito"]
+NAME = re.compile("[A-Z][a-z]{1,11}( [A-Z][a-z]{1,11})?")
+AGE = {"type": "integer", "minimum": 0, "maximum": 119}
+PROSE = "Jane Doe is 34 and lives in Berlin. Her brother Tom, two years younger, moved to Quito; Ada, 61, is in Lagos."
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    writer = load(arguments(__doc__, argv).model)
-    index = interlock.Index.from_regex(rf"{HEADER}\n({ROW}){{2,4}}", writer.vocabulary)
-    stats = JumpForwardStats()
-    (ids,) = writer.generate(
-        f"{PROSE}\nMake a CSV table with the columns {HEADER} of this.",
-        custom_generate=jump_forward,
-        constraints=index,
-        do_sample=False,
-        max_new_tokens=400,
-        stats=stats,
-    )
-    text = writer.text(ids)
-    print(text, end="")
-    print(f"({stats.model_calls} calls of the model for {len(ids)} tokens)")
-    header, *rows = csv.reader(io.StringIO(text))
-    if header != HEADER.split(",") or not 2 <= len(rows) <= 4:
-        sys.exit(f"not the table that was asked for: {text!r}")
-    for row in rows:
-        if len(row) != 3 or not 0 <= int(row[1]) < 120 or row[2] not in CITIES:
-            sys.exit(f"not a row of the table: {row}")
+def main(argv=None):
+    program = generator(arguments(__doc__, argv).model).program(f"{PROSE}\n\nAs a table:\n")
+    with program.capture("table"):
+        program += "name,age,city\n"
+        for _ in range(3):
+            program.gen("name", NAME, max_tokens=12)
+            program += ","
+            program.gen("age", AGE, max_tokens=5)
+            program += ","
+            program.select("city", CITIES)
+            program += "\n"
+    print(program["table"], end="")
+    header, *rows = csv.reader(io.StringIO(program["table"]))
+    if header != ["name", "age", "city"] or len(rows) != 3 or any(row[2] not in CITIES for row in rows):
+        sys.exit("not the table that was asked for")
 
 
 if __name__ == "__main__":

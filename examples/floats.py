@@ -3,49 +3,22 @@
 python examples/floats.py [--model smollm2]
 """
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Sequence
 from decimal import Decimal
 
-import torch
-from models import arguments, load
-
-import interlock
-from interlock.integrations.transformers import GuideLogitsProcessor
+from models import arguments, generator
 
 SCHEMA = {"type": "number", "minimum": -273.15, "exclusiveMaximum": 100, "multipleOf": 0.01}
-LOWEST, ABOVE, STEP = Decimal("-273.15"), Decimal(100), Decimal("0.01")
+PROMPT = "Give a temperature of water in degrees Celsius, as a number only."
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    writer = load(arguments(__doc__, argv).model)
-    index = interlock.Index.from_json_schema(SCHEMA, writer.vocabulary)
-    torch.manual_seed(1)
-    rows = writer.generate(
-        "Give a temperature of water in degrees Celsius, as a number only.",
-        logits_processor=[GuideLogitsProcessor(index)],
-        do_sample=True,
-        num_return_sequences=12,
-        max_new_tokens=60,
-    )
-    ended = 0
-    for ids in rows:
-        text = writer.text(ids)
-        guide = index.guide()
-        if guide.advance_many(ids) != len(ids):
-            sys.exit(f"{text!r} is not the beginning of such a number")
-        if not guide.is_terminated:
-            print(f"{text}... (not finished)")
-            continue
-        ended += 1
-        print(text)
-        value = Decimal(text.strip())
-        if not LOWEST <= value < ABOVE or value % STEP:
-            sys.exit(f"{text!r} is out of bounds")
-    if not ended:
-        sys.exit("no number was finished")
+def main(argv=None):
+    gen = generator(arguments(__doc__, argv).model)
+    for value in gen([PROMPT] * 12, SCHEMA, max_tokens=20, temperature=1.0, seed=1):
+        print(value)
+        exact = Decimal(repr(value))
+        if not Decimal("-273.15") <= exact < 100 or exact % Decimal("0.01"):
+            sys.exit(f"{value} is out of bounds")
 
 
 if __name__ == "__main__":

@@ -14,10 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import tokenizers
 import torch
 import transformers
 
 import interlock
+from interlock.generators.transformers import TransformersGenerator
 
 TINY, SMOLLM2 = "tiny", "smollm2"
 END, WIDTH = 256, 264
@@ -74,11 +76,31 @@ def tiny_model(stop: list[int], padding: int) -> Any:
     return transformers.LlamaForCausalLM(config).eval()
 
 
+def tiny_tokenizer() -> Any:
+    """A token for every byte, by its number, and one for the end."""
+    # Byte-level tokenizers write bytes that are no printable characters as letters from U+0100 on.
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in plain]
+    letters = {**{byte: chr(byte) for byte in plain}, **{byte: chr(256 + i) for i, byte in enumerate(others)}}
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={letters[byte]: byte for byte in range(256)}, merges=[]))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = tokenizers.decoders.ByteLevel()
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<end>", pad_token="<end>")
+
+
 def tiny() -> Writer:
     """The tiny model over single bytes."""
     tokens = [bytes([i]) for i in range(256)] + [b""]
     vocabulary = interlock.Vocabulary(tokens, eos_token_ids=[END], size=WIDTH)
     return Writer(tiny_model([END], END), vocabulary, None)
+
+
+def generator(name: str) -> TransformersGenerator:
+    """A generator of ``tiny``, ``smollm2``, or a folder or hub name for transformers."""
+    if name == TINY:
+        return interlock.from_transformers(tiny_model([END], END), tiny_tokenizer())
+    writer = load(name)
+    return interlock.from_transformers(writer.model, writer.tokenizer)
 
 
 def load(name: str) -> Writer:

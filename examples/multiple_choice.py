@@ -3,15 +3,9 @@
 python examples/multiple_choice.py [--model smollm2]
 """
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Sequence
 
-from models import arguments, load
-
-import interlock
-from interlock.integrations.transformers import GuideLogitsProcessor
+from models import arguments, generator
 
 QUESTIONS = {
     "Which planet is the largest?": ["Mars", "Mercury", "Jupiter", "Venus"],
@@ -20,14 +14,11 @@ QUESTIONS = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    writer = load(arguments(__doc__, argv).model)
+def main(argv=None):
+    gen = generator(arguments(__doc__, argv).model)
     for question, choices in QUESTIONS.items():
-        index = interlock.Index.from_choices(choices, writer.vocabulary)
-        processor = GuideLogitsProcessor(index)
-        (ids,) = writer.generate(question, logits_processor=[processor], do_sample=False, max_new_tokens=40)
-        answer = writer.text(ids)
-        print(f"{question} {answer}")
+        answer = gen(question, choices)
+        print(question, answer)
         if answer not in choices:
             sys.exit(f"{answer!r} is none of {choices}")
 

@@ -99,7 +99,7 @@ impl Error {
         e
     }
 
-    /// The same limit error, of a field of [`Limits`](crate::Limits) that a caller may set; the message names it. The
+    /// Names the field of [`Limits`](crate::Limits) that sets a limit error's limit; the message names it too. The
     /// limit may be a multiple of the field.
     #[must_use]
     pub fn of(mut self, field: &'static str) -> Self {
@@ -126,7 +126,7 @@ impl Error {
         e
     }
 
-    /// The same error at `place`, unless it already names one.
+    /// Adds `place` to the error, unless it already names one.
     #[must_use]
     pub fn at(mut self, place: SourcePlace) -> Self {
         if self.0.place == SourcePlace::Unknown {
@@ -135,13 +135,13 @@ impl Error {
         self
     }
 
-    /// The same error at a character offset of a pattern.
+    /// Adds a character offset of a pattern to the error, unless it already names a place.
     #[must_use]
     pub fn at_offset(self, offset: usize) -> Self {
         self.at(SourcePlace::Offset(offset))
     }
 
-    /// The same error at a JSON Pointer and keyword of a schema.
+    /// Adds a JSON Pointer and keyword of a schema to the error, unless it already names a place.
     #[must_use]
     pub fn at_pointer(self, pointer: impl Into<String>, keyword: impl Into<String>) -> Self {
         self.at(SourcePlace::Pointer { pointer: pointer.into(), keyword: keyword.into() })
@@ -158,12 +158,40 @@ impl Error {
     }
 
     /// Where in the source.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// use interlock::SourcePlace;
+    ///
+    /// let error = Index::from_regex("a(b", &vocabulary, &RegexOptions::default(), &Limits::default()).unwrap_err();
+    /// assert!(matches!(error.place(), SourcePlace::Offset(_)));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn place(&self) -> &SourcePlace {
         &self.0.place
     }
 
     /// For a limit error: the limit and the value that exceeded it. For a budget error: `max_tokens`, and the tokens
     /// of an output that is complete, the fewest that are known.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// let limits = Limits { max_source_bytes: 3, ..Default::default() };
+    /// let error = Index::from_regex("abcd", &vocabulary, &RegexOptions::default(), &limits).unwrap_err();
+    /// assert_eq!(error.limit_values(), Some((3, 4)));
+    /// assert_eq!(error.limit_field(), Some("max_source_bytes"));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn limit_values(&self) -> Option<(u64, u64)> {
         self.0.limit
     }

@@ -6,8 +6,11 @@
 //! token that was sampled, goes back, and owns the end of the output.
 //!
 //! ```text
-//! pattern | choices | schema --frontend--> ir --automaton--> states ---+
-//! tokenizer ------------------vocab------> Vocabulary --> trie --------+--> index --> guide --> bitmask --> logits
+//! pattern ---regex---> expressions (expr) ---> lexeme: one lazy DFA ----------------------+
+//! schema ---schema---> rules (json) ---compile---> program + lexemes (pushdown, lexeme) --+--> index
+//! tokenizer files ---vocab---> vocabulary: bytes, trie, fingerprint ----------------------+
+//!                                                                                         |
+//! logits <--mask_kernels-- bitmask <--mask-- guide (position, history) <------------------+
 //! ```
 //!
 //! A mask allows a token if, and only if, valid output can still follow it. From every position there is a way to the
@@ -19,8 +22,7 @@
 //! One token per byte, and id 256 as the stop token:
 //!
 //! ```
-//! use interlock::schema::{SchemaOptions, Whitespace};
-//! use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+//! use interlock::{GuideOptions, Index, Limits, SchemaOptions, Vocabulary, VocabularyOptions, Whitespace};
 //!
 //! let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
 //! let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
@@ -52,35 +54,51 @@
 //! # Ok::<(), interlock::Error>(())
 //! ```
 //!
-//! # Modules
+//! # What is public
 //!
-//! Callers need the items of this page, [`schema`] for the options of a source, [`vocab::load`] for tokenizer files
-//! and [`mask_kernels`] for logits. The rest is the engine, in the order in which a source passes through it: [`expr`],
-//! [`pushdown`], [`index`], [`guide`]. The repository's `ARCHITECTURE.md` is the map of the whole.
+//! The items of this page, [`vocab::load`] for tokenizer files, [`artifact`] for files of indexes and vocabularies, and
+//! [`mask_kernels`] for logits. The other modules are the engine. They are reachable for the crate's own tests and
+//! benchmarks, are not documented here, and may change in any version. The repository's `ARCHITECTURE.md` is the map of
+//! them, and `docs/internals` explains each part with an example.
 //!
 //! # Features
 //!
 //! `python` builds the extension module of the Python package. Without it no Python is needed.
 
 #![warn(missing_docs)]
+// Pages of the engine link to its private items; `cargo doc --document-private-items` shows them.
+#![allow(rustdoc::private_intra_doc_links)]
 
 pub mod artifact;
 mod compile;
+#[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
 pub mod expr;
+#[doc(hidden)]
 pub mod flat;
+#[doc(hidden)]
 pub mod guide;
+#[doc(hidden)]
 pub mod index;
+#[doc(hidden)]
 pub mod json;
+#[doc(hidden)]
 pub mod lexeme;
+#[doc(hidden)]
 pub mod limits;
+#[doc(hidden)]
 pub mod mask;
 pub mod mask_kernels;
+#[doc(hidden)]
 pub mod pushdown;
 #[cfg(feature = "python")]
 mod python;
+#[doc(hidden)]
 pub mod regex;
+#[doc(hidden)]
 pub mod schema;
+#[doc(hidden)]
 pub mod util;
 pub mod vocab;
 
@@ -91,4 +109,8 @@ pub use crate::error::{Error, ErrorKind, Result, SourcePlace};
 pub use crate::guide::{Guide, GuideOptions};
 pub use crate::index::Index;
 pub use crate::limits::Limits;
+pub use crate::regex::{Dialect, RegexOptions};
+pub use crate::schema::{
+    ConstantSpelling, Enforcement, Formats, OnUnsupported, PropertyOrder, ReportRow, SchemaOptions, Whitespace,
+};
 pub use crate::vocab::{Vocabulary, VocabularyOptions};

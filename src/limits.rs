@@ -28,12 +28,12 @@ pub const MEASURE_BYTES: usize = 32 << 20;
 pub struct Limits {
     /// Bytes of a source text. 16 MiB take about a second; the largest schema of MaskBench has 1.9 MB.
     pub max_source_bytes: usize,
-    /// Nesting of groups in a pattern or of values in a schema. Groups nest no deeper than 10,000, values no deeper than
-    /// 2,000, whatever this says.
+    /// Nesting of groups in a pattern or of values in a schema. Groups nest no deeper than 10,000, values no deeper
+    /// than 2,000, whatever this says.
     pub max_depth: usize,
-    /// Nodes of the expression arena, and before it of the tree that a pattern is read to. Long lists that nodes and their
-    /// rows hold count as more nodes, of 64 bytes; so does what is still to come of a pattern around assertions. 1.2
-    /// million are about 100 MB, and as many bytes again where an index takes along nearly all of them.
+    /// Nodes of the expression arena, and before it of the tree that a pattern is read to. Long lists that nodes and
+    /// their rows hold count as more nodes, of 64 bytes; so does what is still to come of a pattern around assertions.
+    /// 1.2 million are about 100 MB, and as many bytes again where an index takes along nearly all of them.
     pub max_expr_nodes: usize,
     /// States explored eagerly to decide which states are live, where intersection or complement make that
     /// necessary. Most cost 0.3 us and 80 bytes, the most expensive ones 2 us and 300 bytes: a pattern that needs more

@@ -12,6 +12,8 @@ next, takes the token that was chosen, and owns the end of the output.
 'es'
 """
 
+from typing import TYPE_CHECKING, Any
+
 from interlock._core import (
     ArgumentError,
     ArtifactError,
@@ -47,6 +49,18 @@ from interlock._core import (
 from interlock.masks import allocate_bitmask, apply_bitmask
 from interlock.store import Store
 
+if TYPE_CHECKING:
+    from interlock.generators import (
+        from_llama_cpp,
+        from_mlx_lm,
+        from_openai,
+        from_transformers,
+        from_vllm,
+        generate,
+    )
+    from interlock.output_types import InvalidOutputError, index_from_type
+    from interlock.programs import Program
+
 __all__ = [
     "ArgumentError",
     "ArtifactError",
@@ -60,9 +74,11 @@ __all__ = [
     "Index",
     "InterlockError",
     "InternalError",
+    "InvalidOutputError",
     "LimitError",
     "Limits",
     "PatternError",
+    "Program",
     "ReportRow",
     "SchemaError",
     "Store",
@@ -76,9 +92,43 @@ __all__ = [
     "apply_bitmask",
     "clear_caches",
     "fill_bitmasks",
+    "from_llama_cpp",
+    "from_mlx_lm",
+    "from_openai",
+    "from_transformers",
+    "from_vllm",
+    "generate",
     "get_index_cache_bytes",
     "get_num_threads",
+    "index_from_type",
     "set_index_cache_bytes",
     "set_num_threads",
     "stats",
 ]
+
+# What a server that has a loop of its own never needs is imported when somebody asks for it.
+_LATE = {
+    "InvalidOutputError": "interlock.output_types",
+    "Program": "interlock.programs",
+    "from_llama_cpp": "interlock.generators",
+    "from_mlx_lm": "interlock.generators",
+    "from_openai": "interlock.generators",
+    "from_transformers": "interlock.generators",
+    "from_vllm": "interlock.generators",
+    "generate": "interlock.generators",
+    "index_from_type": "interlock.output_types",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is imported late."""
+    if name not in _LATE:
+        raise AttributeError(f"module 'interlock' has no attribute {name!r}")
+    import importlib
+
+    found = globals()[name] = getattr(importlib.import_module(_LATE[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})

@@ -17,8 +17,8 @@
 //! | 128 | 64 each | table: name (32, padded with zeros), offset (8), length (8), checksum (16) |
 //!
 //! Sections follow in the order of the table without gaps, each padded with zeros to 64 bytes; its checksum covers the
-//! padding too. A reader refuses bytes other than zeros where nothing is said, and sections that packs of its kind do not
-//! have. So no byte of a file is unused, and two files say the same numbers and texts only if they are the same.
+//! padding too. A reader refuses bytes other than zeros where nothing is said, and sections that packs of its kind do
+//! not have. So no byte of a file is unused, and two files say the same numbers and texts only if they are the same.
 //!
 //! Checksums are XXH3 with 128 bits: they guard against damage, not against forgers, and XXH3 reads a section several
 //! times faster than BLAKE3, which counts where an index should be ready within 100 microseconds. What identifies

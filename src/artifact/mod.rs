@@ -16,6 +16,8 @@
 //! * *Same input, same bytes.* Nothing in a pack depends on time, on threads or on what the process did before.
 //!
 //! A pack is read by the version of interlock that wrote it. Another version refuses it and names both.
+//!
+//! `docs/internals/tables-and-artifacts.md` has an example.
 
 pub mod format;
 pub mod index;

@@ -1,17 +1,17 @@
-//! Indexes that were compiled lately, found again by their sources.
+//! The compile cache: indexes that were compiled lately, found again by their sources.
 //!
-//! Requests come with their schema as text, and most bring one that came before. A [`CompileCache`] finds the indexes of
-//! one vocabulary by everything that an index depends on, compared in full: source, options and limits. What is found
-//! is the index itself, with every mask that guides have made in it since; indexes are shared freely, so nobody sees a
-//! difference but the time.
+//! Requests come with their schema as text, and most bring one that came before. A [`CompileCache`] finds the indexes
+//! of one vocabulary by everything that an index depends on, compared in full: source, options and limits. What is
+//! found is the index itself, with every mask that guides have made in it since; indexes are shared freely, so nobody
+//! sees a difference but the time.
 //!
 //! Many sources come only once. To keep their indexes would cost the next compile a tenth of its time, because it would
 //! find no memory that is still near the processor. So an index is *seen* first: it is found as long as somebody else
 //! holds it. When its source comes for the second time, it is *kept*.
 //!
-//! The cache is bounded in bytes, and who was not asked for the longest leaves first. Indexes grow while they are used,
-//! without telling anybody, so all that are kept are measured again in turn, one whenever another comes in, and one now
-//! and then when some are found.
+//! The cache is bounded in bytes, and the index that was not asked for the longest leaves first. Indexes grow while
+//! they are used, without telling anybody, so all that are kept are measured again in turn, one whenever another comes
+//! in, and one now and then when some are found.
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -33,7 +33,7 @@ const MEASURED_EVERY: u64 = 8;
 /// How many entries are passed in search of one to be measured.
 const PASSED: usize = 16;
 
-/// See the module's story.
+/// Indexes of one vocabulary by their sources, bounded in bytes; the least recently asked leaves first.
 pub struct CompileCache {
     kept: Mutex<KeptIndex>,
     most: AtomicUsize,
@@ -66,9 +66,9 @@ struct KeptIndex {
 
 /// What there is of an index.
 enum Held {
-    /// Nothing any more.
+    /// The index is gone.
     Gone,
-    /// It is held by others, as long as they like.
+    /// The index was compiled once, and lives as long as others hold it.
     Seen(WeakIndex, Limits),
     Kept(Index, Source, Limits),
 }
@@ -184,8 +184,8 @@ impl CompileCache {
 }
 
 impl KeptIndex {
-    /// Makes an entry the one that was used last, measures it if it `is_new` and others if it `is_turn`. What has no room
-    /// any more.
+    /// Makes an entry the one that was used last, measures it if it `is_new` and others if it `is_turn`. What has no
+    /// room any more.
     fn used(&mut self, hash: u64, is_new: bool, is_turn: bool, most: usize) -> Vec<Entry> {
         let Some(entry) = self.entries.get_mut(&hash) else { return Vec::new() };
         self.order.remove(&entry.used);
@@ -208,8 +208,8 @@ impl KeptIndex {
         entry.bytes = bytes;
     }
 
-    /// Measures the index that comes next in turn, if one of the next entries has one. What is left on the way of indexes
-    /// that nobody holds is let go of.
+    /// Measures the index that comes next in turn, if one of the next entries has one. What is left on the way of
+    /// indexes that nobody holds is let go of.
     fn measure_next(&mut self) {
         for _ in 0..PASSED {
             let next = self.order.range((Bound::Excluded(self.measured), Bound::Unbounded)).next();

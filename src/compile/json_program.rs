@@ -1,4 +1,5 @@
-//! Rules to a program: lexemes from the vocabulary's cache, names to tries, implications to closed sets.
+//! The JSON program of a schema: rules with lexemes from the vocabulary's cache, names as tries, implications as closed
+//! sets.
 
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -198,8 +199,8 @@ impl ProgramBuilder<'_> {
                 others.push(ClassProgram { keys: Some(keys.lexeme.clone()), text, rule: c.rule, matches: c.matches });
             }
         }
-        // Where names come together or not at all, some numbers of members cannot be had. Keys without a name and without
-        // end fill every gap; of a few, those that there are may be used up.
+        // Where names come together or not at all, some numbers of members cannot be had. Keys without a name and
+        // without end fill every gap; of a few, those that there are may be used up.
         let is_endless =
             |class: &ClassProgram| class.keys.as_ref().is_none_or(|k| k.residual_size(k.start()) == u64::MAX);
         let cyclic = implied.as_ref().is_some_and(|implied| {

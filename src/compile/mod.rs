@@ -1,6 +1,7 @@
-//! Source and vocabulary to index: the only file that knows all stages.
+//! Compilation: source and vocabulary to an index, the only folder that knows all stages.
 //!
-//! [`source`] says what an index is compiled from, and [`index_cache`] keeps what was compiled lately.
+//! [`source`] says what an index is compiled from, `json_program` makes the program of a schema, and [`index_cache`]
+//! keeps what was compiled lately.
 
 pub mod index_cache;
 pub mod json_program;
@@ -83,6 +84,22 @@ impl Index {
     /// # Errors
     /// `Pattern` for bad syntax and `Unsupported` for what is not regular, both with the offset; `Unsatisfiable` if
     /// nothing matches; `Limit`.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// let index = Index::from_regex("[0-9]{2}", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// let mut guide = index.guide(&GuideOptions::default())?;
+    /// assert_eq!(guide.allowed_token_ids(), (b'0'..=b'9').map(u32::from).collect::<Vec<_>>());
+    ///
+    /// let refused = Index::from_regex(r"(a+)\1", &vocabulary, &RegexOptions::default(), &Limits::default());
+    /// assert_eq!(refused.unwrap_err().kind(), ErrorKind::Unsupported);
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn from_regex(
         pattern: &str,
         vocabulary: &Arc<Vocabulary>,
@@ -110,6 +127,19 @@ impl Index {
     ///
     /// # Errors
     /// `Unsatisfiable` without choices, `Limit` for more text than the limits allow.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// let choices = ["yes".to_owned(), "no".to_owned()];
+    /// let index = Index::from_choices(&choices, &vocabulary, &Limits::default())?;
+    /// assert_eq!(index.guide(&GuideOptions::default())?.allowed_token_ids(), [u32::from(b'n'), u32::from(b'y')]);
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn from_choices(choices: &[String], vocabulary: &Arc<Vocabulary>, limits: &Limits) -> Result<Index> {
         let total: usize = choices.iter().map(|c| c.len()).sum();
         if total > limits.max_source_bytes {
@@ -146,6 +176,24 @@ impl Index {
     /// # Errors
     /// `Schema` for what is not a schema, `Unsupported` for a keyword that cannot be enforced, `Unsatisfiable` if no
     /// document is valid, all with the place; `Limit`.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # use interlock::schema::{SchemaOptions, Whitespace};
+    /// # let compact = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
+    /// let schema = r#"{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}"#;
+    /// let index = Index::from_json_schema(schema, &vocabulary, &compact, &Limits::default())?;
+    /// assert_eq!(index.guide(&GuideOptions::default())?.forced_bytes(), br#"{"ok":"#);
+    ///
+    /// let wrong = Index::from_json_schema(r#"{"minimum": "one"}"#, &vocabulary, &compact, &Limits::default());
+    /// assert_eq!(wrong.unwrap_err().message(), "a number is expected");
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn from_json_schema(
         text: &str,
         vocabulary: &Arc<Vocabulary>,

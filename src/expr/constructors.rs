@@ -3,13 +3,13 @@
 //! Each brings its result to normal form, so that equal derivatives mostly are one expression: unions and intersections
 //! are flat, sorted and free of duplicates, concatenations nest to the right, and counted copies of one body join.
 //!
-//! Flat operators may have as many operands as the arena has nodes, and each that is built on another one copies them. So
-//! their operands count as work, beside the nodes.
+//! Flat operators may have as many operands as the arena has nodes, and each that is built on another one copies them.
+//! So their operands count as work, beside the nodes.
 
 use smallvec::SmallVec;
 
 use crate::expr::expr::{Expr, ExprId, Exprs, INF};
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// Operands that are brought to normal form in the time of one step. Of a few steps none is counted: that would take
 /// longer than they do.
@@ -24,7 +24,7 @@ type CountedOperand = (ExprId, ExprId, u32, u32, ExprId);
 #[inline]
 fn count_parts(parts: usize) {
     if parts >= 4 * PARTS_PER_STEP {
-        spend(parts / PARTS_PER_STEP);
+        charge(parts / PARTS_PER_STEP);
     }
 }
 
@@ -83,7 +83,7 @@ impl Exprs {
         self.intern(Expr::Cat(a, b))
     }
 
-    /// All of `parts` in turn.
+    /// The concatenation of `parts` in turn.
     pub fn cat_all(&mut self, parts: &[ExprId]) -> ExprId {
         parts.iter().rev().fold(Self::EPS, |tail, &p| self.cat(p, tail))
     }
@@ -231,8 +231,8 @@ impl Exprs {
         }
     }
 
-    /// Whether `big` takes all that `small` does, as far as the structure of both says so: copies of the same bodies one
-    /// after the other, no fewer and no more of them in `small`.
+    /// Whether `big` takes all that `small` does, as far as the structure of both says so: copies of the same bodies
+    /// one after the other, no fewer and no more of them in `small`.
     fn includes(&self, big: ExprId, small: ExprId, depth: u32) -> bool {
         if big == small || (small == Self::EPS && self.nullable(big)) {
             return true;

@@ -1,4 +1,4 @@
-//! Texts in which something is found.
+//! Texts that contain a match of an expression.
 //!
 //! JSON Schema's `pattern` asks for texts that *contain* a match, and most patterns say more than that needs: `.*` is
 //! found in every text, `[a-z]+` where one letter is, `https?://.+` where one character follows. What any text may

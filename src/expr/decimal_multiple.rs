@@ -42,7 +42,7 @@ struct Grid {
     point: bool,
 }
 
-/// A position inside a decimal; see the module's story.
+/// A position inside the digits of a plain decimal that is to become a multiple of a [`Divisor`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Multiple {
     divisor: Divisor,
@@ -94,8 +94,8 @@ impl Divisor {
         Self::with_exceptions(step, &[], scale, fraction)
     }
 
-    /// As [`Divisor::new`], less all multiples of `e / 10^scale` for every `e` of `except`. `None` also if the least
-    /// common multiple is not below 2^120, if an exception is zero, or if there are too many.
+    /// A [`Divisor`] less all multiples of `e / 10^scale` for every `e` of `except`. `None` where [`Divisor::new`] is,
+    /// also if the least common multiple is not below 2^120, if an exception is zero, or if there are too many.
     pub fn with_exceptions(step: u128, except: &[u128], scale: u16, fraction: u16) -> Option<Self> {
         if step == 0 || step >= MODULUS_LIMIT || except.contains(&0) {
             return None;
@@ -113,7 +113,7 @@ impl Divisor {
         Grid { modulus: step, step, except: v.into(), scale, fraction, point: false }.closed()
     }
 
-    /// The same values, written with a fraction: `1.0` but not `1`.
+    /// The divisor of equal values that are written with a fraction: `1.0` but not `1`.
     #[must_use]
     pub fn pointed(&self) -> Self {
         let fraction = self.0.fraction.max(1);

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::expr::expr::{Edge, Expr, ExprId, Exprs};
 use crate::expr::intern::size_of_list;
 use crate::expr::row_merge::{ExprList, split_at_borders};
-use crate::util::cancel::{must_end, spend, unwatched};
+use crate::util::cancel::{charge, should_stop, uninterruptible};
 
 /// How deep rows recurse. Few lie deeper, and so many take a small part of a stack of 2 MB.
 const DEEP: u32 = 64;
@@ -118,7 +118,7 @@ impl Exprs {
             }
             Expr::Not(inner) => self.not_row(inner).into(),
             Expr::Rep { body, min, max } => {
-                let rest_max = if max == crate::expr::INF { max } else { max - 1 };
+                let rest_max = if max == crate::expr::expr::INF { max } else { max - 1 };
                 let rest = self.rep(body, min.saturating_sub(1), rest_max);
                 self.row_then(body, rest).into()
             }
@@ -138,10 +138,10 @@ impl Exprs {
             },
         };
         // Each part's row is split by those of the others.
-        spend(row.len().max(4) * parts / 8);
+        charge(row.len().max(4) * parts / 8);
         self.rows.insert(e, self.below(), row.clone());
         self.beside += 1 + size_of_list(size_of_val(&*row));
-        if self.max_nodes != usize::MAX && must_end() {
+        if self.max_nodes != usize::MAX && should_stop() {
             self.over = true;
         }
         row
@@ -226,7 +226,7 @@ impl Exprs {
                 }
             }
         }
-        spend(rows.len() / ROWS_PER_STEP);
+        charge(rows.len() / ROWS_PER_STEP);
         self.merge_rows(&rows)
     }
 
@@ -421,14 +421,14 @@ impl Exprs {
         }
     }
 
-    /// The same for an arena in which nothing was decided: looks for a text, and remembers what it finds. For what is
-    /// derived of a product that another arena has [decided](Self::decide_live), so that the search is known to end.
-    /// Nobody can stop it.
+    /// Whether `e` accepts anything, in an arena in which nothing was decided: looks for a text, and remembers what it
+    /// finds. For what is derived of a product that another arena has [decided](Self::decide_live), so that the search
+    /// is known to end. Nobody can stop it.
     pub fn finds_live(&mut self, e: ExprId) -> bool {
         if !self.searches || !self.is_boolean(e) {
             return self.is_live(e);
         }
-        unwatched(|| self.is_inhabited(e, usize::MAX)).unwrap_or(true)
+        uninterruptible(|| self.is_inhabited(e, usize::MAX)).unwrap_or(true)
     }
 }
 

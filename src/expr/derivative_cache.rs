@@ -1,7 +1,8 @@
-//! Rows that are known, by expression.
+//! Known derivative rows, by expression.
 //!
-//! An arena asks for the rows of what lies together: the derivatives of one pattern. So they lie in small chunks, found by
-//! id without hashing, and chunks of which no row is known take no memory. Nodes of the base are few, and hashed.
+//! An arena asks for the rows of expressions that lie together: the derivatives of one pattern. So rows lie in small
+//! chunks, found by id without hashing, and chunks of which no row is known take no memory. Nodes of the base are few,
+//! and hashed.
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ const CHUNK: usize = 16;
 
 type Row = Arc<[Edge]>;
 
-/// See the module's story.
+/// The derivative rows that an arena knows, in chunks by expression id.
 #[derive(Clone, Default)]
 pub(super) struct DerivativeCache {
     /// By number of the node among the arena's own.

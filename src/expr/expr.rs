@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::expr::decimal_multiple::Multiple;
 use crate::expr::derivative_cache::DerivativeCache;
 use crate::expr::liveness::Products;
-use crate::util::cancel::{ask, go_on, spend};
+use crate::util::cancel::{charge, checkpoint, poll};
 use crate::util::hash::SeededMap;
 
 /// Names an expression of one arena.
@@ -100,7 +100,7 @@ pub(super) struct ExprFacts {
     pub boolean: bool,
 }
 
-/// The arena; see the module's story.
+/// An arena of interned expressions, with their derivative rows and the limit on its nodes.
 #[derive(Clone)]
 pub struct Exprs {
     pub(super) base: Option<Arc<Exprs>>,
@@ -108,7 +108,7 @@ pub struct Exprs {
     pub(super) below: usize,
     pub(super) nodes: Vec<Expr>,
     pub(super) facts: Vec<ExprFacts>,
-    /// Of every node, so that a growing table need not hash again.
+    /// The hash of every node, so that a growing table need not hash again.
     pub(super) hashes: Vec<u64>,
     pub(super) table: HashTable<u32>,
     pub(super) rows: DerivativeCache,
@@ -207,12 +207,12 @@ impl Exprs {
     pub fn check(&self) -> Result<()> {
         if self.over {
             // The end of the compile makes an arena over as well.
-            ask()?;
+            poll()?;
             return Err(
                 Error::limit("expression nodes", self.max_nodes as u64, self.max_nodes as u64 + 1).of("max_expr_nodes")
             );
         }
-        go_on()
+        checkpoint()
     }
 
     /// Whether the arena ran over its limit.
@@ -230,8 +230,8 @@ impl Exprs {
         self.nodes.len()
     }
 
-    /// What the limit on nodes is about: the nodes beside those of the base, and as many more as would take the memory of
-    /// their long lists of edges and operands, and of the rows that are known: one for each, and its edges.
+    /// What the limit on nodes is about: the nodes beside those of the base, and as many more as would take the memory
+    /// of their long lists of edges and operands, and of the rows that are known: one for each, and its edges.
     pub fn own_size(&self) -> usize {
         self.nodes.len() + self.beside
     }
@@ -345,7 +345,7 @@ impl Exprs {
         self.literal_then(bytes, Self::EPS)
     }
 
-    /// These bytes, then `tail`.
+    /// The expression of these bytes followed by `tail`.
     pub fn literal_then(&mut self, bytes: &[u8], tail: ExprId) -> ExprId {
         let mut e = tail;
         for &b in bytes.iter().rev() {
@@ -369,13 +369,14 @@ impl Exprs {
             edges: SmallVec<[Edge; 2]>,
         }
         let mut sorted: Vec<&[u8]> = strings.iter().map(|s| s.as_ref()).collect();
-        spend(sorted.len() / STRINGS_PER_STEP);
+        charge(sorted.len() / STRINGS_PER_STEP);
         sorted.sort_unstable();
         sorted.dedup();
         if sorted.is_empty() {
             return Self::NEVER;
         }
-        // Every byte of one string is a node: what is left of it has a length of its own. And the path holds all of one.
+        // Every byte of one string is a node: what is left of it has a length of its own. And the path holds all of
+        // one.
         if sorted.iter().any(|s| s.len() > self.max_nodes.saturating_add(self.below)) {
             self.over = true;
         }

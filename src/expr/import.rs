@@ -1,4 +1,4 @@
-//! Moving expressions between arenas, and naming them by content.
+//! Copies of expressions in other arenas, and digests of their content.
 //!
 //! A lexeme outlives the compile that made it, so it takes its own expression along and leaves the rest of the
 //! compile's arena behind. Its content, written out as words, is the key under which other compiles find it.
@@ -11,8 +11,8 @@ use crate::expr::expr::{Edge, Expr, ExprId, Exprs};
 /// A hash of what an expression is made of.
 pub type Digest = [u8; 16];
 
-/// Which of some nodes, which ascend, a node is. They lie mostly together, so their ids are places of a table; where they
-/// do not, they are searched.
+/// Which of some nodes, which ascend, a node is. They lie mostly together, so their ids are places of a table; where
+/// they do not, they are searched.
 struct NodePlaces<'n> {
     nodes: &'n [ExprId],
     table: Vec<u32>,
@@ -45,7 +45,7 @@ impl Exprs {
         self.reachable_from(e, 0)
     }
 
-    /// The same without the nodes of the base.
+    /// All nodes that `e` is made of, but those of the base, children before parents.
     fn reachable_own(&self, e: ExprId) -> Vec<ExprId> {
         self.reachable_from(e, self.below())
     }
@@ -55,8 +55,8 @@ impl Exprs {
         if e.0 < least {
             return Vec::new();
         }
-        // One bit for every node from the last one down, as far as any was reached: what is reached lies mostly together.
-        // Constructors intern children first, so nothing lies behind `e` but definitions of names.
+        // One bit for every node from the last one down, as far as any was reached: what is reached lies mostly
+        // together. Constructors intern children first, so nothing lies behind `e` but definitions of names.
         let last = if self.fixes.is_empty() { e.0 } else { self.len() as u32 - 1 };
         let mut seen: SmallVec<[u64; 32]> = SmallVec::new();
         let mut stack: SmallVec<[ExprId; 64]> = SmallVec::new();

@@ -1,16 +1,16 @@
 //! Interning: equal nodes are one node.
 //!
 //! A node is looked up by its hash, first in the base, where it can only lie if its parts do, then among the arena's
-//! own. Steps, unions and intersections are most of what is made, and often there already, so they are looked up before they
-//! take memory.
+//! own. Steps, unions and intersections are most of what is made, and often there already, so they are looked up before
+//! they take memory.
 
 use std::hash::{Hash, Hasher};
 
 use crate::expr::expr::{Edge, Edges, Expr, ExprFacts, ExprId, Exprs};
 use crate::util::hash::seeded;
 
-/// Bytes that a node takes: itself, what is known of it, and its place in the table. What it holds elsewhere counts as so
-/// many more nodes.
+/// Bytes that a node takes: itself, what is known of it, and its place in the table. What it holds elsewhere counts as
+/// so many more nodes.
 const NODE: usize = 64;
 
 /// What a list of so many bytes counts, in nodes.
@@ -118,7 +118,8 @@ impl Exprs {
         }
     }
 
-    /// The same for a step: edges that are sorted, disjoint and lead somewhere, and neighbours to different places.
+    /// The id of a step in normal form: edges that are sorted, disjoint and lead somewhere, and neighbours to different
+    /// places.
     pub(super) fn intern_step(&mut self, nullable: bool, edges: &[Edge]) -> ExprId {
         let hash = hash_of_step(nullable, edges);
         let is =
@@ -129,7 +130,7 @@ impl Exprs {
         }
     }
 
-    /// The same for a union or an intersection of two parts or more, which are in normal form.
+    /// The id of a union or an intersection of two parts or more, which are in normal form.
     pub(super) fn intern_parts(&mut self, is_and: bool, parts: &[ExprId]) -> ExprId {
         let hash = hash_of_parts(is_and, parts);
         let is = |known: &Expr| match known {

@@ -1,4 +1,4 @@
-//! Which intersections and complements accept anything.
+//! Liveness: which intersections and complements accept anything.
 //!
 //! An intersection derives to intersections: its states are *tuples* of the states of its operands. Whether each of
 //! them is live is decided here on the tuples alone, without making an expression for any: operands are numbered, their
@@ -6,8 +6,8 @@
 //! where it becomes everything, and then it leaves the tuple; an operand that is dead ends the tuple.
 //!
 //! What was found is kept: [`Exprs::is_live`] looks an intersection's operands up, and later explorations stop at
-//! tuples that are known. A tuple may be known to be live while its successors are not decided ([`TupleLiveness::Live`]), where
-//! only one text was looked for.
+//! tuples that are known. A tuple may be known to be live while its successors are not decided
+//! ([`TupleLiveness::Live`]), where only one text was looked for.
 
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
@@ -17,7 +17,7 @@ use std::hash::Hasher;
 use crate::error::{Error, Result};
 use crate::expr::expr::{Edge, Expr, ExprId, Exprs};
 use crate::expr::row_merge::read_together;
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 use crate::util::hash::seeded;
 
 /// An operand that accepts everything: it says nothing.
@@ -39,7 +39,7 @@ enum TupleLiveness {
     Live,
     /// It accepts something, and all that it derives to is decided.
     All,
-    /// The same, and none of that is dead but what is dead at sight.
+    /// It accepts something, all that it derives to is decided, and none of that is dead but what is dead at sight.
     AllLive,
 }
 
@@ -176,7 +176,7 @@ impl Products {
         let row = match x.get(id) {
             // A step is its own row.
             Expr::Step { edges, .. } => {
-                spend(edges.len().max(4) / 8);
+                charge(edges.len().max(4) / 8);
                 numbered(x, edges)
             }
             _ => {

@@ -1,9 +1,10 @@
-//! The intermediate representation: what every frontend lowers to and every automaton is made from.
+//! Expressions: what every frontend lowers to and every automaton is made from.
 //!
-//! [`expr`] holds hash-consed regular expressions over **bytes**, closed under union, concatenation, counted
-//! repetition, intersection and complement. [`derivative`] derives them: the one-byte transitions of an expression, whole rows
-//! at a time, and `product` decides which of them are live. `found` makes texts that contain something, [`utf8`] builds code-point classes over UTF-8 on top of it.
-//! [`decimal_multiple`] is `multipleOf`. [`restrict`] restricts expressions to some bytes.
+//! [`expr`](mod@expr) holds hash-consed regular expressions over **bytes**, closed under union, concatenation, counted
+//! repetition, intersection and complement. [`derivative`] gives the transitions of an expression, a whole row at a
+//! time, and `liveness` decides which intersections and complements accept anything. `containing` makes texts in which
+//! something is found, [`utf8`] builds classes of code points, [`decimal_multiple`] is `multipleOf`, and [`restrict`]
+//! leaves only some bytes. [`analysis`] reads facts off expressions. `docs/internals/expressions.md` has an example.
 
 pub mod analysis;
 mod constructors;

@@ -1,4 +1,4 @@
-//! Expressions over fewer bytes: what is left when only some bytes can be written.
+//! Restriction to a set of bytes: what is left of an expression when only some bytes can be written.
 //!
 //! A vocabulary may lack tokens of single bytes. What can then be spelled byte by byte is the intersection with all
 //! strings over the bytes that are there. [`Exprs::restrict`] takes it structurally wherever that is exact, so that an

@@ -1,18 +1,18 @@
-//! Several rows read at once: the derivative of an intersection or a union, before anybody makes an expression of it.
+//! Merged rows: the derivative of an intersection or a union, before anybody makes an expression of it.
 //!
-//! Rows split the bytes at different borders. A *piece* is a range that all of them tell alike. Of an intersection there
-//! is none where one of the rows has a hole, of a union where all of them have.
+//! Rows split the bytes at different borders. A *piece* is a range that all of them treat alike. An intersection has
+//! none where one of the rows has a hole, a union where all of them have.
 
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::expr::expr::{Edge, ExprId};
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// Pieces before one that are compared with it.
 const RECENT: usize = 4;
 
-/// So few rows that all of them are looked at for each piece of a union.
+/// The most rows of which all are looked at for each piece of a union.
 const FEW: usize = 8;
 
 /// Expressions side by side.
@@ -36,7 +36,7 @@ pub(super) fn read_together<'r>(rows: impl Iterator<Item = &'r [Edge]>, out: &mu
         // Many rows over many pieces take longer than a step.
         looked += width;
         if looked >= 64 {
-            spend(looked / 64);
+            charge(looked / 64);
             looked %= 64;
         }
         let (mut lo, mut hi) = (0, 255);

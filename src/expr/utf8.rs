@@ -6,7 +6,7 @@
 use regex_syntax::utf8::Utf8Sequences;
 
 use crate::expr::expr::{Edge, ExprId, Exprs, INF};
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// Ranges that are looked up in the time of one step; a set is made of ten times fewer.
 const RANGES_PER_STEP: usize = 64;
@@ -15,7 +15,7 @@ impl Exprs {
     /// One code point out of `ranges` (inclusive, any order, may overlap), as UTF-8.
     pub fn class(&mut self, ranges: &[(char, char)]) -> ExprId {
         if ranges.len() >= RANGES_PER_STEP {
-            spend(ranges.len() / RANGES_PER_STEP);
+            charge(ranges.len() / RANGES_PER_STEP);
         }
         let mut sorted: Vec<(u32, u32)> =
             ranges.iter().filter(|r| r.0 <= r.1).map(|r| (r.0 as u32, r.1 as u32)).collect();
@@ -32,7 +32,7 @@ impl Exprs {
         if let Some(&e) = known.or_else(|| self.classes.get(&key)) {
             return e;
         }
-        spend(key.len() * 10 / RANGES_PER_STEP);
+        charge(key.len() * 10 / RANGES_PER_STEP);
         let mut sequences: Vec<Vec<(u8, u8)>> = Vec::new();
         for &(lo, hi) in key.iter() {
             // A joined range may touch the surrogate gap from both sides; the iterator skips it.

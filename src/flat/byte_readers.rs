@@ -1,8 +1,8 @@
-//! What reads the next byte of a configuration, so that bytes that are read alike are stepped once.
+//! Byte readers: which bytes a configuration reads alike, so that they are stepped once.
 //!
 //! A step through frames costs far more than one of a lexeme's automaton, and most bytes lead the lexemes at hand where
 //! others led them before: all letters of a string, all digits of a number. So each byte is first read by the lexemes
-//! alone, and only where that is new the configuration itself is stepped.
+//! alone, and the configuration itself is stepped only where that leads somewhere new.
 
 use smallvec::SmallVec;
 
@@ -19,7 +19,7 @@ pub enum ReadWay {
     Refused,
     /// It is read like a byte that led to this configuration, or nowhere.
     Known(u32),
-    /// No byte was read like this one; see [`led`](Readers::led).
+    /// No byte was read like this one; see [`led`](ByteReaders::led).
     New,
 }
 
@@ -44,7 +44,7 @@ pub struct ByteReaders<'a> {
 }
 
 impl<'a> ByteReaders<'a> {
-    /// Those of node `n`; `None` where more than the lexemes decides what a byte does.
+    /// The lexemes that read at frame `n`; `None` where more than the lexemes decides what a byte does.
     pub fn of(program: &'a Program, arena: &Arena, n: &Frame) -> Option<Self> {
         let range = n.start as usize..(n.start + n.len) as usize;
         let reader = |lexeme: u32, at: Option<StateId>| {
@@ -99,7 +99,7 @@ impl<'a> ByteReaders<'a> {
         self.to.get(same).map_or(ReadWay::Stepped, |&to| ReadWay::Known(to))
     }
 
-    /// Says where the last byte led that was [`New`](Way::New).
+    /// Says where the last byte led that was [`New`](ReadWay::New).
     pub fn led(&mut self, to: u32) {
         self.to.push(to);
     }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::flat::{DEAD, FlatDfa};
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 
 /// A natural number of any size, least digit first, to the base 2^32.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Natural {
         }
     }
 
-    /// Its bytes, least first.
+    /// The number's bytes, least first.
     pub fn to_le_bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|d| d.to_le_bytes()).collect()
     }
@@ -98,7 +98,7 @@ impl FlatDfa {
             if digits > max_digits {
                 return Err(Error::limit("digits of the size", max_digits as u64, digits as u64));
             }
-            go_on()?;
+            checkpoint()?;
             if s == 0 {
                 last = n;
             } else {

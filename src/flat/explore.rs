@@ -17,7 +17,7 @@ use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::pushdown::json::arena::{Arena, Frame, FrameKind, NONE, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use crate::util::hash::SeededMap;
 
 /// What is stepped.
@@ -160,7 +160,7 @@ impl ConfigSource<'_> {
 const KEPT: usize = 400;
 const LOOKED_AT: usize = 4_000;
 
-/// Numbers configurations; see the module's story.
+/// Numbers the configurations of a source by their content, and steps them by byte classes.
 pub struct Explorer<'a> {
     source: ConfigSource<'a>,
     classes: ByteClasses,
@@ -365,7 +365,7 @@ impl<'a> Explorer<'a> {
                 return Err(Error::limit("bytes of flat states", most as u64, bytes as u64).of("max_flat_states"));
             }
         }
-        go_on()?;
+        checkpoint()?;
         Ok(Some(to))
     }
 

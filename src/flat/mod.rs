@@ -5,6 +5,8 @@
 //! not. [`explore`] numbers configurations, `minimize` merges those that accept the same continuations, and the states
 //! that remain are numbered breadth-first from the start, by ascending classes: the same language over the same classes
 //! has the same numbers, however it was explored. [`queries`] answers questions about what is accepted.
+//!
+//! `docs/internals/language-questions.md` has an example.
 
 mod byte_readers;
 pub mod count;
@@ -44,16 +46,16 @@ impl FlatDfa {
     /// configurations that it stands for.
     ///
     /// # Errors
-    /// As [`build`](Flat::build).
+    /// As [`build`](FlatDfa::build).
     pub fn explore(explorer: &mut Explorer<'_>) -> Result<(FlatDfa, Vec<u32>)> {
         FlatDfa::explore_and_tell(explorer, |_, _| {})
     }
 
-    /// [`explore`](Flat::explore) that tells of each configuration but the start, in the order of their numbers, from
-    /// which other one it was found and by which byte.
+    /// [`explore`](FlatDfa::explore) that tells of each configuration but the start, in the order of their numbers,
+    /// from which other one it was found and by which byte.
     ///
     /// # Errors
-    /// As [`build`](Flat::build).
+    /// As [`build`](FlatDfa::build).
     pub fn explore_and_tell(
         explorer: &mut Explorer<'_>,
         mut found: impl FnMut(u32, u8),

@@ -8,16 +8,16 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::flat::explore::{ByteClasses, ConfigSource, Explorer};
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use crate::util::hash::SeededMap;
 use crate::util::rng::Rng;
 
 /// Which members of a first language a search is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryGoal {
-    /// Those that the second has too.
+    /// Members that the second language has too.
     InBoth,
-    /// Those that the second does not have.
+    /// Members that the second language does not have.
     OnlyInFirst,
 }
 
@@ -80,7 +80,7 @@ pub fn witness(
                 Error::limit("pairs of flat states", max_states as u64, pairs.len() as u64).of("max_flat_states")
             );
         }
-        go_on()?;
+        checkpoint()?;
         i += 1;
     }
     Ok(None)

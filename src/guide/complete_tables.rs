@@ -1,10 +1,10 @@
-//! Guides over tables.
+//! Guides over the tables of an index.
 //!
 //! The index of a file that holds tables is walked on them: a position is a state, and a token is stepped byte by byte.
 //! What tables do not answer needs the compiled source. Then the guide *leaves* the tables: the index is compiled, once
-//! for all its guides, and the guide's tokens are taken again from the start. From there on it is like any other, but
-//! that masks are still copied from the tables as far as they reach. A guide does not come back to the tables before
-//! its next [`reset`](Guide::reset).
+//! for all its guides, and the guide's tokens are taken again from the start. From there on it is like any other guide,
+//! but masks are still copied from the tables as far as they reach. A guide does not come back to the tables before its
+//! next [`reset`](Guide::reset).
 //!
 //! Leaving fails only for a forged file. The guide then refuses everything, and [`Guide::failure`] says why.
 
@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::guide::TableStep;
 use crate::guide::{Guide, Position};
 use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
-use crate::util::cancel::unwatched;
+use crate::util::cancel::uninterruptible;
 
 impl Guide {
     /// Why this guide refuses everything: the file of its index does not make the index that it names.
@@ -93,7 +93,7 @@ impl Guide {
             Position::Tables(_) => {}
         }
         // Nothing stops a guide on its way from one position to the next.
-        if let Err(error) = unwatched(|| self.index.compiled()) {
+        if let Err(error) = uninterruptible(|| self.index.compiled()) {
             self.lose(error);
             return false;
         }

@@ -24,6 +24,22 @@ impl Guide {
     /// # Cost
     /// One mask and one step per accepted draft, plus the steps back and forth between branches of a tree that is not
     /// listed depth-first.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// let mut rows = vec![0; 3 * vocabulary.words()];
+    /// let accepted = guide.fill_draft_masks(&[97, 98], None, &mut rows)?;
+    /// assert_eq!(accepted, 2, "both drafts are accepted; the third row is the mask after them");
+    /// assert_eq!(guide.num_tokens(), 0);
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn fill_draft_masks(&mut self, ids: &[i32], parents: Option<&[i32]>, rows: &mut [u32]) -> Result<usize> {
         let words = self.index().vocabulary().words();
         let width = rows.len() / (ids.len() + 1);

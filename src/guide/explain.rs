@@ -1,4 +1,4 @@
-//! Why a token is refused.
+//! Explanations: why a token is refused, and what is allowed instead.
 
 use crate::guide::{Guide, Position};
 use crate::index::IndexEngine;
@@ -9,6 +9,19 @@ use crate::pushdown::json::machine::JsonMachine;
 impl Guide {
     /// Says why `id` is refused here: which byte, after what, and what was allowed instead. For an allowed token, says
     /// that it is allowed.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// assert!(guide.explain(98).starts_with("token 98 (\"b\") is refused at its byte 0"));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn explain(&mut self, id: u32) -> String {
         let index = self.index.clone();
         let vocabulary = index.vocabulary();

@@ -12,7 +12,7 @@ pub(crate) struct LastMask {
     pub known: GuideMemo,
     /// What the index was asked for.
     pub(super) asked: CacheProbe,
-    /// It was asked just now, and the guide has not moved.
+    /// Whether the index was asked just now, and the guide has not moved.
     pub(super) looked: bool,
 }
 

@@ -35,6 +35,22 @@ impl Guide {
     ///
     /// # Panics
     /// If `words` is shorter than a row of the vocabulary; callers check.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// let mut words = vec![0; vocabulary.words()];
+    /// assert!(guide.fill_mask(&mut words));
+    /// let allowed = |token: usize| words[token >> 5] >> (token & 31) & 1 == 1;
+    /// assert!(allowed(97) && !allowed(98) && !allowed(256));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn fill_mask(&mut self, words: &mut [u32]) -> bool {
         self.fill_known_mask(words).unwrap_or_else(|| self.fill_asked_mask(words))
     }

@@ -1,4 +1,4 @@
-//! How much memory a guide holds.
+//! The memory that a guide holds.
 
 use crate::guide::{Guide, HistoryStep, Position};
 use crate::pushdown::json::arena::ArenaMark;

@@ -96,7 +96,7 @@ impl std::ops::Deref for History {
     }
 }
 
-/// See the module's story.
+/// One request's cursor over a shared index: its position, its history and the end of its output.
 #[derive(Clone)]
 pub struct Guide {
     /// What the guide was made of.
@@ -126,8 +126,23 @@ impl Index {
     /// # Errors
     /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
     /// that it spells, or if a context id is outside the vocabulary's size; `Budget` if no output is known that is
-    /// complete within `max_tokens`, with the fewest tokens that are, as far as a bounded search found them (the message
-    /// says whether it is certain); `Unsupported` if no short output was found at all.
+    /// complete within `max_tokens`, with the fewest tokens that are, as far as a bounded search found them (the
+    /// message says whether it is certain); `Unsupported` if no short output was found at all.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// let options = GuideOptions { max_tokens: Some(3), ..Default::default() };
+    /// let mut guide = index.guide(&options)?;
+    /// assert_eq!(guide.advance_many(&[97, 98]), 2);
+    /// assert_eq!(guide.allowed_token_ids(), [256], "one token is left, and "ab" takes two");
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
         let vocabulary = self.vocabulary();
         let stops: Arc<[u32]> = match &options.stop_token_ids {
@@ -211,6 +226,22 @@ impl Guide {
     ///
     /// # Errors
     /// `TokenRejected` if it is not allowed here, or the guide is terminated; `Argument` if there is no such id.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// guide.advance(u32::from(b'a'))?;
+    /// let refused = guide.advance(u32::from(b'a')).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::TokenRejected);
+    /// assert_eq!(guide.num_tokens(), 1, "a refused token changes nothing");
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn advance(&mut self, id: u32) -> Result<()> {
         if self.try_advance(id) {
             return Ok(());
@@ -223,6 +254,20 @@ impl Guide {
     }
 
     /// Takes the token and answers true, or refuses it, changes nothing and answers false.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// assert!(guide.try_advance(u32::from(b'a')));
+    /// assert!(!guide.try_advance(u32::from(b'c')));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn try_advance(&mut self, id: u32) -> bool {
         if self.terminated {
             return false;
@@ -322,11 +367,39 @@ impl Guide {
     }
 
     /// Takes the longest allowed prefix of `ids` and returns its length.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// assert_eq!(guide.advance_many(&[97, 98, 99, 97]), 2);
+    /// assert_eq!(guide.tokens(), [97, 98]);
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn advance_many(&mut self, ids: &[u32]) -> usize {
         ids.iter().take_while(|&&id| self.try_advance(id)).count()
     }
 
     /// The length of the longest allowed prefix of `ids`; changes nothing.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// assert_eq!(guide.validate(&[97, 98, 99]), 2);
+    /// assert_eq!(guide.num_tokens(), 0);
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn validate(&mut self, ids: &[u32]) -> usize {
         let n = self.advance_many(ids);
         self.back(n);
@@ -337,6 +410,22 @@ impl Guide {
     ///
     /// # Errors
     /// `Argument` if there were fewer; the guide is unchanged then.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// guide.advance_many(&[97, 98, 256]);
+    /// assert!(guide.is_terminated());
+    /// guide.rollback(2)?;
+    /// assert_eq!(guide.tokens(), [97]);
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn rollback(&mut self, n: usize) -> Result<()> {
         if n > self.history.len() {
             return Err(Error::new(
@@ -378,6 +467,21 @@ impl Guide {
     }
 
     /// Back to the start, with no history.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// guide.advance_many(&[97, 98]);
+    /// guide.reset();
+    /// assert_eq!(guide.num_tokens(), 0);
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn reset(&mut self) {
         self.index = self.root.clone();
         self.rests = None;
@@ -395,6 +499,21 @@ impl Guide {
     }
 
     /// Whether the output may end here: a stop token is allowed. True as well once one was taken.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// assert!(!guide.is_accepting());
+    /// guide.advance_many(&[97, 98]);
+    /// assert!(guide.is_accepting() && !guide.must_stop(), "it may end, and may go on");
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn is_accepting(&mut self) -> bool {
         if let Some((tables, state)) = self.on_tables() {
             return tables.is_accepting(state);
@@ -415,6 +534,20 @@ impl Guide {
     }
 
     /// Whether the output may end here and nothing but its end can follow.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_choices(&["ab".to_owned()], &vocabulary, &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// guide.advance_many(&[97, 98]);
+    /// assert!(guide.must_stop());
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn must_stop(&mut self) -> bool {
         if self.terminated || !self.is_accepting() {
             return false;
@@ -450,6 +583,20 @@ impl Guide {
     }
 
     /// The ids that may come next, ascending; none after termination.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// guide.advance_many(&[97, 98]);
+    /// assert_eq!(guide.allowed_token_ids(), [97, 256]);
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn allowed_token_ids(&mut self) -> Vec<u32> {
         if self.terminated {
             return Vec::new();
@@ -467,8 +614,8 @@ impl Guide {
         out
     }
 
-    /// The position as bytes, equal within one index exactly when two positions are the same: all that the guide's future
-    /// depends on, but for its budget and its stop tokens.
+    /// The position as bytes, equal within one index exactly when two positions are the same: all that the guide's
+    /// future depends on, but for its budget and its stop tokens.
     pub fn state_key(&self) -> Vec<u8> {
         let mut out = vec![self.terminated as u8];
         // Guides of one index must agree, whether they are still on its tables or not.

@@ -1,10 +1,10 @@
-//! Going on in a younger index where the states of this one are full.
+//! State overflow at a guide: going on in a younger index where the states of this one are full.
 //!
-//! A guide checks before each token and mask whether the lexemes that it stands in are full, and if so carries its
-//! position over to the index's younger one (see `index::younger`). Its history stays where it was made: positions from
-//! before a move are numbered by the index that was left. The guide holds on to the index that it left last, so that
-//! rolling back the usual few tokens costs nothing. Indexes that it left earlier it lets go of; rolling back to them
-//! takes the tokens again from the last position in the index that it began in, which is always there.
+//! A guide checks before each token and mask whether the lexemes in which it stands are full, and if so carries its
+//! position over to the index's younger one (see `index::overflow`). Its history stays where it was made: positions
+//! from before a move are numbered by the index that was left. The guide holds on to the index that it left last, so
+//! that rolling back the usual few tokens costs nothing. It lets go of indexes that it left earlier; rolling back to
+//! them takes the tokens again from the last position in the index in which it began, which is always there.
 
 use crate::guide::{Guide, Position};
 use crate::index::{Index, IndexEngine};

@@ -1,10 +1,10 @@
-//! An index that came from a file, or was built apart: its tables answer at once, and its engine is made when something
-//! else is asked.
+//! An index from a file, or built apart: its tables answer at once, and its engine is made when something else is
+//! asked.
 //!
-//! What a file holds (see `artifact::index`) is enough for masks and steps: [`DenseTables`], the report, the fingerprint.
-//! Everything that tables cannot answer (comparisons, explanations, budgets, forced tokens, and for tables that are
-//! only a beginning the way on) needs the compiled source. [`StoredIndex`] makes it from the file's recipe the first time,
-//! for all its guides; it belongs to this process, the file stays as it is.
+//! What a file holds (see `artifact::index`) is enough for masks and steps: [`DenseTables`], the report, the
+//! fingerprint. Everything that tables cannot answer (comparisons, explanations, budgets, forced tokens, and for tables
+//! that are only a beginning the way on) needs the compiled source. [`StoredIndex`] makes it from the file's recipe the
+//! first time, for all its guides; it belongs to this process, the file stays as it is.
 //!
 //! A recipe compiled when the file was written, and compiling is deterministic, so making it again fails only for a
 //! forged file. Whoever may get there asks [`Index::compiled`] first and hands on its error.
@@ -17,19 +17,19 @@ use crate::index::tables::DenseTables;
 use crate::index::tables::token_classes::TokenClasses;
 use crate::index::{Index, IndexCore};
 use crate::schema::{Enforcement, ReportRow};
-use crate::util::cancel::{ask, is_watched, unwatched};
+use crate::util::cancel::{is_watched, poll, uninterruptible};
 use crate::vocab::Vocabulary;
 
 /// Makes an index again.
 pub type RemakeSource = Box<dyn Fn() -> Result<Index> + Send + Sync>;
 
-/// What a file says of an index; see the module's story.
+/// An index as a file describes it: recipe, report and tables, with the engine once it was asked for.
 pub struct StoredIndex {
     /// The vocabulary that it is over.
     pub vocabulary: Arc<Vocabulary>,
-    /// Its fingerprint.
+    /// The index's fingerprint.
     pub fingerprint: [u8; 32],
-    /// Its tables, complete or a beginning.
+    /// The index's tables, complete or a beginning.
     pub tables: DenseTables,
     /// Reads its report; called once, when somebody asks.
     pub read_report: Box<dyn Fn() -> Option<Vec<ReportRow>> + Send + Sync>,
@@ -74,10 +74,10 @@ impl MappedIndex {
         if self.engine.get().is_none() && is_watched() {
             // Not in the cell: a stop is of this caller alone, and nobody may wait for whom the watch waits for.
             let made = self.make();
-            ask()?;
+            poll()?;
             return self.engine.get_or_init(|| made).as_ref().map_err(Error::clone);
         }
-        self.engine.get_or_init(|| unwatched(|| self.make())).as_ref().map_err(Error::clone)
+        self.engine.get_or_init(|| uninterruptible(|| self.make())).as_ref().map_err(Error::clone)
     }
 
     fn make(&self) -> Result<Arc<IndexCore>> {
@@ -118,7 +118,8 @@ impl Index {
     /// Makes sure that the engine is there. Does nothing unless the index came from a file.
     ///
     /// # Errors
-    /// `Artifact` if the file's recipe does not make the index that the file names, and what the watch of the work says.
+    /// `Artifact` if the file's recipe does not make the index that the file names, and what the watch of the work
+    /// says.
     ///
     /// # Cost
     /// The first time, that of compiling the source; of callers that are watched each compiles, if they come at once.

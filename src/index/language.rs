@@ -17,7 +17,7 @@ use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use crate::vocab::Trie;
 
 fn narrowed() -> Error {
@@ -70,7 +70,7 @@ fn is_spelled(lexeme: &Lexeme, tables: &VocabTables, trie: &Trie, max_flat_state
         if met.len() > max_flat_states {
             return Err(Error::limit("flat states", max_flat_states as u64, met.len() as u64).of("max_flat_states"));
         }
-        go_on()?;
+        checkpoint()?;
     }
     Ok(true)
 }
@@ -139,6 +139,18 @@ impl Index {
     ///
     /// # Errors
     /// As [`flat`](Index::flat).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("[ab]{3}", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// assert_eq!(index.language_size(1_000)?.expect("it is finite").to_le_bytes()[0], 8);
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn language_size(&self, max_flat_states: usize) -> Result<Option<Natural>> {
         /// Digits to the base 2^32 that are added for each configuration that the limit allows.
         const DIGITS: usize = 2_000;
@@ -149,6 +161,18 @@ impl Index {
     ///
     /// # Errors
     /// `Limit` if it is more than `max_flat_states` configurations away; `Unsupported`.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// assert_eq!(index.shortest_member(1_000)?, b"ab");
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn shortest_member(&self, max_flat_states: usize) -> Result<Vec<u8>> {
         queries::shortest(self.explored(max_flat_states)?.source()?, max_flat_states)
     }
@@ -157,6 +181,19 @@ impl Index {
     ///
     /// # Errors
     /// `Unsatisfiable` if every member is longer; `Limit`; `Unsupported`.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// let member = index.random_member(1, 100, 1_000)?;
+    /// assert!(member.starts_with(b"ab"));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn random_member(&self, seed: u64, max_bytes: usize, max_flat_states: usize) -> Result<Vec<u8>> {
         queries::random(self.explored(max_flat_states)?.source()?, seed, max_bytes, max_flat_states)
     }
@@ -165,6 +202,20 @@ impl Index {
     ///
     /// # Errors
     /// `Limit` if more than `max_flat_states` pairs of configurations would have to be looked at; `Unsupported`.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// let letters = Index::from_regex("[ab]+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// assert_eq!(index.witness_not_in(&letters, 1_000)?, None, "it is a subset");
+    /// assert_eq!(letters.witness_not_in(&index, 1_000)?, Some(b"a".to_vec()));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn witness_not_in(&self, other: &Index, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
         self.witness(other, QueryGoal::OnlyInFirst, max_flat_states)
     }
@@ -173,6 +224,19 @@ impl Index {
     ///
     /// # Errors
     /// As [`witness_not_in`](Index::witness_not_in).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// let long = Index::from_regex("a.{3}", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// assert_eq!(index.witness_in_both(&long, 1_000)?, Some(b"abab".to_vec()));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn witness_in_both(&self, other: &Index, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
         self.witness(other, QueryGoal::InBoth, max_flat_states)
     }

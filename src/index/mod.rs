@@ -1,21 +1,15 @@
-//! The index: automaton states to allowed tokens.
+//! The index: what one source means over one vocabulary.
 //!
-//! An [`Index`] is what one source means over one vocabulary. It is shared by any number of guides and read-mostly:
-//! states and masks that nobody asked for yet are made on first use and then never change.
+//! An [`Index`] is shared by any number of guides and read-mostly: states and masks that nobody asked for yet are made
+//! on first use and then never change. Its engine is one lexeme for a pattern, or a program with its lexemes for a
+//! document; masks are the work of [`crate::mask`].
 //!
-//! [`from_artifact`] is an index that came from a file, and [`vocab_tables`] the tables that files hold.
-//!
-//! [`vocab_tables`] holds what one vocabulary contributes, shared by all its indexes: derived tries, the cache of lexemes.
-//! [`lexeme_mask`] is what one lexeme state contributes to a mask; `inner` and `rows` make most of them without a walk.
-//! [`structural_tokens`] lists tokens that budgets look at one by one. [`masker`] puts a mask together, with `key`, `names` and
-//! `seen` for keys, `constants` for constants that are read side by side, `arms` for alternatives with the same names and
-//! [`after_value`] for what follows values and `unused` for unique elements. [`suffixes`] are what tokens spell between values,
-//! [`viable`] says which of them can follow, `reached` remembers it, and [`patches`] keeps what all indexes make of the
-//! answer, `cores` what many of these have in common. `composition` is what a mask is made of and writes it, `memo`
-//! remembers that by what `describe` says of a configuration (and `views` of its keys), [`rows`] keeps whole rows,
-//! `runs` forced bytes; `bounded` is where such things are kept, and `early` makes some masks while a source is
-//! compiled. [`token_liveness`] and [`byte_coverage`] keep patterns and documents free of dead ends where a vocabulary lacks
-//! tokens of single bytes. `younger` bounds what is found on use.
+//! * [`tables`] holds complete tables, made ahead of time ([`Index::build`]). [`from_artifact`] is an index from a
+//!   file, whose tables answer before any engine exists.
+//! * `language` answers questions about the accepted language (size, members, comparison). [`report`] writes how
+//!   exactly keywords are enforced.
+//! * `overflow` bounds the states that are found on use, by younger copies of the index.
+//! * [`token_liveness`] keeps patterns free of dead ends where a vocabulary lacks tokens of single bytes.
 
 pub mod from_artifact;
 mod language;
@@ -50,7 +44,7 @@ pub(crate) struct IndexCore {
     pub vocabulary: Arc<Vocabulary>,
     pub tables: Arc<VocabTables>,
     pub engine: IndexEngine,
-    /// Of a pattern: its dead states, where the vocabulary makes some.
+    /// The dead states of a pattern, where the vocabulary makes some.
     pub live: Option<Box<TokenLive>>,
     pub report: Vec<ReportRow>,
     /// Source and options, for the fingerprint.
@@ -67,7 +61,7 @@ pub(crate) struct IndexCore {
     pub built: OnceLock<tables::CompleteIndex>,
     /// Bytes of states after which a lexeme is full.
     pub max_state_bytes: usize,
-    /// The index in which guides go on whose lexemes are full here; see `younger`.
+    /// The index in which guides go on whose lexemes are full here; see `overflow`.
     pub younger: Mutex<Option<Index>>,
 }
 
@@ -100,7 +94,7 @@ impl IndexCore {
     }
 }
 
-/// A compiled source over a vocabulary; see the module's story. Cloning shares it.
+/// What one source means over one vocabulary: the masks and steps of every guide. Cloning shares it.
 #[derive(Clone)]
 pub struct Index(pub(crate) IndexHandle);
 
@@ -119,14 +113,14 @@ impl WeakIndex {
     }
 }
 
-/// Builds what all indexes over a vocabulary share, so that the first of them need not; see [`vocab_tables`].
+/// Builds what all indexes over a vocabulary share, so that the first of them need not; see [`VocabTables`].
 pub fn prepare(vocabulary: &Vocabulary) -> crate::error::Result<()> {
     VocabTables::of(vocabulary)?.warm(vocabulary);
     Ok(())
 }
 
 impl Index {
-    /// This index, without holding it. One from a file is not found again.
+    /// A reference to this index that does not hold it. An index from a file is not found again.
     pub(crate) fn downgrade(&self) -> WeakIndex {
         WeakIndex(match &self.0 {
             IndexHandle::Compiled(inner) => Arc::downgrade(inner),

@@ -1,14 +1,16 @@
-//! What an index may find on use, bounded: younger copies of it.
+//! State overflow: younger copies of an index bound what it finds on use.
 //!
 //! States of lexemes are found on use, and a pattern like `.*a.{20}` has a million of them. They cannot be forgotten
 //! while a guide stands on one. So a lexeme that holds more states than the limit takes no new ones: a guide that comes
-//! to it goes on in a *younger* index, which is the same but for copies of the full lexemes. An index has one younger
-//! index at a time, shared by all of its guides; when that is full in turn, the next one takes its place, and it is
-//! freed with the last guide that stands in it. What an index holds is so bounded by two sets of lexemes, its own and
-//! the younger one's, whatever text comes and however many guides there are, and each guide adds at most the one that
-//! it left last (see the guide's `moves`).
+//! to it goes on in a *younger* index, which is equal but for fresh copies of the full lexemes. An index has one
+//! younger index at a time, shared by all of its guides; when that is full in turn, the next one takes its place, and
+//! it is freed with the last guide that stands in it. What an index holds is so bounded by two sets of lexemes, its own
+//! and the younger one's, whatever text comes and however many guides there are, and each guide adds at most the one
+//! that it left last (see `guide::overflow`).
 //!
 //! Masks need no such care: nobody holds on to one, so full caches of masks are emptied.
+//!
+//! `docs/internals/state-overflow.md` has an example.
 
 use std::sync::Arc;
 

@@ -9,6 +9,8 @@
 //! no bytes lead on from are dead; from each of the others the vocabulary's trie is walked, until a token ends in a
 //! live state. What the walks found is followed backwards in turn. A mask keeps the tokens that end in live states,
 //! whatever the states are that they pass through.
+//!
+//! `docs/internals/missing-bytes.md` has an example.
 
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +21,7 @@ use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::limits::{Limits, MASK_BYTES};
 use crate::mask::lexeme_mask::TokenSet;
 use crate::util::append_vec::AppendVec;
-use crate::util::cancel::{ask, go_on};
+use crate::util::cancel::{checkpoint, poll};
 use crate::vocab::{Trie, Vocabulary};
 
 /// What exploring finds.
@@ -32,7 +34,7 @@ pub enum Explored {
     Some(Box<TokenLive>),
 }
 
-/// The dead states of a pattern over a vocabulary, and the masks that avoid them; see the module's story.
+/// The dead states of a pattern over a vocabulary that lacks tokens of single bytes, and the masks that avoid them.
 pub struct TokenLive {
     dead: Box<[u64]>,
     masks: AppendVec<TokenSet>,
@@ -48,7 +50,7 @@ struct Graph<'a> {
     index: FxHashMap<StateId, u32>,
     /// For each state, those that one token leads to it from, as far as it was looked for.
     parents: Vec<Vec<u32>>,
-    /// The same for single bytes of any tokens.
+    /// For each state, those from which one byte that some token contains leads to it.
     near: Vec<Vec<u32>>,
     live: Vec<bool>,
     steps: usize,
@@ -92,7 +94,7 @@ impl Graph<'_> {
                 return Err(Error::limit("states explored by tokens", max_states as u64, self.order.len() as u64)
                     .of("max_token_states"));
             }
-            go_on()?;
+            checkpoint()?;
             at += 1;
         }
         self.live = vec![false; self.order.len()];
@@ -104,7 +106,7 @@ impl Graph<'_> {
     }
 
     fn check_steps(&self) -> Result<()> {
-        ask()?;
+        poll()?;
         if self.steps > self.max_steps {
             return Err(Error::limit("steps of tokens explored", self.max_steps as u64, self.steps as u64)
                 .of("max_token_steps"));

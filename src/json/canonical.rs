@@ -1,18 +1,19 @@
 //! One text for all spellings of a JSON value: numbers by value, strings by what they decode to, objects without order.
 //!
-//! The text that is read comes from documents, so it may nest without end: nothing here recurses. Values are read into a
-//! list, children before their parents, and written from the last one on.
+//! The text that is read comes from documents, so it may nest without end: nothing here recurses. Values are read into
+//! a list, children before their parents, and written from the last one on.
 
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use smallvec::SmallVec;
 
 use crate::json::canonical_tree::Tree;
 use crate::json::decimal::Decimal;
 
-/// JSON text to a text that equal values share; `None` if it is not JSON. Linear in the text, but for the sorting of keys.
+/// JSON text to a text that equal values share; `None` if it is not JSON. Linear in the text, but for the sorting of
+/// keys.
 pub fn canonical(text: &[u8]) -> Option<Box<[u8]>> {
     let text = &text[blanks(text)..];
-    let text = &text[..text.len() - text.iter().rev().take_while(|b| is_blank(**b)).count()];
+    let text = &text[..text.len() - text.iter().rev().take_while(|b| is_whitespace(**b)).count()];
     let mut out = Vec::new();
     if matches!(text.first(), Some(b'[' | b'{')) {
         Tree::read(text)?.write(&mut out);
@@ -24,7 +25,7 @@ pub fn canonical(text: &[u8]) -> Option<Box<[u8]>> {
 
 /// How many bytes of whitespace `text` begins with.
 pub(super) fn blanks(text: &[u8]) -> usize {
-    text.iter().take_while(|b| is_blank(**b)).count()
+    text.iter().take_while(|b| is_whitespace(**b)).count()
 }
 
 /// Adds the canonical text of a value that is neither array nor object; `None` if `text` is no such value.

@@ -2,8 +2,8 @@
 //!
 //! The constraints of a string (pattern, format, enum, …) are stated over decoded text. A text lexeme runs the
 //! expression over the decoded bytes while it reads the encoded ones: unescaped characters pass straight through, and
-//! an escape is held back in a [`EscapeState`] state until it is complete. Every escape of RFC 8259 is allowed wherever the
-//! character that it spells is; a surrogate pair is one character; a lone surrogate is refused.
+//! an escape is held back in a [`EscapeState`] state until it is complete. Every escape of RFC 8259 is allowed wherever
+//! the character that it spells is; a surrogate pair is one character; a lone surrogate is refused.
 //!
 //! *Plain* spelling is what JSON writers agree on: a character that needs no escape stands for itself, one that does
 //! has its short escape, or `\u` and lower-case digits where there is none. Characters beyond `~` may be written either
@@ -98,8 +98,8 @@ pub fn step(sub: EscapeState, b: u8) -> EscapeMove {
     }
 }
 
-/// What the bytes of a string decode to, from a place in it on: the text up to the closing quote or to a byte that cannot
-/// stand there, how far into an escape that is, and, if the string is closed, how many bytes were read.
+/// What the bytes of a string decode to, from a place in it on: the text up to the closing quote or to a byte that
+/// cannot stand there, how far into an escape that is, and, if the string is closed, how many bytes were read.
 pub fn decode(mut sub: EscapeState, bytes: impl IntoIterator<Item = u8>) -> (Vec<u8>, EscapeState, Option<usize>) {
     let mut out = Vec::new();
     for (byte, read) in bytes.into_iter().zip(1..) {
@@ -220,7 +220,8 @@ pub fn after_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<ExprId> {
     out
 }
 
-/// The same with the number of code points that lead to each.
+/// All live expressions that `e` may become by one code point out of `lo..=hi`, each with the number of code points
+/// that lead to it.
 pub fn ways_by_range(x: &mut Exprs, e: ExprId, lo: u32, hi: u32) -> Vec<(ExprId, u64)> {
     let (Some(a), Some(b)) = (char::from_u32(lo), char::from_u32(hi)) else { return Vec::new() };
     let mut out: Vec<(ExprId, u64)> = Vec::new();

@@ -39,8 +39,8 @@ impl WhitespaceRule {
         WhitespaceRule { next: vec![[1, none, none, none], [none; 4]], accepting: vec![false, true], most: None }
     }
 
-    /// The same with only the bytes that `keep` keeps, or `None` if no run is left. Where every run may end anywhere,
-    /// nothing needs to go.
+    /// This whitespace with only the bytes that `keep` keeps, or `None` if no run is left. Where every run may end
+    /// anywhere, nothing needs to go.
     pub fn within(&self, keep: impl Fn(u8) -> bool) -> Option<WhitespaceRule> {
         if self.accepting.iter().all(|&a| a) {
             return Some(self.clone());
@@ -136,6 +136,6 @@ pub fn gap(x: &mut Exprs, expr: ExprId, limits: &Limits) -> Result<WhitespaceRul
     Ok(WhitespaceRule { next, accepting, most: None })
 }
 
-pub(crate) fn is_blank(b: u8) -> bool {
+pub(crate) fn is_whitespace(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }

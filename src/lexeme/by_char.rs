@@ -1,6 +1,6 @@
-//! How a string goes on by what it decodes to, whatever the spelling.
+//! Successors of a string's state by decoded character, whatever the spelling.
 //!
-//! Who counts texts asks for characters, not for the bytes that spell them: the escapes of one character pass through
+//! Counting texts asks for characters, not for the bytes that spell them: the escapes of one character pass through
 //! dozens of states, and those of all characters through as many as there are.
 
 use crate::json::string_escape::{EscapeState, pending, plain_pending, ways_by_range};

@@ -1,4 +1,4 @@
-//! Whole texts of a lexeme: whether one of them belongs to it, and all of a list, as constants are.
+//! Members of a lexeme: whether a whole text belongs to it, and the list of all where it lists texts, as constants do.
 
 use crate::expr::{Expr, Exprs};
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind};

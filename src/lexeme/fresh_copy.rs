@@ -1,9 +1,9 @@
-//! Copies of a lexeme that know nothing but its start.
+//! Fresh copies: lexemes over an equal language that know no state but their start.
 //!
 //! States are found on use and named by number, and whoever holds a number may come back with it, so none can be
 //! forgotten: a pattern with 2^20 states and a long text would fill the memory. A lexeme that holds too much is
-//! therefore left as it is, and work goes on in a *copy*: the same language, the same byte classes, and no state but
-//! the start. A state of the old lexeme is carried over by its expression.
+//! therefore left as it is, and work goes on in a *copy*: an equal language, equal byte classes, and no state but the
+//! start. A state of the old lexeme is carried over by its expression.
 //!
 //! Lexemes with intersection or complement are never copied. All their expressions were found when they were made,
 //! under a limit, and which of them are dead is known there only.
@@ -47,7 +47,7 @@ impl Lexeme {
         self.lock().exprs.used_bytes(self.state(self.start).expr)
     }
 
-    /// The same language with no state but the start.
+    /// A lexeme over an equal language with no state but the start.
     pub fn copied(&self) -> Lexeme {
         let old = self.lock();
         let mut exprs = Exprs::new(usize::MAX);
@@ -76,7 +76,7 @@ impl Lexeme {
         copy
     }
 
-    /// This lexeme, with its bounds, over the states of `copy`, which is a copy of one that shares this one's states.
+    /// A lexeme with this one's bounds over the states of `copy`, which is a copy of one that shares this one's states.
     pub fn over_states_of(&self, copy: &Lexeme) -> Lexeme {
         self.over(copy.shared.clone())
     }

@@ -1,9 +1,8 @@
-//! The length of a text, a register of whoever steps the lexeme.
+//! Length bounds of a string: a register of whoever steps the lexeme.
 //!
 //! A state knows the lengths that may still follow it, as intervals, and whoever steps counts code points. Together
-//! they say whether the bounds can still be kept, so a bound makes no states. How the text *grows* from any of its
-//! states, read off the expression's structure once, says how near to a bound a count must be for any one token to
-//! notice.
+//! they say whether the bounds can still be kept, so a bound makes no states. How the length *grows* from any state,
+//! read off the expression's structure once, says how near to a bound a count must be for any one token to notice.
 
 use std::sync::OnceLock;
 
@@ -26,8 +25,8 @@ impl Lexeme {
         self.bounded
     }
 
-    /// The same text with another bound on its length, for a lexeme that [`has_lengths`](Self::has_lengths): the
-    /// states are the same. `None` if no member is as long.
+    /// This string under another bound on its length, sharing its states, for a lexeme that
+    /// [`has_lengths`](Self::has_lengths). `None` if no member is as long.
     pub fn with_bounds(&self, min: u32, max: u32) -> Option<Lexeme> {
         let start = self.state(self.start);
         let fits = self.bounded && min <= max && start.lengths.as_ref().is_some_and(|l| meets(l, min, max));
@@ -101,8 +100,8 @@ impl Lexeme {
         self.multiplies().is_none_or(|soon| !self.is_far(count, self.reach.any.saturating_add(soon)))
     }
 
-    /// So many bytes, behind any beginning of a text without regard to its bounds, go on in more ways than any array
-    /// uses up. `None` where that is not so, or not known.
+    /// The number of bytes behind any prefix of the string, without regard to its bounds, within which there are more
+    /// ways to go on than any array uses up. `None` where that is not so, or not known.
     fn multiplies(&self) -> Option<u32> {
         /// States that are looked at.
         const FEW: usize = 64;

@@ -1,4 +1,4 @@
-//! How a text grows from any of its states, read off the structure of its expression.
+//! Length growth: how many characters a string gains from any of its states, read off the structure of its expression.
 
 use rustc_hash::FxHashMap;
 

@@ -1,8 +1,8 @@
-//! What the texts of a string that lists them go on with, read off its expression.
+//! Strings that list their texts, walked without states.
 //!
-//! The expression of an enumeration is a trie of its texts. Whoever only looks around in it, as a mask does that tries
-//! all of the alternatives and every spelling of them, needs no states for what it meets: a document goes one of the
-//! ways.
+//! The expression of an enumeration is a trie of its texts. A mask tries all alternatives in every spelling, while a
+//! document takes one of the ways. So a mask reads off the expression how its texts go on, and makes no states for what
+//! it only looks at.
 
 use std::sync::MutexGuard;
 
@@ -11,10 +11,10 @@ use crate::expr::{Edge, Expr, ExprId, Exprs};
 use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
 use crate::lexeme::{CLOSED, LazyDfa, Lexeme, LexemeKind, StateId};
 
-/// The listed texts of a lexeme; see the module's story. No state of the lexeme can be made meanwhile.
+/// The listed texts of a lexeme, read off its expression. No state of the lexeme can be made meanwhile.
 pub struct LiteralList<'a> {
     builder: MutexGuard<'a, LazyDfa>,
-    /// Only plain spelling counts.
+    /// Whether only plain spelling counts.
     plain: bool,
 }
 

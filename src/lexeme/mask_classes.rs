@@ -1,8 +1,8 @@
-//! States that let the same tokens through, and what they let through whatever it is.
+//! Mask classes: states of a lexeme that let equal tokens through, and the slices of a state.
 //!
-//! A mask asks only what one token can do. States that differ in counts which no token exhausts share one, and where a
-//! state is *free* in the characters of a token nothing need be stepped. Both are read off the expression of a state,
-//! once.
+//! A mask asks only what one token can do. States that differ in counts which no token exhausts share one mask, and
+//! where the characters of a token are a *slice* of a state nothing need be stepped. Both are read off the expression
+//! of a state, once.
 
 use rustc_hash::FxHashMap;
 
@@ -32,7 +32,7 @@ impl Lexeme {
         })
     }
 
-    /// The same, if it was asked before: this never waits.
+    /// The state whose mask this state shares, if that was asked before: this never waits.
     #[inline]
     pub fn known_mask_state(&self, id: StateId) -> Option<StateId> {
         self.state(id).mask_state.get().copied()

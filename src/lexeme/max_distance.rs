@@ -1,9 +1,9 @@
-//! How far from its end a lexeme can be.
+//! The largest distance of any state of a lexeme from an accepting state.
 //!
 //! A token budget asks by how much one token can lengthen the way to the end. Inside a scalar the answer is at most the
-//! distance of the state that is farthest from any end: all states are found, and the distances by a breadth-first
-//! search backwards from the ends. Strings of bounded length need no search where their lengths leave no gap, and of a
-//! lexeme of many states structure tells a bound.
+//! distance of the state that is farthest from any end. All states are found, and their distances by a breadth-first
+//! search backwards from the accepting ones. Strings of bounded length need no search where their lengths leave no gap,
+//! and of a lexeme of many states the structure tells a bound.
 
 use std::collections::VecDeque;
 

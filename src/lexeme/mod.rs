@@ -1,13 +1,13 @@
-//! One lexeme: a lazily determinized automaton over bytes.
+//! Lexemes (terminals): one scalar, key or pattern as a lazily determinized automaton over bytes.
 //!
-//! A state is an expression (and, in a string, how far into an escape it is). Rows are computed whole, on first use,
-//! under the builder's mutex, and read without locks ever after: an entry is 0 until it is known. Dead successors are
+//! A state is an expression and, in a string, how far into an escape it is. Rows are computed whole, on first use,
+//! under the lexeme's mutex, and read without locks ever after: an entry is 0 until it is known. Dead successors are
 //! never interned, so every state can still accept something. Where intersection or complement make liveness a
 //! question, the whole reachable space is explored when the lexeme is made, under a limit; nothing fails later.
 //!
 //! A *raw* lexeme reads its own bytes: a pattern, a number. A *text* lexeme is a JSON string whose decoded text is
 //! constrained, with a bound on its length in code points. The length is a register of whoever steps the lexeme (see
-//! [`Lexeme::live_at`]), so a `maxLength` of 65,535 costs no states.
+//! [`Lexeme::live_at`]), so a `maxLength` of 65,535 costs no states. `docs/internals/lexemes.md` has an example.
 
 mod by_char;
 mod finite_members;
@@ -53,7 +53,7 @@ struct LazyDfa {
     unbounded: FxHashMap<(u32, bool), SaturateTable>,
     /// What [`Lexeme::unbounded`] found about ends.
     ends_soon: FxHashMap<StateId, bool>,
-    /// What [`Lexeme::lasts`] found.
+    /// What [`Lexeme::every_prefix_is_infinite`] found.
     lasting: FxHashMap<StateId, bool>,
     free: SliceTable,
     beyond: SliceExitTable,
@@ -97,7 +97,7 @@ struct ByLexeme {
     any_text: ExprId,
     /// The start contains intersection or complement.
     boolean: bool,
-    /// It does, and nothing that it derives to is dead, but what is dead at sight.
+    /// Whether the expression accepts something, and nothing that it derives to is dead but what is dead at sight.
     all_live: bool,
     /// Approximate bytes held, as of the last state that was made.
     bytes: AtomicUsize,
@@ -111,7 +111,7 @@ struct ByLexeme {
     runs: OnceLock<Box<[(u8, u8)]>>,
 }
 
-/// See the module's story.
+/// A lazily determinized automaton over the bytes of one scalar, key or pattern; shared by indexes and threads.
 pub struct Lexeme {
     kind: LexemeKind,
     shared: Arc<ByLexeme>,

@@ -1,8 +1,8 @@
-//! Whether a text may always go on in endlessly many ways.
+//! Tests whether every live prefix from a state on has infinitely many completions.
 //!
-//! Infinitely many texts may follow a state, and yet only one behind some beginning of them: `a.*|bc` has no end, and
-//! behind `b` there is one key. And a language of finitely many texts may have too many to count. So that nothing that
-//! begins alike can ever be used up is a matter of all states that lie ahead.
+//! Infinitely many texts may follow a state, and yet only one behind some prefix of them: `a.*|bc` is infinite, and
+//! behind `b` there is one key. And a finite language may have too many texts to count. So whether texts that begin
+//! alike can be used up is a matter of all states that lie ahead.
 
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 
@@ -12,7 +12,7 @@ const FEW: usize = 64;
 impl Lexeme {
     /// Whether endlessly many texts end every text that can be begun from a raw state. False as well where that takes
     /// more than a few states to see.
-    pub fn lasts(&self, id: StateId) -> bool {
+    pub fn every_prefix_is_infinite(&self, id: StateId) -> bool {
         if let Some(&known) = self.lock().lasting.get(&id) {
             return known;
         }

@@ -1,10 +1,9 @@
-//! The nearest end of a scalar.
+//! The shortest way from a state to an accepting state.
 //!
-//! A search from a state to the end of its lexeme, guided by how much is missing at least (A*, Hart, Nilsson and
-//! Raphael 1968): where that bound is exact, which it is for all but look-around, only the states on the way are looked
-//! at. What was found is remembered, since a token budget asks of the same states at every mask. It is remembered for
-//! the state that was asked for and not for those on the way: of several shortest ways the answer must not depend on
-//! earlier questions.
+//! The search is guided by a lower bound of what is missing (A*, Hart, Nilsson and Raphael 1968). Where that bound is
+//! exact, which it is for all but look-around, only the states on the way are looked at. Answers are remembered, since
+//! a token budget asks of the same states at every mask; for the state that was asked about and not for those on the
+//! way, because of several shortest ways the answer must not depend on earlier questions.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -24,7 +23,7 @@ const MAX_STATES: usize = 4 << 20;
 const MAX_COPIED: usize = 16 << 20;
 /// Members of a lexeme that are listed, and places that are looked at for them.
 pub(crate) const MAX_MEMBERS: usize = 512;
-/// The same, where a few will most often do.
+/// Members of a lexeme that are listed where a few will most often do.
 pub(crate) const FEW_MEMBERS: usize = 16;
 /// Bytes of ways and members that are remembered; all are forgotten when there are more.
 const MAX_KNOWN: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! The states of a lexeme and their numbers, and the kinds of lexemes.
+//! States of a lexeme and their ids, and the kinds of lexemes.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,6 +1,6 @@
-//! States and rows of a lexeme, made on first use.
+//! Transitions of a lexeme: states and rows, made on first use.
 //!
-//! A row is made whole, by one derivation for all bytes of a raw lexeme and one for each class of bytes of a text; only
+//! A row is made whole, by one derivation for all bytes of a raw lexeme and one for each class of bytes of a text. Only
 //! the backslash of a text is left out until it is asked for, and so is most of what big classes read beyond ASCII.
 //! Dead successors get no state.
 

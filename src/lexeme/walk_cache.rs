@@ -1,4 +1,4 @@
-//! A lexeme's transitions for one walk of a trie.
+//! The transitions of a lexeme during one walk of a trie.
 //!
 //! A walk asks for the same few transitions a hundred thousand times. [`Lexeme::next`] finds a state by its number in a
 //! vector that other threads may extend, which takes several loads that depend on each other. Here the states that the
@@ -18,7 +18,7 @@ pub const QUOTE: LocalState = 2;
 const UNKNOWN: LocalState = 0;
 const FIRST: LocalState = 3;
 
-/// See the module's story.
+/// The states of a lexeme that one walk has met, numbered anew, with their rows in one table.
 pub struct WalkCache<'a> {
     lexeme: &'a Lexeme,
     classes: &'a [u8; 256],

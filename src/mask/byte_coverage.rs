@@ -1,21 +1,23 @@
 //! JSON documents over vocabularies that lack tokens of single bytes.
 //!
-//! What a document may still become is decided byte by byte, so every way on must be a way of tokens. That holds where
-//! all bytes are tokens. Where some are missing, the documents are narrowed until it holds again:
+//! Guards decide byte by byte what a document may still become, so every way on must be a way of tokens. That holds
+//! where all bytes are tokens. Where some are missing, documents are narrowed until it holds again:
 //!
-//! * numbers and the words `null`, `true` and `false` contain only bytes that are tokens; whitespace that must stand
-//!   somewhere, likewise; arrays, objects and strings exist as far as their brackets, commas, colons and quotes do;
-//! * where all parts of the escape `\uXXXX` are tokens, it spells any character between two others, so text stays as
-//!   it is. A token may end inside a character only if every byte that can continue one is a token;
-//! * without that escape, text contains only bytes that are tokens, and none is escaped.
+//! * Numbers and the words `null`, `true` and `false` contain only bytes that are tokens; so does whitespace that must
+//!   stand somewhere. Arrays, objects and strings exist as far as their brackets, commas, colons and quotes do.
+//! * Where all parts of the escape `\uXXXX` are tokens, the escape spells any character between two others, so text
+//!   stays as it is. A token may end inside a character only if every byte that can continue one is a token.
+//! * Without that escape, text contains only bytes that are tokens, and none is escaped.
 //!
-//! Tokens of several bytes stay allowed wherever they lead to a place from which single bytes lead on.
+//! Tokens of several bytes stay allowed wherever they lead to a configuration from which single bytes lead on.
+//!
+//! `docs/internals/missing-bytes.md` has an example.
 
 use crate::expr::{Alphabet, ByteSet};
 use crate::pushdown::json::program::WhitespaceRule;
 use crate::vocab::Vocabulary;
 
-/// See the module's story.
+/// How documents are narrowed over a vocabulary in which some bytes are no tokens.
 pub struct ByteCoverage {
     single: ByteSet,
     escapes: bool,

@@ -1,20 +1,19 @@
-//! Which tokens hold characters of a group, and where they first do.
+//! Postings lists: which tokens hold characters of a group, and at which trie nodes they first do.
 //!
-//! The tokens over a set of characters are all but those that hold one that is not of it. So they need no walk: a row
-//! of bits, or a list, is kept of every group's tokens, and rows of eight and of thirty-two neighbours, since sets
-//! lack groups side by side (all capital letters, everything beyond ASCII). Some dozens of rows and lists are taken
-//! out of the row of any text.
+//! The tokens over a set of characters are all tokens but those that hold a character outside of it, so they need no
+//! walk. A row of bits, or a list, is kept of each group's tokens. Rows of eight and of thirty-two neighbouring groups
+//! are kept too, since sets lack groups side by side (all capital letters, everything beyond ASCII). So some dozens of
+//! rows and lists are taken out of the row of any text.
 //!
-//! Tokens that leave a set do so at a node of the trie where a group is met for the first time. These nodes are kept by
-//! group as well, with what kinds of characters stand above them: of the few groups that a state reads outside a set
-//! they are found without a walk, too.
+//! A token that leaves a set does so at a node of the trie where a group is met for the first time. These nodes are
+//! kept by group as well, with the kinds of characters above them: the tokens that leave by one of a state's few groups
+//! are found without a walk, too.
 //!
-//! Where a state is free in a set only for a few characters, as before the `o` of `www.onvif`, tokens go on behind
-//! these with the few bytes that are read there. The nodes at which the first characters of tokens end are kept by the
-//! byte that they go on with, and the byte before it: most states that go on with the second letter of a word do so
-//! behind the first.
-//!
-//! What leads to such nodes is kept as well: to read it off their tokens would look at four places of memory for each.
+//! Where a set is a slice of a state for a few characters only, as before the `o` of `www.onvif`, tokens go on behind
+//! these with the few bytes that are read there. The nodes at which first characters of tokens end are kept by the byte
+//! with which they go on and the byte before it: most states that read the second letter of a word do so behind the
+//! first. What leads to such a node is kept beside it, because reading it off tokens would look at four places of
+//! memory for each.
 
 use std::sync::Arc;
 
@@ -27,7 +26,7 @@ use crate::vocab::{Trie, Vocabulary};
 /// Bytes of rows of sets that one vocabulary holds on to.
 const ROW_BYTES: usize = 2 << 20;
 
-/// See the module's story.
+/// Which tokens of a vocabulary hold characters of a group, and the trie nodes at which they first do.
 pub struct CharPostings {
     /// The tokens by group, then by eight and by thirty-two groups.
     tokens: Vec<TokenSet>,
@@ -99,7 +98,7 @@ fn kinds(groups: CharGroups) -> u8 {
 }
 
 impl CharPostings {
-    /// Those of a vocabulary: a pass over its trie, and one over the tokens below each head.
+    /// The postings of a vocabulary: a pass over its trie, and one over the tokens below each head.
     pub fn of(vocabulary: &Vocabulary) -> Self {
         let trie = vocabulary.trie();
         let mut heads: Vec<Heads> = (0..GROUPS).map(|_| Heads::default()).collect();

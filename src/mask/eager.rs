@@ -1,14 +1,14 @@
-//! Masks that are made when a source is compiled.
+//! Masks that are made when a source is compiled, before any guide asks.
 //!
-//! An index makes a mask when it is asked for, and few masks take long: those of lexeme states that many characters
-//! lead on from, over a set of characters that nobody asked for yet, and of states just before these. A server compiles
-//! beside the other requests but fills masks while a whole batch waits, so these are better made before. The states
-//! near a lexeme's start are looked at, nearest first, and the masks are made that take long by the look of it, within
-//! fixed bounds on both and on the memory that it takes: most patterns have a few. What is made is what a guide would
-//! have made, kept where it would be kept, so nothing is answered differently.
+//! A server compiles beside its other requests but fills masks while a whole batch waits, so masks that take long are
+//! better made at compile time. These are the masks of states that many characters lead on from, over a set of
+//! characters that nobody asked for yet, and of states just before these. The states near a lexeme's start are looked
+//! at, nearest first, and the masks are made that will take long by the look of it, within bounds on both and on their
+//! memory. Most patterns have a few. What is made is what a guide would have made, kept where a guide would keep it, so
+//! nothing is answered differently.
 //!
-//! None are made of a long source, which takes its time without them, and a single state of which may take as long as
-//! a compile. Of a schema, only strings with a pattern or a format have such masks. Few are made, and none where an
+//! None are made for a long source, which takes its time anyway and of which a single state may take as long as a
+//! compile. Of a schema, only strings with a pattern or a format have such masks; few are made, and none where an
 //! intersection makes a single mask take milliseconds.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
-use crate::util::cancel::{ask, unwatched};
+use crate::util::cancel::{poll, uninterruptible};
 use crate::vocab::Vocabulary;
 
 /// How far a lexeme is looked at.
@@ -31,9 +31,9 @@ struct EagerBounds {
     masks: usize,
 }
 
-/// Of a whole pattern.
+/// The bounds of a whole pattern.
 const PATTERN: EagerBounds = EagerBounds { states: 64, masks: 10 };
-/// Of one string of a schema.
+/// The bounds of one string of a schema.
 const STRING: EagerBounds = EagerBounds { states: 12, masks: 2 };
 /// Masks of all strings of a schema.
 const SCHEMA_MASKS: usize = 4;
@@ -50,13 +50,14 @@ pub fn of_pattern(
     lexeme: &MaskedLexeme,
     source_bytes: usize,
 ) -> Result<()> {
-    if source_bytes > SOURCE_BYTES || !lexeme.takes_early() {
+    if source_bytes > SOURCE_BYTES || !lexeme.claim_eager() {
         return Ok(());
     }
-    make(tables, vocabulary, lexeme, &PATTERN).map(drop).inspect_err(|_| lexeme.returns_early())
+    make(tables, vocabulary, lexeme, &PATTERN).map(drop).inspect_err(|_| lexeme.release_eager())
 }
 
-/// The same for the strings of a schema of so many bytes.
+/// Makes the masks of the strings of a schema, whose source has so many bytes, that are likely to be asked for and take
+/// long.
 ///
 /// # Errors
 /// What the watch of the compile says.
@@ -74,9 +75,9 @@ pub fn of_schema(
         if left == 0 {
             break;
         }
-        if lexeme.takes_early() && is_open_string(&lexeme.lexeme) {
+        if lexeme.claim_eager() && is_open_string(&lexeme.lexeme) {
             let made = make(tables, vocabulary, lexeme, &EagerBounds { masks: STRING.masks.min(left), ..STRING });
-            left -= made.inspect_err(|_| lexeme.returns_early())?;
+            left -= made.inspect_err(|_| lexeme.release_eager())?;
         }
     }
     Ok(())
@@ -120,9 +121,9 @@ fn make(tables: &VocabTables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bo
             break;
         }
         if tables.known_mask(lexeme, m.state, m.count).is_none() {
-            ask()?;
+            poll()?;
             // A stop in the middle would leave states that are not what they should be.
-            unwatched(|| tables.submask(vocabulary, lexeme, m.state, m.count, TrieKind::Tokens, 0));
+            uninterruptible(|| tables.submask(vocabulary, lexeme, m.state, m.count, TrieKind::Tokens, 0));
             made += 1;
         }
     }
@@ -152,8 +153,8 @@ fn look_around(tables: &VocabTables, l: &Lexeme, most: usize) -> Result<Vec<MetS
     let mut known: FxHashSet<StateId> = [l.start()].into_iter().collect();
     let mut at = 0;
     while let Some(&MetStates { state, count, .. }) = met.get(at) {
-        ask()?;
-        unwatched(|| {
+        poll()?;
+        uninterruptible(|| {
             let data = l.state(state);
             let behind = count + u32::from(is_text && !l.is_open(data));
             let (mut bytes, mut follows) = (0, Vec::new());

@@ -1,10 +1,10 @@
-//! The lexemes of a vocabulary, with their masks, by content.
+//! The cache of a vocabulary's lexemes with their masks, looked up by content.
 //!
-//! All indexes of the vocabulary share them. The cache is bounded in bytes and gives up what was used longest ago; an
-//! index keeps its own lexemes alive, so that never breaks one.
+//! All indexes of the vocabulary share it. It is bounded in bytes and evicts the lexeme that was used longest ago. An
+//! index keeps its own lexemes alive, so eviction never breaks one.
 //!
-//! What lexemes hold grows while they are used. To measure all of them takes a millisecond where there are many, so each
-//! new one lets a few others be measured again, in turn.
+//! Lexemes grow while they are used. Measuring all of them takes a millisecond where there are many, so each new lexeme
+//! has a few others measured again, in turn.
 
 use hashbrown::HashTable;
 use std::hash::{Hash, Hasher};
@@ -30,7 +30,7 @@ pub(crate) struct LexemeCache {
     pub(super) table: HashTable<u32>,
     /// What all hold, as of when each was measured.
     pub(super) bytes: usize,
-    /// Who is measured next.
+    /// The entry that is measured next.
     pub(super) hand: usize,
     pub(super) clock: u64,
 }

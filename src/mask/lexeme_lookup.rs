@@ -1,4 +1,4 @@
-//! Finding a lexeme in its vocabulary's cache, or compiling it; and what a vocabulary's caches hold.
+//! Looks up a lexeme in its vocabulary's cache, or compiles it; and counts what a vocabulary's caches hold.
 
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs, INF};
@@ -8,7 +8,7 @@ use crate::mask::lexeme_cache::LexemeCache;
 use crate::mask::lexeme_cache::{LEXEME_STEPS, MEASURED, UNBOUNDED};
 use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::{TableStats, VocabTables};
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -55,7 +55,7 @@ impl VocabTables {
             }
         }
         self.counters.lexeme_misses.fetch_add(1, Ordering::Relaxed);
-        spend(LEXEME_STEPS);
+        charge(LEXEME_STEPS);
         // Decided in the compile's own arena, where lexemes that have parts in common share what is derived of them.
         // Bounds on the length of a product are a part of it, which the lexeme makes.
         if bounds.is_none() && source.is_product(expr) {

@@ -1,13 +1,13 @@
-//! What one lexeme state contributes to a mask.
+//! The mask of one lexeme state: its inner tokens and its crossing tokens.
 //!
-//! Tokens that stay inside a lexeme are allowed whatever follows the lexeme: they are the *inner* part, a row of bits
-//! or a list. Tokens that pass the lexeme's end are allowed if the rest of them, the *tail*, fits what follows: they
-//! are the *cross* part, grouped by tail in a small trie, since from inside a JSON string a thousand tokens share a
-//! hundred tails. Both depend on the lexeme state and the vocabulary only, so they are computed once and shared by
-//! every schema in which the lexeme occurs.
+//! *Inner* tokens stay inside the lexeme and are allowed whatever follows it: a row of bits, or a list where they are
+//! few. *Crossing* tokens pass the lexeme's end and are allowed if the rest of their bytes, the *suffix*, fits what
+//! follows. They are grouped by suffix in a small trie, since from inside a JSON string a thousand tokens share a
+//! hundred suffixes. Both depend on the lexeme state and the vocabulary only, so they are computed once for all schemas
+//! in which the lexeme occurs.
 //!
-//! The computation is a walk of the vocabulary's trie in depth-first order with the lexeme's states on a stack; a byte
-//! without successor skips its subtree. Where a string lists its texts, its expression is walked instead of states.
+//! The computation walks the vocabulary's trie in depth-first order with the lexeme's states on a stack; a byte without
+//! successor skips its subtree. Where a string lists its texts, its expression is walked instead of states.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,17 +45,17 @@ pub struct CrossingToken {
 pub struct CrossingTokens {
     /// Names it among all of the process.
     pub id: u64,
-    /// The tails; the ids at its nodes index [`CrossingTokens::crossings`].
+    /// The suffixes; the ids at its nodes index [`CrossingTokens::crossings`].
     pub tails: Trie,
     /// What the ids of the trie stand for.
     pub crossings: Box<[CrossingToken]>,
-    /// Those among the tokens that spell part of the lexeme by an escape, ascending, with the text that they spell.
+    /// The tokens that spell part of the lexeme by an escape, ascending, with the text that they spell.
     pub escaped: Box<[(u32, Box<[u8]>)]>,
     /// The fewest and most code points of any crossing.
     pub chars: (u32, u32),
 }
 
-/// See the module's story.
+/// The inner and crossing tokens of one lexeme state.
 #[derive(Debug)]
 pub struct LexemeMask {
     /// Tokens that stay inside.
@@ -279,8 +279,8 @@ fn walk_from(
 }
 
 impl WalkResult {
-    /// Records every token at or below node `top` as crossing, with what it spells below `depth` as its tail; `top`'s
-    /// own byte belongs to the tail where `inclusive` is set.
+    /// Records every token at or below node `top` as crossing, with what it spells below `depth` as its suffix; `top`'s
+    /// own byte belongs to the suffix where `inclusive` is set.
     #[allow(clippy::too_many_arguments)]
     fn tail(&mut self, trie: &Trie, top: u32, inclusive: bool, depth: usize, base: u16, chars: u32, escaped: bool) {
         let mut path: Vec<u8> = Vec::new();
@@ -362,14 +362,14 @@ impl CrossingTokens {
         CrossingTokens::of(&mut items, crossings.iter().map(|c| c.2).collect(), escaped)
     }
 
-    /// Crossing tokens by their tails: `items` are tails and indices of `crossings`. `None` if there are none.
+    /// Crossing tokens by their suffixes: `items` are suffixes and indices of `crossings`. `None` if there are none.
     pub(crate) fn of(
         items: &mut Vec<(&[u8], u32)>,
         crossings: Box<[CrossingToken]>,
         escaped: Vec<(u32, Box<[u8]>)>,
     ) -> Option<Arc<CrossingTokens>> {
         static IDS: AtomicU64 = AtomicU64::new(0);
-        // Tails are parts of tokens, and the tokens' own trie was within its limits.
+        // Suffixes are parts of tokens, and the tokens' own trie was within its limits.
         let tails = Trie::build(items).ok().filter(|_| !crossings.is_empty())?;
         let chars = crossings.iter().fold((INF, 0), |(lo, hi), c| (lo.min(c.chars), hi.max(c.chars)));
         let id = IDS.fetch_add(1, Ordering::Relaxed);

@@ -1,10 +1,10 @@
-//! Masks inside constants that are read side by side.
+//! Masks inside literals of many alternatives, read side by side.
 //!
-//! The texts of a [`LiteralTrie`] are a trie, and so is the vocabulary: both are walked together, once for all
-//! alternatives. A node that both have allows the tokens that end there. Where texts end, a quote closes the value by
-//! the rules of these texts, and what a token spells beyond is stepped through the frames, or looked up among the tails
-//! where the quote is the token's first byte. Few tokens have a backslash at such a place; they are followed byte by
-//! byte.
+//! The texts of a [`LiteralTrie`] are a trie, and so is the vocabulary. Both are walked together, once for all
+//! alternatives: a node that both have allows the tokens that end there. Where a text ends, a quote closes the value by
+//! the rules of that text. What a token spells beyond the quote is stepped through the frames, or looked up among the
+//! viable suffixes where the quote is the token's first byte. Few tokens have a backslash at such a place; they are
+//! followed byte by byte.
 
 use crate::json::string_escape::EscapeState;
 use crate::mask::masker::{MAX_DEPTH, MaskBuilder, WalkOver};
@@ -60,7 +60,7 @@ impl MaskBuilder<'_> {
         self.depth -= 1;
     }
 
-    /// The same outside of escapes.
+    /// What literals allow below a node of the tokens' trie, outside of escapes.
     fn plain_constants(
         &mut self,
         (walked, node): (TrieKind, u32),
@@ -130,7 +130,7 @@ impl MaskBuilder<'_> {
         if let (true, &[tag], Some(closing)) = (begins, tags, &tables.tails.closing)
             && self.cross_known(closing, None, 0, (parent, tag)).is_some()
         {
-            // Elements that must differ have no constants side by side, so no tail is left open.
+            // Elements that must differ have no constants side by side, so no suffix is left open.
             return;
         }
         let mark = self.frames.arena.mark();

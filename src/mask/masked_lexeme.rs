@@ -1,7 +1,7 @@
-//! A lexeme with its masks over one vocabulary.
+//! Masked lexemes: a lexeme with the masks of its states over one vocabulary.
 //!
-//! Masks are kept by state. Most states have one mask, kept at the root of the vocabulary's trie for ever; states near a
-//! bound on the length have one for each distance from it, and these are forgotten when they fill their room.
+//! Most states have one mask, kept at the root of the vocabulary's trie for ever. States near a bound on the length
+//! have one for each distance from it, and these are forgotten when they fill their room.
 
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::limits::MASK_BYTES;
@@ -13,18 +13,18 @@ use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, RwLock};
 
-/// Tokens by how many code points are needed behind them, where some are; tokens that the state does not let pass may be
-/// among them.
+/// Tokens by how many code points are needed behind them, where some are; tokens that the state does not let pass may
+/// be among them.
 pub type PendingLengths = Box<[(u32, TokenSet)]>;
 
 /// What a lexeme is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexemeRole {
-    /// Nothing: it is the whole output.
+    /// A whole pattern: nothing follows it.
     Whole,
     /// A JSON document.
     Value,
-    /// Nothing either: the keys of an object, as they decode. Their quoted form is asked for next.
+    /// The keys of an object, as they decode: nothing follows them, because their quoted form is asked for next.
     Keys,
 }
 
@@ -65,9 +65,9 @@ pub(crate) struct StateMasks {
     pub(super) idle: RwLock<SeededMap<(StateId, StateId), bool>>,
     /// Bytes of masks that are kept.
     pub(super) most: AtomicUsize,
-    /// Of any text between two characters, by room.
+    /// Masks of a string without a pattern, between two characters, by room.
     pub(super) rooms: OnceLock<Vec<Arc<LexemeMask>>>,
-    /// Of any text inside a character or an escape, by state and room.
+    /// Masks of a string without a pattern, inside a character or an escape, by state and room.
     pub(super) inside: RwLock<FxHashMap<StateId, Arc<[Arc<LexemeMask>]>>>,
     pub(super) bytes: AtomicUsize,
 }
@@ -90,7 +90,7 @@ impl MaskedLexeme {
         self.masks.bytes.load(Ordering::Relaxed) + self.lexeme.held_bytes()
     }
 
-    /// The same text with other bounds on its length, sharing states and masks. `None` if no member is as long.
+    /// This string under other bounds on its length, sharing states and masks. `None` if no member is as long.
     pub(super) fn with_bounds(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
         if self.lexeme.kind() == (LexemeKind::Text { min, max }) {
             let (lexeme, masks) = (self.lexeme.clone(), self.masks.clone());
@@ -110,18 +110,17 @@ impl MaskedLexeme {
         self.masks.number
     }
 
-    /// Whether this is the first time that somebody asks, of all lexemes that share its masks: who is told so makes
-    /// what is made when a source is compiled.
-    pub(crate) fn takes_early(&self) -> bool {
+    /// Claims the eager masks: true for the first caller among all lexemes that share these masks, who then makes them.
+    pub(crate) fn claim_eager(&self) -> bool {
         !self.masks.early.load(Ordering::Relaxed) && !self.masks.early.swap(true, Ordering::Relaxed)
     }
 
-    /// Who was told so was stopped: the next one makes it.
-    pub(crate) fn returns_early(&self) {
+    /// Releases the claim on eager masks after a cancelled build: the next one makes them.
+    pub(crate) fn release_eager(&self) {
         self.masks.early.store(false, Ordering::Relaxed);
     }
 
-    /// The same over a copy of its states, with no masks yet.
+    /// This lexeme over a copy of its states, with no masks yet.
     pub(crate) fn over(&self, lexeme: Arc<Lexeme>) -> Self {
         let masks = MaskedLexeme::masks(self.masks.crosses);
         MaskedLexeme { lexeme, masks: Arc::new(masks), used: AtomicU64::new(0) }

@@ -1,11 +1,12 @@
-//! Putting a mask together.
+//! Puts the mask of a configuration together.
 //!
-//! A mask is the union, over the items of a configuration, of what their lexemes allow inside (rows computed before)
-//! and of what passes a lexeme's end and fits what follows (tails, stepped through the frames). Between lexemes the
-//! few structural bytes are stepped over the trie directly. The frames' guards make every live configuration
+//! A mask is the union, over the items of the top frame, of the inner tokens of their lexemes (rows that were computed
+//! before) and of the crossing tokens whose suffix fits what follows. Between lexemes the few structural bytes
+//! (brackets, commas, colons) are stepped over the trie directly. The guards of frames make every live configuration
 //! completable, so a token whose bytes can all be stepped is allowed, and no other is.
 //!
-//! What keys need beside that stands in `key`, what is known about the time after a value in `after`.
+//! Keys need more than that, which is the work of `mask::key`; what may follow a value is found by
+//! `mask::crossing::after_value`.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub(crate) const MAX_DEPTH: u32 = 128;
 pub(crate) enum WalkOver<'t> {
     /// A trie of whole tokens, with precomputed masks of lexemes at its nodes.
     Whole(TrieKind),
-    /// The tails of tokens that pass the end of a lexeme: `lexeme` and `count` check the length of what came before.
+    /// The suffixes of tokens that pass the end of a lexeme: `lexeme` and `count` check the length of what came before.
     /// `origin` is the configuration at trie node `from`, where what the token spells from there on matters.
     Tail { cross: &'t CrossingTokens, lexeme: Option<&'t Lexeme>, count: u32, origin: FrameId, from: (TrieKind, u32) },
 }
@@ -44,7 +45,7 @@ pub(crate) enum WalkOver<'t> {
 pub struct MaskBuilder<'a> {
     /// The vocabulary.
     pub vocabulary: &'a Vocabulary,
-    /// Its tables.
+    /// The vocabulary's tables.
     pub tables: &'a VocabTables,
     /// The program's lexemes with their masks, by the program's indices.
     pub lexemes: &'a [Arc<MaskedLexeme>],
@@ -76,7 +77,7 @@ pub struct MaskBuilder<'a> {
 }
 
 impl<'a> MaskBuilder<'a> {
-    /// A masker over an empty row, or any row for [`fill_known`](Self::fill_known).
+    /// A mask builder over an empty row, or any row for [`fill_known`](Self::fill_known).
     pub fn new(
         vocabulary: &'a Vocabulary,
         tables: &'a VocabTables,
@@ -300,8 +301,8 @@ impl<'a> MaskBuilder<'a> {
         }
     }
 
-    /// [`structure`](Self::structure) at the root by the tails that can follow, where whitespace is out of reach of its
-    /// bound. False, and nothing was done, where it is not.
+    /// [`structure`](Self::structure) at the root by the suffixes that can follow, where whitespace is out of reach of
+    /// its bound. False, and nothing was done, where it is not.
     fn structure_by_tails(&mut self, top: FrameId) -> bool {
         if !self.frames.has_room_for_blanks(top, self.tables.blank_reach) {
             return false;
@@ -340,8 +341,8 @@ impl<'a> MaskBuilder<'a> {
         true
     }
 
-    /// Whether `top` waits for a value that is neither array nor object, with room for the whitespace of any tail: no
-    /// other tail can follow then.
+    /// Whether `top` waits for a value that is neither array nor object, with room for the whitespace of any suffix: no
+    /// other suffix can follow then.
     fn is_scalar_only(&self, top: FrameId) -> bool {
         let n = &self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
@@ -445,8 +446,8 @@ impl<'a> MaskBuilder<'a> {
         }
     }
 
-    /// What one lexeme state allows below a trie node, or if `crossing` without the tokens that stay inside. `parent` and
-    /// `tag` say what its end leads to.
+    /// What one lexeme state allows below a trie node, or if `crossing` without the tokens that stay inside. `parent`
+    /// and `tag` say what its end leads to.
     fn lexeme(
         &mut self,
         walked: TrieKind,

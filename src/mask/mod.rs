@@ -1,13 +1,14 @@
-//! Masks: which tokens a state of an automaton allows.
+//! Masks: which tokens a configuration allows.
 //!
-//! A token either stays inside the lexeme that is open, or it crosses the lexeme's end. [`inner`] finds the tokens of the
-//! first kind; they depend on the lexeme alone. [`crossing`] finds those of the second kind: what follows the lexeme
-//! decides them, so they are looked at for each configuration. [`key`] does both inside the keys of objects.
-//! [`masker`] puts the mask of a configuration together, and [`cache`] remembers the
-//! parts by what [`cache_key`] says of a configuration.
+//! A token either stays inside the open lexeme, or it crosses the lexeme's end. `inner` finds the tokens of the first
+//! kind (the field's context-independent tokens); they depend on the lexeme state alone. [`crossing`] finds those of
+//! the second kind (context-dependent tokens): what follows the lexeme decides about them, so it is asked of each
+//! configuration. `key` does both inside the keys of objects. [`masker`] puts the mask of a configuration together, and
+//! [`cache`] remembers masks and their ingredients by what `cache_key` says of a configuration.
 //!
-//! [`vocab_tables`] is what one vocabulary contributes, shared by all indexes over it: tries, postings, and the lexemes
-//! with their masks ([`lexeme_cache`]).
+//! [`vocab_tables`] is what one vocabulary contributes to all indexes over it: tries, postings, and lexemes with the
+//! masks of their states (`masked_lexeme`, `lexeme_cache`). `docs/internals/masks.md` explains the whole with an
+//! example, and `docs/internals/mask-miss.md` follows one unknown mask from file to file.
 
 pub mod byte_coverage;
 pub mod cache;

@@ -1,8 +1,8 @@
-//! Tokens that are few and can do much.
+//! Tokens that can open, close or leave much, listed once for a vocabulary.
 //!
-//! A token budget holds for nearly all tokens by one bound each: those of few *structural* bytes (brackets, commas,
-//! colons) open and close little, and those of whole characters without a *mark* (a quote or a backslash) stay inside the
-//! text that they begin in. The others are listed here, once for a vocabulary, and so is where none of them follow.
+//! A token budget bounds nearly all tokens at once: those of few *structural* bytes (brackets, commas, colons) open and
+//! close little, and those of whole characters without a *mark* (a quote or a backslash) stay inside the text in which
+//! they begin. All other tokens are listed here, to be priced one by one.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::vocab::{Trie, Vocabulary};
 /// Tokens with more structural bytes than this are listed.
 pub const STRUCTURAL: usize = 3;
 
-/// See the module's story.
+/// The tokens of a vocabulary that can open, close or leave much.
 pub struct StructuralTokens {
     /// Tokens of many structural bytes, ascending.
     pub structural: Arc<[u32]>,

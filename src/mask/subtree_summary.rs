@@ -1,15 +1,16 @@
 //! What lies below each node of the vocabulary's trie, as far as a state can let all of it pass.
 //!
-//! For every node: which characters the tokens below it go on with, by [`CharGroups`], and how many bytes at most. Where a
-//! state is [`Free`](crate::expr::analysis::slice::Slice) in these, a walk need not go down. The node is taken to end between
-//! two characters; a state that is inside of one is free in nothing.
+//! For every node: the characters with which the tokens below go on, as [`CharGroups`], and the most bytes of one of
+//! them. Where these characters are a [`Slice`](crate::expr::analysis::slice::Slice) of a state, every token below the
+//! node passes, and a walk need not go down. A node is taken to end between two characters; a state that is inside of
+//! one has no slice.
 
 use std::ops::Range;
 
 use crate::expr::analysis::char_groups::{CharGroups, PartialChar};
 use crate::vocab::Trie;
 
-/// See the module's story.
+/// For each node of the vocabulary's trie, the characters and the most bytes with which the tokens below go on.
 pub struct SubtreeSummaries {
     groups: Box<[CharGroups]>,
     height: Box<[u16]>,
@@ -22,7 +23,7 @@ pub struct SubtreeSummaries {
 pub struct FirstChar {
     /// The byte that leads to it.
     pub byte: u8,
-    /// So many tokens begin with that byte.
+    /// The number of tokens that begin with the byte.
     pub tokens: u32,
 }
 

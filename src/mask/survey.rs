@@ -1,11 +1,11 @@
 //! What the tokens of a vocabulary look like, found in passes over its trie.
 //!
-//! Tokens that begin alike share nodes, and the nodes lie in the order of a walk, so what holds of the bytes before a
-//! node is kept by depth. Bytes of tokens are only looked up for those that are listed.
+//! Tokens that begin alike share nodes, and nodes lie in the order of a walk, so what holds of the bytes before a node
+//! is kept by depth. The bytes of a token are looked up only where the token is listed.
 
 use crate::expr::ByteSet;
 use crate::expr::analysis::saturate_counts::TokenReach;
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Tokens that count as long: few enough to be stepped one by one.
@@ -14,7 +14,7 @@ const LONG_TOKENS: usize = 4_000;
 /// Bytes from some place of a token on, and its id.
 pub(crate) type TokenTail<'v> = (&'v [u8], u32);
 
-/// See the module's story.
+/// What the tokens of a vocabulary look like, as passes over its trie find it.
 pub(crate) struct Survey<'v> {
     /// How far one token can drive a loop.
     pub reach: TokenReach,
@@ -24,7 +24,7 @@ pub(crate) struct Survey<'v> {
     pub blanks: Vec<(u32, u32)>,
     /// Tokens that begin with whitespace, by what follows, where that can begin or end something in JSON.
     pub tails: Vec<TokenTail<'v>>,
-    /// The longest run of whitespace in front of a tail.
+    /// The longest run of whitespace in front of a suffix.
     pub blank_reach: u32,
     /// Tokens that contain a quote.
     pub quoted: Vec<TokenTail<'v>>,
@@ -66,7 +66,7 @@ impl<'v> Survey<'v> {
                 digits: if b.is_ascii_digit() { before.digits + 1 } else { 0 },
                 word: if b.is_ascii_alphanumeric() || b == b'_' { before.word + 1 } else { 0 },
                 quoted: before.quoted || b == b'"',
-                blank: before.blank && is_blank(b),
+                blank: before.blank && is_whitespace(b),
             };
             match path.get_mut(depth) {
                 Some(slot) => *slot = here,

@@ -1,7 +1,6 @@
-//! The tries that masks are walked on: the vocabulary's own, that of its tokens with a quote, and that of the whitespace
-//! tails.
+//! The tries that masks are walked on: all tokens, tokens with a quote, and whitespace suffixes.
 
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::trie_children::Children;
@@ -13,7 +12,7 @@ impl VocabTables {
         let bytes = vocabulary.token_bytes(token).unwrap_or_default();
         let blanks = match walked {
             TrieKind::Tokens | TrieKind::Quoted => 0,
-            TrieKind::WhitespaceTails => bytes.iter().take_while(|b| is_blank(**b)).count(),
+            TrieKind::WhitespaceTails => bytes.iter().take_while(|b| is_whitespace(**b)).count(),
         };
         let depth = self.trie(vocabulary, walked).depth[node as usize] as usize;
         bytes.get(blanks + depth..).unwrap_or_default()

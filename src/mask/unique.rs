@@ -1,11 +1,11 @@
-//! Tokens inside an open element of an array whose elements must differ.
+//! Tokens inside an open element of an array with `uniqueItems`.
 //!
 //! A mask is put together as if elements might repeat. Then the few tokens are looked at that can lead to an element
-//! which the array has already: they go on with the string or key that is open as such an element does, in any
-//! spelling, so they lie on a few paths of the vocabulary's trie. Those that end inside the string are stepped; those
-//! that close it are taken back, and allowed again by what follows that very text. Numbers and words, of which there
-//! are few tokens, are stepped wherever they can lead to a repetition. What tokens spell behind the element is left
-//! open where uniqueness may refuse it (see `live`), and stepped too.
+//! which the array has already. They go on with the open string or key as such an element does, in any spelling, so
+//! they lie on a few paths of the vocabulary's trie. Those that end inside the string are stepped. Those that close it
+//! are taken back, and allowed again by what follows that very text. Tokens of numbers and words are few, and stepped
+//! wherever they can lead to a repetition. Suffixes behind the element that uniqueness may refuse are left open (see
+//! [`UnresolvedSuffixes`]) and stepped as well.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::unique::{DuplicateRisk, is_decimal};
 
-/// So many tokens that close a string in one way are stepped one by one.
+/// The most tokens that close a string in one way and are stepped one by one.
 const FEW: usize = 8;
 
 impl MaskBuilder<'_> {
@@ -259,7 +259,7 @@ impl MaskBuilder<'_> {
         }
     }
 
-    /// Steps the tokens whose tails were left open.
+    /// Steps the tokens whose suffixes were left open.
     pub(crate) fn cross_open(
         &mut self,
         cross: &CrossingTokens,
@@ -286,8 +286,8 @@ impl MaskBuilder<'_> {
         }
     }
 
-    /// The inner tokens of a lexeme that can still become an element that the array does not have. Those of which that is
-    /// not known are left to be stepped.
+    /// The inner tokens of a lexeme that can still become an element that the array does not have. Those of which that
+    /// is not known are left to be stepped.
     pub(crate) fn inner_unused(
         &mut self,
         mask: &Arc<LexemeMask>,
@@ -334,8 +334,8 @@ impl MaskBuilder<'_> {
         }
     }
 
-    /// Allows what `part` leaves to be stepped at `top`: each token once, whatever lexemes at `top` let it pass. Thousands
-    /// of alternatives may, and step side by side.
+    /// Allows what `part` leaves to be stepped at `top`: each token once, whatever lexemes at `top` let it pass.
+    /// Thousands of alternatives may, and step side by side.
     pub(crate) fn ask_once(&mut self, top: FrameId, part: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.asked);
         part(self);

@@ -1,9 +1,12 @@
 //! What one vocabulary contributes to every index over it.
 //!
-//! * the *whitespace tails*: tokens that begin with JSON whitespace, by what follows it, so that a mask need not visit
-//!   five hundred runs of blanks one by one;
-//! * the cache of lexemes with their masks, shared by all indexes of the vocabulary, bounded in bytes, evicted by least
-//!   recent use. An index keeps its own lexemes alive, so eviction never breaks one.
+//! * The tries that masks are walked on: all tokens, tokens with a quote, and *whitespace suffixes* (tokens that begin
+//!   with JSON whitespace, by what follows it, so that a mask need not visit five hundred runs of blanks one by one).
+//! * The lexemes that schemas have in common, each with the masks of its states. They are bounded in bytes and evicted
+//!   by least recent use; an index keeps its own lexemes alive, so eviction never breaks one.
+//! * Caches of parts of masks that all indexes share: crossing sets, patches, finished rows.
+//!
+//! [`VocabTables::submask`] is the entry for one lexeme state.
 
 use crate::mask::inner::slice_sets;
 use crate::mask::lexeme_cache;
@@ -31,11 +34,11 @@ use crate::mask::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::structural_tokens::StructuralTokens;
 use crate::mask::subtree_summary::SubtreeSummaries;
 use crate::mask::survey::Survey;
-use crate::util::cancel::unwatched;
+use crate::util::cancel::uninterruptible;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
 
-/// See the module's story.
+/// The tries, lexemes and shared parts of masks that one vocabulary contributes to all indexes over it.
 pub struct VocabTables {
     /// Words of a mask row.
     pub words: usize,
@@ -43,15 +46,15 @@ pub struct VocabTables {
     pub reach: TokenReach,
     /// Tokens of whitespace only: length and id, by length.
     pub blanks: Box<[(u32, u32)]>,
-    /// Tokens that begin with whitespace, by what follows; only tails that can begin or end something in JSON.
+    /// Tokens that begin with whitespace, by what follows; only suffixes that can begin or end something in JSON.
     pub blank_tails: Trie,
-    /// The longest run of whitespace in front of a tail.
+    /// The longest run of whitespace in front of a suffix.
     pub blank_reach: u32,
     /// Children of the root, by trie, whose byte is one of `"{}[],:`.
     pub brackets: [Box<[u32]>; 2],
     /// The children of the vocabulary's trie.
     pub(crate) children: Children,
-    /// Those of the whitespace tails' trie, and of the tokens' with a quote.
+    /// The children of the whitespace suffixes' trie; `quoted_children` are those of the tokens with a quote.
     pub(super) blank_children: Children,
     pub(super) quoted_children: Children,
     /// The bytes that are tokens of their own.
@@ -99,7 +102,7 @@ impl VocabTables {
     pub fn of(vocabulary: &Vocabulary) -> Result<Arc<VocabTables>> {
         vocabulary
             .extension()
-            .get_or_init(|| unwatched(|| VocabTables::build(vocabulary)))
+            .get_or_init(|| uninterruptible(|| VocabTables::build(vocabulary)))
             .ok_or_else(|| Error::new(ErrorKind::Internal, "the vocabulary's tables have another type"))?
             .as_ref()
             .as_ref()
@@ -257,7 +260,7 @@ impl VocabTables {
         let text = l.kind() != LexemeKind::Raw;
         let crosses = lexeme.masks.crosses;
         let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
-        // Raw lexemes inside a document end at any accepting state, so their tails need the full walk; they are
+        // Raw lexemes inside a document end at any accepting state, so their suffixes need the full walk; they are
         // numbers and words, and sparse.
         if !text && crosses {
             let trie = self.with_children(vocabulary, TrieKind::Tokens);

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::index::Index;
 use crate::index::from_artifact::RemakeSource;
 use crate::python::runtime::cancel::{PyCancelToken, interruptible};
-use crate::util::cancel::{ask, unwatched};
+use crate::util::cancel::{poll, uninterruptible};
 
 /// `Index.build`: an index of complete tables, compiled by `remake` again when more is asked of it, or `None` if
 /// `index` was filled in place.
@@ -30,8 +30,8 @@ pub fn build(
                 progress.map_or(Ok(()), |f| f.call1(py, (done, total)).map(drop))
             };
             // A token that was cancelled, the last time in `progress` itself perhaps.
-            ask()?;
-            let told = unwatched(|| Python::attach(tell));
+            poll()?;
+            let told = uninterruptible(|| Python::attach(tell));
             told.map_err(|error| {
                 raised = Some(error);
                 Error::new(ErrorKind::Internal, "the build was stopped")

@@ -76,9 +76,9 @@ pub struct PyIndex {
     vocabulary: Py<PyVocabulary>,
     /// The name of the method that makes this index again.
     method: &'static str,
-    /// Its arguments: what is pickled. Of an index from a file they are read when somebody asks.
+    /// The arguments of the index: what is pickled. Of an index from a file they are read when somebody asks.
     arguments: PyOnceLock<Py<PyTuple>>,
-    /// The same as text, as the file has it.
+    /// The arguments as text, as the file has them.
     recipe: Option<String>,
 }
 

@@ -1,8 +1,8 @@
 //! Indexes in files.
 //!
-//! A file is an index pack (see `crate::artifact`) with a recipe (see `crate::python::convert::pickle_recipe`). Loading one that holds tables
-//! maps them; loading one that does not compiles the recipe again. `ArtifactError` says if version, vocabulary,
-//! checksum or the index that comes out differ.
+//! A file is an index pack (see `crate::artifact`) with a recipe (see `crate::python::convert::pickle_recipe`). Loading
+//! one that holds tables maps them; loading one that does not compiles the recipe again. `ArtifactError` says if
+//! version, vocabulary, checksum or the index that comes out differ.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

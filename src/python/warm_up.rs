@@ -23,11 +23,11 @@ pub fn warm_up(py: Python<'_>, index: &Index, max_ms: f64, background: bool) -> 
     }
     let made = interruptible(py, None, || {
         if !index.compile_until(until) {
-            return crate::util::cancel::ask().map(|()| 0);
+            return crate::util::cancel::poll().map(|()| 0);
         }
         let mut asked = Ok(());
         let made = index.warm_up(|| {
-            asked = crate::util::cancel::ask();
+            asked = crate::util::cancel::poll();
             asked.is_ok() && until.is_none_or(|until| Instant::now() < until)
         });
         asked.map(|()| made)

@@ -24,7 +24,7 @@ const PARTS_PER_NODE: usize = 4;
 pub(crate) enum Words {
     /// ASCII letters, digits and underscore.
     Ascii,
-    /// The same and the two others that fold to them.
+    /// ASCII letters, digits and underscore, and the two other characters that fold to them.
     EcmaFolded,
     /// Python's `\w` on text.
     Python,
@@ -93,7 +93,7 @@ pub(crate) struct AstFacts {
     pub offset: u32,
 }
 
-/// The tree; see the module's story.
+/// The syntax tree of a pattern, as a list of nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ast {
     nodes: Vec<AstNode>,

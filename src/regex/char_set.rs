@@ -5,7 +5,7 @@
 //!
 //! A set of thousands of ranges takes longer than a step of a compile, so what makes one counts its ranges.
 
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// The last code point.
 const LAST: u32 = 0x10_FFFF;
@@ -23,7 +23,7 @@ impl CharSet {
         let sorted = ranges.windows(2).all(|w| w[0].1 < u32::MAX && w[0].1 + 1 < w[1].0);
         if !sorted {
             if ranges.len() >= RANGES_PER_STEP {
-                spend(ranges.len() / RANGES_PER_STEP);
+                charge(ranges.len() / RANGES_PER_STEP);
             }
             ranges.sort_unstable();
             let mut out: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
@@ -91,7 +91,7 @@ impl CharSet {
     pub fn intersect(&self, other: &Self) -> Self {
         let (a, b) = (&self.0, &other.0);
         if a.len() + b.len() >= 4 * RANGES_PER_STEP {
-            spend((a.len() + b.len()) / (4 * RANGES_PER_STEP));
+            charge((a.len() + b.len()) / (4 * RANGES_PER_STEP));
         }
         let (mut i, mut j) = (0, 0);
         let mut out = Vec::new();

@@ -1,21 +1,23 @@
 //! Patterns: Python and ECMA-262 text to expressions.
 //!
 //! ```text
-//! text --python | ecma--> Ast --pure--> expression          where no assertion is involved
-//!                          |---walk---> expression          around assertions, by what lies before and after
+//! text --parse::{python, ecma}--> ast --lower::assertion_free--> expression   where no assertion is involved
+//!                                  |---lower::continuation-----> expression   around assertions, by what lies before and after
 //! ```
 //!
-//! The language of a pattern is **every** text that it can match, whatever a backtracking engine would prefer: lazy
-//! and greedy repetition mean the same, and `a|ab` accepts both. Possessive repetitions and atomic groups are
-//! accepted where they provably forbid nothing. Look-around is exact, inside repetitions too; look-ahead costs an
-//! intersection, look-behind a finite memory of what was read. Texts are well-formed UTF-8, so a lone surrogate in a
-//! pattern matches nothing.
+//! The language of a pattern is **every** text that it can match, whatever a backtracking engine would prefer: lazy and
+//! greedy repetition mean the same, and `a|ab` accepts both. Possessive repetitions and atomic groups are accepted
+//! where they provably forbid nothing. Look-around is exact, inside repetitions too; look-ahead costs an intersection,
+//! look-behind a finite memory of what was read. Texts are well-formed UTF-8, so a lone surrogate in a pattern matches
+//! nothing.
 //!
 //! Tables are those of Unicode 16.0 (the regex-syntax crate); CPython 3.11 has 14.0.
 //!
 //! Refused with [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) and an offset: backreferences, conditional
 //! groups, `\N{…}`, look-ahead inside look-behind, atomic parts that matter, ECMA-262's `v` flag. Syntax errors are
 //! [`ErrorKind::Pattern`](crate::ErrorKind::Pattern) with an offset in code points.
+//!
+//! `docs/internals/patterns.md` has an example.
 
 mod ast;
 #[cfg(test)]

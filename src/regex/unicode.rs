@@ -14,7 +14,7 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 use crate::error::Result;
 use crate::regex::char_set::CharSet;
-use crate::util::cancel::{go_on_after, unwatched};
+use crate::util::cancel::{checkpoint_after, uninterruptible};
 use crate::util::hash::SeededMap;
 
 /// How letters that differ only in case are identified.
@@ -32,7 +32,7 @@ pub(crate) enum Fold {
 
 fn cached(cell: &'static OnceLock<Arc<CharSet>>, make: impl FnOnce() -> CharSet) -> Arc<CharSet> {
     // Whoever asks first pays no more than others, so that what a compile counts does not depend on those before.
-    cell.get_or_init(|| Arc::new(unwatched(make))).clone()
+    cell.get_or_init(|| Arc::new(uninterruptible(make))).clone()
 }
 
 /// The set of a Unicode property as regex-syntax spells it, such as `Lu`, `Greek` or `scx=Greek`; names match loosely.
@@ -70,8 +70,8 @@ impl Properties {
     /// Names that are remembered. Names match loosely, so there are any number of them for one property.
     const MOST: usize = 64;
 
-    /// The code points that have the property, or those that have not, and what they fold to; `None` if nobody knows the
-    /// name.
+    /// The code points that have the property, or those that have not, and what they fold to; `None` if nobody knows
+    /// the name.
     pub fn get(&mut self, name: &str, negative: bool, fold: Fold) -> Result<Option<Arc<CharSet>>> {
         /// Ranges of a table that are read in the time of one step.
         const RANGES: usize = 64;
@@ -80,7 +80,7 @@ impl Properties {
             return Ok(Some(known.clone()));
         }
         let Some(set) = property(name) else { return Ok(None) };
-        go_on_after(4 + set.ranges().len() / RANGES)?;
+        checkpoint_after(4 + set.ranges().len() / RANGES)?;
         let set = if negative { set.complement() } else { set };
         let set = Arc::new(close(set, fold)?);
         if self.0.len() < Self::MOST {
@@ -218,12 +218,12 @@ pub(super) fn close(set: CharSet, fold: Fold) -> Result<CharSet> {
     match fold {
         Fold::None => return Ok(set),
         Fold::Ascii => {}
-        Fold::Ecma | Fold::Python => go_on_after(set.count() / CHARS)?,
+        Fold::Ecma | Fold::Python => checkpoint_after(set.count() / CHARS)?,
     }
     Ok(closed(&set, fold))
 }
 
-/// The same for a set of few code points.
+/// Everything that equals a member of `set` up to case, for a set of few code points.
 pub(super) fn closed(set: &CharSet, fold: Fold) -> CharSet {
     match fold {
         Fold::None => set.clone(),

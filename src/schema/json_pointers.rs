@@ -1,7 +1,7 @@
 //! Where schemas were written.
 //!
-//! A schema is reached from another by a keyword and a step, or by a reference. Nearly no place is ever asked for, so it
-//! is written out as a JSON Pointer only then.
+//! A schema is reached from another by a keyword and a step, or by a reference. Nearly no place is ever asked for, so
+//! it is written out as a JSON Pointer only then.
 
 use crate::schema::model::SchemaId;
 use crate::schema::name_table::{Name, Names};
@@ -29,7 +29,7 @@ enum SchemaOrigin {
     Reached(u32),
 }
 
-/// A place for each of some schemas; see the module's story.
+/// The origin of each of some schemas, written as a JSON Pointer when somebody asks.
 #[derive(Clone, Debug, Default)]
 pub struct Pointers {
     /// By id, with the length of the pointer, but for escapes.

@@ -11,7 +11,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::schema::json_reader;
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -176,7 +176,7 @@ impl<'t> Tape<'t> {
         let mut open: Vec<(OpenContainer, u32)> = Vec::new();
         let mut next = node.0;
         while next < end {
-            go_on()?;
+            checkpoint()?;
             let mut at_end = self.end(TapeId(next)).0;
             let awaits_key = matches!(open.last(), Some((OpenContainer::Object(_, None), _)));
             let kind = self.kind(TapeId(next));

@@ -22,7 +22,7 @@ struct PathNode {
     bytes: usize,
 }
 
-/// See the module's story.
+/// The paths by which schemas were reached, as a tree of steps.
 #[derive(Default)]
 pub(super) struct Trail {
     places: Vec<PathNode>,

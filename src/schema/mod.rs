@@ -1,10 +1,12 @@
 //! JSON Schema: text to rules.
 //!
-//! A schema's text becomes a tape of JSON values ([`json_tape`], `reader`), and that a model of typed schemas ([`model`]):
-//! which draft counts where (`drafts`), what each keyword says (`parse`, `keywords`), where references lead (`resolve`,
-//! `scope`). `lower` makes rules of the model: what a value of each kind may be, with everything that applies at one
-//! place brought together. Numbers ([`number`]), strings and formats ([`mod@format`]) become expressions on the way. What
-//! is not enforced exactly has a row in the report.
+//! A schema's text becomes a tape of JSON values ([`json_tape`], `json_reader`), and that a model of typed schemas
+//! ([`model`]): which draft counts where (`drafts`), what each keyword says (`parse`, `keywords`), where references
+//! lead (`resolve`, `dynamic_scope`). `lower` makes rules of the model: what a value of each kind may be, with
+//! everything that applies at one place brought together. Numbers ([`number`]), strings and formats ([`mod@format`])
+//! become expressions on the way. What is not enforced exactly has a row in the report.
+//!
+//! `docs/internals/schema-lowering.md` has an example.
 
 mod drafts;
 mod dynamic_scope;

@@ -123,7 +123,7 @@ pub struct Assertions {
     pub max_length: Option<u64>,
     /// ECMA-262, search semantics.
     pub pattern: Option<String>,
-    /// Only formats that are asserted; others are report rows.
+    /// The format, if it is asserted; others are report rows.
     pub format: Option<String>,
 
     pub min_items: Option<u64>,

@@ -12,7 +12,7 @@ use crate::util::hash::seeded;
 /// A string of the schema.
 pub type Name = u32;
 
-/// See the module's story.
+/// Property names by number, each kept once.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     texts: Vec<Arc<str>>,
@@ -47,7 +47,8 @@ impl Names {
         self.intern_above(&Names::default(), text)
     }
 
-    /// The same where the names of `below` have the first numbers, and these the ones after them.
+    /// The number of a text where the names of `below` have the first numbers, and these the ones after them; new if it
+    /// has none.
     pub fn intern_above(&mut self, below: &Names, text: &str) -> Name {
         let hash = hash_of(text);
         if let Some(name) = below.find(hash, text) {

@@ -1,9 +1,9 @@
 //! JSON Schema text to [`SchemaModel`].
 //!
 //! Only schemas that the root reaches through applicators and references are read. A schema gets its id when something
-//! first names it, and ids are read in the order in which they were given: no recursion, and a cycle of references
-//! ends by itself. What a keyword means is brought to the vocabulary of 2020-12 here; see [`crate::schema::drafts`] for which
-//! keyword counts where.
+//! first names it, and ids are read in the order in which they were given: no recursion, and a cycle of references ends
+//! by itself. What a keyword means is brought to the vocabulary of 2020-12 here; see [`crate::schema::drafts`] for
+//! which keyword counts where.
 
 mod children;
 
@@ -19,7 +19,7 @@ use crate::schema::name_table::Names;
 use crate::schema::options::{Formats, SchemaOptions};
 use crate::schema::report::{Enforcement, ReportRow};
 use crate::schema::resolve::{Documents, ReferenceTarget, SchemaDocument, check_pointers};
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use crate::util::hash::SeededMap;
 use std::rc::Rc;
 
@@ -125,7 +125,7 @@ impl<'t> SchemaParser<'t> {
                 Error::limit("schemas", self.limits.max_rules as u64, self.places.len() as u64 + 1).of("max_rules")
             );
         }
-        go_on()?;
+        checkpoint()?;
         self.places.push(SchemaSlot { id: new, doc, node, resource, scope });
         pointer(&mut self.pointers, &self.names);
         self.check_pointers()?;

@@ -22,7 +22,7 @@ use std::rc::Rc;
 pub struct Resource {
     /// Where it starts.
     pub node: TapeId,
-    /// The same as a JSON Pointer in its document.
+    /// Where it starts, as a JSON Pointer in its document.
     pub pointer: String,
     /// Base URI; empty where there is none.
     pub uri: String,
@@ -128,7 +128,7 @@ pub struct ReferenceTarget {
     pub doc: u32,
     /// The place in it.
     pub node: TapeId,
-    /// The same as a JSON Pointer, without the document's prefix.
+    /// The place as a JSON Pointer, without the document's prefix.
     pub pointer: String,
     /// The name of the `$dynamicAnchor` that was reached.
     pub dynamic: Option<String>,

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 const FIRST_BITS: u32 = 2;
 const CHUNKS: usize = 30;
 
-/// See the module's story.
+/// A vector that one writer appends to while readers index it without a lock.
 pub struct AppendVec<T> {
     chunks: [OnceLock<Box<[OnceLock<T>]>>; CHUNKS],
 }

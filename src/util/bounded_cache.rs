@@ -1,11 +1,10 @@
-//! Tables that are bounded in bytes, and emptied by and by when they are full.
+//! Caches that are bounded in bytes and emptied in generations.
 //!
-//! Whatever is looked up again and again, and could be made again, is kept in a [`BoundedCache`]: crossing tokens, finished
-//! parts and rows, forced runs, tokens over sets of characters, spelled names, masks of configurations. Emptying it
-//! costs time and never changes an answer. Nobody needs an order of age: what is in use comes back with the next
-//! look-ups.
+//! A [`BoundedCache`] keeps what is looked up again and again and could be made again: crossing sets, patches, finished
+//! rows, forced runs, tokens over sets of characters, spelled names, recipes of masks. Emptying it costs time and never
+//! changes an answer. No order of age is kept: what is in use comes back with the next look-ups.
 //!
-//! To let go of everything at once takes as long as a hundred masks, and would fall to one of them. So a full table is
+//! Letting go of everything at once takes as long as a hundred masks, and would fall to one of them. So a full table is
 //! put aside, where nothing is found any more, and what is kept from then on pays for it by and by.
 
 use hashbrown::{Equivalent, HashMap, hash_map};
@@ -21,7 +20,7 @@ use crate::util::hash::Seeded;
 /// `FIRST` is made once.
 pub struct BoundedCache<K, V, const MOST: usize, const FIRST: usize = 0> {
     table: RwLock<Generation<K, V>>,
-    /// Of what is found.
+    /// The bytes of what is found.
     bytes: AtomicUsize,
 }
 
@@ -73,8 +72,8 @@ impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> BoundedCache<K, V, 
         self.table.read().unwrap_or_else(|p| p.into_inner()).found.get(key).map(found)
     }
 
-    /// Keeps a value of which `size` is what it takes, its key and its place in the table. If it does not fit beside the
-    /// others these are forgotten; if it fits nowhere it is not kept.
+    /// Keeps a value of which `size` is what it takes, its key and its place in the table. If it does not fit beside
+    /// the others these are forgotten; if it fits nowhere it is not kept.
     pub fn keep(&self, key: K, value: V, size: usize) {
         if size > MOST {
             return;

@@ -1,16 +1,16 @@
-//! Stopping long work from outside.
+//! Cancelling: long work that is stopped from outside.
 //!
 //! Compiles and searches are bounded by limits on work, and still may take seconds. Whoever starts one may *watch* it:
 //! a function that is called now and then and may end the work by an error. The loops that count work for the limits
-//! ask [`go_on`] on the way, so a stop leaves by the same paths as a limit that is exceeded: typed, and with nothing
+//! ask [`checkpoint`] on the way, so a stop leaves by the same paths as a limit that is exceeded: typed, and with nothing
 //! half made left behind. A watch belongs to a thread, and to the work that it runs; work that nobody watches pays for
 //! a counter.
 //!
 //! The same questions bound one compile as a whole: other limits bound one search, and a source may ask for thousands
-//! of searches that each stay within theirs. Steps that take longer than others [`spend`] more.
+//! of searches that each stay within theirs. Steps that take longer than others [`charge`] more.
 //!
 //! What a watch or a report of progress runs in turn, handlers of signals above all, is no part of the work: it is run
-//! [`unwatched`].
+//! [`uninterruptible`].
 //!
 //! A watch that has ended the work once must go on saying so: what fails for one reason in the middle of a compile is
 //! sometimes tried in another way.
@@ -56,9 +56,9 @@ pub fn limited<T>(most: usize, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Counts `steps`; [`go_on`] tells when they are too many.
+/// Counts `steps`; [`checkpoint`] tells when they are too many.
 #[inline]
-pub fn spend(steps: usize) {
+pub fn charge(steps: usize) {
     COUNTERS.with(|c| c.spent.set(c.spent.get().saturating_add(steps)));
 }
 
@@ -90,7 +90,7 @@ pub fn also_watched<T>(watch: Watch, work: impl FnOnce() -> T) -> T {
 
 /// Runs `work` without a watch: for what is made once and kept, which a stop must not leave failed, and for what is no
 /// part of the work.
-pub fn unwatched<T>(work: impl FnOnce() -> T) -> T {
+pub fn uninterruptible<T>(work: impl FnOnce() -> T) -> T {
     let _before = Before(WATCH.replace(None));
     limited(usize::MAX, work)
 }
@@ -105,40 +105,40 @@ pub fn is_watched() -> bool {
 /// # Errors
 /// What the watch says; `Limit` beyond the steps of [`limited`].
 #[inline]
-pub fn go_on() -> Result<()> {
+pub fn checkpoint() -> Result<()> {
     let left = COUNTERS.with(|c| {
         c.spent.set(c.spent.get().saturating_add(1));
         let left = c.left.get();
         c.left.set(left.wrapping_sub(1));
         left
     });
-    if left > 1 { Ok(()) } else { ask() }
+    if left > 1 { Ok(()) } else { poll() }
 }
 
-/// The same after work that took as long as `steps` steps.
+/// Whether the work may go on after some that took as long as `steps` steps.
 ///
 /// # Errors
-/// As [`go_on`].
+/// As [`checkpoint`].
 #[inline]
-pub fn go_on_after(steps: usize) -> Result<()> {
-    spend(steps);
-    if steps < STEPS as usize { go_on() } else { ask() }
+pub fn checkpoint_after(steps: usize) -> Result<()> {
+    charge(steps);
+    if steps < STEPS as usize { checkpoint() } else { poll() }
 }
 
 /// Whether the work must end, for what cannot fail itself and belongs to a step that is counted. Who is told so leaves
 /// what it makes unfinished, and whoever counts the step learns why.
 #[inline]
-pub fn must_end() -> bool {
+pub fn should_stop() -> bool {
     let left = COUNTERS.with(|c| c.left.replace(c.left.get().wrapping_sub(1)));
-    left <= 1 && ask().is_err()
+    left <= 1 && poll().is_err()
 }
 
-/// The same for a step that takes long itself.
+/// Whether the work may go on, asked by a step that takes long itself.
 ///
 /// # Errors
 /// What the watch says.
 #[cold]
-pub fn ask() -> Result<()> {
+pub fn poll() -> Result<()> {
     let (spent, most) = COUNTERS.with(|c| {
         c.left.set(STEPS);
         (c.spent.get(), c.most.get())

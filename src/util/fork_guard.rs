@@ -1,9 +1,11 @@
-//! Forks while other threads work.
+//! The fork guard: forks wait while other threads work.
 //!
-//! A forked child has one thread, and whatever lock another one held is held for ever there. So threads that work say so
-//! ([`Working`]), and a process that is about to fork ([`before`]) waits until none does and holds back those that would
-//! begin. Work that Python asks for is told so by the bindings, and the background of warming up by itself: it may take
+//! A forked child has one thread, and whatever lock another one held is held for ever there. So threads that work say
+//! so ([`Working`]), and a process that is about to fork ([`before`]) waits until none does and holds back those that
+//! would begin. Work that Python asks for is told so by the bindings, and background warm-up by itself: it may take
 //! long, and [rests](Working::rest) where it holds no lock.
+//!
+//! `docs/internals/threads-and-fork.md` has an example.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -84,7 +86,8 @@ impl Drop for Working {
     }
 }
 
-/// Who sees a fork takes itself back, and who forks looks after saying so: one of the two sees the other.
+/// Begins work, unless a fork is under way. Who sees a fork takes itself back, and who forks looks after saying so: one
+/// of the two sees the other.
 fn enter() {
     loop {
         WORKING.fetch_add(1, Ordering::SeqCst);

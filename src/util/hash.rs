@@ -5,11 +5,11 @@
 //! what is hashed with text, with lists, or with several numbers is hashed with a seed of the process, which nobody
 //! can know: [`SeededMap`], [`SeededSet`], or [`seeded`] where the table is a [`HashTable`](hashbrown::HashTable).
 //!
-//! [`FxHashMap`](rustc_hash::FxHashMap) has no seed, and one would not help: its hash of several numbers is a polynomial,
-//! so keys that collide do it under every seed. It is for keys that are *one number that we gave out*, in order: a node,
-//! a state, a rule, a name. They may be followed by one of a few constants. Of `n` such numbers, in a table for `k`,
-//! about `n / k` fall into one place, so that even who chooses the `k` takes no more than `n` steps in all.
-//! `tests/layering.rs` knows these keys and takes no others.
+//! [`FxHashMap`](rustc_hash::FxHashMap) has no seed, and one would not help: its hash of several numbers is a
+//! polynomial, so keys that collide do it under every seed. It is for keys that are *one number that we gave out*, in
+//! order: a node, a state, a rule, a name. They may be followed by one of a few constants. Of `n` such numbers, in a
+//! table for `k`, about `n / k` fall into one place, so that even who chooses the `k` takes no more than `n` steps in
+//! all. `tests/layering.rs` knows these keys and takes no others.
 //!
 //! The order of seeded tables differs from process to process, so it may not reach a result: what comes out of one is
 //! looked up, or sorted. The hash is foldhash's, which resists whoever cannot see the seed; it is no cryptography.

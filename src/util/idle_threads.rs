@@ -1,10 +1,10 @@
-//! Threads that are kept for the next build.
+//! Idle threads, kept for the next build.
 //!
 //! Many builds take a few milliseconds, of which starting a thread and its first pages of memory take a part that can
-//! be seen. So a thread that has done its work is *spare* for a while: it waits to be called by whoever starts one, and
-//! ends when nobody does.
+//! be seen. So a thread that has done its work is *idle* for a while: it waits to be called by whoever starts a build,
+//! and ends when nobody does.
 //!
-//! A forked child has none of its parent's threads, so the list of spare ones remembers the process that it belongs to.
+//! A forked child has none of its parent's threads, so the list of idle ones remembers the process that it belongs to.
 //! Where a thread may find the list taken by a thread that its process does not have, it only tries to take it: who
 //! finds it taken starts a thread, or ends.
 

@@ -1,9 +1,9 @@
 //! Plain numbers that are either owned or lie in a mapped file.
 //!
 //! A table that is built in this process is a vector; the same table in an artifact is a range of a file that many
-//! processes map. [`MappedSlice`] is both, and reads like a slice in either case: pointer and length are at hand, no branch
-//! says which it is. [`MappedFile`] is the memory behind mapped slices: a file mapped read-only, or bytes held in memory
-//! with the same alignment. [`open_file`] is how files of others are opened, mapped or read.
+//! processes map. [`MappedSlice`] is both, and reads like a slice in either case: pointer and length are at hand, no
+//! branch says which it is. [`MappedFile`] is the memory behind mapped slices: a file mapped read-only, or bytes held
+//! in memory with the same alignment. [`open_file`] is how files of others are opened, mapped or read.
 //!
 //! All unsafe code of the core's storage stands in this file. It rests on three facts:
 //!
@@ -84,7 +84,7 @@ enum Backing {
     Held { blocks: Box<[Block]>, len: usize },
 }
 
-/// Bytes of a file, shared by the slices that read them; see the module's story.
+/// The bytes of a file, mapped read-only or held in memory, shared by the slices that read them.
 pub struct MappedFile(Backing);
 
 impl MappedFile {
@@ -97,7 +97,7 @@ impl MappedFile {
         if file.metadata()?.len() == 0 {
             return Ok(MappedFile::hold(&[]));
         }
-        // SAFETY: the map is read-only and the file is not changed while it is mapped, see the module's story.
+        // SAFETY: the map is read-only and the file is not changed while it is mapped, see the top of this file.
         let map = unsafe { memmap2::Mmap::map(&file) }?;
         Ok(Arc::new(MappedFile(Backing::Mapped(map))))
     }
@@ -132,7 +132,7 @@ impl std::fmt::Debug for MappedFile {
     }
 }
 
-/// Numbers that are owned or mapped; see the module's story. Reads like a slice.
+/// Plain numbers that are owned or mapped. Reads like a slice.
 pub struct MappedSlice<T: Plain> {
     start: *const T,
     len: usize,

@@ -1,4 +1,5 @@
-//! What every part uses and what knows none of them: hashing, bounded caches, indices and logs, threads, mapped files, cancelling.
+//! Utilities that every part uses and that know none of them: hashing, bounded caches, prefix indices, logs that roll
+//! back, threads, mapped files, cancelling.
 
 pub mod append_vec;
 pub(crate) mod bounded_cache;

@@ -1,8 +1,8 @@
-//! Things that are made side by side and come back in order.
+//! A parallel map: things that are made side by side and come back in order.
 //!
 //! The threads are started for it and have ended when it returns, so they may borrow, need no lock, and a forked child
 //! misses none of them. That costs some tens of microseconds for each, so pieces should take longer in all: what is
-//! asked of a few milliseconds has threads that are kept ([`spare`](crate::util::idle_threads)).
+//! asked of a few milliseconds has threads that are kept (see `idle_threads`).
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};

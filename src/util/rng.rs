@@ -1,7 +1,8 @@
-//! Numbers that look random and are the same on every machine: SplitMix64 (Steele, Lea and Flood, *Fast splittable
+//! A random number generator that is the same on every machine: SplitMix64 (Steele, Lea and Flood, *Fast splittable
 //! pseudorandom number generators*, 2014).
 //!
-//! For random members, factors of hashes and tests. Whoever sees some of them knows the others: no key is made of them.
+//! It serves random members, factors of hashes and tests. Whoever sees some of its numbers knows the others: no key is
+//! made of them.
 
 /// What is added to the state for each number.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -38,7 +39,7 @@ impl Rng {
         self.below(100) < percent
     }
 
-    /// One of `items`.
+    /// A random one of `items`.
     ///
     /// # Panics
     /// Without any.

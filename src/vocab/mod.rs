@@ -48,7 +48,7 @@ pub struct VocabularyOptions {
     pub size: Option<usize>,
 }
 
-/// Token ids and their bytes; see the module's story.
+/// The bytes of every token id, the ids that stop, and a trie of what may be spelled.
 #[derive(Debug)]
 pub struct Vocabulary {
     id: u64,
@@ -126,6 +126,17 @@ impl Vocabulary {
     ///
     /// # Cost
     /// Linear in the bytes but for one sort: under 0.1 s for 128,000 tokens.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use interlock::{Vocabulary, VocabularyOptions};
+    ///
+    /// let options = VocabularyOptions { eos_token_ids: vec![2], size: Some(64), ..Default::default() };
+    /// let vocabulary = Vocabulary::new([&b"he"[..], b"llo", b""], options)?;
+    /// assert_eq!((vocabulary.len(), vocabulary.size(), vocabulary.words()), (3, 64, 2));
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn new<I>(tokens: I, options: VocabularyOptions) -> Result<Arc<Vocabulary>>
     where
         I: IntoIterator<Item: AsRef<[u8]>>,
@@ -373,6 +384,17 @@ impl Vocabulary {
     ///
     /// # Errors
     /// `Vocabulary` if an id lies outside the logits.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// assert_eq!(vocabulary.decode(&[104, 105])?, b"hi");
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn decode(&self, ids: &[u32]) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         for &id in ids {

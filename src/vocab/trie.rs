@@ -14,7 +14,7 @@ use crate::util::mapped::MappedSlice;
 /// The longest token, in bytes. Depths are stored as `u16`.
 pub const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
 
-/// Flat byte trie; see the module's story. Built with [`Trie::build`].
+/// A flat byte trie in depth-first order, with the tokens that end at each node. Built with [`Trie::build`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trie {
     /// The byte that leads to a node; 0 for the root, where it means nothing.
@@ -72,7 +72,8 @@ impl Trie {
     /// # Cost
     /// One sort of `n` items and one pass over their bytes: 20 to 40 ms for 128,000 tokens.
     pub fn build(items: &mut Vec<(&[u8], u32)>) -> Result<Self> {
-        /// So many items are counted before: the names of objects, whose tries are many and small.
+        /// The most items that are counted before they are sorted: the names of objects, whose tries are many and
+        /// small.
         const FEW: usize = 4_096;
         let mut total = 1u64;
         for (bytes, id) in items.iter() {
@@ -218,7 +219,8 @@ impl Trie {
         self.tok_start[node as usize]..self.tok_start[node as usize + 1]
     }
 
-    /// The same for [`subtree_tokens`](Self::subtree_tokens).
+    /// Where in the tokens of the whole trie those of the subtree of `node` lie:
+    /// [`subtree_tokens`](Self::subtree_tokens) as a range.
     pub fn subtree_places(&self, node: u32) -> std::ops::Range<u32> {
         self.tok_start[node as usize]..self.tok_start[self.end[node as usize] as usize]
     }

@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use crate::util::hash::Seeded;
 use crate::vocab::Trie;
 
-/// See the module's story. What one look-up touches lies together: most of them are the first in that place for a while,
-/// and wait for memory.
+/// The children of trie nodes by their bytes. What one look-up touches lies together, because most nodes are the first
+/// in their place for a while, and wait for memory.
 pub struct Children {
     /// One for each node, and one behind the last.
     heads: Box<[Head]>,
@@ -21,7 +21,7 @@ pub struct Children {
     byte: Box<[u8]>,
     /// The children that come farther behind than `STEPS` bits can say, by node and byte.
     far: HashMap<(u32, u8), u32, Seeded>,
-    /// Those of the root, which has the most, by byte; [`NO_CHILD`] is none.
+    /// The children of the root, which has the most, by byte; [`NO_CHILD`] is none.
     root: Box<[u32; 256]>,
 }
 
@@ -30,7 +30,8 @@ struct Head {
     start: u32,
     /// What ends at the node: the only item, as long as [`ONE`] says so.
     item: u32,
-    /// What is among the bytes below a node, and what ends there: [`BELOW`], [`QUOTE`], [`BACKSLASH`], [`ONE`], [`MANY`].
+    /// What is among the bytes below a node, and what ends there: [`BELOW`], [`QUOTE`], [`BACKSLASH`], [`ONE`],
+    /// [`MANY`].
     marks: u8,
 }
 

@@ -14,7 +14,7 @@ use interlock::index::from_artifact::StoredIndex;
 use interlock::index::report;
 use interlock::regex::{Dialect, RegexOptions};
 use interlock::schema::SchemaOptions;
-use interlock::util::cancel::{Watch, ask, watched};
+use interlock::util::cancel::{Watch, poll, watched};
 use interlock::{GuideOptions, Index, Limits, Vocabulary};
 
 fn pattern(source: &str, v: &Arc<Vocabulary>) -> Option<Index> {
@@ -228,7 +228,7 @@ fn an_index_of_tables_alone_answers_as_the_one_it_was_built_from() {
 fn built_apart() -> Index {
     let vocabulary = vocabulary::small();
     let over = vocabulary.clone();
-    let remake = move || ask().map(|()| pattern("(ab|abc)*1{0,3}", &over).unwrap());
+    let remake = move || poll().map(|()| pattern("(ab|abc)*1{0,3}", &over).unwrap());
     let lazy = pattern("(ab|abc)*1{0,3}", &vocabulary).unwrap();
     lazy.build_apart(Some(1), 200_000, Box::new(remake), |_, _| Ok(())).unwrap().unwrap()
 }

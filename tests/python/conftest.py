@@ -61,3 +61,11 @@ def llama3() -> interlock.Vocabulary:
     from real_vocabulary import load
 
     return load()
+
+
+@pytest.fixture
+def sglang(monkeypatch):
+    """The SGLang plug-in's modules, with a stand-in for SGLang."""
+    import sglang_stand_in
+
+    return sglang_stand_in.loaded(monkeypatch)

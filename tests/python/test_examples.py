@@ -15,7 +15,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize(
-    "name", ["fill_schema", "multiple_choice", "floats", "react", "tool_calls", "extract_csv", "grpo_rollouts"]
+    "name",
+    "fill_schema multiple_choice floats react knowledge_graph tool_calls extract_csv grpo_rollouts".split(),
 )
 def test_example(name, monkeypatch, capsys):
     if not EXAMPLES.is_dir():

@@ -1,4 +1,4 @@
-"""The examples of the README run, in order, and print what it says; the package's docstrings too."""
+"""The examples of the README and of docs/guide run, in order, and print what the pages say; the docstrings too."""
 
 import contextlib
 import doctest
@@ -8,25 +8,42 @@ from pathlib import Path
 
 import interlock
 import interlock.masks
+import pytest
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+#: Pages whose only examples need a model's tokenizer.
+WITHOUT_CODE = {"vocabularies.md"}
 
 
-def blocks():
+def blocks(page):
     """Pairs of code and expected output."""
     pattern = r"```python\n(.*?)```(?:\s*```output\n(.*?)```)?"
-    return re.findall(pattern, README.read_text(encoding="utf-8"), re.DOTALL)
+    return re.findall(pattern, page.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_readme():
-    examples = blocks()
-    assert len(examples) >= 5
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_examples_print_what_the_page_says(page):
+    examples = blocks(page)
+    assert examples or page.name in WITHOUT_CODE
     names = {}
     for code, expected in examples:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, "<README example>", "exec"), names)
         assert printed.getvalue() == expected, code
+
+
+def test_the_readme_is_short():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if not re.match(r"[a-z]+:", target):
+            assert (page.parent / target).exists(), target
 
 
 def test_docstrings():

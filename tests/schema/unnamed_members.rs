@@ -270,7 +270,7 @@ fn unique_elements_of_one_key_that_must_match() {
     }
 }
 
-/// MaskBench schemas that need witnesses, where their files are at hand: see `schema_suite`.
+/// MaskBench schemas that need witnesses, where their files are at hand: see `tests/schema/official_suite.rs`.
 #[test]
 #[ignore = "needs INTERLOCK_SCHEMA_DATA"]
 fn mask_bench_schemas_with_witnesses_are_judged_by_guides() {

@@ -1,6 +1,6 @@
 //! The slow twin of everything that runs rules: does a parsed JSON value satisfy them?
 //!
-//! Follows the documentation of `ir::rules` word by word, on parsed values, with memory for nothing. It knows nothing
+//! Follows the documentation of `json::rules` word by word, on parsed values, with memory for nothing. It knows nothing
 //! of key order, whitespace or escapes, which are the automaton's.
 
 use interlock::expr::{Exprs, INF};

@@ -1,7 +1,7 @@
-//! How soon there are more ways to go on than any array uses up.
+//! Branching: whether an expression soon has more continuations than any array uses up.
 //!
 //! Infinitely many texts may follow a state and yet only one of each length, as in `a*`: a bound on the length then
-//! leaves few. Where the beginnings multiply there are many behind a few bytes, whatever bound comes later.
+//! leaves few. Where prefixes multiply there are many behind a few bytes, whatever bound comes later.
 
 use rustc_hash::FxHashMap;
 
@@ -18,8 +18,8 @@ const FARTHEST: u32 = 64;
 /// Expressions that are followed at once. What is left out is not counted.
 const WIDEST: usize = 16;
 
-/// So many bytes have at least [`ENOUGH`] beginnings of members of `e`; [`INF`] where that is not seen. Every derivative
-/// must be decided live or dead already.
+/// The number of bytes within which members of `e` have at least [`ENOUGH`] different prefixes; [`INF`] where that is
+/// not seen. Every derivative must be decided live or dead already.
 pub fn soon_many(x: &mut Exprs, table: &mut BranchingTable, e: ExprId) -> u32 {
     if let Some(&known) = table.get(&e) {
         return known;

@@ -1,8 +1,8 @@
-//! How short the members of an expression may be, and how long.
+//! The least and greatest lengths in bytes of the members of an expression.
 //!
-//! A search for the nearest end of a lexeme goes straight there if it knows how much is missing at least. Structure
-//! tells exactly that but for intersections, complements and recursion, where it tells a bound. How long members may be
-//! says which tokens are too long for a state.
+//! A search for the shortest end of a lexeme goes straight there if it knows how much is missing at least. The
+//! structure tells exactly that but for intersections, complements and recursion, where it tells a bound. The greatest
+//! length says which tokens are too long for a state.
 
 use rustc_hash::FxHashMap;
 

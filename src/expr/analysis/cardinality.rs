@@ -1,8 +1,8 @@
-//! How many strings an expression accepts.
+//! The number of strings that an expression accepts.
 //!
-//! Counting walks the derivative graph: a live cycle means without end, otherwise the counts of successors add up.
-//! Beyond a bound of states the answer is "without end" as well: a language with more states than that on the way has
-//! more members than any document can use up.
+//! Counting walks the derivative graph: a live cycle means infinitely many, otherwise the counts of successors add up.
+//! Beyond a bound of states the answer is "infinitely many" as well: a language with more states than that has more
+//! members than any document can use up.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -18,7 +18,7 @@ const MAX_STATES: usize = 20_000;
 const MAX_PARTS: usize = 1_000_000;
 /// States between two choices. Constants have as many as they have bytes, however few members there are.
 const MAX_BETWEEN: usize = 1 << 22;
-/// Of these states one in so many is remembered.
+/// The share of states that are remembered: one in so many.
 const MARKED: usize = 8;
 
 /// The number of members of `e`, `u64::MAX` for infinitely or immensely many. Every derivative must be decided live or

@@ -1,4 +1,4 @@
-//! Sets of characters, by groups.
+//! Character groups: sets of characters as two words.
 //!
 //! What a state lets pass and what lies below a node of the vocabulary's trie are compared a hundred thousand times, so
 //! both are sets that fit two words: a bit for every character of ASCII that is written in strings, and a bit for all
@@ -144,13 +144,15 @@ pub fn last_bytes(lo: u8, hi: u8) -> u64 {
     u64::MAX >> (63 - (hi - lo)) << lo
 }
 
-/// The group that the beginning of a character of three bytes counts as, by its two bytes; see [`PartialChar::partial`].
+/// The group that the beginning of a character of three bytes counts as, by its two bytes; see
+/// [`PartialChar::partial`].
 #[inline]
 pub fn begun_by(lead: u8, second: u8) -> CharGroups {
     one_of(group_of(lead), groups_behind(lead, second))
 }
 
-/// Of the groups of characters that begin alike the one that their beginning counts as; `own` is that of letters.
+/// The group that the beginning of a character counts as, out of the groups of characters that begin alike; `own` is
+/// that of letters.
 #[inline]
 fn one_of(own: CharGroups, some: CharGroups) -> CharGroups {
     if some & own != 0 || some == 0 { own } else { some & some.wrapping_neg() }

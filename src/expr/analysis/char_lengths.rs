@@ -1,4 +1,4 @@
-//! How many code points the members of an expression have.
+//! The lengths in code points of the members of an expression.
 //!
 //! [`CharLengths`] is a sorted list of disjoint intervals. It is computed from the structure of an expression, which is
 //! exact where neither intersection nor complement nor digit arithmetic is involved. A code point is counted at its

@@ -1,7 +1,7 @@
 //! Analyses of expressions: facts that are read off an expression before any automaton exists.
 //!
-//! Lengths in bytes and in characters, the number of members, the character sets that pass a state whatever it is
-//! ([`slice`]), and counts that no token can exhaust ([`saturate_counts`]). No analysis looks at a stack.
+//! Lengths in bytes and in characters, the number of members, the sets of characters of which any string may pass
+//! ([`slice`](mod@slice)), and counts that no token can exhaust ([`saturate_counts`]). No analysis looks at a stack.
 
 pub(crate) mod branching;
 pub mod byte_lengths;

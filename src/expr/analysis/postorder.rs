@@ -1,6 +1,6 @@
-//! What is read off the structure of an expression, part by part.
+//! Walks over the nodes of an expression, parts before what is made of them.
 //!
-//! Parts come before what is made of them, by an explicit stack: literals of a million bytes are as deep.
+//! An explicit stack takes the place of recursion: literals of a million bytes are as deep.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! Counts that no single token can exhaust are all alike.
+//! Saturated counts: repetitions that no single token can exhaust, made unbounded.
 //!
 //! The mask of a state asks only what one token can do. A repetition that may go on for more copies than the longest
 //! token has bytes behaves, for that mask, as if it had no bound, and a minimum beyond that as one just out of reach.
@@ -12,11 +12,11 @@ use crate::expr::{Expr, ExprId, Exprs, INF};
 /// Longest runs of bytes of one kind inside a single token: how far a token can drive a loop over such bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenReach {
-    /// Of ASCII digits.
+    /// The longest run of ASCII digits in a token.
     pub digits: u32,
-    /// Of ASCII letters, digits and `_`.
+    /// The longest run of ASCII letters, digits and `_` in a token.
     pub word: u32,
-    /// Of any bytes: the longest token.
+    /// The longest token, in bytes.
     pub any: u32,
 }
 

@@ -1,19 +1,20 @@
-//! What may pass a state whatever it is: strings over some set of characters, up to some length.
+//! Slices: sets of characters of which any string, up to some length, may pass a state.
 //!
 //! A mask asks which tokens a state lets through. Most states that let many through do so for a simple reason: a
 //! repetition of a class stands in front of them (`[a-z0-9-]{1,63}`, `\S+`), or anything at all may come before what is
 //! looked for (a pattern without `^`). Then whole subtrees of the vocabulary's trie need not be walked: the characters
-//! below a node are known ([`CharGroups`]), and where the state is [`Slice`] in them, every token below passes. Counts need
-//! not be counted either, so the states of a long repetition are not made for the sake of a mask.
+//! below a node are known ([`CharGroups`]), and where they are in a [`Slice`] of the state, every token below passes.
+//! Counts need not be counted either, so the states of a long repetition are not made for the sake of a mask.
+//! (llguidance uses the word for fixed sets of tokens; here the sets are read off each expression.)
 //!
-//! The answer is read off the expression. It is a lower bound: bytes outside of the set, or strings that are longer,
-//! may pass as well. What it says is exact because an expression without intersection and complement accepts nothing
-//! only if it *is* `NEVER`, so what follows a repetition does not matter. Intersections are looked into where nothing
-//! that they derive to is dead, or where only finitely many texts are taken from something that goes on for ever.
+//! The answer is a lower bound: bytes outside of the set, or longer strings, may pass as well. What it says is exact
+//! because an expression without intersection and complement accepts nothing only if it *is* `NEVER`, so what follows a
+//! repetition does not matter. Intersections are looked into where nothing that they derive to is dead, or where only
+//! finitely many texts are taken from an infinite language.
 //!
-//! Free strings are meant as far as they are text: whether a string of free bytes is (the beginning of) well-formed
-//! UTF-8 is not asked here, but by whoever knows which tokens are. That all members of a lexeme are text is checked
-//! once for each (`wellformed`).
+//! Strings over a slice are meant as far as they are text: whether bytes are (the beginning of) well-formed UTF-8 is
+//! not asked here, but by whoever knows which tokens are. That all members of a lexeme are text is checked once for
+//! each (see `utf8_wellformed`).
 
 #[cfg(test)]
 mod tests;
@@ -36,7 +37,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Nothing is known to pass.
+    /// The empty slice: nothing is known to pass.
     pub const NONE: Slice = Slice { groups: 0, len: 0 };
     /// Any text.
     pub const OPEN: Slice = Slice { groups: !0, len: INF };
@@ -72,8 +73,8 @@ impl Slice {
         }
     }
 
-    /// The same for JSON strings, whose decoded text this is about: what is not written as it is is not free there,
-    /// and control characters are not written at all, neither here nor in any text.
+    /// The slice of a JSON string whose decoded text has this one: characters that are not written as they are leave
+    /// it, and control characters, which are written in no text, do too.
     pub fn encoded(self, plain: bool) -> Slice {
         let escaped = group_of(b'"') | group_of(b'\\');
         match self {
@@ -90,7 +91,7 @@ impl Slice {
 #[derive(Default)]
 pub struct SliceTable {
     free: FxHashMap<ExprId, Slice>,
-    /// Of what is repeated, and of heads.
+    /// Classes of characters that were read off repeated expressions and off heads.
     classes: FxHashMap<ExprId, Option<SliceClass>>,
 }
 

@@ -1,8 +1,8 @@
-//! Classes of characters, read off an expression.
+//! Classes of characters, read off an expression, for slices.
 //!
-//! A class is rarely one step: a character of more than one byte is a step for each, classes stand beside each other in
-//! a choice, and what is repeated may itself be a repetition: behind each `-` of `([a-z]{1,9}-?){1,5}` stand up to
-//! 45 letters. Groups count as far as all of their characters are in the class.
+//! A class is rarely one step. A character of more than one byte is a step for each, classes stand beside each other in
+//! a choice, and what is repeated may itself be a repetition: behind each `-` of `([a-z]{1,9}-?){1,5}` stand up to 45
+//! letters. Groups of characters count as far as all of their characters are in the class.
 
 use crate::expr::analysis::char_groups::{
     ALL, CharGroups, group_of, groups_behind, groups_of_some, last_bytes, second_of, specials_of,

@@ -1,9 +1,9 @@
-//! What may be read after a string over a set of characters.
+//! Slice exits: what may be read after a string over a set of characters.
 //!
-//! The tokens over a set in which a state is free are known, and others are looked for where they leave the set. Most
-//! that leave it are dead at once, and which these are is read off the expression: behind `[a-z]+:\w+` a string of
-//! small letters goes on with those and with a colon. How long a string over the set may be is read off it as well:
-//! behind `[a-z]{2,8}-` at most eight characters. Both answers are upper bounds.
+//! The tokens over a slice are known, and others are looked for where they leave its set. Most that leave it are dead
+//! at once, and which these are is read off the expression: behind `[a-z]+:\w+` a string of small letters goes on with
+//! those and with a colon. How long a string over the set may be is read off as well: behind `[a-z]{2,8}-` at most
+//! eight characters. Both answers are upper bounds.
 
 use rustc_hash::FxHashMap;
 
@@ -17,14 +17,14 @@ use crate::expr::{Edge, Expr, ExprId, Exprs, INF};
 struct ExitRead {
     /// Groups of characters that may be read.
     groups: CharGroups,
-    /// So many characters at most has a string over the set with which some member begins.
+    /// The most characters of a string over the set with which some member begins.
     run: u32,
-    /// The same of members that are over the set as a whole, if there may be any.
+    /// The most characters of a member that lies over the set as a whole; `None` if there is none.
     whole: Option<u32>,
 }
 
 impl ExitRead {
-    /// Nothing is known.
+    /// The widest answer: nothing is known.
     const UNKNOWN: ExitRead = ExitRead { groups: !0, run: INF, whole: Some(INF) };
 
     fn or(self, other: ExitRead) -> ExitRead {
@@ -35,7 +35,7 @@ impl ExitRead {
         }
     }
 
-    /// The same behind so many characters of the set.
+    /// What is read behind `chars` more characters of the set.
     fn behind(self, chars: u32) -> ExitRead {
         ExitRead { run: self.run.saturating_add(chars), whole: self.whole.map(|n| n.saturating_add(chars)), ..self }
     }
@@ -136,8 +136,8 @@ impl SliceExit<'_> {
         found
     }
 
-    /// The same for `e` that begins inside of a character of two or three bytes. The tries of big classes are not worth
-    /// to be remembered.
+    /// What is read behind a string over the set, for `e` that begins inside of a character of two or three bytes.
+    /// Tries of big classes are not remembered.
     fn inside(&mut self, e: ExprId, depth: u32) -> ExitRead {
         let none = ExitRead { groups: 0, run: 0, whole: None };
         let Some(depth) = depth.checked_sub(1) else { return ExitRead::UNKNOWN };

@@ -1,7 +1,7 @@
-//! Whether a lexeme accepts nothing but text.
+//! Whether an expression accepts nothing but well-formed UTF-8.
 //!
-//! Expressions read bytes, and nothing in them says that these are well-formed UTF-8, though all that the frontends
-//! make are. What masks know of *text* as such, [`free`](crate::expr::analysis::slice) strings among it, holds where that is certain. It
+//! Expressions read bytes, and nothing in them says that these are text, though all expressions of the frontends are.
+//! What masks know of *text* as such, [slices](crate::expr::analysis::slice) among it, holds where that is certain. It
 //! is read off the structure: for each part and each place inside of a character where it may begin, the places where
 //! it may end.
 

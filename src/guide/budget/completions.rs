@@ -1,20 +1,20 @@
-//! The rests of documents: what completes a configuration, shared by all that lead to it.
+//! The completion graph: what completes a configuration, shared by all configurations that lead to it.
 //!
-//! A token budget asks of many positions by how many tokens they are completed, and most answers are the same from some
-//! place on: behind the scalar, the member or the container that is open. So the way to the end is kept as a list of
-//! bytes in which each knows the next one, and lists that meet go on as one. A completion is followed only until it
-//! meets a place that is known, behind an element or a member, and only the bytes up to there are spelled: for each
+//! A token budget asks of many positions by how many tokens they are completed, and most answers are equal from some
+//! place on: behind the scalar, the member or the container that is open. So a completion is kept as a list of bytes in
+//! which each knows the next one, and lists that meet go on as one. A completion is followed only until it meets a
+//! configuration that is known, behind an element or a member, and only the bytes up to there are spelled: for each
 //! byte it is kept by how few tokens it and everything behind it are spelled, which is found from the end to the
 //! beginning.
 //!
-//! Places are known by their content: the top of the configuration, and a number for what lies below it, which is
-//! given to the content of the frame below and the number of its own parent, and so on. So what was found holds after
-//! rolling back, and for forks, which share it until one of them finds more. Whitespace that may end leaves no trace in
-//! what completes a document, nor do the keys of an object that needs none but names, so they do not count. Inside arrays
-//! of unique elements nothing is kept.
+//! Configurations are known by their content: the top frame, and a number for what lies below it, which is given to the
+//! content of the frame below and the number of its own parent, and so on. So what was found holds after rolling back,
+//! and for forks, which share it until one of them finds more. Whitespace that may end leaves no trace in what
+//! completes a document, nor do the keys of an object that needs none but names, so they do not count. Inside arrays of
+//! unique elements nothing is kept.
 //!
-//! It is bounded: when there is too much it is forgotten, which costs time and changes no answer. Numbers are never
-//! given twice.
+//! The graph is bounded: when it is too large it is forgotten, which costs time and changes no answer. Numbers are
+//! never given twice.
 
 use hashbrown::HashMap;
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ const CELL: usize = size_of::<CompletionNode>();
 const PLACE: usize = 64;
 /// No way to the end is known.
 pub(super) const NOWHERE: u32 = u32::MAX;
-/// Nothing was asked yet.
+/// The mark of a node about which nothing was asked yet.
 const UNKNOWN: u32 = u32::MAX - 1;
 /// The end of all rests.
 const END: u32 = 0;
@@ -53,7 +53,7 @@ struct CompletionNode {
     after: u32,
 }
 
-/// See the module's story.
+/// Completions of configurations, as bytes that each know the next one, with the fewest tokens that spell the rest.
 #[derive(Clone, Default)]
 pub(in crate::guide) struct CompletionGraph {
     /// Numbers of configurations. The tables' hash is seeded per process, since outputs choose the keys.

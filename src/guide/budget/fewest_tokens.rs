@@ -1,4 +1,4 @@
-//! Spelling bytes by few tokens.
+//! The fewest tokens that spell a run of bytes.
 
 use crate::index::IndexCore;
 use crate::mask::trie_kind::TrieKind;

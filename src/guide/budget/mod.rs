@@ -1,12 +1,13 @@
 //! Token budgets: an output that is complete within `max_tokens`, always.
 //!
 //! A guide with a budget never lets go of a *plan*: tokens that complete the output from where it is, no more than are
-//! left. It is made of bytes that certainly complete the output ([`complete`](crate::pushdown::completion::shortest)), spelled by
-//! the fewest tokens. A token is affordable if after it some plan fits into what is left then; the first token of the
-//! guide's own plan always is, so a guide with a budget has no dead end either. The plan is not always the shortest
-//! way to the end, so the number it gives is a bound that holds, not always the least. Before a guide is refused for
-//! it, fewer tokens are searched for; what that finds is a plan like any other, but nothing follows from its length for
-//! the tokens beside it, so such a guide prices them all. For states of a pattern it searches a little then as well.
+//! left. It is made of bytes that certainly complete the output ([`shortest`](crate::pushdown::completion::shortest)),
+//! spelled by the fewest tokens. A token is affordable if after it some plan fits into what is left then; the first
+//! token of the guide's own plan always is, so a guide with a budget has no dead end either. The plan is not always the
+//! shortest way to the end, so the number it gives is a bound that holds, not always the least. Before a guide is
+//! refused for it, fewer tokens are searched for; what that finds is a plan like any other, but nothing follows from
+//! its length for the tokens beside it, so such a guide prices them all. For states of a pattern it searches a little
+//! then as well.
 //!
 //! Plans cost tens of microseconds, so none is made while there is room. One token can lengthen the way to the end by
 //! what its structural bytes (brackets, commas, colons) open and close, and by what a scalar needs that it turns to:
@@ -15,6 +16,8 @@
 //! and what follows it is priced, once per distinct position.
 //!
 //! An index with complete tables knows the fewest tokens to the end of every state: there everything is exact.
+//!
+//! `docs/internals/budgets.md` has an example.
 
 use crate::guide::budget::plan::{Budget, BudgetedDocument, Reserve};
 mod affordable;
@@ -189,7 +192,7 @@ impl Guide {
         self.distance(state)
     }
 
-    /// The same after one more token.
+    /// The fewest tokens to the end after one more token, if the index has complete tables.
     fn after_by_tables(&mut self, token: u32) -> Option<u64> {
         let state = self.table_state()?;
         let bytes = self.root.vocabulary().spelling(token)?;
@@ -305,7 +308,8 @@ impl Guide {
         self.search_near(state, left).map(Arc::from)
     }
 
-    /// The same from any state. Only a guide searches whose first plan was searched for.
+    /// At most `left` tokens that complete a pattern from `state`, if a short search finds them. Only a guide searches
+    /// whose first plan was searched for.
     fn search_near(&self, state: StateId, left: u64) -> Option<Vec<u32>> {
         let IndexEngine::Pattern(l) = &self.index.0.engine else { return None };
         if !self.budget.as_ref().is_some_and(|b| b.is_searched) {

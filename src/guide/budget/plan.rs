@@ -1,4 +1,4 @@
-//! The plan of a token budget: what a guide keeps so that its output is complete in time.
+//! The state of a token budget: what is left, and the plan that completes the output within it.
 
 use crate::guide::CompletionGraph;
 use crate::pushdown::completion::min_cost::MinCosts;
@@ -15,7 +15,7 @@ pub(crate) struct Reserve {
     pub(in crate::guide) bound: u64,
 }
 
-/// See the module's story.
+/// The token budget of a guide: what is left, and the plan that completes the output within it.
 #[derive(Clone)]
 pub(crate) struct Budget {
     pub(in crate::guide) max_tokens: usize,

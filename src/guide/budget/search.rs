@@ -1,4 +1,4 @@
-//! The fewest tokens to the end, searched for by tokens.
+//! A search for the fewest tokens to the end, by tokens.
 //!
 //! A plan spells the shortest bytes, and longer ones may take fewer tokens: `function` is one token of most
 //! vocabularies, and no short word that nobody writes is. So before a budget is refused, and where a vocabulary cannot
@@ -12,7 +12,7 @@ use crate::lexeme::{CLOSED, Lexeme, StateId};
 
 /// Nodes of the trie that are looked at.
 pub(super) const MAX_LOOKED: usize = 2_000_000;
-/// The same where a mask asks, of each state that a token leads to.
+/// Nodes of the trie that are looked at where a mask asks, of each state to which a token leads.
 pub(super) const MAX_LOOKED_NEAR: usize = 20_000;
 /// How many of these a position costs that is stepped to for the first time.
 const STEP: usize = 100;

@@ -1,8 +1,8 @@
-//! Forced runs: what is certain can be skipped.
+//! Forced bytes: runs of bytes that are certain.
 //!
 //! Where exactly one byte can follow and the output may not end, that byte is forced, and so is the next in the same
-//! way. A run is bytes, not text: it may end inside a code point. An index remembers the runs that its guides found,
-//! by position, with what may follow each; a guide keeps the one that it used last: a token that spells its beginning
+//! way. A run is bytes, not text: it may end inside a code point. An index remembers the runs that its guides found, by
+//! position, with what may follow each. A guide keeps the run that it used last: a token that spells its beginning
 //! leaves the rest of it forced, which needs no second look.
 
 pub(crate) use crate::guide::last_answers::LastRun;
@@ -91,6 +91,21 @@ impl Guide {
     /// Runs longer than 65,536 bytes come in parts. Cost: where no guide of the index was before, per byte of the
     /// run a look at every byte that might follow; else a look-up; while tokens stay inside a run that was asked for, a
     /// copy of its rest.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions, regex::RegexOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// # let mut guide = index.guide(&GuideOptions::default())?;
+    /// assert_eq!(guide.forced_bytes(), b"ab");
+    /// guide.advance_many(&[97, 98]);
+    /// assert_eq!(guide.forced_bytes(), b"", "the output may end here");
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
     pub fn forced_bytes(&mut self) -> Vec<u8> {
         let found = self.find_run();
         found.map_or_else(Vec::new, |(run, taken)| run.bytes.get(taken..).unwrap_or_default().to_vec())

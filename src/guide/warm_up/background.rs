@@ -1,9 +1,9 @@
-//! Warming up beside what goes on.
+//! Background warm-up: one thread of the process, one index after the other.
 //!
-//! One thread of the process warms up, one index after the other, so that a burst of new sources takes one core and not
-//! all of them. What nobody else holds any more is passed over, and who finds too many waiting is not queued: its masks
-//! are made when they are asked for. The thread ends when nothing waits. A forked child has neither the thread nor what
-//! waited, so a process that forks lets the thread put its locks down first.
+//! A burst of new sources so takes one core and not all of them. Indexes that nobody else holds any more are passed
+//! over, and who finds too many waiting is not queued: its masks are made when they are asked for. The thread ends when
+//! nothing waits. A forked child has neither the thread nor what waited, so a process that forks lets the thread put
+//! its locks down first.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};

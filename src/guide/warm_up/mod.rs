@@ -1,10 +1,12 @@
-//! Warming up: masks that a request is likely to need, made before it does.
+//! Warm-up: masks that a request is likely to need, made before it does.
 //!
 //! An index makes masks when they are asked for, which is the least work in all; but a server that waits for a prompt
-//! to be read has time before the first token and none afterwards. So documents that a model may write are walked
-//! ahead of it ([`likely`](crate::pushdown::completion::sample)), each in the few styles of blanks that models use, token by token,
-//! and every mask on the way is made. What is made is what the guide would have made, kept where it would be kept: a
-//! warm index answers the same, only sooner.
+//! to be read has time before the first token and none afterwards. So documents that a model may write are walked ahead
+//! of it ([`sample`](crate::pushdown::completion::sample)), each in the few styles of blanks that models use, token by
+//! token, and every mask on the way is made. What is made is what the guide would have made, kept where it would be
+//! kept: a warm index answers the same, only sooner.
+//!
+//! `docs/internals/warm-up.md` has an example.
 
 pub mod background;
 #[cfg(test)]

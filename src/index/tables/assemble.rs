@@ -1,9 +1,10 @@
-//! Making tables: configurations are explored by bytes, and each gives the mask that a guide would be given there.
+//! Assembly of tables: configurations are explored by bytes, and each gives the mask that a guide would be given there.
 //!
 //! The masks are those of the lazy engine, put together from what lexemes allow, which is the same work that guides
-//! spread over their first uses; no state has a walk of the trie of its own, and none a row: masks are sketched by what
-//! they are made of. Several threads sketch them, the first while others are still explored (see `ahead`), and they are
-//! added in the order of the states, so tables are the same for any number of threads.
+//! spread over their first uses; no state has a walk of the trie of its own, and none a row: masks are noted as
+//! differences from what they are made of (see `mask_delta`). Several threads make them, the first while others are
+//! still explored (see `pipeline`), and they are added in the order of the states, so tables are equal for any number
+//! of threads.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -26,15 +27,15 @@ use crate::util::idle_threads;
 
 /// Masks that are added between two reports of progress.
 const CHUNK: usize = 64;
-/// Sketches that are held on to, so that the same one is known again.
+/// Deltas that are held on to, so that the same one is known again.
 const ADDED: usize = 512;
 /// With fewer configurations than this starting threads takes longer than they save.
 const MANY: usize = 8;
 /// No more threads than these keep up with each other: what one finds out about the frames the others do not know.
 const MOST: usize = 16;
 
-/// The complete tables of an index, made on `threads` threads, the calling one among them. `progress` is told masks done
-/// and masks in all now and then, on the calling thread, and may stop the work by an error.
+/// The complete tables of an index, made on `threads` threads, the calling one among them. `progress` is told masks
+/// done and masks in all now and then, on the calling thread, and may stop the work by an error.
 ///
 /// # Errors
 /// `Limit` if there are more than `max_states` configurations, or the tables would take more than `max_bytes`;
@@ -161,7 +162,7 @@ fn tables(
     let mut maker = MaskWorker::new(inner, arena, tops);
     let (count, entries) = (distinct.len(), next.len());
     let mut numbers: Vec<u16> = Vec::with_capacity(count);
-    // Sketches that were added, by their addresses, which they keep.
+    // Deltas that were added, by their addresses, which they keep.
     let mut added: FxHashMap<usize, (Arc<MaskDelta>, u16)> = FxHashMap::default();
     let mut take = |i: usize, sketch: Arc<MaskDelta>| {
         // Fewer than the states, whose numbers have 16 bits.

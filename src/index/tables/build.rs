@@ -26,7 +26,7 @@ use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::limits::MASK_BYTES;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use crate::util::parallel_map::in_order;
 
 /// More configurations than this are filled by parts.
@@ -40,17 +40,18 @@ const MAX_PART_STATES: usize = 12_288;
 /// Masks of parts, and their bytes: a mask with a row of its own takes some ten times as long as one with a list.
 const MAX_PARTS: usize = 1_024;
 const MAX_PART_BYTES: usize = 4 << 20;
-/// Masks of a beginning, where not all are made, and their bytes; masks of a lexeme of which not all states were explored.
+/// Masks of a beginning, where not all are made, and their bytes; masks of a lexeme of which not all states were
+/// explored.
 const BEGINNING: usize = 512;
 const BEGINNING_BYTES: usize = 2 << 20;
 const BEGINNING_OF_LEXEME: usize = 64;
 /// Masks of parts that are made between two reports of progress, and two looks at their bytes.
 const CHUNK: usize = 32;
 
-/// That an index is filled, and its tables where it has few configurations.
+/// What a build has made: that the index is filled, and its tables where it has few configurations.
 pub(crate) struct CompleteIndex {
     pub tables: Option<DenseTables>,
-    /// Nothing was left for first use.
+    /// Whether nothing was left for first use.
     complete: bool,
     /// Classes of tokens, derived when somebody asks.
     classes: OnceLock<TokenClasses>,
@@ -65,8 +66,8 @@ impl Index {
     /// An index of up to 4,096 configurations (`max_states` may say fewer) gets complete tables. Of any other, and of
     /// one whose source a vocabulary without tokens of single bytes narrows, masks of the states of its lexemes are
     /// made: of at most 12,288 states in all (half of what is left for a lexeme that is not the last, and `max_states`
-    /// for any), at most 1,024 masks and 4 MiB. Where there are more, masks nearest to the starts are made, up to 512 or
-    /// 2 MiB, and [`is_complete`](Index::is_complete) stays false.
+    /// for any), at most 1,024 masks and 4 MiB. Where there are more, masks nearest to the starts are made, up to 512
+    /// or 2 MiB, and [`is_complete`](Index::is_complete) stays false.
     ///
     /// # Errors
     /// `Argument` for no threads or more than 1,024; what `progress` returns.
@@ -181,7 +182,7 @@ fn number_of(threads: Option<usize>) -> Result<usize> {
     Ok(threads.unwrap_or_else(all_threads))
 }
 
-/// As many as the machine has.
+/// The number of threads that the machine runs at once.
 fn all_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get()).min(MAX_THREADS)
 }
@@ -300,7 +301,7 @@ fn explore(l: &Lexeme, most: usize, most_bytes: usize) -> Result<(Vec<StateId>, 
                 states.push(to);
             }
         }
-        go_on()?;
+        checkpoint()?;
         at += 1;
     }
     Ok((states, true))

@@ -1,9 +1,9 @@
-//! Gathering the distinct masks of an index.
+//! Deduplication of the masks of an index.
 //!
-//! Masks come as sketches. The rows that they stand on are few; each of them is kept, or said by its differences from
-//! one that is kept, once for all masks on it. Then lists of masks on the same row are compared, and one that is like
-//! another is kept as what they differ in. Equal masks get one number, whatever they were sketched on. Numbers and the
-//! way in which a mask is kept depend on nothing but the masks and the order in which they were added.
+//! Masks come as differences from rows. These rows are few; each of them is kept, or said by its differences from one
+//! that is kept, once for all masks on it. Then lists of masks on one row are compared, and one that is like another is
+//! kept as what they differ in. Equal masks get one number, whatever rows they came on. Numbers and the way in which a
+//! mask is kept depend on nothing but the masks and the order in which they were added.
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::util::mapped::MappedSlice;
 
 /// How many rows, and how many lists, a mask is compared with, the latest first.
 const COMPARED: usize = 16;
-/// Rows of sketches that are remembered; all are forgotten when there are more.
+/// Rows of deltas that are remembered; all are forgotten when there are more.
 const SOURCES: usize = 512;
 
 /// A set of masks in the making.
@@ -25,13 +25,13 @@ pub struct MaskSetBuilder {
     ids: Vec<u32>,
     rows: Vec<u32>,
     by_hash: FxHashMap<u64, Vec<u32>>,
-    /// The rows that sketches stand on, by their hashes.
+    /// The rows that deltas stand on, by their hashes.
     sources: FxHashMap<u64, MaskSource>,
     /// Masks that stand on no other mask, by what they stand on.
     direct: FxHashMap<u32, Vec<u32>>,
 }
 
-/// A row that sketches stand on.
+/// A row that deltas stand on.
 struct MaskSource {
     row: Arc<[u32]>,
     /// How it is kept: nothing or a row, and the ids in which it differs from that.
@@ -139,7 +139,7 @@ impl MaskSetBuilder {
         (self.rows.len() / self.words.max(1)) as u32 - 1
     }
 
-    /// How a row that sketches stand on is kept.
+    /// How a row that deltas stand on is kept.
     fn source(&mut self, row: &Arc<[u32]>, hash: u64) -> (u32, &[u32]) {
         let known = self.sources.get(&hash).is_some_and(|s| Arc::ptr_eq(&s.row, row) || s.row == *row);
         if !known {

@@ -1,10 +1,10 @@
-//! A mask as what it differs in from a row that others have, too.
+//! Mask deltas: a mask as what it differs in from a row that others have, too.
 //!
 //! Most masks of an index are a few tokens, or a row that a lexeme's state has anyway (the inside of a string) with
-//! some more. A [`MaskDelta`] says just that: the row, and the ids of the tokens in which the mask differs from it. So no
-//! state of an index has a row written, hashed and compared that is as wide as the vocabulary.
+//! some more. A [`MaskDelta`] says just that: the row, and the ids of the tokens in which the mask differs from it. So
+//! no state of an index has a row written, hashed and compared that is as wide as the vocabulary.
 //!
-//! Hashes are of the content, whichever row a sketch stands on: a sum over the words of the mask, so that a word that
+//! Hashes are of the content, whichever row a delta stands on: a sum over the words of the mask, so that a word that
 //! changes takes its old summand away and adds its new one.
 
 use rustc_hash::FxHashMap;
@@ -17,10 +17,10 @@ use crate::util::rng::scattered;
 /// Rows of which the hash is remembered; all are forgotten when there are more.
 const KNOWN: usize = 512;
 
-/// See the module's story.
+/// A mask as a row that others have too, and the ids of the tokens in which it differs from that row.
 #[derive(Clone)]
 pub struct MaskDelta {
-    /// Of the whole mask.
+    /// The hash of the whole mask.
     pub hash: u64,
     /// The row that it stands on, with its hash; none is an empty row.
     pub base: Option<(Arc<[u32]>, u64)>,
@@ -149,14 +149,14 @@ impl Scratch {
 
 /// What is known of a row that many masks stand on.
 struct BaseRow {
-    /// It keeps its address.
+    /// The row, held so that it keeps its address.
     _row: Arc<[u32]>,
     hash: u64,
-    /// It has so few tokens that it is a list.
+    /// Whether the row has so few tokens that it is a list.
     few: bool,
 }
 
-/// Makes sketches, on one thread.
+/// Makes deltas, on one thread.
 pub struct DeltaEncoder {
     empty: Scratch,
     /// Holds the row `at`.
@@ -198,7 +198,7 @@ impl DeltaEncoder {
         (hash, few)
     }
 
-    /// The sketch of a row.
+    /// The delta of a row.
     pub fn of_row(&mut self, row: &[u32]) -> MaskDelta {
         let (hash, few) = look_at(row);
         if few {
@@ -209,7 +209,7 @@ impl DeltaEncoder {
         MaskDelta { hash, base: Some((row.into(), hash)), ids: Vec::new() }
     }
 
-    /// The sketch of tokens that stay inside a lexeme.
+    /// The delta of tokens that stay inside a lexeme.
     pub fn of_inner(&mut self, inner: &TokenSet) -> MaskDelta {
         match inner {
             TokenSet::Dense(row) => match self.known(row) {
@@ -224,7 +224,7 @@ impl DeltaEncoder {
         }
     }
 
-    /// The sketch of a mask by what it is made of; `blanks` are the tokens of whitespace by their length.
+    /// The delta of a mask by what it is made of; `blanks` are the tokens of whitespace by their length.
     pub fn of_parts(&mut self, composition: &MaskRecipe, blanks: &[(u32, u32)]) -> MaskDelta {
         let Some((row, hash_of_row)) = self.base(composition) else {
             self.empty.put(composition, blanks, None);
@@ -240,7 +240,7 @@ impl DeltaEncoder {
         MaskDelta { hash: hash_of_row.wrapping_add(more), base: Some((row, hash_of_row)), ids }
     }
 
-    /// All whole rows of a composition in one, with its hash; those of few tokens are left out.
+    /// All whole rows of a recipe in one, with its hash; those of few tokens are left out.
     fn base(&mut self, composition: &MaskRecipe) -> Option<(Arc<[u32]>, u64)> {
         let mut base: Option<(Arc<[u32]>, u64)> = None;
         for part in composition.parts() {

@@ -1,10 +1,10 @@
-//! Distinct masks in little room: a mask is a row of bits, or nothing, with some bits turned over.
+//! Mask sets: distinct masks in little room, each a row of bits or nothing, with some bits turned over.
 //!
 //! Masks of one index are alike: inside two strings nearly the same tokens are allowed, and a mask with few tokens is a
 //! short list. So a set of masks keeps few whole rows and for each mask its *base*, which is nothing, a row, or another
 //! mask (one that has no mask for its base itself), and the ids of the tokens in which it differs from that. Ids are
 //! kept as gaps between them, two bytes each. Reading a mask is a copy and as many turned bits. Equal masks are kept
-//! once. How a set is made stands in `gather`.
+//! once. How a set is made stands in `dedup`.
 
 use crate::util::mapped::MappedSlice;
 

@@ -6,9 +6,11 @@
 //! * A *beginning*, for an index with recursion or too many configurations: those nearest to the start. A byte that
 //!   leads beyond them leads [`OUTSIDE`], where somebody else has to go on.
 //!
-//! Tokens are stepped byte by byte, which costs a look-up for each. Classes of tokens that act alike in every state need
-//! a table as wide as the vocabulary and are derived only when asked for ([`token_classes`]).
-//! [`DenseTables::new`] checks every number once, so no look-up in tables that came from a file can go wrong afterwards.
+//! Tokens are stepped byte by byte, which costs a look-up for each. Classes of tokens that act alike in every state
+//! need a table as wide as the vocabulary and are derived only when asked for ([`token_classes`]). [`DenseTables::new`]
+//! checks every number once, so no look-up in tables that came from a file can go wrong afterwards.
+//!
+//! `docs/internals/tables-and-artifacts.md` has an example.
 
 mod assemble;
 mod build;
@@ -54,7 +56,7 @@ pub struct TableArrays {
     pub masks: MaskSet,
 }
 
-/// See the module's story.
+/// An automaton over byte classes with the mask of each of its states, as slices that are owned or mapped from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenseTables {
     parts: TableArrays,

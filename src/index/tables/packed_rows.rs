@@ -13,7 +13,7 @@ use crate::util::mapped::MappedSlice;
 /// Places that a row is tried at before it goes to the end.
 const TRIED: usize = 1 << 13;
 
-/// See the module's story.
+/// Rows of next states by byte class, laid into each other's gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedRows {
     /// Per state where its row begins.

@@ -1,12 +1,12 @@
-//! Masks that several threads make, the first while configurations are still being found.
+//! The mask pipeline: several threads make masks, the first while configurations are still being found.
 //!
 //! Configurations are found one after the other, on the calling thread, which then minimizes the automaton. Helpers
 //! follow it meanwhile and make the masks of what it found, in the same order; some of these in vain, of configurations
 //! that are found to be equal to others. When the states are known, all threads make the masks that are *wanted* and
 //! that nobody has claimed yet, and the calling one takes them in the order of the states. Who comes first lays next
 //! states into rows: that is one piece, as long as many masks, and at the end the others would wait for it. So what is
-//! taken does not depend on the number of threads, and a helper has what it found out about the frames at hand from
-//! the beginning to the end.
+//! taken does not depend on the number of threads, and a helper has what it found out about the frames at hand from the
+//! beginning to the end.
 //!
 //! A helper that is late finds the index gone and leaves; nobody waits for it.
 
@@ -22,8 +22,8 @@ use crate::index::tables::worker::MaskWorker;
 
 /// Masks that are claimed at once while configurations are still being found.
 const BATCH: usize = 4;
-/// Of the masks that are left a thread claims one of so many, states side by side, which are made of the same parts:
-/// so threads make few parts twice, and end together.
+/// The share that a thread claims: one in so many of the masks that are left, of states side by side, which are made of
+/// equal parts. So threads make few parts twice, and end together.
 const SHARE: usize = 16;
 /// No more than these, so that masks get ready in the order in which they are taken.
 const MOST: usize = 32;
@@ -71,7 +71,7 @@ struct PipelineState {
     index: Option<Index>,
     /// Threads that began to help and have not let go of what they help with.
     helping: usize,
-    /// Of each configuration but the start, from where and by which byte it was found.
+    /// From where, and by which byte, each configuration but the start was found.
     steps: Vec<(u32, u8)>,
     /// Configurations, in the order in which they were found, whose masks somebody makes or made.
     claimed: usize,
@@ -100,7 +100,7 @@ impl PipelineState {
     }
 }
 
-/// See the module's story.
+/// The masks of an index's configurations, made by helpers while the calling thread finds further configurations.
 pub struct MaskPipeline {
     state: Mutex<PipelineState>,
     changed: Condvar,
@@ -123,7 +123,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// That a thread helps, and with what.
+/// A guard that says that a thread helps, and with what.
 struct Helping<'a> {
     ahead: &'a MaskPipeline,
     index: Option<Index>,

@@ -161,7 +161,7 @@ fn sets_of_masks_give_back_what_was_added() {
     let mut builder = MaskSetBuilder::new(40);
     let mut sketcher = DeltaEncoder::new(40);
     let numbers: Vec<u32> = rows.iter().map(|row| builder.add(&sketcher.of_row(row))).collect();
-    // Whatever a mask is sketched on, it is the same mask.
+    // Whatever a mask's delta stands on, it is the same mask.
     let full: Arc<[u32]> = vec![u32::MAX; 40].into();
     let hash_of_full = sketcher.of_row(&full).hash;
     for (number, row) in numbers.iter().zip(&rows) {

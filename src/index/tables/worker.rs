@@ -1,7 +1,7 @@
-//! Masks of configurations, made on one thread.
+//! Mask workers: masks of configurations, made on one thread.
 //!
-//! A maker has frames of its own, in which each configuration is found by a step from one that came before it, so that
-//! several makers can follow one explorer while it goes on.
+//! A worker has frames of its own, in which each configuration is found by a step from one that came before it, so that
+//! several workers can follow one explorer while it goes on.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::hash::SeededMap;
 
-/// Sketches that are remembered by what they are made of; all are forgotten when there are more.
+/// Deltas that are remembered by what they are made of; all are forgotten when there are more.
 const REMEMBERED: usize = 1_024;
 
 /// The names of parts, and single tokens.
 type WorkerNames = (Vec<u64>, Vec<u32>);
 
-/// See the module's story.
+/// Makes masks of configurations on one thread, in frames of its own.
 pub struct MaskWorker<'a> {
     inner: &'a IndexCore,
     arena: Arena,
@@ -30,7 +30,7 @@ pub struct MaskWorker<'a> {
     known: GuideMemo,
     sketcher: DeltaEncoder,
     row: Vec<u32>,
-    /// Sketches by what they are made of, with that itself, so that parts keep their addresses.
+    /// Deltas by what they are made of, with that itself, so that parts keep their addresses.
     made: SeededMap<WorkerNames, (Arc<MaskDelta>, MaskRecipe)>,
 }
 

@@ -1,4 +1,4 @@
-//! The forced runs that an index's guides found.
+//! Forced runs that the guides of an index found.
 //!
 //! A run is long to find and short to keep: each of its bytes was one out of 256. Most requests of an index pass the
 //! same positions, so a run that one guide found is looked up by the others. The key is the description of the whole
@@ -22,7 +22,7 @@ pub struct ForcedRun {
     pub may_end: bool,
 }
 
-/// See the module's story.
+/// The forced runs that the guides of an index found, by the description of their positions.
 #[derive(Default)]
 pub(crate) struct ForcedRuns(BoundedCache<Box<[u8]>, Arc<ForcedRun>, MAX_BYTES>);
 

@@ -1,4 +1,4 @@
-//! What one guide has found about the frames that it stands on.
+//! The memo of one guide: what it has found about the frames on which it stands.
 //!
 //! It holds as long as the guide does not go back, and needs no lock.
 
@@ -19,9 +19,9 @@ pub(crate) struct FrameContent {
     pub(crate) arrays: SmallVec<[ArrayItem; 1]>,
 }
 
-/// Which tails may follow a configuration below a node of the tails' trie. The configuration is known by the content of
-/// its top node, whose indices point below what was there before the mask was made, and so stay what they are as long
-/// as the guide does not go back.
+/// Which suffixes may follow a configuration below a node of the suffixes' trie. The configuration is known by the
+/// content of its top node, whose indices point below what was there before the mask was made, and so stay what they
+/// are as long as the guide does not go back.
 #[derive(Clone)]
 pub struct ViableAnswer {
     pub(crate) below: u32,
@@ -94,7 +94,7 @@ impl GuideMemo {
     }
 }
 
-/// Which of the vocabulary's tails may follow a value. That depends on the node below the value and the rule that
+/// Which of the vocabulary's suffixes may follow a value. That depends on the node below the value and the rule that
 /// accepts it, and so holds before the value, in it and at its end, as long as its guide does not go back.
 #[derive(Clone)]
 pub struct AfterValue {
@@ -130,8 +130,8 @@ impl GuideMemo {
         self.values.push(AfterValue { parent, tag, bits, open, closing: SmallVec::new() });
     }
 
-    /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the tails
-    /// whose tokens are to be stepped whole.
+    /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the
+    /// suffixes whose tokens are to be stepped whole.
     pub(crate) fn closing(
         &self,
         parent: FrameId,

@@ -1,13 +1,13 @@
-//! Masks of whole configurations, remembered.
+//! The recipes of masks, remembered by an index.
 //!
-//! Requests and documents of one schema pass the same places again and again. An index remembers the masks that were
-//! put together before, by everything that a mask can depend on: the description of the whole stack with its registers
-//! (see `describe`), compared byte by byte, so two configurations never share a mask by chance.
+//! Requests and documents of one schema pass the same configurations again and again. An index remembers the masks that
+//! were put together before, under the key of everything that one token can see (see `config_key`), compared byte by
+//! byte: two configurations never share a mask by chance.
 //!
-//! A mask is kept as its composition: masks of lexeme states and patches that exist anyway, and the few tokens that
-//! were stepped one by one. The memo is bounded in bytes; what is full is emptied by and by (see `bounded`), which never
-//! changes an answer: numbers of stacks are never given twice. Configurations inside arrays of unique elements, and
-//! inside strings, where finding the parts costs no more than a look-up, are left out.
+//! A mask is kept as its recipe: masks of lexeme states and patches that exist anyway, and the few tokens that were
+//! stepped one by one. The cache is bounded in bytes. Emptying it never changes an answer, because numbers of stacks
+//! are never given twice. Configurations inside arrays of unique elements are left out, and so are those inside
+//! strings, where finding the ingredients costs no more than a look-up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ use crate::util::bounded_cache::BoundedCache;
 const MASKS_BYTES: usize = 3 << 20;
 /// Bytes of numbers of stacks.
 const STACKS_BYTES: usize = 512 << 10;
-/// Bytes of tails that may follow.
+/// Bytes of suffixes that may follow.
 const TAILS_BYTES: usize = 512 << 10;
 /// Bytes of places among names.
 const NAMES_BYTES: usize = 1 << 20;
@@ -41,7 +41,7 @@ const FIRST_MASKS: usize = 56;
 const FIRST_TAILS: usize = 28;
 const FIRST_NAMES: usize = 14;
 
-/// See the module's story.
+/// The masks that an index remembers as recipes, with the viable suffixes and the names that it remembers.
 #[derive(Default)]
 pub struct MaskCache {
     masks: BoundedCache<Box<[u8]>, Box<MaskRecipe>, MASKS_BYTES, FIRST_MASKS>,
@@ -53,7 +53,7 @@ pub struct MaskCache {
     views: VisibleKeys,
 }
 
-/// What a guide last asked a memo for.
+/// What a guide last asked a cache for.
 #[derive(Clone, Default)]
 pub struct CacheProbe {
     key: Vec<u8>,
@@ -103,12 +103,12 @@ impl MaskCache {
         describe((sight, arena), top, self, levels, out)
     }
 
-    /// The tails that may follow what `key` describes, if they are remembered.
+    /// The suffixes that may follow what `key` describes, if they are remembered.
     pub(crate) fn tails(&self, key: &[u8]) -> Option<(SuffixSet, UnresolvedSuffixes)> {
         self.tails.with(key, |found| (**found).clone())
     }
 
-    /// Remembers the tails that may follow what `key` describes.
+    /// Remembers the suffixes that may follow what `key` describes.
     pub(crate) fn keep_tails(&self, key: &[u8], found: &(SuffixSet, UnresolvedSuffixes)) {
         let size = size_of_val(found) + key.len() + found.0.len() * 8 + found.1.len() * 4;
         self.tails.keep(key.into(), Box::new(found.clone()), size + OVERHEAD);

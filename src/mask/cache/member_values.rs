@@ -1,11 +1,12 @@
-//! What suffixes may spell of a member's value, remembered by the rules of the value.
+//! What suffixes may spell of a member's value, remembered by the rules of the value: for one index by rule, for all
+//! indexes of a vocabulary by rule signature.
 
 use crate::mask::crossing::suffixes::SuffixSet;
 use crate::util::bounded_cache::BoundedCache;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What tails may spell of a member's value, from its colon on: the same for all members of an index with the same
+/// What suffixes may spell of a member's value, from its colon on: the same for all members of an index with the same
 /// rules.
 #[derive(PartialEq)]
 pub(crate) struct MemberValue {
@@ -24,7 +25,7 @@ pub struct MemberValues(BoundedCache<RuleSet, Arc<MemberValue>, MEMBER_BYTES>);
 /// The rules that a value may follow.
 pub(crate) type RuleSet = SmallVec<[u32; 4]>;
 
-/// Bytes that one index holds on to, and what an entry takes, its tails on average.
+/// Bytes that one index holds on to, and what an entry takes, its suffixes on average.
 pub(crate) const MEMBER_BYTES: usize = 4_096 * ENTRY;
 
 pub(crate) const ENTRY: usize = 768;
@@ -45,7 +46,8 @@ impl MemberValues {
     }
 }
 
-/// The same for all indexes, by the profiles of the rules.
+/// What suffixes may spell of a member's value, for all indexes of a vocabulary, by the signatures of the value's
+/// rules.
 #[derive(Default)]
 pub(crate) struct SharedMemberValues(pub(crate) BoundedCache<Box<[u64]>, Arc<MemberValue>, SHARED_BYTES>);
 

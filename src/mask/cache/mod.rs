@@ -1,12 +1,14 @@
-//! Caches of masks and of their parts, by the keys of [`cache_key`](crate::mask::cache_key).
+//! Caches of masks and of their ingredients, by the keys of `cache_key`.
 //!
-//! * [`masks`] holds, for each index, the [`recipe`] of each configuration's mask: its ingredients. [`recipe_writer`] makes
-//!   recipes and writes masks from them.
-//! * All indexes over a vocabulary share [`patches`] (finished parts of masks, see [`row_patch`]), [`patch_base`] (what
-//!   patches have in common), [`rows`] (finished masks), and [`member_values`].
-//! * [`suffix_sets`] says which suffixes may follow, [`spelled_names`] what tokens spell of names, [`forced_runs`] which
+//! * [`masks`] holds, for each index, the `recipe` of each configuration's mask: its ingredients. `recipe_writer` makes
+//!   recipes and writes rows from them.
+//! * All indexes over a vocabulary share [`patches`] (allowed crossing tokens as sparse masks, see `row_patch`),
+//!   `patch_base` (what patches have in common), [`rows`] (finished rows) and `member_values`.
+//! * `suffix_sets` remembers which suffixes may follow, `spelled_names` what tokens spell of names, `forced_runs` which
 //!   bytes were forced.
-//! * [`guide_memo`] is what a single guide knows, without a lock.
+//! * `guide_memo` is what a single guide knows, without a lock.
+//!
+//! `docs/internals/mask-caches.md` has all keys and bounds in one table.
 pub(crate) mod forced_runs;
 pub(crate) mod guide_memo;
 pub(crate) mod masks;

@@ -1,14 +1,13 @@
-//! What patches of the same crossing tokens have in common.
+//! The base of a patch: what patches over one crossing set have in common.
 //!
-//! What may follow a string differs from schema to schema by a few tokens: the names that a comma may lead to, a second
-//! closing bracket. The hundreds of others are the same, so of many patches each would be a heavy part of its own, with
-//! a row of its own in far memory (see `composition`). Here a patch is split in two: its *core*, a patch that others of
-//! the same crossing tokens have as well, and what is its *own*, few tokens. So the cores are few, and rows with them
-//! stay near.
+//! What may follow a string differs from schema to schema by a few tokens: the names to which a comma may lead, a
+//! second closing bracket. The hundreds of others are equal, so each of many patches would be a heavy ingredient of its
+//! own, with a finished row of its own in far memory (see `recipe`). So a patch is split in two: its *base*, a patch
+//! that others over the same crossing set have as well, and its *own* few tokens. Bases are few, and the rows made with
+//! them stay near.
 //!
-//! A core is part of each patch that has it: tokens are only ever added to it, since a token that one part takes back
-//! another may allow. It begins as a whole patch, and shrinks to what the next ones share with it, for patches that
-//! are yet to come.
+//! A base is part of each patch that has it: tokens are only ever added to it, since a token that one ingredient takes
+//! back another may allow. A base begins as a whole patch, and shrinks to what later patches share with it.
 
 use hashbrown::HashMap;
 use std::sync::Mutex;
@@ -17,9 +16,9 @@ use crate::mask::cache::row_patch::LIGHT;
 use crate::mask::cache::row_patch::RowPatch;
 use crate::util::hash::Seeded;
 
-/// Cores of the same crossing tokens; of more the oldest is forgotten.
+/// Bases of the same crossing tokens; of more the oldest is forgotten.
 const MOST: usize = 8;
-/// Bytes of all cores together; beyond, all begin anew.
+/// Bytes of all bases together; beyond, all begin anew.
 const BYTES: usize = 1 << 20;
 
 /// A patch in two parts, either of which may be empty.
@@ -32,13 +31,13 @@ pub struct SharedPatch {
 }
 
 impl SharedPatch {
-    /// Bytes of both parts, as if nobody else held the core: a patch may be the last that does.
+    /// Bytes of both parts, as if nobody else held the base: a patch may be the last that does.
     pub fn memory_bytes(&self) -> usize {
         self.core.as_deref().map_or(0, size_of_val) + size_of_val(&*self.own)
     }
 }
 
-/// The cores of a vocabulary's patches.
+/// The bases of a vocabulary's patches.
 #[derive(Default)]
 pub struct PatchBases(Mutex<PatchBase>);
 
@@ -111,7 +110,7 @@ impl PatchBases {
             let own = fits.then(|| beside(&patch, &core)).flatten()?;
             Some((i, core, own))
         });
-        // The core that loses least.
+        // The base that loses least.
         let (at, core, own): (usize, RowPatch, RowPatch) = match shrunk.max_by_key(|(_, core, _)| tokens(core)) {
             Some((i, core, own)) => (i, core.into(), own.into()),
             None => (cores.len(), patch, RowPatch::default()),
@@ -127,7 +126,7 @@ impl PatchBases {
         SharedPatch { core: Some(core), own }
     }
 
-    /// Forgets all cores; patches that were split keep theirs.
+    /// Forgets all bases; patches that were split keep theirs.
     pub fn clear(&self) {
         *self.0.lock().unwrap_or_else(|p| p.into_inner()) = PatchBase::default();
     }

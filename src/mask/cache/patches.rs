@@ -1,11 +1,10 @@
-//! Finished parts of masks, shared by every index of a vocabulary.
+//! Patches: allowed crossing tokens as sparse masks, shared by every index of a vocabulary.
 //!
-//! Which crossing tokens a mask allows depends on the lexeme state, which lists them by what remains of them (the
-//! *tail*), and on which tails may follow, and on nothing else. The second is a set of bits over the vocabulary's tails
-//! ([`SuffixTrie`]). Many places of many schemas have the same bits: the inside of a string is followed
-//! by the same tails in any member that is neither the first nor the last. So the tokens of a pair of crossing
-//! tokens and bits are put together once, as a *patch*, the words of a row with the bits to set, and whoever meets
-//! the pair again only applies the patch.
+//! Which crossing tokens a mask allows depends on the lexeme state, which lists them by suffix, and on the viable
+//! suffixes, and on nothing else. The second is a set of bits over the vocabulary's [`SuffixTrie`]. Many places of many
+//! schemas have equal bits: the inside of a string is followed by the same suffixes in any member that is neither the
+//! first nor the last. So the tokens of a pair of crossing set and viable suffixes are put together once, as a *patch*:
+//! the words of a row with the bits to set. Whoever meets the pair again only applies the patch.
 
 use crate::mask::cache::row_patch::patch;
 use hashbrown::Equivalent;
@@ -67,10 +66,11 @@ impl Equivalent<PatchKey> for PatchProbe<'_> {
     }
 }
 
-/// See the module's story.
+/// The patches of a vocabulary, by crossing set and viable suffixes, with the masks inside names and the values of
+/// members that its indexes share.
 #[derive(Default)]
 pub struct PatchCache {
-    /// `None` where some tail of the crossing tokens is not among the vocabulary's.
+    /// `None` where some suffix of the crossing tokens is not among the vocabulary's.
     pub(crate) kept: BoundedCache<PatchKey, Option<SharedPatch>, SHARED_BYTES>,
     pub(crate) cores: PatchBases,
     /// Masks of places inside names.
@@ -85,8 +85,8 @@ impl PatchCache {
         self.kept.get(&PatchProbe { cross: cross.id, bits })?
     }
 
-    /// The crossing tokens that `bits` over `tails` allow, whatever their lengths. `None` if some tail of theirs is not
-    /// among the vocabulary's, so that the bits do not tell.
+    /// The crossing tokens that `bits` over `tails` allow, whatever their lengths. `None` if some suffix of theirs is
+    /// not among the vocabulary's, so that the bits do not tell.
     pub fn patch(&self, cross: &CrossingTokens, tails: &SuffixTrie, bits: &[u64]) -> Option<SharedPatch> {
         let asked = PatchProbe { cross: cross.id, bits };
         if let Some(known) = self.kept.get(&asked) {
@@ -107,8 +107,8 @@ impl PatchCache {
     }
 }
 
-/// Calls `each` for the crossing tokens whose tails `bits` allow. False if some tail is not among the vocabulary's; the
-/// tokens that were found then are allowed all the same.
+/// Calls `each` for the crossing tokens whose suffixes `bits` allow. False if some suffix is not among the
+/// vocabulary's; the tokens that were found then are allowed all the same.
 pub fn allowed(cross: &CrossingTokens, all: &SuffixTrie, bits: &[u64], mut each: impl FnMut(&CrossingToken)) -> bool {
     let fits = |node: u32| bits[node as usize / 64] >> (node % 64) & 1 == 1;
     if !fits(0) {
@@ -133,7 +133,7 @@ pub fn allowed(cross: &CrossingTokens, all: &SuffixTrie, bits: &[u64], mut each:
                 i += 1;
             }
             Some(_) => i = tails.end[i as usize],
-            // The vocabulary's tails are all that some document contains, as far as they are known.
+            // The vocabulary's suffixes are all that some document contains, as far as they are known.
             None => {
                 let end = tails.end[i as usize];
                 while i < end {

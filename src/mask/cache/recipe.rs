@@ -1,13 +1,10 @@
-//! What a mask is made of, and writing it.
+//! The recipe of a mask: its ingredients.
 //!
-//! A row is made of parts that others have, too: inner masks of lexeme states, patches, whitespace, and of single
-//! tokens. A masker notes them while it looks at the configuration, and writes the row in the end. So a mask that an
-//! index remembers is its parts ([`MaskRecipe`]). The heavy ones among them are few, and come together in many places
-//! of many schemas: they are copied as one row, the *base* (see `finished`), and the light ones that make the place are
-//! put on top. Only inside arrays of unique elements is a row written at once.
-//!
-//! What a guide knows anyway is written without looking at the configuration at all ([`MaskBuilder::fill_known`]): inside a
-//! string that is a lexeme state's mask and the tokens that may close it, elsewhere what the index remembers.
+//! A row is made of ingredients that other masks have too: inner rows of lexeme states, patches, whitespace; and of
+//! single tokens. A mask builder notes them while it looks at the configuration, and the row is written in the end (see
+//! `recipe_writer`). So a mask that an index remembers is a [`MaskRecipe`]. The heavy ingredients are few and come
+//! together in many places of many schemas: they are copied as one finished row (see `rows`), and the light ones, which
+//! make the place, are put on top. Only inside arrays of unique elements is a row written at once.
 
 use crate::mask::cache::row_patch::LIGHT;
 use crate::pushdown::json::arena::FrameId;
@@ -41,7 +38,7 @@ pub fn copy_inner(mask: &LexemeMask, row: &mut [u32]) {
 
 /// With more tokens than this parts are worth a row of their own.
 const HEAVY: usize = 128;
-/// So many tokens may be put on top in all.
+/// The most tokens that are put on top of a row in all.
 const ON_TOP: usize = 8 * LIGHT;
 
 /// A part of a mask.
@@ -120,15 +117,15 @@ impl TextRow {
 #[derive(Default)]
 pub struct MaskRecipe {
     pub(super) parts: SmallVec<[Ingredient; 6]>,
-    /// So many parts at the beginning are shared: other masks have them, under the same names.
+    /// How many ingredients at the beginning are shared: other masks have them, under equal ids.
     shared: usize,
-    /// So many of these have a row together, see [`arrange`](Self::arrange).
+    /// How many of the shared ingredients have a row together, see [`arrange`](Self::arrange).
     pub(super) base: usize,
     /// Single tokens that are allowed.
     pub(super) tokens: Vec<u32>,
-    /// That row, once it was found; it may be gone.
+    /// The row of the base, once it was found; it may be gone.
     pub(super) row: OnceLock<Weak<CachedRow>>,
-    /// Of a place where a value begins or goes on.
+    /// The suffixes that may follow the value, at a place where one begins or goes on.
     pub(super) afters: Afters,
 }
 

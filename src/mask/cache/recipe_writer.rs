@@ -1,7 +1,8 @@
-//! Filling a mask from its recipe, or making the recipe.
+//! Writes a row from the recipe of its mask, and makes the recipe where none is known.
 //!
-//! What a guide knows anyway is written without looking at the configuration at all ([`MaskBuilder::fill_known`]): inside
-//! a string that is a lexeme state's mask and the tokens that may close it, elsewhere what the index remembers.
+//! What a guide knows anyway is written without looking at the configuration at all ([`MaskBuilder::fill_known`]):
+//! inside a string that is a lexeme state's row and the tokens that may close the string, elsewhere what the index
+//! remembers.
 
 use crate::lexeme::LexemeKind;
 use crate::mask::cache::masks::{CacheProbe, MaskCache};

@@ -1,4 +1,4 @@
-//! Patches: a few tokens of a mask as the words of its row that they change.
+//! Row patches: a few tokens of a mask, as the words of its row with the bits to set.
 
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
 //! Finished rows, shared by every index of a vocabulary.
 //!
-//! Most masks consist of a row of a lexeme state and one or two patches that many masks have: the inside of a string is
-//! any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So heavy
-//! parts (see `composition`) that were put together for the third time, by whatever indexes, are kept as a row, under the
-//! names of its parts, and found by whoever puts the same parts together: the places of a new schema are new, but most of
-//! what they are made of is not. A row for each place would be too many: they would lie in far memory.
+//! Most masks consist of the row of a lexeme state and one or two patches that many masks have: the inside of a string
+//! is any text and the tokens that close it. Setting the thousand bits of a patch costs more than copying a row. So
+//! heavy ingredients that were put together for the third time, by whatever indexes, are kept as one row under the ids
+//! of these ingredients. The configurations of a new schema are new, but most of what their masks are made of is not. A
+//! row for each configuration would be too many: they would lie in far memory.
 //!
-//! Names are addresses of parts; an entry holds on to its parts, so an address stands for one part as long as the entry
-//! is there.
+//! Ids are addresses of ingredients. An entry holds on to its ingredients, so an address stands for one ingredient as
+//! long as the entry exists.
 
 use smallvec::SmallVec;
 use std::hash::Hasher;
@@ -32,7 +32,7 @@ pub type IngredientIds = SmallVec<[u64; 8]>;
 
 /// A row with what it was made of.
 pub struct CachedRow {
-    /// They keep their addresses.
+    /// The ingredients, held so that they keep their addresses.
     _parts: Box<[Ingredient]>,
     row: Box<[u32]>,
 }
@@ -46,7 +46,8 @@ impl CachedRow {
 }
 
 /// How often parts were put together: in each slot 24 bits of a hash of their names, and a count of the last names that
-/// were there. A count that is wrong, because names share a slot or addresses are given again, makes a row early or late.
+/// were there. A count that is wrong, because names share a slot or addresses are given again, makes a row early or
+/// late.
 struct SightingCounts(Box<[AtomicU32]>);
 
 impl Default for SightingCounts {
@@ -70,7 +71,7 @@ impl SightingCounts {
     }
 }
 
-/// See the module's story.
+/// The finished rows of a vocabulary, by the ids of their ingredients.
 #[derive(Default)]
 pub struct RowCache {
     pub(crate) rows: BoundedCache<IngredientIds, Arc<CachedRow>, FINISHED_BYTES>,

@@ -1,9 +1,9 @@
-//! What tokens spell of the names of a closed object, remembered by place.
+//! What tokens spell of the names of a closed object, remembered by place among the names.
 
 use crate::mask::key::escape_table::EscapedAt;
 use crate::mask::trie_kind::TrieKind;
 
-/// See the module's story.
+/// What tokens spell of the names at one place among the names of a shape.
 #[derive(Default)]
 pub struct Spelled {
     /// Where among the names what ends, of what the vocabulary's trie has at its nodes: tokens, mostly.

@@ -1,10 +1,10 @@
-//! What may follow a configuration, remembered by an index.
+//! Viable suffixes of configurations, remembered by an index.
 //!
-//! Which tails may follow (see `live`) takes some dozens of steps to find, and the same places are asked about under
-//! many masks: behind every string of an object, behind each of its keys whose values follow the same rules. They are
-//! described alike (see `describe` and `views`), so an index looks the answer up by that description. That is done only
-//! where all that the description names was there before the mask was made: the numbers of stacks that a guide holds
-//! are those of nodes that stay.
+//! Finding which suffixes may follow (see `viable`) takes some dozens of steps, and many masks ask about the same
+//! places: behind every string of an object, behind each of its keys whose values follow the same rules. Such
+//! configurations have one key (see `config_key` and `visible_keys`), under which an index keeps the answer. It does so
+//! only where all frames that the key names were there before the mask was made, since a guide holds the numbers of
+//! such frames only.
 
 use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::masker::MaskBuilder;
@@ -14,7 +14,7 @@ use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
 const MOST_ITEMS: u32 = 16;
 
 impl MaskBuilder<'_> {
-    /// Whether the tails that may follow `top` are remembered once they are found.
+    /// Whether the suffixes that may follow `top` are remembered once they are found.
     pub(crate) fn is_remembered(&self, top: FrameId) -> bool {
         let n = &self.frames.arena.nodes[top as usize];
         let stays = (n.parent == NONE || n.parent < self.known.nodes)
@@ -23,9 +23,9 @@ impl MaskBuilder<'_> {
         self.memo.is_some() && stays
     }
 
-    /// The tails that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they were
-    /// found for another configuration that is described alike. `unnamed` says that the key in front of `top` is not
-    /// known.
+    /// The suffixes that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they
+    /// were found for another configuration that is described alike. `unnamed` says that the key in front of `top` is
+    /// not known.
     pub(crate) fn remembered_tails(
         &mut self,
         top: FrameId,

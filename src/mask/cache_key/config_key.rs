@@ -1,14 +1,14 @@
-//! What masks of whole configurations depend on, in bytes.
+//! The key of a cached mask: everything of a configuration that one token can see, as bytes.
 //!
-//! A configuration is a stack of nodes, and its mask may depend on all of them, since a token of closing brackets can
-//! see them all. What lies below the top changes rarely, and most nodes of a stack were described for the mask before.
-//! So a description names the stack below by a number that the index gave it, and holds the top node's own content
-//! only: levels cost nothing once they are known. The keys without a name that an object has are a chain of numbers in
-//! the same way. A guide holds the numbers of the nodes that it stands on ([`StackIds`]), as long as it does not go back.
+//! A configuration is a stack of frames, and its mask may depend on all of them, since a token of closing brackets can
+//! see them all. What lies below the top changes rarely. So a key holds the top frame's own content and one number for
+//! the stack below, which the index gave to that stack's own description. Unnamed keys of an object are a chain of
+//! numbers in the same way. A guide holds the numbers of the frames on which it stands ([`StackIds`]) as long as it
+//! does not go back.
 //!
-//! Registers that no token can tell apart are written alike: lengths of strings away from their bounds, counts of
-//! arrays and objects that no bound, position or `contains` is left to look at, lexeme states that share their
-//! masks, keys of objects (see `views`), and shapes of objects (see `alike`).
+//! Registers that no token can tell apart are written alike: lengths of strings far from their bounds, counts of arrays
+//! and objects that no bound, position or `contains` looks at any more, lexeme states that share masks, keys of objects
+//! (see `visible_keys`), and shapes of objects (see `object_class`).
 
 use crate::expr::INF;
 use crate::lexeme::StateId;
@@ -22,7 +22,7 @@ const KEY_BYTES: u32 = 512;
 /// Keys of one object that are given numbers at once.
 const KEYS: usize = 1_024;
 
-/// In the place of a stack's number: no token can tell.
+/// The number of a stack that no token can tell.
 const HIDDEN: u64 = u64::MAX;
 
 /// The numbers of stacks and chains of keys that a guide stands on.
@@ -32,7 +32,7 @@ pub struct StackIds {
     nodes: Vec<(FrameId, u64)>,
     /// Entries of [`Arena::seen`], ascending.
     seen: Vec<(u32, u64)>,
-    /// The same entries, and what can be told of them.
+    /// What can be told of each of the entries in `seen`.
     told: Vec<UnnamedKeys>,
 }
 
@@ -45,9 +45,9 @@ impl StackIds {
     }
 }
 
-/// Who gives numbers to contents.
+/// Gives numbers to the descriptions of stacks.
 pub trait StackInterner {
-    /// The number of a content: the same for no other content, and mostly the same for the same content.
+    /// The number of a description. No other description gets it; an equal one mostly gets it again.
     fn number(&self, content: &[u8]) -> u64;
 }
 

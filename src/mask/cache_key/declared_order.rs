@@ -1,19 +1,19 @@
 //! What a token can tell of an object whose keys come in declared order.
 //!
-//! There all that may still come is a matter of how far the order has come, the *position*: names before it are gone,
-//! and of those behind it none comes beyond the first that is needed. That makes each member of an object another place,
-//! though hardly any token can tell them apart. So, as in any order (see `views`), a description holds what tokens see:
+//! There the *position*, how far the order has come, decides what may still come: names before it are gone, and none
+//! comes beyond the first needed name behind it. Written as a number, the position makes each member another
+//! configuration, though hardly any token can tell. So the key of a cached mask holds what tokens see:
 //!
-//! * from inside a member or behind it, whether the object may end, whether another key may follow, and which of the
-//!   names that some token spells behind a comma may be that one;
-//! * inside a key, the same for each name that it may become, with what is left of the name and the rule of its value,
-//!   where they are few;
-//! * before a key, where any other key may come as well, which of the names that a token spells whole may be that one;
-//! * before a key where only names may come, and where names or alternatives are many, the position.
+//! * From inside a member or behind it: whether the object may end, whether another key may follow, and which of the
+//!   names that some token spells behind a comma may be that key.
+//! * Inside a key: the same facts for each name that it may become, with what is left of the name and the rule of its
+//!   value, where they are few.
+//! * Before a key, where any other key may come as well: which of the names that a token spells whole may be that key.
+//! * Before a key where only names may come, and where names or alternatives are many: the position.
 //!
-//! Behind a key that a token spells whole, what follows is a matter of that key, wherever the order stood before.
-//! Only where nothing but the names decides what may follow: without an upper bound on the number of members, with the
-//! lower one met, without implications and witnesses.
+//! Behind a key that a token spells whole, what follows is a matter of that key, wherever the order stood before. All
+//! of this holds only where nothing but the names decides what may follow: without an upper bound on the number of
+//! members, with the lower one met, without implications and witnesses.
 
 use crate::mask::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED, is_open};
 use crate::pushdown::json::arena::{Arena, Frame, ObjectItem, Phase};

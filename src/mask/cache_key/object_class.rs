@@ -1,17 +1,17 @@
-//! Objects that no token can tell apart, though their shapes differ or what they stand in.
+//! Objects that no token can tell apart, though their shapes or their surroundings differ.
 //!
-//! Tokens that close a key and go on are few, and in most vocabularies none of them goes on to the end of its object. Then
-//! before a key, in it and behind it nothing can be told of what the object stands in.
+//! Most objects of most schemas allow any key. Then a token can see little of one: whether it may end, that another key
+//! may follow, the rule of unnamed keys, and of its names only those that some token spells to the closing quote. Where
+//! these are few they are written by their texts and rules, and rules by their signatures (see `rule_signature`). So
+//! the key of a cached mask does not depend on the shape, and the masks of one object serve all others like it. Of an
+//! object that allows names only, where no token begins one of them behind a comma, a token sees from inside or behind
+//! a member whether the object may end and whether it may go on.
 //!
-//! Most objects of most schemas allow any key. Then what a token can see of one is little: whether it may end, that
-//! another key may follow, the rule of keys that it does not name, and of the names that it has only those that some token
-//! spells to the closing quote. Where these are few they are told by their texts and rules, and rules by what tokens see
-//! of them (see `profile`), so that a description (see `describe`) does not depend on the shape, and the masks of one
-//! object serve all others like it, and whatever stands in them. Of an object that allows names only, where none of them
-//! is begun behind a comma, a token sees from inside or behind a member whether it may end and whether it may go on.
+//! Tokens that close a key and go on are few, and in most vocabularies none of them reaches the end of its object. Then
+//! before a key, in it and behind it the stack below the object cannot be told either, and is left out.
 //!
-//! In declared order a name that is gone is refused like one that is there already, and after one that is told only
-//! those behind it may come: names are told in their order. While a name is needed no other key may come.
+//! In declared order a name that is gone is refused like a name that is seen, and after a name only those behind it may
+//! come; names are written in their order. While a name is needed no unnamed key may come.
 
 use crate::json::rules::RuleId;
 use crate::lexeme::CLOSED;
@@ -21,7 +21,7 @@ use crate::pushdown::json::arena::{Arena, Frame, FrameKind, ObjectItem, Phase};
 use crate::pushdown::json::object::ones;
 use crate::pushdown::json::program::ObjectProgram;
 
-/// In the place of a shape's number: any key may come, or none but names that no token spells.
+/// The number of a shape in which any key may come, or none but names that no token spells.
 const OPEN: u32 = u32::MAX;
 const NAMED: u32 = u32::MAX - 1;
 
@@ -108,7 +108,8 @@ impl KeyEncoder<'_> {
         Some(false)
     }
 
-    /// The same for one that allows names only, of which no token spells anything behind a comma.
+    /// [`item`](Self::item) without its shape, for an object that allows names only, of which no token spells anything
+    /// behind a comma.
     fn named_item(
         &self,
         arena: &Arena,

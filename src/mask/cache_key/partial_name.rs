@@ -1,10 +1,9 @@
-//! Places inside names whose masks are the same wherever they are.
+//! Places inside names whose masks are the same in every object.
 //!
 //! In a key that can become nothing but a few names, of which no token spells the rest to the closing quote, a token
-//! spells a part of such a rest or nothing that is allowed. So the mask depends on what is left of the names, and on
-//! nothing else: not on the stack, the shape or the keys that the object has, nor on what comes behind the key. Such a
-//! place is described by these rests alone, and its mask is remembered for all indexes of a vocabulary: schemas have
-//! many names in common, and one schema has the same name in many places.
+//! spells a part of such a rest or is refused. So the mask depends on what is left of the names alone: not on the
+//! stack, the shape or the keys that the object has, nor on what follows the key. The rests are the key of the cached
+//! mask, and its recipe is remembered for all indexes of a vocabulary, since schemas have many names in common.
 
 use smallvec::SmallVec;
 

@@ -1,4 +1,4 @@
-//! What suffixes can tell of the rules of an index, as numbers.
+//! Numbers of rules that suffixes cannot tell apart, for one index.
 
 use crate::json::rules::RuleId;
 use crate::mask::cache_key::rule_signature::{RuleSignature, profile_within};
@@ -8,10 +8,10 @@ use crate::util::hash::SeededMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{OnceLock, RwLock};
 
-/// Added to a profile's number, to tell it from a rule's.
+/// Added to a signature's number, to tell it from a rule's.
 pub(crate) const PROFILE: u32 = 1 << 31;
 
-/// What tails behind a colon can tell of the rules of an index, as numbers.
+/// What suffixes behind a colon can tell of the rules of an index, as numbers.
 #[derive(Default)]
 pub(crate) struct RuleNumbers {
     /// By rule; 0 is not known yet.
@@ -20,7 +20,7 @@ pub(crate) struct RuleNumbers {
 }
 
 impl RuleNumbers {
-    /// That of a rule: the same for rules that no tail tells apart.
+    /// The number of a rule, equal for rules that no suffix tells apart.
     pub(super) fn of(&self, program: &Program, insight: SignatureScope, rule: RuleId) -> u32 {
         let known = self.known.get_or_init(|| program.rules.iter().map(|_| AtomicU32::new(0)).collect());
         let known = &known[rule.0 as usize];
@@ -29,7 +29,7 @@ impl RuleNumbers {
             number => return number,
         }
         let number = match profile_within(program, insight, rule) {
-            // No profile is that of a single rule.
+            // No signature is that of a single rule.
             None => rule.0 + 1,
             Some(profile) => {
                 let mut profiles = self.profiles.write().unwrap_or_else(|p| p.into_inner());

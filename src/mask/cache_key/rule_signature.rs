@@ -1,10 +1,10 @@
-//! What tails can tell of a rule.
+//! Rule signatures: what suffixes can tell of the rule of a value.
 //!
-//! A tail spells a few bytes of a value: a quote, a bracket and perhaps the next one, a word. What they tell of the
-//! value's rules is little: the lexemes, whether an array or object may be empty, what the elements may be. That is a
-//! rule's *profile*, and what tails spell of a value (see `members`) is the same for all rules of one profile, in
+//! A suffix spells a few bytes of a value: a quote, a bracket and perhaps the next one, a word. They tell little of its
+//! rules: the lexemes, whether an array or object may be empty, what its elements may be. That is the rule's
+//! *signature*. What suffixes spell of a value (see `member_value`) is equal for all rules of one signature, in
 //! whatever schema: most schemas have strings, any values, objects that need a name, and lists of these. Rules that
-//! count what they contain or tie names to each other have no profile.
+//! count what they contain or tie names to each other have no signature.
 
 use crate::mask::crossing::signature_scope::SignatureScope;
 use smallvec::SmallVec;
@@ -12,22 +12,22 @@ use smallvec::SmallVec;
 use crate::json::rules::RuleId;
 use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program, WhitespaceRule};
 
-/// Words of a profile; what needs more has none.
+/// Words of a signature; what needs more has none.
 const MOST: usize = 64;
 /// Whitespace of more states than this is not told apart.
 const FEW_STATES: usize = 4;
 
-/// See the module's story.
+/// What suffixes can tell of the rules of a value: equal signatures, equal viable suffixes.
 pub(crate) type RuleSignature = SmallVec<[u64; 16]>;
 
-/// Looks at rules as tails do; `lexeme` says what two lexemes have in common that are not told apart.
+/// Looks at rules as suffixes do; `lexeme` says what two lexemes have in common that are not told apart.
 pub(crate) struct Look<'a, F: Fn(u32) -> [u64; 2]> {
     pub(crate) program: &'a Program,
     pub(crate) insight: SignatureScope,
     pub(crate) lexeme: F,
 }
 
-/// The profile of a value that may follow `rule`, among those of one program.
+/// The signature of a value that may follow `rule`, among those of one program.
 pub(crate) fn profile_within(program: &Program, insight: SignatureScope, rule: RuleId) -> Option<RuleSignature> {
     let mut out = RuleSignature::new();
     let look = Look { program, insight, lexeme: |lexeme| [lexeme.into(), 0] };
@@ -44,7 +44,7 @@ impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
         rules.iter().try_for_each(|&rule| self.rule(rule, self.insight.brackets, out))
     }
 
-    /// What can be told of a rule by tails that open so many more `brackets`.
+    /// What can be told of a rule by suffixes that open so many more `brackets`.
     fn rule(&self, rule: RuleId, brackets: u32, out: &mut RuleSignature) -> Option<()> {
         let program = self.program;
         let rule = &program.rules[rule.0 as usize];

@@ -1,25 +1,25 @@
-//! What a token can tell of the keys that an object has.
+//! Which of an object's keys a token can tell.
 //!
-//! Every member that an object gets makes its configuration another one, and yet hardly any token can tell: a name that
-//! is there already is told from one that is not only by a token that spells it, to its end where any other key may
-//! stand in its place, or as far as the name begins where none may. So the description of a configuration (see
-//! `describe`) holds of the seen keys only those in *view*:
+//! Every member that an object gets makes another configuration, and yet hardly any token can tell. A token tells a
+//! seen name from an unseen one only by spelling it: to its end where any other key may stand in its place, or as far
+//! as the name begins where none may. So the key of a cached mask (see `config_key`) holds only the names *in view*:
 //!
-//! * from a place inside a member or behind it, the names that some token spells or begins behind a comma. They are read
-//!   off the vocabulary's tails, and most vocabularies have none;
-//! * before a key, those that a token spells, quotes included; all of them where only names may stand;
-//! * inside a key, those that a token goes on with to the closing quote; all that begin so far where only names may stand.
-//!   Where they are few, it is what is left of them and the rule that follows that is told, so that members with equal
-//!   rules are alike at the end of their names;
-//! * and of all names out of view two answers: whether one is missing that the object needs, and whether one may still
+//! * From inside a member or behind it: the names that some token spells or begins behind a comma. They are read off
+//!   the vocabulary's suffixes; most vocabularies have none.
+//! * Before a key: the names that a token spells, quotes included; all of them where only names may stand.
+//! * Inside a key: the names with which a token goes on to the closing quote; all that begin so far where only names
+//!   may stand. Where they are few, what is left of them and the rule that follows is written, so that members with
+//!   equal rules are alike at the end of their names.
+//! * Of all names out of view two answers: whether one is missing that the object needs, and whether one may still
 //!   come.
 //!
 //! That is all there is to know where nothing but the names decides what may follow: in any order of keys, without an
-//! upper bound on their number, with the lower one met, without implications and witnesses. Declared order has a room of
-//! its own (`ordered`); other items of a configuration are described in full. Keys without a name are left out alike, where every key is of one class, and so
-//! is what was read of a key that can become nothing but such a one.
+//! upper bound on their number, with the lower one met, without implications and witnesses. `declared_order` handles
+//! objects in declared order; all other items are written in full. Unnamed keys are left out too where every key is of
+//! one class, and so is what was read of a key that can only become an unnamed one.
 //!
-//! What is in view is found on use and kept: as bits for each shape, and as a short list for each place among its names.
+//! What is in view is found on use and kept: as bits for each shape, and as a short list for each place among its
+//! names.
 
 use crate::mask::crossing::suffix_keys::{KeyText, KeyTexts};
 use smallvec::SmallVec;
@@ -110,7 +110,8 @@ fn short(arena: &Arena, last: u32) -> Option<SmallVec<[u8; 64]>> {
 }
 
 /// Writes what is left of a shape's name `i` behind the place `at` among the names, and what it leads to: so names with
-/// equal rules are told alike. The last of the `flags` says that tokens tell of the name behind a comma, too, by its number.
+/// equal rules are told alike. The last of the `flags` says that tokens tell of the name behind a comma, too, by its
+/// number.
 fn tell(p: &ObjectProgram, at: u32, i: u32, flags: [bool; 4], out: &mut KeyRests) {
     let rest = p.rest(at, i);
     let rule = p.rules[i as usize].map_or(u32::MAX, |r| r.0);
@@ -150,8 +151,8 @@ impl KeyEncoder<'_> {
         n.sub == EscapeState::Plain && self.program.any_text.state(n.text).accepting
     }
 
-    /// Writes what tokens can tell of an item's keys, and of the open key's names. Returns whether that is all that they
-    /// can tell of what was read of the open key, as far as its names go.
+    /// Writes what tokens can tell of an item's keys, and of the open key's names. Returns whether that is all that
+    /// they can tell of what was read of the open key, as far as its names go.
     pub fn item(&self, arena: &Arena, n: &Frame, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
         let p = &self.program.objects[item.shape as usize];
         let bits = |at: u32| &arena.bits[at as usize..][..p.words];
@@ -335,8 +336,8 @@ impl KeyEncoder<'_> {
                 return false;
             }
             match (escaped, &*t.text) {
-                // Any name may go on with an escape that has only begun, but for those that are spelled plainly; whether
-                // there is one is told of all names together.
+                // Any name may go on with an escape that has only begun, but for those that are spelled plainly;
+                // whether there is one is told of all names together.
                 (true, b"\\") => {
                     self.program.plain_names && !name.first().is_some_and(|&b| b < 0x7F && spells_itself(b))
                 }

@@ -1,9 +1,9 @@
-//! What may follow a value, found once for all the masks until it ends.
+//! Which suffixes may follow a value, found once for all the masks until the value ends.
 //!
-//! Before a value, in it and at its end, crossing tokens ask the same question: what may the rest of a token, the tail,
-//! be once the value is over? The answer depends on the frames below the value and on the rule that accepted it, not on
-//! the value's bytes. So it is worked out once, for every tail that the vocabulary has, and the crossing tokens of any
-//! lexeme look their tails up in it.
+//! Before a value, in it and at its end, crossing tokens ask one question: what may the rest of a token be once the
+//! value is over? The frames below the value and the rule that accepted it decide, not the value's bytes. So the answer
+//! is worked out once, for every suffix of the vocabulary, and the crossing tokens of any lexeme look their suffixes up
+//! in it.
 
 use crate::lexeme::Lexeme;
 use crate::mask::cache::patch_base::SharedPatch;
@@ -31,8 +31,8 @@ impl MaskBuilder<'_> {
     }
 
     /// Allows crossing tokens by what is known to follow the value above `parent` once rule `tag` accepted it; `lexeme`
-    /// and `count` check the length of what came before. Returns the tails whose tokens are to be stepped whole, or
-    /// `None` if some tail is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
+    /// and `count` check the length of what came before. Returns the suffixes whose tokens are to be stepped whole, or
+    /// `None` if some suffix is not among the vocabulary's; the tokens that were allowed then are allowed all the same.
     pub(crate) fn cross_known(
         &mut self,
         cross: &CrossingTokens,
@@ -69,8 +69,8 @@ impl MaskBuilder<'_> {
         done.then_some(open)
     }
 
-    /// Allows the crossing tokens whose tails `bits` allow; false, and nothing was done, if some tail is not among the
-    /// vocabulary's.
+    /// Allows the crossing tokens whose suffixes `bits` allow; false, and nothing was done, if some suffix is not among
+    /// the vocabulary's.
     pub(crate) fn cross_by(&mut self, cross: &CrossingTokens, bits: &[u64]) -> bool {
         match self.tables.shares.patch(cross, &self.tables.tails, bits) {
             Some(patch) => {

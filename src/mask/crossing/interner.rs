@@ -1,11 +1,11 @@
-//! Crossing tokens, each set of them once.
+//! Interned sets of crossing tokens.
 //!
-//! Many states of many lexemes have the same crossing tokens: at the end of every constant they are the quote with what
-//! may stand behind it. What is put together of crossing tokens goes by their name (see `share`, and what guides
-//! remember), so a state whose walk finds a set that is there already takes that one, and all that was made of it.
+//! Many states of many lexemes have the same crossing tokens: at the end of every constant these are the quote with
+//! what may stand behind it. Patches, and what guides remember, go by the id of a set. So a state whose walk finds a
+//! set that exists takes that one, and everything that was made of it.
 //!
-//! A set is known by what the walk found, compared in full. Sets live as long as masks hold them, keys until they are
-//! too many bytes.
+//! A set's key is what the walk found, compared in full. Sets live as long as masks hold them; keys are dropped when
+//! they are too many bytes.
 
 use std::sync::{Arc, Weak};
 
@@ -18,7 +18,7 @@ const KEY_BYTES: usize = 4 << 20;
 /// What an entry costs beside its key.
 const OVERHEAD: usize = 160;
 
-/// See the module's story.
+/// The sets of crossing tokens of a vocabulary, each kept once.
 #[derive(Default)]
 pub struct CrossingInterner(pub(crate) BoundedCache<Box<[u32]>, Weak<CrossingTokens>, KEY_BYTES>);
 

@@ -1,9 +1,10 @@
-//! What tails may spell of a member's value.
+//! Which suffixes may be spelled of a member's value.
 //!
-//! A token that closes a key goes on with the colon and the beginning of a value, or all of it. What it may spell of the
-//! value depends on the rules that the value follows and on nothing around it, so an index remembers that by the rules,
-//! and only what comes after the value is walked. Most rules are alike as far as tails can tell (see `profile`): what
-//! they spell of a string, of any value or a list of names is found once for all indexes of a vocabulary.
+//! A token that closes a key goes on with the colon and the beginning of a value, or all of it. What it may spell of
+//! the value depends on the rules of the value and on nothing around it. So an index remembers that by the rules, and
+//! only what comes after the value is walked. Most rules are alike as far as suffixes can tell (see
+//! `rule_signature`): what suffixes spell of a string, of any value or of a list
+//! of names is found once for all indexes of a vocabulary.
 
 use crate::json::rules::RuleId;
 use crate::mask::cache::member_values::{ENTRY, MemberValue, RuleSet};
@@ -19,7 +20,8 @@ use crate::mask::lexeme_mask::delimits;
 use crate::mask::masker::MaskBuilder;
 use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE};
 
-/// With more ends than this, or more tails behind one, what may follow a member's value is found once for all of them.
+/// With more ends than this, or more suffixes behind one, what may follow a member's value is found once for all of
+/// them.
 const FEW_ENDS: usize = 2;
 const FEW_TAILS: u32 = 8;
 
@@ -34,7 +36,8 @@ impl MaskBuilder<'_> {
         bits: &mut SuffixSet,
         open: &mut UnresolvedSuffixes,
     ) -> bool {
-        // An element that the array has is told by all that was read of it, and members leave out what their values spell.
+        // An element that the array has is told by all that was read of it, and members leave out what their values
+        // spell.
         if self.unique && !self.frames.arena.unchecked {
             return false;
         }
@@ -94,7 +97,7 @@ impl MaskBuilder<'_> {
         true
     }
 
-    /// [`member`](Self::member), if its rules have a profile, as it was found for whatever index.
+    /// [`member`](Self::member), if its rules have a signature, as it was found for whatever index.
     fn shared_member(&mut self, node: u32, value: FrameId) -> Option<Arc<MemberValue>> {
         let n = self.frames.arena.nodes[value as usize];
         let profile = self.profile(n.gap, &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize])?;
@@ -108,7 +111,7 @@ impl MaskBuilder<'_> {
         Some(found)
     }
 
-    /// What the tails below the colon `node` may spell of the member's value, and where they end it.
+    /// What the suffixes below the colon `node` may spell of the member's value, and where they end it.
     fn member(&mut self, node: u32, value: FrameId) -> MemberValue {
         let tables = self.tables;
         let tails = &tables.tails;
@@ -164,7 +167,7 @@ impl MaskBuilder<'_> {
 }
 
 impl MaskBuilder<'_> {
-    /// The profile of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
+    /// The signature of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
     pub(crate) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<RuleSignature> {
         let program = self.frames.program;
         let scalar = |rule: &RuleProgram| rule.arrays.is_empty() && rule.objects.is_empty();

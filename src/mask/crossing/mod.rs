@@ -1,8 +1,9 @@
 //! Crossing tokens: those that run past the end of the open lexeme.
 //!
-//! What a token spells behind the lexeme's end is its suffix. [`suffixes`] holds the suffixes of a vocabulary as a trie,
-//! [`viable`] says which of them may follow a configuration, [`after_value`] and [`member_value`] answer that for values
-//! and for members of objects. [`interner`] keeps each set of crossing tokens once.
+//! What a token spells behind the lexeme's end is its *suffix*. [`suffixes`] holds all suffixes of a vocabulary as a
+//! trie. [`viable`] says which of them may follow a configuration, [`after_value`] and [`member_value`] answer that for
+//! values and for members of objects. `interner` keeps each set of crossing tokens once, and `quote_tries` finds
+//! crossing tokens of strings without their inner tokens.
 
 pub mod after_value;
 pub(crate) mod interner;

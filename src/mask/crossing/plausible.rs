@@ -1,6 +1,6 @@
-//! Whether bytes can stand between the values of a JSON document at all.
+//! Tests whether bytes can stand between the values of some JSON document.
 
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 
 /// Whether some document may contain `tail` where a value or key ends or none has begun. True for a few that none
 /// contains; nesting is not looked at.
@@ -13,7 +13,7 @@ pub fn plausible(tail: &[u8]) -> bool {
         let opens = begins || expected == Expected::Anything;
         let ends = matches!(expected, Expected::Anything | Expected::Colon | Expected::Separator);
         expected = match b {
-            b if is_blank(b) => expected,
+            b if is_whitespace(b) => expected,
             b'"' if begins || expected == Expected::Key => match string_end(rest) {
                 Some(Some(end)) => {
                     rest = &rest[end..];
@@ -95,7 +95,7 @@ pub(crate) fn ends_object_behind_key(rest: &[u8]) -> bool {
     rest.trim_ascii_start().strip_prefix(b":").is_some_and(ends_object) && plausible(rest)
 }
 
-/// What the bytes of a tail so far ask of the next one.
+/// What the bytes of a suffix so far ask of the next one.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Expected {
     /// Nothing was read but whitespace.

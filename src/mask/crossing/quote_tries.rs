@@ -1,9 +1,9 @@
-//! Crossing tokens alone.
+//! Crossing tokens of strings, found without their inner tokens.
 //!
-//! Where several strings may be written, one of them may often go on with any text at all: a key that contains both of
-//! two words beside keys that contain one of them, or none. Then all tokens that stay inside any of the strings are
-//! those that stay inside that one, and the others have nothing to add but the tokens that pass their ends. These stand
-//! in a trie of their own, the tokens with a quote, and are found in a hundredth of the time.
+//! Where several strings may be written, one of them may often go on with any text at all: a key that contains two
+//! words, beside keys that contain one of them, or none. Then the inner tokens of all of them are those of that one,
+//! and the others add only their crossing tokens. These contain a quote, so they stand in a trie of their own and are
+//! found in a hundredth of the time.
 
 use std::sync::Arc;
 

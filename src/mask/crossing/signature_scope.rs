@@ -1,19 +1,19 @@
-//! How far the suffixes of a vocabulary go into a value.
+//! Signature scopes: how far the suffixes of a vocabulary go into a value.
 
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::vocab::Trie;
 
-/// How far the tails behind a colon go into a value.
+/// How far the suffixes behind a colon go into a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SignatureScope {
     /// Opening brackets in one of them, at most.
     pub(crate) brackets: u32,
-    /// One of them goes on behind the quote of a key, so that what keys there are can be told.
+    /// Whether some suffix goes on behind the quote of a key, so that it can tell what keys there are.
     pub(crate) keys: bool,
 }
 
 impl SignatureScope {
-    /// That of the tails of a vocabulary.
+    /// The scope of the suffixes of a vocabulary.
     pub fn of(tails: &Trie) -> SignatureScope {
         let mut found = SignatureScope::default();
         let Some(colon) = tails.child(0, b':') else { return found };
@@ -23,7 +23,7 @@ impl SignatureScope {
             path.truncate(usize::from(tails.depth[node as usize]) - base - 1);
             // Something follows all of `path`.
             if let Some((b'"', before)) = path.split_last() {
-                found.keys |= before.iter().rfind(|b| !is_blank(**b)) == Some(&b'{');
+                found.keys |= before.iter().rfind(|b| !is_whitespace(**b)) == Some(&b'{');
             }
             path.push(tails.byte[node as usize]);
             let brackets = path.iter().filter(|b| matches!(b, b'[' | b'{')).count();

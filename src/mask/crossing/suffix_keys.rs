@@ -1,16 +1,16 @@
 //! What the tokens of a vocabulary spell of keys: behind a comma, and from inside a key to its end.
 
 use crate::json::string_escape::{EscapeState, decode};
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::mask::crossing::plausible::ends_object_behind_key;
 use crate::util::hash::SeededSet;
 
-/// What some tail spells of a key behind a comma.
+/// What some suffix spells of a key behind a comma.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeyText {
-    /// As it is written, without the quotes.
+    /// The text as it is written, without the quotes.
     pub(crate) text: Box<[u8]>,
-    /// The closing quote is part of the tail.
+    /// The closing quote is part of the suffix.
     pub(crate) complete: bool,
 }
 
@@ -83,13 +83,13 @@ impl KeyTexts {
             let mut quotes = token.iter().enumerate().filter(|(_, b)| **b == b'"');
             texts.ends_object |= quotes.any(|(at, _)| ends_object_behind_key(&token[at + 1..]));
             texts.ends.extend(spelled(token));
-            let quoted = token.iter().position(|b| !is_blank(*b)).filter(|&at| token[at] == b'"');
+            let quoted = token.iter().position(|b| !is_whitespace(*b)).filter(|&at| token[at] == b'"');
             texts.whole.extend(quoted.and_then(|at| spelled(&token[at + 1..])));
         }
         texts
     }
 
-    /// Those behind a comma that may be the key `name` or its beginning: texts that begin as it does, with an escape or
+    /// The texts behind a comma that may be the key `name` or its beginning: they begin as it does, with an escape or
     /// not at all.
     pub(crate) fn candidates(&self, name: &[u8]) -> impl Iterator<Item = &KeyText> {
         let all = &self.behind_comma;

@@ -1,14 +1,14 @@
-//! The tails of a vocabulary: what tokens spell between the values of a document.
+//! The suffixes of a vocabulary: what its tokens spell between the values of a document.
 //!
-//! A *tail* begins where a value or key ends or where none has begun: `",`, `}` and `]}` are tails, and so is `:"` with
-//! the text behind it. All tails that tokens of the vocabulary have form one small trie. Which of its nodes can be
-//! stepped from a configuration says all that masks need about the configuration: crossing tokens are those whose tails
-//! can follow, and the tokens between values are tails themselves, perhaps behind whitespace.
+//! A *suffix* begins where a value or key ends, or where none has begun: `",`, `}` and `]}` are suffixes, and so is
+//! `:"` with the text behind it. All suffixes of all tokens form one small trie. Which of its nodes can be stepped from
+//! a configuration is all that masks need to know about the configuration: crossing tokens are allowed if their suffix
+//! is among these, and the tokens between values are suffixes themselves, perhaps behind whitespace.
 //!
-//! Tails that no document contains are left out. Whether one does is decided by what bytes may stand outside strings,
-//! which is not all that JSON asks, so some are kept that never fit.
+//! Suffixes that no document contains are left out. The test for that looks at what bytes may stand outside strings,
+//! which is not all that JSON asks, so some suffixes are kept that never fit.
 
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::mask::crossing::plausible::plausible;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -21,12 +21,12 @@ use crate::mask::crossing::suffix_keys::KeyTexts;
 use crate::mask::lexeme_mask::{CrossingToken, CrossingTokens};
 use crate::vocab::{Trie, Vocabulary};
 
-/// A bit for each node of the tails' trie: whether it can be stepped.
+/// A bit for each node of the suffixes' trie: whether it can be stepped.
 pub type SuffixSet = SmallVec<[u64; 8]>;
 
-/// See the module's story.
+/// The suffixes of a vocabulary as a trie, and the tokens that consist of one.
 pub struct SuffixTrie {
-    /// All of them.
+    /// All suffixes.
     pub trie: Trie,
     /// Whether a node and all below it are whitespace.
     pub(crate) blank: Box<[bool]>,
@@ -35,9 +35,9 @@ pub struct SuffixTrie {
     /// For closing brackets, and for nodes below a colon, where all nodes behind the end of a value there have one: the
     /// node that is spelled as the way from there on.
     pub(crate) alike: FxHashMap<u32, Box<[(u32, u32)]>>,
-    /// The most whitespace at the end of a tail.
+    /// The most whitespace at the end of a suffix.
     pub(crate) reach: u32,
-    /// The tails of nothing but whitespace, the empty one among them, and the longest of these.
+    /// The suffixes of nothing but whitespace, the empty one among them, and the longest of these.
     pub(crate) spaces: (SuffixSet, u32),
     /// Tokens that begin with a bracket, a comma or a colon, or have whitespace in front of it.
     pub behind: Option<Arc<CrossingTokens>>,
@@ -51,14 +51,14 @@ pub struct SuffixTrie {
     pub(crate) insight: SignatureScope,
 }
 
-/// Whether each node and all below it are whitespace, and the most whitespace at the end of a tail.
+/// Whether each node and all below it are whitespace, and the most whitespace at the end of a suffix.
 fn blanks(trie: &Trie) -> (Box<[bool]>, u32) {
     let mut blank = vec![false; trie.len()];
     let mut reach = vec![0u32; trie.len()];
     let mut most = 0;
     for node in (1..trie.len() as u32).rev() {
         let i = node as usize;
-        blank[i] = is_blank(trie.byte[i]) && trie.children(node).all(|c| blank[c as usize]);
+        blank[i] = is_whitespace(trie.byte[i]) && trie.children(node).all(|c| blank[c as usize]);
         if blank[i] {
             reach[i] = 1 + trie.children(node).map(|c| reach[c as usize]).max().unwrap_or(0);
             most = most.max(reach[i]);
@@ -67,12 +67,12 @@ fn blanks(trie: &Trie) -> (Box<[bool]>, u32) {
     (blank.into(), most)
 }
 
-/// The tails of nothing but whitespace, and the longest of these.
+/// The suffixes of nothing but whitespace, and the longest of these.
 fn spaces(trie: &Trie) -> (SuffixSet, u32) {
     let mut spaces: (SuffixSet, u32) = (smallvec::smallvec![0; trie.len().div_ceil(64)], 0);
     let mut node = 0;
     while node < trie.len() {
-        let spelled = node == 0 || is_blank(trie.byte[node]);
+        let spelled = node == 0 || is_whitespace(trie.byte[node]);
         if spelled {
             spaces.0[node / 64] |= 1 << (node % 64);
             spaces.1 = spaces.1.max(u32::from(trie.depth[node]));
@@ -105,7 +105,7 @@ fn alike(trie: &Trie) -> FxHashMap<u32, Box<[(u32, u32)]>> {
 }
 
 impl SuffixTrie {
-    /// The tails of a vocabulary: one pass over its trie, and over the tokens that have some.
+    /// The suffixes of a vocabulary: one pass over its trie, and over the tokens that have some.
     pub fn of(vocabulary: &Vocabulary) -> Result<SuffixTrie> {
         let tokens = vocabulary.trie();
         let from = |id: u32, at: usize| vocabulary.token_bytes(id).and_then(|b| b.get(at..)).unwrap_or_default();
@@ -120,7 +120,7 @@ impl SuffixTrie {
             let (depth, b) = (tokens.depth[node as usize] as usize, tokens.byte[node as usize]);
             let (ends, blank, quotes) = path[depth - 1];
             path.truncate(depth);
-            path.push((matches!(b, b'"' | b'0'..=b'9' | b'e' | b'l'), blank && is_blank(b), quotes || b == b'"'));
+            path.push((matches!(b, b'"' | b'0'..=b'9' | b'e' | b'l'), blank && is_whitespace(b), quotes || b == b'"'));
             if b == b'"' && !quotes {
                 quoting.extend(tokens.subtree_tokens(node).iter().map(|&id| from(id, 0)));
             }
@@ -198,14 +198,15 @@ impl SuffixTrie {
 #[cfg(test)]
 mod tests;
 
-/// Nodes of the tails' trie whose tokens are stepped whole.
+/// Nodes of the suffixes' trie whose tokens are stepped whole.
 pub(crate) type UnresolvedSuffixes = SmallVec<[u32; 2]>;
 
 pub(crate) fn set(bits: &mut SuffixSet, node: u32) {
     bits[node as usize / 64] |= 1 << (node % 64);
 }
 
-/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same tails from the root on.
+/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same suffixes from the root
+/// on.
 pub(crate) fn add_alike(
     alike: &[(u32, u32)],
     (found, left): &(SuffixSet, UnresolvedSuffixes),

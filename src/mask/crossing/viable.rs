@@ -1,21 +1,21 @@
-//! Which tails can follow a configuration.
+//! Viable suffixes: which of the vocabulary's suffixes can follow a configuration (the field's FOLLOW).
 //!
-//! The tails' trie is walked with the configuration, and a node that can be stepped gets its bit. That takes some
-//! dozens of steps, so what was found is used again wherever it is bound to be the same:
+//! The trie of suffixes is walked with the configuration, and a node that can be stepped gets its bit. That takes some
+//! dozens of steps, so an answer is used again wherever it is bound to be the same:
 //!
-//! * whitespace at the end of a tail may follow wherever there is room for it;
-//! * what follows a closing bracket is the same for all members and elements of the container that it closes: a guide
-//!   remembers it (an [`ViableAnswer`]) as long as it does not go back;
-//! * what follows a key that nobody knows is the same from token to token of the key;
-//! * what a tail spells of a member's value depends on the value's rules only (see `members`), and only what comes after
-//!   the value is walked.
+//! * Whitespace at the end of a suffix may follow wherever there is room for it.
+//! * What follows a closing bracket holds for all members and elements of the container that it closes; a guide
+//!   remembers it (a [`ViableAnswer`]) as long as it does not go back.
+//! * What follows an unknown key holds from token to token of the key.
+//! * What a suffix spells of a member's value depends on the value's rules alone (see
+//!   [`member_value`](crate::mask::crossing::member_value)); only what comes after the value is walked.
 
 use crate::mask::cache::guide_memo::{FrameContent, ViableAnswer};
 use crate::mask::crossing::suffixes::{UnresolvedSuffixes, set};
 use smallvec::SmallVec;
 
 use crate::json::string_escape::EscapeState;
-use crate::json::whitespace::is_blank;
+use crate::json::whitespace::is_whitespace;
 use crate::mask::crossing::suffixes::SuffixSet;
 use crate::mask::crossing::suffixes::add_alike;
 use crate::mask::masker::{MAX_DEPTH, MaskBuilder};
@@ -26,7 +26,7 @@ const ANSWERS: usize = 8;
 
 /// Whether a byte may stand at a node between values. True for more where the node does not tell.
 fn fits(node: &Frame, byte: u8) -> bool {
-    is_blank(byte)
+    is_whitespace(byte)
         || match (node.kind, node.phase) {
             (FrameKind::Done | FrameKind::Root, _) => false,
             (FrameKind::Value, _) => !matches!(byte, b'}' | b']' | b',' | b':'),
@@ -49,23 +49,24 @@ fn closes(byte: u8) -> bool {
 }
 
 impl MaskBuilder<'_> {
-    /// No tail follows, not even the empty one.
+    /// No suffix follows, not even the empty one.
     pub(crate) fn no_tails(&self) -> SuffixSet {
         smallvec::smallvec![0; self.tables.tails.words()]
     }
 
-    /// Which tails may follow `top`.
+    /// Which suffixes may follow `top`.
     pub(crate) fn live_tails(&mut self, top: FrameId) -> SuffixSet {
         self.live_tails_or_open(top).0
     }
 
-    /// The same where the element in front of `top` may not be known: tails that uniqueness may refuse are left out and
-    /// returned beside.
+    /// Which suffixes may follow `top`, where the element in front of it may not be known: those that uniqueness may
+    /// refuse are left out and returned beside.
     pub(crate) fn live_tails_or_open(&mut self, top: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         self.remembered_tails(top, false, |masker| masker.find_tails(top, NONE))
     }
 
-    /// The tails that may follow `top`, and those that are left open; `object` as in [`live_below`](Self::live_below).
+    /// The suffixes that may follow `top`, and those that are left open; `object` as in
+    /// [`live_below`](Self::live_below).
     pub(crate) fn find_tails(&mut self, top: FrameId, object: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         let (mut bits, mut open) = (self.no_tails(), UnresolvedSuffixes::new());
         set(&mut bits, 0);
@@ -75,8 +76,8 @@ impl MaskBuilder<'_> {
         (bits, open)
     }
 
-    /// Which tails may follow `after`, just behind a key without a name. Tails with a second key of the same object are
-    /// left out where it matters what the first one spelled; they are returned beside.
+    /// Which suffixes may follow `after`, just behind a key without a name. Suffixes with a second key of the same
+    /// object are left out where it matters what the first one spelled; they are returned beside.
     pub(crate) fn live_tails_unnamed(&mut self, after: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         let content = self.settled_content(after);
         let unchecked = self.frames.arena.unchecked;

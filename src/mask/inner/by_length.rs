@@ -1,7 +1,8 @@
-//! Masks of a text that is free but for its length.
+//! Masks of a string without a pattern near the bound on its length.
 //!
-//! How much room is left is all that they depend on: a token fits if it has no more code points. So one walk, which
-//! counts the code points of every token, makes the masks of all rooms that a token can tell from infinity.
+//! Such a mask depends only on the *room*, the number of characters left: a token fits if it has no more code points.
+//! One walk that counts the code points of every token makes the masks of all rooms that a token can tell from
+//! infinity.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

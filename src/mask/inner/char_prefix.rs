@@ -1,8 +1,8 @@
-//! What passes the states that a walk meets.
+//! The slices of states that a walk meets, those inside a character included.
 //!
-//! What is [`Slice`] in a state is asked for once in a walk. A state inside of a character is free in nothing; but where
-//! every character that begins like this one leads to one state, whatever passes that state passes here, too. So what
-//! lies below the first byte of Cyrillic or Chinese letters need not be walked where these are like any others.
+//! The [`Slice`] of a state is computed once in a walk. A state inside of a character has none. But where every
+//! character that begins like this one leads to one state, whatever passes that state passes here too, so what lies
+//! below the first byte of Cyrillic or Chinese letters need not be walked where these are like any others.
 
 use crate::expr::analysis::char_groups::second_of;
 use crate::expr::analysis::slice::Slice;
@@ -29,8 +29,8 @@ impl CharPrefixes {
     }
 }
 
-/// The state to which all characters lead that go on with one of some bytes from `state`, which is inside of one. `None`
-/// where these are several, or some of them lead nowhere.
+/// The state to which all characters lead that go on with one of some bytes from `state`, which is inside of one.
+/// `None` where these are several, or some of them lead nowhere.
 fn behind(
     l: &Lexeme,
     state: StateId,

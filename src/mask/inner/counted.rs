@@ -1,8 +1,8 @@
 //! Masks of states that differ in a count.
 //!
 //! Where a handful of copies allows the same tokens as any number does, the count does not matter in between. Elsewhere
-//! the mask is that of the state without the count, but for the tokens that reach it; the farther the count, the fewer
-//! these are.
+//! the mask is that of the state without the count, but for the tokens that reach the count; the farther it is, the
+//! fewer these are.
 
 use std::sync::Arc;
 
@@ -54,8 +54,8 @@ pub fn counted_cross(
 }
 
 /// The states with fewer and with more copies than `state`, if something is free in it without end, and the code points
-/// after which their masks are asked for: as many as the text needs, where no bound on the length matters any more. `None`
-/// where one does.
+/// after which their masks are asked for: as many as the text needs, where no bound on the length matters any more.
+/// `None` where one does.
 fn around(tables: &VocabTables, l: &Lexeme, state: StateId, free: Slice) -> Option<((StateId, StateId), u32)> {
     let read = match l.kind() {
         LexemeKind::Text { min, .. } => min,
@@ -105,7 +105,8 @@ pub(super) fn by_few_tokens(
     Some(row)
 }
 
-/// The same where more tokens could, which are walked side by side.
+/// The row of a state with a count that more than a few tokens could exhaust, by that of the state without the count:
+/// tokens that are long enough are walked in both states side by side.
 pub(super) fn by_long_tokens(
     tables: &VocabTables,
     vocabulary: &Vocabulary,

@@ -1,4 +1,4 @@
-//! The walk of the vocabulary's trie that finds the tokens which stay inside a lexeme.
+//! The inner walk: finds the tokens that stay inside a lexeme by stepping its states along the vocabulary's trie.
 
 use crate::lexeme::walk_cache::{END, LocalState, QUOTE, WalkCache};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
@@ -11,7 +11,8 @@ use crate::vocab::Trie;
 /// Subtrees of fewer nodes are walked without asking whether all of them passes.
 pub(crate) const SMALL: u32 = 4;
 
-/// The tokens that stay inside from a state, by a walk that meets no more than `most` nodes. `None` where it meets more.
+/// The tokens that stay inside from a state, by a walk that meets no more than `most` nodes. `None` where it meets
+/// more.
 pub(crate) fn by_short_walk(
     tables: &VocabTables,
     trie: &Trie,
@@ -44,8 +45,8 @@ pub(crate) struct InnerWalk<'a> {
 }
 
 impl InnerWalk<'_> {
-    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where the
-    /// lexeme has grown too much, and after as many nodes as it may meet.
+    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where
+    /// the lexeme has grown too much, and after as many nodes as it may meet.
     pub(super) fn spans_from(&self, begin: u32, state: StateId, spans: &mut TokenRanges) -> u32 {
         let mut steps = WalkCache::new(self.lexeme);
         let first = steps.local(state);
@@ -53,8 +54,8 @@ impl InnerWalk<'_> {
         self.below(&mut steps, &mut CharPrefixes::default(), (0, first), begin, spans, (held, 0))
     }
 
-    /// The same below the node `top`, to which the state `first` belongs. `passing` is what is known of the states that
-    /// the walk met; `held` is what the lexeme held before, and `nested` how many leaps led here.
+    /// Walks the trie below the node `top`, to which the state `first` belongs. `passing` is what is known of the
+    /// states that the walk met; `held` is what the lexeme held before, and `nested` how many leaps led here.
     pub(super) fn below(
         &self,
         steps: &mut WalkCache<'_>,

@@ -1,11 +1,12 @@
-//! Masks of a text with a pattern near the most code points that it may have.
+//! Masks of a string with a pattern near the most code points that it may have.
 //!
-//! What may come next is a matter of the pattern's state, how much of it fits one of the count. So such a mask is that
-//! of the state far from any bound, but for tokens that are too long: one of `c` code points behind which `v` more are
-//! needed fits where `c + v` are left. Tokens by `c` are the masks of any text ([`rooms`](crate::mask::inner::by_length)). The most that
-//! is needed anywhere is known of the whole text, so most tokens fit, or are too long, whatever `v` is. Where more than
-//! a few are in between, tokens by `v` are found once for a state ([`needs`](crate::mask::inner::pending_length)), and a mask at
-//! another count is a few operations on rows. Where hardly a token fits, a walk that counts is shorter than all of this.
+//! The pattern's state decides what may come, the count how much of it fits. So the mask is that of the state far from
+//! any bound, less the tokens that are too long: a token of `c` code points, behind which `v` more are needed, fits
+//! where `c + v` are left. Tokens by `c` are known ([`by_length`](crate::mask::inner::by_length)). The most that is
+//! needed anywhere in the string is known too, so most tokens fit, or are too long, whatever `v` is. Where more than a
+//! few tokens are in between, `v` is found once for a state ([`pending_length`](crate::mask::inner::pending_length)),
+//! and a mask at another count is a few operations on rows. Where hardly a token fits, a walk that counts is shorter
+//! than all of this.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,22 +1,20 @@
-//! Inner masks: which tokens stay inside a lexeme.
+//! Inner tokens: which tokens stay inside a lexeme.
 //!
-//! The vocabulary's trie is walked with the lexeme's states, but not where the answer is known. A byte without
-//! successor ends the tokens below it. And below a node whose state is [`Free`](crate::expr::analysis::slice::Slice) in all
-//! that its subtree consists of, every token stays inside that is text at all, which the mask of *any text* tells. So a
-//! walk meets the nodes where something can go wrong, and these are few for most states: a state that any text may
-//! follow meets none.
+//! The vocabulary's trie is walked with the lexeme's states (`inner_walk`), but only where something can go wrong. A
+//! byte without successor ends the tokens below it. Below a node whose characters are all in a slice of the state (see
+//! [`Slice`](crate::expr::analysis::slice::Slice)) every token stays inside that is text at all, and the row of *any
+//! text* says which these are. A state that any text may follow meets no node.
 //!
-//! Nor is it walked where what is free is a set of characters over which nearly all of the tokens are that pass: the
-//! tokens over a set are known ([`slices`]), and others are looked for where they leave it.
+//! Other ways avoid the walk altogether, tried in this order:
 //!
-//! Where the state that most tokens lead to has its mask already, both are walked side by side, and only tokens in
-//! which they differ are touched.
+//! * `counted`: states that differ in a count that hardly any token exhausts share a row.
+//! * `slices`: where the slice is a set over which nearly all passing tokens lie, the tokens over the set are known
+//!   (`slice_sets`), and others are looked for where they leave it.
+//! * `nearby_state`: where the state that most tokens lead to has its row already, both are walked side by side, and
+//!   only tokens in which they differ are touched.
 //!
-//! States that differ only in a count that hardly any token exhausts share a mask, if it is found to be the same for a
-//! handful of copies and for any number of them.
-//!
-//! Where tokens lie in the trie's order, what a walk finds are ranges. They are turned into bits at the end, from
-//! nothing or from the mask of any text, whichever is nearer.
+//! A walk finds ranges of tokens, because tokens lie in the trie's order. `token_ranges` turns them into bits at the
+//! end, from nothing or from the row of any text, whichever is nearer.
 
 pub(crate) mod by_length;
 pub(crate) mod char_prefix;

@@ -1,4 +1,6 @@
-//! The mask of a state made from that of the state to which most tokens lead.
+//! The inner tokens of a state, by those of a nearby state: the one to which most tokens lead.
+//!
+//! Both states are walked side by side, and only tokens in which they differ are touched.
 
 use crate::expr::INF;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
@@ -9,8 +11,8 @@ use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::Vocabulary;
 use std::sync::Arc;
 
-/// The row of `state` by that of the state that most tokens lead to, if that is known or soon made, and not far from it:
-/// inside of what is looked for anywhere in a text, or must not begin it, the few tokens matter that go on with it.
+/// The row of `state` by that of the state that most tokens lead to, if that is known or soon made, and not far from
+/// it: inside of what is looked for anywhere in a text, or must not begin it, the few tokens matter that go on with it.
 pub(crate) fn nearly_known(
     tables: &VocabTables,
     vocabulary: &Vocabulary,

@@ -1,12 +1,11 @@
-//! How many code points are needed behind tokens.
+//! How many code points are still needed behind each token.
 //!
-//! Near the most code points that a text may have a token of `c` of them fits if `c` and what is needed behind it are
-//! no more than what is left. What is needed depends on the state alone, and behind most tokens it is nothing: any more
-//! of a name may follow, but need not. So the tokens behind which something is needed are found once for a state, by
-//! how much it is, and serve every count.
+//! Near the most code points that a string may have, a token of `c` code points fits if `c` and what is needed behind
+//! it are no more than what is left. What is needed depends on the state alone, and behind most tokens it is nothing.
+//! So the tokens behind which something is needed are found once for a state, by how much it is, and serve every count.
 //!
-//! They are found by a walk, which goes around what any text may follow, and what leads a state back to itself: where a
-//! pattern is looked for anywhere in a text, most tokens do the one or the other.
+//! A walk finds them. It skips what any text may follow, and what leads a state back to itself; where a pattern is
+//! looked for anywhere in a string, most tokens do one or the other.
 
 use crate::expr::analysis::slice::Slice;
 use crate::lexeme::walk_cache::{LocalState, QUOTE, WalkCache};
@@ -51,8 +50,8 @@ struct StateLengths {
 }
 
 impl PendingLengthWalk<'_> {
-    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where the
-    /// lexeme has grown too much.
+    /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where
+    /// the lexeme has grown too much.
     fn needs_from(&self, begin: u32, state: StateId, found: &mut Vec<(u32, TokenRanges)>) -> u32 {
         let (trie, l) = (self.trie, self.lexeme);
         let held = l.memory_bytes();

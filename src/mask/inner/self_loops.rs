@@ -1,8 +1,8 @@
-//! What leads a state back to itself.
+//! Characters that lead a state back to itself.
 //!
-//! What is [`Slice`](crate::expr::analysis::slice::Slice) in a state is read off its expression. Around assertions that says
-//! nothing: `((?!mode)(?!Mode).)*` is a recursion. Its states tell: every character but `m`, `M` and a line end leads
-//! back to the first one, so whatever consists of such characters passes.
+//! A [`Slice`] is read off the expression of a state. Around assertions an expression says nothing:
+//! `((?!mode)(?!Mode).)*` is a recursion. Its states tell more: every character but `m`, `M` and a line end leads back
+//! to the first state, so whatever consists of such characters passes.
 
 use crate::expr::INF;
 use crate::expr::analysis::char_groups::{ALL, CharGroups, group_of, second_of, special, specials_of};

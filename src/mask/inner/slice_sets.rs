@@ -1,4 +1,5 @@
-//! The tokens over a set of characters, and where other tokens leave the set; and tokens by their length.
+//! Known sets of characters, each with the tokens over it and the nodes at which other tokens leave it; and tokens by
+//! their length.
 
 use crate::expr::analysis::char_groups::{CharGroups, LETTERS, PartialChar, groups_in};
 use crate::mask::inner::token_ranges::TokenRanges;
@@ -112,9 +113,9 @@ pub struct ByLength {
 pub(crate) struct LongToken {
     pub token: u32,
     pub bytes: u32,
-    /// Its code points.
+    /// The number of code points of the token.
     pub chars: u32,
-    /// What they are.
+    /// The groups of its characters.
     pub groups: CharGroups,
 }
 

@@ -1,14 +1,14 @@
-//! Tokens over a set of characters, and where other tokens leave it.
+//! Tokens over a set of characters, and the nodes at which other tokens leave the set.
 //!
-//! A state that is [`Slice`](crate::expr::analysis::slice::Slice) in a set of characters lets all tokens over the set pass,
-//! which for most sets is nearly all that it lets pass at all: `[a-z]+:\w+` allows eighteen thousand tokens of letters
-//! and a few hundred with a colon. Which tokens these are depends on the vocabulary and the set alone, so they are
-//! found once for all states of all lexemes; sources use the same few sets. What is left for a state are the *exits*:
-//! the nodes of the trie at which a path of characters of the set reads a byte that is not of it. There are hundreds
-//! where a walk meets ten thousand nodes, and most of them are dead at once.
+//! A state of which a set of characters is a [`Slice`] lets all tokens over the set pass. For most sets that is nearly
+//! all that passes: `[a-z]+:\w+` allows eighteen thousand tokens of letters and a few hundred with a colon. The tokens
+//! over a set depend on the vocabulary and the set alone, so they are found once for all states of all lexemes; sources
+//! use few sets. What is left for a state are the *exits*: the nodes of the trie at which a path of characters of the
+//! set reads a byte that is not of it. There are hundreds of exits where a walk meets ten thousand nodes, and most of
+//! them are dead at once.
 //!
-//! The same is kept below nodes of big subtrees, for states that are free only behind a token's first characters:
-//! `[A-Z][a-z]+` behind each capital letter.
+//! Below the nodes of big subtrees the same tokens and exits are kept, for states that have the slice only behind a
+//! token's first characters: `[A-Z][a-z]+` behind each capital letter.
 
 use crate::mask::inner::slice_sets::SliceSet;
 use std::sync::Arc;
@@ -263,7 +263,8 @@ impl InnerWalk<'_> {
         true
     }
 
-    /// The same for nodes below the root at which strings over a set end, in the trie's order.
+    /// The tokens that pass an exit of `set`, for nodes below the root at which strings over the set end, in the trie's
+    /// order.
     fn few_exits(
         &self,
         steps: &mut WalkCache<'_>,

@@ -1,4 +1,4 @@
-//! What a walk finds: ranges of tokens, as they lie in the trie's order.
+//! Ranges of tokens in the trie's order: what a walk finds, before it becomes a row of bits.
 
 use std::ops::Range;
 use std::sync::Arc;

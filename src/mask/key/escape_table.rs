@@ -1,4 +1,4 @@
-//! The escaped spellings behind each backslash of a vocabulary's trie.
+//! The escape table: escaped spellings behind each backslash of a vocabulary's trie.
 //!
 //! What a token may still become inside an escape does not depend on any name, so it is listed once.
 
@@ -11,13 +11,13 @@ use std::sync::{Arc, RwLock};
 /// ASCII characters, as a set of bits.
 pub(crate) type Ascii = u128;
 
-/// Those from `lo` to `hi`.
+/// The characters from `lo` to `hi`, as far as they are ASCII.
 pub(crate) fn ascii(lo: u32, hi: u32) -> Ascii {
     let hi = hi.min(127);
     if lo <= hi { u128::MAX >> (127 - (hi - lo)) << lo } else { 0 }
 }
 
-/// See the module's story.
+/// The tokens behind a backslash of the vocabulary's trie, with the characters that they may become.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Escapes {
     /// What ends inside an escape, of what the trie has at its nodes, and what it may become.
@@ -27,7 +27,7 @@ pub(crate) struct Escapes {
 }
 
 impl Escapes {
-    /// Those from the backslash `node` on, in `plain` spelling or any.
+    /// The tokens from the backslash `node` on, in `plain` spelling or any.
     pub(super) fn of(trie: &Trie, node: u32, plain: bool) -> Escapes {
         let mut found = Escapes::default();
         found.add(trie, (node, b'\\'), plain, EscapeState::Plain, &mut KeyPath::new());
@@ -65,7 +65,7 @@ impl Escapes {
 pub(crate) struct AllEscapes(RwLock<SeededMap<(bool, TrieKind, u32), Arc<Escapes>>>);
 
 impl AllEscapes {
-    /// Those from the backslash `node` of a trie on. No more are kept than the trie has backslashes.
+    /// The tokens from the backslash `node` of a trie on. No more are kept than the trie has backslashes.
     pub(super) fn of(&self, trie: &Trie, plain: bool, walked: TrieKind, node: u32) -> Arc<Escapes> {
         let key = (plain, walked, node);
         if let Some(known) = self.0.read().unwrap_or_else(|p| p.into_inner()).get(&key) {

@@ -1,10 +1,10 @@
-//! Escaped spellings inside names.
+//! Escaped spellings inside declared names.
 //!
-//! A name may be spelled by escapes: behind a backslash go on a `u` and digits, and what they may still become decides
-//! whether the name may go on like that. Hardly a token is in such a place, and what each may still become does not
-//! depend on the names. So the tokens behind a backslash of the vocabulary's trie are listed once, with the ASCII
-//! characters that they may become, and a mask compares these with the characters that its names go on with. Names that
-//! go on with more than ASCII are stepped.
+//! A name may be spelled by escapes. Behind a backslash go on a `u` and digits, and the characters that they may still
+//! become decide whether the name may go on like that. Hardly a token is in such a place, and what it may become does
+//! not depend on names. So the tokens behind a backslash of the vocabulary's trie are listed once, with the ASCII
+//! characters that they may become, and a mask compares these with the characters with which its names go on. Names
+//! that go on with more than ASCII are stepped.
 
 use crate::mask::key::escape_table::{Ascii, EscapedAt, Escapes, ascii};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Keys without a name that an object has, inside the next key.
+//! Unnamed keys that an object has already, inside its next key.
 //!
-//! The rows of a class of keys know nothing of the object. Which tokens complete a key that it has is the business of
-//! `key`. Where a class has an end, a token may also spell a beginning of such keys that no other key has, and then
-//! nothing is left to go on with.
+//! The row of a class of keys knows nothing of the object. `mask::key` takes back the tokens that complete a key which
+//! the object has. Where a class is finite, a token may also spell a prefix of which all keys are used up, and then
+//! nothing is left to go on with; those tokens are taken back here.
 
 use crate::json::string_escape::spells_itself;
 use crate::mask::cache::row_patch::patch;
@@ -30,8 +30,8 @@ impl MaskBuilder<'_> {
         out
     }
 
-    /// Takes back and steps exactly the tokens that spell beginnings of keys that the object has: `rests` are those that
-    /// begin like the current key, from there on. Nothing is done where each beginning has a key that is left.
+    /// Takes back and steps exactly the tokens that spell beginnings of keys that the object has: `rests` are those
+    /// that begin like the current key, from there on. Nothing is done where each beginning has a key that is left.
     pub(crate) fn beginnings_of_seen(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId, rests: &[Vec<u8>]) {
         let n = self.frames.arena.nodes[top as usize];
         if rests.iter().any(|rest| self.frames.runs_out(&n, rest)) {

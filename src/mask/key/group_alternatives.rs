@@ -1,10 +1,10 @@
-//! Alternatives with the same names.
+//! Alternatives with equal names, walked as one.
 //!
 //! The calls of five hundred tools are five hundred shapes, and until the tool is named all of them have the same keys.
-//! Inside a key the tries of names and vocabulary are walked once for each shape; what such a walk allows depends on
-//! the names, the place among them and the names that may still be taken, on nothing else of a shape. So shapes that
-//! agree in these are walked as one. Whether they do is seen by comparing names with those of the shapes just before,
-//! which takes less than a walk where they agree, and next to nothing where they do not.
+//! Inside a key the tries of names and vocabulary would be walked once for each shape. What such a walk allows depends
+//! on the names, the place among them and the names that may still be taken, and on nothing else of a shape. So shapes
+//! that agree in these are walked as one. Names are compared with those of the shapes just before, which costs less
+//! than a walk where they agree, and next to nothing where they do not.
 
 use crate::mask::key::{NamedKeyList, NamedKeys};
 use crate::mask::masker::MaskBuilder;

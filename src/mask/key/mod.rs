@@ -1,9 +1,9 @@
-//! Masks inside keys.
+//! Masks inside the keys of objects.
 //!
-//! Keys of open objects need care: any key is allowed but those that the object has, and a named key leads to a
-//! different value. So a key's tails are first evaluated as if it were none of the *special* names (declared or seen),
-//! and then the few tokens that complete a special name are taken back and stepped exactly. Inside declared names the
-//! tries of names and vocabulary are walked side by side; only quotes and escapes are stepped.
+//! An open object allows any key but those that it has, and a named key leads to another value. So the suffixes of a
+//! key are first evaluated as if it were none of the *special* names (declared or seen). Then the few tokens that
+//! complete a special name are taken back and stepped exactly. Inside declared names the tries of names and vocabulary
+//! are walked side by side, and only quotes and escapes are stepped.
 
 use crate::json::string_escape::spells_itself;
 pub(crate) mod escape_table;
@@ -159,7 +159,7 @@ impl MaskBuilder<'_> {
     }
 
     /// Allows crossing tokens that close a key which nobody knows, `after` which the configuration is as given. False,
-    /// and nothing was done, if some tail is not among the vocabulary's.
+    /// and nothing was done, if some suffix is not among the vocabulary's.
     fn cross_unnamed(&mut self, cross: &CrossingTokens, top: FrameId, after: FrameId, from: (TrieKind, u32)) -> bool {
         let (bits, open) = self.live_tails_unnamed(after);
         if !self.cross_by(cross, &bits) {
@@ -342,9 +342,9 @@ impl MaskBuilder<'_> {
 /// A class of keys that an item of a key node may go on with.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ClassOfItem {
-    /// Its keys, as [`ClassProgram::text`](crate::pushdown::json::program::ClassProgram).
+    /// The keys of the class, as [`ClassProgram::text`](crate::pushdown::json::program::ClassProgram).
     text: u32,
-    /// It is stepped, as it has few keys left.
+    /// Whether the class is stepped, as it has few keys left.
     scarce: bool,
     item: u32,
     class: u32,

@@ -1,9 +1,9 @@
 //! What tokens spell of the names of a closed object.
 //!
-//! In a key that can become nothing but a name, the tries of names and vocabulary are walked side by side: tokens that
-//! stay in a name are allowed if it may still come, and only what follows a quote or a backslash is stepped. Where the
-//! two tries agree does not depend on the keys that the object has, so the tokens and places are listed once for each
-//! place among the names of a shape, and a mask goes through the list.
+//! In a key that can become nothing but a declared name, the tries of names and vocabulary are walked side by side. A
+//! token that stays in a name is allowed if that name may still come; only what follows a quote or a backslash is
+//! stepped. Where the two tries agree does not depend on the keys that the object has, so tokens and places are listed
+//! once for each place among the names of a shape, and a mask goes through the list.
 
 use crate::mask::cache::spelled_names::Spelled;
 use smallvec::SmallVec;
@@ -95,8 +95,8 @@ impl MaskBuilder<'_> {
         some.and_then(|&i| shape.name(i).as_bytes().get(from..to)).unwrap_or_default().into()
     }
 
-    /// Where the names of `names` below `name` and the tokens below `node` agree, as far as `comes` says of a place that
-    /// some name below it may come.
+    /// Where the names of `names` below `name` and the tokens below `node` agree, as far as `comes` says of a place
+    /// that some name below it may come.
     fn spelled(
         &self,
         ground: WalkOver<'_>,

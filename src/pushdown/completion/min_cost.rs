@@ -1,7 +1,8 @@
-//! What completing costs at least: estimates, in bytes, of the rules of a program.
+//! Minimal costs: estimates, in bytes, of what completing the rules of a program takes.
 //!
-//! What a rule costs at least is a least fixpoint over the rules (Knuth 1977, a generalisation of Dijkstra's algorithm).
-//! It is an estimate where rules are guarded by each other: whoever writes a document by it steps each byte.
+//! The minimal cost of a rule is a least fixpoint over the rules (Knuth 1977, a generalisation of Dijkstra's
+//! algorithm). It is an estimate where rules are guarded by each other: whoever writes a document by it steps each
+//! byte.
 
 use std::sync::OnceLock;
 

@@ -1,7 +1,7 @@
 //! Completions: bytes that lead from a configuration to the end of the output.
 //!
-//! [`shortest`] writes short ones, by the costs of [`min_cost`] and [`remaining_cost`]; [`sample`] writes what a model
-//! may write, so that masks can be made before it does. Both write with a [`writer`].
+//! [`shortest`] writes short ones, by the costs of [`min_cost`] and `remaining_cost`. [`sample`] writes what a model
+//! may write, so that masks can be made before it does. Both write with a `writer`, which steps every byte.
 
 pub mod min_cost;
 pub(crate) mod remaining_cost;

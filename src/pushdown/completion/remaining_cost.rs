@@ -1,12 +1,12 @@
-//! What is left of a document, by alternative: how a completion chooses among the items of a frame.
+//! Remaining costs: how a completion chooses among the items of a frame.
 //!
-//! The items of a frame are alternatives, and one of them that is completed is enough. But which of them a value
-//! belongs to matters to the frames below: an array may need one more element that `contains` asks for, and only one of
-//! two rules that are open in its element says that this is one. So each open value has a *prospect*: for each of its
-//! rules, about how many bytes the frames below take if that rule accepts the value. It is found from the root up, as
-//! the least over the items that wait for the rule of what the item still needs and of the prospect of the item's own
-//! rule. A completion then follows the least sum. Where a frame has one rule only, there is nothing to choose and
-//! nothing is computed.
+//! The items of a frame are alternatives, and completing one of them is enough. But which of them a value belongs to
+//! matters to the frames below: an array may need one more element that `contains` asks for, and only one of two rules
+//! that are open in its element says that this is one. So each open value has a *remaining cost* for each of its rules:
+//! about how many bytes the frames below take if that rule accepts the value. It is found from the root up, as the
+//! least over the items that wait for the rule of what the item still needs and of the remaining cost of the item's own
+//! rule. A completion follows the least sum. Where a frame has one rule only, there is nothing to choose and nothing is
+//! computed.
 
 use std::rc::Rc;
 
@@ -22,7 +22,8 @@ use crate::pushdown::json::program::{ClassProgram, ObjectProgram, Program};
 const MEMBER: u64 = 8;
 
 /// What an element that `contains` still asks for may take more than the shortest one, where elements must differ or
-/// some `contains` has an upper bound: the shortest one may no longer be to be had, so none is put off for what it costs.
+/// some `contains` has an upper bound: the shortest one may no longer be to be had, so none is put off for what it
+/// costs.
 const PUT_OFF: u64 = 1 << 16;
 
 /// For each rule of a value, the bytes that the frames below take if it accepts; empty where that makes no difference.
@@ -36,7 +37,8 @@ impl RemainingCost {
     }
 }
 
-/// The prospects of the values of one completion, by the node below them. Nodes never change, so what was found holds.
+/// The remaining costs of the values of one completion, by the node below them. Nodes never change, so what was found
+/// holds.
 #[derive(Default)]
 pub(crate) struct RemainingCosts(FxHashMap<FrameId, RemainingCost>);
 
@@ -53,7 +55,7 @@ pub(crate) struct MemberCost {
 }
 
 impl RemainingCosts {
-    /// The prospect of the value above `parent`.
+    /// The remaining cost of the value above `parent`.
     pub(crate) fn of(&mut self, frames: &JsonMachine, costs: &MinCosts, parent: FrameId) -> RemainingCost {
         let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
         let mut at = parent;
@@ -143,7 +145,7 @@ impl MemberCost {
         }
     }
 
-    /// The same with a member of a class.
+    /// The whole way to the end with a member of a class whose value costs `value`.
     pub(crate) fn of_class(&self, class: &ClassProgram, value: u64) -> u64 {
         if !self.known {
             return 0;

@@ -1,11 +1,11 @@
-//! Likely documents: what a model may write, to have its masks made before it does.
+//! Sample documents: what a model may write, so that their masks are made before it does.
 //!
-//! A model that answers in the form of a schema mostly writes the keys that the schema names, in the schema's order, each
-//! with a value of a kind that the schema allows, with blanks in one of a few styles. So a likely document is written by
-//! stepping the frames and choosing at each place where several bytes lead on: the next name, the first kind of value,
-//! a second element and then the end, a few characters of a string. What was chosen before is *taken*, and a later
-//! document rather chooses something else there, so that some documents meet the alternatives of a choice one after
-//! the other. A document need not be finished: it ends where it is long enough, or where no choice leads on.
+//! A model that answers in the form of a schema mostly writes the keys that the schema names, in the schema's order,
+//! each with a value of an allowed kind, with blanks in one of a few styles. So a sample is written by stepping the
+//! frames and choosing wherever several bytes lead on: the next name, the first kind of value, a second element and
+//! then the end, a few characters of a string. What was chosen before is *taken*, and a later sample rather chooses
+//! something else there, so that some samples meet the alternatives of a choice one after the other. A sample need not
+//! be finished: it ends where it is long enough, or where no choice leads on.
 
 use crate::json::string_escape::EscapeState;
 use crate::json::whitespace::Gap;
@@ -133,8 +133,8 @@ pub struct SampleWriter<'a, 'f> {
 }
 
 impl<'a, 'f> SampleWriter<'a, 'f> {
-    /// A likely document, or the first `most` bytes of one, about, or what there is of it when `go_on` says no, which is
-    /// asked between any two choices. The arena is as it was.
+    /// A likely document, or the first `most` bytes of one, about, or what there is of it when `go_on` says no, which
+    /// is asked between any two choices. The arena is as it was.
     pub fn document(
         frames: &'a mut JsonMachine<'f>,
         taken: &'a mut TakenItems,
@@ -258,7 +258,7 @@ impl<'a, 'f> SampleWriter<'a, 'f> {
         self.pen.take_all(&end)
     }
 
-    /// One of the constants that are read side by side.
+    /// Writes one of the literals that are read side by side.
     fn constant(&mut self, node: &Frame) -> Option<()> {
         let ends = self.pen.frames.program.constants.get(node.seen)?.ends(node.text);
         let least = (0..ends.len() as u32).min_by_key(|&i| self.taken.of(SampleStep::Constant, node.seen, i))?;

@@ -1,10 +1,10 @@
-//! Short ways to the end.
+//! Short completions: few bytes to the end of the output.
 //!
-//! From every live configuration some bytes complete the document. This module finds short ones: not always the
-//! shortest, which in a conjunction of guards would take a search, but bytes that certainly complete it, because each
-//! of them is stepped. Inside a scalar a breadth-first search finds the shortest end; between scalars the cheapest
-//! kind of value, required keys first, and a closing bracket wherever one is accepted, unless the alternative that it
-//! ends leaves more to write than another (`prospects`), by what rules cost ([`costs`](crate::pushdown::completion::min_cost)).
+//! From every live configuration some bytes complete the document. The completions here are not always the shortest,
+//! which in a conjunction of guards would take a search, but they are certain, because each byte is stepped. Inside a
+//! scalar a search finds the shortest end. Between scalars the writer takes the cheapest kind of value, required keys
+//! first, and a closing bracket wherever one is accepted, unless the alternative that it ends leaves more to write than
+//! another one (see `remaining_cost`), by the costs of rules ([`min_cost`](crate::pushdown::completion::min_cost)).
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub struct KeyWatch {
 }
 
 impl KeyWatch {
-    /// Nothing was tried yet.
+    /// A watch of the keys of the object on `below`, of which none was tried yet.
     pub fn of(below: FrameId) -> Self {
         KeyWatch { below, tried: Vec::new(), vague: false }
     }
@@ -61,12 +61,12 @@ type EndQuery = (FrameId, (u32, StateId, u32), EndFilter);
 /// The ends of an item that are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum EndFilter {
-    /// All of them, where they are few.
+    /// All ends, where they are few.
     All,
     /// The nearest.
     Few,
     Near,
-    /// All of them, where the nearest are used up.
+    /// All ends, where the nearest are used up.
     Many,
 }
 

@@ -1,7 +1,7 @@
-//! Writing by stepping: bytes that a configuration accepts, one after the other, and where they lead.
+//! The byte writer: steps bytes that a configuration accepts, and goes back where none leads on.
 //!
-//! What looks for a document of some kind, a short one or a likely one, tries bytes here and goes back where none leads
-//! on. The arena's nodes on the way are given back in the end.
+//! Whoever looks for a document of some kind, a short one or a likely one, tries bytes here. The frames on the way are
+//! given back in the end.
 
 use crate::pushdown::json::arena::ArenaMark;
 use crate::pushdown::json::frame::{Frame, FrameId, NONE};

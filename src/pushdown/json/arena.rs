@@ -1,9 +1,9 @@
-//! The nodes of configurations.
+//! The arena: frames of configurations as immutable nodes in plain vectors.
 //!
-//! A configuration is a stack of frames, held as a linked list of immutable nodes from the top down: stepping makes
-//! new nodes and never changes old ones. So a mask can try thousands of continuations and forget them by truncating
-//! the arena, a guide rolls back by remembering one number per token, and the items of a frame are shared between all
-//! nodes that did not change them. Everything is an index into plain vectors; a node is a few words.
+//! A configuration is a linked list of frames from the top down. Stepping appends frames and never changes old ones. So
+//! a mask can try thousands of continuations and forget them by truncating the arena, a guide rolls back by remembering
+//! one mark per token, and frames that did not change their items share them. Everything is an index into plain
+//! vectors; a frame is a few words.
 
 use crate::json::rules::RuleId;
 use crate::lexeme::StateId;
@@ -13,7 +13,7 @@ pub use crate::pushdown::json::frame::{
 use crate::pushdown::json::unique::state::UniqueState;
 use crate::util::prefix_index::PrefixIndex;
 
-/// See the module's story.
+/// The frames and items of configurations, in vectors that grow by steps and are truncated by going back.
 #[derive(Clone, Default)]
 #[allow(missing_docs)] // One vector per type above.
 pub struct Arena {
@@ -150,8 +150,8 @@ impl Arena {
         out
     }
 
-    /// The bytes of a list from just after `start` to `last`, and how many of them come behind each of `marks`, which are
-    /// numbers of bytes of the list, from the last to the first.
+    /// The bytes of a list from just after `start` to `last`, and how many of them come behind each of `marks`, which
+    /// are numbers of bytes of the list, from the last to the first.
     pub fn bytes_since_each(&self, last: u32, start: u32, marks: &[u32]) -> (Vec<u8>, Vec<usize>) {
         let mut out: Vec<u8> = Vec::new();
         let mut marks = marks.iter().peekable();

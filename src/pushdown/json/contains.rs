@@ -1,19 +1,19 @@
 //! Several `contains` on one array: whether what is missing still fits.
 //!
 //! One element may count for several of them, or for one and against another, so each may be in reach while all
-//! together are not: `[1, …]` of two elements has room for a 2 and for a 3, but not for both. Where that can happen, it
-//! is looked up. A *vector* holds how many elements have matched each `contains`, as far as its bounds can tell. For each
-//! vector, at each position that has ways of its own and at all positions behind these, the numbers of further elements
-//! are found with which the array may end: from the last position back to the first, and from the highest counts down,
-//! because an element never lowers a count.
+//! together are not: `[1, …]` of two elements has room for a 2 and for a 3, but not for both. Where that can happen,
+//! the answer is looked up. A *vector* holds how many elements have matched each `contains`, as far as its bounds can
+//! tell. For each vector, at each position that has ways of its own and at all positions behind these, the numbers of
+//! further elements are found with which the array may end: from the last position back to the first, and from the
+//! highest counts down, because an element never lowers a count.
 //!
-//! The numbers are intervals. Where an element may come that changes no count any more, they have no end.
+//! These numbers are intervals. Where an element may come that changes no count any more, they have no end.
 
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::json::rules::{Contains, Element};
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// Vectors at all positions that are told apart, and with their ways: a vector is an alternative in the frames, so more
 /// of them would be slow as well as large.
@@ -23,7 +23,7 @@ const STEPS: u64 = 1 << 20;
 /// Numbers of further elements: ascending intervals with gaps between them, ends included.
 type ArrayLengths = SmallVec<[(u64, u64); 1]>;
 
-/// See the module's story.
+/// Which numbers of further elements complete an array with several `contains`, by what was counted so far.
 #[derive(Clone, Debug)]
 pub struct ContainsCounting {
     counts: SmallVec<[ContainsCount; 4]>,
@@ -91,7 +91,7 @@ impl ContainsCounting {
                 of_vector = SmallVec::from_elem((least, u64::MAX), 1);
             }
             found[vector] = of_vector;
-            spend(rest.len().max(1));
+            charge(rest.len().max(1));
         }
         let mut more = vec![found];
         for ways in prefix.iter().rev() {
@@ -103,7 +103,7 @@ impl ContainsCounting {
                     add_after(&mut of_vector, &behind[to]);
                 }
                 found.push(of_vector);
-                spend(ways.len().max(1));
+                charge(ways.len().max(1));
             }
             more.push(found);
         }

@@ -1,6 +1,7 @@
-//! The frames of configurations, and what their items hold.
+//! Frames of configurations, and what their items hold.
 //!
-//! Everything is an index into the vectors of an [`Arena`](crate::pushdown::json::arena::Arena); a frame is a few words.
+//! Everything is an index into the vectors of an [`Arena`](crate::pushdown::json::arena::Arena); a frame is a few
+//! words.
 
 use std::ops::Range;
 
@@ -78,7 +79,8 @@ pub struct Frame {
     pub key: u32,
     /// Inside an element of an array of unique elements: the bytes of the element so far, last first.
     pub trace: u32,
-    /// Array: it was opened while what was read before was not known (`unchecked` in the arena), so its own elements are.
+    /// Array: it was opened while what was read before was not known (`unchecked` in the arena), so its own elements
+    /// are.
     pub spelled: bool,
 }
 

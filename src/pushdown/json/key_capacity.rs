@@ -1,9 +1,9 @@
-//! How many keys are left of the classes of keys.
+//! Key capacity: how many unused keys the classes of an object have left.
 //!
-//! No object has a key twice, so a class with an end may run out of keys: "three letters" does after 17,576, and what
-//! begins with `ab` after 26. Such a key is refused where no other can come of it, which is the business of who reads
-//! it. Where a class has more keys than the object can use up, only beginnings of keys that the object has may have
-//! run out: `^(a.*|bc)$` has no end, and behind `b` there is one key.
+//! No object has a key twice, so a finite class may run out of keys: "three letters" does after 17,576, and keys that
+//! begin with `ab` after 26. A key prefix is refused where no unused key can come of it. Where a class has more keys
+//! than the object can use up, only prefixes of keys that the object has may have run out: `^(a.*|bc)$` is infinite,
+//! and behind `b` there is one key.
 
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
 use crate::pushdown::json::frame::{Frame, FrameId, ObjectItem};
@@ -16,7 +16,7 @@ const SPARE: u64 = 1_024;
 /// How many keys of a class are left.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum KeyCapacity {
-    /// So few that each is counted.
+    /// So few keys are left that each is counted.
     Scarce,
     /// More than any object needs, but those that begin alike may run out.
     Ample,
@@ -48,8 +48,9 @@ impl JsonMachine<'_> {
         !self.arena.are_seen(size, node.seen, &prefix, |text| self.class_accepts(keys, text))
     }
 
-    /// The same where the key goes on with one of the characters `next`, as an escape that was begun does: whichever of
-    /// them are used up, of those that lead to one state as well, another one may be left.
+    /// Whether some key of the class that goes on with one of the characters `next`, as an escape that was begun does,
+    /// is not in the object yet: whichever of the characters are used up, another one may be left, also of those that
+    /// lead to one state.
     pub(crate) fn class_has_unseen_of(&self, node: &Frame, keys: &Lexeme, state: StateId, next: &[(u32, u32)]) -> bool {
         let mut size = 0u64;
         for &(lo, hi) in next {
@@ -77,15 +78,15 @@ impl JsonMachine<'_> {
     pub fn room_of(&self, node: &Frame, p: &ObjectProgram, class: &ClassProgram, state: StateId) -> KeyCapacity {
         let Some(keys) = &class.keys else { return KeyCapacity::Endless };
         // What has no key yet has used up none.
-        if keys.residual_size(state) == u64::MAX && (node.seen == u32::MAX || keys.lasts(state)) {
+        if keys.residual_size(state) == u64::MAX && (node.seen == u32::MAX || keys.every_prefix_is_infinite(state)) {
             return KeyCapacity::Endless;
         }
         let enough = p.min.saturating_add(node.count.into()).saturating_add(SPARE);
         if keys.residual_size(keys.start()) > enough { KeyCapacity::Ample } else { KeyCapacity::Scarce }
     }
 
-    /// Whether the object has all keys of some class that begin like a beginning of `rest`, where the key `node` goes on
-    /// with that.
+    /// Whether the object has all keys of some class that begin like a beginning of `rest`, where the key `node` goes
+    /// on with that.
     pub fn runs_out(&self, node: &Frame, rest: &[u8]) -> bool {
         self.arena.objects[node.start as usize..][..node.len as usize].iter().filter(|item| item.others).any(|item| {
             let p = &self.program.objects[item.shape as usize];

@@ -1,18 +1,18 @@
-//! Constants of many alternatives, read side by side.
+//! Literal tries: string constants of many alternatives, read side by side.
 //!
-//! Calls of one of many tools are alternatives that a constant tells apart: `{"tool": "a", …}`, `{"tool": "b", …}`. Where
-//! the constant is awaited every alternative has a rule, and every rule a lexeme of its own. To follow five hundred
-//! lexemes takes five hundred states at every byte, and as many walks of the vocabulary for a mask. So the texts that
-//! the rules of one value list are laid into one trie, with the rules' places among the value's rules at its nodes. A
-//! scalar then stands at one node of the trie, however many alternatives are left, and the closing quote says which of
-//! them go on: those that lie at the node. What else the rules accept is followed by lexemes, beside it.
+//! Calls of one of many tools are alternatives that a constant tells apart: `{"tool": "a", …}`, `{"tool": "b", …}`.
+//! Where the constant is awaited every alternative has a rule, and every rule a lexeme. Following five hundred lexemes
+//! takes five hundred states at every byte, and as many walks of the vocabulary for a mask. So the texts that the rules
+//! of one value list are laid into one trie, with the indices of the rules at its nodes. A scalar then stands at one
+//! node of the trie, however many alternatives are left, and the closing quote says which of them go on: those at the
+//! node. What else the rules accept is followed by lexemes beside it.
 //!
-//! A place is a node and how far into an escape the string is, stepped as a [`Lexeme`](crate::lexeme::Lexeme) over the
-//! same texts would be: every node leads to some text, so a place is live, and an escape only where some text goes on
-//! with a character that it may still become. Nothing is derived and nothing interned.
+//! A position is a node and how far into an escape the string is. It is stepped as a [`Lexeme`](crate::lexeme::Lexeme)
+//! over the same texts would be: every node leads to some text, so a position is live, and an escape is allowed only
+//! where some text goes on with a character that it may still become. Nothing is derived and nothing interned.
 //!
-//! Sets are made on first use, for the rules that a value really awaits, and kept as long as their program: guides name
-//! them by number. They are bounded in bytes; what finds no room is followed by lexemes.
+//! Tries are made on first use, for the rules that a value really awaits, and kept as long as their program: guides
+//! name them by number. They are bounded in bytes; rules for which there is no room are followed by lexemes.
 
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,13 +40,13 @@ const OVERHEAD: usize = 256;
 pub enum LiteralNode {
     /// Nowhere.
     Dead,
-    /// It closes the string, by the rules at the node.
+    /// The byte closes the string, by the rules at the node.
     Closed,
     /// To a node of the trie and a place in an escape.
     At(u32, EscapeState),
 }
 
-/// See the module's story.
+/// The texts that the rules of one awaited value list, as one trie with the indices of the rules at its nodes.
 pub struct LiteralTrie {
     rules: Box<[RuleId]>,
     /// The texts as they decode; ids are places among the value's rules, ascending at each node.

@@ -1,12 +1,12 @@
-//! Stepping configurations by bytes.
+//! The JSON machine: steps a configuration by a byte.
 //!
-//! [`JsonMachine`] joins a program and an arena. `step` takes the top node of a configuration and a byte and returns the
-//! new top, or [`NONE`]. All alternatives of an overlapping union run side by side as items of one frame; a value that
-//! ends tells its parent *which* of the parent's awaited rules accepted it, and the parent keeps the items that waited
-//! for one of those. That is the subset construction for visibly pushdown automata (Alur and Madhusudan 2004), done
-//! lazily and with registers in the items.
+//! [`JsonMachine`] joins a program and an arena. `step` takes the top frame of a configuration and a byte and returns
+//! the new top, or [`NONE`]. All alternatives of an overlapping union run side by side as items of one frame. A value
+//! that ends tells its parent *which* of the parent's awaited rules accepted it, and the parent keeps the items that
+//! waited for one of those. That is the subset construction for visibly pushdown automata (Alur and Madhusudan 2004),
+//! done lazily and with registers in the items.
 //!
-//! Invariant: every item of every node can be completed. Guards refuse a byte before it leads to an item that cannot,
+//! Invariant: every item of every frame can be completed. Guards refuse a byte before it leads to an item that cannot,
 //! so a configuration that exists is live and a mask needs no second look.
 
 use crate::json::rules::RuleId;

@@ -1,9 +1,9 @@
-//! JSON documents: a pushdown automaton over lexemes.
+//! JSON documents as a pushdown automaton over lexemes.
 //!
-//! A [`program`] is a compiled [`Rules`](crate::json::rules::Rules). A configuration is a stack of frames over it; frames
-//! ([`frame`]) live in an [`arena`]. [`machine`] steps a configuration by a byte, with [`object`] and [`object_key`] for objects,
-//! [`contains`] for counted elements, [`literal_trie`] for constants and [`unique`] for elements that must differ.
-//! [`state_key`] writes down what the future of a configuration depends on.
+//! A [`program`] is a compiled [`Rules`](crate::json::rules::Rules). A configuration is a stack of frames over it;
+//! frames ([`frame`]) live in an [`arena`]. [`machine`] steps a configuration by a byte, with [`object`] and
+//! [`object_key`] for objects, [`contains`] for counted elements, [`literal_trie`] for constants and [`unique`] for
+//! elements that must differ. [`state_key`] writes down what the future of a configuration depends on.
 
 pub mod arena;
 pub(crate) mod contains;

@@ -1,16 +1,16 @@
-//! Objects: any order of keys without 2^k states.
+//! Objects: keys in any order without 2^k states.
 //!
 //! Each item of an object frame is one shape with registers: which named keys were seen, which are needed in the end,
-//! and, in declared order, how far the order has come. Guards keep every item completable: a key is allowed only while
-//! it is unseen, everything it implies is still possible, and the rest that is needed still fits `maxProperties`; a
-//! comma only while some further key is allowed; a closing brace only when all that is needed was seen. Keys are
-//! compared by what they decode to, so an escaped spelling of a key is that key, or, where named keys are written
-//! plainly, refused: from the first byte on that is not plain, no named key is allowed any more.
+//! and, in declared order, how far the order has come. Guards keep every item completable. A key is allowed only while
+//! it is unseen, everything that it implies is still possible, and what is still needed fits `maxProperties`. A comma
+//! is allowed only while some further key is; a closing brace only when all that is needed was seen. Keys are compared
+//! by what they decode to, so an escaped spelling of a key is that key. Where named keys are written plainly, an
+//! escaped one is refused: from the first byte on that is not plain, no named key is allowed any more.
 //!
-//! A shape with witnesses asks that some key without a name, or several, are of certain classes. There a key that
-//! several classes have makes one item for each of them; an item remembers the witnesses that it has found, and of
-//! items that differ in nothing else those that have found less are dropped. While witnesses are missing, room for
-//! them is kept like room for needed names.
+//! A shape with witnesses asks that one or several unnamed keys are of certain classes. A key of several classes makes
+//! one item for each of them. An item remembers the witnesses that it has found, and of items that differ in nothing
+//! else those that have found less are dropped. While witnesses are missing, room for them is kept like room for needed
+//! names.
 
 use crate::json::rules::RuleId;
 use crate::json::whitespace::Gap;

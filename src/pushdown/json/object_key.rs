@@ -1,7 +1,7 @@
-//! Keys of objects: what the text of an open key may still become, and the member that it opens.
+//! Keys of objects: what an open key may still become, and the member that it opens.
 //!
 //! While a key is open its text is decoded byte by byte. Each item of the frame goes on with the names that begin like
-//! that, as one node of a trie, and with the states of the key classes, which read the decoded text; an item goes when
+//! that, as one node of a trie, and with the states of the key classes, which read the decoded text. An item goes when
 //! neither is left. Where a class has few keys, those that the object has are not counted on. The quote that ends the
 //! key decides which named member, or which class, it is.
 
@@ -82,8 +82,8 @@ impl JsonMachine<'_> {
         self.read_in_key(node, decoded, moved)
     }
 
-    /// Whether bytes of a key that stand for themselves may be read at once from `top`: in a key, outside of escapes, and
-    /// nobody records what is read.
+    /// Whether bytes of a key that stand for themselves may be read at once from `top`: in a key, outside of escapes,
+    /// and nobody records what is read.
     pub fn reads_at_once(&self, top: FrameId) -> bool {
         let node = &self.arena.nodes[top as usize];
         node.kind == FrameKind::Object

@@ -1,4 +1,4 @@
-//! Rules made ready to step: names as tries, key classes as lexemes, required keys as bits.
+//! The program: rules made ready to step, with names as tries, key classes as lexemes and required keys as bits.
 
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub struct ArrayProgram {
 pub struct ClassProgram {
     /// Which keys, over decoded bytes; `None` for every key.
     pub keys: Option<Arc<Lexeme>>,
-    /// The same as a JSON string: an index of the program's lexemes, or `u32::MAX` for every key.
+    /// These keys as a JSON string: an index of the program's lexemes, or `u32::MAX` for every key.
     pub text: u32,
     /// What their values must be.
     pub rule: RuleId,
@@ -209,8 +209,8 @@ impl ArrayProgram {
         true
     }
 
-    /// Whether `item` may go on with all that `other` may go on with: one with the same counts, and where no `contains` has
-    /// an upper bound, one with higher counts. Both stand in one node, and `other` may be of another shape.
+    /// Whether `item` may go on with all that `other` may go on with: one with the same counts, and where no `contains`
+    /// has an upper bound, one with higher counts. Both stand in one node, and `other` may be of another shape.
     pub(crate) fn goes_on_as(&self, item: &ArrayItem, other: &ArrayItem, counts: &[u32]) -> bool {
         let open = self.contains.iter().all(|c| c.max.is_none());
         let of = |item: &ArrayItem| counts[item.counts as usize..][..self.contains.len()].iter();

@@ -1,9 +1,9 @@
-//! The keys without a name that an object has, in order.
+//! Unnamed keys that an object has, in order.
 //!
-//! An object has its keys as a list from the last to the first, as everything in an arena. Where a class of keys has an
-//! end, each byte of a key asks how many keys of the object begin like it, which takes as long as the list. So for an
-//! object with many keys they are put in order, from one of them on back to the first; the few after that one are
-//! looked at one by one, and when they are more they are put among the others.
+//! The keys of an object are a list from the last to the first, as everything in an arena. Where a class of keys is
+//! finite, each byte of a key asks how many keys of the object begin like it, which takes as long as the list. So the
+//! keys of a large object are sorted, from one of them on back to the first. The few keys after that one are looked at
+//! one by one; when they are more, they join the sorted ones.
 
 use smallvec::SmallVec;
 

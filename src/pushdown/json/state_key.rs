@@ -1,9 +1,9 @@
-//! Configurations as bytes: what their future depends on.
+//! State keys: what the future of a configuration depends on, as bytes.
 //!
-//! A description holds no index into an arena, so equal descriptions mean equal configurations of one program, whatever
-//! arenas they stand in. How much of a configuration is written is a matter of [`Detail`]: counters, sets of keys and
-//! the declared order hold more than the future depends on, and whoever numbers configurations wants as few as there
-//! are, while whoever remembers one wants all that its user may look at.
+//! A key holds no index into an arena, so equal keys mean equal configurations of one program, whatever arenas they
+//! stand in. [`Detail`] says how much of a configuration is written. Counters, sets of keys and the declared order hold
+//! more than the future depends on: whoever numbers configurations wants as few as there are, while whoever remembers
+//! one wants all that its user may look at.
 
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
@@ -13,12 +13,12 @@ use crate::pushdown::json::program::Program;
 /// What descriptions hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// All of a frame.
+    /// Everything of a frame.
     Whole,
     /// All but the states of lexemes.
     NoStates,
     /// What the future depends on: counters are cut to what a bound can still tell apart, what the declared order has
-    /// left behind is left out. Sets of constants are named by their numbers. Not for programs with unique elements,
+    /// left behind is left out. Literal tries are named by their numbers. Not for programs with unique elements,
     /// whose frames are described whole.
     Future,
 }
@@ -30,14 +30,15 @@ impl Arena {
         self.describe_by(program, top, Detail::Whole, out);
     }
 
-    /// The same, cut to what the future depends on: fewer configurations have descriptions of their own.
+    /// Writes what the future of `top` depends on, with counters and orders cut to what still matters: fewer
+    /// configurations have descriptions of their own than by [`describe`](Self::describe).
     pub fn describe_future(&self, program: &Program, top: FrameId, out: &mut Vec<u8>) {
         // Elements and traces are sets of texts; they are described whole.
         let detail = if program.has_unique { Detail::Whole } else { Detail::Future };
         self.describe_by(program, top, detail, out);
     }
 
-    /// The same as [`describe`](Self::describe) for programs that differ only in how the states of their lexemes are
+    /// Writes what the future of `top` depends on, for programs that differ only in how the states of their lexemes are
     /// numbered: states stand at the end, by their content.
     pub fn describe_content(&self, program: &Program, top: FrameId, out: &mut Vec<u8>) {
         self.describe_by(program, top, Detail::NoStates, out);
@@ -99,7 +100,7 @@ impl Arena {
         }
     }
 
-    /// Of the count of a frame, what some bound depends on.
+    /// The count of a frame, cut to what some bound depends on.
     fn significant_count(&self, program: &Program, n: &Frame) -> u32 {
         let range = n.start as usize..(n.start + n.len) as usize;
         let bound = |min: u64, max: u64| if max == u64::MAX { min } else { max };

@@ -1,8 +1,8 @@
 //! Runs of bytes inside one string or key, stepped at once.
 //!
 //! Most bytes of a document stand inside strings and keys, where a step changes a lexeme's state, a count and a place
-//! among names, and nothing else. A token's run of such bytes makes one node instead of a node per byte. The result is
-//! what [`JsonMachine::step`] makes byte by byte, but for the nodes in between, which nobody asks for.
+//! among names, and nothing else. A token's run of such bytes makes one frame instead of a frame per byte. The result
+//! is what [`JsonMachine::step`] makes byte by byte, but for the frames in between, which nobody asks for.
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, LexemeKind};

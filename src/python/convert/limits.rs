@@ -107,8 +107,8 @@ impl PyLimits {
 limits! {
     /// Bytes of a source text; by default 16,777,216, which take about a second.
     max_source_bytes,
-    /// Nesting of groups in a pattern or of values in a schema; by default 1,000. No more than 10,000 of groups and 2,000
-    /// of values, whatever it is.
+    /// Nesting of groups in a pattern or of values in a schema; by default 1,000. No more than 10,000 of groups and
+    /// 2,000 of values, whatever it is.
     max_depth,
     /// Nodes of the expression arena, and of a pattern before; by default 1,200,000, which are about 100 MB, and as
     /// much again where the index needs them all.

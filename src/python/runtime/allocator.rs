@@ -18,8 +18,8 @@ const PURGE_DELAY: c_int = 15;
 /// Milliseconds for which free pages are kept.
 const KEPT: c_long = 10_000;
 
-// SAFETY: the signature is the one of the header of mimalloc that is compiled in, where an option is an int and its value
-// a long.
+// SAFETY: the signature is the one of the header of mimalloc that is compiled in, where an option is an int and its
+// value a long.
 unsafe extern "C" {
     /// Writes one word of mimalloc's table of options, after looking at its index.
     safe fn mi_option_set(option: c_int, value: c_long);

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::python::errors::detached;
-use crate::util::cancel::{Watch, unwatched, watched};
+use crate::util::cancel::{Watch, uninterruptible, watched};
 
 /// How often signals are looked at.
 const PERIOD: Duration = Duration::from_millis(30);
@@ -73,7 +73,7 @@ pub fn interruptible<T: Send>(
             }
             // No lock is held while handlers run, which may use this package themselves.
             let is_due = told.get().is_none() && last.get().elapsed() >= PERIOD;
-            if is_due && let Err(error) = unwatched(|| Python::attach(|py| py.check_signals())) {
+            if is_due && let Err(error) = uninterruptible(|| Python::attach(|py| py.check_signals())) {
                 // Nobody else tells, so that it is empty.
                 let _ = told.set(error);
             }
@@ -84,7 +84,7 @@ pub fn interruptible<T: Send>(
         });
         watched(watch, || {
             // A token that was cancelled before ends even the shortest work.
-            crate::util::cancel::ask()?;
+            crate::util::cancel::poll()?;
             work()
         })
     });

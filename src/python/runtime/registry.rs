@@ -19,7 +19,7 @@ use crate::vocab::{ModelParts, Vocabulary};
 struct KnownVocabulary {
     fingerprint: [u8; 32],
     vocabulary: Weak<Vocabulary>,
-    /// Its indexes. Whoever hands the vocabulary to Python holds them.
+    /// The vocabulary's indexes. Whoever hands the vocabulary to Python holds them.
     compiled: Weak<CompileCache>,
     /// An index was compiled for it, so it has tables.
     used: bool,

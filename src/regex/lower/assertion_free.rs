@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::expr::{ExprId, Exprs};
 use crate::regex::ast::{Ast, AstId, AstNode};
 use crate::regex::char_set::CharSet;
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// Nodes, or parts of a node, that are lowered in the time of one step.
 const PARTS_PER_STEP: usize = 16;
@@ -64,7 +64,7 @@ impl AssertionFree {
 
     fn lower(&mut self, x: &mut Exprs, ast: &Ast, n: AstId) -> ExprId {
         if let AstNode::Cat(parts) | AstNode::Alt(parts) = ast.get(n) {
-            spend(parts.len() / PARTS_PER_STEP);
+            charge(parts.len() / PARTS_PER_STEP);
         }
         match ast.get(n) {
             AstNode::Text(s) => x.literal(s.as_bytes()),
@@ -120,7 +120,7 @@ impl AssertionFree {
         }
         order.sort_unstable();
         order.dedup();
-        spend(order.len() / PARTS_PER_STEP);
+        charge(order.len() / PARTS_PER_STEP);
         let mut done: FxHashMap<AstId, ExprId> = FxHashMap::default();
         for n in order {
             let of = |n: &AstId| done.get(n).copied().unwrap_or(Exprs::NEVER);
@@ -138,7 +138,7 @@ impl AssertionFree {
                     for (i, p) in parts.iter().enumerate().rev() {
                         let end = of(p);
                         if end != Exprs::NEVER {
-                            spend(i / PARTS_PER_STEP);
+                            charge(i / PARTS_PER_STEP);
                             x.check()?;
                             let e = parts[..i].iter().rev().fold(end, |tail, &p| x.cat(self.of(p), tail));
                             ends.push(e);

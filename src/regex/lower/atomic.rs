@@ -22,7 +22,7 @@ use crate::regex::ast::{Ast, AstId, AstNode};
 use crate::regex::char_set::{CharSet, Union};
 use crate::regex::lower::assertion_free::AssertionFree;
 use crate::regex::parse::reader::unsupported;
-use crate::util::cancel::go_on_after;
+use crate::util::cancel::checkpoint_after;
 
 /// States to explore when looking for a match that is a prefix of another. Real patterns need a few dozen.
 const PREFIX_STATES: usize = 2_000;
@@ -156,7 +156,7 @@ impl FollowSets {
             if one.is_some() {
                 several.add(set);
             }
-            go_on_after(set.ranges().len() / Self::PER_STEP)?;
+            checkpoint_after(set.ranges().len() / Self::PER_STEP)?;
             one = Some(set);
         }
         if several.is_empty() {

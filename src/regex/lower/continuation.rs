@@ -9,8 +9,8 @@
 //! per context, or copies where they are bounded. An iteration that consumes nothing may be dropped, since it only
 //! adds assertions at the same place; so every cycle reads at least one byte.
 //!
-//! Expressions are computed on a stack of our own: a continuation as long as the pattern costs no machine stack. One step
-//! may look at all parts of a node or at all contexts there are, so what is counted are these, not only steps.
+//! Expressions are computed on a stack of our own: a continuation as long as the pattern costs no machine stack. One
+//! step may look at all parts of a node or at all contexts there are, so what is counted are these, not only steps.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -260,7 +260,7 @@ impl ContinuationWalk<'_> {
         self.x.check()
     }
 
-    /// The same for a few of many parts. Fewer than that belong to the step that looks at them.
+    /// Whether the walk may go on over a few of many parts. Fewer than that belong to the step that looks at them.
     fn check_parts(&self, parts: &[AstId]) -> Result<()> {
         if parts.len() < PARTS_PER_STEP { Ok(()) } else { self.check() }
     }
@@ -343,7 +343,7 @@ impl ContinuationWalk<'_> {
         })
     }
 
-    /// All of `parts` in turn, and then the rest.
+    /// The continuation of all of `parts` in turn, and then the rest.
     pub(crate) fn in_turn(&mut self, parts: &[AstId], rest: KontId) -> Result<KontId> {
         let mut k = rest;
         for parts in parts.rchunks(PARTS_PER_STEP) {

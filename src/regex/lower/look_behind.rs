@@ -17,7 +17,7 @@ use crate::regex::ast::{Assert, Ast, AstId, AstNode, Words};
 use crate::regex::char_set::{CharSet, Union};
 use crate::regex::parse::reader::unsupported;
 use crate::regex::unicode;
-use crate::util::cancel::{go_on_after, unwatched};
+use crate::util::cancel::{checkpoint_after, uninterruptible};
 use crate::util::hash::SeededMap;
 
 /// Nodes, borders or words of bits that are looked at in the time of one step.
@@ -67,7 +67,7 @@ pub(crate) fn first_chars(next: NextClasses) -> CharSet {
     let mut ranges = Vec::new();
     for (bit, cell) in [LINE, WORD_ASCII, WORD_FOLDED, WORD_PYTHON, OTHER].into_iter().zip(&CELLS) {
         if next & bit != 0 {
-            ranges.extend_from_slice(cell.get_or_init(|| unwatched(|| class_chars(bit))).ranges());
+            ranges.extend_from_slice(cell.get_or_init(|| uninterruptible(|| class_chars(bit))).ranges());
         }
     }
     CharSet::new(ranges)
@@ -105,7 +105,8 @@ struct Tracker {
     short: bool,
 }
 
-/// The trackers of a pattern; see the module's story.
+/// The trackers of a pattern: for each look-behind the expression of all texts before a place for which its answer is
+/// yes.
 pub(crate) struct LookBehind {
     trackers: Vec<Tracker>,
     by_question: SeededMap<Question, usize>,
@@ -286,7 +287,7 @@ impl LookBehind {
         }
         let each = alone.ranges().iter().flat_map(|&(lo, hi)| lo..=hi);
         borders.extend(each.flat_map(|c| [(c, ALONE), (c + 1, ALONE)]));
-        go_on_after(borders.len() / SETS_PER_STEP)?;
+        checkpoint_after(borders.len() / SETS_PER_STEP)?;
         borders.sort_unstable();
         let mut open = vec![0u64; sets.len().div_ceil(64)];
         let mut by_open: SeededMap<Vec<u64>, usize> = SeededMap::default();
@@ -300,7 +301,7 @@ impl LookBehind {
                 i += 1;
             }
             let next = borders.get(i).map_or(0x11_0000, |b| b.0);
-            go_on_after(open.len() / SETS_PER_STEP)?;
+            checkpoint_after(open.len() / SETS_PER_STEP)?;
             if alone.contains(lo) {
                 kinds.push(vec![(lo, lo)]);
             } else if let Some(&k) = by_open.get(&open) {
@@ -356,7 +357,7 @@ impl LookBehind {
                     AstNode::Empty | AstNode::Assert(_) => {}
                 }
             }
-            go_on_after(visited / SETS_PER_STEP)?;
+            checkpoint_after(visited / SETS_PER_STEP)?;
         }
         // Most are one set, that is one place in memory.
         sets.sort_unstable_by_key(Arc::as_ptr);

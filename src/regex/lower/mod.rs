@@ -1,7 +1,7 @@
-//! From a syntax tree to an expression.
+//! Lowering: from a syntax tree to an expression.
 //!
-//! A pattern without assertions is lowered part by part ([`assertion_free`]). Others are walked from the end to the
-//! beginning, with what follows as a continuation ([`continuation`]).
+//! A pattern without assertions is lowered part by part (`assertion_free`). Others are walked from the end to the
+//! beginning, with what follows as a continuation (`continuation`).
 
 pub(crate) mod assertion_free;
 pub(crate) mod atomic;

@@ -7,7 +7,7 @@ use crate::expr::{Edge, Expr, ExprId, Exprs};
 use crate::regex::ast::{AstId, AstNode};
 use crate::regex::lower::continuation::{ContextKey, ContinuationWalk, Kont, PARTS_PER_STEP};
 use crate::regex::lower::look_behind::{ANYTHING, END, FINAL_NEWLINE, NEWLINE, NextClasses, first_chars};
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// Edges of two rows that are met in the time of one step.
 const EDGES_PER_STEP: usize = 64;
@@ -90,7 +90,7 @@ impl ContinuationWalk<'_> {
             return self.x.and(&[peek, rest]);
         }
         let (left, right) = (self.x.row(peek), self.x.row(rest));
-        spend((left.len() + right.len()) / EDGES_PER_STEP);
+        charge((left.len() + right.len()) / EDGES_PER_STEP);
         let mut edges = Vec::new();
         // Bytes that lead on from `rest`, less those that lead to the same place here.
         let mut changed: usize = right.iter().map(width).sum();
@@ -134,7 +134,7 @@ impl ContinuationWalk<'_> {
             return false;
         }
         let (left, right) = (self.x.row(peek), self.x.row(first));
-        spend((left.len() + right.len()) / EDGES_PER_STEP);
+        charge((left.len() + right.len()) / EDGES_PER_STEP);
         let meets = |a: &Edge, b: &Edge| a.lo <= b.hi && b.lo <= a.hi;
         left.iter().all(|a| right.iter().filter(|b| meets(a, b)).all(|b| self.decides(a.to, b.to, depth - 1)))
     }
@@ -160,7 +160,7 @@ impl ContinuationWalk<'_> {
         Ok(false)
     }
 
-    /// The same for a node, where nothing is to come.
+    /// Whether a node accepts the empty text, where nothing is to come.
     fn accepts_empty(&self, root: AstId, trackers: &[ExprId], outer: NextClasses) -> Result<bool> {
         // Only assertions need to be asked here, and what stands around them.
         let known = |n: AstId| Some(self.ast.facts(n)).filter(|f| f.pure || !f.nullable).map(|f| f.nullable);

@@ -16,7 +16,7 @@ use crate::regex::char_set::{CharSet, Union};
 use crate::regex::lower::continuation::{
     ContextId, ContextKey, ContextSplit, ContinuationWalk, Kont, KontId, PARTS_PER_STEP,
 };
-use crate::util::cancel::spend;
+use crate::util::cancel::charge;
 
 /// Trackers that are moved over a code point in the time of one step.
 const DERIVED_PER_STEP: usize = 128;
@@ -99,7 +99,7 @@ impl ContinuationWalk<'_> {
 
     /// Whether the walk may go on, after it moved these trackers over some code points.
     fn check_derived(&self, trackers: &[ExprId]) -> Result<()> {
-        spend(trackers.len() * PARTS_PER_STEP / DERIVED_PER_STEP);
+        charge(trackers.len() * PARTS_PER_STEP / DERIVED_PER_STEP);
         self.check()
     }
 
@@ -261,7 +261,7 @@ impl ContinuationWalk<'_> {
         let names: Vec<(u32, ExprId)> = is_target.iter().map(|&t| self.x.fix(t)).collect();
         let mut first = Exprs::NEVER;
         for (i, out) in edges.iter().enumerate() {
-            spend(out.len() / PARTS_PER_STEP);
+            charge(out.len() / PARTS_PER_STEP);
             self.check()?;
             let parts: Vec<ExprId> = out.iter().map(|&(to, c)| self.x.cat(c, names[to].1)).collect();
             let some = self.x.alt(&parts);

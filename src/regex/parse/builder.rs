@@ -13,7 +13,7 @@ use crate::regex::ast::{Ast, AstId, AstNode};
 use crate::regex::char_set::CharSet;
 use crate::regex::unicode;
 use crate::regex::unicode::Fold;
-use crate::util::cancel::go_on_after;
+use crate::util::cancel::checkpoint_after;
 use crate::util::hash::SeededSet;
 
 /// Code points that are read in the time of one step.
@@ -62,7 +62,7 @@ struct OpenGroup<T> {
     data: T,
 }
 
-/// See the module's story.
+/// Builds a syntax tree from what a parser of either dialect reads.
 pub(crate) struct AstBuilder<T> {
     pub ast: Ast,
     open: Vec<OpenGroup<T>>,
@@ -96,7 +96,7 @@ impl<T> AstBuilder<T> {
     /// Whether the parser may go on, having read up to code point `at`. Asked for each item.
     ///
     /// # Errors
-    /// `Limit` where the tree takes too much; what [`go_on_after`] says.
+    /// `Limit` where the tree takes too much; what [`checkpoint_after`] says.
     #[inline]
     pub fn go_on(&mut self, at: usize) -> Result<()> {
         let size = self.ast.size().max(self.waiting);
@@ -109,7 +109,7 @@ impl<T> AstBuilder<T> {
             return Ok(());
         }
         self.counted = at;
-        go_on_after(read / CHARS_PER_STEP)
+        checkpoint_after(read / CHARS_PER_STEP)
     }
 
     /// Opens a group.
@@ -162,7 +162,7 @@ impl<T> AstBuilder<T> {
         }
     }
 
-    /// The same set as the one that is in the tree already.
+    /// The equal set that is in the tree already, or this one.
     fn once(&mut self, set: Arc<CharSet>) -> Arc<CharSet> {
         // Whoever made a set for many places keeps it as well.
         if Arc::strong_count(&set) > 1 {

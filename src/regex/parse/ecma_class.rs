@@ -38,8 +38,8 @@ const BINARY: &str = " ASCII ASCII_Hex_Digit AHex Alphabetic Alpha Any Assigned 
     Uppercase Upper Variation_Selector VS White_Space space XID_Continue XIDC XID_Start XIDS ";
 
 /// Values of `Script` and `Script_Extensions`, in full and abbreviated, as `PropertyValueAliases.txt` spells them: the
-/// tables know them, but match names loosely. `Katakana_Or_Hiragana` is left out, which engines refuse and no code point
-/// has.
+/// tables know them, but match names loosely. `Katakana_Or_Hiragana` is left out, which engines refuse and no code
+/// point has.
 pub(crate) const SCRIPTS: &str = " Adlam Adlm Ahom Anatolian_Hieroglyphs Hluw Arabic Arab Armenian Armn Avestan Avst \
     Balinese Bali Bamum Bamu Bassa_Vah Bass Batak Batk Bengali Beng Bhaiksuki Bhks Bopomofo Bopo Brahmi Brah Braille \
     Brai Buginese Bugi Buhid Buhd Canadian_Aboriginal Cans Carian Cari Caucasian_Albanian Aghb Chakma Cakm Cham \

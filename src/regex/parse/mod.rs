@@ -1,4 +1,5 @@
-//! From a pattern's text to a syntax tree: one parser for each dialect, over a shared [`reader`] and [`builder`].
+//! Parsing: from a pattern's text to a syntax tree, with one parser for each dialect over a shared `reader` and
+//! `builder`.
 
 pub(crate) mod builder;
 pub(crate) mod ecma;

@@ -63,7 +63,7 @@ pub(super) fn some(p: &Part) -> Part {
     times(p, 1, INF)
 }
 
-/// It or nothing.
+/// `p` or nothing.
 pub(super) fn opt(p: &Part) -> Part {
     times(p, 0, 1)
 }

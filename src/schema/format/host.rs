@@ -19,7 +19,7 @@ pub(super) const HOST_DEPARTURES: &str = "labels with hyphens in third and fourt
 pub(super) const MAIL_DEPARTURES: &str =
     "domains are limited as in hostname or idn-hostname; quoted local parts hold no < and no escaped space";
 
-/// Units of one name; see the module's story.
+/// Units of one name of a mail address: the most letters, or escaped characters, before its next dot.
 const NAME_UNITS: usize = 31;
 
 /// `(fewest, most, units)` of the characters of a label.

@@ -433,7 +433,8 @@ impl LoweringContext<'_, '_> {
         (!lits.iter().any(forbidden)).then_some(lits)
     }
 
-    /// As [`element_base`](Self::element_base), with what `unevaluatedItems` adds for certain.
+    /// The literals of element `i`: those of [`element_base`](Self::element_base), with what `unevaluatedItems` adds
+    /// for certain.
     fn element_lits(&self, facts: &ArrayFacts, i: usize) -> Option<Lits> {
         let mut lits = self.element_base(facts, i)?;
         for (s, scope) in facts.scopes.iter().enumerate() {

@@ -23,7 +23,7 @@ use crate::schema::name_table::Name;
 use crate::schema::number::NumberBounds;
 use crate::schema::options::{OnUnsupported, SchemaOptions};
 use crate::schema::report::{Enforcement, ReportRow};
-use crate::util::cancel::go_on;
+use crate::util::cancel::checkpoint;
 use crate::util::hash::{SeededMap, SeededSet};
 
 /// A node, or its negation.
@@ -50,7 +50,7 @@ impl Lit {
 /// A conjunction in the making. Most have no more than a few literals.
 pub(super) type Lits = SmallVec<[Lit; 8]>;
 
-/// See the module's story.
+/// The state of a lowering: the work list of conjunctions, their rules, and the expressions of scalars.
 pub(super) struct LoweringContext<'m, 'a> {
     pub nodes: Nodes<'m>,
     pub limits: &'a Limits,
@@ -78,7 +78,7 @@ pub(super) struct LoweringContext<'m, 'a> {
     pub empty: SeededMap<Box<[Lit]>, bool>,
     pub scalars: Vec<Option<Rc<Scalars>>>,
     pub complements: FxHashMap<SchemaNodeId, Rc<Scalars>>,
-    /// Of two literals and more, positive ones first.
+    /// Conjunctions of two literals and more, positive ones first, with their scalars.
     pub conjunctions: SeededMap<Box<[Lit]>, Rc<Scalars>>,
     pub disjoint: DisjointPairs,
     rows: Vec<(SchemaNodeId, &'static str, Enforcement, String)>,
@@ -199,7 +199,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
             return Err(self.place(e, node, keyword));
         }
         self.row(node, keyword, Enforcement::Wider, reason);
-        go_on()
+        checkpoint()
     }
 
     /// Notes a report row, once, for every place where the node was written.

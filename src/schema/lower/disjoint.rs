@@ -28,16 +28,16 @@ type Certain = SmallVec<[SchemaNodeId; 8]>;
 pub(super) struct DisjointPairs {
     /// Two bits for each other schema, of the schemas that were asked about: known, and disjoint.
     rows: Vec<Option<Box<[u64]>>>,
-    /// So many schemas have bits, once something is known of one.
+    /// The number of schemas that have bits, once something is known of one.
     few: usize,
     others: SeededMap<(SchemaNodeId, SchemaNodeId), bool>,
 }
 
 impl DisjointPairs {
-    /// Of more schemas no bits are kept: a megabyte holds the bits of these.
+    /// The most schemas of which bits are kept: a megabyte holds the bits of these.
     const MOST: usize = 2_048;
 
-    /// Nothing is known of `n` schemas.
+    /// The pairs of `n` schemas, of which nothing is known yet.
     pub fn of(n: usize) -> Self {
         DisjointPairs { rows: Vec::new(), few: if n <= Self::MOST { n } else { 0 }, others: SeededMap::default() }
     }

@@ -42,7 +42,7 @@ pub(super) struct Disjunction<A> {
     /// The alternatives that are not known to contradict the facts; all where there is none. What does once, does
     /// under all further facts.
     open: Option<Rc<Vec<u32>>>,
-    /// So many of the literals that were seen have been compared with those.
+    /// How many of the literals that were seen have been compared with the alternatives.
     looked: usize,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct TakenBranch<A> {
     pub scope: UnevaluatedScope,
 }
 
-/// One of the two structured types.
+/// One of the two structured types, arrays or objects, as the search sees it.
 pub(super) trait StructuredKind: Sized {
     /// The type.
     const TYPE: Types;

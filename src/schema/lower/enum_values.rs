@@ -8,7 +8,7 @@ use crate::json::decimal::Decimal;
 use crate::schema::lower::node::{ArrayPart, EnumValues, FALSE, Nodes, ObjectPart, Scalar, SchemaNode, SchemaNodeId};
 use crate::schema::lower::scalar::number_spelling::written;
 use crate::schema::model::{SchemaId, Types};
-use crate::util::cancel::{go_on, spend};
+use crate::util::cancel::{charge, checkpoint};
 
 /// What a number takes: it is compared by its value, and written.
 const NUMBER_STEPS: usize = 4;
@@ -20,7 +20,7 @@ impl<'m> Nodes<'m> {
         let mut out = EnumValues::default();
         let mut seen = FxHashSet::default();
         for v in values {
-            go_on()?;
+            checkpoint()?;
             match self.scalar(v) {
                 Some(s) => out.scalars.push(s),
                 None => {
@@ -40,7 +40,7 @@ impl<'m> Nodes<'m> {
             Value::Bool(b) => Scalar::Bool(*b),
             // The parser has refused what cannot be read: exponents that are out of range.
             Value::Number(n) => {
-                spend(NUMBER_STEPS);
+                charge(NUMBER_STEPS);
                 let text = n.to_string();
                 let value = Decimal::parse(&text).unwrap_or_default();
                 let (written, known) = (written(&text, &value), self.written.entry(value.clone()).or_default());
@@ -51,7 +51,7 @@ impl<'m> Nodes<'m> {
             }
             Value::String(s) => {
                 // Most words become expressions, a node for each byte.
-                spend(s.len() / 16);
+                charge(s.len() / 16);
                 Scalar::Word(self.intern(s))
             }
             Value::Array(_) | Value::Object(_) => return None,

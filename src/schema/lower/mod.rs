@@ -1,12 +1,12 @@
 //! Lowering: the typed schema to rules, by exact algebra.
 //!
 //! A rule is an interned conjunction of *literals* (a schema, or its negation). It is normalized by the type of the
-//! value: scalars by algebra on sets ([`scalar`]), arrays and objects by distribution into shapes ([`distribute`],
-//! [`array`], [`object`]). The children of a shape are conjunctions again, found in a work list; there are finitely
-//! many, so recursive schemas end. When all rules are there, those that accept nothing are pruned ([`prune_unproductive`]).
+//! value: scalars by algebra on sets (`scalar`), arrays and objects by distribution into shapes (`distribute`, `array`,
+//! `object`). The children of a shape are conjunctions again, found in a work list; there are finitely many, so
+//! recursive schemas end. When all rules are there, those that accept nothing are pruned (`prune_unproductive`).
 //!
 //! ```text
-//! Model --node--> nodes --context--> conjunctions --scalar|search--> shapes --productive--> Rules
+//! model --node--> nodes --context--> conjunctions --scalar | distribute--> shapes --prune_unproductive--> rules
 //! ```
 
 mod array;

@@ -1,10 +1,10 @@
 //! Nodes: the typed schema made ready for algebra.
 //!
-//! Every reachable schema becomes one [`SchemaNode`] with strings as small numbers, keywords that its `type` makes vacuous
-//! left out, and the values of `enum` and `const` split into scalars and *composites* (arrays and objects, which
-//! become closed schemas of their own). Nodes with equal content share one [`SchemaNodeId`], so that "the same schema
-//! written twice" is one literal: rules stay few, and `A and not A` is seen as empty however often A is spelled out.
-//! Nodes are built in post-order with an explicit stack; an id that is referred to before its node is finished (a
+//! Every reachable schema becomes one [`SchemaNode`] with strings as small numbers, keywords that its `type` makes
+//! vacuous left out, and the values of `enum` and `const` split into scalars and *composites* (arrays and objects,
+//! which become closed schemas of their own). Nodes with equal content share one [`SchemaNodeId`], so that "the same
+//! schema written twice" is one literal: rules stay few, and `A and not A` is seen as empty however often A is spelled
+//! out. Nodes are built in post-order with an explicit stack; an id that is referred to before its node is finished (a
 //! recursive schema) stays valid through [`Nodes::canon`].
 
 use rustc_hash::FxHashMap;

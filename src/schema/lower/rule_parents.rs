@@ -10,7 +10,7 @@ pub(super) struct Parents {
 }
 
 impl Parents {
-    /// Those of all rules. Linear in what they name.
+    /// The parents of all rules. Linear in what they name.
     pub fn of(drafts: &[DraftRules]) -> Self {
         // A parent that names a child again has just been counted.
         const NONE: u32 = u32::MAX;
@@ -42,7 +42,7 @@ impl Parents {
         Parents { starts, list }
     }
 
-    /// Those of one rule, ascending.
+    /// The parents of one rule, ascending.
     pub fn get(&self, child: usize) -> &[u32] {
         &self.list[self.starts[child] as usize..self.starts[child + 1] as usize]
     }

@@ -12,7 +12,7 @@ use crate::json::decimal::Decimal;
 use crate::schema::format::Format;
 use crate::schema::number::NumberBounds;
 use crate::schema::{format, number};
-use crate::util::cancel::unwatched;
+use crate::util::cancel::uninterruptible;
 use crate::util::hash::SeededMap;
 
 /// What nearly every schema needs, built once for the process.
@@ -34,7 +34,7 @@ const FORMATS: [&str; 10] =
 
 pub(super) fn common() -> Result<&'static StandardExprs> {
     static COMMON: OnceLock<Result<StandardExprs>> = OnceLock::new();
-    let made = COMMON.get_or_init(|| unwatched(build));
+    let made = COMMON.get_or_init(|| uninterruptible(build));
     made.as_ref().map_err(Clone::clone)
 }
 

@@ -8,8 +8,8 @@
 //! [`FRACTION_DIGITS`] where there is none). Bounds are rounded inwards to the grid, which makes all of them inclusive
 //! and whole. The automaton of a range then walks along the digits of its two bounds; where a digit leaves a bound,
 //! that bound holds or fails for good. Once both are left behind, what may follow is a free run of digits, a
-//! [`Multiple`](crate::expr::Multiple), which knows its own dead ends. So the size is linear in the digits of the bounds,
-//! no intersection is needed and every state is live.
+//! [`Multiple`](crate::expr::Multiple), which knows its own dead ends. So the size is linear in the digits of the
+//! bounds, no intersection is needed and every state is live.
 
 mod divisors;
 mod exponent;
@@ -166,9 +166,9 @@ fn on_grid(x: &mut Exprs, b: &NumberBounds, required: Option<(u128, u32)>, fines
 }
 
 /// Every plain decimal whose value is `d`, unless that takes more than 400 zeros that are not among its digits:
-/// trailing zeros of a fraction are free up to [`FRACTION_DIGITS`]. Where `d` is at least `10^15` or below `10^-4`, also
-/// the spellings with an exponent and one digit before the point, as serialisers write them (`1e+100`, `1E100`, `1e-07`).
-/// A value as large or small as that is never without a spelling.
+/// trailing zeros of a fraction are free up to [`FRACTION_DIGITS`]. Where `d` is at least `10^15` or below `10^-4`,
+/// also the spellings with an exponent and one digit before the point, as serialisers write them (`1e+100`, `1E100`,
+/// `1e-07`). A value as large or small as that is never without a spelling.
 pub fn constant(x: &mut Exprs, d: &Decimal) -> ExprId {
     let mut parts = Vec::new();
     let zeros = i64::from(BOUND_DIGITS);

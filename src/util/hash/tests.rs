@@ -41,8 +41,8 @@ fn compared<T: Eq + Hash + Clone>(keys: &[T], hashing: impl BuildHasher) -> usiz
     compared.get()
 }
 
-/// Keys that differ, all of one hash where there is no seed, make work that grows with their square there and with their
-/// number here.
+/// Keys that differ, all of one hash where there is no seed, make work that grows with their square there and with
+/// their number here.
 fn resists<T: Eq + Hash + Clone>(keys: &[T]) {
     let n = keys.len();
     let hash = FxBuildHasher.hash_one(&keys[0]);

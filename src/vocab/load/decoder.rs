@@ -20,7 +20,7 @@ enum DecoderStep {
     ByteLevel,
 }
 
-/// See the module's story.
+/// The decoder of a `tokenizer.json`, as steps from a token's text to its bytes.
 pub(super) struct Decoder(Vec<DecoderStep>);
 
 impl Decoder {

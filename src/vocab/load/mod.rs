@@ -53,7 +53,7 @@ use crate::vocab::{MAX_SIZE, ModelParts, Vocabulary, VocabularyOptions};
 /// is read, so its size does not matter.
 const MAX_FILE_BYTES: u64 = 512 << 20;
 
-/// What a tokenizer file says; see the module's story.
+/// What a tokenizer file says: the bytes of each id, special ids, and stopping.
 #[derive(Debug, Default)]
 struct TokenizerTable {
     /// Bytes by id, `b""` where there is no text. Of a special id: its name.
@@ -169,8 +169,9 @@ fn unsupported(message: impl Into<String>) -> Error {
 /// width of the logits; `None` means the ids that are listed.
 ///
 /// # Errors
-/// `Vocabulary` if a file cannot be read or is no regular one (a pipe), is of no known format or malformed, or no stop id is found; `Unsupported`
-/// if the tokenizer decodes in a way in which a token has no bytes of its own (WordPiece, for one).
+/// `Vocabulary` if a file cannot be read or is no regular one (a pipe), is of no known format or malformed, or no stop
+/// id is found; `Unsupported` if the tokenizer decodes in a way in which a token has no bytes of its own (WordPiece,
+/// for one).
 ///
 /// # Cost
 /// 0.1 to 0.3 s for 128,000 tokens, most of it reading JSON.

@@ -1,26 +1,26 @@
-//! The tokenizer's own way to spell a text, where it is BPE or a unigram model of a known kind.
+//! A model of the tokenizer: its own way to spell a text, where it is BPE or a unigram model of a known kind.
 //!
-//! A vocabulary may hold a [`TokenizerModel`]: the merges, the pattern that cuts text into pieces, and the added tokens. It says
-//! which tokens the tokenizer makes of a text, and which of them stay whatever text follows. It takes no part
-//! in the vocabulary's fingerprint, for no mask depends on it. A tokenizer that is anything else (a normaliser other
-//! than NFC, a pattern that is not known) has no model.
+//! A vocabulary may hold a [`TokenizerModel`]: the merges, the pattern that cuts text into pieces, and the added
+//! tokens. It says which tokens the tokenizer makes of a text, and which of them stay whatever text follows. It takes
+//! no part in the vocabulary's fingerprint, for no mask depends on it. A tokenizer that is anything else (a normaliser
+//! other than NFC, a pattern that is not known) has no model.
 //!
 //! There are three kinds. *Byte-level* BPE cuts text by a pattern and merges bytes. *Sentencepiece* BPE merges the
 //! characters of a whole text, in which a space is a character like others; a character that is no token is spelled by
-//! tokens of bytes. Its text is cut where no token spans (`pairs`). The space that it writes in front of a whole text
-//! does not count: an output continues a text. *Unigram* models of sentencepiece cut their text at the same places, and
-//! spell each part by scores (`unigram`).
+//! tokens of bytes. Its text is cut where no token spans (`safe_cuts`). The space that it writes in front of a whole
+//! text does not count: an output continues a text. *Unigram* models of sentencepiece cut their text at the same
+//! places, and spell each part by scores (`unigram`).
 //!
 //! **Merging** is the published algorithm: of all neighbours that merge, those of the lowest rank, the leftmost first,
 //! until none do. A rank file ranks the merged bytes; a list of merges ranks pairs of tokens.
 //!
 //! A prefix of a text's tokens is what merging makes of the text that they spell: no merge crossed their end, and the
-//! merges before it came in the same order. So of a piece that goes on in an unknown way, the tokens are those of
-//! one of its prefixes, up to the first token that passes the end of what is known.
+//! merges before it came in the same order. So of a piece that goes on in an unknown way, the tokens are those of one
+//! of its prefixes, up to the first token that passes the end of what is known.
 //!
-//! **Added tokens** are taken out of a text before anything else. Where one might begin, the known text ends.
-//! **NFC** changes neither ASCII nor the characters of `COMPOSED`, none of which is a mark, so with it the known text
-//! ends at the first other character, and before a last one that an unknown mark might still combine with.
+//! **Added tokens** are taken out of a text before anything else. Where one might begin, the known text ends. **NFC**
+//! changes neither ASCII nor the characters of `COMPOSED`, none of which is a mark, so with it the known text ends at
+//! the first other character, and before a last one that an unknown mark might still combine with.
 
 pub(crate) mod model_parts;
 pub(crate) mod pretokenize;
@@ -84,7 +84,7 @@ enum Cuts {
     Pairs(SafeCuts),
 }
 
-/// See the module's story.
+/// How a tokenizer encodes text: which tokens it makes, and which of them stay whatever follows.
 #[derive(Debug)]
 pub struct TokenizerModel {
     parts: ModelParts,

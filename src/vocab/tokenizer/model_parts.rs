@@ -1,8 +1,8 @@
 //! What a tokenizer's model is made of.
 //!
 //! Loaders read it from a tokenizer's files, packs and pickles carry it. In a pack it is numbers that are mapped like
-//! the rest: a [`Model`](crate::vocab::Model) takes some tens of milliseconds to make, so one is made of them when somebody
-//! asks what its tokenizer encodes, and not before.
+//! the rest: a [`TokenizerModel`](crate::vocab::TokenizerModel) takes some tens of milliseconds to make, so one is made
+//! of them when somebody asks what its tokenizer encodes, and not before.
 
 use crate::util::mapped::MappedSlice;
 
@@ -25,10 +25,10 @@ pub struct ModelParts {
     pub nfc: bool,
     /// The tokens that merging makes, added tokens excepted.
     pub ids: Vec<u32>,
-    /// Of a unigram model: the bits of each score. Else, without `merges`: the rank of each of `ids`, the lowest merged
-    /// first; if there are none, an id is its own rank.
+    /// The bits of each score, for a unigram model. For others without `merges`: the rank of each of `ids`, the lowest
+    /// merged first; if there are none, an id is its own rank.
     pub ranks: Vec<u32>,
-    /// Of sentencepiece models: the token of each byte, for characters that are no tokens; else nothing.
+    /// The token of each byte, for sentencepiece models, whose characters may be no tokens; else nothing.
     pub bytes: Vec<u32>,
     /// Left, right and merged token, the lowest rank first.
     pub merges: Option<Vec<[u32; 3]>>,

@@ -1,21 +1,21 @@
-//! Which tokens leave enough of a budget, for all tokens of a vocabulary at once.
+//! Affordable tokens: which tokens leave enough of a budget, for all tokens of a vocabulary at once.
 //!
-//! To price one token is to step its bytes and to complete what follows, which takes microseconds; there are a
-//! hundred thousand tokens. But few of them lead to configurations with different futures. So the walk of the trie
-//! goes over *places*: configurations numbered by what their future depends on. Each is completed once, each byte is
-//! stepped from it once, and what remains of the walk is look-ups. Where all plain text has one answer (`alike`), it is
-//! not walked.
+//! To price one token is to step its bytes and to complete what follows, which takes microseconds; there are a hundred
+//! thousand tokens. But few of them lead to configurations with different futures. So the walk of the trie goes over
+//! *classes* of configurations, numbered by what their future depends on. Each class is completed once, each byte is
+//! stepped from it once, and what remains of the walk is look-ups. Where all plain text has one answer (`plain_text`),
+//! it is not walked.
 //!
 //! Most configurations are described as a whole. Two kinds have a shorter description, for text makes them many:
 //!
 //! * A scalar is its frame and the states of its lexemes.
 //! * Inside a key, or a string among unique elements, the text so far counts as well, for it must differ from its
-//!   neighbours. Text that none of those begins with is *new*: whatever it becomes differs from them. New texts are one
-//!   place for each state of the encoding and of the classes of keys (`fresh`). What stands in for all of them is one
-//!   of them, so where a token goes on to another member of the same container, which would have to differ from this one
-//!   too, it is stepped by itself.
+//!   neighbours. Text that is a prefix of none of those is *new*: whatever it becomes differs from them. New texts are
+//!   one class for each state of the encoding and of the classes of keys (`new_text`). One of them stands in for all,
+//!   so where a token goes on to another member of the same container, which would have to differ from this one too, it
+//!   is stepped by itself.
 //!
-//! Tokens that are stepped by themselves are bounded in number, and so are places. Those beyond are left out, which is
+//! Tokens that are stepped by themselves are bounded in number, and so are classes. Those beyond are left out, which is
 //! never the next token of the guide's own plan: a mask may be narrower than what is in time, never wider.
 
 mod new_text;
@@ -48,7 +48,7 @@ const MAX_ALONE: usize = 2_000;
 /// A subtree of the trie with fewer nodes is walked without asking whether its text is alike.
 const MIN_ALIKE: u32 = 32;
 
-/// See the module's story.
+/// A class of configurations with one future: how it is completed, and where its bytes lead.
 struct ConfigClass {
     node: FrameId,
     /// One new text stands in for all.
@@ -80,7 +80,7 @@ impl ConfigClass {
     }
 }
 
-/// See the module's story.
+/// Finds the tokens after which a completion fits into what is left of a budget.
 pub(super) struct AffordableTokens<'a, U> {
     program: &'a Program,
     costs: &'a MinCosts,

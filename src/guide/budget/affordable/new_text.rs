@@ -1,11 +1,11 @@
-//! New text: one place for all texts that differ from their neighbours.
+//! New text: one class for all texts that differ from their neighbours.
 //!
-//! A key must differ from the keys that its object has. One that none of those begins with does, whatever it becomes,
-//! so of such *new* keys only the states of their classes matter, and one of them stands in for all. Two things are
-//! told apart still. What completes the object may need further keys, and these must differ from the new one. So while
-//! the one that stands in is completed, the keys are noted that are tried ([`KeyWatch`]): every other new key has the very
-//! same completion, unless it becomes one of those. Such keys are *exceptions* and are stepped by themselves. Where the
-//! one that stands in is such a key itself, it stands in for none.
+//! A key must differ from the keys that its object has. A key that is a prefix of none of those does, whatever it
+//! becomes, so of such *new* keys only the states of their classes matter, and one of them stands in for all. Two
+//! things are told apart still. What completes the object may need further keys, and these must differ from the new
+//! one. So while the one that stands in is completed, the keys are noted that are tried ([`KeyWatch`]): every other new
+//! key has an equal completion, unless it becomes one of those. Such keys are *exceptions* and are stepped by
+//! themselves. Where the one that stands in is such a key itself, it stands in for none.
 
 use crate::guide::budget::affordable::{AffordableTokens, ConfigClass};
 use crate::json::string_escape::{EscapeState, decode};
@@ -90,8 +90,8 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         true
     }
 
-    /// The key that is open, or was closed last, in the object on `below` that `top` is in, decoded, and how far into an
-    /// escape it is if it is open.
+    /// The key that is open, or was closed last, in the object on `below` that `top` is in, decoded, and how far into
+    /// an escape it is if it is open.
     fn key_above(&mut self, top: FrameId, below: FrameId) -> Option<(Vec<u8>, Option<EscapeState>)> {
         let mut at = top;
         loop {
@@ -189,7 +189,8 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         true
     }
 
-    /// The same for a string that is an element of an array of unique elements, which needs no more of them.
+    /// Whether a string that is an element of an array of unique elements is begun by text with which no other element
+    /// begins.
     fn is_new_element(&self, node: FrameId) -> bool {
         let arena = &self.arena;
         let n = &arena.nodes[node as usize];

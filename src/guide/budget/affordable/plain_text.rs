@@ -1,8 +1,8 @@
-//! Plain text that has one answer.
+//! Plain text that is affordable, or not, as a whole.
 //!
-//! Most of a vocabulary is plain text: whole characters, no quote and no backslash. Where a place is inside a string or
-//! a new key, such text leads to few places, and often what is left suffices after all of them or after none. Then
-//! tokens of it need not be walked.
+//! Most of a vocabulary is plain text: whole characters, no quote and no backslash. Inside a string or a new key such
+//! text leads to few classes of configurations, and often what is left of the budget suffices after all of them or
+//! after none. Then tokens of plain text need not be walked.
 
 use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
 use crate::lexeme::{Lexeme, LexemeKind};
@@ -10,7 +10,7 @@ use crate::mask::structural_tokens::{BROKEN, missing_after};
 use crate::pushdown::json::arena::FrameKind;
 use crate::pushdown::json::literal_trie::NO_SET;
 
-/// So many places are looked at.
+/// The most classes of configurations that are looked at.
 const MAX_ALIKE: usize = 64;
 
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {

@@ -53,6 +53,6 @@ fn numbers_of_stacks_are_never_given_twice() {
         assert!(number > last);
         last = number;
     }
-    // The memo was emptied on the way: what had a number gets a new one.
+    // The cache was emptied on the way: what had a number gets a new one.
     assert!(memo.number(b"a") > last);
 }

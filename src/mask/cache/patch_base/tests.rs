@@ -39,13 +39,13 @@ fn patches_that_differ_in_few_tokens_have_one_core() {
     let second = cores.split(1, of(most().chain([3, 7, 9_000])));
     assert!(Arc::ptr_eq(second.core.as_ref().unwrap(), first.core.as_ref().unwrap()));
     assert_eq!(tokens_of(&second.own), BTreeSet::from([3, 7, 9_000]));
-    // What lacks some of it has a smaller core, which later ones share.
+    // What lacks some of it has a smaller base, which later ones share.
     let third = cores.split(1, of(most().skip(5)));
     let fourth = cores.split(1, of(most()));
     assert!(third.own.is_empty());
     assert!(Arc::ptr_eq(third.core.as_ref().unwrap(), fourth.core.as_ref().unwrap()));
     assert_eq!(joined(&fourth), most().collect());
-    // Other crossing tokens have cores of their own.
+    // Other crossing tokens have bases of their own.
     let other = cores.split(2, of(most()));
     assert!(!Arc::ptr_eq(other.core.as_ref().unwrap(), fourth.core.as_ref().unwrap()));
 }

@@ -32,8 +32,8 @@ fn told_apart(v: &Arc<Vocabulary>, members: &[&str]) -> usize {
         let text = format!(r#"{{"type":"object","properties":{{"m":{member}}},"additionalProperties":false}}"#);
         let index = Index::from_json_schema(&text, v, &options, &Limits::default()).unwrap();
         let mut guide = index.guide(&GuideOptions::default()).unwrap();
-        // Behind the name, where a quote may bring the colon along. That masks are right is asserted on the way: whatever
-        // is found is compared with what would be made.
+        // Behind the name, where a quote may bring the colon along. That masks are right is asserted on the way:
+        // whatever is found is compared with what would be made.
         for byte in *b"{\"m" {
             assert!(guide.try_advance(byte.into()));
         }
@@ -92,7 +92,7 @@ fn what_has_no_profile_shares_nothing() {
         r#"{"type":"array","uniqueItems":true}"#,
     ];
     assert_eq!(told_apart(&vocabulary(&TOKENS), &none), 0);
-    // Nor does an object where tails spell keys.
+    // Nor does an object where suffixes spell keys.
     let names = [r#"{"type":"object"}"#, r#"{"type":"object","properties":{"a":{}}}"#];
     assert_eq!(told_apart(&vocabulary(&["\":{\"a\"", "\":{\"b"]), &names), 0);
 }

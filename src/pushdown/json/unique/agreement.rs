@@ -1,7 +1,7 @@
-//! Whether what was read of an element agrees with the canonical text of another.
+//! Tests whether what was read of an open element agrees with the canonical text of another element.
 //!
-//! The text so far, in any spelling and with members in any order, is read beside the canonical one. Where it ends inside
-//! a string or key, what is left of that string is noted.
+//! The text so far, in any spelling and with members in any order, is read beside the canonical one. Where it ends
+//! inside a string or key, what is left of that string is noted.
 
 use smallvec::SmallVec;
 
@@ -39,8 +39,8 @@ enum End<'t> {
     Open,
 }
 
-/// Whether `read` may still become the canonical value `known`; what may come next is added to `out`. `plain` says that it
-/// is the beginning of a string without escapes.
+/// Whether `read` may still become the canonical value `known`; what may come next is added to `out`. `plain` says that
+/// it is the beginning of a string without escapes.
 #[inline]
 pub(super) fn agrees((read, plain): (&[u8], bool), known: &[u8], out: &mut RepeatRests) -> bool {
     // Plain text is a beginning of canonical text, which escapes only what must be.

@@ -1,9 +1,9 @@
-//! The elements of arrays of unique elements that agree with what was read of an open one.
+//! Candidates: the elements of an array that still agree with what was read of the open one.
 //!
-//! An element that differs from what was read differs from all that it can go on with. A mask asks behind each of the
-//! many beginnings that tokens make, one going on from another, and a large array has few elements left to compare
-//! after a few bytes. So the elements that agree are remembered behind the byte that was read last, and asked for again
-//! behind the next ones. As with everything in an arena, going back forgets what was found since.
+//! An element that differs from what was read differs from everything that follows it. A mask asks behind each of the
+//! many prefixes that tokens make, and a large array has few candidates left after a few bytes. So the candidates are
+//! remembered behind the byte that was read last, and only they are asked behind the next ones. As with everything in
+//! an arena, going back forgets what was found since.
 
 use crate::util::rollback_log::RollbackLog;
 
@@ -20,7 +20,7 @@ struct CandidateRange {
     elements: Box<[u32]>,
 }
 
-/// See the module's story.
+/// The elements that agree with what was read of an open one, by the frame behind the byte that was read last.
 #[derive(Clone, Default)]
 pub struct Candidates {
     /// By their bytes, in the arena's `keys`.

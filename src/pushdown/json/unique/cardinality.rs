@@ -1,11 +1,11 @@
-//! How many different values an open element may still become, at least.
+//! Lower bounds of the number of values that an open element may still become.
 //!
-//! In an array of unique elements a byte must not lead to where every way on ends in an element that the array has
-//! already. As long as an open element can become more values than the array has elements, one of them is new, whatever
-//! they are; only below that must the ways be tried one by one (`unused`). So what is computed here may be less than
-//! the truth and must never be more: of alternatives that may overlap only the largest counts, members of an object
-//! that do not depend on each other multiply, and whatever is not understood counts as one. Rules whose values hold
-//! others of the same rule have values without end (`endless`).
+//! In an array of unique elements no byte may lead to where every completion is an element that the array has. As long
+//! as an open element can become more values than the array has elements, one of them is new. Only below that must
+//! completions be tried one by one (see `search`). So a bound may be less than the truth and must never be more: of
+//! alternatives that may overlap only the largest counts, members of an object that do not depend on each other
+//! multiply, and whatever is not understood counts as one. Rules whose values hold others of the same rule have
+//! infinitely many (see `infinite_rules`).
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -226,7 +226,7 @@ impl JsonMachine<'_> {
         }
     }
 
-    /// The same inside a key: the best of the keys that it may become.
+    /// The number of values of an object with an open key, at least: the best of the keys that it may become.
     fn key_variety(&self, node: &Frame, p: &ObjectProgram, item: &ObjectItem, at: &CardinalityQuery<'_>) -> u64 {
         let mut of = |r: RuleId| self.program.variety(r);
         // A key of a class without end can go on in any way, whatever room is left behind it. An escape that was begun

@@ -1,7 +1,7 @@
-//! Making programs with arrays of unique elements, and which of them are refused.
+//! Checks of `uniqueItems` when a program is made: which arrays are refused, and what the others need to know.
 //!
-//! Elements with few values may run out before their array may end. Where that is counted here, it can't happen later;
-//! what would need a search over several sets of few values is refused by name.
+//! Elements with few values may run out before their array may end. Where that can be counted here, it cannot happen
+//! later; what would need a search over several sets of few values is refused by name.
 
 use std::sync::Arc;
 
@@ -189,8 +189,8 @@ impl<'a> UniqueCompiler<'a> {
         !r.objects.iter().all(open) || !r.arrays.iter().all(grows)
     }
 
-    /// The rule to use for an element of a unique array, and its values where they are `wanted` and few: strings with few
-    /// members and bounds on their length are listed, so that what is left of them can be counted.
+    /// The rule to use for an element of a unique array, and its values where they are `wanted` and few: strings with
+    /// few members and bounds on their length are listed, so that what is left of them can be counted.
     fn unique_rule(
         &mut self,
         rule: RuleId,

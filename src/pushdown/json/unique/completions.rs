@@ -1,9 +1,9 @@
-//! How a scalar may end: how many values are left, and which.
+//! Completions of a scalar: how many values it may still become, and which.
 //!
-//! An element of an array of unique elements must have a way to go on that the array does not have yet. Mostly there are
-//! more ways than elements, which is counted. Counts are lower bounds for numbers, which have several spellings of a
-//! value; where few are left they are listed and compared. For strings counts are exact up to more than any array uses
-//! up, so what is left is compared with how many elements begin alike, however long the strings are.
+//! An element of an array of unique elements needs a completion that the array does not have. Mostly there are more
+//! completions than elements, which is counted. Counts are lower bounds for numbers, of which one value has several
+//! spellings; where few are left they are listed and compared. For strings counts are exact up to more than any array
+//! uses up, so they are compared with how many elements begin alike, however long the strings are.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const MANY: u64 = 4_096;
 /// No number has more spellings: zero, with either sign, with and without a fraction.
 pub const SPELLINGS: u64 = 66;
 
-/// The same for strings, which are spelled in one way.
+/// More texts of a string than any array uses up; a string has one spelling for each.
 const MANY_TEXTS: u64 = 512;
 
 /// What a list and each of its texts takes beside the bytes of the texts.
@@ -66,8 +66,8 @@ impl Program {
         })
     }
 
-    /// The values that a lexeme may become which has read `before`, without blanks in front of it, and stands in `state`
-    /// after `count` code points, each once; `None` as [`endings`](Self::endings).
+    /// The values that a lexeme may become which has read `before`, without blanks in front of it, and stands in
+    /// `state` after `count` code points, each once; `None` as [`endings`](Self::endings).
     pub fn values(&self, lexeme: u32, state: u32, count: u32, used: u32, before: &[u8]) -> Option<Arc<[Completion]>> {
         let texts = self.endings(lexeme, state, count, used)?;
         Some(self.unique.completions.values.get_or((lexeme, Box::from(before)), || {
@@ -150,7 +150,7 @@ impl Program {
             .unwrap_or_else(|| count_texts(l, lexeme, (state, count), &mut self.unique.completions.counts()))
     }
 
-    /// The same in an escape, by the characters that it may become.
+    /// How many texts end a text lexeme inside an escape, by the characters that the escape may become.
     fn num_escaped(&self, lexeme: u32, state: u32, count: u32) -> u64 {
         let place = (lexeme, state, count);
         if let Some(&known) = self.unique.completions.counts().get(&place) {

@@ -1,10 +1,10 @@
-//! What an open element would have to go on with to repeat one that its array has.
+//! Duplicate risk: what an open element would have to go on with to repeat one that its array has.
 //!
-//! A byte inside an array of unique elements is refused only where whatever it can lead to is an element that the array
-//! has already. So it matters only while what was read of the open element is the beginning, in any spelling and with
-//! members in any order, of some element that is there; most elements differ from all others within a few bytes, and
-//! then nothing in them is refused until they end. Here the text so far is read beside the canonical texts of the
-//! elements. Where it ends inside a string or key, what is left of that string is all that can lead to a repetition.
+//! A byte inside an array of unique elements is refused only where everything that it can lead to is an element that
+//! the array has. So it matters only while what was read of the open element is a prefix, in any spelling and with
+//! members in any order, of some element. Most elements differ from all others within a few bytes, and then nothing in
+//! them is refused until they end. Here the text so far is read beside the canonical texts of the elements. Where it
+//! ends inside a string or key, what is left of that string is all that can lead to a repetition.
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -35,7 +35,7 @@ pub struct DuplicateRisk {
     pub sub: EscapeState,
     /// A number or word may repeat one.
     pub raw: bool,
-    /// There are ways that were not looked for.
+    /// Whether there are ways that were not looked for.
     pub unknown: bool,
     /// The arrays that have such elements.
     pub arrays: SmallVec<[FrameId; 2]>,
@@ -62,7 +62,7 @@ impl Default for DuplicateRisk {
 /// does not go back to before one of them.
 #[derive(Clone)]
 pub struct Sorted {
-    /// The array's last element, as [`Node::seen`].
+    /// The array's last element, as [`Frame::seen`](crate::pushdown::json::arena::Frame::seen).
     last: u32,
     texts: Arc<Vec<Box<[u8]>>>,
     /// Some element is a number or word.
@@ -135,7 +135,8 @@ impl JsonMachine<'_> {
         DuplicateRisk { texts: Arc::new(out.texts), range, read: 0, sub, raw, unknown, arrays, lexeme: None }
     }
 
-    /// The same for a string that is an element itself, or may begin as one. `None` for other elements.
+    /// How the bytes after `top` may lead to an element that its array has, for a string that is an element itself, or
+    /// may begin as one. `None` for other elements.
     fn repeats_of_strings(&self, top: FrameId, array: FrameId, sorted: &mut Option<Sorted>) -> Option<DuplicateRisk> {
         let node = &self.arena.nodes[array as usize];
         let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, node.key);
@@ -232,7 +233,8 @@ impl JsonMachine<'_> {
         self.repeats_of(top, array, &read, &mut RepeatRests::default())
     }
 
-    /// The same for an element of which `read` was read. What may come next is added to `out`.
+    /// How many elements of the array on the node `array` an element of which `read` was read may become, at most. What
+    /// may come next is added to `out`.
     fn repeats_of(&mut self, top: FrameId, array: FrameId, read: &[u8], out: &mut RepeatRests) -> u64 {
         let array = self.arena.nodes[array as usize];
         let trace = self.arena.nodes[top as usize].trace;
@@ -266,8 +268,8 @@ impl Arena {
 
 impl JsonMachine<'_> {
     /// Whether uniqueness may refuse the byte that leads from `from` to `to`, stepped behind an element that is not
-    /// known ([`Arena::unchecked`](crate::pushdown::json::arena::Arena)): elements that were open before are on nodes below `settled`,
-    /// and whether they are repeated is another question ([`repeats`](Self::repeats)). Conservative.
+    /// known ([`Arena::unchecked`](crate::pushdown::json::arena::Arena)): elements that were open before are on nodes
+    /// below `settled`, and whether they are repeated is another question ([`repeats`](Self::repeats)). Conservative.
     pub fn is_uncertain(&self, from: FrameId, to: FrameId, settled: FrameId) -> bool {
         let (before, node) = (&self.arena.nodes[from as usize], &self.arena.nodes[to as usize]);
         let Some(parent) = self.arena.nodes.get(node.parent as usize) else { return false };

@@ -1,11 +1,11 @@
-//! The elements that arrays of unique elements have, and looking one up among them.
+//! The elements of arrays with `uniqueItems`, and looking one up among them.
 //!
 //! The elements of one array are a list from the last to the first, as everything in an arena: an array that was left
 //! by going back, or that is only tried, shares the beginning of its list with others. Comparing a value with all of
-//! them takes as long as the array, for each way to end each token of a mask, so the list that is asked most is
+//! them takes as long as the array, for each way to end each token of a mask. So the list that is asked most is
 //! *indexed*: by a table of all elements from one of them on back to the first. The elements after that one are
-//! compared one by one, and when they are more than a few they join the table. How many begin alike is asked as well,
-//! of the strings of a lexeme, and found in an order by their texts in the same way.
+//! compared one by one, and join the table when they are more than a few. How many strings of a lexeme begin alike is
+//! told by a prefix index of them.
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ pub type GoesOn<'a> = Option<&'a dyn Fn(&[u8]) -> bool>;
 pub struct ArrayElement {
     /// The one before, or `u32::MAX`.
     pub before: u32,
-    /// Its canonical text.
+    /// The element's canonical text.
     pub value: Box<[u8]>,
     hash: u64,
     /// Whether it belongs to the lexeme that was asked about last.
@@ -56,7 +56,7 @@ impl ArrayElement {
     }
 }
 
-/// See the module's story.
+/// The elements of arrays with `uniqueItems`, as lists that share their beginnings, and the table of one of them.
 #[derive(Clone)]
 pub struct ArrayElements {
     list: Vec<ArrayElement>,

@@ -1,9 +1,9 @@
-//! The arrays whose open element may run out of values that are new.
+//! Exhaustible arrays: those whose open element may run out of new values.
 //!
-//! Each byte inside elements that must differ asks of every array around it that watches its elements whether the open
-//! one can become more values than the array has elements. What is open innermost is counted (`variety`), and on the
-//! way up each container multiplies. Documents nest as deep as their writer likes, but only what has values without end
-//! nests deeper than its schema, and around that everything has: so the way up is short.
+//! Each byte inside elements that must differ asks of every array around it whether the open element can become more
+//! values than the array has elements. What is open innermost is counted (see `cardinality`), and on the way up each
+//! container multiplies. Documents nest as deep as their writer likes, but only rules with infinitely many values nest
+//! deeper than their schema, and what stands around such a value has infinitely many too: so the way up is short.
 
 use smallvec::SmallVec;
 
@@ -54,7 +54,8 @@ impl JsonMachine<'_> {
         true
     }
 
-    /// The same where what rule `i` accepts at `top` may become `counts[i]` values.
+    /// The arrays around `top` that may run out of new values, where what rule `i` accepts at `top` may become
+    /// `counts[i]` values.
     ///
     /// # Cost
     /// One way up, and none where what is open has values without end: then so has all that is around it.
@@ -164,7 +165,8 @@ impl JsonMachine<'_> {
         Some(counts)
     }
 
-    /// The same of the container on the node `at`, where what is open in it may become `inner` values.
+    /// The numbers of values that the container on the node `at` may become, at least, where what is open in it may
+    /// become `inner` values.
     fn counts_around(&self, at: FrameId, inner: &ByRule) -> Option<ByRule> {
         let node = self.arena.nodes[at as usize];
         let mut counts = ByRule::new();
@@ -194,7 +196,7 @@ impl JsonMachine<'_> {
         Some(counts)
     }
 
-    /// The same of the element that is open in an array of unique elements.
+    /// The number of values that the element open in an array of unique elements may become, at least.
     fn element_variety(&self, array: FrameId, inner: &ByRule) -> u64 {
         let node = &self.arena.nodes[array as usize];
         let items = &self.arena.arrays[node.start as usize..(node.start + node.len) as usize];

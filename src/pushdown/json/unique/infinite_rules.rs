@@ -1,12 +1,12 @@
-//! Rules with values without end, because a value may hold another of the same rule.
+//! Rules with infinitely many values, because a value may hold another of the same rule.
 //!
 //! An array that may have one element alone, of any value of a rule, has as many values as that rule, and each is
 //! larger than what it holds; so has an object with a member of the rule. Where such steps lead from a rule back to
-//! itself, each of its values makes a larger one, and so does whatever leads there. No rule is without a value, so there
-//! is one to begin with.
+//! itself, each of its values makes a larger one, and so does whatever leads there. No rule is without a value, so
+//! there is one to begin with.
 //!
-//! Found for all rules at once: those from which no step leads are taken away until none is left, and with them their
-//! steps; what stays leads to a circle.
+//! All rules are decided at once: those from which no step leads are taken away, with the steps to them, until none is
+//! left. What stays leads to a cycle.
 
 use crate::json::rules::RuleId;
 use crate::pushdown::json::object::ones;

@@ -1,20 +1,20 @@
-//! The arrays whose open element differs from all others, however it goes on.
+//! Arrays whose open element is known to differ from all others, however it goes on.
 //!
-//! A mask finds that what was read of an element is the beginning of none that its array has (`repeat`). That holds
-//! until the element ends, so neither masks nor steps ask again. It holds from the place on where it was found: who
-//! goes back to one before has read less of the element. So it is noted with the place, and going back takes just those
-//! notes with it; drafts go back behind every token, and inside hundreds of arrays nothing should be found anew for
-//! each of them.
+//! A mask finds that what was read of an element is the prefix of none that its array has (see `duplicates`). That
+//! holds until the element ends, so neither masks nor steps ask again. It holds from the place on where it was found,
+//! since whoever goes back to one before has read less of the element. So it is noted with the place, and going back
+//! takes just those notes with it: drafts go back behind every token, and inside hundreds of arrays nothing should be
+//! found anew for each of them.
 
 use crate::pushdown::json::frame::FrameId;
 use crate::util::rollback_log::RollbackLog;
 
-/// See the module's story.
+/// The arrays whose open element differs from all others, noted with the place where that was found.
 #[derive(Clone, Default)]
 pub struct KnownDistinct {
     /// The arrays, ascending.
     arrays: Vec<FrameId>,
-    /// In the order in which they were noted, by a node that was there then.
+    /// The arrays in the order in which they were noted, each by a node that was there then.
     noted: RollbackLog<FrameId>,
 }
 

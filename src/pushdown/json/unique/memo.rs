@@ -1,4 +1,4 @@
-//! What a program remembers about unique elements: the ends of its lexemes and how many values its rules have.
+//! What a program remembers about unique elements: completions of its lexemes, and how many values its rules have.
 
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -89,11 +89,11 @@ impl CompletionMemo {
     }
 }
 
-/// Memo of [`Program::variety`].
+/// Memo of `variety`.
 #[derive(Default)]
 pub(super) struct CardinalityMemo {
     pub(super) known: Mutex<FxHashMap<RuleId, u64>>,
-    /// The same without a lock, by rule; zero until it was asked for. An object asks for each of its members.
+    /// Answers by rule, read without a lock; zero until asked for. An object asks for each of its members.
     pub(super) asked: OnceLock<Box<[AtomicU64]>>,
     pub(super) endless: OnceLock<Vec<bool>>,
 }

@@ -1,16 +1,17 @@
-//! Arrays whose elements must differ.
+//! `uniqueItems`: arrays whose elements must differ.
 //!
-//! While an element of such an array is open, its bytes are recorded along the nodes. When it closes, it is brought
-//! to a canonical text (numbers by value, strings by what they decode to, objects without order) and compared with the
-//! elements before it: a repetition is refused at its last byte. For that refusal never to be a dead end, an open
-//! element must always have an unused way to go on. Containers have one where they can grow (others are the
-//! business of `variety`); scalars have one unless few members are left, and then those are counted, or listed and
-//! compared.
+//! While an element of such an array is open, its bytes are recorded along the frames. When it closes, it is brought to
+//! a canonical text (numbers by value, strings by what they decode to, objects without order) and compared with the
+//! elements before it. A repetition is refused at its last byte. So that this refusal is never a dead end, an open
+//! element always has an unused completion. A container that can grow has one; for others see `cardinality`. A scalar
+//! has one unless few members are left, and then those are counted, or listed and compared.
 //!
 //! The machine makes four calls: [`opened`](JsonMachine::opened) when an element begins,
 //! [`read_byte`](JsonMachine::read_byte) behind each byte, [`may_end`](JsonMachine::may_end) before an element begins or
 //! ends, and [`closed`](JsonMachine::closed) when a value ended. A mask asks for [`exceptions`](JsonMachine::exceptions):
 //! where a byte may lead to a repetition. An arena holds a [`state`], and a program a [`memo`].
+//!
+//! `docs/internals/unique-items.md` has an example.
 
 mod agreement;
 mod candidates;

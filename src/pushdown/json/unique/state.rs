@@ -1,4 +1,4 @@
-//! What an arena holds for arrays of unique elements: their elements, and what was found of the open ones.
+//! The side tables of an arena for unique arrays: their elements, and what was found of the open ones.
 //!
 //! As everything in an arena, all of it is given back by going back.
 
@@ -46,8 +46,8 @@ pub enum ElementEnd {
 /// What a search has stepped, with those inside it.
 #[derive(Clone, Default)]
 pub(super) struct TriedStates {
-    /// One is under way. What it steps may lead to arrays inside the element that have no way on: then it finds none there
-    /// either and goes back, which takes less than asking behind each byte.
+    /// One is under way. What it steps may lead to arrays inside the element that have no way on: then it finds none
+    /// there either and goes back, which takes less than asking behind each byte.
     pub(super) on: bool,
     pub(super) bytes: u64,
     /// How many they may be, once they are more than one search may step.
@@ -83,7 +83,8 @@ impl UniqueState {
         self.found_paths.truncate(len);
     }
 
-    /// Forgets which open elements differ from all others, for whoever goes to another configuration without going back.
+    /// Forgets which open elements differ from all others, for whoever goes to another configuration without going
+    /// back.
     pub fn forget_distinct(&mut self) {
         self.known_distinct.clear();
     }

@@ -1,4 +1,4 @@
-//! The bytes of open elements that must differ, recorded along the nodes.
+//! Traces: the bytes of open elements that must differ, recorded along the frames.
 
 use crate::json::whitespace::Gap;
 use crate::pushdown::json::frame::{FrameId, FrameKind, KeyByte, Phase};
@@ -54,8 +54,8 @@ impl JsonMachine<'_> {
         self.arena.trace = self.arena.nodes[value as usize].trace;
     }
 
-    /// [`step_inside`](Self::step_inside) inside elements that must differ, where none of the bytes can lead to one that
-    /// its array has: in a string that is no element itself, and while nobody asks what the elements around it may
+    /// [`step_inside`](Self::step_inside) inside elements that must differ, where none of the bytes can lead to one
+    /// that its array has: in a string that is no element itself, and while nobody asks what the elements around it may
     /// become.
     pub(super) fn step_inside_traced(&mut self, top: FrameId, bytes: &[u8]) -> Option<(FrameId, usize)> {
         let node = self.arena.nodes[top as usize];
@@ -74,8 +74,8 @@ impl JsonMachine<'_> {
         Some((next, read))
     }
 
-    /// Whether the number that is open at `top`, or may begin there, is an element of an array of unique elements, and a
-    /// decimal so far.
+    /// Whether the number that is open at `top`, or may begin there, is an element of an array of unique elements, and
+    /// a decimal so far.
     pub fn reads_decimal(&self, top: FrameId) -> bool {
         let n = &self.arena.nodes[top as usize];
         let array = self.arena.nodes.get(n.parent as usize).filter(|a| a.kind == FrameKind::Array && a.key != u32::MAX);

@@ -1,7 +1,7 @@
-//! Whether what is open may still end as an element that its array does not have.
+//! Tests whether an open element may still end as one that its array does not have.
 //!
-//! More ways to end than elements are enough. Where few are left, those of strings are counted, and the values of numbers
-//! and words listed and compared.
+//! More completions than elements are enough. Where few are left, those of strings are counted, and the values of
+//! numbers and words are listed and compared.
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -45,8 +45,8 @@ impl JsonMachine<'_> {
         })
     }
 
-    /// Drops the items of the scalar `next` that can only become an element that the array around it has already. `from`
-    /// is where `byte` led from. False if none is left.
+    /// Drops the items of the scalar `next` that can only become an element that the array around it has already.
+    /// `from` is where `byte` led from. False if none is left.
     pub(super) fn keep_unused(&mut self, from: FrameId, next: FrameId, byte: u8) -> bool {
         let node = self.arena.nodes[next as usize];
         if node.kind != FrameKind::Scalar {
@@ -97,8 +97,8 @@ impl JsonMachine<'_> {
     /// Whether as much ends an item as ended it in the scalar `before` a byte: then nothing was decided by the byte,
     /// and what was left there is left here. So the bytes of a long constant that lie between two choices cost nothing.
     ///
-    /// `before` are the numbers of the items there which no item before this one came from: a step keeps their order, so
-    /// thousands of them are walked once for all items. `counts` are the code points read there and here.
+    /// `before` are the numbers of the items there which no item before this one came from: a step keeps their order,
+    /// so thousands of them are walked once for all items. `counts` are the code points read there and here.
     pub(super) fn ends_as_before(&self, before: &mut Range<usize>, item: &ScalarItem, counts: (u32, u32)) -> bool {
         let from = before.map(|i| self.arena.scalars[i]).find(|i| (i.tag, i.lexeme) == (item.tag, item.lexeme));
         let ends = |state: StateId, count: u32| self.program.num_ends(item.lexeme, state, count);

@@ -1,7 +1,7 @@
 //! Objects: facts about members and how keywords add to them.
 //!
-//! Facts refer to nodes instead of copying their members, so a state of the search stays small however many
-//! properties a schema has; [`object_shape`](crate::schema::lower::object::object_shape) looks the members up once at the end.
+//! Facts refer to nodes instead of copying their members, so a state of the search stays small however many properties
+//! a schema has; `object_shape` looks the members up once at the end.
 
 pub(crate) mod key_classes;
 pub(crate) mod object_shape;

@@ -9,11 +9,11 @@ use std::hash::{Hash, Hasher};
 use crate::json::rules::ObjectShape;
 use crate::util::hash::seeded;
 
-/// See the module's story.
+/// Distinct shapes of objects, in the order in which they were found.
 #[derive(Default)]
 pub(crate) struct Shapes {
     list: Vec<ObjectShape>,
-    /// Of every shape in the list, once there are several.
+    /// The hash of every shape in the list, once there are several.
     hashes: Vec<u64>,
     table: HashTable<u32>,
 }

@@ -3,7 +3,8 @@
 //! Every schema is a boolean function of its assertions; over scalars each of them denotes a set, so union,
 //! intersection and complement are computed directly, bottom-up over the applicators, and memoized per node. Strings
 //! are a list of *words* (from `enum` and `const`) and of [`StringSet`]s. Words are filtered one by one, which keeps
-//! the many discriminators of real schemas free of automata. Numbers stay symbolic (see [`crate::schema::lower::scalar::number_set`]).
+//! the many discriminators of real schemas free of automata. Numbers stay symbolic (see
+//! [`crate::schema::lower::scalar::number_set`]).
 //!
 //! Complements of numbers are written as plain decimals (no exponent), those of texts as well-formed text.
 

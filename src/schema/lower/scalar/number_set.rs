@@ -1,9 +1,9 @@
 //! Sets of numbers as values: a union of points and of *pieces*, closed under union, intersection and complement.
 //!
 //! A piece is a [`NumberBounds`]: an interval, cut down by what its values must and must not be multiples of. All
-//! operations are exact arithmetic on decimals; whether a piece has a value that can be written at all is the
-//! question of who has the arena (see [`crate::schema::lower::scalar::numbers`]). Points are kept apart, sorted, because an `enum` may have
-//! thousands of them, and because they have more spellings than a piece.
+//! operations are exact arithmetic on decimals; whether a piece has a value that can be written at all is the question
+//! of who has the arena (see [`crate::schema::lower::scalar::numbers`]). Points are kept apart, sorted, because an
+//! `enum` may have thousands of them, and because they have more spellings than a piece.
 
 use std::sync::Arc;
 
@@ -254,7 +254,7 @@ pub(crate) fn holds(b: &NumberBounds, d: &Decimal) -> Option<bool> {
 }
 
 impl NumberSet {
-    /// These values.
+    /// The set of these values.
     pub fn of_values(mut values: Vec<Decimal>) -> Self {
         values.sort_unstable();
         values.dedup();

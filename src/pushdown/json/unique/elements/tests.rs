@@ -1,7 +1,7 @@
 use super::*;
 use crate::util::rng::Rng;
 
-/// The same by comparing with all of them.
+/// Whether an element has a value, by comparing with all of them.
 fn slow(elements: &ArrayElements, last: u32, value: &[u8]) -> bool {
     let mut at = last;
     while let Some(element) = elements.get(at) {

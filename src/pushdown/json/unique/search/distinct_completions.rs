@@ -1,9 +1,9 @@
-//! Some ends of a lexeme that are different values.
+//! Some completions of a lexeme that are different values.
 //!
-//! The search for an unused value (`unused`) needs no more values of a scalar or key than its arrays have elements. They
-//! are found breadth first. Where every text is another value, each beginning that can be ended stands for one more, so
-//! that the search stops as soon as it has met enough beginnings, and ends each of them in the nearest way. Texts
-//! of numbers may have the same value, which only whole texts tell.
+//! The search for an unused value (see `search`) needs no more values of a scalar or key than its arrays have elements.
+//! They are found breadth-first. Where every text is another value, each prefix that can be completed stands for one
+//! more, so the search stops as soon as it has met enough prefixes, and completes each of them in the shortest way.
+//! Texts of numbers may have equal values, which only whole texts tell.
 
 use std::collections::VecDeque;
 
@@ -24,8 +24,8 @@ pub struct DistinctCompletions {
     pub is_enough: bool,
 }
 
-/// Ends of `lexeme` from `state`, after `count` code points and the bytes `before`, so that `most` of them are different
-/// values. `is_number` says that several texts may have one value.
+/// Ends of `lexeme` from `state`, after `count` code points and the bytes `before`, so that `most` of them are
+/// different values. `is_number` says that several texts may have one value.
 pub fn varied_ends(
     lexeme: &Lexeme,
     (state, count): (StateId, u32),

@@ -1,9 +1,9 @@
-//! Ways on that were found.
+//! Completions that a search found, kept for the bytes that follow.
 //!
 //! A search for an unused value may write all elements of the array before it finds one, and each byte asks again. Yet
-//! what it found stays a way on for as long as the open element goes that way, since no element is added meanwhile. So
-//! the way is kept, with the byte it begins behind, and whether what was read since is its beginning is all that is
-//! asked. As with everything in an arena, going back forgets what was found since.
+//! a completion that was found stays one for as long as the open element goes that way, since no element is added
+//! meanwhile. So it is kept, with the byte behind which it begins, and only whether what was read since is its
+//! beginning is asked. As with everything in an arena, going back forgets what was found since.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) struct FoundPath {
     pub(super) read: usize,
 }
 
-/// See the module's story.
+/// Completions of open elements that searches found, each with the byte behind which it begins.
 #[derive(Clone, Default)]
 pub struct FoundPaths {
     /// By the last byte that was read.
@@ -50,8 +50,8 @@ impl FoundPaths {
         }
     }
 
-    /// The way that the element with the trace from `key` to `trace` is on, as it stands there, and how many bytes ago it
-    /// was noted. `keys` are the bytes that were read.
+    /// The way that the element with the trace from `key` to `trace` is on, as it stands there, and how many bytes ago
+    /// it was noted. `keys` are the bytes that were read.
     pub(super) fn find(&self, keys: &[KeyByte], key: u32, trace: u32) -> Option<(FoundPath, usize)> {
         let known = self.list.latest().map(|w| &w.1).find(|w| w.key == key && w.trace <= trace)?;
         let left = known.way.len() - known.read;

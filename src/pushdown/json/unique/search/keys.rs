@@ -1,10 +1,10 @@
 //! The keys that the search for an unused value tries.
 //!
-//! Members may come in any order, and a search that tried each would find the same values again and again. So it
-//! writes keys in one order only: ascending, or where names come as declared the keys without a name, which follow them.
-//! That alone would lead it astray: from a key that passes over too many others no object can be completed any more,
-//! which the frames, that know no such order, see at the closing bracket only. The ways there are as many as there are
-//! sets of keys, so each key is asked whether enough can come behind it.
+//! Members may come in any order, and a search that tried each order would find the same values again and again. So it
+//! writes keys in one order only: ascending, or, where names come as declared, unnamed keys ascending behind them. That
+//! alone would lead it astray: from a key that passes over too many others no object can be completed in this order,
+//! which the frames, that know no such order, see at the closing bracket only. There are as many such ways as sets of
+//! keys, so each key is asked whether enough keys can come behind it.
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::CLOSED;
@@ -81,8 +81,8 @@ impl JsonMachine<'_> {
         bit(item.need) && !bit(item.seen)
     }
 
-    /// The keys beginning with `prefix` that a shape allows and the object does not have, in the order in which the search
-    /// writes them.
+    /// The keys beginning with `prefix` that a shape allows and the object does not have, in the order in which the
+    /// search writes them.
     fn candidates(
         &self,
         search: &mut ValueSearch,
@@ -122,8 +122,8 @@ impl JsonMachine<'_> {
         self.key_bytes(self.arena.seen[number as usize].key)
     }
 
-    /// Keeps, of the keys that may come behind `last`, those behind which the object can be completed by later ones: what
-    /// it needs comes later, and enough keys do.
+    /// Keeps, of the keys that may come behind `last`, those behind which the object can be completed by later ones:
+    /// what it needs comes later, and enough keys do.
     fn keep_completable(&self, (node, item): (&Frame, &ObjectItem), last: Option<&[u8]>, all: &mut Vec<Candidate>) {
         let p = &self.program.objects[item.shape as usize];
         let any_order = self.program.any_order;

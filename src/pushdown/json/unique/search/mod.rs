@@ -1,10 +1,10 @@
-//! Whether an open element can still become one that its array does not have, by trying.
+//! The search for an unused value of an open element, by trying completions.
 //!
-//! Where an element can become more values than its array has elements (`variety`), one of them is new. Below that the
-//! ways to end it are tried: each of them writes a value in one spelling and one order of keys, so that the values
+//! Where an element can become more values than its array has elements (see `cardinality`), one of them is new. Below
+//! that the completions are tried. Each writes a value in one spelling and one order of keys, so that the values
 //! differ, and closing the element refuses those that the array has. The array has few elements then, so the search
-//! ends soon: after as many refusals at most. It steps the same frames as a guide, so what it finds can be written,
-//! also where arrays of unique elements lie inside each other.
+//! ends after as many refusals at most. It steps the same frames as a guide, so what it finds can be written, also
+//! where arrays of unique elements lie inside each other.
 
 mod distinct_completions;
 pub(super) mod found_paths;
@@ -100,8 +100,8 @@ impl JsonMachine<'_> {
         })
     }
 
-    /// Whether the element of `array` that is open at `top` can become one that the array does not have, or that takes too
-    /// long to find out.
+    /// Whether the element of `array` that is open at `top` can become one that the array does not have, or that takes
+    /// too long to find out.
     fn may_be_unused(&mut self, top: FrameId, array: FrameId) -> bool {
         let mark = self.arena.mark();
         let (trace, guesses, asked) = (self.arena.trace, self.arena.unique.guesses, self.arena.unique.searching);
@@ -382,8 +382,8 @@ impl JsonMachine<'_> {
         }
     }
 
-    /// Keeps ways on from `before` behind a blank, which is on none of them and led to `top`. Of another byte that is on
-    /// none, such as one of an escape, nothing follows, whether it decided something or not.
+    /// Keeps ways on from `before` behind a blank, which is on none of them and led to `top`. Of another byte that is
+    /// on none, such as one of an escape, nothing follows, whether it decided something or not.
     pub(crate) fn keep_witnesses(&mut self, before: FrameId, top: FrameId, scarce: &ExhaustibleArrays) {
         let trace = self.arena.nodes[top as usize].trace;
         for &(array, _) in scarce {

@@ -1,0 +1,95 @@
+"""Arguments of a call of a generator, checked before anything is asked of a model."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from interlock._core import ArgumentError
+
+__all__ = ["Message", "Prompt", "as_messages", "check_max_tokens", "check_options", "is_batch"]
+
+Message = Mapping[str, Any]
+"""A turn of a chat: ``{"role": "user", "content": "..."}``."""
+
+Prompt = str | Sequence[Message]
+"""A text, or the turns of a chat."""
+
+# Names that other packages give to what has another name here.
+_OTHER_NAMES = {
+    "max_new_tokens": "max_tokens",
+    "max_length": "max_tokens",
+    "max_completion_tokens": "max_tokens",
+    "n_predict": "max_tokens",
+    "response_model": "output_type",
+    "response_format": "output_type",
+    "schema": "output_type",
+    "json_schema": "output_type",
+    "regex": "output_type",
+    "choices": "output_type",
+    "guided_json": "output_type",
+    "guided_regex": "output_type",
+    "guided_choice": "output_type",
+    "temp": "temperature",
+    "messages": "prompt",
+    "num_return_sequences": "a list with the prompt several times",
+    "n": "a list with the prompt several times",
+}
+_OWN = ("max_tokens", "stream", "output_type", "seed", "chat")
+
+
+def check_options(options: Mapping[str, Any], known: Collection[str], backend: str) -> None:
+    """``ArgumentError`` for an option that the backend does not have, with the name that is probably meant."""
+    for name in options:
+        other = _OTHER_NAMES.get(name)
+        if other is not None and (other != "temperature" or name not in known):
+            raise ArgumentError(f"{name!r} has another name here: pass {other}")
+        if name not in known:
+            near = difflib.get_close_matches(name, [*known, *_OWN], n=1, cutoff=0.6)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ArgumentError(f"{backend} has no option {name!r}{hint}")
+
+
+def check_max_tokens(max_tokens: Any) -> int:
+    """The budget as an ``int``; ``ArgumentError`` for anything that is no positive number of tokens."""
+    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
+        raise ArgumentError(f"max_tokens is the most tokens that an output may have, at least 1, not {max_tokens!r}")
+    return max_tokens
+
+
+def is_batch(prompt: Any) -> bool:
+    """Whether ``prompt`` is a list of prompts. ``ArgumentError`` for what is no prompt at all."""
+    if isinstance(prompt, str):
+        return False
+    if isinstance(prompt, type) or isinstance(prompt, bytes) or not isinstance(prompt, Sequence):
+        raise ArgumentError(
+            f"a prompt is a text or a list of messages, not {_kind(prompt)}: the prompt comes first, then the output "
+            "type"
+        )
+    if not prompt or isinstance(prompt[0], Mapping):
+        return not prompt
+    for one in prompt:
+        if is_batch(one):
+            raise ArgumentError("a list of prompts holds texts and lists of messages, and no further lists")
+    return True
+
+
+def as_messages(prompt: Prompt) -> list[dict[str, Any]]:
+    """The turns of a chat; a text is what the user says. ``ArgumentError`` for a turn without role or content."""
+    if isinstance(prompt, str):
+        return [{"role": "user", "content": prompt}]
+    made: list[dict[str, Any]] = []
+    for i, message in enumerate(prompt):
+        if not isinstance(message, Mapping):
+            raise ArgumentError(f"message {i} is a dict with role and content, not {_kind(message)}")
+        if "role" not in message or not ({"content", "tool_calls"} & set(message)):
+            raise ArgumentError(
+                f'message {i} has the keys {list(message)}: a message is {{"role": "user", "content": "..."}}'
+            )
+        made.append(dict(message))
+    return made
+
+
+def _kind(value: Any) -> str:
+    return f"the type {value.__name__}" if isinstance(value, type) else type(value).__name__

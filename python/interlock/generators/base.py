@@ -1,0 +1,304 @@
+"""What generators of all backends have in common: calls, batches, streams, and compiled output types."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import re
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+
+from interlock._core import ArgumentError, Index, Vocabulary
+from interlock.generators.arguments import Message, Prompt, check_max_tokens, check_options, is_batch
+from interlock.generators.stream import Stream
+from interlock.output_types import OutputType, output_type_of
+
+if TYPE_CHECKING:
+    from interlock.programs import Program
+    from interlock.programs.cached_model import CachedModel
+    from interlock.programs.decoding import Decoder
+
+__all__ = ["DEFAULT_MAX_TOKENS", "Generator", "LocalGenerator", "TextType"]
+
+T = TypeVar("T")
+
+DEFAULT_MAX_TOKENS = 512
+"""The budget of a call that names none."""
+
+_KEPT = 256
+
+TextType = re.Pattern[str] | Index | list[str] | tuple[str, ...]
+"""Output types whose values are texts."""
+
+_Batch = list[str] | tuple[str, ...] | list[list[Message]] | list[list[dict[str, Any]]]
+_Chat = str | Sequence[Mapping[str, Any]]
+
+
+class Generator(ABC):
+    """A model that answers with values of Python types. Call it with a prompt and an output type.
+
+    ``generator(prompt, User)`` returns a ``User``. A prompt is a text or a list of messages; a list of prompts makes a
+    list of values. Output types are those of ``interlock.output_types.output_type_of``. ``max_tokens`` bounds the
+    output, which is complete within it. Other keywords go to the backend: ``temperature``, ``top_p`` and so on.
+
+    Made by ``from_transformers``, ``from_llama_cpp``, ``from_mlx_lm``, ``from_vllm`` and ``from_openai``.
+    """
+
+    #: What the backend is called in errors.
+    backend: str = ""
+    #: The attribute that is the model.
+    holds_model_as = "model"
+
+    def __init__(self, *, whitespace: str = "spaced") -> None:
+        self._whitespace = whitespace
+        self._types: OrderedDict[Any, OutputType[Any]] = OrderedDict()
+
+    # The first overloads are for one prompt, the next for a list of prompts, the last for streams.
+    @overload
+    def __call__(
+        self,
+        prompt: _Chat,
+        output_type: type[T],
+        *,
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Any,
+    ) -> T: ...
+    @overload
+    def __call__(
+        self,
+        prompt: _Chat,
+        output_type: TextType = ...,
+        *,
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Any,
+    ) -> str: ...
+    @overload
+    def __call__(
+        self,
+        prompt: _Batch,
+        output_type: type[T],
+        *,
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Any,
+    ) -> list[T]: ...
+    @overload
+    def __call__(
+        self,
+        prompt: _Batch,
+        output_type: TextType = ...,
+        *,
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Any,
+    ) -> list[str]: ...
+    @overload
+    def __call__(
+        self, prompt: _Chat, output_type: type[T], *, stream: Literal[True], max_tokens: int = ..., **options: Any
+    ) -> Stream[T]: ...
+    @overload
+    def __call__(
+        self,
+        prompt: _Chat,
+        output_type: TextType = ...,
+        *,
+        stream: Literal[True],
+        max_tokens: int = ...,
+        **options: Any,
+    ) -> Stream[str]: ...
+    @overload
+    def __call__(
+        self, prompt: Any, output_type: Any = ..., *, max_tokens: int = ..., stream: bool = ..., **options: Any
+    ) -> Any: ...
+    def __call__(
+        self,
+        prompt: Any,
+        output_type: Any = str,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        stream: bool = False,
+        **options: Any,
+    ) -> Any:
+        """A value of ``output_type`` for ``prompt``; a list of values for a list of prompts; a ``Stream`` with
+        ``stream=True``.
+
+        ``max_tokens`` is the most tokens of the output: whatever is sampled, the output is complete within so many.
+        ``BudgetError`` says that no output is so short, with the number that is needed.
+
+        Other errors: ``ArgumentError`` for unsuitable arguments, ``UnsupportedError`` for a type that JSON cannot hold,
+        ``InvalidOutputError`` where a check in Python, of the class itself, refuses the value, and those of ``Index``.
+        """
+        if stream:
+            return self.stream(prompt, output_type, max_tokens=max_tokens, **options)
+        if is_batch(prompt):
+            return self.batch(prompt, output_type, max_tokens=max_tokens, **options)
+        output = self._prepared(output_type, max_tokens, options)
+        return output.parse(self._texts([prompt], output, max_tokens, options)[0])
+
+    @overload
+    def batch(
+        self, prompts: Sequence[Prompt], output_type: type[T], *, max_tokens: int = ..., **options: Any
+    ) -> list[T]: ...
+    @overload
+    def batch(
+        self, prompts: Sequence[Prompt], output_type: TextType = ..., *, max_tokens: int = ..., **options: Any
+    ) -> list[str]: ...
+    @overload
+    def batch(
+        self, prompts: Sequence[Prompt], output_type: Any = ..., *, max_tokens: int = ..., **options: Any
+    ) -> list[Any]: ...
+    def batch(
+        self,
+        prompts: Sequence[Prompt],
+        output_type: Any = str,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        **options: Any,
+    ) -> list[Any]:
+        """A value for each prompt, in their order; together where the backend can. Errors are those of a call."""
+        if not is_batch(prompts):
+            raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
+        output = self._prepared(output_type, max_tokens, options)
+        return [output.parse(text) for text in self._texts(list(prompts), output, max_tokens, options)]
+
+    @overload
+    def stream(self, prompt: Prompt, output_type: type[T], *, max_tokens: int = ..., **options: Any) -> Stream[T]: ...
+    @overload
+    def stream(
+        self, prompt: Prompt, output_type: TextType = ..., *, max_tokens: int = ..., **options: Any
+    ) -> Stream[str]: ...
+    @overload
+    def stream(
+        self, prompt: Prompt, output_type: Any = ..., *, max_tokens: int = ..., **options: Any
+    ) -> Stream[Any]: ...
+    def stream(
+        self, prompt: Prompt, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+    ) -> Stream[Any]:
+        """The text piece by piece, and its value at the end. One prompt. Errors are those of a call; those of the
+        arguments come at once.
+        """
+        if is_batch(prompt):
+            raise ArgumentError("a stream has one prompt: make a stream for each, or call without stream=True")
+        output = self._prepared(output_type, max_tokens, options)
+        return Stream(self._pieces(prompt, output, max_tokens, options), output.parse)
+
+    def of_model(self, model: Any) -> Generator:
+        """This generator with another model object of the same vocabulary; both share what was compiled."""
+        other = copy.copy(self)
+        setattr(other, self.holds_model_as, model)
+        return other
+
+    def output_type(self, output_type: Any) -> OutputType[Any]:
+        """The output type behind a Python type, from the cache where it was used before."""
+        try:
+            key = (type(output_type), output_type)
+            known = self._types.get(key)
+        except TypeError:
+            return self._made(output_type)
+        if known is None:
+            known = self._types[key] = self._made(output_type)
+        self._types.move_to_end(key)
+        if len(self._types) > _KEPT:
+            self._types.popitem(last=False)
+        return known
+
+    def _made(self, output_type: Any) -> OutputType[Any]:
+        made = output_type_of(output_type)
+        if isinstance(output_type, OutputType) or made.whitespace == self._whitespace:
+            return made
+        return dataclasses.replace(made, whitespace=self._whitespace)
+
+    def _prepared(self, output_type: Any, max_tokens: Any, options: Mapping[str, Any]) -> OutputType[Any]:
+        """Everything that can be wrong before a model is asked."""
+        check_max_tokens(max_tokens)
+        known = self._option_names()
+        if known is not None:
+            check_options(options, known, self.backend)
+        return self.output_type(output_type)
+
+    def _option_names(self) -> Collection[str] | None:
+        """The keywords that calls may have; ``None`` leaves checking them to the backend."""
+        return None
+
+    @abstractmethod
+    def _texts(
+        self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> list[str]:
+        """The finished text of each prompt."""
+
+    @abstractmethod
+    def _pieces(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> Iterator[str]:
+        """The text of one prompt as it comes."""
+
+
+class LocalGenerator(Generator):
+    """A generator whose masks are made here: it has a vocabulary, and keeps what it compiled."""
+
+    def __init__(self, vocabulary: Vocabulary, *, whitespace: str = "spaced") -> None:
+        super().__init__(whitespace=whitespace)
+        self.vocabulary = vocabulary
+        """The model's vocabulary."""
+        self._indexes: OrderedDict[Any, Index] = OrderedDict()
+        self._cached: CachedModel | None = None
+        self._decoder: Decoder | None = None
+
+    def of_model(self, model: Any) -> Generator:
+        """See ``Generator``. A cache belongs to one model object."""
+        other = super().of_model(model)
+        assert isinstance(other, LocalGenerator)
+        other._cached = other._decoder = None
+        return other
+
+    @abstractmethod
+    def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
+        """The ids of a prompt. A text is the user's turn of a chat if ``chat`` is true, or if it is ``None`` and the
+        tokenizer has a chat template; otherwise it is the beginning of what the model continues.
+        """
+
+    @abstractmethod
+    def _new_cached_model(self) -> CachedModel:
+        """The model, as programs ask it."""
+
+    def cached_model(self) -> CachedModel:
+        """The model with the one KV cache that the programs of this generator share."""
+        if self._cached is None:
+            self._cached = self._new_cached_model()
+        return self._cached
+
+    def decoder(self) -> Decoder:
+        """What writes the generated parts of programs."""
+        if self._decoder is None:
+            from interlock.programs import decoding
+
+            self._decoder = decoding.Decoder(self.cached_model())
+        return self._decoder
+
+    def begin(self) -> list[int]:
+        """The ids that every text begins with: a token of the beginning, where the tokenizer writes one."""
+        return []
+
+    def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Any) -> Program:
+        """A program that begins with ``prompt``; see ``Program``."""
+        from interlock.programs import Program
+
+        return Program(self, prompt, chat=chat, **sampling)
+
+    def index(self, output_type: Any) -> Index:
+        """What ``output_type`` compiles to for this model, from the cache where it was used before. The last 256 are
+        kept, with all masks that were made in them. Errors are those of ``Index`` and of ``output_type_of``.
+        """
+        output = self.output_type(output_type)
+        key = output.key
+        known = self._indexes.get(key)
+        if known is None:
+            known = self._indexes[key] = output.index(self.vocabulary)
+        self._indexes.move_to_end(key)
+        if len(self._indexes) > _KEPT:
+            self._indexes.popitem(last=False)
+        return known

@@ -1,0 +1,97 @@
+"""Models of llama.cpp, by llama-cpp-python."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any
+
+from interlock._core import ArgumentError
+from interlock.generators.arguments import Prompt, as_messages
+from interlock.generators.base import LocalGenerator
+from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
+from interlock.output_types import OutputType
+
+if TYPE_CHECKING:
+    from interlock.programs.cached_model import CachedModel
+
+__all__ = ["LlamaCppGenerator"]
+
+_REFUSED = frozenset(
+    "self prompt messages max_tokens stream grammar response_format tools tool_choice functions function_call echo "
+    "suffix".split()
+)
+
+
+class LlamaCppGenerator(LocalGenerator):
+    """A ``llama_cpp.Llama``. See ``from_llama_cpp``."""
+
+    backend = "llama-cpp-python"
+    holds_model_as = "llama"
+
+    def __init__(self, llama: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
+        if not callable(getattr(llama, "create_completion", None)):
+            raise ArgumentError(
+                f"a llama_cpp.Llama is needed, not {type(llama).__name__}: llama_cpp.Llama('model.gguf')"
+            )
+        super().__init__(vocabulary_from_llama(llama), whitespace=whitespace)
+        self.llama = llama
+        metadata = getattr(llama, "metadata", None) or {}
+        self._chat = "tokenizer.chat_template" in metadata if chat is None else chat
+
+    def _new_cached_model(self) -> CachedModel:
+        from interlock.programs.llama_cpp_model import LlamaCppModel
+
+        return LlamaCppModel(self.llama, self.vocabulary)
+
+    def begin(self) -> list[int]:
+        """The ids that every text begins with."""
+        return [int(token) for token in self.llama.tokenize(b"", add_bos=True, special=False)]
+
+    def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
+        """See ``LocalGenerator``. A chat is written by the template in the model's file."""
+        if isinstance(prompt, str) and not (self._chat if chat is None else chat):
+            return [int(token) for token in self.llama.tokenize(prompt.encode(), add_bos=True, special=False)]
+        template = (getattr(self.llama, "metadata", None) or {}).get("tokenizer.chat_template")
+        if not template:
+            raise ArgumentError("the model's file has no chat template, so it takes no messages: pass a text")
+        from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+
+        names = [
+            self.llama.detokenize([t], special=True).decode() for t in (self.llama.token_eos(), self.llama.token_bos())
+        ]
+        formatter = Jinja2ChatFormatter(template=template, eos_token=names[0], bos_token=names[1])
+        text = formatter(messages=as_messages(prompt)).prompt
+        return [int(token) for token in self.llama.tokenize(text.encode(), add_bos=False, special=True)]
+
+    def _option_names(self) -> Collection[str]:
+        both = (self.llama.create_completion, self.llama.create_chat_completion)
+        named = {name for call in both for name in inspect.signature(call).parameters}
+        return (named - _REFUSED) | {"chat"}
+
+    def _answer(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], stream: bool
+    ) -> Any:
+        chat = options.pop("chat", None)
+        index = self.index(output)
+        shared = {"max_tokens": max_tokens, "stream": stream, "canonical": True, **options}
+        if not isinstance(prompt, str) or (self._chat if chat is None else chat):
+            return constrained(self.llama.create_chat_completion, index, messages=as_messages(prompt), **shared)
+        return constrained(self.llama.create_completion, index, prompt, **shared)
+
+    def _texts(
+        self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> list[str]:
+        return ["".join(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
+
+    def _pieces(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> Iterator[str]:
+        chunks = self._answer(prompt, output, max_tokens, dict(options), stream=True)
+        return (text for chunk in chunks if (text := _text_of(chunk["choices"][0])))
+
+
+def _text_of(choice: dict[str, Any]) -> str:
+    """The text of a chunk: of a completion, or of a chat's turn, whose first chunk only names the role."""
+    found = choice["delta"].get("content") if "delta" in choice else choice["text"]
+    return str(found or "")

@@ -1,0 +1,114 @@
+"""Models of mlx-lm."""
+
+from __future__ import annotations
+
+import codecs
+import inspect
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any
+
+from interlock._core import ArgumentError
+from interlock.generators.arguments import Prompt, as_messages
+from interlock.generators.base import LocalGenerator
+from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
+from interlock.output_types import OutputType
+
+if TYPE_CHECKING:
+    from interlock.programs.cached_model import CachedModel
+
+__all__ = ["MlxLmGenerator"]
+
+_REFUSED = frozenset(("prompt", "model", "max_tokens", "sampler", "stream", "temp"))
+
+
+class MlxLmGenerator(LocalGenerator):
+    """A model and a tokenizer that ``mlx_lm.load`` returned. See ``from_mlx_lm``."""
+
+    backend = "mlx-lm"
+
+    def __init__(self, model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
+        if tokenizer is None or isinstance(tokenizer, str):
+            raise ArgumentError("the model's tokenizer is needed: model, tokenizer = mlx_lm.load(folder)")
+        arguments = getattr(model, "args", None)
+        width = getattr(arguments, "vocab_size", None)
+        super().__init__(vocabulary_from_mlx(tokenizer, size=width), whitespace=whitespace)
+        self.model, self.tokenizer = model, tokenizer
+        self._chat = chat
+
+    def _option_names(self) -> Collection[str]:
+        from mlx_lm.generate import generate_step
+        from mlx_lm.sample_utils import make_sampler
+
+        sampling = set(inspect.signature(make_sampler).parameters) - {"temp"}
+        steps = set(inspect.signature(generate_step).parameters)
+        return (sampling | steps | {"temperature", "seed", "chat", "draft_model"}) - _REFUSED
+
+    def _new_cached_model(self) -> CachedModel:
+        from interlock.programs.mlx_lm_model import MlxLmModel
+
+        return MlxLmModel(self.model, self.tokenizer, self.vocabulary)
+
+    def begin(self) -> list[int]:
+        """The ids that every text begins with."""
+        return [int(token) for token in self.tokenizer.encode("")]
+
+    def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
+        """See ``LocalGenerator``."""
+        template = getattr(self.tokenizer, "chat_template", None)
+        chat = self._chat if chat is None else chat
+        if isinstance(prompt, str) and (chat is False or (chat is None and not template)):
+            return [int(token) for token in self.tokenizer.encode(prompt)]
+        if not template:
+            raise ArgumentError("the tokenizer has no chat template, so it takes no messages: pass a text")
+        made = self.tokenizer.apply_chat_template(as_messages(prompt), add_generation_prompt=True)
+        ids = made["input_ids"] if hasattr(made, "keys") else made
+        return [int(token) for token in ids]
+
+    def _texts(
+        self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> list[str]:
+        return ["".join(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
+
+    def _pieces(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> Iterator[str]:
+        options = dict(options)
+        seed, chat = options.pop("seed", None), options.pop("chat", None)
+        ids = self.encode(prompt, chat)
+        if not ids:
+            raise ArgumentError("the prompt is empty: the model needs a token to begin with")
+        mask = GuideLogitsProcessor(self.index(output), max_tokens=max_tokens, canonical=True)
+        return self._written(ids, mask, max_tokens, seed, options)
+
+    def _written(
+        self, ids: list[int], mask: GuideLogitsProcessor, max_tokens: int, seed: int | None, options: dict[str, Any]
+    ) -> Iterator[str]:
+        import mlx.core as mx
+        from mlx_lm import stream_generate
+        from mlx_lm.sample_utils import make_sampler
+
+        if seed is not None:
+            mx.random.seed(seed)
+        named = set(inspect.signature(make_sampler).parameters)
+        sampling = {name: options.pop(name) for name in [*options] if name in named}
+        if "temperature" in options:
+            sampling["temp"] = options.pop("temperature")
+        processors = [*options.pop("logits_processors", []), mask]
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        taken = list(ids)
+        # The stop token is none of the output's tokens.
+        for response in stream_generate(
+            self.model,
+            self.tokenizer,
+            ids,
+            max_tokens=max_tokens + 1,
+            sampler=make_sampler(**sampling),
+            logits_processors=processors,
+            **options,
+        ):
+            token = int(response.token)
+            taken.append(token)
+            text = decoder.decode(self.vocabulary.decode([token]))
+            if text:
+                yield text
+        mask.check(taken)

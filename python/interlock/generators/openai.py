@@ -1,0 +1,210 @@
+"""Servers with OpenAI's interface: the right field for each output type, and the answer as a value."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, overload
+
+from interlock._core import ArgumentError
+from interlock.generators.arguments import Prompt, as_messages, is_batch
+from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
+from interlock.generators.reply_check import ReplyCheck
+from interlock.generators.requests import Request, openai_request
+from interlock.generators.stream import AsyncStream
+from interlock.output_types import InvalidOutputError, OutputType
+
+__all__ = ["AsyncOpenAIGenerator", "OpenAIGenerator", "is_asynchronous"]
+
+T = TypeVar("T")
+
+_REFUSED = frozenset(
+    ("model", "messages", "max_tokens", "max_completion_tokens", "response_format", "stream", "n", "self")
+)
+_SERVERS = ("openai", "vllm", "sglang")
+_AT_ONCE = 16
+
+
+def is_asynchronous(client: Any) -> bool:
+    """Whether calls of a client are awaited."""
+    return any(kind.__name__.startswith("Async") for kind in type(client).__mro__)
+
+
+class _Requests(Generator):
+    """What both kinds of clients share."""
+
+    backend = "the server"
+
+    def __init__(self, client: Any, model: str, *, server: str = "openai") -> None:
+        create = getattr(getattr(getattr(client, "chat", None), "completions", None), "create", None)
+        if not callable(create):
+            raise ArgumentError(f"a client is needed, openai.OpenAI(), not {type(client).__name__}")
+        if not isinstance(model, str) or not model:
+            raise ArgumentError(f"model is the name of a model of the server, not {model!r}")
+        if server not in _SERVERS:
+            raise ArgumentError(f"server is one of {', '.join(_SERVERS)}, not {server!r}")
+        super().__init__()
+        self.client, self.model, self.server = client, model, server
+        self._create = create
+        self._checks: dict[Any, ReplyCheck] = {}
+
+    def _option_names(self) -> Collection[str] | None:
+        parameters = inspect.signature(self._create).parameters.values()
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            return None
+        return {parameter.name for parameter in parameters} - _REFUSED
+
+    def _call(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> tuple[Request, dict[str, Any]]:
+        """The request, and the keywords of the client's call."""
+        request = openai_request(output, self.server)
+        limit = "max_completion_tokens" if self.server == "openai" else "max_tokens"
+        fields = {"model": self.model, "messages": as_messages(prompt), limit: max_tokens, **options, **request.fields}
+        if "extra_body" in request.fields and options.get("extra_body"):
+            fields["extra_body"] = {**options["extra_body"], **request.fields["extra_body"]}
+        return request, fields
+
+    def _check(self, output: OutputType[Any]) -> ReplyCheck:
+        known = self._checks.get(output.key)
+        if known is None:
+            known = self._checks[output.key] = ReplyCheck(output)
+        return known
+
+    def _text(self, answer: Any, request: Request, output: OutputType[Any], max_tokens: int) -> str:
+        choice = answer.choices[0]
+        refusal = getattr(choice.message, "refusal", None)
+        if refusal:
+            raise InvalidOutputError(f"the model refuses to answer: {refusal}", refusal)
+        return self._finished(choice.message.content or "", choice.finish_reason, request, output, max_tokens)
+
+    def _finished(
+        self, text: str, reason: str | None, request: Request, output: OutputType[Any], max_tokens: int
+    ) -> str:
+        try:
+            return self._check(output)(request.unwrap(text))
+        except InvalidOutputError:
+            if reason != "length":
+                raise
+        raise InvalidOutputError(
+            f"the server stopped at max_tokens={max_tokens} in the middle of {output.name}: allow more tokens", text
+        )
+
+
+class OpenAIGenerator(_Requests):
+    """A model behind an ``openai.OpenAI`` client. See ``from_openai``."""
+
+    def _texts(
+        self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> list[str]:
+        def one(prompt: Prompt) -> str:
+            request, fields = self._call(prompt, output, max_tokens, options)
+            return self._text(self._create(**fields), request, output, max_tokens)
+
+        if len(prompts) < 2:
+            return [one(prompt) for prompt in prompts]
+        with ThreadPoolExecutor(min(_AT_ONCE, len(prompts))) as pool:
+            return list(pool.map(one, prompts))
+
+    def _pieces(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> Iterator[str]:
+        request, fields = self._call(prompt, output, max_tokens, options)
+        _no_envelope(request)
+        return self._streamed(fields, request, output, max_tokens)
+
+    def _streamed(
+        self, fields: dict[str, Any], request: Request, output: OutputType[Any], max_tokens: int
+    ) -> Iterator[str]:
+        text, reason = "", None
+        for chunk in self._create(**fields, stream=True):
+            piece, ended = _piece(chunk)
+            text, reason = text + piece, ended or reason
+            if piece:
+                yield piece
+        self._finished(text, reason, request, output, max_tokens)
+
+
+class AsyncOpenAIGenerator(_Requests):
+    """A model behind an ``openai.AsyncOpenAI`` client: every call is awaited. See ``from_openai``."""
+
+    @overload  # type: ignore[override]
+    async def __call__(self, prompt: Prompt, output_type: type[T], *, max_tokens: int = ..., **options: Any) -> T: ...
+    @overload
+    async def __call__(
+        self, prompt: Prompt, output_type: TextType = ..., *, max_tokens: int = ..., **options: Any
+    ) -> str: ...
+    @overload
+    async def __call__(self, prompt: Any, output_type: Any = ..., *, max_tokens: int = ..., **options: Any) -> Any: ...
+    async def __call__(
+        self, prompt: Any, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+    ) -> Any:
+        """A value of ``output_type`` for ``prompt``, or a list of values for a list of prompts, asked at once. Errors
+        are those of ``Generator``.
+        """
+        if "stream" in options:
+            raise ArgumentError("call gen.stream(...), which needs no await, and iterate with async for")
+        if is_batch(prompt):
+            return await self.batch(prompt, output_type, max_tokens=max_tokens, **options)
+        output = self._prepared(output_type, max_tokens, options)
+        return output.parse(await self._one(prompt, output, max_tokens, options))
+
+    async def batch(  # type: ignore[override]
+        self, prompts: Sequence[Prompt], output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+    ) -> list[Any]:
+        """A value for each prompt, in their order. All requests run at once."""
+        if not is_batch(prompts):
+            raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
+        output = self._prepared(output_type, max_tokens, options)
+        texts = await asyncio.gather(*(self._one(prompt, output, max_tokens, options) for prompt in prompts))
+        return [output.parse(text) for text in texts]
+
+    def stream(  # type: ignore[override]
+        self, prompt: Prompt, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+    ) -> AsyncStream[Any]:
+        """The text piece by piece with ``async for``, and ``await stream.value()`` at the end."""
+        if is_batch(prompt):
+            raise ArgumentError("a stream has one prompt: make a stream for each")
+        output = self._prepared(output_type, max_tokens, options)
+        request, fields = self._call(prompt, output, max_tokens, options)
+        _no_envelope(request)
+        return AsyncStream(self._async_pieces(fields, request, output, max_tokens), output.parse)
+
+    async def _one(self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]) -> str:
+        request, fields = self._call(prompt, output, max_tokens, options)
+        return self._text(await self._create(**fields), request, output, max_tokens)
+
+    async def _async_pieces(
+        self, fields: dict[str, Any], request: Request, output: OutputType[Any], max_tokens: int
+    ) -> AsyncIterator[str]:
+        text, reason = "", None
+        async for chunk in await self._create(**fields, stream=True):
+            piece, ended = _piece(chunk)
+            text, reason = text + piece, ended or reason
+            if piece:
+                yield piece
+        self._finished(text, reason, request, output, max_tokens)
+
+    def _texts(self, *args: Any) -> list[str]:
+        raise ArgumentError("the client is asynchronous: await the call")
+
+    def _pieces(self, *args: Any) -> Iterator[str]:
+        raise ArgumentError("the client is asynchronous: await the call")
+
+
+def _piece(chunk: Any) -> tuple[str, str | None]:
+    """Text and finish reason of a chunk; a server's last chunk may have neither."""
+    if not chunk.choices:
+        return "", None
+    choice = chunk.choices[0]
+    return choice.delta.content or "", choice.finish_reason
+
+
+def _no_envelope(request: Request) -> None:
+    """A stream shows the text itself, so that must be what was asked for."""
+    if request.unwrap('{"value": 1}') != '{"value": 1}':
+        raise ArgumentError(
+            "OpenAI writes this type inside an object, which a stream would show: call without a stream, or use a class"
+        )

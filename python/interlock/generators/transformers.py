@@ -1,0 +1,260 @@
+"""Models of transformers, with jump-forward where their inputs and options allow it."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import inspect
+import queue
+import threading
+from collections.abc import Callable, Collection, Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+import transformers
+
+from interlock._core import ArgumentError, BudgetError, Index, Vocabulary
+from interlock.generators.arguments import Prompt, as_messages
+from interlock.generators.base import LocalGenerator
+from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
+from interlock.output_types import OutputType
+
+if TYPE_CHECKING:
+    from interlock.programs.cached_model import CachedModel
+
+__all__ = ["TransformersGenerator"]
+
+# Options of sampling: to name one without do_sample means that sampling is wanted.
+_SAMPLING = frozenset(("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff", "top_h"))
+_OWN = frozenset(("seed", "chat", "jump_forward", "stats"))
+_FURTHER = frozenset(("logits_processor", "stopping_criteria", "generation_config", "assistant_model", "tokenizer"))
+_REFUSED = {
+    "return_dict_in_generate": "a generator returns values; call model.generate for scores",
+    "custom_generate": "the generator brings its own loop",
+    "streamer": "pass stream=True",
+}
+
+
+def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
+    """The vocabulary of a model: as wide as its logits, with the stop tokens of its generation config."""
+    head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
+    weight = getattr(head, "weight", None)
+    text_config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
+    size = int(weight.shape[0]) if weight is not None else int(text_config.vocab_size)
+    if isinstance(tokenizer, Vocabulary):
+        return tokenizer
+    named = getattr(model.generation_config, "eos_token_id", None)
+    stop = [named] if isinstance(named, int) else list(named or [])
+    own = getattr(tokenizer, "eos_token_id", None)
+    if isinstance(own, int) and own not in stop:
+        stop.append(own)
+    return Vocabulary.from_tokenizer(tokenizer, eos_token_ids=stop or None, size=size)
+
+
+class TransformersGenerator(LocalGenerator):
+    """A causal language model of transformers. See ``from_transformers``."""
+
+    backend = "transformers"
+
+    def __init__(self, model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
+        if not callable(getattr(model, "generate", None)) or not hasattr(model, "config"):
+            raise ArgumentError(
+                f"a model of transformers is needed, not {type(model).__name__}: "
+                "AutoModelForCausalLM.from_pretrained(name)"
+            )
+        if isinstance(tokenizer, str) or not callable(tokenizer):
+            raise ArgumentError(
+                f"the model's tokenizer is needed, not {type(tokenizer).__name__}: AutoTokenizer.from_pretrained(name)"
+            )
+        super().__init__(vocabulary_of(model, tokenizer), whitespace=whitespace)
+        self.model, self.tokenizer = model, tokenizer
+        self._chat = chat
+
+    def _new_cached_model(self) -> CachedModel:
+        from interlock.programs.transformers_model import TransformersModel
+
+        return TransformersModel(self.model, self.tokenizer, self.vocabulary)
+
+    def begin(self) -> list[int]:
+        """The ids that every text begins with."""
+        ids = [int(token) for token in self.tokenizer("")["input_ids"]]
+        return [token for token in ids if token not in self.vocabulary.eos_token_ids] or ids[:1]
+
+    def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
+        """See ``LocalGenerator``."""
+        chat = self._chat if chat is None else chat
+        template = getattr(self.tokenizer, "chat_template", None)
+        if not isinstance(prompt, str) or chat or (chat is None and template):
+            if not template:
+                raise ArgumentError(
+                    "the tokenizer has no chat template, so it takes no messages: pass a text, or set "
+                    "tokenizer.chat_template"
+                )
+            made = self.tokenizer.apply_chat_template(as_messages(prompt), add_generation_prompt=True, return_dict=True)
+            ids = made["input_ids"]
+        else:
+            ids = self.tokenizer(prompt)["input_ids"]
+        if not len(ids):
+            raise ArgumentError("the prompt is empty: the model needs a token to begin with")
+        return [int(token) for token in ids]
+
+    def _option_names(self) -> Collection[str]:
+        config = set(transformers.GenerationConfig().to_dict()) | set(vars(transformers.GenerationConfig()))
+        forward = set(inspect.signature(self.model.forward).parameters) - {"input_ids", "attention_mask"}
+        return {name for name in config | forward if not name.startswith("_")} | _OWN | _FURTHER | set(_REFUSED)
+
+    def _texts(
+        self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> list[str]:
+        if not prompts:
+            return []
+        ids = self._generated(prompts, self.index(output), max_tokens, dict(options))
+        return [self.vocabulary.decode(row).decode("utf-8", "replace") for row in ids]
+
+    def _generated(
+        self,
+        prompts: list[Prompt],
+        index: Index,
+        max_tokens: int,
+        options: dict[str, Any],
+        on_tokens: Callable[[int, list[int], bool], None] | None = None,
+    ) -> list[list[int]]:
+        """The ids of every row, without the prompt and without what stands behind the end."""
+        for name, why in _REFUSED.items():
+            if options.get(name):
+                raise ArgumentError(f"{name!r} cannot be passed: {why}")
+        chat, seed, stats = options.pop("chat", None), options.pop("seed", None), options.pop("stats", None)
+        jumps = options.pop("jump_forward", None)
+        rows = [self.encode(prompt, chat) for prompt in prompts]
+        inputs = self._inputs(rows)
+        width = inputs["input_ids"].shape[1]
+        max_tokens = self._that_fits(max_tokens, width, index)
+        if options.keys() & _SAMPLING and "do_sample" not in options:
+            options["do_sample"] = options.get("temperature", 1) != 0
+        if options.get("temperature", 1) == 0:
+            if options["do_sample"]:
+                raise ArgumentError("temperature=0 is greedy search, and do_sample=True asks for sampling")
+            del options["temperature"]
+        if self.model.generation_config.pad_token_id is None:
+            options.setdefault("pad_token_id", self.vocabulary.eos_token_ids[0])
+        options.setdefault("eos_token_id", self.vocabulary.eos_token_ids)
+        # The stop token is none of the output's tokens.
+        options["max_new_tokens"] = max_tokens + 1
+        if jumps is None:
+            jumps = self._can_jump(len(rows), options)
+        if on_tokens is not None and not jumps:
+            raise ArgumentError("a stream needs jump-forward, which has no beams: leave out num_beams")
+        if jumps:
+            options |= {"custom_generate": jump_forward, "constraints": index, "max_tokens": max_tokens}
+            options |= {"on_tokens": on_tokens, "stats": stats if stats is not None else JumpForwardStats()}
+        else:
+            own = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True)
+            options["logits_processor"] = [own, *options.get("logits_processor", [])]
+        with _seeded(seed, self.model.device):
+            out = self.model.generate(**inputs, **options)
+        # A decoder begins with a token of its own, which in some models is the stop token.
+        start = 1 if self.model.config.is_encoder_decoder else width
+        stop = set(self.vocabulary.eos_token_ids)
+        made: list[list[int]] = []
+        for row in out[:, start:].tolist():
+            end = next((i for i, token in enumerate(row) if token in stop), len(row))
+            made.append(row[:end])
+        return made
+
+    def _inputs(self, rows: list[list[int]]) -> dict[str, torch.Tensor]:
+        """Rows of one width, padded on the left."""
+        width, device = max(map(len, rows)), self.model.device
+        pad = self.model.generation_config.pad_token_id
+        filler = self.vocabulary.eos_token_ids[0] if pad is None else int(pad)
+        ids = torch.tensor([[filler] * (width - len(row)) + row for row in rows], device=device)
+        seen = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=device)
+        return {"input_ids": ids, "attention_mask": seen}
+
+    def _that_fits(self, max_tokens: int, width: int, index: Index) -> int:
+        """The budget, cut to what the model's context leaves behind a prompt."""
+        text_config = self.model.config.get_text_config()
+        context = getattr(text_config, "max_position_embeddings", None)
+        if self.model.config.is_encoder_decoder or not isinstance(context, int):
+            return max_tokens
+        left = context - width - 1
+        if left < 1:
+            raise BudgetError(
+                f"the prompt has {width} tokens, and the model's context of {context} has no room behind it"
+            )
+        return min(max_tokens, left)
+
+    def _can_jump(self, rows: int, options: dict[str, Any]) -> bool:
+        """Whether the loop that appends forced tokens can do what is asked."""
+        config = options.get("generation_config") or self.model.generation_config
+        beams = options.get("num_beams", getattr(config, "num_beams", 1)) or 1
+        if self.model.config.is_encoder_decoder or beams > 1 or "assistant_model" in options:
+            return False
+        if options.get("prompt_lookup_num_tokens") or options.get("use_cache") is False:
+            return False
+        text_config = self.model.config.get_text_config()
+        kinds = set(getattr(text_config, "layer_types", None) or ["full_attention"])
+        plain = kinds == {"full_attention"} and not getattr(text_config, "sliding_window", None)
+        return rows == 1 or plain
+
+    def _pieces(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> Iterator[str]:
+        return self._streamed(prompt, self.index(output), max_tokens, options)
+
+    def _streamed(self, prompt: Prompt, index: Index, max_tokens: int, options: dict[str, Any]) -> Iterator[str]:
+        def job(emit: Callable[[list[int]], None]) -> object:
+            return self._generated([prompt], index, max_tokens, dict(options), lambda row, ids, forced: emit(ids))
+
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        with contextlib.closing(_in_background(job)) as runs:
+            for ids in runs:
+                text = decoder.decode(self.vocabulary.decode(ids))
+                if text:
+                    yield text
+
+
+class _Stopped(BaseException):
+    """Nobody reads any longer."""
+
+
+def _in_background(job: Callable[[Callable[[list[int]], None]], object]) -> Generator[list[int], None, None]:
+    """Run ``job`` in a thread and yield what it emits. Closing the iterator ends the thread at its next token."""
+    box: queue.Queue[list[int] | BaseException | None] = queue.Queue()
+    stopped = threading.Event()
+
+    def emit(ids: list[int]) -> None:
+        if stopped.is_set():
+            raise _Stopped
+        box.put(ids)
+
+    def run() -> None:
+        try:
+            job(emit)
+            box.put(None)
+        except _Stopped:
+            pass
+        except BaseException as error:
+            box.put(error)
+
+    thread = threading.Thread(target=run, name="interlock-stream", daemon=True)
+    thread.start()
+    try:
+        while (found := box.get()) is not None:
+            if isinstance(found, BaseException):
+                raise found
+            yield found
+    finally:
+        stopped.set()
+        thread.join()
+
+
+@contextlib.contextmanager
+def _seeded(seed: int | None, device: torch.device) -> Iterator[None]:
+    """Random numbers from ``seed``, without a change to those of everybody else."""
+    if seed is None:
+        yield
+        return
+    devices = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices):
+        torch.manual_seed(seed)
+        yield

@@ -1,0 +1,158 @@
+"""Sources of requests to indexes, off the scheduler's thread, each with a deadline and a way to stop it.
+
+SGLang compiles in a pool and, when a request is aborted or has waited long enough, cancels its future, which does not
+stop a thread that has begun. Here every compile has a ``CancelToken``: cancelling its future stops it, and so does its
+deadline.
+
+*With several ranks there is no deadline of ours.* Each rank compiles for itself, and a clock may end the work on one
+and not on another; they would disagree about the request, and wait for each other forever. Limits of work are the same
+everywhere, and SGLang's own time limit is agreed on by all ranks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from interlock import CancelledError, CancelToken, Index, InterlockError, Vocabulary
+from interlock.integrations.sglang._counters import count, observe
+from interlock.integrations.sglang._options import Options
+
+__all__ = ["ANY_JSON", "Compiler", "CompilePool", "Refusal"]
+
+_LOG = logging.getLogger(__name__)
+
+ANY_JSON = "$$ANY$$"
+"""What SGLang asks for in place of a schema where any JSON will do."""
+
+_ROOM = 1 << 20
+"""A budget in which every output fits."""
+
+
+class _Work:
+    """One compile: its token, and whether its time is up."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.cancel = CancelToken()
+        self.seconds = seconds
+        self.is_late = False
+
+    def end_late(self) -> None:
+        self.is_late = True
+        self.cancel.cancel()
+
+
+_here = threading.local()
+
+
+class CompilePool(ThreadPoolExecutor):
+    """A pool whose futures stop their work when they are cancelled, and whose work ends after ``seconds``."""
+
+    def __init__(self, threads: int, seconds: float | None) -> None:
+        super().__init__(max_workers=threads, thread_name_prefix="interlock-compile")
+        self._seconds = seconds
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run ``fn`` in the pool. Cancelling the future also stops what ``fn`` compiles by then."""
+        work = _Work(self._seconds)
+        future = super().submit(_run, work, fn, args, kwargs)
+        forget = future.cancel
+
+        def cancel() -> bool:
+            work.cancel.cancel()
+            return forget()
+
+        future.cancel = cancel  # type: ignore[method-assign]
+        return future
+
+
+def _run(work: _Work, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    _here.work = work
+    timer = None
+    if work.seconds is not None:
+        timer = threading.Timer(work.seconds, work.end_late)
+        timer.daemon = True
+        timer.start()
+    try:
+        return fn(*args, **kwargs)
+    finally:
+        _here.work = None
+        if timer is not None:
+            timer.cancel()
+
+
+class Refusal(Exception):
+    """A source that is not compiled: what to tell the client, and whether a later request may fare better."""
+
+    def __init__(self, message: str, is_transient: bool = False) -> None:
+        super().__init__(message)
+        self.is_transient = is_transient
+
+
+class Compiler:
+    """Makes indexes with an operator's options. ``compile`` is for threads of a ``CompilePool``."""
+
+    def __init__(self, vocabulary: Vocabulary, options: Options, whitespace: str) -> None:
+        self.vocabulary = vocabulary
+        self._options = options
+        self._whitespace = options.whitespace if options.whitespace is not None else whitespace
+        # A whitespace pattern or flags that are none should end the start of the server, not every request.
+        self._index("json", "true", None)
+        self._index("regex", "a", None)
+
+    def _index(self, kind: str, text: str, cancel: CancelToken | None) -> Index:
+        options = self._options
+        if kind == "regex":
+            flags = options.regex_flags
+            return Index.from_regex(text, self.vocabulary, flags=flags, limits=dict(options.limits), cancel=cancel)
+        return Index.from_json_schema(
+            True if text == ANY_JSON else text,
+            self.vocabulary,
+            whitespace=self._whitespace,
+            property_order=options.property_order,  # type: ignore[arg-type]
+            on_unsupported=options.on_unsupported,  # type: ignore[arg-type]
+            formats=options.formats,  # type: ignore[arg-type]
+            spelling=options.spelling,  # type: ignore[arg-type]
+            limits=dict(options.limits),
+            cancel=cancel,
+        )
+
+    def compile(self, kind: str, text: str) -> Index:
+        """The index of a ``"json"`` or ``"regex"`` source. ``Refusal`` if it is refused or took too long."""
+        work: _Work | None = getattr(_here, "work", None)
+        begin = time.perf_counter()
+        try:
+            index = self._index(kind, text, None if work is None else work.cancel)
+        except CancelledError as error:
+            count("refusals", kind=kind, error="CancelledError")
+            if work is not None and work.is_late:
+                message = f"compiling took longer than {work.seconds:g} s, the server's limit"
+            else:
+                message = "compiling was stopped, since nobody waited for it"
+            raise Refusal(message, is_transient=True) from error
+        except InterlockError as error:
+            name = type(error).__name__
+            count("refusals", kind=kind, error=name)
+            raise Refusal(f"{name}: {error}") from error
+        except MemoryError as error:
+            count("refusals", kind=kind, error="MemoryError")
+            raise Refusal("the server has no memory for this source", is_transient=True) from error
+        except Exception as error:
+            _LOG.exception("a %s source of %d characters could not be compiled", kind, len(text))
+            count("refusals", kind=kind, error=type(error).__name__)
+            raise Refusal(f"{type(error).__name__}: {error}") from error
+        if self._options.budget:
+            # The first guide with a budget looks for short outputs, which takes milliseconds: here, and not in the
+            # scheduler's loop when a request comes in.
+            with contextlib.suppress(InterlockError):
+                index.guide(_ROOM)
+        count("compiles", kind=kind)
+        observe("compile_seconds", time.perf_counter() - begin, kind=kind)
+        if self._options.warm_up_ms > 0:
+            index.warm_up(max_ms=self._options.warm_up_ms, background=True)
+        return index

@@ -1,0 +1,229 @@
+"""One request's place in its output: the object that vLLM calls a grammar."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interlock import BudgetError, Guide
+
+if TYPE_CHECKING:
+    from interlock.integrations.vllm.batch import Rows
+
+__all__ = ["Grammar", "LateBudget"]
+
+logger = logging.getLogger("vllm.interlock")
+
+Bits = npt.NDArray[np.int32]
+
+
+class LateBudget:
+    """A budget that can only be known when the reasoning before the output has ended.
+
+    ``spent()`` says how many tokens the request has written so far, ``begin(left)`` makes a guide for ``left`` tokens,
+    or without a budget for None.
+    """
+
+    def __init__(
+        self, total: int, spent: Callable[[], int], begin: Callable[[int | None], Guide], reserve: int
+    ) -> None:
+        self.total, self.spent, self.begin, self.reserve = total, spent, begin, reserve
+        self.known: int | None = None
+
+
+class Grammar:
+    """What vLLM asks of a request's constraint, answered by a guide.
+
+    It has the methods of vLLM's ``StructuredOutputGrammar``. `min_tokens` keeps the output from ending before so many
+    tokens, as far as it can go on. With ``endless``, which is vLLM's ``ignore_eos``, the end of the output repeats and
+    nothing follows it. With ``canonical`` the tokenizer's own token alone is allowed where bytes are forced.
+    """
+
+    def __init__(
+        self,
+        request_id: str,
+        guide: Guide,
+        rows: Rows,
+        stop_token_ids: Sequence[int],
+        *,
+        min_tokens: int = 0,
+        endless: bool = False,
+        canonical: bool = False,
+        budget: LateBudget | None = None,
+    ) -> None:
+        self.request_id, self.guide = request_id, guide
+        self._rows, self._stops = rows, tuple(stop_token_ids)
+        self._min_tokens, self._endless, self._canonical, self._budget = min_tokens, endless, canonical, budget
+        # How many stop tokens came after the end; the guide does not know them.
+        self._after_end = 0
+        # The forced tokens that were found last, and after how many tokens.
+        self._forced: list[int] = []
+        self._forced_at: int | None = None
+        # The drafts of the step, and where those that were added begin.
+        self._drafted: list[int] = []
+        self._drafted_from = 0
+
+    # --- vLLM's methods -------------------------------------------------------------------------------------------
+
+    def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
+        """Take tokens that were sampled, or that a mask is needed behind; whether all of them are allowed."""
+        self._rows.write()
+        if self._drafted:
+            self._count_drafts(tokens)
+        taken = self._advance(tokens)
+        if taken == len(tokens):
+            return True
+        self._rows.metrics.rejected.add(1)
+        why = self.guide.explain(tokens[taken]) if not self.guide.is_terminated else "the output has ended"
+        logger.error("request %s: token %d is not allowed: %s", request_id, tokens[taken], why)
+        self._retreat(taken)
+        return False
+
+    def validate_tokens(self, tokens: list[int]) -> list[int]:
+        """The allowed beginning of some drafts. The grammar stays where it is."""
+        if self.is_plain and not self._min_tokens:
+            return tokens[: self.guide.validate(tokens)]
+        count = 0
+        for token in tokens:
+            forced = self.forced_tokens() if self._canonical else []
+            if (forced and token != forced[0]) or (token in self._stops and self._must_go_on()):
+                break
+            if not self._advance([token]):
+                break
+            count += 1
+        self._retreat(count)
+        return tokens[:count]
+
+    def rollback(self, num_tokens: int) -> None:
+        """Take back the last ``num_tokens``, a stop token included."""
+        self._rows.write()
+        self._retreat(num_tokens)
+
+    def fill_bitmask(self, bitmask: Any, batch_index: int) -> None:
+        """Write the mask of allowed tokens into one row; at the latest when the masks of the batch are complete."""
+        self._rows.add(self, bitmask, batch_index)
+
+    def is_terminated(self) -> bool:
+        """Whether the output has ended, so that nothing is masked any more."""
+        return self.guide.is_terminated and not self._endless
+
+    def reset(self) -> None:
+        """Go back to the start."""
+        self.guide.reset()
+        self._after_end, self._forced_at, self._drafted = 0, None, []
+
+    # --- for the batch --------------------------------------------------------------------------------------------
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its next row is what its guide writes, and nothing else."""
+        return not (self._canonical or self._endless or (self._min_tokens and self.guide.num_tokens < self._min_tokens))
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its budget is not known before its first row."""
+        return self._budget is not None
+
+    def settle(self) -> None:
+        """Before a row is written: make the guide that knows its budget, if only now that is known."""
+        budget = self._budget
+        if budget is None or (budget.known is not None and self.guide.num_tokens):
+            return
+        left = budget.total - budget.spent()
+        if left == budget.known:
+            return
+        budget.known, tokens = left, self.guide.tokens
+        for tokens_left in (left - budget.reserve, left):
+            try:
+                guide = budget.begin(max(tokens_left, 0))
+                break
+            except BudgetError:
+                continue
+        else:
+            self._rows.metrics.refusals.add(1, "budget", "engine")
+            logger.warning(
+                "request %s: the %d tokens that reasoning left cannot hold the output", self.request_id, left
+            )
+            guide, self._budget = budget.begin(None), None
+        if guide.advance_many(tokens) == len(tokens):
+            self.guide = guide
+
+    def refine(self, row: npt.NDArray[np.uint32]) -> None:
+        """Narrow a row that the guide wrote: what `is_plain` says it is not."""
+        if self.guide.is_terminated:
+            if self._endless:
+                row[:] = 0
+                for token in self._stops:
+                    row[token >> 5] |= np.uint32(1 << (token & 31))
+            return
+        if self._canonical and (forced := self.forced_tokens()):
+            row[:] = 0
+            row[forced[0] >> 5] = np.uint32(1 << (forced[0] & 31))
+        elif self._must_go_on():
+            for token in self._stops:
+                row[token >> 5] &= np.uint32(~(1 << (token & 31)) & 0xFFFFFFFF)
+
+    # --- forced tokens --------------------------------------------------------------------------------------------
+
+    def forced_tokens(self) -> list[int]:
+        """The tokens that must come next. Asking again costs nothing as long as they are the ones that came."""
+        at = self.guide.num_tokens
+        if self._forced_at is not None and 0 <= at - self._forced_at < len(self._forced):
+            return self._forced[at - self._forced_at :]
+        self._forced_at, self._forced = at, self.guide.forced_tokens() if self.guide.forced_bytes() else []
+        return self._forced
+
+    def with_forced(self, drafts: list[int], room: int) -> list[int]:
+        """``drafts``, all of which are allowed, and behind them the tokens that are forced there, ``room`` in all."""
+        if len(drafts) >= room or self.guide.is_terminated or (drafts and drafts[-1] in self._stops):
+            return drafts
+        taken = self._advance(drafts)
+        forced = self.forced_tokens()[: room - taken] if taken == len(drafts) else []
+        self._retreat(taken)
+        if not forced:
+            return drafts
+        self._rows.metrics.forced.add(len(forced), "proposed")
+        self._drafted = [*drafts, *forced]
+        self._drafted_from = len(drafts)
+        return self._drafted
+
+    def _count_drafts(self, tokens: list[int]) -> None:
+        """How many of the forced drafts came true. What is accepted while masks are filled does not count."""
+        if self._rows.is_collecting:
+            return
+        same = 0
+        while same < min(len(tokens), len(self._drafted)) and tokens[same] == self._drafted[same]:
+            same += 1
+        if same > self._drafted_from:
+            self._rows.metrics.forced.add(same - self._drafted_from, "accepted")
+        self._drafted = []
+
+    # --- moving ---------------------------------------------------------------------------------------------------
+
+    def _must_go_on(self) -> bool:
+        return self.guide.num_tokens < self._min_tokens and not self.guide.must_stop
+
+    def _advance(self, tokens: list[int]) -> int:
+        taken = self.guide.advance_many(tokens)
+        if taken < len(tokens) and self._endless and self.guide.is_terminated:
+            for token in tokens[taken:]:
+                if token not in self._stops:
+                    break
+                taken, self._after_end = taken + 1, self._after_end + 1
+        if self._forced_at is not None and taken:
+            at = self.guide.num_tokens - taken - self._forced_at
+            if at < 0 or tokens[:taken] != self._forced[at : at + taken]:
+                self._forced_at = None
+        return taken
+
+    def _retreat(self, count: int) -> None:
+        after = min(count, self._after_end)
+        self._after_end -= after
+        if count > after:
+            self.guide.rollback(count - after)
+        if self._forced_at is not None and self.guide.num_tokens < self._forced_at:
+            self._forced_at = None

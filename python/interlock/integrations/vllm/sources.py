@@ -1,0 +1,124 @@
+"""What a request asks for, compiled or only checked.
+
+vLLM knows six kinds of constraint: ``choice``, ``regex``, ``json``, ``json_object``, ``grammar`` and
+``structural_tag``. `source_of` reads one from a request's parameters, `compile_source` makes an index of it and
+`check_source` says whether it can be one.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from interlock import ArgumentError, CancelToken, Index, SchemaError, UnsupportedError, Vocabulary
+from interlock.integrations.vllm.options import Options
+
+__all__ = ["Source", "check_source", "compile_source", "source_of"]
+
+KINDS = ("json", "json_object", "regex", "choice", "grammar", "structural_tag")
+
+_INSTEAD = "are not supported by this version of interlock: give a json schema, a regex or a choice"
+_NOT_YET = {"grammar": f"grammars {_INSTEAD}", "structural_tag": f"structural tags {_INSTEAD}"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One constraint: its kind, its text, and the whitespace of its JSON."""
+
+    kind: str
+    text: str
+    whitespace: str = "flexible"
+
+    @property
+    def key(self) -> bytes:
+        """A short name of this source, for a table of those that were checked."""
+        whole = "\0".join((self.kind, self.whitespace, self.text))
+        return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def source_of(params: Any, options: Options) -> Source:
+    """The constraint in vLLM's ``StructuredOutputsParams``.
+
+    ``UnsupportedError`` for a kind or an option that interlock cannot enforce, ``ArgumentError`` for one that makes no
+    sense.
+    """
+    kind = next((kind for kind in KINDS if getattr(params, kind, None) is not None), None)
+    if kind is None:
+        raise ArgumentError(f"structured_outputs must name one of {', '.join(KINDS)}")
+    if getattr(params, "disable_additional_properties", False):
+        # Left out it would permit what the request forbids.
+        raise UnsupportedError(
+            'disable_additional_properties is not supported: write "additionalProperties": false into the schema'
+        )
+    spec = getattr(params, kind)
+    if kind == "json_object" and spec is not True:
+        raise ArgumentError("json_object must be true: leave structured_outputs out to switch it off")
+    text = "" if kind == "json_object" else spec if isinstance(spec, str) else _dumped(kind, spec)
+    return Source(kind, text, _whitespace(params, options))
+
+
+def _dumped(kind: str, spec: Any) -> str:
+    try:
+        return json.dumps(spec)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ArgumentError(f"{kind} of structured_outputs cannot be written as JSON: {error}") from None
+
+
+def _whitespace(params: Any, options: Options) -> str:
+    pattern: str | None = getattr(params, "whitespace_pattern", None)
+    if pattern is not None:
+        # A pattern that happens to be one of interlock's words means itself.
+        return f"(?:{pattern})" if pattern in ("flexible", "compact", "spaced") else pattern
+    return "compact" if getattr(params, "disable_any_whitespace", False) else options.whitespace
+
+
+def compile_source(
+    source: Source, vocabulary: Vocabulary, options: Options, cancel: CancelToken | None = None
+) -> Index:
+    """The index of a source. Errors are those of `Index.from_json_schema` and its like, and ``CancelledError``."""
+    limits = options.limits_of_compile()
+    if source.kind in _NOT_YET:
+        raise UnsupportedError(_NOT_YET[source.kind])
+    if source.kind == "regex":
+        return Index.from_regex(source.text, vocabulary, flags=options.regex_flags, limits=limits, cancel=cancel)
+    if source.kind == "choice":
+        return Index.from_choices(_choices(source.text), vocabulary, limits=limits, cancel=cancel)
+    given: dict[str, Any] = {
+        "whitespace": source.whitespace,
+        "property_order": options.property_order,
+        "on_unsupported": options.on_unsupported,
+        "formats": options.formats,
+        "spelling": options.spelling,
+    }
+    schema = '{"type":"object"}' if source.kind == "json_object" else source.text
+    if not schema.strip():
+        raise SchemaError("the schema is empty")
+    return Index.from_json_schema(schema, vocabulary, limits=limits, cancel=cancel, **given)
+
+
+def _choices(text: str) -> list[str]:
+    try:
+        choices = json.loads(text)
+    except ValueError:
+        choices = None
+    if not isinstance(choices, list) or not choices or not all(isinstance(choice, str) for choice in choices):
+        raise ArgumentError("choice must be a list of one or more strings")
+    return choices
+
+
+@functools.cache
+def _bytes_alone() -> Vocabulary:
+    """A vocabulary of every byte and an end: it can spell whatever a source may mean."""
+    return Vocabulary([bytes([byte]) for byte in range(256)] + [b""], eos_token_ids=[256])
+
+
+def check_source(source: Source, options: Options, cancel: CancelToken | None = None) -> None:
+    """Raise what compiling ``source`` would raise, without the vocabulary of a model.
+
+    What only a vocabulary can refuse is not found: a text that its tokens cannot spell, and a budget that is too small.
+    A schema takes about 0.2 ms. The GIL is free meanwhile.
+    """
+    compile_source(source, _bytes_alone(), options, cancel)

@@ -1,0 +1,77 @@
+"""Schemas in the envelopes that servers' interfaces wrap them in.
+
+OpenAI's interface takes a schema inside two further objects, and people pass on what they have. Read as a schema, such
+an envelope has no keyword that anyone knows, so it would accept every value. It is unwrapped here where it can be
+nothing else, and refused where it holds no schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlock._core import ArgumentError
+
+__all__ = ["unwrapped"]
+
+#: Keywords that make an object a schema of its own, whatever else stands beside them.
+_KEYWORDS = frozenset(
+    "$schema $ref $defs $id definitions properties items prefixItems required additionalProperties patternProperties "
+    "anyOf allOf oneOf not enum const pattern format minimum maximum minLength maxLength minItems maxItems if".split()
+)
+_TYPES = frozenset("null boolean object array number string integer".split())
+
+
+def unwrapped(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema inside ``schema``, or ``schema`` itself where that is no envelope.
+
+    Envelopes are ``{"type": "json_schema", "json_schema": {...}}``, ``{"type": "json_schema", "schema": {...}}``,
+    ``{"format": {...}}`` around one of these, ``{"name": ..., "strict": ..., "schema": {...}}``, and a tool's
+    ``{"type": "function", "function": {"name": ..., "parameters": {...}}}``. ``ArgumentError`` for an envelope without
+    a schema, such as ``{"type": "json_object"}``.
+
+    >>> unwrapped({"type": "json_schema", "json_schema": {"name": "age", "schema": {"type": "integer"}}})
+    {'type': 'integer'}
+    """
+    kind = schema.get("type")
+    if kind == "json_object":
+        raise ArgumentError(
+            '{"type": "json_object"} asks for any JSON and names no schema: pass {"type": "object"} for any object'
+        )
+    if kind in ("text", "grammar", "regex", "structural_tag"):
+        raise ArgumentError(
+            f'{{"type": "{kind}"}} is a response_format and no JSON Schema: pass str for free text, re.compile(...) '
+            "for a pattern, a list of strings for choices"
+        )
+    if kind == "json_schema":
+        return _content(schema, "json_schema", "schema")
+    if kind == "function":
+        return _content(schema, "function", "parameters")
+    inner = schema.get("format")
+    if set(schema) == {"format"} and isinstance(inner, Mapping) and inner.get("type") == "json_schema":
+        return unwrapped(inner)
+    if kind not in _TYPES and not isinstance(kind, list) and not _KEYWORDS & set(schema) and "name" in schema:
+        for key in ("schema", "parameters", "input_schema"):
+            if isinstance(schema.get(key), Mapping | bool):
+                return _content(schema, key)
+    return schema
+
+
+def _content(envelope: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
+    """What lies in ``envelope`` under ``path``, whose steps may be left out."""
+    found: Any = envelope
+    steps: list[str] = []
+    for key in path:
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+            steps.append(key)
+    if found is True or found is False:
+        return {} if found else {"not": {}}
+    if not steps or not isinstance(found, Mapping):
+        raise ArgumentError(
+            f"this is an envelope around a schema ({', '.join(map(repr, envelope))}), and there is no schema under "
+            f"{path[-1]!r} in it: pass the schema itself"
+        )
+    if steps[-1] != path[-1]:
+        raise ArgumentError(f"the envelope's {steps[-1]!r} has no {path[-1]!r}, where its schema would be")
+    return found

@@ -1,0 +1,249 @@
+"""Types to JSON Schema by pydantic: its own schema, closed, and true to what pydantic reads back.
+
+pydantic's schema of a class leaves objects open, because pydantic ignores keys that it does not know. Nobody who passes
+a class wants such keys written, so objects of classes are closed here unless the class says ``extra="allow"``. The
+schema also says less in places than pydantic checks when it reads the value: the second 60, the version of a UUID, keys
+that are integers, and so on. Those places are made exact here.
+"""
+
+from __future__ import annotations
+
+import decimal
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUndefinedAnnotation
+from pydantic.json_schema import GenerateJsonSchema
+
+from interlock._core import UnsupportedError
+from interlock.output_types import string_formats
+from interlock.output_types.errors import InvalidOutputError
+from interlock.output_types.names import name_of
+
+__all__ = ["PlainTypedDict", "json_schema_of", "parser_of"]
+
+# The core schemas that pydantic passes in are plain dicts.
+_CoreSchema = Any
+_JsonSchema = dict[str, Any]
+# Strings that pydantic checks in Python, by the formats that its schema gives them, which are nobody's but its own.
+_OPAQUE_FORMATS = frozenset(
+    "ipv4network ipv6network ipv4interface ipv6interface ipvanyaddress ipvanyinterface ipvanynetwork multi-host-uri "
+    "file-path directory-path color json-string".split()
+)
+_LABEL = "[a-z0-9](?:[a-z0-9]|-[a-z0-9]){0,20}"
+_AFTER_SCHEME = rf"://(?:{_LABEL}\.){{1,8}}[a-z](?:[a-z0-9]){{1,20}}(?::[1-9][0-9]{{0,3}})?(?:[/?#][A-Za-z0-9._~!$&'()*+,;=:@/?#-]*)?"
+_OFFSETS = {"naive": "", "aware": string_formats.OFFSET}
+
+
+def _closed(schema: _JsonSchema) -> _JsonSchema:
+    """``schema``, closed if it is an object of a class and does not say anything else."""
+    if "properties" in schema or schema.get("type") == "object":
+        schema.setdefault("additionalProperties", False)
+    return schema
+
+
+class _ClosedJsonSchema(GenerateJsonSchema):
+    """pydantic's generator, with closed objects and strings that pydantic reads without fail."""
+
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}
+
+    def model_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        return _closed(super().model_schema(schema))
+
+    def dataclass_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        return _closed(super().dataclass_schema(schema))
+
+    def typed_dict_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        return _closed(super().typed_dict_schema(schema))
+
+    def named_tuple_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """An object, since a model writes better what has names; pydantic reads both."""
+        fields = {field["name"]: field["schema"] for field in schema["fields"]}
+        made: _JsonSchema = {
+            "type": "object",
+            "properties": {name: self.generate_inner(inner) for name, inner in fields.items()},
+            "additionalProperties": False,
+        }
+        required = [name for name, inner in fields.items() if inner["type"] != "default"]
+        return {**made, "required": required} if required else made
+
+    def arguments_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """By names too, where older versions of pydantic make named tuples of arguments."""
+        metadata = {**schema.get("metadata", {}), "pydantic_js_prefer_positional_arguments": False}
+        named: Any = {**schema, "metadata": metadata}
+        return super().arguments_schema(named)
+
+    def dict_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        made = super().dict_schema(schema)
+        keys = schema.get("keys_schema", {}).get("type")
+        if keys == "int":
+            made["propertyNames"] = {"pattern": f"^(?:{string_formats.INTEGER_KEY})$"}
+        elif keys not in (None, "str", "any"):
+            # What pydantic's schema says of other keys, it says of values in general.
+            names = self.generate_inner(schema["keys_schema"])
+            if names.get("type", "string") != "string":
+                raise PydanticInvalidForJsonSchema("keys of a JSON object are strings or integers")
+            made["propertyNames"] = {key: value for key, value in names.items() if key != "title"}
+        if "patternProperties" in made:
+            made.setdefault("additionalProperties", False)
+        return made
+
+    def date_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        self._no_bounds(schema, "a date")
+        return string_formats.whole(string_formats.DATE)
+
+    def time_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        self._no_bounds(schema, "a time")
+        return self._clock(string_formats.TIME, schema)
+
+    def datetime_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        self._no_bounds(schema, "a datetime")
+        return self._clock(string_formats.DATETIME, schema)
+
+    def timedelta_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        self._no_bounds(schema, "a timedelta")
+        return string_formats.whole(string_formats.DURATION)
+
+    def uuid_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        return string_formats.whole(string_formats.uuid_pattern(schema.get("version")))
+
+    def bytes_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        # Lengths count bytes, so every character is one.
+        base64 = "(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}==|[A-Za-z0-9_-]{3}=)?"
+        made = string_formats.whole(base64 if self._config.val_json_bytes == "base64" else "[ -~]*")
+        self.update_with_validations(made, schema, self.ValidationsMapping.bytes)
+        return made
+
+    def decimal_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """A number, not the string that it may be as well: one way to write it is enough."""
+        made: _JsonSchema = {"type": "number"}
+        bounds = {key: float(v) if isinstance(v, decimal.Decimal) else v for key, v in schema.items()}
+        self.update_with_validations(made, bounds, self.ValidationsMapping.numeric)
+        places, digits = schema.get("decimal_places"), schema.get("max_digits")
+        if places is not None and "multipleOf" not in made:
+            made["multipleOf"] = float(f"1e-{places}")
+        if digits is not None:
+            bound = 10 ** (digits - (places or 0))
+            step: _JsonSchema = {} if places is not None else {"multipleOf": 1}
+            made = {"allOf": [made, {"exclusiveMinimum": -bound, "exclusiveMaximum": bound, **step}]}
+        return made
+
+    def url_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """Of URLs with a scheme of certain names those that every reader agrees about."""
+        schemes = schema.get("allowed_schemes")
+        if not schemes:
+            return super().url_schema(schema)
+        made = string_formats.whole(f"(?:{'|'.join(schemes)}){_AFTER_SCHEME}")
+        self.update_with_validations(made, schema, self.ValidationsMapping.string)
+        return made
+
+    def json_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        raise PydanticInvalidForJsonSchema("a string with JSON inside: use the type of its content")
+
+    def complex_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        raise PydanticInvalidForJsonSchema("JSON has no complex numbers: use a NamedTuple of two floats")
+
+    def _clock(self, pattern: str, schema: _CoreSchema) -> _JsonSchema:
+        offset = _OFFSETS.get(schema.get("tz_constraint"))
+        if offset is None:
+            return string_formats.whole(pattern)
+        return string_formats.whole(pattern.removesuffix(f"{string_formats.OFFSET}?") + offset)
+
+    def _no_bounds(self, schema: _CoreSchema, what: str) -> None:
+        """Bounds of dates have no keyword in JSON Schema."""
+        named = [name for name in ("ge", "gt", "le", "lt", "now_op") if schema.get(name) is not None]
+        if named:
+            bound = "past or future" if named == ["now_op"] else ", ".join(named)
+            raise PydanticInvalidForJsonSchema(
+                f"the bounds of {what} ({bound}), which JSON Schema has no word for; use a pattern"
+            )
+
+
+def _unsupported(hint: Any, error: Exception) -> UnsupportedError:
+    what = name_of(hint)
+    if getattr(error, "code", None) == "class-not-fully-defined":
+        return UnsupportedError(
+            f"{what} has annotations in quotes, or all of them by 'from __future__ import annotations', that cannot be "
+            "resolved from here: define the class, and what it names, at the top level of a module"
+        )
+    said = str(getattr(error, "message", error)).partition("\n")[0].strip().rstrip(".")
+    said = re.sub(r"core_schema\.(\w+)Schema", lambda found: f"a {found[1].lower()}", said)
+    way = (
+        "give the field a type that JSON has, or a schema of its own with pydantic's WithJsonSchema"
+        if isinstance(error, PydanticInvalidForJsonSchema)
+        else "use a dataclass, a TypedDict, a NamedTuple or a pydantic model for a class of your own"
+    )
+    return UnsupportedError(f"no JSON can be made for the type {what}: {said} ({way})")
+
+
+class PlainTypedDict(Exception):
+    """pydantic takes no ``typing.TypedDict`` on a Python before 3.12: somebody else has to."""
+
+
+def adapter_of(hint: Any) -> TypeAdapter[Any]:
+    """What reads and writes ``hint``. ``UnsupportedError`` where pydantic knows no way."""
+    if isinstance(hint, TypeAdapter):
+        return hint
+    try:
+        return TypeAdapter(hint)
+    except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
+        if getattr(error, "code", None) == "typed-dict-version":
+            raise PlainTypedDict from error
+        raise _unsupported(hint, error) from error
+
+
+def json_schema_of(hint: Any) -> tuple[_JsonSchema, TypeAdapter[Any]]:
+    """The closed schema of a type, or of a ``TypeAdapter``, and the adapter that reads its values."""
+    adapter = adapter_of(hint)
+    try:
+        schema = adapter.json_schema(schema_generator=_ClosedJsonSchema)
+    except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
+        raise _unsupported(hint, error) from error
+    _check_formats(schema, "")
+    return schema, adapter
+
+
+def _check_formats(schema: Any, pointer: str) -> None:
+    """``UnsupportedError`` for a string whose form only pydantic knows: a mask would accept any string there."""
+    if isinstance(schema, list):
+        for i, part in enumerate(schema):
+            _check_formats(part, f"{pointer}/{i}")
+    elif isinstance(schema, dict):
+        form = schema.get("format")
+        if isinstance(form, str) and form in _OPAQUE_FORMATS:
+            raise UnsupportedError(
+                f"strings of the format {form!r} are checked by pydantic alone (at {pointer or 'the top'}): give the "
+                "field a pattern, Annotated[str, Field(pattern=...)]"
+            )
+        for key, part in schema.items():
+            if key not in ("enum", "const", "default", "examples"):
+                _check_formats(part, f"{pointer}/{key}")
+
+
+def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
+    """From JSON to a value. ``InvalidOutputError`` if a validator of the class refuses it."""
+
+    def parse(text: str) -> Any:
+        try:
+            return adapter.validate_json(text)
+        except ValidationError as error:
+            first = error
+        try:
+            # A strict int refuses 5.0, which is an integer in JSON Schema.
+            return adapter.validate_json(json.dumps(json.loads(text, parse_float=_shortest)))
+        except ValueError:
+            pass
+        said = "; ".join(
+            f"{'.'.join(map(str, problem['loc'])) or 'the value'}: {problem['msg']}" for problem in first.errors()
+        )
+        raise InvalidOutputError(f"the text that was generated is no {name}: {said}", text) from first
+
+    return parse
+
+
+def _shortest(literal: str) -> int | float:
+    exact = decimal.Decimal(literal)
+    return int(exact) if exact == exact.to_integral_value() and exact.adjusted() < 400 else float(literal)

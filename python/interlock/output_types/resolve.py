@@ -1,0 +1,271 @@
+"""From anything that says what an output should be to its output type."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import os
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar, get_args, get_origin, overload
+
+from interlock._core import ArgumentError, Index, Vocabulary
+from interlock.output_types import type_hints
+from interlock.output_types.envelopes import unwrapped
+from interlock.output_types.errors import InvalidOutputError
+from interlock.output_types.names import name_of
+from interlock.output_types.output_type import OutputType
+from interlock.output_types.scalars import Mismatch
+
+__all__ = ["index_from_type", "output_type_of"]
+
+T = TypeVar("T")
+
+_WORDS: dict[str, Any] = {"int": int, "integer": int, "float": float, "number": float, "bool": bool, "str": str}
+
+
+def pydantic_schema() -> types.ModuleType | None:
+    """The module that asks pydantic, or ``None`` where pydantic is not installed."""
+    try:
+        from interlock.output_types import pydantic_schema as found
+    except ImportError as error:
+        if error.name is not None and error.name.partition(".")[0] == "pydantic":
+            return None
+        raise
+    return found
+
+
+@overload
+def output_type_of(output_type: type[T]) -> OutputType[T]: ...
+@overload
+def output_type_of(output_type: re.Pattern[str] | Index | Sequence[str]) -> OutputType[str]: ...
+@overload
+def output_type_of(output_type: Any) -> OutputType[Any]: ...
+def output_type_of(output_type: Any) -> OutputType[Any]:
+    """What a model may write so that a value of ``output_type`` can be read from it, and how it is read.
+
+    =====================================  ============================  =====================
+    ``output_type``                        the model writes              the value
+    =====================================  ============================  =====================
+    ``str``                                any text                      ``str``
+    ``Literal["a", "b"]``, ``["a", "b"]``  one of the texts              ``str``
+    an ``Enum`` of strings                 one of the texts              the member
+    ``re.compile(...)``                    a text that matches it        ``str``
+    an ``Index``                           what the index accepts        ``str``
+    a JSON Schema (``dict``, JSON text)    JSON that follows it          what ``json`` reads
+    a function                             JSON with its arguments       a ``dict`` of them
+    every other type                       JSON of the type              a value of the type
+    =====================================  ============================  =====================
+
+    Every other type: ``int``, ``float``, ``bool``, ``None``, ``Literal``, ``Enum``, ``list``, ``dict``, ``tuple``,
+    ``set``, unions, ``Annotated``, dataclasses, ``TypedDict``, ``NamedTuple``, types of ``datetime``, ``decimal`` and
+    ``uuid``, and with pydantic whatever pydantic knows. Objects of classes are closed.
+
+    ``UnsupportedError`` for a type that JSON cannot hold, ``ArgumentError`` for what is no type; both say what to pass
+    instead. Milliseconds for a large class.
+
+    >>> from typing import Literal
+    >>> output_type_of(Literal["yes", "no"]).kind
+    'choices'
+    """
+    if isinstance(output_type, OutputType):
+        return output_type
+    if isinstance(output_type, Index):
+        return OutputType("index", output_type, str, "index")
+    if isinstance(output_type, re.Pattern):
+        return _pattern(output_type)
+    if isinstance(output_type, bool | Mapping):
+        return _json_schema(output_type)
+    if isinstance(output_type, bytes | str):
+        return _json_schema(_read_schema(output_type))
+    if isinstance(output_type, list | tuple):
+        return _choices_of(output_type)
+    if output_type is str:
+        return OutputType("text", None, str, "text")
+    names = _choice_values(output_type)
+    if names is not None:
+        return OutputType("choices", tuple(names), _chosen(names), name_of(output_type))
+    if inspect.isfunction(output_type) or inspect.ismethod(output_type):
+        return _typed(_arguments_of(output_type), output_type.__name__)
+    _refuse_values(output_type)
+    return _typed(output_type, name_of(output_type))
+
+
+def index_from_type(output_type: Any, vocabulary: Vocabulary, **options: Any) -> Index:
+    """Compile any output type for ``vocabulary``: a class, ``list[int]``, ``Literal["a", "b"]``, a pattern, choices, a
+    JSON Schema. ``options`` are those of ``Index.from_json_schema`` and its siblings.
+
+    Objects of classes are closed, JSON has one space after commas and colons (``whitespace="spaced"``), and names and
+    constants are spelled as ``json.dumps`` spells them. Errors are those of ``output_type_of`` and of ``Index``.
+
+    >>> import interlock
+    >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+    >>> interlock.index_from_type(list[bool], vocabulary).guide().forced_text()
+    '['
+    """
+    if not isinstance(vocabulary, Vocabulary):
+        raise ArgumentError(
+            f"vocabulary must be an interlock.Vocabulary, not {type(vocabulary).__name__}: the type comes first, and "
+            "Vocabulary.from_tokenizer makes a vocabulary"
+        )
+    return output_type_of(output_type).index(vocabulary, **options)
+
+
+def _typed(hint: Any, name: str) -> OutputType[Any]:
+    """A type whose values are written as JSON."""
+    by_pydantic = pydantic_schema()
+    if by_pydantic is not None:
+        try:
+            schema, adapter = by_pydantic.json_schema_of(hint)
+            return OutputType("json_schema", schema, by_pydantic.parser_of(adapter, name), name, is_checked=True)
+        except by_pydantic.PlainTypedDict:
+            pass
+    schema, convert = type_hints.json_schema_of(hint)
+
+    def parse(text: str) -> Any:
+        value = _loaded(text, name, parse_float=Decimal)
+        try:
+            return convert(value)
+        except Mismatch as error:
+            raise InvalidOutputError(f"the text that was generated is no {name}: {error}", text) from error
+        except (TypeError, ValueError) as error:
+            raise InvalidOutputError(f"{name} refuses the value that was generated: {error}", text) from error
+
+    return OutputType("json_schema", schema, parse, name)
+
+
+def _loaded(text: str, name: str, **options: Any) -> Any:
+    try:
+        return json.loads(text, **options)
+    except ValueError as error:
+        raise InvalidOutputError(f"the text that was generated is no JSON for {name}: {error}", text) from error
+
+
+def _json_schema(schema: Mapping[str, Any] | bool) -> OutputType[Any]:
+    if isinstance(schema, Mapping):
+        if not schema:
+            raise ArgumentError("the schema {} accepts every JSON value: pass True if that is meant")
+        odd = next((key for key in schema if not isinstance(key, str)), None)
+        if odd is not None:
+            raise ArgumentError(f"the keys of a schema are strings, and {odd!r} is none")
+        found = unwrapped(schema)
+        schema = dict(found) if isinstance(found, Mapping) else found
+    title = schema.get("title") if isinstance(schema, dict) else None
+    name = title if isinstance(title, str) and title else "schema"
+    return OutputType("json_schema", schema, lambda text: _loaded(text, name), name)
+
+
+def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
+    """The schema in a text. Whatever else a text may be meant to be, its error says how to pass that."""
+    shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    try:
+        found = json.loads(shown)
+    except ValueError as error:
+        if shown in _WORDS:
+            way = f"pass the type {_WORDS[shown].__name__} without quotes"
+        elif os.path.exists(shown) or shown.endswith(".json"):
+            way = f"it looks like a file's name: pass json.loads(pathlib.Path({shown!r}).read_text())"
+        elif shown.lstrip().startswith("{"):
+            way = "it begins like a schema, but it is not JSON"
+        else:
+            way = "for a pattern pass re.compile(...), for choices a list of strings, for free text the type str"
+        short = shown if len(shown) <= 40 else shown[:37] + "..."
+        raise ArgumentError(f"{short!r} is no JSON Schema ({error}): {way}") from error
+    if not isinstance(found, Mapping | bool):
+        raise ArgumentError(f"{shown!r} is JSON, but a schema is an object or a boolean")
+    return found
+
+
+def _pattern(pattern: re.Pattern[Any]) -> OutputType[str]:
+    if isinstance(pattern.pattern, bytes):
+        raise ArgumentError("the pattern is one of bytes: write it without the b in front")
+    return OutputType("regex", pattern, str, f"a text that matches {pattern.pattern!r}")
+
+
+def _choices_of(values: Sequence[Any]) -> OutputType[Any]:
+    if not values:
+        raise ArgumentError("there are no choices: the list is empty")
+    if all(isinstance(value, str) for value in values):
+        names = {value: value for value in values}
+        return OutputType("choices", tuple(names), _chosen(names), "choices")
+    if all(isinstance(value, type) or get_origin(value) is not None for value in values):
+        inner = ", ".join(map(name_of, values))
+        way = f"list[{inner}]" if len(values) == 1 else f"{' | '.join(map(name_of, values))} or tuple[{inner}]"
+        raise ArgumentError(f"a list of types is no type: did you mean {way}?")
+    odd = next(value for value in values if not isinstance(value, str))
+    raise ArgumentError(
+        f"choices are strings, and {odd!r} is none: use Literal[{', '.join(map(repr, values[:3]))}, ...] for other "
+        "values"
+    )
+
+
+def _choice_values(hint: Any) -> dict[str, Any] | None:
+    """The texts of a ``Literal`` or ``Enum`` of nothing but strings, and what each stands for."""
+    if get_origin(hint) is Literal and all(type(value) is str for value in get_args(hint)):
+        return {value: value for value in get_args(hint)}
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        members = {member.value: member for member in hint}
+        if members and all(isinstance(value, str) for value in members):
+            return members
+    return None
+
+
+def _chosen(names: Mapping[str, Any]) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        try:
+            return names[text]
+        except KeyError:
+            raise InvalidOutputError(f"{text!r} is none of the choices {', '.join(map(repr, names))}", text) from None
+
+    return parse
+
+
+def _refuse_values(given: Any) -> None:
+    """``ArgumentError`` for what is a value where a type is needed, with the type that is probably meant."""
+    if isinstance(given, os.PathLike):
+        raise ArgumentError(f"{given!s} is a path: pass its content, json.loads(path.read_text())")
+    if isinstance(given, set | frozenset):
+        raise ArgumentError("choices have an order, and a set has none: pass a list")
+    if isinstance(given, int | float | complex):
+        raise ArgumentError(f"{given!r} is a value and no type: did you mean {type(given).__name__}?")
+    module = type(given).__module__
+    if isinstance(given, Enum) or hasattr(type(given), "__dataclass_fields__") or hasattr(type(given), "model_fields"):
+        raise ArgumentError(f"this is an instance of {type(given).__name__}: pass the class {type(given).__name__}")
+    known = (
+        given is None
+        or isinstance(given, type | typing.TypeVar | typing.NewType)
+        or get_origin(given) is not None
+        or module in ("typing", "types", "typing_extensions", "pydantic.type_adapter")
+    )
+    if not known:
+        raise ArgumentError(
+            f"an output type is needed, not an object of type {type(given).__name__}: pass a class, a type such as "
+            "list[int], re.compile(...), a list of strings or a JSON Schema"
+        )
+
+
+def _arguments_of(function: Callable[..., Any]) -> Any:
+    """A ``TypedDict`` of a function's parameters; those with a default may be left out."""
+    fields: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+            raise ArgumentError(
+                f"{function.__name__} cannot be called by names alone: its parameter {parameter} stands in the way"
+            )
+        if parameter.annotation is parameter.empty:
+            raise ArgumentError(f"the parameter {name!r} of {function.__name__} has no annotation: give it a type")
+        hint = parameter.annotation
+        fields[name] = hint if parameter.default is parameter.empty else NotRequired[hint]
+    if not fields:
+        raise ArgumentError(f"{function.__name__} has no parameters: there is nothing to generate")
+    new_typed_dict: Any = TypedDict
+    with contextlib.suppress(ImportError):
+        import typing_extensions
+
+        new_typed_dict = typing_extensions.TypedDict  # pydantic takes no other before Python 3.12
+    return new_typed_dict(function.__name__, fields)

@@ -1,0 +1,64 @@
+"""Patterns for strings that Python reads as dates, times, durations and UUIDs.
+
+JSON Schema's formats are not what Python reads: a ``date`` may have the year 0000 and a ``time`` the second 60, which
+``datetime`` refuses, and a ``time`` must name its offset, which ``datetime`` does not ask for. These patterns accept
+only what Python reads, and times with and without an offset. They use nothing but groups, classes and counts, so
+that any server can read them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "DATE",
+    "DATETIME",
+    "DURATION",
+    "INTEGER_KEY",
+    "OFFSET",
+    "TIME",
+    "uuid_pattern",
+    "whole",
+]
+
+_YEAR = "(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
+_DAY = "(?:0[1-9]|1[0-9]|2[0-8])"
+_MONTH_AND_DAY = f"(?:(?:0[1-9]|1[0-2])-{_DAY}|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+_FOURTH = "(?:0[48]|[2468][048]|[13579][26])"
+_LEAP_YEAR = f"(?:[0-9]{{2}}{_FOURTH}|{_FOURTH}00)"
+
+DATE = f"(?:{_YEAR}-{_MONTH_AND_DAY}|{_LEAP_YEAR}-02-29)"
+"""A day of the years 0001 to 9999."""
+
+_CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?"
+
+OFFSET = "(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+"""A distance from UTC."""
+
+TIME = f"{_CLOCK}{OFFSET}?"
+"""A time of day, with or without an offset."""
+
+DATETIME = f"{DATE}T{_CLOCK}{OFFSET}?"
+"""A day and a time, with or without an offset."""
+
+_SECONDS = r"[0-9]{1,5}(?:\.[0-9]{1,6})?S"
+_MINUTES = f"[0-9]{{1,4}}M(?:{_SECONDS})?"
+_CLOCK_TIME = f"T(?:[0-9]{{1,4}}H(?:{_MINUTES}|{_SECONDS})?|{_MINUTES}|{_SECONDS})"
+
+DURATION = f"-?P(?:[0-9]{{1,5}}D(?:{_CLOCK_TIME})?|{_CLOCK_TIME})"
+"""Days, hours, minutes and seconds, as ISO 8601 writes them."""
+
+INTEGER_KEY = "-?(?:0|[1-9][0-9]{0,17})"
+"""An integer as the name of a property."""
+
+
+def uuid_pattern(version: int | None = None) -> str:
+    """A UUID in its usual spelling, of one version or of any."""
+    kind = "[0-9a-f]" if version is None else format(version, "x")
+    variant = "[0-9a-f]" if version is None else "[89ab]"
+    return f"[0-9a-f]{{8}}-[0-9a-f]{{4}}-{kind}[0-9a-f]{{3}}-{variant}[0-9a-f]{{3}}-[0-9a-f]{{12}}"
+
+
+def whole(pattern: str) -> dict[str, Any]:
+    """The schema of strings that match ``pattern`` from their first character to their last."""
+    return {"type": "string", "pattern": f"^(?:{pattern})$"}

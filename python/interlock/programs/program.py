@@ -1,0 +1,210 @@
+"""Programs: fixed text, generated parts and Python between them, over one KV cache."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, overload
+
+from interlock._core import ArgumentError
+from interlock.generators.arguments import Prompt, check_max_tokens, check_options
+from interlock.generators.base import DEFAULT_MAX_TOKENS, LocalGenerator, TextType
+from interlock.programs.sampling import Sampler
+from interlock.programs.transcript import Transcript
+
+__all__ = ["Program"]
+
+T = TypeVar("T")
+
+_SAMPLING = ("temperature", "top_p", "top_k", "min_p", "seed")
+
+
+class Program:
+    """A text that you and a model write in turns.
+
+    ``program += "text"`` writes fixed text. ``program.gen("name", int)`` has the model write a value, returns it, and
+    keeps it as ``program["name"]``. Between the two stands Python: conditions, loops, calls of functions. The model
+    reads every token once: what was read stays in one KV cache. Tokens across a seam of fixed and generated text are
+    chosen as if the text had no seam (token healing).
+
+    ``generator`` is a generator of transformers, llama.cpp or mlx-lm. ``prompt`` is the beginning: a text as it is, or,
+    as a list of messages or with ``chat=True``, the chat in front of the answer that the program writes. Sampling is
+    greedy unless ``temperature`` is given; ``top_p``, ``top_k``, ``min_p`` and ``seed`` are known too.
+
+    ``str(program)`` is the text so far. ``model_calls`` and ``tokens_read`` of ``program.model`` count the work.
+
+    Example::
+
+        program = interlock.Program(gen, "Q: What is 6 times 7?\\nA: ")
+        answer = program.gen("answer", int, max_tokens=5)
+    """
+
+    def __init__(
+        self, generator: LocalGenerator, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Any
+    ) -> None:
+        if not isinstance(generator, LocalGenerator):
+            raise ArgumentError(
+                f"a program needs a model in this process, from_transformers, from_llama_cpp or from_mlx_lm, not "
+                f"{type(generator).__name__}"
+            )
+        check_options(sampling, _SAMPLING, "a program")
+        self.generator = generator
+        self.model = generator.cached_model()
+        self._decoder = generator.decoder()
+        self._sampling = sampling
+        self._sampler = Sampler(**sampling)
+        self.captures: dict[str, Any] = {}
+        as_chat = not isinstance(prompt, str) or bool(chat)
+        text = "" if as_chat else str(prompt)
+        self._transcript = Transcript(self.model, generator.encode(prompt, True) if as_chat else generator.begin())
+        self._transcript.append(text)
+
+    def text(self, text: str) -> Program:
+        """Write fixed text; ``program += text`` is the same. Names of special tokens in it are plain text."""
+        if not isinstance(text, str):
+            raise ArgumentError(f"fixed text is a str, not {type(text).__name__}: write str(...) around it")
+        self._transcript.append(text)
+        return self
+
+    __iadd__ = text
+
+    @overload
+    def gen(self, name: str | None, output_type: type[T], *, max_tokens: int = ..., **sampling: Any) -> T: ...
+    @overload
+    def gen(
+        self,
+        name: str | None = ...,
+        output_type: TextType = ...,
+        *,
+        stop: str | Sequence[str] | None = ...,
+        max_tokens: int = ...,
+        **sampling: Any,
+    ) -> str: ...
+    @overload
+    def gen(
+        self,
+        name: str | None = ...,
+        output_type: Any = ...,
+        *,
+        stop: str | Sequence[str] | None = ...,
+        max_tokens: int = ...,
+        **sampling: Any,
+    ) -> Any: ...
+    def gen(
+        self,
+        name: str | None = None,
+        output_type: Any = str,
+        *,
+        stop: str | Sequence[str] | None = None,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        **sampling: Any,
+    ) -> Any:
+        """Have the model write a value of ``output_type``; return it, and keep it under ``name``.
+
+        Output types are those of ``Generator``. Free text (``str``) ends before the first of the texts in ``stop``,
+        which is not kept, at a stop token, or after ``max_tokens`` tokens. Any other type ends where it is complete and
+        the model would go on with something else. Named groups of a pattern are kept under their names.
+
+        Errors: ``BudgetError`` if no output is so short, ``ArgumentError`` for ``stop`` with a type other than ``str``
+        and for unknown options, and those of the output type.
+        """
+        check_max_tokens(max_tokens)
+        check_options(sampling, _SAMPLING, "a program")
+        output = self.generator.output_type(output_type)
+        stops = [stop] if isinstance(stop, str) else list(stop or ())
+        if stops and output.kind != "text":
+            raise ArgumentError(f"stop belongs to free text; {output.name} ends by itself")
+        if not all(isinstance(one, str) and one for one in stops):
+            raise ArgumentError("stop is a text, or a list of texts, that are not empty")
+        ends = [one.encode() for one in stops]
+        sampler = Sampler(**{**self._sampling, **sampling}) if sampling else self._sampler
+        begun = len(self._transcript.data)
+        before = self._transcript.fork()
+        try:
+            data = self._decoder.write(
+                self._transcript,
+                self.generator.index(output),
+                max_tokens,
+                sampler,
+                (lambda so_far: any(end in so_far for end in ends)) if ends else None,
+            )
+            found = [at for end in ends if (at := data.find(end)) >= 0]
+            if found:
+                data = data[: min(found)]
+                self._transcript.cut(begun + len(data))
+            text = data.decode("utf-8", "replace")
+            value = output.parse(text)
+        except BaseException:
+            # A part that failed was never written.
+            self._transcript = before
+            raise
+        if output.kind == "regex":
+            match = output.source.fullmatch(text)
+            self.captures.update(match.groupdict() if match is not None else {})
+        if name is not None:
+            self.captures[name] = value
+        return value
+
+    @overload
+    def select(self, name: str | None, options: Sequence[str], **sampling: Any) -> str: ...
+    @overload
+    def select(self, name: str | None, options: Mapping[str, T], **sampling: Any) -> T: ...
+    def select(self, name: str | None, options: Any, **sampling: Any) -> Any:
+        """Have the model choose one of ``options``, write it, and return it. A mapping maps texts to values."""
+        if isinstance(options, str):
+            raise ArgumentError("options are a list of texts, not a single text")
+        texts = list(options)
+        # The longest option, in tokens of one byte, is as long as an option can be.
+        budget = max((len(text.encode()) for text in texts if isinstance(text, str)), default=1) or 1
+        chosen = self.gen(None, texts, max_tokens=budget, **sampling)
+        value = options[chosen] if isinstance(options, Mapping) else chosen
+        if name is not None:
+            self.captures[name] = value
+        return value
+
+    def call(self, name: str | None, function: Callable[..., T], *, max_tokens: int = 256, **sampling: Any) -> T:
+        """Have the model write the arguments of ``function`` as JSON, call it with them, and return what it returns.
+
+        The arguments follow its annotations. What it returns is kept under ``name`` and not written; write it yourself.
+        """
+        arguments = self.gen(None, function, max_tokens=max_tokens, **sampling)
+        value = function(**arguments)
+        if name is not None:
+            self.captures[name] = value
+        return value
+
+    @contextlib.contextmanager
+    def capture(self, name: str) -> Iterator[None]:
+        """Keep all text that is written inside the ``with`` block, fixed and generated, under ``name``."""
+        begun = len(self._transcript.data)
+        yield
+        self.captures[name] = self._transcript.data[begun:].decode("utf-8", "replace")
+
+    def fork(self) -> Program:
+        """A second program with the same text and captures, to go on in another way. Both use one cache: when they
+        take turns, the model reads again what they do not have in common.
+        """
+        other = Program.__new__(Program)
+        other.__dict__.update(self.__dict__)
+        other.captures = dict(self.captures)
+        other._transcript = self._transcript.fork()
+        return other
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self.captures[name]
+        except KeyError:
+            known = ", ".join(map(repr, self.captures)) or "nothing"
+            raise KeyError(f"nothing is captured as {name!r}; there is {known}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.captures
+
+    def __str__(self) -> str:
+        return self._transcript.data.decode("utf-8", "replace")
+
+    def __repr__(self) -> str:
+        return f"<interlock.Program of {len(self._transcript.ids)} tokens, {list(self.captures)} captured>"
+
+    def __bool__(self) -> bool:
+        return True

@@ -1,0 +1,104 @@
+"""A generator without a model: it knows by heart what comes after which text, and is otherwise a real one.
+
+The masks, programs, caches and seams are the package's own; only the logits are made up. They prefer the longest token
+that goes on with the answer, so that what a mask permits of an answer is written.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from tiny_models import ASSISTANT, END, USER, tokenizer_json
+
+import interlock
+from interlock.generators.arguments import as_messages
+from interlock.generators.base import LocalGenerator
+from interlock.programs.cached_model import CachedModel
+
+
+class ScriptedModel(CachedModel):
+    """Logits from a script: where the text ends with a key and the beginning of its answer, the answer goes on."""
+
+    def __init__(self, vocabulary, tokenizer, script):
+        super().__init__(vocabulary)
+        self._tokenizer, self.script, self._ids = tokenizer, script, []
+        self.can_go_back = True
+        self._spellings = [vocabulary.token_bytes(i) for i in range(len(vocabulary))]
+
+    def encode(self, text):
+        return self._tokenizer.encode(text, add_special_tokens=False).ids
+
+    def _kept(self, length, known):
+        assert known == len(self._ids) and 0 < length <= known
+        if length < known and not self.can_go_back:
+            return False
+        del self._ids[length:]
+        return True
+
+    def _forget(self):
+        self._ids = []
+
+    def _feed(self, ids):
+        assert ids
+        self._ids += ids
+        return self.after(self._ids)
+
+    def after(self, ids):
+        """The logits behind ``ids``."""
+        text = b"".join(self._spellings[i] for i in ids)
+        rest = b""
+        # The key that comes last in the text decides.
+        for key, answer in sorted(self.script.items(), key=lambda item: text.rfind(item[0].encode())):
+            at = text.rfind(key.encode())
+            if at >= 0:
+                written = text[at + len(key.encode()) :]
+                written = written.removeprefix(END.encode()).removeprefix(ASSISTANT.encode())
+                rest = answer.encode()[len(written) :] if answer.encode().startswith(written) else b""
+        logits = -0.001 * np.arange(self.vocabulary.size, dtype=np.float32)
+        stop = self.vocabulary.eos_token_ids[0]
+        if not rest:
+            logits[stop] = 50
+        for i, spelling in enumerate(self._spellings):
+            if rest and i != stop and spelling and rest.startswith(spelling):
+                logits[i] = 10 + len(spelling)
+        return logits
+
+
+class ScriptedGenerator(LocalGenerator):
+    """``script`` maps what a prompt ends with to the answer."""
+
+    backend = "the script"
+
+    def __init__(self, script=None, **options):
+        import tokenizers
+
+        self.tokenizer = tokenizers.Tokenizer.from_str(tokenizer_json())
+        self.tokenizer.encode_special_tokens = True
+        self._chats = tokenizers.Tokenizer.from_str(tokenizer_json())
+        stop = self.tokenizer.token_to_id(END)
+        vocabulary = interlock.Vocabulary.from_tokenizer(self._chats, eos_token_ids=[stop], size=320)
+        super().__init__(vocabulary, **options)
+        self.script = {} if script is None else script
+
+    def _new_cached_model(self):
+        return ScriptedModel(self.vocabulary, self.tokenizer, self.script)
+
+    def encode(self, prompt, chat=None):
+        if isinstance(prompt, str) and not chat and chat is not None:
+            return self.tokenizer.encode(prompt).ids
+        text = "".join(f"{USER}{turn['content']}{END}" for turn in as_messages(prompt))
+        return self._chats.encode(text + ASSISTANT).ids
+
+    def _option_names(self):
+        return ("temperature", "seed")
+
+    def _texts(self, prompts, output, max_tokens, options):
+        return ["".join(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
+
+    def _pieces(self, prompt, output, max_tokens, options):
+        def pieces():
+            program = interlock.Program(self, prompt, chat=True, **options)
+            program.gen(None, output, max_tokens=max_tokens)
+            transcript = program._transcript
+            yield from (self.vocabulary.decode([i]).decode() for i in transcript.ids[transcript.start :])
+
+        return pieces()

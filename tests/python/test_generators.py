@@ -1,0 +1,274 @@
+"""Generators of transformers, with a tiny model of random numbers: whatever it writes is right because of the masks."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+import gc
+import json
+import re
+import threading
+import weakref
+from typing import Literal, NamedTuple, TypedDict
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: make test-torch")
+transformers = pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
+
+from tiny_models import tiny_model, tiny_tokenizer
+
+import interlock
+from interlock.integrations.transformers import JumpForwardStats
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclasses.dataclass
+class User:
+    name: str
+    age: int
+    color: Color
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+class Book(TypedDict):
+    title: str
+    year: int
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return tiny_tokenizer()
+
+
+@pytest.fixture(scope="module")
+def model(tokenizer):
+    return tiny_model(tokenizer)
+
+
+@pytest.fixture(scope="module")
+def gen(model, tokenizer):
+    return interlock.from_transformers(model, tokenizer)
+
+
+TYPES = [
+    (User, lambda v: isinstance(v, User) and isinstance(v.color, Color)),
+    (Point, lambda v: isinstance(v, Point)),
+    (Book, lambda v: set(v) == {"title", "year"}),
+    (Color, lambda v: v in Color),
+    (Literal["yes", "no"], lambda v: v in ("yes", "no")),
+    (int, lambda v: type(v) is int),
+    (list[Point], lambda v: all(isinstance(p, Point) for p in v)),
+    (datetime.date | None, lambda v: v is None or isinstance(v, datetime.date)),
+    (re.compile("[a-z]{2}-[0-9]{2}"), lambda v: re.fullmatch("[a-z]{2}-[0-9]{2}", v)),
+    (
+        {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}},
+        lambda v: type(v["a"]) is not str,
+    ),
+]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_ten_types_ten_times(gen, seed):
+    for hint, is_right in TYPES:
+        assert is_right(gen("Write.", hint, max_tokens=90, temperature=1.5, seed=seed)), hint
+
+
+def test_one_call(model, tokenizer):
+    assert isinstance(interlock.generate(model, tokenizer, "A user.", User, max_tokens=90), User)
+    kept = interlock.generators._generators[model][1]
+    index = kept.index(User)
+    interlock.generate(model, tokenizer, "A user.", User, max_tokens=90)
+    assert interlock.generators._generators[model][1] is kept and kept.index(User) is index
+    assert interlock.generate(model, tokenizer, "Is it?", ["yes", "no"]) in ("yes", "no")
+
+
+def test_generate_keeps_no_model_alive(tokenizer):
+    model = tiny_model(tokenizer)
+    interlock.generate(model, tokenizer, "A", bool)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_batch_is_the_same_as_its_prompts(gen):
+    prompts = ["One", "Another, longer prompt", [{"role": "user", "content": "A third"}]]
+    together = gen(prompts, User, max_tokens=90)
+    assert (
+        together == [gen(prompt, User, max_tokens=90) for prompt in prompts] == gen.batch(prompts, User, max_tokens=90)
+    )
+    assert gen([], User) == []
+
+
+def test_streams(gen):
+    stream = gen("One", User, max_tokens=90, stream=True)
+    pieces = list(stream)
+    assert len(pieces) > 3 and "".join(pieces) == stream.text
+    assert stream.value == gen("One", User, max_tokens=90)
+    assert gen.stream("One", list[int], max_tokens=20).value == gen("One", list[int], max_tokens=20)
+
+
+def test_a_stream_that_is_left_ends_its_thread(gen):
+    before = threading.active_count()
+    with gen.stream("One", max_tokens=3000) as stream:
+        assert next(stream)
+    assert threading.active_count() == before
+    stream = gen.stream("One", max_tokens=3000)
+    stream.close()
+    assert threading.active_count() == before and list(stream) == []
+
+
+def test_a_stream_hands_on_errors(gen):
+    with pytest.raises(interlock.BudgetError):
+        list(gen.stream("One", User, max_tokens=2))
+    with pytest.raises(interlock.ArgumentError, match="no beams"):
+        list(gen.stream("One", User, num_beams=2))
+    with pytest.raises(interlock.ArgumentError, match="a stream has one prompt"):
+        gen.stream(["a", "b"])
+
+
+def test_forced_tokens_cost_no_call(gen):
+    stats = JumpForwardStats()
+    gen("One", Point, max_tokens=40, stats=stats)
+    assert stats.forced >= 4 and stats.model_calls < stats.forced + stats.sampled
+    asked = gen("One", Point, max_tokens=40, jump_forward=False)
+    assert asked == gen("One", Point, max_tokens=40)
+
+
+def test_beams_and_other_loops(gen):
+    assert isinstance(gen("One", User, max_tokens=90, num_beams=2), User)
+    assert isinstance(gen("One", User, max_tokens=90, use_cache=False), User)
+
+
+def test_encoder_decoder_models(tokenizer):
+    """Bart's decoder begins with the stop token."""
+    torch.manual_seed(0)
+    sizes = {f"{side}_{name}": 2 for side in ("encoder", "decoder") for name in ("layers", "attention_heads")}
+    config = transformers.BartConfig(
+        vocab_size=320,
+        d_model=32,
+        encoder_ffn_dim=32,
+        decoder_ffn_dim=32,
+        max_position_embeddings=256,
+        bos_token_id=None,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        decoder_start_token_id=tokenizer.eos_token_id,
+        forced_eos_token_id=None,
+        **sizes,
+    )
+    gen = interlock.from_transformers(transformers.BartForConditionalGeneration(config).eval(), tokenizer)
+    assert isinstance(gen("One", User, max_tokens=90), User)
+    with pytest.raises(interlock.ArgumentError, match="continues text"):
+        gen.program("One")
+
+
+def test_the_seed_decides_and_nothing_else_changes(gen):
+    torch.manual_seed(1)
+    before = torch.random.get_rng_state()
+    drawn = [gen("One", str, max_tokens=8, temperature=1.0, seed=5) for _ in range(3)]
+    assert len(set(drawn)) == 1 and torch.equal(before, torch.random.get_rng_state())
+    assert len({gen("One", str, max_tokens=8, temperature=1.0, seed=seed) for seed in range(4)}) > 1
+    assert gen("One", int, temperature=0) == gen("One", int)
+
+
+def test_budgets(gen):
+    for budget in (22, 26, 40):
+        value = gen("One", Book, max_tokens=budget)
+        assert set(value) == {"title", "year"}
+    with pytest.raises(interlock.BudgetError, match=r"one of \d+ exists|needs \d+"):
+        gen("One", Book, max_tokens=5)
+    with pytest.raises(interlock.BudgetError, match="no room behind it"):
+        gen("x" * 5000, Book)
+
+
+def test_indexes_and_types_are_compiled_once(gen):
+    assert gen.index(User) is gen.index(User)
+    assert gen.index(list[int]) is gen.index(list[int])
+    assert gen.output_type(User) is gen.output_type(User)
+    assert gen.index({"type": "integer"}) is gen.index({"type": "integer"})
+
+
+def test_whitespace(model, tokenizer):
+    compact = interlock.from_transformers(model, tokenizer, whitespace="compact")
+    stream = compact.stream("One", Book, max_tokens=60)
+    assert isinstance(stream.value, dict) and '":' in stream.text and '": ' not in stream.text
+
+
+def test_text_or_chat(model, tokenizer, gen):
+    template = gen.encode("Hi")
+    assert template == gen.encode([{"role": "user", "content": "Hi"}]) != gen.encode("Hi", chat=False)
+    plain = interlock.from_transformers(model, tokenizer, chat=False)
+    assert plain.encode("Hi") == gen.encode("Hi", chat=False)
+    bare = tiny_tokenizer()
+    bare.chat_template = None
+    without = interlock.from_transformers(model, bare)
+    assert without.encode("Hi") == plain.encode("Hi")
+    with pytest.raises(interlock.ArgumentError, match="no chat template"):
+        without([{"role": "user", "content": "Hi"}])
+
+
+def test_free_text_has_no_special_tokens(gen):
+    text = gen("One", max_tokens=30)
+    assert isinstance(text, str) and "<|" not in text
+
+
+def test_a_program_is_the_models_own_text(model, tokenizer, gen):
+    program = gen.program("The year is ")
+    assert isinstance(program.gen("year", int, max_tokens=4), int)
+    program += " and yes is "
+    assert program.select("s", ["yes", "no"]) in ("yes", "no")
+    ids = program._transcript.ids
+    fresh = model(torch.tensor([ids])).logits[0, -1, : gen.vocabulary.size]
+    assert torch.allclose(fresh, torch.from_numpy(program.model.logits(ids)), atol=1e-5)
+    read = program.model.tokens_read
+    assert read <= len(ids) + 8
+    assert tokenizer.decode(ids) == str(program)
+    chat = gen.program([{"role": "user", "content": "Hi"}])
+    assert chat._transcript.ids == gen.encode("Hi") and str(chat) == ""
+
+
+MISTAKES = [
+    (lambda g: g("x", int, temprature=0.1), "did you mean 'temperature'"),
+    (lambda g: g("x", int, max_new_tokens=5), "pass max_tokens"),
+    (lambda g: g("x", response_model=User), "pass output_type"),
+    (lambda g: g("x", int, num_return_sequences=2), "a list with the prompt"),
+    (lambda g: g("x", int, streamer=1), "pass stream=True"),
+    (lambda g: g("x", int, return_dict_in_generate=True), "returns values"),
+    (lambda g: g("x", int, temperature=0, do_sample=True), "greedy search"),
+    (lambda g: g("x", int, max_tokens="5"), "not '5'"),
+    (lambda g: g("x", int, max_tokens=True), "not True"),
+    (lambda g: g(User, "x"), "the prompt comes first"),
+    (lambda g: g(b"x"), "not bytes"),
+    (lambda g: g([{"rol": "user", "content": "x"}]), "message 0"),
+    (lambda g: g([[["x"]]]), "no further lists"),
+    (lambda g: g.batch("x"), "takes a list"),
+    (lambda g: g("x", "int"), "without quotes"),
+    (lambda g: interlock.from_transformers("gpt2", None), "AutoModelForCausalLM"),
+    (lambda g: interlock.from_transformers(g.model, "gpt2"), "AutoTokenizer"),
+    (lambda g: interlock.from_transformers(g.tokenizer, g.model), "a model of transformers"),
+    (lambda g: interlock.generate("gpt2", None, "x"), "load the model"),
+    (lambda g: interlock.generate(object(), None, "x"), "in this order"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), MISTAKES, ids=[str(i) for i in range(len(MISTAKES))])
+def test_mistakes(gen, call, said):
+    with pytest.raises(interlock.ArgumentError, match=re.escape(said)):
+        call(gen)
+
+
+def test_schemas_in_envelopes(gen):
+    envelope = {"type": "json_schema", "json_schema": {"name": "n", "strict": True, "schema": {"type": "boolean"}}}
+    assert gen("One", envelope) in (True, False)
+    assert gen("One", json.dumps(envelope["json_schema"])) in (True, False)

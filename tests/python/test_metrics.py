@@ -1,0 +1,107 @@
+"""Counters, gauges and histograms, and the text they are written as."""
+
+import json
+
+import pytest
+
+import interlock
+from interlock.integrations import metrics
+from interlock.integrations.metrics import Registry, merge, refusal_reason, to_openmetrics, watch_core
+
+
+def filled():
+    registry = Registry("x")
+    registry.counter("requests", "Requests.", ("kind",)).add(2, "json")
+    registry.gauge("level", "A level.").set(1.5)
+    histogram = registry.histogram("seconds", "Times.", buckets=(0.1, 1.0))
+    for number in (0.05, 0.1, 0.5, 7):
+        histogram.observe(number)
+    return registry
+
+
+TEXT = """\
+# HELP x_requests Requests.
+# TYPE x_requests counter
+x_requests_total{kind="json"} 2
+# HELP x_level A level.
+# TYPE x_level gauge
+x_level 1.5
+# HELP x_seconds Times.
+# TYPE x_seconds histogram
+x_seconds_bucket{le="0.1"} 2
+x_seconds_bucket{le="1"} 3
+x_seconds_bucket{le="+Inf"} 4
+x_seconds_count 4
+x_seconds_sum 7.65
+# EOF
+"""
+
+
+def test_the_text_is_openmetrics():
+    assert filled().to_openmetrics() == TEXT
+
+
+def test_another_library_reads_the_text():
+    parser = pytest.importorskip("prometheus_client.openmetrics.parser", reason="prometheus_client is not installed")
+    families = {f.name: f for f in parser.text_string_to_metric_families(TEXT)}
+    assert families["x_seconds"].samples[-1].value == 7.65 and families["x_requests"].type == "counter"
+
+
+def test_labels_are_escaped():
+    registry = Registry("x")
+    registry.counter("c", "a\\b\nc", ("l",)).add(1, 'q"\\\n')
+    assert registry.to_openmetrics().splitlines() == [
+        "# HELP x_c a\\\\b\\nc",
+        "# TYPE x_c counter",
+        'x_c_total{l="q\\"\\\\\\n"} 1',
+        "# EOF",
+    ]
+
+
+def test_snapshots_travel_and_add_up():
+    one, two = filled(), filled()
+    two.counter("requests", "Requests.", ("kind",)).add(1, "regex")
+    sent = [json.loads(json.dumps(r.snapshot())) for r in (one, two)]
+    total = merge(sent)
+    assert total["x_requests"]["series"] == [[["json"], 4], [["regex"], 1]]
+    assert total["x_seconds"]["series"] == [[[], [4.0, 2.0, 2.0, 15.3]]]
+    assert sent[0] == one.snapshot() and "x_requests_total" in to_openmetrics(total)
+
+
+def test_processes_that_disagree_are_an_error():
+    other = Registry("x")
+    other.gauge("requests", "Requests.")
+    with pytest.raises(interlock.ArgumentError, match="x_requests"):
+        merge([filled().snapshot(), other.snapshot()])
+
+
+def test_what_makes_no_sense_is_an_error():
+    registry = filled()
+    with pytest.raises(interlock.ArgumentError, match="cannot go down"):
+        registry.counter("requests", "").add(-1, "json")
+    with pytest.raises(interlock.ArgumentError, match="labels"):
+        registry.counter("requests", "").add(1)
+    with pytest.raises(interlock.ArgumentError, match="already"):
+        registry.gauge("requests", "")
+    with pytest.raises(interlock.ArgumentError, match="ascend"):
+        registry.histogram("h", "", buckets=(2, 1))
+
+
+def test_numbers_of_the_core_are_read_when_they_are_asked_for(byte_vocabulary):
+    registry = Registry("x")
+    watch_core(registry)
+    before = registry.snapshot()["x_core_compiles"]["series"][0][1]
+    interlock.Index.from_regex("a-source-of-test-metrics", byte_vocabulary)
+    assert registry.snapshot()["x_core_compiles"]["series"][0][1] == before + 1
+
+
+def test_reasons_are_words():
+    assert refusal_reason(interlock.BudgetError("x")) == "budget"
+    assert refusal_reason(interlock.UnsupportedError("x")) == "unsupported"
+    assert refusal_reason(RuntimeError("x")) == "internal"
+
+
+def test_the_example_of_the_module():
+    import doctest
+
+    assert doctest.testmod(metrics).failed == 0

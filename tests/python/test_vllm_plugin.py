@@ -1,0 +1,555 @@
+"""The vLLM plug-in's options, sources, checks and wrappers, with stand-ins for vLLM's modules."""
+
+import asyncio
+import json
+import sys
+import types
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Literal
+
+import pytest
+
+import interlock
+from interlock.integrations.vllm import options as options_module
+from interlock.integrations.vllm import plugin
+from interlock.integrations.vllm.after_import import after_import
+from interlock.integrations.vllm.backend import Backend
+from interlock.integrations.vllm.counts import Counts
+from interlock.integrations.vllm.front_end import Checks, FrontEnd
+from interlock.integrations.vllm.options import Options
+from interlock.integrations.vllm.proposer import ForcedTokensProposer
+from interlock.integrations.vllm.sources import Source, check_source, compile_source, source_of
+
+HOSTILE = r"(?!.*(a|b)*a(a|b){25}c).*"
+
+
+# --- options ------------------------------------------------------------------------------------------------------
+
+
+def test_options_come_from_the_environment():
+    made = Options.from_environment(
+        {
+            "INTERLOCK_VLLM_WHITESPACE": "compact",
+            "INTERLOCK_VLLM_DEADLINE": "2.5",
+            "INTERLOCK_VLLM_BUDGET": "off",
+            "INTERLOCK_VLLM_LIMITS": '{"max_depth": 7}',
+            "INTERLOCK_NUM_THREADS": "3",
+            "INTERLOCK_VLLM_STATE_DIR": "/somewhere",
+        }
+    )
+    assert (made.whitespace, made.deadline, made.budget, made.canonical) == ("compact", 2.5, False, False)
+    assert made.limits_of_compile().max_depth == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DEADLINE", "soon"),
+        ("DEADLINE", "0"),
+        ("DEADLINE", "-1"),
+        ("BUDGET", "perhaps"),
+        ("SPELLING", "fancy"),
+        ("LIMITS", "{"),
+        ("LIMITS", '{"max_width": 1}'),
+        ("WHITESPCE", "compact"),
+    ],
+)
+def test_wrong_options_name_the_variable(name, value):
+    with pytest.raises(interlock.ArgumentError, match=f"INTERLOCK_VLLM_{name}"):
+        Options.from_environment({f"INTERLOCK_VLLM_{name}": value})
+
+
+# --- sources ------------------------------------------------------------------------------------------------------
+
+
+def params(**given):
+    return SimpleNamespace(**{"_backend": None, **given})
+
+
+@pytest.mark.parametrize(
+    ("given", "source"),
+    [
+        ({"json": {"b": 1, "a": 2}}, Source("json", '{"b": 1, "a": 2}')),
+        ({"json": "{}", "whitespace_pattern": " ?"}, Source("json", "{}", " ?")),
+        ({"json": "{}", "whitespace_pattern": "compact"}, Source("json", "{}", "(?:compact)")),
+        ({"json": "{}", "disable_any_whitespace": True}, Source("json", "{}", "compact")),
+        ({"json_object": True}, Source("json_object", "")),
+        ({"regex": ""}, Source("regex", "")),
+        ({"choice": ["a", "b"]}, Source("choice", '["a", "b"]')),
+    ],
+)
+def test_sources_are_read_from_requests(given, source):
+    assert source_of(params(**given), Options()) == source
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({}, interlock.ArgumentError),
+        ({"json_object": False}, interlock.ArgumentError),
+        ({"json": {1, 2}}, interlock.ArgumentError),
+        ({"json": "{}", "disable_additional_properties": True}, interlock.UnsupportedError),
+    ],
+)
+def test_requests_that_ask_for_what_is_not_there(given, error):
+    with pytest.raises(error):
+        source_of(params(**given), Options())
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "error"),
+    [
+        ("json", "{", interlock.SchemaError),
+        ("json", " ", interlock.SchemaError),
+        ("json", '{"minLength": 3, "maxLength": 2, "type": "string"}', interlock.UnsatisfiableError),
+        ("regex", "a(", interlock.PatternError),
+        ("regex", r"(a)\1", interlock.UnsupportedError),
+        ("choice", "[]", interlock.ArgumentError),
+        ("choice", '["a", 1]', interlock.ArgumentError),
+        ("choice", "a", interlock.ArgumentError),
+        ("grammar", "root ::= x", interlock.UnsupportedError),
+        ("structural_tag", "{}", interlock.UnsupportedError),
+        ("regex", HOSTILE, interlock.LimitError),
+    ],
+)
+def test_checks_need_no_vocabulary(kind, text, error):
+    options = Options(limits='{"max_compile_steps": 20000}')
+    with pytest.raises(error):
+        check_source(Source(kind, text), options)
+
+
+def test_digits_are_ascii_unless_the_operator_says_otherwise(byte_vocabulary):
+    arabic = "٣".encode()
+    for flags, taken in (("a", 0), ("", 2)):
+        index = compile_source(Source("regex", r"\d"), byte_vocabulary, Options(regex_flags=flags))
+        assert index.guide().advance_many(list(arabic)) == taken
+
+
+def test_json_objects_and_compact_schemas(byte_vocabulary):
+    index = compile_source(Source("json_object", "", "compact"), byte_vocabulary, Options())
+    assert index.guide().validate(list(b"[")) == 0 and index.guide().validate(list(b'{"a":[1]}')) == 9
+    schema = '{"properties": {"n": {"const": 1}}, "required": ["n"], "type": "object"}'
+    guide = compile_source(Source("json", schema, "compact"), byte_vocabulary, Options()).guide()
+    assert guide.forced_bytes() == b'{"n":1'
+
+
+# --- the front end ------------------------------------------------------------------------------------------------
+
+
+class ClientError(Exception):
+    """Stands in for vLLM's validation error."""
+
+
+@pytest.fixture
+def front():
+    return FrontEnd(Options(limits='{"max_compile_steps": 20000}'), Counts(), ClientError)
+
+
+def sampling(**constraint):
+    return SimpleNamespace(structured_outputs=params(**constraint), max_tokens=20)
+
+
+MODEL = SimpleNamespace(is_diffusion=False, max_model_len=100, get_vocab_size=lambda: 300)
+
+
+def test_a_good_request_is_marked(front):
+    asked = sampling(regex="a+")
+    front.validate(asked, MODEL, object(), "interlock")
+    front.validate(asked, MODEL, object(), "interlock")
+    assert asked.structured_outputs._backend == "interlock"
+    assert front.counts.check_seconds.count("accepted") == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "model", "tokenizer", "message"),
+    [
+        (sampling(regex="a("), MODEL, object(), "PatternError: missing"),
+        (sampling(regex="a", _backend="xgrammar"), MODEL, object(), "asks for the backend 'xgrammar'"),
+        (sampling(regex="a"), MODEL, None, "skip_tokenizer_init"),
+        (sampling(regex="a"), SimpleNamespace(is_diffusion=True), object(), "diffusion"),
+    ],
+)
+def test_bad_requests_are_the_clients_error(front, asked, model, tokenizer, message):
+    with pytest.raises(ClientError, match=message):
+        front.validate(asked, model, tokenizer, "interlock")
+
+
+def test_a_source_is_checked_in_a_thread_and_only_once(front, caplog):
+    async def serve():
+        ticks = 0
+
+        async def tick():
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.001)
+                ticks += 1
+
+        ticker = asyncio.create_task(tick())
+        for _ in range(2):
+            with pytest.raises(ClientError, match="LimitError"):
+                await front.prepare("r7", sampling(regex=HOSTILE))
+                front.validate(sampling(regex=HOSTILE), MODEL, object(), "interlock")
+        await front.prepare("r8", sampling(json={}))
+        ticker.cancel()
+        return ticks
+
+    assert asyncio.run(serve()) > 1
+    assert front.counts.check_seconds.count("refused") == 1
+    assert "request r7: refused: LimitError" in caplog.text
+
+
+def test_a_check_ends_at_its_deadline():
+    checks = Checks(Options(deadline=0.05), Counts())
+    for _ in range(2):
+        with pytest.raises(interlock.LimitError, match="took longer than"):
+            checks.check(Source("regex", HOSTILE))
+    # It depends on the machine's load, so it is not remembered.
+    assert not checks.known(Source("regex", HOSTILE))[0]
+
+
+def test_what_was_checked_is_forgotten_in_the_end(monkeypatch):
+    monkeypatch.setattr(Checks, "SIZE", 2)
+    checks = Checks(Options(), Counts())
+    for text in "abc":
+        checks.check(Source("regex", text))
+    assert [checks.known(Source("regex", text))[0] for text in "abc"] == [False, True, True]
+
+
+def test_requests_with_one_source_share_a_check(front):
+    async def serve():
+        asked = [front.prepare(f"r{n}", sampling(json={"minLength": 3})) for n in range(8)]
+        aborted = asyncio.create_task(front.prepare("r9", sampling(json={"minLength": 3})))
+        await asyncio.sleep(0)
+        aborted.cancel()
+        await asyncio.gather(*asked)
+
+    asyncio.run(serve())
+    assert front.counts.check_seconds.count("accepted") == 1 and not front._running
+
+
+def outputs(*reasons):
+    async def generate():
+        for reason in reasons:
+            completion = SimpleNamespace(finish_reason=reason, token_ids=[] if reason == "error" else [1])
+            yield SimpleNamespace(finished=reason is not None, outputs=[completion], prompt_token_ids=[1, 2])
+
+    return generate()
+
+
+def explained(front, asked, *reasons):
+    async def collect():
+        return [
+            o.outputs[0].finish_reason async for o in front.explained(outputs(*reasons), "r", asked, MODEL, object())
+        ]
+
+    return asyncio.run(collect())
+
+
+def test_the_engines_refusal_becomes_the_clients_error(front, byte_vocabulary, monkeypatch):
+    from interlock.integrations.vllm import front_end
+
+    monkeypatch.setattr(front_end, "vocabulary_of", lambda *given: byte_vocabulary)
+    assert explained(front, sampling(regex="a+"), None, "stop") == [None, "stop"]
+    # An error that interlock has not made stays what it is.
+    assert explained(front, sampling(regex="a+"), "error") == ["error"]
+    with pytest.raises(ClientError, match="BudgetError: max_tokens is 20"):
+        explained(front, sampling(regex="a{60}"), "error")
+
+
+# --- vLLM's modules -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def vllm(monkeypatch, byte_vocabulary):
+    """Modules with the names and the few classes that the plug-in touches; nothing of them stays."""
+    made = {}
+
+    def module(name, **contents):
+        made[name] = types.ModuleType(name)
+        vars(made[name]).update(contents)
+        monkeypatch.setitem(sys.modules, name, made[name])
+
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+    assert pydantic
+
+    from pydantic.dataclasses import dataclass as checked
+
+    @checked
+    class StructuredOutputsConfig:
+        backend: Literal["auto", "outlines"] = "auto"
+        enable_in_reasoning: bool = False
+
+    class VLLMValidationError(Exception):
+        pass
+
+    class EngineArgs:
+        def __init__(self, config):
+            self.config = config
+
+        def create_engine_config(self, usage_context=None):
+            return self.config
+
+    class SamplingParams(SimpleNamespace):
+        def _validate_structured_outputs(self, model_config, structured_outputs_config, tokenizer):
+            return "vLLM's own"
+
+    class AsyncLLM:
+        def __init__(self, vllm_config):
+            self.vllm_config, self.model_config = vllm_config, MODEL
+            self.input_processor = SimpleNamespace(tokenizer=object())
+
+        async def add_request(self, request_id, prompt, params, arrival_time=None):
+            return request_id, arrival_time
+
+        def generate(self, prompt, sampling_params, request_id, *, priority=0):
+            return outputs(None, "stop")
+
+    class StructuredOutputBackend:
+        registered = []
+
+        @classmethod
+        def register(cls, other):
+            cls.registered.append(other)
+
+    @dataclass
+    class Manager:
+        vllm_config: object
+        backend: object = None
+        tokenizer: object = None
+        reasoner_cls: object = None
+        enable_in_reasoning: bool = False
+        _grammar_bitmask: object = None
+        calls: list = field(default_factory=list)
+
+        def _create_grammar(self, request):
+            return "vLLM's own"
+
+        def validate_tokens(self, request, spec_tokens):
+            grammar = request.structured_output_request.grammar
+            return grammar.validate_tokens([t for t in spec_tokens if t >= 0])
+
+        def grammar_bitmask(self, requests, structured_output_request_ids, scheduled_spec_decode_tokens):
+            if self._grammar_bitmask is None:
+                self._grammar_bitmask = interlock.allocate_bitmask(8, byte_vocabulary)
+            self.calls.append(structured_output_request_ids)
+            for row, i in enumerate(structured_output_request_ids):
+                requests[i].structured_output_request.grammar.fill_bitmask(self._grammar_bitmask, row)
+            return self._grammar_bitmask[: len(structured_output_request_ids)]
+
+    class Scheduler:
+        def __init__(self, manager):
+            self.structured_output_manager = manager
+
+        def finish_requests(self, request_ids, finished_status):
+            return request_ids
+
+        def update_draft_token_ids_in_output(self, draft_token_ids, scheduler_output):
+            for request, drafts in draft_token_ids:
+                drafts[:] = self.structured_output_manager.validate_tokens(request, drafts)
+
+    module("vllm.config", StructuredOutputsConfig=StructuredOutputsConfig)
+    module("vllm.engine.arg_utils", EngineArgs=EngineArgs)
+    module("vllm.exceptions", VLLMValidationError=VLLMValidationError)
+    module("vllm.sampling_params", SamplingParams=SamplingParams)
+    module("vllm.v1.engine.async_llm", AsyncLLM=AsyncLLM)
+    module("vllm.v1.structured_output", StructuredOutputManager=Manager)
+    module(
+        "vllm.v1.structured_output.backend_types",
+        StructuredOutputBackend=StructuredOutputBackend,
+        StructuredOutputGrammar=StructuredOutputBackend,
+    )
+    module("vllm.v1.core.sched.scheduler", Scheduler=Scheduler)
+    from interlock.integrations.vllm import backend as backend_module
+
+    monkeypatch.setattr(backend_module, "vocabulary_of", lambda *given: byte_vocabulary)
+    monkeypatch.setattr(options_module, "_current", Options(metrics=False))
+    monkeypatch.setenv("VLLM_ENFORCE_STRICT_TOOL_CALLING", "0")
+    for name, value in {"_started": False, "_front_end": None, "_missing": []}.items():
+        monkeypatch.setattr(plugin, name, value)
+    return SimpleNamespace(**{name.rpartition(".")[2]: m for name, m in made.items()})
+
+
+def config(vllm, backend="interlock", drafts=0):
+    return SimpleNamespace(
+        structured_outputs_config=vllm.config.StructuredOutputsConfig(backend=backend),
+        num_speculative_tokens=drafts,
+        model_config=SimpleNamespace(
+            skip_tokenizer_init=False, max_model_len=100, get_vocab_size=lambda: 300, is_diffusion=False
+        ),
+    )
+
+
+def test_the_name_is_known_after_registration(vllm):
+    with pytest.raises(ValueError):
+        vllm.config.StructuredOutputsConfig(backend="interlock")
+    plugin.register()
+    plugin.register()
+    assert vllm.config.StructuredOutputsConfig(backend="interlock").backend == "interlock"
+    assert vllm.config.StructuredOutputsConfig(backend="outlines").backend == "outlines"
+    with pytest.raises(ValueError):
+        vllm.config.StructuredOutputsConfig(backend="other")
+
+
+def test_nothing_happens_where_another_backend_is_used(vllm):
+    plugin.register()
+    others = vllm.arg_utils.EngineArgs(config(vllm, "auto")).create_engine_config()
+    assert vllm.sampling_params.SamplingParams._validate_structured_outputs.__qualname__.startswith("vllm.")
+    manager = vllm.structured_output.StructuredOutputManager(others)
+    assert manager.backend is None and manager._create_grammar("r") == "vLLM's own"
+    # Not even where a server with interlock runs in the same process.
+    vllm.arg_utils.EngineArgs(config(vllm)).create_engine_config()
+    asked = vllm.sampling_params.SamplingParams(structured_outputs=params(regex="a("))
+    assert asked._validate_structured_outputs(MODEL, others.structured_outputs_config, object()) == "vLLM's own"
+    assert asyncio.run(vllm.async_llm.AsyncLLM(others).add_request("r", "p", asked)) == ("r", None)
+
+
+def test_requests_are_checked_before_the_engine(vllm):
+    plugin.register()
+    ours = vllm.arg_utils.EngineArgs(config(vllm)).create_engine_config()
+    engine = vllm.async_llm.AsyncLLM(ours)
+    bad, good, free = (
+        vllm.sampling_params.SamplingParams(structured_outputs=c, max_tokens=5)
+        for c in (params(regex="a("), params(regex="a"), None)
+    )
+    error = vllm.exceptions.VLLMValidationError
+    with pytest.raises(error):
+        asyncio.run(engine.add_request("r", "p", bad))
+    with pytest.raises(error):
+        bad._validate_structured_outputs(MODEL, ours.structured_outputs_config, object())
+    assert asyncio.run(engine.add_request("r", "p", good, arrival_time=3)) == ("r", 3)
+    assert good._validate_structured_outputs(MODEL, ours.structured_outputs_config, object()) is None
+    assert free._validate_structured_outputs(MODEL, ours.structured_outputs_config, object()) == "vLLM's own"
+
+    async def collect(asked):
+        return [o.outputs[0].finish_reason async for o in engine.generate("p", asked, "r", priority=1)]
+
+    assert asyncio.run(collect(good)) == asyncio.run(collect(free)) == [None, "stop"]
+
+
+def running(manager, pattern, n, structured=True):
+    """A request as the scheduler has it."""
+    asked = SimpleNamespace(
+        request_id=f"r{n}",
+        sampling_params=SimpleNamespace(
+            structured_outputs=params(regex=pattern), all_stop_token_ids={256}, min_tokens=0, ignore_eos=False
+        ),
+        structured_output_request=SimpleNamespace(reasoning_ended=None, _grammar=None),
+        max_tokens=50,
+        num_prompt_tokens=1,
+        num_output_tokens=0,
+        prompt_token_ids=[256],
+        all_token_ids=[256],
+        use_structured_output=structured,
+    )
+    asked.structured_output_request.grammar = manager._create_grammar(asked)
+    return asked
+
+
+def row(text, bits):
+    return {t for t in range(300) if (int(bits[t // 32]) >> (t % 32)) & 1} == set(text)
+
+
+def test_the_engine_fills_a_batch_in_one_call(vllm):
+    plugin.register()
+    manager = vllm.structured_output.StructuredOutputManager(config(vllm))
+    assert isinstance(manager.backend, Backend) and Backend in vllm.backend_types.StructuredOutputBackend.registered
+    requests = {f"r{n}": running(manager, f"{'abc'[n]}x", n) for n in range(3)}
+    before = manager.backend.counts.fill_seconds.count()
+    for _ in range(2):
+        # The first time vLLM's own loop allocates the mask; from then on no loop is needed.
+        bits = manager.grammar_bitmask(requests, ["r2", "r0"], {})
+        assert len(bits) == 2 and row(b"c", bits[0]) and row(b"a", bits[1])
+    assert manager.calls == [["r2", "r0"]]
+    assert manager.backend.counts.fill_seconds.count() - before == 2
+    manager.reasoner_cls = object
+    assert len(manager.grammar_bitmask(requests, ["r1"], {})) == 1 and len(manager.calls) == 2
+
+
+class Forcing:
+    def __init__(self, guide):
+        self._guide = guide
+
+    def __getattr__(self, name):
+        return getattr(self._guide, name)
+
+    def forced_tokens(self):
+        return list(self._guide.forced_bytes())
+
+
+def test_forced_tokens_are_added_to_drafts(vllm):
+    plugin.register()
+    manager = vllm.structured_output.StructuredOutputManager(config(vllm, drafts=5))
+    asked = running(manager, "abcdefgh[xy]", 0)
+    grammar = asked.structured_output_request.grammar
+    grammar.guide = Forcing(grammar.guide)
+    assert bytes(manager.validate_tokens(asked, [])) == b"abcde"
+    assert bytes(manager.validate_tokens(asked, [*b"ab", -1])) == b"abcde"
+    assert bytes(manager.validate_tokens(asked, list(b"zz"))) == b"abcde"
+    # With asynchronous scheduling there is room for as many as were scheduled.
+    scheduler = vllm.scheduler.Scheduler(manager)
+    drafts = [-1]
+    scheduler.update_draft_token_ids_in_output(
+        [(asked, drafts)], SimpleNamespace(scheduled_spec_decode_tokens={"r0": [-1, -1]})
+    )
+    assert bytes(drafts) == b"ab"
+    # Reasoning is free.
+    manager.reasoner_cls = object
+    assert manager.validate_tokens(asked, list(b"a")) == list(b"a")
+    asked.structured_output_request.reasoning_ended = True
+    assert bytes(manager.validate_tokens(asked, list(b"a"))) == b"abcde"
+
+
+def test_a_finished_request_ends_its_compile(vllm):
+    plugin.register()
+    manager = vllm.structured_output.StructuredOutputManager(config(vllm))
+    asked = running(manager, "a", 0)
+    deadline = manager.backend.deadlines.new()
+    asked.structured_output_request.interlock_deadline = deadline
+    assert vllm.scheduler.Scheduler(manager).finish_requests([asked], "aborted") == [asked]
+    assert deadline.token.is_cancelled
+
+
+def test_a_vllm_that_lacks_something_stays_as_it_is(vllm, caplog):
+    del vllm.structured_output.StructuredOutputManager.grammar_bitmask
+    plugin.register()
+    assert "does not fit this version of vLLM" in caplog.text
+    with pytest.raises(RuntimeError, match="grammar_bitmask"):
+        vllm.arg_utils.EngineArgs(config(vllm)).create_engine_config()
+    vllm.arg_utils.EngineArgs(config(vllm, "auto")).create_engine_config()
+
+
+def test_without_vllm_registering_only_warns(monkeypatch, caplog):
+    monkeypatch.setitem(sys.modules, "vllm", None)
+    monkeypatch.setitem(sys.modules, "vllm.config", None)
+    plugin.register()
+    assert "is not available" in caplog.text
+
+
+def test_a_module_is_changed_when_it_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "imported_later.py").write_text("VALUE = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    seen = []
+    after_import("imported_later", lambda: seen.append(sys.modules["imported_later"].VALUE))
+    assert seen == []
+    import imported_later
+
+    assert seen == [1] and imported_later.__spec__.loader is imported_later.__loader__
+    after_import("imported_later", lambda: seen.append(2))
+    assert seen == [1, 2]
+
+
+def test_the_proposer_proposes_nothing():
+    proposer = ForcedTokensProposer(SimpleNamespace(speculative_config=SimpleNamespace(num_speculative_tokens=4)))
+    proposer.load_model("model")
+    assert proposer.propose([[1], [], [2, 3]], None, None, slot_mappings=None) == [[], [], []]
+
+
+def test_importing_the_plugin_imports_neither_vllm_nor_torch():
+    import subprocess
+
+    code = (
+        "import sys, interlock.integrations.vllm; print(json.dumps([m for m in ('torch', 'vllm') if m in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", f"import json; {code}"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []

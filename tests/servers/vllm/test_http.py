@@ -1,0 +1,259 @@
+"""The backend behind vLLM's OpenAI server, through HTTP: what clients send, and what they get."""
+
+import json
+import re
+import time
+
+import jsonschema
+import pytest
+from cases import IP, PERSON, REFUSED
+from conftest import on
+
+
+def valid(text, schema=PERSON):
+    jsonschema.validate(json.loads(text), schema)
+    return json.loads(text)
+
+
+@on("smollm2", "tiny")
+def test_every_kind(server):
+    for _ in range(3):
+        reply = server.complete("An IP: ", {"regex": IP})
+        assert re.fullmatch(IP, reply.text) and reply.finish == "stop", reply
+        valid(server.complete("A person: ", {"json": PERSON}).text)
+        valid(server.complete("A person: ", {"json": json.dumps(PERSON)}).text)
+        assert server.complete("Yes or no? ", {"choice": ["yes", "no", "yes, but"]}).text in ("yes", "no", "yes, but")
+        assert isinstance(json.loads(server.complete("JSON: ", {"json_object": True}).text), dict)
+
+
+@on("smollm2")
+def test_chat_response_formats(server):
+    wanted = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON, "strict": True}}
+    reply = server.chat("Name a person.", response_format=wanted)
+    valid(reply.text)
+    assert reply.finish == "stop"
+    reply = server.chat("Name a person as JSON.", response_format={"type": "json_object"})
+    assert isinstance(json.loads(reply.text), dict)
+
+
+@on("smollm2")
+def test_forced_tool_call(server):
+    tool = {"type": "function", "function": {"name": "add", "parameters": PERSON}}
+    for choice in ({"type": "function", "function": {"name": "add"}}, "required"):
+        reply = server.chat("Add Ann, 40.", tools=[tool], tool_choice=choice)
+        assert reply.status == 200, reply
+        valid(reply.choices[0]["message"]["tool_calls"][0]["function"]["arguments"])
+
+
+@on("smollm2")
+def test_whitespace_of_the_request(server):
+    schema = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": False}
+    compact = server.complete("JSON: ", {"json": schema, "disable_any_whitespace": True})
+    assert compact.text == '{"a":1}'
+    pattern = server.complete("JSON: ", {"json": schema, "whitespace_pattern": "[ ]{2}"})
+    assert pattern.text == '{  "a"  :  1  }'
+    assert server.complete("JSON: ", {"json": schema, "whitespace_pattern": "_"}).status == 400
+    assert server.complete("JSON: ", {"json": schema, "whitespace_pattern": "("}).status == 400
+
+
+@on("smollm2")
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_sources_are_400(server, name):
+    source, error = REFUSED[name]
+    begin = time.monotonic()
+    reply = server.complete("x", source)
+    assert reply.status == 400 and error in reply.error, reply
+    assert time.monotonic() - begin < 20
+    streamed = server.stream("/v1/completions", prompt="x", structured_outputs=source)
+    assert streamed.status == 400
+
+
+@on("smollm2")
+def test_neighbours_of_hostile_sources(server):
+    """Requests beside hostile ones are answered, as quickly as without them but for the processor's time."""
+
+    def one(constraint):
+        begin = time.monotonic()
+        return server.complete("x", constraint, max_tokens=32), time.monotonic() - begin
+
+    alone = max(seconds for _, seconds in server.at_once([lambda: one({"regex": IP})] * 8))
+    hostile = [lambda n=n: one({"regex": rf"(?!.*(a|b)*a(a|b){{{26 + n}}}c).*"}) for n in range(4)]
+    answers = server.at_once(hostile + [lambda: one({"regex": IP})] * 8)
+    assert all(reply.status == 400 for reply, _ in answers[:4])
+    assert all(re.fullmatch(IP, reply.text) for reply, _ in answers[4:])
+    print(f"8 requests: {alone:.2f} s alone, {max(s for _, s in answers[4:]):.2f} s beside 4 hostile ones")
+
+
+@on("smollm2")
+def test_budget_completes_the_output(server):
+    for tokens in (24, 30, 40, 60):
+        reply = server.complete("A person: ", {"json": PERSON}, max_tokens=tokens, temperature=1.5)
+        valid(reply.text)
+        assert reply.finish == "stop" and reply.body["usage"]["completion_tokens"] <= tokens
+    reply = server.complete("A list: ", {"json": {"type": "array", "items": {"type": "string"}}}, max_tokens=20)
+    assert isinstance(json.loads(reply.text), list)
+
+
+@on("smollm2")
+def test_a_budget_that_is_too_small_is_a_400(server):
+    reply = server.complete("A person: ", {"json": PERSON}, max_tokens=5)
+    assert reply.status == 400 and "BudgetError" in reply.error, reply
+    chat = server.chat(
+        "x", max_tokens=2, response_format={"type": "json_schema", "json_schema": {"name": "p", "schema": PERSON}}
+    )
+    assert chat.status == 400 and "BudgetError" in chat.error, chat
+    several = server.complete("x", {"json": PERSON}, max_tokens=5, n=3)
+    assert several.status == 400 and "BudgetError" in several.error, several
+    # What fits exactly is complete, and cut only before its stop token.
+    assert server.complete("x", {"choice": ["a"]}, max_tokens=1).text == "a"
+
+
+@on("smollm2")
+def test_several_outputs(server):
+    reply = server.complete("A person: ", {"json": PERSON}, n=6, temperature=1.2)
+    assert len(reply.texts) == 6
+    for text in reply.texts:
+        valid(text)
+    reply = server.complete(["A person: ", "Another: "], {"json": PERSON}, n=2)
+    assert len([valid(text) for text in reply.texts]) == 4
+
+
+@on("smollm2")
+def test_streaming(server):
+    deltas = server.stream("/v1/completions", prompt="A person: ", structured_outputs={"json": PERSON}, max_tokens=64)
+    valid("".join(deltas))
+    assert len(deltas) > 5
+    message = [{"role": "user", "content": "A person"}]
+    wanted = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON}}
+    valid("".join(server.stream("/v1/chat/completions", messages=message, response_format=wanted, max_tokens=64)))
+
+
+@on("smollm2", "tiny")
+def test_thirty_two_at_once(server):
+    word = {"type": "string", "pattern": "^[a-z]+$", "maxLength": 9}
+
+    def schema(n):
+        return {"type": "object", "properties": {f"k{n}": word}, "required": [f"k{n}"], "additionalProperties": False}
+
+    def free():
+        return server.complete("Tell: ", None, max_tokens=16)
+
+    calls = [lambda n=n: server.complete(f"{n}: ", {"json": schema(n)}, max_tokens=48) for n in range(16)]
+    calls += [lambda n=n: server.complete(f"{n}: ", {"regex": f"{n}-[0-9]{{4}}"}) for n in range(8)] + [free] * 8
+    replies = server.at_once(calls)
+    for n, reply in enumerate(replies[:16]):
+        valid(reply.text, schema(n))
+    for n, reply in enumerate(replies[16:24]):
+        assert re.fullmatch(f"{n}-[0-9]{{4}}", reply.text)
+    assert all(reply.status == 200 for reply in replies)
+
+
+@on("smollm2")
+def test_aborted_requests_leave_nothing(server):
+    endless = {"regex": "[a-z ]{900}"}
+
+    def aborted():
+        body = {"prompt": "x", "structured_outputs": endless, "max_tokens": 900, "temperature": 1.0}
+        return len(server.stream("/v1/completions", abort_after=4, **body))
+
+    assert all(count >= 4 for count in server.at_once([aborted] * 8))
+    for _ in range(100):
+        if server.metrics()['vllm:num_requests_running{engine="0",model_name="m"}'] == 0:
+            break
+        time.sleep(0.2)
+    else:
+        pytest.fail("aborted requests still run")
+    assert re.fullmatch(IP, server.complete("x", {"regex": IP}).text)
+
+
+@on("smollm2")
+def test_chunked_prompts_and_found_prefixes(server):
+    prompt = "The quick brown fox jumps over the lazy dog. " * 30
+    before = server.metrics()
+    for _ in range(2):
+        replies = server.at_once([lambda: server.complete(prompt, {"json": PERSON}, max_tokens=60)] * 4)
+        for reply in replies:
+            valid(reply.text)
+            assert reply.body["usage"]["prompt_tokens"] > 200
+    hits = 'vllm:prefix_cache_hits_total{engine="0",model_name="m"}'
+    assert server.metrics()[hits] > before[hits]
+
+
+@on("smollm2")
+def test_stop_strings_and_stop_tokens(server):
+    reply = server.complete("x", {"regex": "[a-z]{3}STOP[a-z]{3}"}, stop=["STOP"])
+    assert re.fullmatch("[a-z]{3}", reply.text) and reply.finish == "stop"
+    # A stop id of the request ends the output where it is complete, and nowhere else.
+    vocab = server.post("/tokenize", prompt="\n").body["tokens"]
+    reply = server.complete("x", {"regex": "[ab]{2,6}"}, stop_token_ids=vocab)
+    assert re.fullmatch("[ab]{2,6}\n?", reply.text) and reply.finish == "stop"
+
+
+@on("smollm2")
+def test_logit_bias_does_not_break_the_mask(server):
+    (token,) = server.post("/tokenize", prompt="X", add_special_tokens=False).body["tokens"]
+    bias = {str(token): 100}
+    assert "X" in server.complete("x", None, logit_bias=bias, max_tokens=4).text
+    assert re.fullmatch(IP, server.complete("x", {"regex": IP}, logit_bias=bias).text)
+    # Where the mask permits it the bias does what it says.
+    assert server.complete("x", {"regex": "[XY]{3}"}, logit_bias=bias).text == "XXX"
+
+
+@on("smollm2")
+def test_min_tokens_and_ignored_ends(server):
+    # Only the end may follow after three characters, so the output ends although more tokens are asked for.
+    reply = server.complete("x", {"regex": "[a-z]{3}"}, min_tokens=20)
+    assert re.fullmatch("[a-z]{3}", reply.text) and reply.finish == "stop", reply
+    reply = server.complete("x", {"regex": "[a-z]{1,40}"}, min_tokens=8, max_tokens=60)
+    assert reply.body["usage"]["completion_tokens"] >= 8 and re.fullmatch("[a-z]{1,40}", reply.text)
+    reply = server.complete("x", {"regex": "[a-z]{3}"}, ignore_eos=True, max_tokens=12)
+    assert re.fullmatch("[a-z]{3}", reply.text) and reply.body["usage"]["completion_tokens"] == 12, reply
+
+
+@on("smollm2")
+def test_logprobs_under_the_mask(server):
+    reply = server.complete("x", {"choice": ["yes", "no"]}, logprobs=2)
+    assert reply.text in ("yes", "no") and reply.choices[0]["logprobs"]["token_logprobs"]
+
+
+@on("reasoning")
+def test_reasoning_comes_before_the_output(server):
+    """``</think>`` ends the free part; inside the output it is no text, however much a bias asks for it."""
+    (end,) = server.post("/tokenize", prompt="</think>", add_special_tokens=False).body["tokens"]
+    wanted = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON}}
+    reply = server.chat("x", response_format=wanted, logit_bias={str(end): 100}, max_tokens=80, temperature=1.0)
+    assert reply.status == 200, reply
+    message = reply.choices[0]["message"]
+    valid(message["content"])
+    assert "</think>" not in message["content"] and reply.finish == "stop"
+    # Without the bias the random model reasons to the end of its tokens: nothing constrains that.
+    reply = server.chat("x", response_format=wanted, max_tokens=40, temperature=1.0)
+    assert not reply.choices[0]["message"]["content"] and reply.finish == "length"
+
+
+@on("tiny")
+def test_markup_tokens_are_no_text(server):
+    (think,) = server.post("/tokenize", prompt="</think>", add_special_tokens=False).body["tokens"]
+    reply = server.complete("x", {"regex": ".{1,12}"}, logit_bias={str(think): 100})
+    assert reply.status == 200 and "</think>" not in reply.text
+
+
+@on("smollm2")
+def test_numbers_in_the_servers_metrics(server):
+    server.complete("x", {"regex": "a"})
+    server.complete("x", {"regex": "a("})
+    time.sleep(2.5)
+    samples = server.metrics()
+    assert samples['interlock_requests_total{kind="regex"}'] >= 1
+    assert samples['interlock_refusals_total{reason="pattern",where="front_end"}'] >= 1
+    assert samples["interlock_fill_seconds_count"] >= 1 and samples["interlock_rows_total"] >= 1
+    assert samples["interlock_core_compiles"] >= 1
+    assert samples.get("interlock_rejected_tokens_total", 0) == 0
+
+
+@on("smollm2")
+def test_the_log_names_requests(server):
+    server.post("/v1/completions", prompt="x", structured_outputs={"regex": "b("}, request_id="seen-in-the-log")
+    log = server.log_text()
+    assert re.search(r"request \S*seen-in-the-log\S*: refused: PatternError", log)
+    assert "is not allowed" not in log
