@@ -178,6 +178,38 @@ def test_two_at_once_compile_each_source_once(folder):
     assert sum(row["ok"] and not row.get("skipped") for row in said) == COUNT - 2 == len(packs(folder))
 
 
+def test_what_is_no_schema_is_left_out_and_named(folder):
+    mixed = folder / "mixed"
+    mixed.mkdir()
+    (mixed / "order.json").write_text('{"type": "object", "minPropertys": 1}')
+    (mixed / "same.json").write_text('{"type": "object", "minPropertys": 1}')
+    (mixed / "answer.json").write_text('{"item": "tea", "count": 2}')
+    (mixed / "list.json").write_text("[1, 2]")
+    (mixed / "broken.json").write_text('{"type": "strin"}')
+    (mixed / "wrapped.json").write_text('{"name": "n", "strict": true, "schema": {"type": "integer"}}')
+    (mixed / "README.md").write_text("about")
+    args = ["precompute", "mixed", "-t", "bytes", "-o", "store"]
+    made = run(folder, *args, code=1)
+    assert (made["sources"], made["ok"], made["refused"], made["duplicates"]) == (4, 3, 1, 1)
+    assert {row["name"] for row in made["left_out"]} == {"answer.json", "list.json", "README.md"}
+    people = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=60).stdout
+    for words in (
+        'refused broken.json: SchemaError: "strin" is not a type',
+        "left out answer.json: none of its keys (item, count) is a keyword of JSON Schema",
+        "left out list.json: it is an array",
+        "note order.json: `minPropertys`",
+        "note wrapped.json: this is a named schema",
+        "of them done before",
+    ):
+        assert words in people, people
+    assert len(rows(folder)) == 6 and sum("left_out" in row for row in rows(folder)) == 2
+    assert run(folder, *args, "--take-all", "--report", "r", code=1)["sources"] == 6
+    (folder / "answers").mkdir()
+    (folder / "answers" / "a.json").write_text('{"item": 1}')
+    error = run(folder, "precompute", "answers", "-t", "bytes", "-o", "store", "--report", "r2", code=4)["error"]
+    assert "a.json was left out" in error["message"]
+
+
 def test_wrong_use(folder):
     for bad in (["--shard", "0/2"], ["--shard", "3/2"], ["--jobs", "0"], ["--limit", "max_dept=1"]):
         assert run(folder, *ARGS, *bad, code=2)["error"]["type"] == "UsageError"

@@ -4,14 +4,15 @@ One file per command, each with two functions: ``register`` describes the argume
 an exit code. What the commands share:
 
 * ``app``: the parser, and the one place where an exception becomes a message and an exit code;
-* ``exits``: the exit codes and how a failure is shown;
+* ``exits``: the exit codes and how a failure is shown; ``places``: where in its source an error is, and a way on;
 * ``output``: text for people on the standard output, or one JSON object with ``--json``; progress on the standard
-  error, and only on a terminal;
+  error, and only on a terminal; ``style``: colours; ``excerpt``: a line with a caret; ``suggest``: what was meant;
 * ``sources`` and ``vocabularies``: the arguments that name a source and a vocabulary;
 * ``files``: writing a file whole or not at all.
 
 Argparse, because numpy is the only package that interlock needs: a command line that must be installed everywhere
-should not bring a dozen packages for colours, and what it shows is plain text that a pipe takes as well.
+should not bring a dozen packages. Colours, excerpts, suggestions and completion are a few hundred lines here, and what
+is shown stays plain text that a pipe takes as well.
 """
 
 from interlock.cli.app import main

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -17,16 +18,32 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import interlock
-from interlock.cli import exits, files, streams
-from interlock.cli.output import Output, printable
+from interlock.cli import exits, files, streams, style
+from interlock.cli.output import Output
+from interlock.cli.style import NAME, TRY, Line
+from interlock.cli.suggest import near
 
-COMMANDS = ("compile", "precompute", "verify", "inspect", "check", "sample", "diff", "draw", "vocab", "bench")
+COMMANDS = (
+    "check",
+    "inspect",
+    "sample",
+    "draw",
+    "trace",
+    "diff",
+    "compile",
+    "precompute",
+    "verify",
+    "vocab",
+    "bench",
+    "completion",
+)
 ABOUT = """\
 Exact constrained decoding: compile patterns, JSON Schemas and choices, and look at what they mean.
 
   interlock check order.json answer.json          does this document satisfy the schema, and if not, where?
   interlock inspect pattern:'[a-z]{1,60}'         states, memory, how each keyword is enforced
   interlock sample order.json -n 5                five documents that the masks allow
+  interlock draw order.json -o order.html         its structure, to look at
   interlock compile order.json -t tokenizer.json -o order.index
   interlock precompute schemas/ -t tokenizer.json -o store/
 """
@@ -34,17 +51,49 @@ CODES = """\
 exit codes: 0 yes, done; 1 the answer is no; 2 wrong arguments; 3 the source was refused; 4 a file, vocabulary or
 artifact is not usable; 70 a bug in interlock; 130 Ctrl-C; 141 the reader of the output went away; 143 SIGTERM
 """
+MORE = "interlock COMMAND --help shows options and examples; NO_COLOR=1 turns colours off\n"
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are JSON where ``--json`` asks for it."""
+    """A parser whose errors are JSON where ``--json`` asks for it, and say what was probably meant."""
 
     def error(self, message: str) -> NoReturn:
+        meant = self._meant(message)
+        command = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message, re.DOTALL)
+        if command:
+            message = f"no command is named {command[1]!r}" + ("" if meant else f"; there are {', '.join(COMMANDS)}")
         if "--json" in sys.argv:
-            streams.write(json.dumps({"error": {"type": "UsageError", "message": message}}) + "\n")
+            described = {"type": "UsageError", "message": message} | ({"remedy": meant} if meant else {})
+            streams.write(json.dumps({"error": described}) + "\n")
         else:
-            streams.say(f"interlock: {printable(message)}\n  try: {self.prog} --help\n")
+            lines = [Line(("interlock: ", NAME), message), Line(("  try: ", TRY), meant or f"{self.prog} --help")]
+            streams.say("".join(style.painted(line, style.wanted(sys.stderr)) + "\n" for line in lines))
         sys.exit(exits.USAGE)
+
+    def _meant(self, message: str) -> str:
+        """The option or the value that is nearest to a wrong one."""
+        unknown = re.match(r"unrecognized arguments: (.*)", message)
+        if unknown:
+            for word in unknown[1].split():
+                option = word.partition("=")[0]
+                known = [name for name in self._of_command() if name.startswith("--")]
+                if option.startswith("-") and (found := near(option, known)):
+                    return f"did you mean {found}?"
+        value = re.match(r"argument .*: invalid choice: '(.*)' \(choose from (.*)\)$", message, re.DOTALL)
+        if value:
+            found = near(value[1], re.findall(r"[\w-]+", value[2]))
+            return f"did you mean {found}?" if found else ""
+        return ""
+
+    def _of_command(self) -> list[str]:
+        """The options of the command that was given, or of all."""
+        names = list(self._option_string_actions)
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                given = [name for name in action.choices if name in sys.argv[1:]]
+                for name in given[:1] or action.choices:
+                    names += action.choices[name]._option_string_actions
+        return names
 
 
 def parser() -> argparse.ArgumentParser:
@@ -52,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
     form = argparse.RawDescriptionHelpFormatter
     top = Parser(prog="interlock", description=ABOUT, epilog=CODES, formatter_class=form)
     top.add_argument("--version", action="version", version=f"interlock {interlock.__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name in COMMANDS:
         module = import_module(f"interlock.cli.{name}")
         title, _, examples = (module.__doc__ or "").partition("\n\n")
@@ -70,6 +119,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     streams.open_missing()
     try:
         args = _arguments(argv)
+        if args.command is None:
+            streams.write(overview())
+            return exits.OK
     except (OSError, streams.OutputError) as error:
         return fail(error, Output(json=False))
     output = Output(args.json, args.quiet)
@@ -105,6 +157,18 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         raise
 
 
+def overview() -> str:
+    """What is shown without any argument: what there is, and how to begin."""
+    rows = [(name, (import_module(f"interlock.cli.{name}").__doc__ or "").partition("\n")[0]) for name in COMMANDS]
+    wide = max(len(name) for name, _ in rows)
+    lines = [Line((f"interlock {interlock.__version__}", NAME), "  ", ABOUT.partition("\n")[0]), Line("")]
+    lines += [Line("  ", (name.ljust(wide), NAME), "  ", title.rstrip(".")) for name, title in rows]
+    lines += [Line(""), Line(("examples", NAME))]
+    lines += [Line(text) for text in ABOUT.splitlines()[2:]]
+    lines += [Line(""), Line(MORE.rstrip())]
+    return "".join(style.painted(line, style.wanted(sys.stdout)) + "\n" for line in lines)
+
+
 def _terminate(*_: Any) -> NoReturn:
     raise exits.Terminated("ended by SIGTERM")
 
@@ -126,5 +190,6 @@ def fail(error: BaseException, output: Output) -> int:
             streams.discard()
             return fail(error, Output(json=False))
     else:
-        streams.say("\n".join(printable(line) for line in exits.sentence(error).split("\n")) + "\n")
+        colours = style.wanted(sys.stderr)
+        streams.say("".join(style.painted(line, colours) + "\n" for line in exits.sentence(error)))
     return code

@@ -18,7 +18,8 @@ from typing import TypeVar
 
 import interlock
 from interlock.cli import exits, sources, vocabularies
-from interlock.cli.output import Output, Progress, table
+from interlock.cli.output import Output, Progress, decimal, table
+from interlock.cli.style import Line
 from interlock.cli.walk import random_walk
 
 T = TypeVar("T")
@@ -83,13 +84,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
     summary = {name: {p: _share(values, share) for p, share in SHARES} for name, values in figures.items()}
     machine = {
         "unit": "microseconds",
-        "first_compile": cold,
-        "first_mask": first,
+        "first_compile": round(cold, 3),
+        "first_mask": round(first, 3),
         "positions": len(masks),
         "figures": summary,
     }
-    people = [f"first compile {cold} us, its first mask {first} us; {len(masks)} positions of {args.walks} outputs", ""]
-    rows = [(name, *(str(row[p]) for p, _ in SHARES)) for name, row in summary.items()]
+    compiled = f"first compile {decimal(cold)} us, its first mask {decimal(first)} us"
+    people = [Line(f"{compiled}; {len(masks)} positions of {args.walks} outputs"), Line("")]
+    rows = [(name, *(decimal(row[p]) for p, _ in SHARES)) for name, row in summary.items()]
     people += table(rows, ("microseconds", *(p for p, _ in SHARES)))
     output.result(machine, people)
     return exits.OK
@@ -103,4 +105,4 @@ def _timed(work: Callable[[], T]) -> tuple[float, T]:
 
 def _share(values: list[float], share: float) -> float:
     ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3)

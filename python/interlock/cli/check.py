@@ -5,20 +5,27 @@
   interlock check order.json answer.json -t tokenizer.json --trace
   interlock check order.json --ids 5018,606,794 -t tokenizer.json
 
-Exit code 0: accepted; 1: refused, or it ends too early. One final newline of a file is not part of the document.
+Every reason is said in the words of the source, with the line and a caret; --bytes adds where generation would have
+stopped, byte by byte. Exit code 0: accepted; 1: refused, or it ends too early. One final newline of a file is not part
+of the document.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any
 
 import interlock
 from interlock.cli import exits, files, sources, vocabularies
-from interlock.cli.output import Output, byte_set, printable, text_of
-from interlock.cli.walk import Speller, next_bytes
+from interlock.cli.excerpt import excerpt
+from interlock.cli.output import Output, byte_set, text_of
+from interlock.cli.style import BAD, GOOD, QUIET, TRY, Line
+from interlock.cli.walk import Speller
+from interlock.explain import Explanation, Problem, explain, line_column
 
-SHOWN = 60
+MOST = 20
+"""Reasons that are shown."""
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +35,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", help="the document itself")
     parser.add_argument("--ids", metavar="IDS", help="token ids with commas, as a model produced them")
     parser.add_argument("--trace", action="store_true", help="a line for every token: what was allowed before it")
+    parser.add_argument("--bytes", action="store_true", help="show the refused token and byte, and those allowed there")
     vocabularies.add_arguments(parser)
 
 
@@ -37,149 +45,149 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise exits.UsageError("give one of FILE, --text and --ids")
     source = sources.read(args.source, args)
     vocabulary = vocabularies.read(args)
-    ids, data = _tokens(args, vocabulary)
-    guide = source.compile(vocabulary).guide()
-    trace = []
+    ids, data = tokens_of(args, vocabulary)
+    index = source.compile(vocabulary)
+    unknown = sources.remarks(source, index, output)
+    guide = index.guide()
+    trace: list[dict[str, Any]] = []
     taken = 0
+    refused: int | None = None
     for i in ids:
         if args.trace:
-            before = {"at": taken, "token": i, "text": _show(vocabulary.token_bytes(i))}
-            trace.append(before | {"allowed": len(guide.allowed_token_ids()), "forced": _show(guide.forced_bytes())})
+            before = {"at": taken, "token": i, "text": text_of(vocabulary.token_bytes(i))}
+            trace.append(before | {"allowed": len(guide.allowed_token_ids()), "forced": text_of(guide.forced_bytes())})
         if not guide.try_advance(i):
-            return _refused(args, output, source, guide, i, data, taken, trace)
+            refused = i
+            break
         taken += len(vocabulary.decode([i]))
-    if not (guide.is_accepting or guide.is_terminated):
-        return _short(output, guide, data, trace)
-    machine = {"accepted": True, "tokens": len(ids), "bytes": len(data), "must_stop": guide.must_stop}
-    people = [f"accepted: {len(ids)} tokens, {len(data)} bytes" + ("" if guide.must_stop else "; it could also go on")]
-    _say(output, machine, people, trace)
-    return exits.OK
+    machine: dict[str, Any] = {"unknown_keywords": unknown} if unknown else {}
+    if refused is None and (guide.is_accepting or guide.is_terminated):
+        machine = {"accepted": True, "tokens": len(ids), "bytes": len(data), "must_stop": guide.must_stop} | machine
+        more = "" if guide.must_stop else "; it could also go on"
+        _say(output, machine, [Line(("accepted:", GOOD), f" {len(ids)} tokens, {len(data)} bytes{more}")], trace)
+        return exits.OK
+    found = explain(source.compile(vocabularies.byte_vocabulary()), data)
+    reason = guide.explain(refused) if refused is not None else "it ends too early"
+    _say(output, _machine(found, data, refused, reason) | machine, _people(args, found, refused, reason), trace)
+    return exits.NO
 
 
-def _tokens(args: argparse.Namespace, vocabulary: interlock.Vocabulary) -> tuple[list[int], bytes]:
+def tokens_of(args: argparse.Namespace, vocabulary: interlock.Vocabulary) -> tuple[list[int], bytes]:
+    """The ids that the arguments name, or those that spell the text; and the bytes that they spell."""
     if args.ids is not None:
-        try:
-            ids = [int(part) for part in args.ids.split(",") if part.strip()]
-        except ValueError:
-            raise exits.UsageError(f"--ids {args.ids}: write ids with commas") from None
+        ids = []
+        for part in args.ids.strip(",").split(","):
+            try:
+                ids.append(int(part))
+            except ValueError:
+                raise exits.UsageError(
+                    f"--ids: {part.strip()!r} is no token id; write numbers, as in 5018,606"
+                ) from None
         return ids, vocabulary.decode(ids)
     data: bytes = args.text.encode("utf-8", "surrogateescape") if args.text is not None else files.read(args.given)
     data = data if args.text is not None else data.removesuffix(b"\n").removesuffix(b"\r")
     return Speller(vocabulary).spell(data), data
 
 
-def _refused(
-    args: argparse.Namespace,
-    output: Output,
-    source: sources.Source,
-    guide: interlock.Guide,
-    token: int,
-    data: bytes,
-    taken: int,
-    trace: list[dict[str, Any]],
-) -> int:
-    reason = guide.explain(token)
-    spelled = guide.index.vocabulary.decode([token])
-    # The byte at fault within the token: the longest part of it that single steps of the byte automaton take.
-    walker = source.compile(vocabularies.byte_vocabulary()).guide()
-    at = min(walker.advance_many(list(data[: taken + len(spelled)])), len(data))
-    byte = data[at] if at < len(data) else None
-    allowed = next_bytes(walker)
-    line, column = (
-        data.count(b"\n", 0, at) + 1,
-        len(data[data.rfind(b"\n", 0, at) + 1 : at].decode("utf-8", "replace")) + 1,
-    )
-    pointer = pointer_at(data[:at]) if source.kind == "json_schema" else None
-    hint = _hint(source, data)
-    machine = {
+def _machine(found: Explanation, data: bytes, token: int | None, reason: str) -> dict[str, Any]:
+    line, column = line_column(found.text, found.character)
+    return {
         "accepted": False,
-        "at": at,
+        "at": found.at,
         "line": line,
         "column": column,
-        "pointer": pointer,
-        "byte": byte,
+        "pointer": found.problems[0].pointer if found.problems else None,
+        "byte": data[found.at] if found.at < len(data) else None,
         "token": token,
         "reason": reason,
-        "allowed_bytes": allowed,
-        "may_end": walker.is_accepting,
-        "hint": hint,
+        "ends_early": found.ends_early,
+        "allowed_bytes": found.allowed,
+        "may_end": found.may_end,
+        "forced": found.forced.decode("utf-8", "backslashreplace"),
+        "problems": [machine_problem(found.text, problem) for problem in found.problems],
     }
-    place = f"line {line}, column {column} (byte {at})" + (
-        f", in the value at {pointer or 'the root'}" if pointer is not None else ""
-    )
-    before = _plain(data[max(0, at - SHOWN) : at])
-    after = _plain(data[at : at + 12])
-    people = [f"refused: {place}", f"  {before}{after}", "  " + " " * len(before) + "^", f"  {reason}"]
-    people += [f"  try: {hint}"] if hint else []
-    _say(output, machine, people, trace)
-    return exits.NO
 
 
-def _short(output: Output, guide: interlock.Guide, data: bytes, trace: list[dict[str, Any]]) -> int:
-    allowed, forced = next_bytes(guide), guide.forced_bytes()
-    pointer = pointer_at(data)
-    machine = {"accepted": False, "at": len(data), "pointer": pointer, "byte": None, "reason": "it ends too early"}
-    people = [f"refused: it ends too early, after {len(data)} bytes", f"  could follow: {byte_set(allowed)}"]
-    people += [f"  must follow: {_show(forced)}"] if forced else []
-    _say(output, machine | {"allowed_bytes": allowed, "forced": _plain(forced)}, people, trace)
-    return exits.NO
+def machine_problem(text: str, problem: Problem) -> dict[str, Any]:
+    """A problem for machines."""
+    line, column = line_column(text, problem.start)
+    return {
+        "message": problem.message,
+        "hint": problem.hint,
+        "pointer": problem.pointer,
+        "keyword": problem.keyword,
+        "schema": problem.schema,
+        "line": line,
+        "column": column,
+        "start": problem.start,
+        "end": problem.end,
+    }
 
 
-def _say(output: Output, machine: dict[str, Any], people: list[str], trace: list[dict[str, Any]]) -> None:
+def _people(args: argparse.Namespace, found: Explanation, token: int | None, reason: str) -> list[Line]:
+    lines: list[Line] = []
+    problems = found.problems
+    if found.accepted:  # Over bytes it would do: it is the tokens.
+        lines.append(Line(("refused:", BAD), " the text is accepted, but not these tokens: ", reason))
+        return lines
+    many = f" {len(problems)} reasons" if len(problems) > 1 else ""
+    lines.append(Line(("refused:", BAD), many or f" {place_of(found.text, problems[0])}"))
+    for problem in problems[:MOST]:
+        if many:
+            lines.append(Line((f"  {place_of(found.text, problem)}:", QUIET)))
+        lines.append(Line("  ", _options(problem.message)))
+        lines += [Line("  ") + line for line in excerpt(found.text, problem.start, problem.end)]
+        if problem.hint:
+            lines.append(Line(("  try: " if not _is_note(problem) else "  ", TRY), _hint(problem)))
+    if len(problems) > MOST:
+        lines.append(Line((f"  and {len(problems) - MOST} more; --json has all of them", QUIET)))
+    if found.ends_early or problems[0].keyword == "pattern" and not problems[0].schema:
+        end = " (or the end)" if found.may_end else ""
+        lines.append(Line(f"  {'could follow' if found.ends_early else 'allowed there'}: {characters(found)}{end}"))
+        lines += [Line(f"  must follow: {text_of(found.forced)}")] if found.forced else []
+    if args.bytes:
+        said = reason if token is not None else f"allowed there: {byte_set(found.allowed)}"
+        lines.append(Line((f"  byte {found.at}: ", QUIET), said))
+    return lines
+
+
+def _is_note(problem: Problem) -> bool:
+    return problem.hint.startswith(("nearest of", "asked for", "did you mean", "JSON "))
+
+
+def _hint(problem: Problem) -> str:
+    hint = _options(problem.hint)
+    return f"({hint})" if hint.startswith(("nearest of", "asked for")) else hint
+
+
+def _options(text: str) -> str:
+    """Options of the package as options of the command."""
+    return re.sub(r'\b(property_order|whitespace|spelling)="(.*?)"', _option, text)
+
+
+def _option(found: re.Match[str]) -> str:
+    return f"--{found[1].replace('_', '-')} {found[2]}"
+
+
+def place_of(text: str, problem: Problem) -> str:
+    """A problem's place in words."""
+    line, column = line_column(text, min(problem.start, len(text)))
+    return f"line {line}, column {column}" + (f", at {problem.pointer}" if problem.pointer else "")
+
+
+def characters(found: Explanation) -> str:
+    """The characters that may come next; bytes inside or at the start of others are summed up."""
+    plain = [byte for byte in found.allowed if byte < 0x80]
+    more = "characters beyond ASCII" if len(plain) < len(found.allowed) else ""
+    return " ".join(filter(None, [byte_set(plain), ("and " + more) if plain and more else more])) or "nothing"
+
+
+def _say(output: Output, machine: dict[str, Any], people: list[Line], trace: list[dict[str, Any]]) -> None:
     lines = [
-        f"{step['at']:>6}  token {step['token']:<7} {step['text']:<20} {step['allowed']:>7} allowed"
-        + (f", forced {step['forced']}" if step["forced"] != '""' else "")
+        Line(
+            f"{step['at']:>6}  token {step['token']:<7} {step['text']:<20} {step['allowed']:>7} allowed"
+            + (f", forced {step['forced']}" if step["forced"] != '""' else "")
+        )
         for step in trace
     ]
     output.result(machine | ({"trace": trace} if trace else {}), lines + people)
-
-
-def _hint(source: sources.Source, data: bytes) -> str:
-    """An option with which the document is accepted, if it is only the option that refuses it."""
-    if source.kind != "json_schema" or source.options.get("property_order") == "any":
-        return ""
-    walker = source.compile(vocabularies.byte_vocabulary(), property_order="any").guide()
-    fits = walker.advance_many(list(data)) == len(data) and walker.is_accepting
-    return "--property-order any accepts it: its keys are not in the declared order" if fits else ""
-
-
-def _show(data: bytes) -> str:
-    return text_of(data)
-
-
-def _plain(data: bytes) -> str:
-    """Bytes on one line, without quotes around them: characters that cannot be shown are escaped."""
-    return printable(data.decode("utf-8", "backslashreplace").replace("\t", "\\t"))
-
-
-def pointer_at(prefix: bytes) -> str:
-    """JSON Pointer of the value that the beginning of a document is in.
-
-    The prefix was accepted, so its brackets and quotes are in order; only they and commas are looked at.
-    """
-    path: list[str | int | None] = []
-    text = prefix.decode("utf-8", "replace")
-    at = 0
-    key: str | None = None
-    while at < len(text):
-        c = text[at]
-        if c == '"':
-            end = at + 1
-            while end < len(text) and text[end] != '"':
-                end += 2 if text[end] == "\\" else 1
-            key = text[at + 1 : end]
-            at = end
-        elif c == "{":
-            path.append(None)
-        elif c == "[":
-            path.append(0)
-        elif c == ":" and path:
-            path[-1] = key
-        elif c == "," and path:
-            last = path[-1]
-            path[-1] = last + 1 if isinstance(last, int) else None
-        elif c in "]}" and path:
-            path.pop()
-        at += 1
-    parts = [str(part).replace("~", "~0").replace("/", "~1") for part in path if part is not None]
-    return "".join("/" + part for part in parts)

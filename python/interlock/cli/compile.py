@@ -15,7 +15,7 @@ from pathlib import Path
 
 import interlock
 from interlock.cli import exits, files, sources, vocabularies
-from interlock.cli.output import Output, facts, size
+from interlock.cli.output import Output, decimal, facts, size
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +33,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     began = time.perf_counter()
     index = source.compile(vocabulary)
     milliseconds = (time.perf_counter() - began) * 1e3
+    unknown = sources.remarks(source, index, output)
     files.write(args.out, lambda path: index.save(path, tables=not args.no_tables))
     stored = interlock.Index.load(args.out, vocabulary)
     states = None if args.no_tables else stored.num_states
@@ -44,6 +45,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "states": states,
         "complete": stored.is_complete,
         "milliseconds": round(milliseconds, 3),
+        "unknown_keywords": unknown,
     }
     tables = (
         "none" if states is None else f"{states} states, " + ("complete" if stored.is_complete else "the first ones")
@@ -53,7 +55,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         ("size", size(written)),
         ("fingerprint", index.fingerprint),
         ("tables", tables),
-        ("compiled in", f"{milliseconds:.2f} ms"),
+        ("compiled in", f"{decimal(milliseconds)} ms"),
     ]
     output.result(machine, facts(rows))
     return exits.OK

@@ -13,6 +13,7 @@ import argparse
 
 from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, text_of
+from interlock.cli.style import BAD, GOOD, NAME, Line
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +26,10 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Search both directions."""
     vocabulary = vocabularies.byte_vocabulary()
-    first, second = (sources.read(word, args).compile(vocabulary) for word in (args.first, args.second))
+    read = [sources.read(word, args) for word in (args.first, args.second)]
+    first, second = (source.compile(vocabulary) for source in read)
+    for source, index in zip(read, (first, second)):
+        sources.remarks(source, index, output)
     only_first, only_second = first.witness_not_in(second), second.witness_not_in(first)
     same = only_first is None and only_second is None
     relation = "equal" if same else "different"
@@ -34,8 +38,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     elif not same and only_second is None:
         relation = "the second accepts less"
     texts = [None if w is None else w.decode("utf-8", "backslashreplace") for w in (only_first, only_second)]
-    people = [relation]
+    people = [Line((relation, GOOD if same else BAD))]
     named = (("first", only_first), ("second", only_second))
-    people += [f"  only the {name} accepts: {text_of(w)}" for name, w in named if w is not None]
+    people += [Line(f"  only the {name} accepts: ", (text_of(w), NAME)) for name, w in named if w is not None]
     output.result({"equal": same, "relation": relation, "only_first": texts[0], "only_second": texts[1]}, people)
     return exits.OK if same else exits.NO

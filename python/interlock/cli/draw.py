@@ -1,56 +1,55 @@
-"""Draw the automaton of a source, and its compressed form with forced runs as thick edges.
+"""Draw a source: the structure of a schema, the automaton of a pattern.
 
+  interlock draw order.json -o order.html
   interlock draw order.json -o order.svg
   interlock draw pattern:'(GET|POST) /[a-z]+' -o request.html
-  interlock draw order.json --form states --whitespace compact -o states.svg
+  interlock draw order.json --form jumps --whitespace compact -o states.svg
+  interlock draw order.json -o order.mmd
 
-An .html file holds both forms, to be zoomed and dragged; an .svg file the one that --form names. Characters beyond
-ASCII are drawn as characters, not as bytes. A blank is written as a small open box. In the compressed form, states that
-differ by how many more characters may follow are one state, with a loop that says how many.
+The end of the name says the format: .html (zoom at the pointer, drag, tooltips, an output with what is forced in it),
+.svg, .mmd (Mermaid) or .dot (Graphviz). Of a schema, boxes show objects, their keys and types, and alternatives. --form
+jumps draws the automaton with forced runs as single edges, --form states all of its states; characters beyond ASCII are
+drawn as characters, not as bytes, and states that differ by how many more characters may follow are one in jumps.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from interlock.cli import exits, files, sources, vocabularies
-from interlock.cli.graph import bytewise, characters, counted, jumps
-from interlock.cli.output import Output, facts
-from interlock.cli.svg import page, svg
+from interlock.cli.output import Output, facts, size
+from interlock.drawing import FORMS, SUFFIXES, draw
 
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
-    parser.add_argument("-o", "--out", metavar="FILE", required=True, help="an .svg or .html file")
-    parser.add_argument("--form", choices=["jumps", "states"], default="jumps", help="what an .svg file shows")
+    parser.add_argument("-o", "--out", metavar="FILE", required=True, help="a file .html, .svg, .mmd or .dot")
+    parser.add_argument("--form", choices=FORMS, help="default: structure of a schema, jumps of anything else")
     parser.add_argument(
-        "--max-states", type=int, default=2000, metavar="N", help="states over bytes at most (default: 2000)"
+        "--max-states",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="of automata: states over bytes at most (default: 2000)",
     )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Explore, lay out, write."""
-    if not args.out.endswith((".svg", ".html")):
-        raise exits.UsageError(f"--out {args.out}: the name must end in .svg or .html")
-    index = sources.read(args.source, args).compile(vocabularies.byte_vocabulary())
-    full = characters(*bytewise(index.automaton(args.max_states)))
-    short = jumps(counted(full))
-    if args.out.endswith(".html"):
-        drawings = [("Forced runs as single edges", svg(short, args.source)), ("All states", svg(full, args.source))]
-        text = page(drawings, args.source)
-    else:
-        text = svg(short if args.form == "jumps" else full, args.source)
-    files.write_text(args.out, text)
-    forced = sum(edge.forced for edge in short.edges)
-    machine = {
-        "file": args.out,
-        "states": len(full.states),
-        "edges": len(full.edges),
-        "compressed_states": len(short.states),
-        "compressed_edges": len(short.edges),
-        "forced_characters": forced,
-    }
-    counts = [(name.replace("_", " "), str(value)) for name, value in machine.items()]
-    output.result(machine, facts(counts))
+    suffix = Path(args.out).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise exits.UsageError(f"--out {args.out}: the name must end in {', '.join(SUFFIXES)}")
+    source = sources.read(args.source, args)
+    if args.form == "structure" and source.kind != "json_schema":
+        raise exits.UsageError("--form structure: only a schema has a structure; leave it out, or take jumps or states")
+    index = source.compile(vocabularies.byte_vocabulary())
+    sources.remarks(source, index, output)
+    drawing = draw(index, args.form, args.source, args.max_states)
+    files.write_text(args.out, drawing.text(suffix))
+    written = Path(args.out).stat().st_size
+    machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}
+    shown = {**machine, "bytes": size(written)}
+    output.result(machine, facts([(name.replace("_", " "), str(value)) for name, value in shown.items()]))
     return exits.OK

@@ -13,6 +13,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import interlock
+from interlock.cli.excerpt import excerpt
+from interlock.cli.places import located
+from interlock.cli.style import BAD, NAME, QUIET, TRY, Line
+from interlock.cli.suggest import near_file
+from interlock.explain import line_column
 
 OK = 0
 """The command did what it says, and the answer is yes."""
@@ -95,25 +100,35 @@ def describe(error: BaseException) -> dict[str, Any]:
         # The empty pointer is the root of a schema.
         if value is not None and (value != "" or name == "pointer"):
             out[name] = value
+    place = located(error)
+    if place is not None and place.found:
+        out["line"], out["column"] = line_column(place.text, place.start)
+    if place is not None and place.notes:
+        out["notes"] = list(place.notes)
     remedy = _remedy(error)
     if remedy:
         out["remedy"] = remedy
     return out
 
 
-def sentence(error: BaseException) -> str:
-    """A failure for people: one message, and a second line with what to do where that is known."""
+def sentence(error: BaseException) -> list[Line]:
+    """A failure for people: the message, where it is with the line and a caret, and what to do where that is known."""
     described = describe(error)
-    lines = [f"interlock: {described['type']}: {described['message']}"]
+    lines = [Line(("interlock: ", NAME), (f"{described['type']}: ", BAD), str(described["message"]))]
     shown = str(described["message"])
     extra = [
         f"{name} {described[name]}" for name in ("pointer", "keyword") if str(described.get(name, "")) not in shown
     ]
     if extra:
-        lines.append("  at: " + ", ".join(extra))
+        lines.append(Line("  at: " + ", ".join(extra)))
+    place = located(error)
+    if place is not None and place.found:
+        lines.append(Line((f"  line {described['line']}, column {described['column']}:", QUIET)))
+        lines += [Line("  ") + line for line in excerpt(place.text, place.start, place.end)]
+    lines += [Line(f"  {note}") for note in described.get("notes", [])]
     if "remedy" in described:
-        lines.append(f"  try: {described['remedy']}")
-    return "\n".join(lines)
+        lines.append(Line(("  try: ", TRY), described["remedy"]))
+    return lines
 
 
 def _os_message(error: OSError) -> str:
@@ -122,8 +137,9 @@ def _os_message(error: OSError) -> str:
 
 
 def _remedy(error: BaseException) -> str:
-    if isinstance(error, interlock.UnsupportedError):
-        return "--on-unsupported warn leaves out what can be left out and says so in the report (interlock inspect)"
+    place = located(error)
+    if place is not None and place.remedy:
+        return place.remedy
     if isinstance(error, interlock.LimitError) and "flat states" in str(error):
         return (
             "draw has --max-states N, other commands --limit max_flat_states=N; "
@@ -133,6 +149,9 @@ def _remedy(error: BaseException) -> str:
         return "--limit NAME=N raises one limit; the message names what was exceeded"
     if isinstance(error, interlock.UnsatisfiableError):
         return "the place above contradicts itself; no output can satisfy it"
+    if isinstance(error, FileNotFoundError) and error.filename:
+        meant = near_file(os.fsdecode(error.filename))
+        return f"did you mean {meant}?" if meant else "check the spelling of the path"
     if isinstance(error, OSError):
         return {
             errno.ENOSPC: "free some space and run the same command again; what is finished stays",

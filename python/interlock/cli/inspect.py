@@ -14,8 +14,8 @@ import math
 import interlock
 from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, byte_set, facts, size, table, text_of
+from interlock.cli.style import TRY, Line
 from interlock.cli.walk import next_bytes
-
 
 SHOWN = 60
 COUNTED = 5000
@@ -38,6 +38,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     allowed = guide.allowed_token_ids().tolist()
     first = next_bytes(guide)
     rows = index.report
+    unknown = sources.remarks(source, index, output)
+    slips = {(u["pointer"], u["keyword"]): u["suggestion"] for u in unknown if u["suggestion"]}
     count = _language_size(source, vocabulary)
     shortest = index.shortest_member()
     more = f" and {len(shortest) - SHOWN} bytes more" if len(shortest) > SHOWN else ""
@@ -57,7 +59,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "report": [
             {"pointer": r.pointer, "keyword": r.keyword, "enforcement": r.enforcement, "reason": r.reason} for r in rows
         ],
+        "unknown_keywords": unknown,
     }
+    everyday = args.tokenizer == vocabularies.BYTES
+    unit = "bytes" if everyday else "tokens"
     people = facts(
         [
             ("kind", source.kind),
@@ -66,13 +71,19 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("shortest text", text_of(shortest[:SHOWN]) + more),
             ("states so far", str(index.num_states)),
             ("memory", size(index.memory_bytes)),
-            ("first token", f"{len(allowed)} of {vocabulary.size} allowed, first byte {byte_set(first) or 'none'}"),
+            (f"first {unit[:-1]}", f"{len(allowed)} of {vocabulary.size} {unit} allowed: {byte_set(first) or 'none'}"),
             ("forced start", text_of(forced) if forced else "nothing"),
         ]
     )
-    people += ["", f"report: {len(rows)} rows; what has none is enforced exactly"]
+    people += [Line(""), Line(f"report: {len(rows)} rows; what has none is enforced exactly")]
     if rows:
-        cells = [(r.enforcement, r.pointer or "(root)", r.keyword, r.reason) for r in rows]
+        # What is a mistake comes first, what every schema has comes last.
+        ordered = sorted(rows, key=lambda r: ((r.pointer, r.keyword) not in slips, r.enforcement == "narrower"))
+        cells: list[list[str | Line]] = []
+        for r in ordered:
+            slip = slips.get((r.pointer, r.keyword))
+            reason = Line(r.reason, ("; did you mean " + slip + "?", TRY)) if slip else Line(r.reason)
+            cells.append([r.enforcement, r.pointer or "(root)", Line((r.keyword, TRY if slip else "")), reason])
         people += table(cells, ("enforcement", "place", "keyword", "reason"))
     output.result(machine, people)
     return exits.OK

@@ -8,12 +8,14 @@ that is a terminal.
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from interlock.cli import streams
+from interlock.cli import streams, style
+from interlock.cli.style import NAME, Line, printable
 
 CONTROL = {0x09: r"\t", 0x0A: r"\n", 0x0D: r"\r", 0x22: '"', 0x5C: r"\\"}
 
@@ -25,17 +27,18 @@ class Output:
         self.json = json
         self.quiet = quiet
 
-    def result(self, machine: dict[str, Any], people: Iterable[str]) -> None:
+    def result(self, machine: dict[str, Any], people: Iterable[str | Line]) -> None:
         """The result of the command, in the form that was asked for."""
         if self.json:
             streams.write(json.dumps(machine, ensure_ascii=True, sort_keys=False, allow_nan=False) + "\n")
         else:
-            streams.write("".join(printable(line) + "\n" for line in people))
+            colours = style.wanted(sys.stdout)
+            streams.write("".join(style.painted(line, colours) + "\n" for line in people))
 
-    def remark(self, line: str) -> None:
+    def remark(self, line: str | Line) -> None:
         """A line beside the result, for people."""
         if not self.quiet:
-            streams.say(printable(line) + "\n")
+            streams.say(style.painted(line, style.wanted(sys.stderr)) + "\n")
 
 
 class Progress:
@@ -88,11 +91,6 @@ def _columns() -> int:
     return shutil.get_terminal_size().columns
 
 
-def printable(text: str) -> str:
-    """``text`` without characters that a terminal would obey or cannot show."""
-    return "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
-
-
 def clock(seconds: float) -> str:
     """A duration in words: ``5 s``, ``3 min``, ``1 h 10 min``."""
     whole = round(seconds)
@@ -112,19 +110,39 @@ def size(count: int) -> str:
     return f"{value:.1f} GiB"
 
 
-def table(rows: Sequence[Sequence[str]], head: Sequence[str] | None = None) -> list[str]:
+def table(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = None) -> list[Line]:
     """Lines with columns of equal width; the last column is not padded."""
-    everything = [*([head] if head else []), *rows]
+    everything = [*([[Line((word, NAME)) for word in head]] if head else []), *([_line(c) for c in r] for r in rows)]
     if not everything:
         return []
     widths = [max(len(row[i]) for row in everything) for i in range(len(everything[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in everything]
+    out = []
+    for row in everything:
+        line = Line()
+        last = max((i for i, cell in enumerate(row) if len(cell)), default=0)
+        for i, cell in enumerate(row[: last + 1]):
+            line = line + (cell.ljust(widths[i]) + "  " if i < last else cell)
+        out.append(line)
+    return out
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> list[str]:
+def _line(cell: str | Line) -> Line:
+    return cell if isinstance(cell, Line) else Line(cell)
+
+
+def facts(pairs: Iterable[tuple[str, str | Line]]) -> list[Line]:
     """``name: value`` lines, the values aligned."""
-    rows = [(name + ":", value) for name, value in pairs]
+    rows = [(Line((name + ":", NAME)), value) for name, value in pairs]
     return table(rows)
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """A number with at most so many digits that count, without an exponent: ``0.76``, ``12.3``, ``1240``."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def byte_name(byte: int) -> str:

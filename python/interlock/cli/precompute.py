@@ -5,7 +5,9 @@
   interlock precompute 'schemas/**/*.json' -t tokenizer.json -o store/ --shard 3/8
 
 Run it again after any interruption: what the store has is skipped, and so is what was refused before (--retry tries it
-again). The report has a line for each source. Exit code 0: all are in the store; 1: some were refused.
+again). A JSON file without any keyword of JSON Schema, such as an answer that lies among the schemas, is left out and
+named (--take-all takes it). The report has a line for each source. Exit code 0: all are in the store; 1: some were
+refused.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ import json
 import os
 import re
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,17 @@ from typing import Any
 import interlock
 from interlock.cli import exits, files, sources, vocabularies
 from interlock.cli.exits import InputError, UsageError
-from interlock.cli.output import Output, Progress, clock, facts, size
+from interlock.cli.output import Output, Progress, clock, facts
 from interlock.cli.pool import Pool
+from interlock.cli.summary import Summary
 from interlock.cli.worker import Item, Task
 
+NOT_MEANT = (".ilk", ".jsonl", ".partial")
+"""Files of a store, which may lie in the folder of the sources."""
 OPTIONS = (
     "schema_key",
+    "unwrap",
+    "take_all",
     "whitespace",
     "property_order",
     "on_unsupported",
@@ -52,6 +58,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", "--jobs", type=int, metavar="N", help="processes (default: one for each core)")
     parser.add_argument("--no-tables", action="store_true", help="store what indexes are compiled from, and no tables")
     parser.add_argument("--report", metavar="FILE", help="default: report.jsonl in the store")
+    parser.add_argument("--take-all", action="store_true", help="take JSON that looks like no schema as a schema, too")
     parser.add_argument("--retry", action="store_true", help="try again what was refused before")
     sources.add_arguments(parser, positional=False)
 
@@ -84,39 +91,32 @@ def run(args: argparse.Namespace, output: Output) -> int:
         for row in pool.rows(items):
             row = _full(row, old)
             rows[row["name"]] = row
-            refused += not row["ok"]
-            if not row.get("skipped"):
+            refused += not row["ok"] and "left_out" not in row
+            if not row.get("skipped") and "left_out" not in row:
                 journal.add(row)
                 old[row["key"] or row["name"]] = row  # for those that say the same
             bar.show(len(rows), f"{refused} refused" if refused else "")
+    ordered = [rows[item.name] for item in items]
     # The journal becomes the report: a line for each source, in the order of the sources.
-    files.write_text(report, "".join(json.dumps(rows[item.name]) + "\n" for item in items))
-    skipped = sum(bool(row.get("skipped")) for row in rows.values())
-    kinds = Counter(row["error"]["type"] for row in rows.values() if not row["ok"])
-    seconds = time.monotonic() - began
-    total = sum({row["key"]: row.get("bytes") or 0 for row in rows.values()}.values())
+    files.write_text(report, "".join(json.dumps(row) + "\n" for row in ordered))
+    summary = Summary(ordered, ignored(args.sources) if count == 1 else [])
+    if not summary.taken:
+        name, why = summary.left_out[0]
+        raise InputError(f"no sources in {args.sources}: {name} was left out: {why} (--take-all takes it as a schema)")
     machine = {
-        "sources": len(items),
-        "ok": len(items) - refused,
-        "refused": refused,
-        "errors": dict(sorted(kinds.items())),
-        "skipped": skipped,
-        "bytes": total,
-        "seconds": round(seconds, 3),
+        **summary.counts(),
+        "seconds": round(time.monotonic() - began, 3),
         "processes": jobs,
         "store": args.out,
         "report": str(report),
     }
     people = [
-        ("sources", f"{len(items)}, {skipped} of them done before"),
-        ("in the store", str(len(items) - refused)),
-        ("refused", f"{refused}" + "".join(f", {n} {kind}" for kind, n in sorted(kinds.items()))),
-        ("size", size(total)),
-        ("time", f"{clock(seconds)}, {jobs} processes"),
+        *summary.lines(),
+        ("time", f"{clock(time.monotonic() - began)}, {jobs} processes"),
         ("report", str(report)),
     ]
-    output.result(machine, facts(people))
-    return exits.NO if refused else exits.OK
+    output.result(machine, [*facts(people), *summary.details()])
+    return exits.NO if summary.refused else exits.OK
 
 
 def _cores() -> int:
@@ -185,6 +185,19 @@ def _full(row: dict[str, Any], old: dict[str, dict[str, Any]]) -> dict[str, Any]
     """A skipped row with what the earlier run said of it."""
     before = old.get(row["key"]) if row.get("skipped") else None
     return row if before is None or before.get("ok") != row["ok"] else before | row
+
+
+def ignored(word: str) -> list[tuple[str, str]]:
+    """Files of a folder that its name says are no sources, each with the reason."""
+    path = Path(word)
+    if not path.is_dir():
+        return []
+    others = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() not in sources.SUFFIXES)
+    visible = [
+        p.relative_to(path) for p in others if not any(part.startswith(".") for part in p.relative_to(path).parts)
+    ]
+    taken = ", ".join(sources.SUFFIXES)
+    return [(p.as_posix(), f"its name ends in none of {taken}") for p in visible if p.suffix not in NOT_MEANT]
 
 
 class Journal:

@@ -1,11 +1,13 @@
-"""Random members of a source, drawn token by token under the masks.
+"""Examples that a source accepts: plausible ones, or with --wild anything that the masks allow.
 
   interlock sample pattern:'[a-f]{2}-\\d+' -n 3 --seed 7
-  interlock sample order.json -n 5 -t tokenizer.json
+  interlock sample order.json -n 5
+  interlock sample order.json -n 5 --wild -t tokenizer.json
 
-Each one is walked once more, byte by byte, through an index of its own; a schema's documents are also judged by the
-package jsonschema where that is installed and takes the schema. Exit code 1: a sample was not confirmed, or did not
-come to its end.
+Plausible examples hold everyday words, short numbers and plain spelling; wild ones are drawn token by token, so they
+show every escape, blank and character that is allowed. Each one is walked once more, byte by byte, through an index of
+its own; a schema's documents are also judged by the package jsonschema where that is installed and takes the schema.
+Exit code 1: an example was not confirmed, or did not come to its end.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from interlock._recipe import Recipe
 from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, Progress, text_of
-from interlock.cli.walk import random_walk
+from interlock.cli.walk import Speller, random_walk
+from interlock.plausible import example
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -29,8 +33,13 @@ def register(parser: argparse.ArgumentParser) -> None:
     vocabularies.add_arguments(parser)
     parser.add_argument("-n", "--count", type=int, default=1, metavar="N", help="how many (default: 1)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed draws the same (default: 0)")
-    parser.add_argument("--length", type=int, default=40, metavar="N", help="tokens before the walk looks for the end")
-    parser.add_argument("--most", type=int, default=2000, metavar="N", help="tokens after which a walk is given up")
+    parser.add_argument("--wild", action="store_true", help="token by token, whatever the masks allow")
+    parser.add_argument(
+        "--length", type=int, default=40, metavar="N", help="of wild ones: tokens before the walk looks for the end"
+    )
+    parser.add_argument(
+        "--most", type=int, default=2000, metavar="N", help="of wild ones: tokens after which a walk is given up"
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -40,13 +49,25 @@ def run(args: argparse.Namespace, output: Output) -> int:
     index = source.compile(vocabulary)
     walker = source.compile(vocabularies.byte_vocabulary()).guide()
     judge = _validator(source)
+    recipe = Recipe.of(index)
+    speller = Speller(vocabulary)
+    wild = 0
+    sources.remarks(source, index, output)
     samples: list[dict[str, Any]] = []
     failures: list[str] = []
     with Progress("sampling", args.count, output) as bar:
         for number in range(args.count):
             guide = index.guide()
-            ended = random_walk(guide, random.Random(f"{args.seed}/{number}"), args.length, args.most)
-            data = vocabulary.decode(guide.tokens)
+            rng = random.Random(f"{args.seed}/{number}")
+            drawn = None if args.wild else example(recipe, rng)
+            if drawn is None:
+                wild += not args.wild
+                ended = random_walk(guide, random.Random(f"{args.seed}/{number}"), args.length, args.most)
+                data = vocabulary.decode(guide.tokens)
+            else:
+                data = drawn
+                ids = speller.spell(data)
+                ended = guide.advance_many(ids) == len(ids) and guide.is_accepting
             walker.reset()
             confirmed = ended and walker.advance_many(list(data)) == len(data) and walker.is_accepting
             text = data.decode("utf-8", "backslashreplace")
@@ -63,6 +84,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     people = [s["text"] if s["text"].isprintable() else text_of(s["text"].encode()) for s in samples if s["ended"]]
     if bad:
         output.remark(f"{bad} of {len(samples)} not confirmed or not at their end after {args.most} tokens (--most)")
+    if wild:
+        output.remark(f"{wild} of {len(samples)} are wild: nothing plausible was found for them")
     if failures:
         output.remark(f"{len(failures)} of {len(samples)} not judged by jsonschema, {failures[0]}")
     output.result({"samples": samples, "not_confirmed": bad}, people)

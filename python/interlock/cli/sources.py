@@ -16,12 +16,17 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from typing import Any
 
 import interlock
-from interlock.cli import files
+from interlock import schema_hints
+from interlock.cli import files, places
 from interlock.cli.exits import InputError, UsageError
+from interlock.cli.output import Output
+from interlock.cli.style import NOTE, TRY, Line
+from interlock.cli.suggest import near, near_file
 
 HELP = (
     "a file (.json a schema, .regex a pattern, .choices one choice a line), or text: "
@@ -37,6 +42,9 @@ SUFFIXES = {
 KINDS = {"schema": "json_schema", "pattern": "regex", "choices": "choices"}
 """What a prefix stands for in the rest of the package (``Index.from_json_schema`` and so on)."""
 
+WHITESPACE = ("flexible", "compact", "spaced")
+"""What ``--whitespace`` takes besides a pattern."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -46,15 +54,40 @@ class Source:
     text: Any
     options: dict[str, Any]
     name: str
+    notes: tuple[str, ...] = ()
+    """What a reader should know about how it was read."""
 
     def compile(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
-        """The index of this source; ``changed`` replaces options."""
+        """The index of this source; ``changed`` replaces options. An error has its place in the source with it."""
+        try:
+            return self.make(vocabulary, **changed)
+        except interlock.InterlockError as error:
+            places.attach(error, self)
+            raise
+
+    def make(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
+        """What ``compile`` does, with the engine's errors as they are."""
         options = self.options | changed
         if self.kind == "regex":
             return interlock.Index.from_regex(self.text, vocabulary, **options)
         if self.kind == "choices":
             return interlock.Index.from_choices(self.text, vocabulary, **options)
         return interlock.Index.from_json_schema(self.text, vocabulary, **options)
+
+    def with_text(self, text: Any) -> Source:
+        """Another source with the same options."""
+        return replace(self, text=text)
+
+
+def remarks(source: Source, index: interlock.Index, output: Output) -> list[dict[str, str]]:
+    """Say beside the result what is probably a mistake in a source. The unknown keywords, for machines."""
+    for note in source.notes:
+        output.remark(Line(("note: ", NOTE), note))
+    unknown = schema_hints.unknown_keywords(index) if source.kind == "json_schema" else []
+    for found in unknown:
+        if found.suggestion:
+            output.remark(Line(("warning: ", TRY), str(found)))
+    return [{"pointer": u.pointer, "keyword": u.keyword, "suggestion": u.suggestion} for u in unknown]
 
 
 def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> None:
@@ -63,6 +96,12 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
         parser.add_argument("source", metavar="SOURCE", help=HELP)
     group = parser.add_argument_group("how the source is read")
     group.add_argument("--schema-key", metavar="KEY", help="the schema is the value of KEY in the JSON file")
+    group.add_argument(
+        "--no-unwrap",
+        dest="unwrap",
+        action="store_false",
+        help="take an API's envelope (response_format, a tool) as the schema itself, not the schema in it",
+    )
     group.add_argument(
         "--whitespace",
         default="flexible",
@@ -109,6 +148,8 @@ def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
             "formats": ("assert", args.formats),
             "spelling": ("", args.spelling or ""),
         }
+        if args.whitespace.isalpha() and args.whitespace not in WHITESPACE and (m := near(args.whitespace, WHITESPACE)):
+            raise UsageError(f"--whitespace {args.whitespace}: did you mean {m}?")
         if args.document:
             out["documents"] = dict(_document(pair) for pair in args.document)
     else:
@@ -127,17 +168,44 @@ def read(word: str, args: argparse.Namespace) -> Source:
     else:
         suffix = "." + word.rpartition(".")[2].lower() if "." in word else ""
         if suffix not in SUFFIXES:
-            raise UsageError(
-                f"cannot tell what {word!r} is: write schema:@{word}, pattern:@{word} or choices:@{word} for a file, "
-                "or schema:, pattern: or choices: and the text itself"
-            )
+            raise UsageError(_what_is(word, prefix if colon else ""))
         kind, data, from_file = SUFFIXES[suffix], files.read(word), True
     return from_bytes(kind, data, args, word, from_file)
 
 
 def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from_file: bool = True) -> Source:
     """The source with this content; ``kind`` is the prefix of a word."""
-    return Source(KINDS[kind], _text(kind, data, from_file, args), options_of(args, KINDS[kind]), name)
+    notes: tuple[str, ...] = ()
+    text = _text(kind, data, from_file, args)
+    if kind == "schema" and not args.schema_key and getattr(args, "unwrap", True):
+        text, notes = _unwrapped(text)
+    return Source(KINDS[kind], text, options_of(args, KINDS[kind]), name, notes)
+
+
+def _what_is(word: str, prefix: str) -> str:
+    """Why a word names no source, and what was probably meant."""
+    hint = ""
+    if prefix and (meant := near(prefix, KINDS)):
+        hint = f"did you mean {meant}:{word[len(prefix) + 1 :]}? "
+    elif not os.path.exists(word) and (meant := near_file(word)):
+        hint = f"did you mean {meant}? "
+    elif word.lstrip().startswith("{"):
+        return "this looks like a JSON Schema: write schema: in front of it, or the name of a file"
+    return (
+        f"cannot tell what {word!r} is: {hint}Write schema:@{word}, pattern:@{word} or choices:@{word} for a file, "
+        "or schema:, pattern: or choices: and the text itself"
+    )
+
+
+def _unwrapped(text: bytes) -> tuple[Any, tuple[str, ...]]:
+    """The schema in an API's envelope, and what was found; the text itself where it is none."""
+    try:
+        found = schema_hints.envelope(json.loads(text))
+    except (ValueError, RecursionError):
+        return text, ()
+    if found is None:
+        return text, ()
+    return extract(text, *found.path), (f"{found}; --no-unwrap takes the whole as the schema",)
 
 
 def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> Any:
@@ -157,16 +225,18 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
     return text.splitlines() if from_file else text.split(",")
 
 
-def extract(data: bytes, key: str) -> str:
-    """The JSON text of the value of ``key`` in a JSON object, its numbers and the order of its keys kept."""
+def extract(data: bytes, *path: str) -> str:
+    """The JSON text of the value at these keys, one inside the other, its numbers and the order of its keys kept."""
     try:
-        whole = json.loads(data, parse_float=_Verbatim, parse_int=_Verbatim)
+        inner = json.loads(data, parse_float=_Verbatim, parse_int=_Verbatim)
     except (ValueError, RecursionError) as error:
         raise interlock.SchemaError(f"not a JSON file: {error or 'nested too deeply'}") from None
-    if not isinstance(whole, dict) or key not in whole:
-        raise InputError(f"the file is not a JSON object with the key {key!r} (see --schema-key)")
+    for key in path:
+        if not isinstance(inner, dict) or key not in inner:
+            raise InputError(f"the file is not a JSON object with the key {key!r} (see --schema-key)")
+        inner = inner[key]
     try:
-        return _dump(whole[key])
+        return _dump(inner)
     except RecursionError:
         raise interlock.SchemaError("nested too deeply") from None
 
@@ -196,8 +266,10 @@ def _limits(pairs: list[str]) -> dict[str, int]:
         try:
             interlock.Limits(**limits)
         except (TypeError, ValueError) as error:
-            known = ", ".join(sorted(n for n in dir(interlock.Limits) if n.startswith("max_")))
-            raise UsageError(f"--limit: {error}; the limits are {known}") from None
+            known = sorted(n for n in dir(interlock.Limits) if n.startswith("max_"))
+            meant = next((m for name in limits if name not in known and (m := near(name, known))), "")
+            hint = f"; did you mean {meant}?" if meant else f"; the limits are {', '.join(known)}"
+            raise UsageError(f"--limit: {str(error).partition(';')[0]}{hint}") from None
     return limits
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import interlock
 from interlock.cli import exits
 from interlock.cli.output import Output, facts, size
+from interlock.cli.style import BAD, Line
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -32,5 +33,5 @@ def run(args: argparse.Namespace, output: Output) -> int:
     total = sum(entry.bytes for entry in entries)
     machine = {"store": args.store, "packs": len(entries), "bytes": total, "problems": problems}
     people = facts([("packs", str(len(entries))), ("size", size(total)), ("problems", str(len(problems)))])
-    output.result(machine, people + [f"  {problem}" for problem in problems])
+    output.result(machine, people + [Line((f"  {problem}", BAD)) for problem in problems])
     return exits.NO if problems else exits.OK

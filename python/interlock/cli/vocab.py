@@ -14,6 +14,7 @@ import argparse
 
 from interlock.cli import exits, files, vocabularies
 from interlock.cli.output import Output, byte_set, facts, size, text_of
+from interlock.cli.style import Line
 from interlock.cli.walk import spells
 
 
@@ -55,21 +56,22 @@ def run(args: argparse.Namespace, output: Output) -> int:
         [
             ("width of the logits", str(vocabulary.size)),
             ("tokens with text", str(len(tokens))),
-            ("stop tokens", ", ".join(map(str, vocabulary.eos_token_ids))),
-            ("special tokens", str(len(vocabulary.special_token_ids))),
+            ("stop tokens", ", ".join(f"id {i}" for i in vocabulary.eos_token_ids)),
+            ("special tokens", f"{len(vocabulary.special_token_ids)} in all, which spell no text"),
             ("bytes without a token", byte_set(missing) or "none"),
             ("longest token", f"{len(longest)} bytes"),
             ("memory", size(vocabulary.memory_bytes)),
             ("fingerprint", vocabulary.fingerprint),
         ]
     )
-    people += [
-        f"token {i}: {text_of(vocabulary.token_bytes(i))}" + ("" if is_text(i) else " (spells no text)")
-        for i in args.token
-    ]
-    people += [f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}" for text, ids in found.items()]
+    for i in args.token:
+        people.append(
+            Line(f"token {i}: {text_of(vocabulary.token_bytes(i))}", "" if is_text(i) else " (spells no text)")
+        )
+    for text, ids in found.items():
+        people.append(Line(f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}"))
     if args.out is not None:
         machine["file"] = args.out
-        people.append(f"written to {args.out}")
+        people.append(Line(f"written to {args.out}"))
     output.result(machine, people)
     return exits.OK

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from functools import cache
 
 import interlock
 from interlock.cli.exits import UsageError, around_source
+from interlock.explain import byte_vocabulary
+
+__all__ = ["add_arguments", "add_details", "byte_vocabulary", "load", "read"]
 
 BYTES = "bytes"
 """The name of the built-in vocabulary."""
-END = 256
-"""Its stop token."""
 MAGIC = b"\x89ilk\r\n\x1a\n"
 """How a pack begins (docs/artifacts.md)."""
 
@@ -42,12 +42,6 @@ def add_details(group: argparse._ArgumentGroup) -> None:
         "--eos", metavar="IDS", help="the ids that end an output, with commas, where the file names none"
     )
     group.add_argument("--size", type=int, metavar="N", help="the width of the logits, where the model pads them")
-
-
-@cache
-def byte_vocabulary() -> interlock.Vocabulary:
-    """The built-in vocabulary: token ``i`` is the byte ``i``, token 256 ends an output."""
-    return interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[END])
 
 
 def read(args: argparse.Namespace) -> interlock.Vocabulary:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import interlock
+from interlock import schema_hints
 from interlock.cli import exits, sources
 
 
@@ -66,7 +67,10 @@ class Worker:
         """
         key = None
         try:
-            source = sources.from_bytes(_kind(item), _read(item), self.arguments, item.name)
+            data = _read(item)
+            if reason := self._no_source(item, data):
+                return {"name": item.name, "key": None, "ok": False, "left_out": reason}
+            source = sources.from_bytes(_kind(item), data, self.arguments, item.name)
             key = self.store.key_of(source.kind, source.text, self.vocabulary, **source.options)
             head = {"name": item.name, "key": key}
             if key in self.store:
@@ -76,13 +80,31 @@ class Worker:
             began, compiled = time.perf_counter(), self.store.compiled
             facts: dict[str, Any]
             index = self.store.get_or_compile(source.kind, source.text, self.vocabulary, **source.options)
+            slips = [str(u) for u in schema_hints.unknown_keywords(index) if u.suggestion]
             facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
             facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
+            facts |= {"notes": [*source.notes, *slips]} if source.notes or slips else {}
             # Another process may have compiled it while this one waited.
             return head | {"ok": True} | ({"skipped": True} if self.store.compiled == compiled else {}) | facts
         except Exception as error:  # a row of the report, whatever it is
             row = {"name": item.name, "key": key, "ok": False, "error": exits.describe(error)}
             return row | ({"fatal": True} if isinstance(error, interlock.ArtifactError) else {})
+
+    def _no_source(self, item: Item, data: bytes) -> str:
+        """Why this is no source, but a document that lies among them; empty if it may be one, or --take-all says so."""
+        if self.arguments.take_all or _kind(item) != "schema":
+            return ""
+        key = self.arguments.schema_key
+        try:
+            document = json.loads(data)
+        except (ValueError, RecursionError):
+            return ""
+        if key:
+            missing = not isinstance(document, dict) or key not in document
+            return f"it has no key {key!r} (--schema-key)" if missing else ""
+        if self.arguments.unwrap and schema_hints.envelope(document) is not None:
+            return ""
+        return schema_hints.no_schema(document)
 
 
 def _kind(item: Item) -> str:

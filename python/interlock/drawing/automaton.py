@@ -73,19 +73,29 @@ def characters(rows: list[dict[int, int]], accepting: set[int]) -> Graph:
     inside = {
         s for s, row in enumerate(rows) if s and row and s not in accepting and all(0x80 <= b <= 0xBF for b in row)
     }
+    known: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+
+    def rest(state: int, left: int) -> list[tuple[int, int, int]]:
+        """Where the last ``left`` bytes of a character lead from ``state``: ranges of their bits, each with a state."""
+        if (state, left) not in known:
+            parts = [part for byte, dst in rows[state].items() for part in onward(dst, byte & 0x3F, left - 1)]
+            known[state, left] = _joined(parts)
+        return known[state, left]
+
+    def onward(dst: int, value: int, left: int) -> list[tuple[int, int, int]]:
+        if left == 0 or dst not in inside:
+            return [(value << 6 * left, (value + 1 << 6 * left) - 1, dst)]
+        return [(low | value << 6 * left, high | value << 6 * left, end) for low, high, end in rest(dst, left)]
+
     edges: list[Edge] = []
     for src, row in enumerate(rows):
         if src in inside:
             continue
         found: dict[int, list[tuple[int, int]]] = {}
-        stack = [(byte, dst, _lead(byte)) for byte, dst in row.items()]
-        while stack:
-            _, dst, (value, left) = stack.pop()
-            if left == 0 or dst not in inside:
-                found.setdefault(dst, []).append((value << 6 * left, (value + 1 << 6 * left) - 1))
-                continue
-            stack.extend((b, after, (value << 6 | b & 0x3F, left - 1)) for b, after in rows[dst].items())
-        edges.extend(Edge(src, dst, _joined(parts)) for dst, parts in sorted(found.items()))
+        parts = [part for byte, dst in row.items() for part in onward(dst, *_lead(byte))]
+        for low, high, dst in _joined(parts):
+            found.setdefault(dst, []).append((low, high))
+        edges.extend(Edge(src, dst, tuple(ranges)) for dst, ranges in sorted(found.items()))
     return _reachable(Graph(set(accepting), edges))
 
 
@@ -98,14 +108,15 @@ def _lead(byte: int) -> tuple[int, int]:
     return (byte & 0x0F, 2) if byte < 0xF0 else (byte & 0x07, 3)
 
 
-def _joined(parts: list[tuple[int, int]]) -> Ranges:
-    out: list[tuple[int, int]] = []
-    for low, high in sorted(parts):
-        if out and low <= out[-1][1] + 1:
-            out[-1] = (out[-1][0], max(high, out[-1][1]))
+def _joined(parts: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Ascending ranges, neighbours that lead to the same state as one."""
+    out: list[tuple[int, int, int]] = []
+    for low, high, dst in sorted(parts):
+        if out and low <= out[-1][1] + 1 and dst == out[-1][2]:
+            out[-1] = (out[-1][0], max(high, out[-1][1]), dst)
         else:
-            out.append((low, high))
-    return tuple(out)
+            out.append((low, high, dst))
+    return out
 
 
 def _reachable(graph: Graph) -> Graph:
@@ -199,8 +210,8 @@ def label(edge: Edge, most: int = 36) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def ranges_label(ranges: Ranges) -> str:
-    """Code points as ranges: ``a-z 0-9``; ``any``; ``any but " \\``."""
+def ranges_label(ranges: Ranges, most: int = 3) -> str:
+    """Code points as ranges: ``a-z 0-9``; ``any``; ``any but " \\``. Beyond ASCII, ``most`` are named."""
     gaps, at = [], 0
     for low, high in ranges:
         if at < low and (at, low) != (0xD800, 0xE000):
@@ -210,9 +221,18 @@ def ranges_label(ranges: Ranges) -> str:
         gaps.append((at, 0x10FFFF))
     if not gaps:
         return "any"
-    plain = " ".join(map(_range, ranges))
-    but = "any but " + " ".join(map(_range, gaps))
+    plain = _named(ranges, most)
+    but = "any but " + _named(tuple(gaps), most)
     return but if at == 0x110000 and len(but) < len(plain) else plain
+
+
+def _named(ranges: Ranges, most: int) -> str:
+    beyond = [pair for pair in ranges if pair[0] > 0x7E]
+    if len(beyond) <= most:
+        return " ".join(map(_range, ranges))
+    count = sum(high - low + 1 for low, high in beyond)
+    words = [*map(_range, (pair for pair in ranges if pair[0] <= 0x7E)), f"and {count} more"]
+    return " ".join(words)
 
 
 def _range(pair: tuple[int, int]) -> str:

@@ -1,26 +1,18 @@
-"""A graph as SVG, and as an HTML page that holds several of them."""
+"""An automaton as SVG."""
 
 from __future__ import annotations
 
-from html import escape
-
-from interlock.cli.graph import Edge, Graph, label, ranges_label
-from interlock.cli.layout import Box, Route, layered
+from interlock.drawing.automaton import Edge, Graph, label, ranges_label
+from interlock.drawing.layers import Box, Route, layered
+from interlock.drawing.theme import LETTER, clean, svg_root
+from interlock.explain.wording import shortened
 
 RADIUS = 13.0
 LINE = 20.0
-LETTER = 7.6
-"""Width of a letter of the monospaced font."""
 MARGIN = 30.0
-STYLE = """\
-.e{fill:none;stroke:#6b7280;stroke-width:1.3}.f{fill:none;stroke:#c2410c;stroke-width:4}
-.s{fill:#fff;stroke:#111827;stroke-width:1.5}.a{fill:none;stroke:#111827;stroke-width:1.2}
-text{font:12.6px 'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:#111827;}
-.n{text-anchor:middle;font-size:10px;fill:#4b5563}.r{font-weight:bold;fill:#9a3412}.b{fill:#fff;stroke:#e5e7eb}
-.p{fill:#6b7280}.q{fill:#c2410c}"""
 
 
-def svg(graph: Graph, title: str) -> str:
+def automaton_svg(graph: Graph, title: str) -> str:
     """The drawing. Double circles accept; thick edges are forced runs; what is cut off is in the tooltip."""
     states = graph.states
     place = {s: i for i, s in enumerate(states)}
@@ -60,74 +52,34 @@ def svg(graph: Graph, title: str) -> str:
     start = plan.states[0]
     body.append(_path(f"M{start.x - RADIUS - 24:.1f} {start.y:.1f}H{start.x - RADIUS:.1f}", False))
     width, height = plan.width + 2 * MARGIN, plan.height + 2 * MARGIN
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-MARGIN} {-MARGIN} {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}">'
-    )
     marks = "".join(
-        f'<marker id="{name}" viewBox="0 0 10 10" refX="9" refY="5" markerUnits="userSpaceOnUse" markerWidth="{size}" '
-        f'markerHeight="{size}" orient="auto"><path class="{css}" d="M0 1L10 5L0 9z"/></marker>'
+        f'<marker id="ilk-{name}" viewBox="0 0 10 10" refX="9" refY="5" markerUnits="userSpaceOnUse" '
+        f'markerWidth="{size}" markerHeight="{size}" orient="auto"><path class="{css}" d="M0 1L10 5L0 9z"/></marker>'
         for name, size, css in (("thin", 9, "p"), ("thick", 14, "q"))
     )
-    back = f'<rect x="{-MARGIN}" y="{-MARGIN}" width="{width:.0f}" height="{height:.0f}" fill="#fff"/>'
-    parts = [
-        head,
-        f"<title>{_text(title)}</title><style>{STYLE}</style><defs>{marks}</defs>",
-        back,
-        *body,
-        *labels,
-        *circles,
-        "</svg>",
-    ]
-    return "\n".join(parts) + "\n"
-
-
-def page(drawings: list[tuple[str, str]], title: str) -> str:
-    """An HTML page with these named drawings; the wheel zooms, dragging moves. It loads nothing."""
-    parts = "".join(f"<h2>{escape(name)}</h2><div class='v'>{drawing}</div>" for name, drawing in drawings)
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{_text(title)}</title><style>
-body{{font-family:sans-serif;margin:1em}}.v{{border:1px solid #d1d5db;height:80vh;overflow:hidden;cursor:grab}}
-.v svg{{width:100%;height:100%}}</style></head><body><h1>{_text(title)}</h1>{parts}<script>
-for (const svg of document.querySelectorAll('.v svg')) {{
-  const box = svg.viewBox.baseVal; let from = null;
-  const scale = () => Math.max(box.width / svg.clientWidth, box.height / svg.clientHeight);
-  svg.addEventListener('wheel', e => {{ e.preventDefault(); const k = e.deltaY < 0 ? 0.85 : 1.18;
-    box.x += box.width * (1 - k) / 2; box.y += box.height * (1 - k) / 2; box.width *= k; box.height *= k;
-    }}, {{passive: false}});
-  svg.addEventListener('pointerdown', e => {{ from = [e.clientX, e.clientY]; svg.setPointerCapture(e.pointerId); }});
-  svg.addEventListener('pointermove', e => {{ if (!from) return; const k = scale();
-    box.x -= (e.clientX - from[0]) * k; box.y -= (e.clientY - from[1]) * k; from = [e.clientX, e.clientY]; }});
-  svg.addEventListener('pointerup', () => from = null);
-}}
-</script></body></html>
-"""
-
-
-def _text(text: str) -> str:
-    """``text`` as XML may hold it: control characters and lone surrogates may not occur there."""
-    return escape("".join(c if c.isprintable() else "\ufffd" for c in text))
+    return svg_root(-MARGIN, -MARGIN, width, height, title, f"<defs>{marks}</defs>", [*body, *labels, *circles])
 
 
 def _path(d: str, thick: bool) -> str:
     kind, mark = ("f", "thick") if thick else ("e", "thin")
-    return f'<path class="{kind}" d="{d}" marker-end="url(#{mark})"/>'
+    return f'<path class="{kind}" d="{d}" marker-end="url(#ilk-{mark})"/>'
 
 
 def _label(edge: Edge, text: str, wide: float, x: float, y: float) -> str:
-    full = edge.run or ranges_label(edge.ranges)
+    full = edge.run or shortened(ranges_label(edge.ranges, len(edge.ranges)), 400)
+    full = f"forced: {full}" if edge.forced else full
     chosen = len(edge.run) - edge.forced
     # The characters before the forced ones are chosen; escapes make a label longer than its run.
     head = len(label(Edge(0, 0, (), edge.run[:chosen]))) if edge.forced and chosen else 0
     left = x - len(text) * LETTER / 2
     parts = [("", 0, text[:head]), ("r", head, text[head:])] if edge.forced else [("", 0, text)]
     shown = "".join(
-        f'<text class="{css}" x="{left + at * LETTER:.1f}" y="{y + 4.5:.1f}">{_text(part)}</text>'
+        f'<text class="{css}" x="{left + at * LETTER:.1f}" y="{y + 4.5:.1f}">{clean(part)}</text>'
         for css, at, part in parts
         if part
     )
     return (
-        f'<g><title>{_text(full)}</title><rect class="b" x="{x - wide / 2:.1f}" y="{y - LINE / 2 + 1:.1f}" '
+        f'<g><title>{clean(full)}</title><rect class="b" x="{x - wide / 2:.1f}" y="{y - LINE / 2 + 1:.1f}" '
         f'width="{wide:.1f}" '
         f'height="{LINE - 2}" rx="4"/>{shown}</g>'
     )

@@ -1,0 +1,170 @@
+"""Print the completion script of a shell: commands, options, their values, and files.
+
+  interlock completion bash > ~/.local/share/bash-completion/completions/interlock
+  interlock completion zsh > ~/.zfunc/_interlock
+  interlock completion fish > ~/.config/fish/completions/interlock.fish
+
+It counts from the next shell on. For zsh, write fpath+=(~/.zfunc) before compinit in ~/.zshrc.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+from interlock.cli import exits
+from interlock.cli.output import Output
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a command: its names, what it takes (``None``: nothing), and what it is for."""
+
+    names: tuple[str, ...]
+    values: tuple[str, ...] | None
+    help: str
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("shell", choices=SHELLS, help="which shell")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Write the script."""
+    script = {"bash": bash, "zsh": zsh, "fish": fish}[args.shell](commands())
+    output.result({"shell": args.shell, "script": script}, script.rstrip("\n").split("\n"))
+    return exits.OK
+
+
+def commands() -> dict[str, tuple[str, list[Option]]]:
+    """What each command is for, and its options, as the parser has them."""
+    from interlock.cli.app import parser
+
+    out: dict[str, tuple[str, list[Option]]] = {}
+    for action in parser()._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, sub in action.choices.items():
+                out[name] = ((sub.description or "").partition("\n")[0].rstrip("."), _options(sub))
+    return out
+
+
+def _options(parser: argparse.ArgumentParser) -> list[Option]:
+    found = []
+    for action in parser._actions:
+        takes = action.nargs != 0
+        values = tuple(map(str, action.choices)) if action.choices else ()
+        if action.option_strings:
+            found.append(Option(tuple(action.option_strings), values if takes else None, action.help or ""))
+        elif action.choices:
+            found.append(Option((), values, action.help or ""))
+    return found
+
+
+def bash(commands: dict[str, tuple[str, list[Option]]]) -> str:
+    """The script for bash."""
+    cases, values = [], []
+    for name, (_, options) in commands.items():
+        words = [long for option in options for long in option.names if long.startswith("--")]
+        words += [value for option in options if not option.names for value in option.values or ()]
+        cases.append(f'        {name}) words="{" ".join(words)}" ;;')
+        for option in options:
+            if option.names and option.values:
+                for long in option.names:
+                    values.append(f'        {name}:{long}) words="{" ".join(option.values)}"; only=1 ;;')
+    return f"""# completion of interlock for bash
+_interlock() {{
+    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]}}
+    local words="" only=""
+    if [[ $COMP_CWORD -eq 1 ]]; then
+        COMPREPLY=($(compgen -W "{" ".join(commands)} --help --version" -- "$word"))
+        return
+    fi
+    case "$command" in
+{chr(10).join(cases)}
+    esac
+    case "$command:$before" in
+{chr(10).join(values)}
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+    if [[ -z $only && $word != -* ]]; then
+        local IFS=$'\\n'
+        COMPREPLY+=($(compgen -f -- "$word"))
+        compopt -o filenames 2>/dev/null
+    fi
+}}
+complete -F _interlock interlock
+"""
+
+
+def zsh(commands: dict[str, tuple[str, list[Option]]]) -> str:
+    """The script for zsh."""
+    titles = "\n".join(f"        {_quoted(f'{name}:{title}')}" for name, (title, _) in commands.items())
+    cases = []
+    for name, (_, options) in commands.items():
+        lines = [f"                {_quoted(spec)}" for option in options for spec in _zsh(option)]
+        cases.append(
+            f"        {name})\n            _arguments -s \\\n"
+            + " \\\n".join([*lines, "                '*:file:_files'"])
+        )
+    joined = "\n            ;;\n".join(cases)
+    return f"""#compdef interlock
+# completion of interlock for zsh
+_interlock() {{
+    local -a commands
+    commands=(
+{titles}
+    )
+    if (( CURRENT == 2 )); then
+        _describe command commands
+        return
+    fi
+    local command=$words[2]
+    shift words
+    (( CURRENT-- ))
+    case $command in
+{joined}
+            ;;
+    esac
+}}
+_interlock "$@"
+"""
+
+
+def _zsh(option: Option) -> list[str]:
+    about = option.help.replace("[", "(").replace("]", ")").replace(":", " -").replace("%%", "%")
+    if not option.names:
+        return [f"1:value:({' '.join(option.values or ())})"]
+    if option.values is None:
+        return [f"{name}[{about}]" for name in option.names]
+    what = f"({' '.join(option.values)})" if option.values else "_files"
+    return [f"{name}[{about}]:value:{what}" for name in option.names]
+
+
+def fish(commands: dict[str, tuple[str, list[Option]]]) -> str:
+    """The script for fish."""
+    lines = ["# completion of interlock for fish"]
+    none = "not __fish_seen_subcommand_from " + " ".join(commands)
+    for name, (title, options) in commands.items():
+        lines.append(f"complete -c interlock -f -n {_quoted(none)} -a {name} -d {_quoted(title)}")
+        seen = _quoted(f"__fish_seen_subcommand_from {name}")
+        for option in options:
+            if not option.names:
+                lines.append(f"complete -c interlock -f -n {seen} -a {_quoted(' '.join(option.values or ()))}")
+                continue
+            names = " ".join(f"-l {n[2:]}" if n.startswith("--") else f"-s {n[1:]}" for n in option.names)
+            takes = (
+                ""
+                if option.values is None
+                else f" -x -a {_quoted(' '.join(option.values))}"
+                if option.values
+                else " -r -F"
+            )
+            lines.append(f"complete -c interlock -n {seen} {names}{takes} -d {_quoted(option.help.replace('%%', '%'))}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

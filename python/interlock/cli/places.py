@@ -1,0 +1,177 @@
+"""Where in its source an error is, and what to do about it: what the engine's own message does not say.
+
+The errors of a compile name a JSON Pointer, a character of a pattern or a byte of a text. Here that becomes a line and
+a column of what the user wrote, and a way on that is offered only where it leads on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import interlock
+from interlock import explain
+from interlock.explain.contradiction import contradiction
+from interlock.explain.document import Node
+
+if TYPE_CHECKING:
+    from interlock.cli.sources import Source
+
+
+@dataclass
+class Located:
+    """Characters ``start`` to ``end`` of a text, the text's name, and what to do (empty where nothing is known)."""
+
+    text: str
+    start: int
+    end: int
+    remedy: str = ""
+    found: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def located(error: BaseException) -> Located | None:
+    """What ``attach`` found out about an error."""
+    place = getattr(error, "located", None)
+    return place if isinstance(place, Located) else None
+
+
+def attach(error: interlock.InterlockError, source: Source) -> None:
+    """Find the place of ``error`` in ``source`` and keep it with the error. What goes wrong here changes no error."""
+    with contextlib.suppress(interlock.InterlockError, ValueError, RecursionError, TypeError):
+        place = _locate(error, source)
+        if place is not None:
+            error.located = place  # type: ignore[attr-defined]
+
+
+def _locate(error: interlock.InterlockError, source: Source) -> Located | None:
+    if source.kind == "choices":
+        return Located("", 0, 0, "give at least one choice", found=False) if not source.text else None
+    if source.kind == "regex":
+        return _in_pattern(error, source.text, source.options)
+    text = source.text.decode("utf-8", "replace") if isinstance(source.text, bytes) else source.text
+    if error.offset is not None and error.pointer is None:
+        return _not_json(error, source, text)
+    document = explain.parse(text)
+    start, end = _span(document, error)
+    remedy, notes = _remedy(error, source, text)
+    if error.keyword in ("pattern", "patternProperties") and isinstance(error, interlock.PatternError):
+        start, end, remedy = _inner_pattern(document, error, text, start, end)
+    return Located(text, start, end, remedy, error.pointer is not None, notes)
+
+
+def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str, Any]) -> Located | None:
+    remedy = ""
+    slashes = re.fullmatch(r"/(.*)/([a-z]*)", pattern, re.DOTALL)
+    other = "ecma" if options.get("dialect", "python") == "python" else "python"
+    if slashes:
+        flags = f" and give --flags {slashes[2]}" if slashes[2] else ""
+        remedy = f"leave out the slashes around the pattern{flags}"
+    elif isinstance(error, (interlock.PatternError, interlock.UnsupportedError)):
+        with contextlib.suppress(interlock.InterlockError):
+            interlock.Index.from_regex(pattern, explain.byte_vocabulary(), dialect=other)  # type: ignore[arg-type]
+            remedy = f"--dialect {other} takes it"
+        if "?R" in str(error) or re.search(r"\(\?(R|\d+|&)", pattern):
+            remedy = "a pattern cannot call itself; a JSON Schema may recurse, by $ref"
+        elif isinstance(error, interlock.UnsupportedError) and "backreference" in str(error):
+            remedy = "write out what the group may be a second time; that both are equal cannot be enforced"
+    elif isinstance(error, interlock.UnsatisfiableError):
+        remedy = "no text matches; anchors in the middle (^ and $) and empty classes are common reasons"
+    if error.offset is None:
+        return Located(pattern, 0, 1, remedy, found=False) if remedy else None
+    return Located(pattern, error.offset, error.offset + 1, remedy)
+
+
+def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Located:
+    from interlock.cli.suggest import near_file
+
+    assert error.offset is not None
+    start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
+    remedy = ""
+    try:
+        explain.parse(text)
+    except explain.NotJson as own:
+        remedy = own.hint
+    if re.fullmatch(r"[\w./\\~-]+\.\w+", text.strip()) and source.name.startswith("schema:"):
+        name = near_file(text.strip()) or text.strip()
+        remedy = f"is this a file? write {name} or schema:@{name}"
+    return Located(text, start, start + 1, remedy)
+
+
+def _span(document: Node, error: interlock.InterlockError) -> tuple[int, int]:
+    """Where the keyword at fault and its value stand; the schema that holds it where there is no keyword."""
+    node = node_at(document, error.pointer or "")
+    if node is None:
+        return 0, 1
+    for member in node.members:
+        if member.key == error.keyword:
+            inner = member.value
+            return (inner.start, inner.end) if inner.kind not in ("object", "array") else (member.start, member.end)
+    # A pointer may lead to what the keyword holds.
+    return node.start, node.end if node.kind not in ("object", "array") else node.start + 1
+
+
+def node_at(document: Node, pointer: str) -> Node | None:
+    """The value at a JSON Pointer."""
+    return next((node for where, node in document.walk() if where == pointer), None)
+
+
+def _inner_pattern(
+    document: Node, error: interlock.InterlockError, text: str, start: int, end: int
+) -> tuple[int, int, str]:
+    """The character of a pattern inside a schema that is at fault, and what is different in this dialect."""
+    node = node_at(document, error.pointer or "")
+    pattern = node.get("pattern") if node is not None else None
+    if pattern is None or not isinstance(pattern.value, str):
+        return start, end, ""
+    remedy = ""
+    flags = re.search(r"\(\?[a-zA-Z]+\)", pattern.value)
+    if flags:
+        remedy = f"patterns of JSON Schema are ECMA-262, which has no {flags[0]}; for i, write both cases: [aA]"
+    elif re.search(r"\\[AZz]|\(\?P<", pattern.value):
+        remedy = r"patterns of JSON Schema are ECMA-262: ^ and $ for \A and \Z, (?<name>...) for (?P<name>...)"
+    try:
+        interlock.Index.from_regex(pattern.value, explain.byte_vocabulary(), dialect="ecma")
+    except interlock.PatternError as inner:
+        if inner.offset is not None and text[pattern.start + 1 : pattern.end - 1] == pattern.value:
+            at = pattern.start + 1 + inner.offset
+            return at, at + 1, remedy
+    except interlock.InterlockError:
+        pass
+    return pattern.start, pattern.end, remedy
+
+
+def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple[str, tuple[str, ...]]:
+    if isinstance(error, interlock.UnsatisfiableError):
+        return _contradiction(error, source, text)
+    if isinstance(error, interlock.UnsupportedError) and source.options.get("on_unsupported") != "warn":
+        with contextlib.suppress(interlock.InterlockError):
+            source.make(explain.byte_vocabulary(), on_unsupported="warn")
+            return "--on-unsupported warn leaves it out and says so in the report (interlock inspect)", ()
+    return "", ()
+
+
+def _contradiction(error: interlock.InterlockError, source: Source, text: str) -> tuple[str, tuple[str, ...]]:
+    def accepts_nothing(schema: Any) -> bool:
+        try:
+            source.with_text(json.dumps(schema)).make(explain.byte_vocabulary())
+        except interlock.UnsatisfiableError:
+            return True
+        return False
+
+    found = contradiction(json.loads(text), error.pointer or "", accepts_nothing)
+    if not found:
+        return "the place above contradicts itself; no output can satisfy it", ()
+    kinds = [k for k in found if k.keyword == "type" and k.pointer == (error.pointer or "")]
+    others = [k for k in found if k not in kinds]
+    if not others:
+        return "change it; no output can satisfy it", ("because of: " + ", ".join(map(str, found)),)
+    words = [f"{k}" + (f" (at {k.pointer})" if k.pointer != (error.pointer or "") else "") for k in others]
+    of = f" for {kinds[0]}" if kinds else ""
+    if len(words) == 1:
+        return "change it; no output can satisfy it", (f"because of: {words[0]}{of}",)
+    joined = " and ".join([", ".join(words[:-1]), words[-1]])
+    return "change one of them", (f"these contradict each other{of}: {joined}",)

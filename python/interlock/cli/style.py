@@ -1,0 +1,79 @@
+"""Lines in colours, where the reader is a terminal that wants them.
+
+A line is text with styled parts; colours are added when it is written, after characters that a terminal would obey were
+escaped. ``NO_COLOR`` turns colours off and ``FORCE_COLOR`` on (https://no-color.org); without either, they are on where
+the stream is a terminal and ``TERM`` is not ``dumb``.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TextIO
+
+CODES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
+BAD = "red bold"
+GOOD = "green bold"
+NOTE = "cyan"
+NAME = "bold"
+QUIET = "dim"
+TRY = "yellow"
+FORCED = "yellow bold"
+
+
+class Line:
+    """Text with styled parts: ``Line(("refused:", BAD), " line 1")``. ``str()`` of it is the bare text."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, *parts: str | tuple[str, str]) -> None:
+        self.parts = [part if isinstance(part, tuple) else (part, "") for part in parts]
+
+    def __str__(self) -> str:
+        return "".join(text for text, _ in self.parts)
+
+    def __len__(self) -> int:
+        return sum(len(text) for text, _ in self.parts)
+
+    def __add__(self, other: str | Line) -> Line:
+        return Line(*self.parts, *(other.parts if isinstance(other, Line) else [other]))
+
+    def ljust(self, width: int) -> Line:
+        """The line with blanks behind it, up to a width."""
+        return self + " " * (width - len(self))
+
+
+def painted(line: str | Line, colours: bool) -> str:
+    """What to write: every character harmless, and the styles as colours if the stream wants them."""
+    if isinstance(line, str):
+        return printable(line)
+    out = []
+    for text, style in line.parts:
+        codes = ";".join(CODES[word] for word in style.split())
+        out.append(f"\x1b[{codes}m{printable(text)}\x1b[0m" if codes and colours and text else printable(text))
+    return "".join(out)
+
+
+def wanted(stream: TextIO) -> bool:
+    """Whether colours belong on a stream."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    try:
+        return stream.isatty() and os.environ.get("TERM") != "dumb"
+    except ValueError:  # It is closed.
+        return False
+
+
+def printable(text: str) -> str:
+    """``text`` without characters that a terminal would obey or cannot show."""
+    return "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,32 @@
+"""What was probably meant: commands, options, values and files that are near to a misspelt one."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """The known word that is nearest to ``word``; empty if none is near."""
+    lower: dict[str, str] = {}
+    for name in known:
+        lower.setdefault(name.lower(), name)
+    if word.lower() in lower:
+        return lower[word.lower()]
+    found = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=0.6)
+    return lower[found[0]] if found else ""
+
+
+def near_file(path: str) -> str:
+    """The file beside ``path`` whose name is nearest; empty if none is near, or the folder cannot be read."""
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return ""
+    found = near(name, (n for n in names if not n.startswith(".")))
+    if not found:
+        stem = os.path.splitext(name)[0].lower()
+        found = next((n for n in sorted(names) if os.path.splitext(n)[0].lower() == stem and stem), "")
+    return os.path.join(folder, found) if found else ""

@@ -1,0 +1,96 @@
+"""What a run of ``precompute`` did with its sources: taken, refused and why, left out and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from interlock.cli.output import size
+from interlock.cli.style import BAD, QUIET, TRY, Line
+
+MOST = 5
+"""How many of each kind are named."""
+
+
+@dataclass
+class Summary:
+    """The rows of a run, and the files that were not looked at, each with the reason."""
+
+    rows: list[dict[str, Any]]
+    ignored: list[tuple[str, str]]
+
+    @property
+    def taken(self) -> list[dict[str, Any]]:
+        """Rows of sources."""
+        return [row for row in self.rows if "left_out" not in row]
+
+    @property
+    def left_out(self) -> list[tuple[str, str]]:
+        """What is no source by its content, and why."""
+        return [(row["name"], row["left_out"]) for row in self.rows if "left_out" in row]
+
+    @property
+    def refused(self) -> list[dict[str, Any]]:
+        """Rows of sources that could not be compiled."""
+        return [row for row in self.taken if not row["ok"]]
+
+    @property
+    def again(self) -> dict[str, str]:
+        """Sources that say the same as one that this run has compiled: their names, and the name of that one."""
+        first = {row["key"]: row["name"] for row in self.taken if row["key"] and not row.get("skipped")}
+        return {r["name"]: first[r["key"]] for r in self.taken if r.get("skipped") and r["key"] in first}
+
+    def counts(self) -> dict[str, Any]:
+        """The run in numbers, for machines."""
+        kinds = Counter(row["error"]["type"] for row in self.refused if "error" in row)
+        left_out = [*self.left_out, *self.ignored]
+        return {
+            "sources": len(self.taken),
+            "ok": len(self.taken) - len(self.refused),
+            "refused": len(self.refused),
+            "errors": dict(sorted(kinds.items())),
+            "skipped": sum(bool(row.get("skipped")) for row in self.taken),
+            "duplicates": len(self.again),
+            "left_out": [{"name": name, "reason": reason} for name, reason in left_out],
+            "bytes": self.bytes,
+        }
+
+    @property
+    def bytes(self) -> int:
+        """What the store holds for these sources."""
+        return sum({row["key"]: row.get("bytes") or 0 for row in self.taken}.values())
+
+    def lines(self) -> list[tuple[str, str | Line]]:
+        """The run in numbers, for people."""
+        kinds = Counter(row["error"]["type"] for row in self.refused if "error" in row)
+        before = sum(bool(row.get("skipped")) for row in self.taken) - len(self.again)
+        how = [f"{before} of them done before"] if before else []
+        how += [f"{len(self.again)} the same as another"] if self.again else []
+        refused = f"{len(self.refused)}" + "".join(f", {n} {kind}" for kind, n in sorted(kinds.items()))
+        out: list[tuple[str, str | Line]] = [
+            ("sources", ", ".join([str(len(self.taken)), *how])),
+            ("in the store", str(len(self.taken) - len(self.refused))),
+            ("refused", Line((refused, BAD if self.refused else ""))),
+            ("left out", str(len(self.left_out) + len(self.ignored))),
+            ("size", size(self.bytes)),
+        ]
+        return out
+
+    def details(self) -> list[Line]:
+        """Which sources were refused or left out, and why; and what looks like a mistake in those that were taken."""
+        lines = []
+        for row in self.refused[:MOST]:
+            error = row.get("error", {"type": "refused before", "message": "see the report"})
+            lines.append(Line(("refused ", BAD), f"{row['name']}: {error['type']}: {error['message']}"))
+        lines += _more(len(self.refused), "refused; the report has all of them")
+        everything = [*self.left_out, *self.ignored]
+        lines += [Line(("left out ", TRY), f"{name}: {reason}") for name, reason in everything[:MOST]]
+        lines += _more(len(everything), "left out; --json has all of them")
+        noted = [(row["name"], note) for row in self.taken for note in row.get("notes", [])]
+        lines += [Line(("note ", TRY), f"{name}: {note}") for name, note in noted[:MOST]]
+        return lines + _more(len(noted), "notes; the report has all of them")
+
+
+def _more(count: int, words: str) -> list[Line]:
+    return [Line((f"  and {count - MOST} more {words}", QUIET))] if count > MOST else []

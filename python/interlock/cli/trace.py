@@ -1,0 +1,97 @@
+"""Show a generation token by token, as one page: allowed, forced or chosen, refused and why, budget, time.
+
+  interlock trace order.json --text '{"item": "tea"}' -o trace.html
+  interlock trace order.json answer.json -t tokenizer.json --max-tokens 60 -o trace.html
+  interlock trace order.json --ids 5018,606,794 -t tokenizer.json -o trace.html
+  interlock trace order.json --logprobs response.json -t tokenizer.json -o trace.html
+
+A text is cut into the longest tokens that fit, where a model's tokenizer may cut elsewhere; --ids takes the tokens that
+a model produced, and --logprobs a response of a chat-completions API with logprobs (top_logprobs too), which shows what
+the model wanted and was refused. Exit code 0: the output is accepted; 1: it is refused; the page is written either way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import interlock
+from interlock.cli import exits, files, sources, vocabularies
+from interlock.cli.check import tokens_of
+from interlock.cli.output import Output, decimal, facts, size
+from interlock.cli.style import BAD, FORCED, GOOD, Line
+from interlock.cli.walk import Speller
+from interlock.drawing.trace import Trace, trace
+from interlock.drawing.trace_page import trace_page
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    sources.add_arguments(parser)
+    parser.add_argument("given", metavar="FILE", nargs="?", help="the output; - is the standard input")
+    parser.add_argument("--text", help="the output itself")
+    parser.add_argument("--ids", metavar="IDS", help="token ids with commas, as a model produced them")
+    parser.add_argument("--logprobs", metavar="FILE", help="a chat-completions response with logprobs")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="the budget of the output")
+    parser.add_argument("-o", "--out", metavar="FILE", default="trace.html", help="the page (default: trace.html)")
+    vocabularies.add_arguments(parser)
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Walk, and write the page."""
+    if sum(given is not None for given in (args.given, args.text, args.ids, args.logprobs)) != 1:
+        raise exits.UsageError("give one of FILE, --text, --ids and --logprobs")
+    if not args.out.endswith(".html"):
+        raise exits.UsageError(f"--out {args.out}: the name must end in .html")
+    source = sources.read(args.source, args)
+    vocabulary = vocabularies.read(args)
+    wishes = None
+    if args.logprobs is not None:
+        ids, wishes = _response(files.read(args.logprobs), vocabulary)
+    else:
+        ids, _ = tokens_of(args, vocabulary)
+    index = source.compile(vocabulary)
+    sources.remarks(source, index, output)
+    found = trace(index, ids, args.source, args.max_tokens, wishes)
+    files.write_text(args.out, trace_page(found))
+    output.result({"file": args.out, **found.machine()}, _people(found, args.out))
+    return exits.OK if found.complete else exits.NO
+
+
+def _people(found: Trace, path: str) -> list[Line]:
+    masks = sorted(step.mask_us for step in found.steps) or [0.0]
+    verdict = Line(("accepted", GOOD)) if found.complete else Line(("refused", BAD))
+    rows: list[tuple[str, str | Line]] = [
+        ("output", verdict),
+        ("tokens", f"{len(found.steps)}"),
+        ("forced", Line((str(found.forced), FORCED), " tokens, for which no model is asked")),
+        ("a mask", f"{decimal(masks[len(masks) // 2])} us in the middle, {decimal(masks[-1])} us at most"),
+        ("page", f"{path}, {size(Path(path).stat().st_size)}"),
+    ]
+    return facts(rows) + [Line("  ", problem) for problem in found.problems]
+
+
+def _response(data: bytes, vocabulary: interlock.Vocabulary) -> tuple[list[int], list[dict[int, float]]]:
+    """The tokens of a chat-completions response and, for each, the log-probabilities of those that were likely."""
+    try:
+        content = json.loads(data)["choices"][0]["logprobs"]["content"]
+        entries = [(_entry(item), [_entry(other) for other in item.get("top_logprobs", [])]) for item in content]
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise exits.InputError(
+            f"--logprobs: no chat-completions response with choices[0].logprobs.content ({error})"
+        ) from None
+    ids_of = Speller(vocabulary).ids
+    ids, wishes = [], []
+    for (token, logprob), others in entries:
+        if token not in ids_of:
+            raise exits.InputError(f"--logprobs: the vocabulary has no token {token!r}; is --tokenizer the model's?")
+        ids.append(ids_of[token])
+        wishes.append({ids_of[t]: p for t, p in [(token, logprob), *others] if t in ids_of})
+    return ids, wishes
+
+
+def _entry(item: dict[str, Any]) -> tuple[bytes, float]:
+    data = bytes(item["bytes"]) if item.get("bytes") is not None else str(item["token"]).encode()
+    return data, float(item["logprob"])

@@ -1,0 +1,48 @@
+"""An output with what is forced in it: text for which no model has to be asked."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import interlock
+from interlock._recipe import Recipe
+from interlock.plausible import everyday, example
+
+
+@dataclass(frozen=True)
+class Run:
+    """A stretch of an output: forced, or chosen character by character."""
+
+    text: str
+    forced: bool
+
+
+def forced_runs(index: interlock.Index, data: bytes) -> list[Run]:
+    """An output of an index over bytes as stretches that are forced and stretches that are chosen."""
+    guide = index.guide()
+    parts: list[tuple[bytes, bool]] = []
+    at = 0
+    while at < len(data):
+        forced = guide.forced_bytes()
+        if forced and data.startswith(forced[: len(data) - at], at):
+            piece, kind = data[at : at + len(forced)], True
+        else:
+            end = at + 1
+            while end < len(data) and 0x80 <= data[end] < 0xC0:
+                end += 1
+            piece, kind = data[at:end], False
+        if guide.advance_many(list(piece)) < len(piece):
+            break
+        at += len(piece)
+        if parts and parts[-1][1] == kind:
+            parts[-1] = (parts[-1][0] + piece, kind)
+        else:
+            parts.append((piece, kind))
+    return [Run(piece.decode("utf-8", "replace"), kind) for piece, kind in parts]
+
+
+def example_runs(recipe: Recipe, seed: int = 0) -> list[Run]:
+    """A plausible output of a source, with what is forced in it; empty if none was found."""
+    data = example(recipe, random.Random(seed))
+    return [] if data is None else forced_runs(everyday(recipe), data)

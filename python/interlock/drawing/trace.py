@@ -1,0 +1,207 @@
+"""A generation token by token: how many tokens were allowed, which was taken, what was refused and why."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import interlock
+from interlock._recipe import Recipe
+from interlock.explain import explain
+
+EVERYDAY = ("}", '"', ",", "]", "0", "null", "{", ":", "\n", "a", "true", "-", "[", "Sure", "```")
+"""What a model may well want to write next; tried where nothing is known of a model's own wishes."""
+ALTERNATIVES = 4
+EXPLAINED = 600
+"""Steps whose refused alternatives are explained."""
+
+
+@dataclass
+class Alternative:
+    """A token that could have been taken instead: ``probability`` is the model's, where it is known."""
+
+    id: int
+    text: str
+    allowed: bool
+    reason: str = ""
+    probability: float | None = None
+
+
+@dataclass
+class Step:
+    """One token. ``allowed`` is how many tokens were allowed before it; times are in microseconds; ``to_finish`` is a
+    number of tokens that complete the output after it, and ``budget_left`` how many it may still have.
+    """
+
+    id: int
+    text: str
+    at: int
+    allowed: int
+    forced: bool
+    refused: bool = False
+    special: bool = False
+    mask_us: float = 0.0
+    advance_us: float = 0.0
+    to_finish: int | None = None
+    budget_left: int | None = None
+    probability: float | None = None
+    alternatives: list[Alternative] = field(default_factory=list)
+
+
+@dataclass
+class Trace:
+    """A whole generation. ``problems`` say why it ended where it was refused."""
+
+    title: str
+    vocabulary: int
+    steps: list[Step]
+    complete: bool
+    max_tokens: int | None = None
+    problems: list[str] = field(default_factory=list)
+    rest: str = ""
+    """What follows the token that was refused."""
+    own_alternatives: bool = False
+
+    @property
+    def forced(self) -> int:
+        """Tokens for which no model has to be asked."""
+        return sum(step.forced for step in self.steps)
+
+    def machine(self) -> dict[str, Any]:
+        """Everything, as JSON holds it."""
+        return {**asdict(self), "forced": self.forced}
+
+
+Wishes = Sequence[Mapping[int, float]]
+"""For each token, what a model would have liked: ids and log-probabilities."""
+
+
+def trace(
+    index: interlock.Index,
+    ids: Sequence[int],
+    title: str = "",
+    max_tokens: int | None = None,
+    wishes: Wishes | None = None,
+) -> Trace:
+    """Walk ``ids`` through ``index`` and write down what happens, up to the first token that is refused.
+
+    ``wishes[i]`` are the log-probabilities of a model's most likely tokens at ``ids[i]``; without them, everyday
+    continuations are tried. Costs a mask and an advance for each token, and a millisecond or so for each alternative.
+    """
+    vocabulary = index.vocabulary
+    guide = index.guide(max_tokens=max_tokens)
+    bits = interlock.allocate_bitmask(1, vocabulary)
+    silent = {*vocabulary.special_token_ids, *vocabulary.eos_token_ids}
+    everyday = _everyday(vocabulary, silent) if wishes is None else []
+    steps: list[Step] = []
+    prefix = b""
+    why = _explainer(Recipe.of(index))
+    problems: list[str] = []
+    rest = b""
+    for number, token in enumerate(ids):
+        data = vocabulary.token_bytes(token)
+        allowed = set(guide.allowed_token_ids().tolist())
+        forced_bytes = guide.forced_bytes()
+        fits = bool(data) and token not in silent and forced_bytes.startswith(data)
+        step = Step(token, _text(data), len(prefix), len(allowed), fits or allowed == {token})
+        step.special = token in silent
+        step.mask_us = min(_timed(lambda: guide.fill_bitmask(bits)) for _ in range(3))
+        wish = wishes[number] if wishes is not None and number < len(wishes) else {}
+        step.probability = math.exp(wish[token]) if token in wish else None
+        step.alternatives = _alternatives(guide, token, allowed, everyday, wish)
+        if number < EXPLAINED:
+            for other in step.alternatives:
+                other.reason = "" if other.allowed else _reason(guide, why, prefix, other.id, silent)
+        began = time.perf_counter_ns()
+        taken = guide.try_advance(token)
+        step.advance_us = (time.perf_counter_ns() - began) / 1e3
+        step.refused = not taken
+        if taken:
+            step.to_finish = _to_finish(guide)
+            step.budget_left = None if max_tokens is None else max_tokens - guide.num_tokens + guide.is_terminated
+        steps.append(step)
+        if not taken:
+            step.forced = False
+            reasons = why(prefix + vocabulary.decode(list(ids[number:])))
+            problems = reasons or [guide.explain(token)]
+            rest = vocabulary.decode(list(ids[number + 1 :]))
+            break
+        prefix += b"" if token in silent else data
+    complete = not problems and (guide.is_accepting or guide.is_terminated)
+    if not problems and not complete:
+        problems = why(prefix) or ["the output ends too early"]
+    return Trace(title, vocabulary.size, steps, complete, max_tokens, problems, _text(rest), wishes is not None)
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter_ns()
+    work()
+    return (time.perf_counter_ns() - began) / 1e3
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
+
+
+def _to_finish(guide: interlock.Guide) -> int | None:
+    if guide.is_terminated:
+        return 0
+    try:
+        return guide.min_tokens_to_finish()
+    except interlock.UnsupportedError:
+        return None
+
+
+def _everyday(vocabulary: interlock.Vocabulary, silent: set[int]) -> list[int]:
+    wanted = {text.encode(): place for place, text in enumerate(EVERYDAY)}
+    found: dict[int, int] = {}
+    for i in range(vocabulary.size):
+        place = wanted.get(vocabulary.token_bytes(i))
+        if place is not None and i not in silent:
+            found.setdefault(place, i)
+    return [found[place] for place in sorted(found)] + list(vocabulary.eos_token_ids[:1])
+
+
+def _alternatives(
+    guide: interlock.Guide, token: int, allowed: set[int], everyday: list[int], wish: Mapping[int, float]
+) -> list[Alternative]:
+    vocabulary = guide.index.vocabulary
+
+    def made(i: int, probability: float | None = None) -> Alternative:
+        return Alternative(i, _text(vocabulary.token_bytes(i)), i in allowed, "", probability)
+
+    if wish:
+        likely = sorted((i for i in wish if i != token), key=lambda i: -wish[i])
+        return [made(i, math.exp(wish[i])) for i in likely[: 2 * ALTERNATIVES]]
+    return [made(i) for i in everyday if i != token and i not in allowed][:ALTERNATIVES]
+
+
+def _explainer(recipe: Recipe) -> Callable[[bytes], list[str]]:
+    index = recipe.compile()
+
+    def why(data: bytes) -> list[str]:
+        found = explain(index, data)
+        whole = [p.message for p in found.problems if p.schema or "the text ends" not in p.message]
+        return [] if found.accepted else whole or [p.message for p in found.problems]
+
+    return why
+
+
+def _reason(
+    guide: interlock.Guide, why: Callable[[bytes], list[str]], prefix: bytes, token: int, silent: set[int]
+) -> str:
+    """Why a token is refused: what is wrong with the text and it, or what had to come."""
+    if token in silent:
+        return "the output is not complete"
+    data = guide.index.vocabulary.token_bytes(token)
+    reasons = [reason for reason in why(prefix + data) if "ends" not in reason]
+    forced = guide.forced_text()
+    if reasons and not reasons[0].startswith(("the engine", "not JSON")):
+        return reasons[0]
+    if forced:
+        return f"{forced!r} must come next"
+    said = guide.explain(token)
+    return reasons[0] if reasons and not reasons[0].startswith("the engine") else said.partition("; ")[2] or said

@@ -1,0 +1,178 @@
+"""The engine's verdict about a text, and the reasons for it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import interlock
+from interlock._recipe import END, Recipe, byte_vocabulary
+from interlock.explain import writing
+from interlock.explain.applicators import APPLICATORS
+from interlock.explain.assertions import ASSERTIONS
+from interlock.explain.document import BLANKS, Node, NotJson, parse
+from interlock.explain.validator import Problem, Validator
+from interlock.explain.wording import listed, literal
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What an index says about a text, and why.
+
+    ``at`` is the byte where it refuses the text, the text's length where that ends too early; ``character`` is the same
+    place in characters. ``allowed`` are the bytes that may stand there, ``may_end`` says whether the text may end
+    there, ``forced`` is what must stand there. ``problems`` are the reasons, in the order of their places; empty for a
+    text that is accepted, and never for another one.
+    """
+
+    accepted: bool
+    text: str
+    at: int
+    character: int
+    allowed: list[int] = field(default_factory=list)
+    may_end: bool = False
+    forced: bytes = b""
+    ends_early: bool = False
+    problems: list[Problem] = field(default_factory=list)
+
+
+def explain(index: interlock.Index, text: str | bytes) -> Explanation:
+    """What ``index`` says about ``text``, and why: see ``Explanation``.
+
+    The text is walked byte by byte, whatever the vocabulary of the index. Bytes that are not UTF-8 are a reason of
+    their own. Costs a compile over bytes, and for a text that is refused some more of small sources: milliseconds.
+    """
+    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    recipe = Recipe.of(index)
+    guide = recipe.compile().guide()
+    taken = guide.advance_many(list(data))
+    shown = data.decode("utf-8", "replace")
+    character = len(data[:taken].decode("utf-8", "ignore"))
+    if taken == len(data) and guide.is_accepting:
+        return Explanation(True, shown, taken, character)
+    early = taken == len(data)
+    allowed = [i for i in guide.allowed_token_ids().tolist() if i != END]
+    forced = guide.forced_bytes()
+    problems = _problems(recipe, shown, character, early)
+    if b"\xff" in (data_utf8 := _bad_utf8(data)):
+        start = len(data_utf8[:-1].decode("utf-8", "replace"))
+        problems = [Problem("", "", "", "the text is not UTF-8 here", start, start + 1, start + 1)]
+    if not problems:
+        problems = [_nothing_found(recipe, shown, character, early)]
+    return Explanation(False, shown, taken, character, allowed, guide.is_accepting, forced, early, problems)
+
+
+def _bad_utf8(data: bytes) -> bytes:
+    """The part before the first byte that is not UTF-8 and a mark; empty if there is none."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data[: error.start] + b"\xff"
+    return b""
+
+
+def _problems(recipe: Recipe, text: str, at: int, early: bool) -> list[Problem]:
+    if recipe.method == "from_choices":
+        return [_choices(recipe.source, text)]
+    if recipe.method == "from_regex":
+        return [_pattern(text, at, early)]
+    broken: NotJson | None = None
+    try:
+        document: Node | None = parse(text)
+    except NotJson as error:
+        broken, document = error, error.partial
+    except RecursionError:
+        return []
+    syntax = [_not_json(broken, text)] if broken else []
+    if document is None or broken and at >= broken.offset:
+        return syntax
+    validator = validator_of(recipe)
+    try:
+        found = validator.explain(text, document)
+    except RecursionError:
+        found = []
+    # The engine read everything before ``at``: what would forbid a part of that alone cannot be a reason.
+    found = [problem for problem in found if problem.until >= at]
+    if broken:  # What was still open could have gone on.
+        unknown = ("additionalProperties", "unevaluatedProperties")
+        found = [p for p in found if p.until < broken.offset or p.keyword in unknown]
+    # Where nothing more may follow, the engine stops at the comma before it.
+    if not any(not text[at : problem.start].strip(BLANKS + ",:") for problem in found):
+        report = recipe.compile().report
+        written = list(writing.reasons(text, document, at, recipe.compile, recipe.options, report))
+        found = written + found
+    return found + syntax
+
+
+def validator_of(recipe: Recipe) -> Validator:
+    """What explains documents by the schema of a recipe, as its options and the engine's report read it."""
+    documents = recipe.options["documents"]
+    return Validator(
+        json.loads(recipe.source, parse_float=Decimal, parse_int=Decimal),
+        {uri: json.loads(text, parse_float=Decimal, parse_int=Decimal) for uri, text in documents.items()},
+        _rows(recipe, "ignored", "annotation"),
+        _rows(recipe, "wider"),
+        _oracle(recipe),
+        ASSERTIONS | APPLICATORS,
+        recipe.options["formats"] == "assert",
+    )
+
+
+def _rows(recipe: Recipe, *kinds: str) -> set[tuple[str, str]]:
+    """Places and keywords of the report's rows of these kinds."""
+    return {(row.pointer, row.keyword) for row in recipe.compile().report if row.enforcement in kinds}
+
+
+def _oracle(recipe: Recipe) -> Callable[[Any, str], bool | None]:
+    """Whether a schema beside this one accepts a text; the engine says it."""
+    guides: dict[str, interlock.Guide | None] = {}
+    documents = recipe.options["documents"]
+
+    def accepts(schema: Any, text: str) -> bool | None:
+        key = json.dumps(schema)
+        if key not in guides:
+            try:
+                made = interlock.Index.from_json_schema(
+                    key, byte_vocabulary(), property_order="any", documents=documents
+                )
+                guides[key] = made.guide()
+            except interlock.InterlockError:
+                guides[key] = None
+        guide = guides[key]
+        if guide is None:
+            return None
+        guide.reset()
+        data = text.encode()
+        return guide.advance_many(list(data)) == len(data) and guide.is_accepting
+
+    return accepts
+
+
+def _not_json(error: NotJson, text: str) -> Problem:
+    at = min(error.offset, len(text))
+    return Problem("", "", "", f"not JSON: {error.message}", at, at + 1, len(text), error.hint)
+
+
+def _choices(choices: list[str], text: str) -> Problem:
+    near = difflib.get_close_matches(text, choices, n=1, cutoff=0.6)
+    hint = f"did you mean {literal(near[0])}?" if near else ""
+    words = listed([literal(choice) for choice in choices])
+    whole = max(len(text), 1)
+    return Problem("", "choices", "", f"{literal(text)} is none of the choices: {words}", 0, whole, whole, hint)
+
+
+def _pattern(text: str, at: int, early: bool) -> Problem:
+    if early:
+        return Problem("", "pattern", "", "the text ends too early for the pattern", at, at + 1, at + 1)
+    return Problem("", "pattern", "", f"{literal(text[at : at + 1])} does not fit the pattern here", at, at + 1, at + 1)
+
+
+def _nothing_found(recipe: Recipe, text: str, at: int, early: bool) -> Problem:
+    if early:
+        return Problem("", "", "", "the text ends too early", at, at + 1, at + 1)
+    message = "the engine does not write this here, though the schema may allow it (the report of the index says where)"
+    return Problem("", "", "", message, at, at + 1, at + 1)

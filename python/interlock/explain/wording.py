@@ -1,0 +1,87 @@
+"""How values, types and lists are written in an explanation."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from interlock.explain.document import Node
+
+LONGEST = 60
+ARTICLES = {
+    "null": "null",
+    "boolean": "a boolean",
+    "integer": "an integer",
+    "number": "a number",
+    "string": "a string",
+    "array": "an array",
+    "object": "an object",
+}
+
+
+def path(pointer: str) -> str:
+    """A JSON Pointer as one writes it in code: ``items[2].count``; empty for the document itself."""
+    out = ""
+    for part in pointer.split("/")[1:]:
+        part = part.replace("~1", "/").replace("~0", "~")
+        if part.isdecimal():
+            out += f"[{part}]"
+        elif part.isidentifier():
+            out += f".{part}" if out else part
+        else:
+            out += f"[{json.dumps(part, ensure_ascii=False)}]"
+    return out
+
+
+def subject(pointer: str) -> str:
+    """The value at ``pointer`` as the subject of a sentence."""
+    return f"`{path(pointer)}`" if pointer else "the document"
+
+
+def literal(value: Any) -> str:
+    """A value of a schema, as JSON."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k, ensure_ascii=False)}: {literal(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def shown(text: str, node: Node, longest: int = LONGEST) -> str:
+    """A value of the document as it is written there, shortened."""
+    return shortened(" ".join(text[node.start : node.end].split()), longest)
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """``text``, or its beginning and three dots."""
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def listed(words: Sequence[str], most: int = 12) -> str:
+    """``a, b, c``, or the first ones and how many there are besides."""
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def either(words: Sequence[str]) -> str:
+    """``a``, ``a or b``, ``a, b or c``."""
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def count(number: int | Decimal, noun: str, plural: str = "") -> str:
+    """``1 element``, ``2 elements``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """What was probably meant by ``word``; empty if nothing is near."""
+    by_lower: dict[str, str] = {}
+    for name in known:
+        by_lower.setdefault(name.lower(), name)
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
+    return by_lower[near[0]] if near else ""

@@ -1,0 +1,147 @@
+"""Why the engine refuses a document that its schema accepts: order of keys, blanks, spelling.
+
+The specification leaves these open and a generator must decide them (docs/json-schema.md, *Writing*). Each reason is
+found with the engine: with that option changed, it reads on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import interlock
+from interlock.explain.document import BLANKS, Node
+from interlock.explain.validator import Problem
+from interlock.explain.wording import literal, subject
+
+LONGEST_RUN = 64
+Compile = Callable[..., interlock.Index]
+
+
+def reasons(
+    text: str, document: Node | None, at: int, compiled: Compile, options: dict[str, Any], report: list[Any]
+) -> Iterator[Problem]:
+    """Reasons in how the document is written for a refusal at the character ``at``; none if nothing is found."""
+    begin = len(text) - len(text.lstrip(BLANKS))
+    if at < begin or text[at:].strip(BLANKS) == "" and at < len(text) and document is not None and at >= document.end:
+        yield _written("whitespace", "no blanks may stand before or after the document", at, len(text) if at else begin)
+        return
+    if document is not None and (twice := _repeated(document, at)):
+        yield twice
+        return
+    reached = reach(compiled(), text)
+    loosened = {"property_order": "any", "whitespace": "flexible", "spelling": "any"}
+    for option, value in loosened.items():
+        if options[option] == value or option == "spelling" and options[option] is None and _is_loose(options):
+            continue
+        changed = {option: value}
+        if option == "whitespace" and options["spelling"] is None:
+            changed["spelling"] = "any" if _is_loose(options) else "plain"
+        try:
+            further = reach(compiled(**changed), text)
+        except interlock.InterlockError:
+            continue
+        if further > reached:
+            yield _option(option, text, document, at, options)
+            return
+    run = re.compile(f"[{BLANKS}]{{{LONGEST_RUN + 1},}}").search(text, max(0, at - LONGEST_RUN - 1))
+    if run is not None and run.start() <= at <= run.end():
+        more = f"a run of {run.end() - run.start()} blanks; at most {LONGEST_RUN} may follow each other"
+        yield _written("whitespace", more, run.start(), run.end())
+        return
+    if document is not None:
+        yield from _value(text, document, at, report, compiled)
+
+
+def reach(index: interlock.Index, text: str) -> int:
+    """How many bytes of a text an index over bytes reads; one more if the text is whole then."""
+    guide = index.guide()
+    data = text.encode()
+    taken = guide.advance_many(list(data))
+    return taken + (taken == len(data) and guide.is_accepting)
+
+
+def _is_loose(options: dict[str, Any]) -> bool:
+    return options["whitespace"] not in ("compact", "spaced")
+
+
+def _written(keyword: str, message: str, start: int, end: int, hint: str = "", pointer: str = "") -> Problem:
+    return Problem(pointer, keyword, "", message, start, end, end, hint)
+
+
+def _option(option: str, text: str, document: Node | None, at: int, options: dict[str, Any]) -> Problem:
+    if option == "property_order":
+        pointer, member = _key_at(document, at)
+        name = f"`{member[0]}`" if member else "this key"
+        message = f"{name} does not come in the order in which the schema declares the keys"
+        span = member[1:] if member else (at, at + 1)
+        return _written(option, message, *span, 'property_order="any" takes every order', pointer)
+    if option == "whitespace":
+        mode = options["whitespace"]
+        words = {"compact": "no blanks may stand between tokens", "spaced": "one blank stands after : and , alone"}
+        message = (
+            f"the blanks are not those of whitespace={literal(mode)}: {words.get(mode, 'the pattern does not fit')}"
+        )
+        end = at
+        while end < len(text) and text[end] in BLANKS:
+            end += 1
+        return _written(option, message, at, max(end, at + 1), 'whitespace="flexible" takes any blanks')
+    pointer, member = _key_at(document, at)
+    begin, end = member[1:] if member else (at, at + 1)
+    for where, node in document.walk() if document is not None and not member else ():
+        if node.start <= at <= node.end and node.kind in ("string", "number"):
+            pointer, begin, end = where, node.start, node.end
+    message = f"{text[begin:end]} is not spelled as json.dumps writes it (spelling plain)"
+    return _written("spelling", message, begin, end, 'spelling="any" takes every spelling', pointer)
+
+
+def _key_at(document: Node | None, at: int) -> tuple[str, tuple[str, int, int] | None]:
+    for pointer, node in document.walk() if document is not None else ():
+        for member in node.members:
+            if member.start <= at <= member.end:
+                return pointer, (member.key, member.start, member.end)
+    return "", None
+
+
+def _repeated(document: Node, at: int) -> Problem | None:
+    for pointer, node in document.walk():
+        seen = set()
+        for member in node.members:
+            if member.key in seen and member.start <= at <= member.end:
+                where = f" in {subject(pointer)}" if pointer else ""
+                message = f"`{member.key}` is given twice{where}; keys do not repeat"
+                return _written("properties", message, member.start, member.end, pointer=pointer)
+            seen.add(member.key)
+    return None
+
+
+def _value(text: str, document: Node, at: int, report: list[Any], compiled: Compile) -> Iterator[Problem]:
+    """A number or a string that is valid, written or chosen as the engine does not write it."""
+    for pointer, node in document.walk():
+        if node.items or node.members or not node.start <= at <= node.end:
+            continue
+        if node.kind == "number":
+            hint = ""
+            if isinstance(node.value, Decimal) and abs(node.value.adjusted()) < 30:
+                plain = format(node.value, "f")
+                plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+                hint = f"write {plain}"
+                begin = text[: node.start] + plain
+                if reach(compiled(), begin + text[node.end :]) <= len(begin.encode()):
+                    return  # Another spelling would not do either.
+            rows = [r for r in report if r.enforcement == "narrower" and r.keyword in NUMBERS]
+            why = rows[0].reason if rows else "numbers have at most 80 digits before the point and 32 after it"
+            message = f"{subject(pointer)}: this spelling of the number is not written: {why}"
+            yield _written("numbers", message, node.start, node.end, hint, pointer)
+            return
+        if node.kind == "string" and at > node.start:
+            rows = [r for r in report if r.enforcement == "narrower" and r.keyword == "format"]
+            why = rows[0].reason if rows else "see the report of the index"
+            message = f"{subject(pointer)}: less is accepted here than the schema says: {why}"
+            yield _written("format" if rows else "", message, node.start, node.end, "", pointer)
+            return
+
+
+NUMBERS = {"numbers", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}

@@ -1,0 +1,123 @@
+"""Completion scripts, in the shells that are installed."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from interlock.cli.completion import SHELLS, bash, commands, fish, zsh
+
+
+def test_scripts_know_every_command_and_option():
+    known = commands()
+    assert {"check", "trace", "completion"} <= set(known)
+    for make in (bash, zsh, fish):
+        script = make(known)
+        for name, (title, options) in known.items():
+            assert name in script and title
+            for option in options:
+                longs = [word for word in option.names if word.startswith("--")]
+                assert all(word in script or f"-l {word[2:]}" in script for word in longs)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_command_prints_them(shell):
+    done = subprocess.run(
+        [sys.executable, "-m", "interlock.cli", "completion", shell], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0 and done.stdout == {"bash": bash, "zsh": zsh, "fish": fish}[shell](commands())
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_shells_read_them(shell, tmp_path):
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    (tmp_path / "script").write_text({"bash": bash, "zsh": zsh, "fish": fish}[shell](commands()))
+    done = subprocess.run([shell, "-n", tmp_path / "script"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_bash_completes(tmp_path):
+    if shutil.which("bash") is None:
+        pytest.skip("bash is not installed")
+    (tmp_path / "script").write_text(bash(commands()))
+    (tmp_path / "order one.json").write_text("{}")
+
+    def completed(*words):
+        quoted = " ".join(f"'{word}'" for word in words)
+        words_and_place = f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}"
+        line = f"source ./script; {words_and_place}; _interlock; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        return subprocess.run(
+            ["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        ).stdout.splitlines()
+
+    assert completed("interlock", "ch") == ["check"]
+    assert completed("interlock", "check", "--whi") == ["--whitespace"]
+    assert completed("interlock", "check", "--formats", "") == ["assert", "annotate"]
+    assert completed("interlock", "check", "ord") == ["order one.json"]
+    assert completed("interlock", "completion", "z") == ["zsh"]
+
+
+def test_fish_completes(tmp_path):
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed")
+    (tmp_path / "script").write_text(fish(commands()))
+
+    def completed(line):
+        done = subprocess.run(
+            ["fish", "-c", f"source ./script; complete -C '{line}'"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "HOME": str(tmp_path)},
+        )
+        return [row.partition("\t")[0] for row in done.stdout.splitlines()]
+
+    assert completed("interlock ch") == ["check"]
+    assert completed("interlock check --whi") == ["--whitespace"]
+    assert set(completed("interlock check --formats ")) == {"assert", "annotate"}
+
+
+def test_zsh_completes(tmp_path):
+    if shutil.which("zsh") is None:
+        pytest.skip("zsh is not installed")
+    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+    (tmp_path / "_interlock").write_text(zsh(commands()))
+    main, other = pty.openpty()
+    environment = {**os.environ, "TERM": "dumb", "HOME": str(tmp_path), "ZDOTDIR": str(tmp_path)}
+    with subprocess.Popen(
+        ["zsh", "-f", "-i"],
+        stdin=other,
+        stdout=other,
+        stderr=other,
+        env=environment,
+        cwd=tmp_path,
+        start_new_session=True,
+    ) as child:
+        os.close(other)
+        seen = b""
+
+        def until(mark, patience=40.0):
+            nonlocal seen
+            os.set_blocking(main, False)
+            end = time.monotonic() + patience
+            while mark not in seen:
+                assert time.monotonic() < end, seen
+                try:
+                    seen += os.read(main, 4096)
+                except BlockingIOError:
+                    time.sleep(0.05)
+            seen = b""
+
+        os.write(main, b"PS1=; fpath=($PWD $fpath); autoload -U compinit; compinit -u -D; echo rea''dy\n")
+        until(b"ready\r\n")
+        os.write(main, b"interlock check --whi\t")
+        until(b"--whitespace")
+        os.write(main, b"\x15interlock comple\t")
+        until(b"completion")
+        child.kill()
+    os.close(main)

@@ -1,0 +1,81 @@
+"""Plausible examples: members of the source, and such as people write."""
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+import interlock
+from interlock._recipe import Recipe, byte_vocabulary
+from interlock.plausible import example
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def examples(index, count=12):
+    recipe = Recipe.of(index)
+    return [example(recipe, random.Random(seed)) for seed in range(count)]
+
+
+def accepts(index, data):
+    guide = index.guide()
+    return guide.advance_many(list(data)) == len(data) and guide.is_accepting
+
+
+def test_members_of_every_schema_of_the_suites():
+    """Nearly all schemas have a plausible example, and every example is a member."""
+    seen = found = 0
+    for name in ("official", "own"):
+        for case in json.loads((DATA / f"schema_{name}.json").read_text(encoding="utf-8")):
+            try:
+                index = interlock.Index.from_json_schema(case["schema"], byte_vocabulary())
+            except interlock.InterlockError:
+                continue
+            seen += 1
+            drawn = example(Recipe.of(index), random.Random(1))
+            assert drawn is None or accepts(index, drawn), (case["schema"], drawn)
+            found += drawn is not None
+    assert seen > 200 and found >= 0.97 * seen, (seen, found)
+
+
+@pytest.mark.parametrize(
+    ("schema", "pattern"),
+    [
+        ({"type": "string"}, r'"[a-z]+( [a-z]+)?"'),
+        ({"type": "integer"}, r"\d{1,3}"),
+        ({"type": "integer", "minimum": 10, "maximum": 12}, r"1[012]"),
+        ({"type": "number", "multipleOf": 0.25, "minimum": 0, "maximum": 1}, r"[01](\.\d+)?"),
+        ({"type": "string", "format": "date-time"}, r'"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"'),
+        ({"type": "string", "format": "email"}, r'"[a-z]+@example\.org"'),
+        ({"type": "string", "pattern": "^[A-Z]{3}-[0-9]+$"}, r'"[A-Z]{3}-\d{1,16}"'),
+        ({"type": "string", "minLength": 30}, r'"[a-z ]{30,60}"'),
+        ({"enum": ["a", 1, None]}, r'"a"|1|null'),
+        ({"type": "object", "properties": {"a b": {"const": 1}}, "required": ["a b"], "additionalProperties": False},
+         r'\{"a b": 1\}'),
+        ({"type": "array", "items": {"type": "boolean"}, "minItems": 4, "maxItems": 4}, r"\[((true|false)(, )?){4}\]"),
+        ({"$ref": "#/$defs/n", "$defs": {"n": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}},
+          "additionalProperties": False}}}, r'(\{"n": ){0,8}\{\}*'),
+    ],
+)  # fmt: skip
+def test_they_look_like_what_people_write(schema, pattern):
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary())
+    for data in examples(index):
+        assert data is not None and accepts(index, data)
+        assert re.fullmatch(pattern, data.decode()), data
+
+
+def test_patterns_and_choices():
+    for pattern, flags in ((r"[a-f]{2}-\d+", "a"), (r"\w+@\w+\.(com|org)", ""), (r"(ab|c)*d{3}", ""), ("é+[^a]", "")):
+        index = interlock.Index.from_regex(pattern, byte_vocabulary(), flags=flags)
+        for data in examples(index):
+            assert data is not None and accepts(index, data) and len(data) < 60
+    index = interlock.Index.from_choices(["yes", "no"], byte_vocabulary())
+    assert set(examples(index)) == {b"yes", b"no"}
+
+
+def test_examples_of_the_schema_are_used():
+    schema = {"type": "string", "examples": ["Ada Lovelace", 3]}
+    drawn = examples(interlock.Index.from_json_schema(schema, byte_vocabulary()), 40)
+    assert b'"Ada Lovelace"' in drawn and len(set(drawn)) > 3

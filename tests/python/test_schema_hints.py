@@ -1,0 +1,113 @@
+"""Slips in keywords, envelopes around schemas, and documents that are no schemas."""
+
+import pytest
+
+import interlock
+from interlock import schema_hints
+from interlock.explain import byte_vocabulary
+
+
+def index_of(schema):
+    return interlock.Index.from_json_schema(schema, byte_vocabulary())
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("minLenght", "minLength"),
+        ("maxlength", "maxLength"),
+        ("min_items", "minItems"),
+        ("requird", "required"),
+        ("additionalproperties", "additionalProperties"),
+        ("Type", "type"),
+        ("$def", "$defs"),
+        ("divisibleBy", "multipleOf"),
+        ("x-order", ""),
+        ("markdownDescription", ""),
+        ("colour", ""),
+    ],
+)
+def test_suggestions(word, meant):
+    assert schema_hints.suggestion(word) == meant
+
+
+def test_every_keyword_is_known_to_the_engine():
+    """A keyword that this module knows is none that the engine calls unknown."""
+    for keyword in schema_hints.KEYWORDS:
+        assert schema_hints.suggestion(keyword) == keyword
+        for value in (1, "a", True, {}, [], ["a"], [{}]):
+            try:
+                report = index_of({keyword: value}).report
+            except interlock.InterlockError:
+                continue
+            assert schema_hints.unknown_keywords(report) == [], keyword
+
+
+def test_unknown_keywords_come_from_the_report():
+    schema = {"properties": {"minLenght": {"type": "string", "maxLenght": 3}}, "nullable": True, "x-a": 1}
+    found = schema_hints.unknown_keywords(index_of(schema))
+    assert {(u.pointer, u.keyword): u.suggestion for u in found} == {
+        ("/properties/minLenght", "maxLenght"): "maxLength",
+        ("", "nullable"): schema_hints.ELSEWHERE["nullable"],
+        ("", "x-a"): "",
+    }
+    assert "write " in str(next(u for u in found if u.keyword == "nullable"))
+    with pytest.warns(schema_hints.UnknownKeywordWarning) as caught:
+        schema_hints.warn_unknown_keywords(index_of({"minLenght": 3}))
+    assert "did you mean minLength?" in str(caught[0].message) and caught[0].filename == __file__
+    schema_hints.warn_unknown_keywords(index_of({"minLength": 3, "x-a": 1}))
+
+
+SCHEMA = {"type": "object", "properties": {"a": {}}}
+
+
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [
+        ({"name": "n", "strict": True, "schema": SCHEMA}, "schema"),
+        ({"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA}}, "json_schema.schema"),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {"schema": SCHEMA}}},
+            "response_format.json_schema.schema",
+        ),
+        ({"type": "json_schema", "name": "n", "schema": SCHEMA, "strict": True}, "schema"),
+        ({"text": {"format": {"type": "json_schema", "name": "n", "schema": SCHEMA}}}, "text.format.schema"),
+        ({"type": "function", "function": {"name": "f", "parameters": SCHEMA}}, "function.parameters"),
+        ({"name": "f", "description": "d", "parameters": SCHEMA}, "parameters"),
+        ({"name": "f", "description": "d", "input_schema": SCHEMA}, "input_schema"),
+        ({"structured_outputs": {"json": SCHEMA}}, "structured_outputs.json"),
+        ({"guided_json": SCHEMA}, "guided_json"),
+    ],
+)  # fmt: skip
+def test_envelopes(document, path):
+    found = schema_hints.envelope(document)
+    assert found is not None and ".".join(found.path) == path and path in str(found)
+    assert schema_hints.unwrap(document) is SCHEMA
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        SCHEMA,
+        True,
+        {},
+        {"type": "object", "schema": SCHEMA, "name": 1},
+        {"$ref": "#/schema", "schema": SCHEMA, "name": "n"},
+        {"properties": {}, "parameters": SCHEMA, "name": "n"},
+        {"name": "n", "schema": "text"},
+        {"schema": SCHEMA},
+        [SCHEMA],
+    ],
+)
+def test_schemas_are_no_envelopes(schema):
+    assert schema_hints.envelope(schema) is None and schema_hints.unwrap(schema) is schema
+
+
+def test_documents_that_are_no_schemas():
+    for schema in (True, False, {}, SCHEMA, {"title": "t"}, {"$ref": "#"}, {"x": 1, "type": "null"}):
+        assert schema_hints.no_schema(schema) == ""
+    assert "it is an array" in schema_hints.no_schema([1])
+    assert schema_hints.no_schema({"item": 1, "count": 2}) == (
+        "none of its keys (item, count) is a keyword of JSON Schema"
+    )
+    assert schema_hints.no_schema({"typ": "string"}).endswith("did you mean type?")
