@@ -1,5 +1,5 @@
-//! Utilities that every part uses and that know none of them: hashing, bounded caches, threads, mapped files,
-//! cancelling.
+//! Utilities that every part uses and that know none of them: hashing, bounded caches, prefix indices, logs that roll
+//! back, threads, mapped files, cancelling.
 
 pub mod append_vec;
 pub(crate) mod bounded_cache;
@@ -9,4 +9,6 @@ pub mod hash;
 pub(crate) mod idle_threads;
 pub mod mapped;
 pub(crate) mod parallel_map;
+pub(crate) mod prefix_index;
 pub mod rng;
+pub(crate) mod rollback_log;

@@ -10,8 +10,8 @@ use crate::lexeme::StateId;
 pub use crate::pushdown::json::frame::{
     ArrayItem, Frame, FrameId, FrameKind, KeyByte, NONE, ObjectItem, Phase, ScalarItem, Seen,
 };
-use crate::pushdown::json::seen_keys::SeenKeys;
 use crate::pushdown::json::unique::state::UniqueState;
+use crate::util::prefix_index::PrefixIndex;
 
 /// The frames and items of configurations, in vectors that grow by steps and are truncated by going back.
 #[derive(Clone, Default)]
@@ -27,7 +27,7 @@ pub struct Arena {
     pub states: Vec<StateId>,
     pub seen: Vec<Seen>,
     /// The keys of the object that was asked last, in order.
-    pub ordered: SeenKeys,
+    pub(crate) ordered: PrefixIndex<Box<[u8]>>,
     pub keys: Vec<KeyByte>,
     /// What arrays of unique elements have, and what was found of the open ones.
     pub unique: UniqueState,
@@ -188,5 +188,6 @@ impl Arena {
             + self.keys.capacity() * size_of::<KeyByte>()
             + self.unique.memory_bytes()
             + self.ordered.memory_bytes()
+            + self.ordered.items().iter().map(|text| text.len()).sum::<usize>()
     }
 }

@@ -4,7 +4,8 @@
 //! by going back, or that is only tried, shares the beginning of its list with others. Comparing a value with all of
 //! them takes as long as the array, for each way to end each token of a mask. So the list that is asked most is
 //! *indexed*: by a table of all elements from one of them on back to the first. The elements after that one are
-//! compared one by one, and join the table when they are more than a few. `prefix_index` tells how many begin alike.
+//! compared one by one, and join the table when they are more than a few. How many strings of a lexeme begin alike is
+//! told by a prefix index of them.
 
 #[cfg(test)]
 mod tests;
@@ -12,12 +13,16 @@ mod tests;
 use std::hash::Hasher;
 
 use hashbrown::HashTable;
+use smallvec::SmallVec;
 
-use crate::pushdown::json::unique::prefix_index::PrefixIndex;
 use crate::util::hash::seeded;
+use crate::util::prefix_index::{NEAR, PrefixIndex};
 
-/// Elements that are compared one by one.
-pub(super) const NEAR: usize = 16;
+/// Orders that are kept, the latest ones: one for each lexeme that is asked, and for each array around another.
+const MOST_ORDERS: usize = 32;
+
+/// What is asked of the rest of a string, if anything is.
+pub type GoesOn<'a> = Option<&'a dyn Fn(&[u8]) -> bool>;
 
 /// A closed element of an array of unique elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +48,7 @@ impl ArrayElement {
     }
 
     /// Whether it is a string of a lexeme, which `accepts` says of a value.
-    pub(super) fn belongs(&mut self, lexeme: u32, accepts: impl Fn(&[u8]) -> bool) -> bool {
+    fn belongs(&mut self, lexeme: u32, accepts: impl Fn(&[u8]) -> bool) -> bool {
         let known = self.belongs.filter(|known| known.0 == lexeme);
         known
             .unwrap_or_else(|| *self.belongs.insert((lexeme, self.value.starts_with(b"\"\"") && accepts(&self.value))))
@@ -54,11 +59,12 @@ impl ArrayElement {
 /// The elements of arrays with `uniqueItems`, as lists that share their beginnings, and the table of one of them.
 #[derive(Clone)]
 pub struct ArrayElements {
-    pub(super) list: Vec<ArrayElement>,
+    list: Vec<ArrayElement>,
     /// The elements from `indexed` on, by their values; none where that is `u32::MAX`.
     table: HashTable<u32>,
     indexed: u32,
-    pub(super) orders: Vec<PrefixIndex>,
+    /// By a lexeme, the numbers of the elements that are strings of it, of one array.
+    orders: Vec<(u32, PrefixIndex<u32>)>,
 }
 
 impl Default for ArrayElements {
@@ -78,7 +84,7 @@ impl ArrayElements {
         self.list.capacity() * size_of::<ArrayElement>()
             + self.list.iter().map(|e| e.value.len()).sum::<usize>()
             + self.table.allocation_size()
-            + self.orders.iter().map(PrefixIndex::memory_bytes).sum::<usize>()
+            + self.orders.iter().map(|order| size_of_val(order) + order.1.memory_bytes()).sum::<usize>()
     }
 
     /// An element by its number; `None` for `u32::MAX`, which stands before the first one of an array.
@@ -108,7 +114,7 @@ impl ArrayElements {
                 self.table.clear();
                 self.indexed = u32::MAX;
             }
-            self.orders.retain(|order| order.is_among(len));
+            self.orders.retain(|order| (order.1.from() as usize) < len);
         }
     }
 
@@ -160,6 +166,82 @@ impl ArrayElements {
             at = element.before;
         }
         self.indexed = last;
+    }
+}
+
+impl ArrayElements {
+    /// How many strings of the array of which `last` is the last element begin with `beginning`, belong to `lexeme`,
+    /// which `accepts` says of a value, and go on behind that as `goes_on` says.
+    ///
+    /// # Cost
+    /// A few comparisons and as many look-ups as it takes to find a place among the elements, once they are in order;
+    /// each of them is put there once as long as not too many arrays and lexemes are asked in between. `goes_on` is
+    /// asked of all that begin so.
+    pub fn num_beginning(
+        &mut self,
+        last: u32,
+        lexeme: u32,
+        beginning: &[u8],
+        accepts: impl Fn(&[u8]) -> bool,
+        goes_on: GoesOn<'_>,
+    ) -> u64 {
+        let goes_on_as = |value: &[u8]| goes_on.is_none_or(|goes_on| goes_on(&value[beginning.len()..]));
+        let mut found = 0;
+        let mut at = last;
+        let mut passed = 0;
+        let order = loop {
+            if let Some(known) = self.order(lexeme, at) {
+                break known;
+            }
+            if passed == NEAR {
+                break self.put_in_order(lexeme, at, &accepts);
+            }
+            let Some(element) = self.list.get_mut(at as usize) else { return found };
+            let begins = element.value.starts_with(beginning) && goes_on_as(&element.value);
+            found += u64::from(begins && element.belongs(lexeme, &accepts));
+            at = element.before;
+            passed += 1;
+        };
+        let value = |number: &u32| &*self.list[*number as usize].value;
+        let order = &self.orders[order].1;
+        let strings = order.beginning(|s| value(s) < beginning, |s| value(s).starts_with(beginning));
+        found
+            + match goes_on {
+                None => strings.len() as u64,
+                Some(_) => strings.iter().filter(|s| goes_on_as(value(s))).count() as u64,
+            }
+    }
+
+    /// The strings of a lexeme that are in order from an element on.
+    fn order(&self, lexeme: u32, from: u32) -> Option<usize> {
+        self.orders.iter().position(|order| (order.0, order.1.from()) == (lexeme, from))
+    }
+
+    /// Puts the strings of a lexeme in order from the element `from` on.
+    fn put_in_order(&mut self, lexeme: u32, from: u32, accepts: impl Fn(&[u8]) -> bool) -> usize {
+        let mut new: SmallVec<[u32; NEAR]> = SmallVec::new();
+        let mut at = from;
+        let known = loop {
+            if let Some(known) = self.order(lexeme, at) {
+                break known;
+            }
+            let Some(element) = self.list.get_mut(at as usize) else {
+                // Another array.
+                if self.orders.len() == MOST_ORDERS {
+                    self.orders.remove(0);
+                }
+                self.orders.push((lexeme, PrefixIndex::default()));
+                break self.orders.len() - 1;
+            };
+            if element.belongs(lexeme, &accepts) {
+                new.push(at);
+            }
+            at = element.before;
+        };
+        let ArrayElements { list, orders, .. } = self;
+        let value = |number: &u32| &*list[*number as usize].value;
+        orders[known].1.add(from, new.into_iter(), |a, b| value(a).cmp(value(b)));
+        known
     }
 }
 

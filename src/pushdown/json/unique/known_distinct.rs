@@ -7,14 +7,15 @@
 //! found anew for each of them.
 
 use crate::pushdown::json::frame::FrameId;
+use crate::util::rollback_log::RollbackLog;
 
 /// The arrays whose open element differs from all others, noted with the place where that was found.
 #[derive(Clone, Default)]
 pub struct KnownDistinct {
     /// The arrays, ascending.
     arrays: Vec<FrameId>,
-    /// The arrays in the order in which they were noted, each with how many nodes there were then, at least.
-    noted: Vec<(u32, FrameId)>,
+    /// The arrays in the order in which they were noted, each by a node that was there then.
+    noted: RollbackLog<FrameId>,
 }
 
 impl KnownDistinct {
@@ -28,15 +29,13 @@ impl KnownDistinct {
     pub fn note(&mut self, array: FrameId, top: FrameId) {
         let Err(at) = self.arrays.binary_search(&array) else { return };
         self.arrays.insert(at, array);
-        let before = self.noted.last().map_or(0, |noted| noted.0);
-        self.noted.push((before.max(top + 1), array));
+        self.noted.push(self.noted.last().map_or(top, |before| before.max(top)), array, usize::MAX);
     }
 
     /// Forgets what was noted at nodes that are not among the first `nodes`.
     #[inline]
     pub fn truncate(&mut self, nodes: u32) {
-        while let Some(&(_, array)) = self.noted.last().filter(|noted| noted.0 > nodes) {
-            self.noted.pop();
+        while let Some(array) = self.noted.pop(nodes) {
             if let Ok(at) = self.arrays.binary_search(&array) {
                 self.arrays.remove(at);
             }
@@ -51,7 +50,7 @@ impl KnownDistinct {
 
     /// Bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.arrays.capacity() * size_of::<FrameId>() + self.noted.capacity() * size_of::<(u32, FrameId)>()
+        self.arrays.capacity() * size_of::<FrameId>() + self.noted.memory_bytes()
     }
 }
 

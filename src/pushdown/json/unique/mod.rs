@@ -6,10 +6,10 @@
 //! element always has an unused completion. A container that can grow has one; for others see `cardinality`. A scalar
 //! has one unless few members are left, and then those are counted, or listed and compared.
 //!
-//! The machine and the masks call this page alone: [`opened`](JsonMachine::opened) when an element begins,
-//! [`read_byte`](JsonMachine::read_byte) behind each byte, [`may_end`](JsonMachine::may_end) before an element begins
-//! or ends, [`closed`](JsonMachine::closed) when a value ended, and [`exceptions`](JsonMachine::exceptions), which
-//! tells a mask where a byte may lead to a repetition. An arena holds [`state`], a program [`memo`].
+//! The machine makes four calls: [`opened`](JsonMachine::opened) when an element begins,
+//! [`read_byte`](JsonMachine::read_byte) behind each byte, [`may_end`](JsonMachine::may_end) before an element begins or
+//! ends, and [`closed`](JsonMachine::closed) when a value ended. A mask asks for [`exceptions`](JsonMachine::exceptions):
+//! where a byte may lead to a repetition. An arena holds a [`state`], and a program a [`memo`].
 //!
 //! `docs/internals/unique-items.md` has an example.
 
@@ -24,7 +24,6 @@ mod exhaustible;
 mod infinite_rules;
 mod known_distinct;
 pub(crate) mod memo;
-mod prefix_index;
 mod search;
 pub(crate) mod state;
 mod trace;

@@ -1,5 +1,4 @@
 use super::*;
-use crate::pushdown::json::unique::prefix_index::GoesOn;
 use crate::util::rng::Rng;
 
 /// Whether an element has a value, by comparing with all of them.

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use crate::pushdown::json::frame::KeyByte;
+use crate::util::rollback_log::RollbackLog;
 
 /// Ways that are remembered, the latest ones.
 const MOST: usize = 64;
@@ -27,38 +28,32 @@ pub(super) struct FoundPath {
 /// Completions of open elements that searches found, each with the byte behind which it begins.
 #[derive(Clone, Default)]
 pub struct FoundPaths {
-    /// Ascending by the bytes read.
-    list: Vec<FoundPath>,
+    /// By the last byte that was read.
+    list: RollbackLog<FoundPath>,
 }
 
 impl FoundPaths {
     /// Forgets what was found behind bytes that are not among the first `len`.
     #[inline]
     pub fn truncate(&mut self, len: u32) {
-        while self.list.last().is_some_and(|w| w.trace >= len) {
-            self.list.pop();
-        }
+        self.list.truncate(len);
     }
 
     /// Bytes held, at most.
     pub fn memory_bytes(&self) -> usize {
-        self.list.capacity() * size_of::<FoundPath>() + self.list.iter().map(|w| w.way.len()).sum::<usize>()
+        self.list.memory_bytes() + self.list.latest().map(|w| w.1.way.len()).sum::<usize>()
     }
 
     pub(super) fn push(&mut self, witness: FoundPath) {
-        if self.list.last().is_some_and(|w| w.trace > witness.trace) {
-            return;
+        if self.list.last().is_none_or(|at| at <= witness.trace) {
+            self.list.push(witness.trace, witness, MOST);
         }
-        if self.list.len() == MOST {
-            self.list.remove(0);
-        }
-        self.list.push(witness);
     }
 
     /// The way that the element with the trace from `key` to `trace` is on, as it stands there, and how many bytes ago
     /// it was noted. `keys` are the bytes that were read.
     pub(super) fn find(&self, keys: &[KeyByte], key: u32, trace: u32) -> Option<(FoundPath, usize)> {
-        let known = self.list.iter().rev().find(|w| w.key == key && w.trace <= trace)?;
+        let known = self.list.latest().map(|w| &w.1).find(|w| w.key == key && w.trace <= trace)?;
         let left = known.way.len() - known.read;
         let mut at = trace;
         let mut since: Vec<u8> = Vec::new();
