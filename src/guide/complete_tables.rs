@@ -9,8 +9,9 @@
 //! Leaving fails only for a forged file. The guide then refuses everything, and [`Guide::failure`] says why.
 
 use crate::error::{Error, ErrorKind};
-use crate::guide::TableStep;
-use crate::guide::{Guide, Position};
+use crate::guide::Guide;
+use crate::guide::position::Position;
+use crate::guide::position::TableStep;
 use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
 use crate::util::cancel::uninterruptible;
 

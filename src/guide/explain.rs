@@ -1,6 +1,7 @@
 //! Explanations: why a token is refused, and what is allowed instead.
 
-use crate::guide::{Guide, Position};
+use crate::guide::Guide;
+use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::lexeme::CLOSED;
 use crate::pushdown::json::arena::NONE;

@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::guide::{Guide, Position};
+use crate::guide::Guide;
+use crate::guide::position::Position;
 use crate::index::{IndexCore, IndexEngine};
 use crate::mask::cache::guide_memo::GuideMemo;
 use crate::mask::cache::recipe::copy_inner;

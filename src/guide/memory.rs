@@ -1,6 +1,8 @@
 //! The memory that a guide holds.
 
-use crate::guide::{Guide, HistoryStep, Position};
+use crate::guide::Guide;
+use crate::guide::history::HistoryStep;
+use crate::guide::position::Position;
 use crate::pushdown::json::arena::ArenaMark;
 
 impl Guide {

@@ -4,16 +4,19 @@
 //! guide was before, so rolling back is a truncation and unbounded. The guide owns the end: stop tokens are a set,
 //! allowed exactly where the output may end, and taking one terminates the guide until it is rolled back.
 
-use crate::error::{Error, ErrorKind};
 mod budget;
 mod complete_tables;
+mod create;
 mod draft;
 mod explain;
 pub mod forced;
+mod history;
 pub(crate) mod last_answers;
 mod mask;
 mod memory;
+mod options;
 mod overflow;
+mod position;
 mod stop_tokens;
 pub mod warm_up;
 
@@ -23,78 +26,14 @@ use crate::guide::budget::completions::CompletionGraph;
 use crate::guide::budget::plan::Budget;
 use crate::guide::last_answers::{LastMask, LastRun, PieceStart};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::guide::history::History;
+pub use crate::guide::options::GuideOptions;
+use crate::guide::position::{Position, TableStep};
 use crate::index::{Index, IndexEngine};
-use crate::lexeme::{CLOSED, StateId};
-use crate::pushdown::json::arena::{Arena, ArenaMark, FrameId, FrameKind, NONE};
+use crate::lexeme::CLOSED;
+use crate::pushdown::json::arena::{Arena, ArenaMark, FrameKind, NONE};
 use crate::pushdown::json::machine::JsonMachine;
-
-/// What a request brings.
-#[derive(Clone, Debug, Default)]
-pub struct GuideOptions {
-    /// The ids that end this request's output; the vocabulary's own by default.
-    pub stop_token_ids: Option<Vec<u32>>,
-    /// The output is complete within so many tokens, the stop token not counted.
-    pub max_tokens: Option<usize>,
-    /// The tokens before the output, from the start of the text or at least from a special token on; they matter to
-    /// [`Guide::forced_tokens`] only. Without them the output begins as after a special token.
-    pub context_ids: Option<Vec<u32>>,
-}
-
-#[derive(Clone)]
-enum Position {
-    Pattern(StateId),
-    Document {
-        arena: Box<Arena>,
-        top: FrameId,
-    },
-    /// A state of the tables of an index that came from a file.
-    Tables(u16),
-    /// Nowhere, for a reason.
-    Lost(Box<Error>),
-}
-
-#[derive(Clone, Copy)]
-struct HistoryStep {
-    token: u32,
-    /// The state or top node before the token.
-    before: u32,
-}
-
-/// The tokens taken, and for documents the arena's lengths before each.
-#[derive(Clone, Default)]
-struct History {
-    steps: Vec<HistoryStep>,
-    marks: Vec<ArenaMark>,
-}
-
-impl History {
-    fn push(&mut self, token: u32, (before, mark): (u32, ArenaMark)) {
-        self.steps.push(HistoryStep { token, before });
-        // A pattern has no arena.
-        if mark != ArenaMark::default() {
-            self.marks.push(mark);
-        }
-    }
-
-    fn truncate(&mut self, keep: usize) {
-        self.steps.truncate(keep);
-        self.marks.truncate(keep);
-    }
-
-    /// The state or top node before token `at`, and the arena's lengths then.
-    fn place(&self, at: usize) -> Option<(u32, ArenaMark)> {
-        Some((self.steps.get(at)?.before, self.marks.get(at).copied().unwrap_or_default()))
-    }
-}
-
-impl std::ops::Deref for History {
-    type Target = [HistoryStep];
-
-    fn deref(&self) -> &[HistoryStep] {
-        &self.steps
-    }
-}
 
 /// One request's cursor over a shared index: its position, its history and the end of its output.
 #[derive(Clone)]
@@ -118,76 +57,6 @@ pub struct Guide {
     flat: Vec<u16>,
     context: Arc<[u32]>,
     places: Vec<PieceStart>,
-}
-
-impl Index {
-    /// A guide at the start.
-    ///
-    /// # Errors
-    /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
-    /// that it spells, or if a context id is outside the vocabulary's size; `Budget` if no output is known that is
-    /// complete within `max_tokens`, with the fewest tokens that are, as far as a bounded search found them (the
-    /// message says whether it is certain); `Unsupported` if no short output was found at all.
-    ///
-    /// # Example
-    ///
-    /// ```
-    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
-    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
-    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
-    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
-    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
-    /// let options = GuideOptions { max_tokens: Some(3), ..Default::default() };
-    /// let mut guide = index.guide(&options)?;
-    /// assert_eq!(guide.advance_many(&[97, 98]), 2);
-    /// assert_eq!(guide.allowed_token_ids(), [256], "one token is left, and "ab" takes two");
-    /// # Ok::<(), interlock::Error>(())
-    /// ```
-    pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
-        let vocabulary = self.vocabulary();
-        let stops: Arc<[u32]> = match &options.stop_token_ids {
-            None => vocabulary.eos_token_ids().into(),
-            Some(ids) => {
-                if ids.is_empty() {
-                    return Err(Error::new(ErrorKind::Argument, "stop_token_ids is empty: the output could never end"));
-                }
-                if let Some(id) = ids.iter().find(|&&id| id as usize >= vocabulary.size()) {
-                    return Err(Error::new(
-                        ErrorKind::Argument,
-                        format!("stop token id {id} is out of range: the vocabulary's size is {}", vocabulary.size()),
-                    ));
-                }
-                let mut ids = ids.clone();
-                ids.sort_unstable();
-                ids.dedup();
-                ids.into()
-            }
-        };
-        if options.stop_token_ids.is_some() {
-            self.check_stops(&stops)?;
-        }
-        let mut guide = Guide {
-            root: self.clone(),
-            index: self.clone(),
-            moves: Vec::new(),
-            stops,
-            position: Position::Tables(0),
-            history: History { steps: Vec::with_capacity(64), marks: Vec::with_capacity(64) },
-            terminated: false,
-            last: LastMask::default(),
-            run: None,
-            budget: None,
-            rests: None,
-            flat: Vec::new(),
-            context: self.checked_context(options)?,
-            places: Vec::new(),
-        };
-        guide.go_to_start();
-        if let Some(max_tokens) = options.max_tokens {
-            guide.start_budget(max_tokens)?;
-        }
-        Ok(guide)
-    }
 }
 
 impl Guide {
@@ -642,14 +511,4 @@ impl Guide {
         }
         out
     }
-}
-
-/// Where a token leads on the tables.
-pub(crate) enum TableStep {
-    /// To a state.
-    State(u16),
-    /// Nowhere: it is refused.
-    Refused,
-    /// Beyond what the tables hold, or the guide is not on tables.
-    Elsewhere,
 }

@@ -6,7 +6,8 @@
 //! that rolling back the usual few tokens costs nothing. It lets go of indexes that it left earlier; rolling back to
 //! them takes the tokens again from the last position in the index in which it began, which is always there.
 
-use crate::guide::{Guide, Position};
+use crate::guide::Guide;
+use crate::guide::position::Position;
 use crate::index::{Index, IndexEngine};
 use crate::pushdown::json::arena::ArenaMark;
 

@@ -11,7 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::error::{ErrorKind, Result};
-use crate::guide::{Guide, GuideOptions};
+use crate::guide::Guide;
+use crate::guide::GuideOptions;
 use crate::python::convert::buffer::MaskRows;
 use crate::python::convert::ids::{NO_TOKEN, RowNumber, TokenId, TokenIds, signed_ids};
 use crate::python::errors::{busy, internal, of_kind, panic_message, to_exception};

@@ -31,10 +31,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
-use crate::guide::{Guide, Position};
+use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::lexeme::max_distance::farthest;
 use crate::lexeme::shortest_end::shortest_end;

@@ -8,7 +8,8 @@
 pub(crate) use crate::guide::last_answers::LastRun;
 use std::sync::Arc;
 
-use crate::guide::{Guide, Position};
+use crate::guide::Guide;
+use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::lexeme::{CLOSED, Lexeme};
 use crate::mask::cache::forced_runs::ForcedRun;

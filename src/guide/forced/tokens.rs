@@ -20,8 +20,9 @@ pub(crate) use crate::guide::last_answers::PieceStart;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::guide::Guide;
+use crate::guide::GuideOptions;
 use crate::guide::forced::bytes;
-use crate::guide::{Guide, GuideOptions};
 use crate::index::Index;
 use crate::vocab::NextText;
 

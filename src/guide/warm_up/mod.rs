@@ -19,7 +19,8 @@ use std::time::Instant;
 use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind};
-use crate::guide::{Guide, Position};
+use crate::guide::Guide;
+use crate::guide::position::Position;
 use crate::index::{Index, IndexEngine};
 use crate::pushdown::completion::sample::{SampleLayout, SampleStyle, SampleWriter, TakenItems, likely_text};
 use crate::pushdown::json::machine::JsonMachine;

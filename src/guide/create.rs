@@ -1,0 +1,79 @@
+//! Making a guide of an index.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::guide::history::History;
+use crate::guide::last_answers::LastMask;
+use crate::guide::position::Position;
+use crate::index::Index;
+use crate::{Guide, GuideOptions};
+use std::sync::Arc;
+
+impl Index {
+    /// A guide at the start.
+    ///
+    /// # Errors
+    /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
+    /// that it spells, or if a context id is outside the vocabulary's size; `Budget` if no output is known that is
+    /// complete within `max_tokens`, with the fewest tokens that are, as far as a bounded search found them (the
+    /// message says whether it is certain); `Unsupported` if no short output was found at all.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{ErrorKind, GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("(ab)+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// let options = GuideOptions { max_tokens: Some(3), ..Default::default() };
+    /// let mut guide = index.guide(&options)?;
+    /// assert_eq!(guide.advance_many(&[97, 98]), 2);
+    /// assert_eq!(guide.allowed_token_ids(), [256], "one token is left, and "ab" takes two");
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
+    pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
+        let vocabulary = self.vocabulary();
+        let stops: Arc<[u32]> = match &options.stop_token_ids {
+            None => vocabulary.eos_token_ids().into(),
+            Some(ids) => {
+                if ids.is_empty() {
+                    return Err(Error::new(ErrorKind::Argument, "stop_token_ids is empty: the output could never end"));
+                }
+                if let Some(id) = ids.iter().find(|&&id| id as usize >= vocabulary.size()) {
+                    return Err(Error::new(
+                        ErrorKind::Argument,
+                        format!("stop token id {id} is out of range: the vocabulary's size is {}", vocabulary.size()),
+                    ));
+                }
+                let mut ids = ids.clone();
+                ids.sort_unstable();
+                ids.dedup();
+                ids.into()
+            }
+        };
+        if options.stop_token_ids.is_some() {
+            self.check_stops(&stops)?;
+        }
+        let mut guide = Guide {
+            root: self.clone(),
+            index: self.clone(),
+            moves: Vec::new(),
+            stops,
+            position: Position::Tables(0),
+            history: History { steps: Vec::with_capacity(64), marks: Vec::with_capacity(64) },
+            terminated: false,
+            last: LastMask::default(),
+            run: None,
+            budget: None,
+            rests: None,
+            flat: Vec::new(),
+            context: self.checked_context(options)?,
+            places: Vec::new(),
+        };
+        guide.go_to_start();
+        if let Some(max_tokens) = options.max_tokens {
+            guide.start_budget(max_tokens)?;
+        }
+        Ok(guide)
+    }
+}

@@ -1,0 +1,28 @@
+//! Where a guide stands.
+
+use crate::error::Error;
+use crate::lexeme::StateId;
+use crate::pushdown::json::arena::{Arena, FrameId};
+
+#[derive(Clone)]
+pub(crate) enum Position {
+    Pattern(StateId),
+    Document {
+        arena: Box<Arena>,
+        top: FrameId,
+    },
+    /// A state of the tables of an index that came from a file.
+    Tables(u16),
+    /// Nowhere, for a reason.
+    Lost(Box<Error>),
+}
+
+/// Where a token leads on the tables.
+pub(crate) enum TableStep {
+    /// To a state.
+    State(u16),
+    /// Nowhere: it is refused.
+    Refused,
+    /// Beyond what the tables hold, or the guide is not on tables.
+    Elsewhere,
+}
