@@ -3,7 +3,7 @@ use crate::util::rng::Rng;
 
 #[test]
 fn what_begins_alike_is_found_however_it_was_added() {
-    let mut random = Rng::new(7);
+    let mut random = Rng(7);
     let mut index: PrefixIndex<Vec<u8>> = PrefixIndex::default();
     let mut all: Vec<Vec<u8>> = Vec::new();
     for round in 0..12 {
