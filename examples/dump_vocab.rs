@@ -2,6 +2,7 @@
 //!
 //! `cargo run --example dump_vocab -- FILE [--eos ID,ID] [--size N]`
 
+use interlock::vocab::load::{LoadOptions, load_file};
 use std::io::{BufWriter, Write};
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let path = path.ok_or("which file?")?;
     let started = Instant::now();
-    let v = interlock::vocab::load::load_file(path.as_ref(), eos, size)?;
+    let v = load_file(path.as_ref(), LoadOptions { eos, size, ..LoadOptions::default() })?;
     let seconds = started.elapsed().as_secs_f64();
     let mut out = BufWriter::new(std::io::stdout().lock());
     writeln!(

@@ -3,6 +3,7 @@
 //! `cargo run --release --example hard_patterns -- VOCABULARY [EOS SIZE]`
 
 use interlock::regex::{Dialect, RegexOptions};
+use interlock::vocab::load::{LoadOptions, load_file};
 use interlock::{GuideOptions, Index, Limits, Vocabulary};
 use std::sync::Arc;
 use std::time::Instant;
@@ -41,7 +42,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let eos = args.get(1).map(|e| e.parse().map(|e| vec![e])).transpose()?;
     let size = args.get(2).map(|s| s.parse()).transpose()?;
-    let v = interlock::vocab::load::load_file(args.first().ok_or("which vocabulary?")?.as_ref(), eos, size)?;
+    let v = load_file(
+        args.first().ok_or("which vocabulary?")?.as_ref(),
+        LoadOptions { eos, size, ..LoadOptions::default() },
+    )?;
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
     let limits = Limits::default();
     show("warm up", &v, || Index::from_regex("a", &v, &options, &limits));

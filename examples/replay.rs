@@ -8,6 +8,7 @@
 //! `--slow` prints the slowest tokens of the first pass.
 
 use interlock::schema::{PropertyOrder, SchemaOptions};
+use interlock::vocab::load::{LoadOptions, load_file};
 use interlock::{GuideOptions, Index, Limits, Vocabulary};
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -128,7 +129,7 @@ fn main() -> Fallible<()> {
         }
     }
     let [vocabulary, file] = paths.as_slice() else { return Err("which vocabulary and file?".into()) };
-    let vocabulary = interlock::vocab::load::load_file(vocabulary.as_ref(), eos, size)?;
+    let vocabulary = load_file(vocabulary.as_ref(), LoadOptions { eos, size, ..LoadOptions::default() })?;
     interlock::index::prepare(&vocabulary)?;
     let text = std::fs::read_to_string(file)?;
     let lines: Vec<serde_json::Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;

@@ -14,6 +14,7 @@ mod support;
 use interlock::regex::{Dialect, RegexOptions};
 use interlock::schema::{PropertyOrder, SchemaOptions, Whitespace};
 use interlock::util::rng::Rng;
+use interlock::vocab::load::{LoadOptions, load_file};
 use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -189,7 +190,7 @@ fn main() -> Fallible<()> {
     let small = path == "small";
     let vocabulary = match small {
         true => support::vocabulary::small(),
-        false => interlock::vocab::load::load_file(path.as_ref(), eos, size)?,
+        false => load_file(path.as_ref(), LoadOptions { eos, size, ..LoadOptions::default() })?,
     };
     let job = Job {
         tokens: Spellings::of(&vocabulary),

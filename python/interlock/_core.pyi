@@ -115,13 +115,19 @@ class Vocabulary:
         tokenizer: Any,
         eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
         size: int | None = None,
+        special_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
     ) -> Vocabulary:
         """The vocabulary of a tokenizer: transformers (fast or slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
         sentencepiece or mistral_common.
 
         ``eos_token_ids`` replaces the stop tokens that the tokenizer names. ``size`` is the width of the logits where
-        the model pads them. ``VocabularyError`` if the tokenizer's tokens cannot be read, or nothing names a stop
-        token; ``UnsupportedError`` if a token has no bytes of its own in it.
+        the model pads them. ``special_token_ids`` are tokens that never spell text, beside those that the tokenizer
+        marks as special: give the added tokens that a chat template or a parser of tool calls gives a meaning
+        (``</think>``, say), or a string may hold them. Forced tokens stay those that the tokenizer makes.
+
+        ``VocabularyError`` if the tokenizer's tokens cannot be read, nothing names a stop token, or an id lies outside
+        the logits; ``UnsupportedError`` if a token has no bytes of its own in it. Each of the ids may be one integer or
+        several.
         """
 
     @classmethod
@@ -130,13 +136,15 @@ class Vocabulary:
         path: str | os.PathLike[str],
         eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
         size: int | None = None,
+        special_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
     ) -> Vocabulary:
         """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or
         GGUF.
 
-        Stop ids are ``eos_token_ids``, or those that the configuration beside the file or the file names.
-        ``VocabularyError`` if the file cannot be read or is malformed, or no stop id is found; ``UnsupportedError`` if
-        a token has no bytes of its own in its tokenizer. Some tenths of a second for 128,000 tokens.
+        Stop ids are ``eos_token_ids``, or those that the configuration beside the file or the file names. ``size`` and
+        ``special_token_ids`` are as for ``from_tokenizer``. ``VocabularyError`` if the file cannot be read or is
+        malformed, no stop id is found, or an id lies outside the logits; ``UnsupportedError`` if a token has no bytes
+        of its own in its tokenizer. Some tenths of a second for 128,000 tokens.
         """
 
     @property
@@ -672,22 +680,25 @@ class Guide:
     def __deepcopy__(self, _memo: dict[int, Any]) -> Guide: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
-def advance_each(guides: Sequence[Guide], ids: Iterable[SupportsIndex]) -> bytes:
+def advance_each(guides: Sequence[Guide | None], ids: Iterable[SupportsIndex]) -> bytes:
     """Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
 
     The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
-    ended with it. Nothing is taken if there are not as many ids as guides, or a guide is in use.
+    ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
+    if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
+    (``GuideBusyError``).
     """
 
 def fill_bitmasks(
-    guides: Sequence[Guide], bits: Any, rows: Iterable[SupportsIndex] | None = None, threads: int | None = None
+    guides: Sequence[Guide | None], bits: Any, rows: Iterable[SupportsIndex] | None = None, threads: int | None = None
 ) -> bool:
     """Fill one row for each guide in one call: on several threads where that pays, and without the GIL unless the masks
     are few and known.
 
     Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-    is row ``i``. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row is
-    named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
+    is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which is
+    -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row
+    is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
     """
 
 def apply_bitmask_cpu(
@@ -737,7 +748,10 @@ def clear_caches() -> None:
     """Forget what is cached for the process. Indexes and guides that exist keep what they need."""
 
 def _load_vocabulary(
-    path: str | os.PathLike[str], eos_token_ids: Iterable[SupportsIndex] | None = None, size: int | None = None
+    path: str | os.PathLike[str],
+    eos_token_ids: Iterable[SupportsIndex] | None = None,
+    size: int | None = None,
+    special_token_ids: Iterable[SupportsIndex] | None = None,
 ) -> Vocabulary:
     """Read the vocabulary in a tokenizer file; ``Vocabulary.from_file`` calls it."""
 

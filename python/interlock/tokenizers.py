@@ -46,7 +46,10 @@ class _Table:
 
 
 def from_tokenizer(
-    tokenizer: Any, eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None, size: int | None = None
+    tokenizer: Any,
+    eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    size: int | None = None,
+    special_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
 ) -> Vocabulary:
     """The vocabulary of a tokenizer object.
 
@@ -55,25 +58,34 @@ def from_tokenizer(
 
     ``eos_token_ids`` are the stop tokens, by default the one that the tokenizer names. A model may have more (look at
     its ``generation_config.json``). ``size`` is the width of the logits, by default the ids that are listed.
+    ``special_token_ids`` never spell text, beside those that the tokenizer marks as special.
 
     Raises ``VocabularyError`` for an object that is not recognised or names no stop token, and ``UnsupportedError``
     for one whose decoder gives a token no bytes of its own.
     """
-    from interlock import _core
-
     table = _read(tokenizer)
     if eos_token_ids is None:
         eos = table.eos
         if not eos:
             raise _error(f"{_name(tokenizer)} names no stop token: give eos_token_ids, the ids that end an output")
     else:
-        eos = _ids(eos_token_ids)
+        eos = _ids("eos_token_ids", eos_token_ids)
+    special = [] if special_token_ids is None else _ids("special_token_ids", special_token_ids)
+    return _vocabulary(table, eos, special, size)
+
+
+def _vocabulary(table: _Table, eos: Sequence[int], special: Iterable[int], size: int | None) -> Vocabulary:
+    """The vocabulary of a table, in which ``special`` never spell text either. The model of how the tokenizer encodes
+    knows nothing of that: an added token among them is taken out of a text as before.
+    """
+    from interlock import _core
+
     listed = max([*table.tokens, *table.special], default=-1)
     _check_width(listed + 1)
     # A stop id that is beyond every vocabulary is refused by the core, and makes no list of that length.
     reach = max([listed, *(i for i in eos if i < _WIDEST)]) + 1
     tokens = [table.tokens.get(i, b"") for i in range(reach)]
-    return _core._vocabulary_with_model(tokens, eos, sorted(table.special), size, **table.model)
+    return _core._vocabulary_with_model(tokens, eos, sorted({*table.special, *special}), size, **table.model)
 
 
 vocabulary_from_tokenizer = from_tokenizer
@@ -83,26 +95,33 @@ def from_file(
     path: str | os.PathLike[str],
     eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
     size: int | None = None,
+    special_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
 ) -> Vocabulary:
     """The vocabulary of a tokenizer file: ``tokenizer.json``, ``tekken.json``, tiktoken's format, a sentencepiece
     model or a GGUF file. The format is recognised by what the file holds.
 
     ``eos_token_ids`` are the stop tokens, by default those of the configuration files beside the file
     (``generation_config.json``, ``tokenizer_config.json``, ``config.json``) or of the file itself. ``size`` is the
-    width of the logits, by default the ids that are listed.
+    width of the logits, by default the ids that are listed. ``special_token_ids`` never spell text, beside those that
+    the file marks as special.
     """
     from interlock import _core
 
-    eos = None if eos_token_ids is None else _ids(eos_token_ids)
-    return _core._load_vocabulary(os.fspath(path), eos, size)
+    eos = None if eos_token_ids is None else _ids("eos_token_ids", eos_token_ids)
+    special = None if special_token_ids is None else _ids("special_token_ids", special_token_ids)
+    return _core._load_vocabulary(os.fspath(path), eos, size, special)
 
 
-def _ids(given: Any) -> list[int]:
+def _ids(argument: str, given: Any) -> list[int]:
     """One id or several, also as NumPy and torch have them."""
     try:
         return [operator.index(given)]
     except TypeError:
+        pass
+    try:
         return [operator.index(i) for i in given]
+    except TypeError:
+        raise TypeError(f"{argument} must be a token id or several, all of them int, not {given!r:.80}") from None
 
 
 def _check_width(width: int) -> None:

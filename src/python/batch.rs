@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::guide::Guide;
@@ -20,6 +21,26 @@ struct BatchJob<'a> {
     slot: &'a mut Slot,
     row: &'a mut [u32],
     stage: Stage,
+}
+
+/// A guide of a batch, or nothing for a sequence without a constraint.
+pub struct GuideOrNone<'py>(Option<Bound<'py, PyGuide>>);
+
+impl<'py> FromPyObject<'_, 'py> for GuideOrNone<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(guide) = object.cast::<PyGuide>() {
+            return Ok(GuideOrNone(Some(guide.to_owned())));
+        }
+        match object.is_none() {
+            true => Ok(GuideOrNone(None)),
+            false => {
+                let name = object.get_type().name()?;
+                Err(PyTypeError::new_err(format!("guides must hold interlock.Guide or None, not {name}")))
+            }
+        }
+    }
 }
 
 /// How far a row has come.
@@ -104,13 +125,14 @@ fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
 /// are few and known.
 ///
 /// Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-/// is row ``i``. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row is
+/// is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which is
+/// -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row is
 /// named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
 #[pyfunction]
 #[pyo3(signature = (guides, bits, rows=None, threads=None))]
 pub fn fill_bitmasks(
     py: Python<'_>,
-    guides: Vec<Bound<'_, PyGuide>>,
+    guides: Vec<GuideOrNone<'_>>,
     bits: &Bound<'_, PyAny>,
     rows: Option<&Bound<'_, PyAny>>,
     threads: Option<Count>,
@@ -130,6 +152,7 @@ pub fn fill_bitmasks(
     }
     let mut slots = Vec::with_capacity(guides.len());
     for (i, guide) in guides.iter().enumerate() {
+        let Some(guide) = &guide.0 else { continue };
         let guide = guide.get();
         mask.check_width(guide.words())?;
         let Some(slot) = guide.try_slot() else {
@@ -139,11 +162,14 @@ pub fn fill_bitmasks(
         slot.check(py)?;
         slots.push(slot);
     }
-    let mut jobs: Vec<BatchJob<'_>> = slots
-        .iter_mut()
-        .zip(mask.rows_mut(&numbers)?)
-        .map(|(slot, row)| BatchJob { slot, row, stage: Stage::Waiting })
-        .collect();
+    let mut jobs = Vec::with_capacity(slots.len());
+    let mut each = slots.iter_mut();
+    for (row, guide) in mask.rows_mut(&numbers)?.into_iter().zip(&guides) {
+        match guide.0.as_ref().and_then(|_| each.next()) {
+            Some(slot) => jobs.push(BatchJob { slot, row, stage: Stage::Waiting }),
+            None => row.fill(u32::MAX),
+        }
+    }
     registry::count(&registry::MASKS, jobs.len() as u64);
     let threads = threads.unwrap_or_else(thread_pool::num_threads);
     if !look_at_few(&mut jobs) {
@@ -166,23 +192,32 @@ pub fn fill_bitmasks(
 /// Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
 ///
 /// The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
-/// ended with it. Nothing is taken if there are not as many ids as guides, or a guide is in use.
+/// ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
+/// if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
 #[pyfunction]
-pub fn advance_each(py: Python<'_>, guides: Vec<Bound<'_, PyGuide>>, ids: TokenIds) -> PyResult<Vec<u8>> {
+pub fn advance_each(py: Python<'_>, guides: Vec<GuideOrNone<'_>>, ids: TokenIds) -> PyResult<Vec<u8>> {
     if ids.ids.len() != guides.len() {
         return Err(argument(py, format!("{} guides, but {} ids", guides.len(), ids.ids.len())));
     }
     let mut slots = Vec::with_capacity(guides.len());
     for (i, guide) in guides.iter().enumerate() {
+        let Some(guide) = &guide.0 else {
+            slots.push(None);
+            continue;
+        };
         let Some(slot) = guide.get().try_slot() else {
             let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
             return Err(busy(py, &message));
         };
         slot.check(py)?;
-        slots.push(slot);
+        slots.push(Some(slot));
     }
     let mut answers = Vec::with_capacity(slots.len());
     for (slot, &id) in slots.iter_mut().zip(&ids.ids) {
+        let Some(slot) = slot else {
+            answers.push(1);
+            continue;
+        };
         let taken = slot.step(py, |guide| guide.try_advance(id))?;
         answers.push(u8::from(taken) + u8::from(taken && slot.guide.is_terminated()));
     }

@@ -11,7 +11,7 @@ use crate::error::ErrorKind;
 use crate::python::convert::ids::{Count, TokenId, TokenIds};
 use crate::python::errors::{detached, of_kind};
 use crate::python::runtime::registry;
-use crate::vocab::load::{load_file, model_of_json, model_of_sentencepiece};
+use crate::vocab::load::{LoadOptions, load_file, model_of_json, model_of_sentencepiece};
 use crate::vocab::{ModelParts, Vocabulary, VocabularyOptions};
 
 /// The bytes of every token, which ids end an output, and the width of the logits.
@@ -45,10 +45,10 @@ impl PyVocabulary {
     ) -> PyResult<Self> {
         let tokens: Vec<&[u8]> = tokens.iter().map(|token| token.as_bytes()).collect();
         let options = VocabularyOptions {
-            eos_token_ids: eos_token_ids.known(py, ErrorKind::Vocabulary, "stop token id")?,
+            eos_token_ids: eos_token_ids.known(py, ErrorKind::Vocabulary, "eos_token_ids: id")?,
             special_token_ids: match special_token_ids {
                 None => Vec::new(),
-                Some(ids) => ids.known(py, ErrorKind::Vocabulary, "special token id")?,
+                Some(ids) => ids.known(py, ErrorKind::Vocabulary, "special_token_ids: id")?,
             },
             size,
         };
@@ -91,36 +91,44 @@ impl PyVocabulary {
     /// sentencepiece or mistral_common.
     ///
     /// ``eos_token_ids`` replaces the stop tokens that the tokenizer names. ``size`` is the width of the logits where
-    /// the model pads them. ``VocabularyError`` if the tokenizer's tokens cannot be read, or nothing names a stop
-    /// token; ``UnsupportedError`` if a token has no bytes of its own in it.
+    /// the model pads them. ``special_token_ids`` are tokens that never spell text, beside those that the tokenizer
+    /// marks as special: give the added tokens that a chat template or a parser of tool calls gives a meaning
+    /// (``</think>``, say), or a string may hold them. Forced tokens stay those that the tokenizer makes.
+    ///
+    /// ``VocabularyError`` if the tokenizer's tokens cannot be read, nothing names a stop token, or an id lies outside
+    /// the logits; ``UnsupportedError`` if a token has no bytes of its own in it. Each of the ids may be one integer or
+    /// several.
     #[classmethod]
-    #[pyo3(signature = (tokenizer, eos_token_ids=None, size=None))]
+    #[pyo3(signature = (tokenizer, eos_token_ids=None, size=None, special_token_ids=None))]
     fn from_tokenizer<'py>(
         class: &Bound<'py, PyType>,
         tokenizer: &Bound<'py, PyAny>,
         eos_token_ids: Option<&Bound<'py, PyAny>>,
         size: Option<Count>,
+        special_token_ids: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         // Tokenizer libraries are Python objects of many shapes; telling them apart is work for Python.
         let reader = class.py().import("interlock.tokenizers")?.getattr("from_tokenizer")?;
-        reader.call1((tokenizer, eos_token_ids, size.map(|n| n.0)))
+        reader.call1((tokenizer, eos_token_ids, size.map(|n| n.0), special_token_ids))
     }
 
     /// The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or GGUF.
     ///
-    /// Stop ids are ``eos_token_ids``, or those that the configuration beside the file or the file names.
-    /// ``VocabularyError`` if the file cannot be read or is malformed, or no stop id is found; ``UnsupportedError`` if
-    /// a token has no bytes of its own in its tokenizer. Some tenths of a second for 128,000 tokens.
+    /// Stop ids are ``eos_token_ids``, or those that the configuration beside the file or the file names. ``size`` and
+    /// ``special_token_ids`` are as for ``from_tokenizer``. ``VocabularyError`` if the file cannot be read or is
+    /// malformed, no stop id is found, or an id lies outside the logits; ``UnsupportedError`` if a token has no bytes of
+    /// its own in its tokenizer. Some tenths of a second for 128,000 tokens.
     #[classmethod]
-    #[pyo3(signature = (path, eos_token_ids=None, size=None))]
+    #[pyo3(signature = (path, eos_token_ids=None, size=None, special_token_ids=None))]
     fn from_file<'py>(
         class: &Bound<'py, PyType>,
         path: &Bound<'py, PyAny>,
         eos_token_ids: Option<&Bound<'py, PyAny>>,
         size: Option<Count>,
+        special_token_ids: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reader = class.py().import("interlock.tokenizers")?.getattr("from_file")?;
-        reader.call1((path, eos_token_ids, size.map(|n| n.0)))
+        reader.call1((path, eos_token_ids, size.map(|n| n.0), special_token_ids))
     }
 
     /// Write this vocabulary, and how its tokenizer encodes, to a file that ``load`` maps: as a whole or not at all.
@@ -331,17 +339,24 @@ pub fn _restore_vocabulary(
 
 /// Read the vocabulary in a tokenizer file; ``Vocabulary.from_file`` calls it.
 #[pyfunction]
-#[pyo3(signature = (path, eos_token_ids=None, size=None))]
+#[pyo3(signature = (path, eos_token_ids=None, size=None, special_token_ids=None))]
 pub fn _load_vocabulary(
     py: Python<'_>,
     path: PathBuf,
     eos_token_ids: Option<TokenIds>,
     size: Option<Count>,
+    special_token_ids: Option<TokenIds>,
 ) -> PyResult<PyVocabulary> {
-    let stop = |ids: TokenIds| ids.known(py, ErrorKind::Vocabulary, "stop token id");
-    let eos_token_ids = eos_token_ids.map(stop).transpose()?;
+    let known = |ids: Option<TokenIds>, what: &str| {
+        ids.map(|ids| ids.known(py, ErrorKind::Vocabulary, &format!("{what}: id"))).transpose()
+    };
+    let options = LoadOptions {
+        eos: known(eos_token_ids, "eos_token_ids")?,
+        special: known(special_token_ids, "special_token_ids")?.unwrap_or_default(),
+        size: size.map(|n| n.0),
+    };
     let core = detached(py, || {
-        let core = load_file(&path, eos_token_ids, size.map(|n| n.0))?;
+        let core = load_file(&path, options)?;
         crate::compile::prepare(&core)?;
         crate::compile::rehearse(&core);
         Ok(core)

@@ -112,7 +112,7 @@ fn id_set(what: &str, mut ids: Vec<u32>, size: usize) -> Result<Vec<u32>> {
     ids.sort_unstable();
     ids.dedup();
     match ids.last() {
-        Some(&id) if id as usize >= size => Err(error(format!("{what} id {id} is out of range: the size is {size}"))),
+        Some(&id) if id as usize >= size => Err(error(format!("{what}: id {id} is out of range: the size is {size}"))),
         _ => Ok(ids),
     }
 }
@@ -177,8 +177,8 @@ impl Vocabulary {
         if options.eos_token_ids.is_empty() {
             return Err(error("no stop token: give eos_token_ids, the ids that end an output"));
         }
-        let eos = id_set("stop token", options.eos_token_ids, size)?;
-        let special = id_set("special token", options.special_token_ids, size)?;
+        let eos = id_set("eos_token_ids", options.eos_token_ids, size)?;
+        let special = id_set("special_token_ids", options.special_token_ids, size)?;
 
         let silent = |id: u32| eos.binary_search(&id).is_ok() || special.binary_search(&id).is_ok();
         let mut items: Vec<(&[u8], u32)> = (0..len as u32)

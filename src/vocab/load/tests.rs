@@ -20,8 +20,12 @@ fn some(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(bytes.to_vec())
 }
 
+fn read(data: &[u8], eos: Option<Vec<u32>>, size: Option<usize>) -> Result<Arc<Vocabulary>> {
+    load_bytes(data, LoadOptions { eos, size, ..LoadOptions::default() })
+}
+
 fn fails(data: &[u8], kind: ErrorKind, part: &str) {
-    let e = load_bytes(data, Some(vec![0]), None).unwrap_err();
+    let e = read(data, Some(vec![0]), None).unwrap_err();
     assert!(e.kind() == kind && e.message().contains(part), "{:?}: {e}", e.kind());
 }
 
@@ -33,7 +37,7 @@ fn byte_level_bpe_with_added_tokens() {
         {"id": 5, "content": "a b", "special": false},
     ]);
     let file = byte_level(json!({"<eos>": 0, "Ġa": 1, "Ċ": 3, "ÿ": 2}), added);
-    let v = load_bytes(&file, Some(vec![0]), Some(40)).unwrap();
+    let v = read(&file, Some(vec![0]), Some(40)).unwrap();
     let tool = "<｜tool｜>".as_bytes();
     assert_eq!(spellings(&v), [None, some(b" a"), some(b"\xff"), some(b"\n"), some(tool), some(b"a b")]);
     assert_eq!((v.special_token_ids(), v.size()), (&[0][..], 40));
@@ -50,7 +54,7 @@ fn metaspace_with_byte_fallback() {
     let model = json!({"type": "BPE", "unk_token": "<unk>", "merges": [],
         "vocab": {"<unk>": 0, "<0x0A>": 1, "▁▁b": 2, "é": 3, "<0x0G>": 4, "</s>": 5}});
     let added = json!([{"id": 5, "content": "</s>", "special": true}, {"id": 6, "content": "▁x", "special": false}]);
-    let v = load_bytes(&hf(model, added, decoder), Some(vec![5]), None).unwrap();
+    let v = read(&hf(model, added, decoder), Some(vec![5]), None).unwrap();
     let expected = [None, some(b"\n"), some(b"  b"), some("é".as_bytes()), some(b"<0x0G>"), None, some(b" x")];
     assert_eq!(spellings(&v), expected);
     assert_eq!(v.special_token_ids(), [0, 5]);
@@ -84,10 +88,10 @@ fn added_tokens_whose_content_is_normalized() {
         (of("ByteLevel"), "x y", false),
         (of("BertNormalizer"), "x", false),
     ] {
-        assert!(load_bytes(&file(normalizer.clone(), content, false), Some(vec![0]), None).is_ok(), "{normalizer}");
+        assert!(read(&file(normalizer.clone(), content, false), Some(vec![0]), None).is_ok(), "{normalizer}");
         let data = file(normalizer.clone(), content, true);
         match kept {
-            true => assert!(load_bytes(&data, Some(vec![0]), None).is_ok(), "{normalizer} {content}"),
+            true => assert!(read(&data, Some(vec![0]), None).is_ok(), "{normalizer} {content}"),
             false => fails(&data, ErrorKind::Unsupported, "is normalized"),
         }
     }
@@ -97,16 +101,16 @@ fn added_tokens_whose_content_is_normalized() {
 fn unigram_pieces_are_numbered_by_place() {
     let model = json!({"type": "Unigram", "unk_id": 1, "vocab": [["</s>", 0], ["<unk>", 0], ["▁a", -1.5], ["b", -2]]});
     let decoder = json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"});
-    let v = load_bytes(&hf(model, json!([]), decoder), Some(vec![0]), None).unwrap();
+    let v = read(&hf(model, json!([]), decoder), Some(vec![0]), None).unwrap();
     assert_eq!(spellings(&v), [None, None, some(b" a"), some(b"b")]);
 }
 
 #[test]
 fn gaps_and_repeated_bytes() {
     let file = byte_level(json!({"a": 0, "<e>": 2}), json!([{"id": 2, "content": "<e>", "special": true}]));
-    let v = load_bytes(&file, Some(vec![2]), None).unwrap();
+    let v = read(&file, Some(vec![2]), None).unwrap();
     assert_eq!(spellings(&v), [some(b"a"), None, None]);
-    let v = load_bytes(b"YQ== 0\nYQ== 3\n= 1", Some(vec![5]), None).unwrap();
+    let v = read(b"YQ== 0\nYQ== 3\n= 1", Some(vec![5]), None).unwrap();
     assert_eq!(spellings(&v), [some(b"a"), None, None, some(b"a")]);
     assert_eq!((v.size(), v.eos_token_ids()), (6, &[5][..]));
 }
@@ -143,6 +147,22 @@ fn files_that_contradict_themselves_are_refused() {
 }
 
 #[test]
+fn ids_that_the_caller_makes_special_spell_nothing() {
+    let added = json!([{"id": 2, "content": "<x>", "special": false}, {"id": 3, "content": "<e>", "special": true}]);
+    let file = byte_level(json!({"a": 0, "b": 1}), added);
+    let of =
+        |special: &[u32], size| load_bytes(&file, LoadOptions { eos: Some(vec![3]), special: special.to_vec(), size });
+    let (plain, made) = (of(&[], None).unwrap(), of(&[2, 0], None).unwrap());
+    assert_eq!((plain.spelling(2), made.spelling(2)), (Some(&b"<x>"[..]), None));
+    assert_eq!((made.special_token_ids(), made.token_bytes(2)), (&[0, 2, 3][..], Some(&b"<x>"[..])));
+    assert_eq!(plain.model_parts(), made.model_parts());
+    // Beyond what is listed only where the logits are as wide.
+    let e = of(&[9], None).unwrap_err();
+    assert!(e.message().contains("special_token_ids: id 9 is out of range"), "{e}");
+    assert_eq!(of(&[9], Some(10)).unwrap().special_token_ids(), [3, 9]);
+}
+
+#[test]
 fn tekken_puts_special_tokens_first() {
     let tekken = |config: serde_json::Value, special: serde_json::Value| {
         let vocab: Vec<_> = [("YQ==", 0), ("4oI=", 1), ("Yw==", 2)]
@@ -153,14 +173,14 @@ fn tekken_puts_special_tokens_first() {
     };
     let config = json!({"default_vocab_size": 6, "default_num_special_tokens": 4, "version": "v11"});
     let special = json!([{"rank": 0, "token_str": "<unk>"}, {"rank": 1, "token_str": "</s>"}]);
-    let v = load_bytes(&tekken(config.clone(), special.clone()), None, None).unwrap();
+    let v = read(&tekken(config.clone(), special.clone()), None, None).unwrap();
     assert_eq!(spellings(&v), [None, None, None, None, some(b"a"), some(b"\xe2\x82")]);
     assert_eq!(v.eos_token_ids(), [1]);
     assert_eq!(v.token_bytes(3), Some(&b"<SPECIAL_3>"[..]));
 
     fails(&tekken(config, json!(null)), ErrorKind::Vocabulary, "has to list");
     let early = json!({"default_vocab_size": 23, "default_num_special_tokens": 20, "version": "v3"});
-    let v = load_bytes(&tekken(early, json!(null)), None, None).unwrap();
+    let v = read(&tekken(early, json!(null)), None, None).unwrap();
     assert_eq!((v.eos_token_ids(), v.spelling(22)), (&[2][..], Some(&b"c"[..])));
     for (all, count) in [(9u64, 4u64), (3, 4), (u64::MAX, 4), (1 << 40, (1 << 40) - 1)] {
         let config = json!({"default_vocab_size": all, "default_num_special_tokens": count, "version": "v11"});
@@ -182,17 +202,17 @@ fn piece(text: &str, kind: u8) -> Vec<u8> {
 fn sentencepiece_types() {
     let pieces = [("<unk>", 2), ("<s>", 3), ("<end>", 3), ("<0x0A>", 6), ("▁a", 1), ("<user>", 4), ("▁▁", 5)];
     let mut model: Vec<u8> = pieces.iter().flat_map(|&(text, kind)| piece(text, kind)).collect();
-    assert!(load_bytes(&model, None, None).unwrap_err().message().contains("no stop token"));
+    assert!(read(&model, None, None).unwrap_err().message().contains("no stop token"));
     // end_piece has the number 47: a tag of two bytes.
     model.extend(field(2, &[&[0xfa, 0x02, 5][..], b"<end>"].concat()));
-    let v = load_bytes(&model, None, None).unwrap();
+    let v = read(&model, None, None).unwrap();
     let expected = [None, None, None, some(b"\n"), some(b" a"), some(b"<user>"), some(b"  ")];
     assert_eq!(spellings(&v), expected);
     assert_eq!((v.eos_token_ids(), v.special_token_ids()), (&[2][..], &[0, 1, 2][..]));
 
     // A cut model is an error, unless it is cut between two fields.
     for cut in 0..model.len() {
-        match load_bytes(&model[..cut], Some(vec![0]), None) {
+        match read(&model[..cut], Some(vec![0]), None) {
             Ok(v) => assert_eq!(spellings(&v)[..], expected[..v.len()]),
             Err(e) => assert_eq!(e.kind(), ErrorKind::Vocabulary),
         }
@@ -227,11 +247,11 @@ fn gguf(model: &str, tokens: &[(&str, i32)]) -> Vec<u8> {
 #[test]
 fn gguf_kinds() {
     let tokens = [("Ġa", 1), ("<eos>", 3), ("▁x y", 4), ("\u{200d}", 1), ("[PAD]", 5)];
-    let v = load_bytes(&gguf("gpt2", &tokens), None, None).unwrap();
+    let v = read(&gguf("gpt2", &tokens), None, None).unwrap();
     assert_eq!(spellings(&v), [some(b" a"), None, some("▁x y".as_bytes()), None, None]);
     assert_eq!((v.eos_token_ids(), v.special_token_ids()), (&[1][..], &[1][..]));
     let tokens = [("▁a", 1), ("</s>", 3), ("<0xFF>", 6)];
-    let v = load_bytes(&gguf("llama", &tokens), None, None).unwrap();
+    let v = read(&gguf("llama", &tokens), None, None).unwrap();
     assert_eq!(spellings(&v), [some(b" a"), None, some(b"\xff")]);
     fails(&gguf("bert", &tokens), ErrorKind::Unsupported, "bert");
     fails(&gguf("llama", &[("a", 6)]), ErrorKind::Vocabulary, "<0xNN>");
@@ -243,7 +263,7 @@ fn gguf_kinds() {
     for at in 8..whole.len() - 8 {
         let mut hostile = whole.clone();
         hostile[at..at + 8].fill(0xff);
-        let _ = load_bytes(&hostile, Some(vec![0]), None);
+        let _ = read(&hostile, Some(vec![0]), None);
     }
 }
 
@@ -260,7 +280,7 @@ impl Folder {
     }
 
     fn load(&self, file: &str) -> Result<Arc<Vocabulary>> {
-        load_file(&self.0.join(file), None, None)
+        load_file(&self.0.join(file), LoadOptions::default())
     }
 }
 
@@ -288,7 +308,10 @@ fn stop_ids_come_from_the_files_beside() {
     write("generation_config.json", r#"{"eos_token_id": [1]}"#);
     assert_eq!(load().unwrap().eos_token_ids(), [1, 2]);
     let path = folder.0.join("tokenizer.json");
-    assert_eq!(load_file(&path, Some(vec![1]), None).unwrap().eos_token_ids(), [1]);
+    assert_eq!(
+        load_file(&path, LoadOptions { eos: Some(vec![1]), ..LoadOptions::default() }).unwrap().eos_token_ids(),
+        [1]
+    );
 
     write("tokenizer_config.json", r#"{"eos_token": "<none>"}"#);
     assert!(load().unwrap_err().message().contains("<none>"));
