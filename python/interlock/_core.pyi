@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, SupportsIndex, final
+from typing import Any, Literal, Never, SupportsIndex, final
 
 import numpy as np
 import numpy.typing as npt
@@ -105,8 +105,8 @@ class Vocabulary:
     def __new__(
         cls,
         tokens: Iterable[bytes],
-        eos_token_ids: Iterable[SupportsIndex],
-        special_token_ids: Iterable[SupportsIndex] | None = None,
+        eos_token_ids: SupportsIndex | Iterable[SupportsIndex],
+        special_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
         size: int | None = None,
     ) -> Vocabulary: ...
     @classmethod
@@ -302,6 +302,7 @@ class ReportRow:
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Automaton:
@@ -332,6 +333,7 @@ class Index:
     ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled; nothing is left then.
     """
 
+    def __new__(cls, *_args: Never, **_options: Never) -> Index: ...
     @classmethod
     def from_regex(
         cls,
@@ -406,7 +408,7 @@ class Index:
     def guide(
         self,
         max_tokens: int | None = None,
-        stop_token_ids: Iterable[SupportsIndex] | None = None,
+        stop_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
         context_ids: Iterable[SupportsIndex] | None = None,
     ) -> Guide:
         """A cursor for one request.
@@ -548,11 +550,25 @@ class Index:
 
     @property
     def fingerprint(self) -> str:
-        """64 hexadecimal digits, equal for indexes of the same source, options, vocabulary and version."""
+        """64 hexadecimal digits, equal for indexes of the same source, options, vocabulary and version. Indexes with
+        equal ones are equal.
+        """
+
+    @property
+    def kind(self) -> Literal["regex", "json_schema", "choices"]:
+        """What was compiled: ``"regex"``, ``"json_schema"`` or ``"choices"``."""
+
+    @property
+    def source(self) -> str:
+        """The text that was compiled: the pattern or the JSON Schema, and of choices their list as JSON. Options are
+        not part of it.
+        """
 
     def _recipe(self) -> str:
         """The class method and the arguments that make this index again, as JSON without the vocabulary."""
 
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
     def __copy__(self) -> Index: ...
     def __deepcopy__(self, _memo: dict[int, Any]) -> Index: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
@@ -567,6 +583,7 @@ class Guide:
     Not for two threads at once: that raises ``GuideBusyError``. Use ``fork`` for a second cursor.
     """
 
+    def __new__(cls, *_args: Never, **_options: Never) -> Guide: ...
     def fill_bitmask(self, bits: Any, row: SupportsIndex = 0) -> bool:
         """Write the mask of allowed tokens into one row of ``bits``: bit ``t & 31`` of word ``t >> 5`` is 1 for
         allowed.
@@ -696,9 +713,9 @@ def fill_bitmasks(
     are few and known.
 
     Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-    is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which is
-    -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row
-    is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
+    is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
+    is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
+    row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
     """
 
 def apply_bitmask_cpu(
@@ -799,6 +816,9 @@ def _verify_vocabulary(path: str | os.PathLike[str]) -> str:
 
 def _verify_pack(path: str | os.PathLike[str]) -> tuple[str, str, str]:
     """Check every section of an index pack. The fingerprints of its vocabulary and its index, and its recipe."""
+
+def _restore_report_row(pointer: str, keyword: str, enforcement: str, reason: str) -> ReportRow:
+    """Rebuild a pickled row of a report; ``pickle`` calls it."""
 
 def _restore_limits(values: dict[str, int]) -> Limits:
     """Rebuild pickled limits; ``pickle`` calls it."""

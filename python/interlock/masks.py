@@ -29,8 +29,19 @@ _without_kernel: set[tuple[Any, Any]] = set()
 def allocate_bitmask(batch: int, v_or_size: Vocabulary | int) -> npt.NDArray[np.int32]:
     """A bitmask of ``batch`` rows in which every token is allowed.
 
-    ``v_or_size`` is a vocabulary, or the width of the logits.
+    ``v_or_size`` is a vocabulary, or the width of the logits. ``ArgumentError`` if one of the two is negative,
+    ``TypeError`` if ``batch`` is no integer, as where the two were swapped.
+
+    >>> allocate_bitmask(2, 100).shape
+    (2, 4)
     """
+    if not hasattr(batch, "__index__"):
+        kind = type(batch).__name__
+        raise TypeError(f"batch must be a number of rows, not {kind}: allocate_bitmask(batch, vocabulary or size)")
+    batch = operator.index(batch)
+    if not (isinstance(v_or_size, Vocabulary) or hasattr(v_or_size, "__index__")):
+        kind = type(v_or_size).__name__
+        raise TypeError(f"v_or_size must be a Vocabulary or the width of the logits, not {kind}")
     size = v_or_size.size if isinstance(v_or_size, Vocabulary) else operator.index(v_or_size)
     if batch < 0 or size < 0:
         raise ArgumentError(f"batch and size must not be negative, but are {batch} and {size}")
@@ -49,7 +60,36 @@ def apply_bitmask(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> 
     ``logits`` is a NumPy array (``float16``, ``float32``, ``float64``, or the ``bfloat16`` of ``ml_dtypes``) or a torch
     tensor of these on any device, with one or two dimensions. ``bits`` is a NumPy array or torch tensor of ``int32``.
     ``rows[i]`` is the row of the logits that row ``i`` of ``bits`` masks; without ``rows`` there must be as many of the
-    one as of the other. Rows that are not named stay as they are. Columns beyond the mask become minus infinity.
+    one as of the other. Rows that are not named stay as they are.
+
+    ``ArgumentError``, and nothing is written, if an argument has another shape or dtype. A row of ``bits`` has one bit
+    for each logit, rounded up to whole words: so the width of the logits tells a mask that was made for another model,
+    or for a vocabulary without the ``size`` of a model that pads its logits.
+
+    >>> logits = np.zeros((1, 4), np.float32)
+    >>> apply_bitmask(logits, np.array([[0b101]], np.int32))
+    >>> logits.tolist()
+    [[0.0, -inf, 0.0, -inf]]
+    """
+    width, words = _last(logits), _last(bits)
+    if width is not None and words is not None and words != (width + 31) // 32:
+        raise ArgumentError(
+            f"logits have {width} columns, which take {(width + 31) // 32} words a row, and bits has {words}: give the "
+            "width of the logits as the size of the vocabulary and of allocate_bitmask"
+        )
+    apply_padded(logits, bits, rows)
+
+
+def _last(array: Any) -> int | None:
+    """The length of the last dimension, where there is one."""
+    shape = getattr(array, "shape", None)
+    return int(shape[-1]) if isinstance(shape, tuple) and shape else None
+
+
+def apply_padded(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> None:
+    """``apply_bitmask`` for logits of any width: columns beyond the mask become minus infinity.
+
+    For callers who know that the vocabulary is the model's, and have logits that a server pads.
     """
     numbers = None if rows is None else _row_numbers(rows)
     if isinstance(logits, np.ndarray):

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
@@ -21,7 +22,12 @@ use crate::python::runtime::fork::without_gil;
 use crate::python::runtime::registry;
 
 /// What is said of an integer that is negative or too large for a token id.
-const NOT_AN_ID: &str = "no token has this id";
+fn not_an_id(index: &PyIndex, id: TokenId) -> String {
+    format!("no token has the id {}: ids lie from 0 to {}", id.given, index.core().vocabulary().size() - 1)
+}
+
+/// Characters of a guide's text that `repr` shows at most.
+const SHOWN: usize = 40;
 
 /// A guide, and whether a panic left it in doubt.
 pub struct Slot {
@@ -159,6 +165,14 @@ fn convert<T>(py: Python<'_>, result: Result<T>) -> PyResult<T> {
 
 #[pymethods]
 impl PyGuide {
+    #[new]
+    #[pyo3(signature = (*_args, **_options))]
+    fn new(_args: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<PyGuide> {
+        Err(PyTypeError::new_err(
+            "a Guide is made by its index: index.guide(), with max_tokens and stop_token_ids if any",
+        ))
+    }
+
     /// Write the mask of allowed tokens into one row of ``bits``: bit ``t & 31`` of word ``t >> 5`` is 1 for allowed.
     ///
     /// ``bits`` is a C-contiguous ``int32`` NumPy array or torch CPU tensor of shape ``[rows, words]``, or one row,
@@ -176,19 +190,19 @@ impl PyGuide {
     /// Take one token. Raises ``TokenRejected``, and changes nothing, if it is not allowed.
     fn advance(&self, py: Python<'_>, id: TokenId) -> PyResult<()> {
         let mut slot = self.lock(py)?;
-        if slot.step(py, |guide| guide.try_advance(id.0))? {
+        if slot.step(py, |guide| guide.try_advance(id.id))? {
             return Ok(());
         }
-        if id.0 == NO_TOKEN {
-            return Err(of_kind(py, ErrorKind::TokenRejected, NOT_AN_ID));
-        }
-        let reason = slot.detached(py, |slot| slot.guide.explain(id.0))?;
+        let reason = match id.id {
+            NO_TOKEN => not_an_id(self.index.get(), id),
+            id => slot.detached(py, |slot| slot.guide.explain(id))?,
+        };
         Err(of_kind(py, ErrorKind::TokenRejected, reason))
     }
 
     /// Take one token if it is allowed; return whether it was.
     fn try_advance(&self, py: Python<'_>, id: TokenId) -> PyResult<bool> {
-        self.lock(py)?.step(py, |guide| guide.try_advance(id.0))
+        self.lock(py)?.step(py, |guide| guide.try_advance(id.id))
     }
 
     /// Take the longest allowed prefix of ``ids`` and return its length, which is what ``rollback`` would undo.
@@ -288,8 +302,8 @@ impl PyGuide {
 
     /// Why a token is refused, in words: the byte at fault, the place in the source, and what was allowed.
     fn explain(&self, py: Python<'_>, id: TokenId) -> PyResult<String> {
-        match id.0 {
-            NO_TOKEN => Ok(NOT_AN_ID.to_owned()),
+        match id.id {
+            NO_TOKEN => Ok(not_an_id(self.index.get(), id)),
             id => self.with_detached(py, |slot| slot.guide.explain(id)),
         }
     }
@@ -354,9 +368,22 @@ impl PyGuide {
         convert(py, outcome)
     }
 
+    /// How many tokens were taken, and the end of what they spell.
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (tokens, ended) = self.with(py, |guide| (guide.num_tokens(), guide.is_terminated()))?;
-        Ok(format!("<interlock.Guide after {tokens} tokens{}>", if ended { ", terminated" } else { "" }))
+        let (tokens, ended) = self.with(py, |guide| (guide.tokens(), guide.is_terminated()))?;
+        let core = self.index.get().core();
+        let spelled = |id: &u32| core.vocabulary().spelling(*id).unwrap_or_default().to_vec();
+        // A token is mostly several bytes, and few of them have none.
+        let last = tokens.get(tokens.len().saturating_sub(4 * SHOWN)..).unwrap_or_default();
+        let bytes: Vec<u8> = last.iter().flat_map(spelled).collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let all = last.len() == tokens.len() && text.chars().count() <= SHOWN;
+        let skipped = if all { 0 } else { text.chars().count().saturating_sub(SHOWN) };
+        let shown: String = text.chars().skip(skipped).collect();
+        let dots = if all { "" } else { "..." };
+        let count = tokens.len();
+        let end = if ended { ", terminated" } else { "" };
+        Ok(format!("<interlock.Guide after {count} tokens, text {dots}{shown:?}{end}>"))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<PyGuide> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::RwLock;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
@@ -19,7 +20,7 @@ use crate::python::errors::of_kind;
 use crate::python::guide::PyGuide;
 use crate::python::runtime::cancel::{PyCancelToken, interruptible};
 use crate::python::runtime::registry;
-use crate::python::vocabulary::{PyVocabulary, hex};
+use crate::python::vocabulary::{PyVocabulary, hex, vocabulary_argument};
 use crate::python::{build, language, store, warm_up};
 use crate::regex::RegexOptions;
 use crate::schema::{Enforcement, ReportRow, SchemaOptions};
@@ -44,19 +45,43 @@ pub struct PyReportRow {
 
 #[pymethods]
 impl PyReportRow {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, row) = (slf.py(), slf.get());
+        let restore = py.import("interlock._core")?.getattr("_restore_report_row")?;
+        (restore, (&row.pointer, &row.keyword, row.enforcement, &row.reason)).into_pyobject(py)
+    }
+
     fn __repr__(&self) -> String {
         let PyReportRow { pointer, keyword, enforcement, reason } = self;
         format!("ReportRow(pointer={pointer:?}, keyword={keyword:?}, enforcement={enforcement:?}, reason={reason:?})")
     }
 }
 
+const ENFORCEMENTS: [(&str, Enforcement); 4] = [
+    ("narrower", Enforcement::Narrower),
+    ("annotation", Enforcement::Annotation),
+    ("ignored", Enforcement::Ignored),
+    ("wider", Enforcement::Wider),
+];
+
+/// Rebuild a pickled row of a report; ``pickle`` calls it.
+#[pyfunction]
+pub fn _restore_report_row(
+    py: Python<'_>,
+    pointer: String,
+    keyword: String,
+    enforcement: &str,
+    reason: String,
+) -> PyResult<PyReportRow> {
+    match ENFORCEMENTS.into_iter().find(|(name, _)| *name == enforcement) {
+        Some((enforcement, _)) => Ok(PyReportRow { pointer, keyword, enforcement, reason }),
+        None => Err(of_kind(py, ErrorKind::Artifact, format!("a pickled report says {enforcement:?}"))),
+    }
+}
+
 fn report_row(row: &ReportRow) -> PyReportRow {
-    let enforcement = match row.enforcement {
-        Enforcement::Narrower => "narrower",
-        Enforcement::Annotation => "annotation",
-        Enforcement::Ignored => "ignored",
-        Enforcement::Wider => "wider",
-    };
+    let named = ENFORCEMENTS.iter().find(|(_, enforcement)| *enforcement == row.enforcement);
+    let enforcement = named.map_or("", |(name, _)| name);
     PyReportRow { pointer: row.pointer.clone(), keyword: row.keyword.clone(), enforcement, reason: row.reason.clone() }
 }
 
@@ -148,6 +173,15 @@ fn compile(
 
 #[pymethods]
 impl PyIndex {
+    #[new]
+    #[pyo3(signature = (*_args, **_options))]
+    fn new_refused(_args: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<PyIndex> {
+        Err(PyTypeError::new_err(
+            "an Index is made by Index.from_regex, Index.from_json_schema or Index.from_choices: \
+             Index.from_regex(pattern, vocabulary)",
+        ))
+    }
+
     /// Compile a pattern. The whole output must match it, with the meaning of Python's ``re.fullmatch``.
     ///
     /// ``pattern`` is a string or a compiled ``re.Pattern``, whose flags count too. ``dialect`` is ``"python"`` or
@@ -168,12 +202,13 @@ impl PyIndex {
     fn from_regex(
         class: &Bound<'_, PyType>,
         pattern: &Bound<'_, PyAny>,
-        vocabulary: &Bound<'_, PyVocabulary>,
+        vocabulary: &Bound<'_, PyAny>,
         dialect: OptionText<'_>,
         flags: OptionText<'_>,
         limits: Option<&Bound<'_, PyAny>>,
         cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<PyIndex> {
+        let vocabulary = vocabulary_argument(vocabulary, pattern, "pattern")?;
         let (py, dialect, flags) = (class.py(), dialect.0, flags.0);
         let (text, letters) = source::pattern(pattern, flags)?;
         let options =
@@ -214,7 +249,7 @@ impl PyIndex {
     fn from_json_schema(
         class: &Bound<'_, PyType>,
         schema: &Bound<'_, PyAny>,
-        vocabulary: &Bound<'_, PyVocabulary>,
+        vocabulary: &Bound<'_, PyAny>,
         whitespace: OptionText<'_>,
         property_order: OptionText<'_>,
         on_unsupported: OptionText<'_>,
@@ -224,6 +259,7 @@ impl PyIndex {
         spelling: Option<OptionText<'_>>,
         cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<PyIndex> {
+        let vocabulary = vocabulary_argument(vocabulary, schema, "schema")?;
         let py = class.py();
         let text = source::schema(schema)?;
         let (whitespace, property_order) = (whitespace.0, property_order.0);
@@ -260,10 +296,11 @@ impl PyIndex {
     fn from_choices(
         class: &Bound<'_, PyType>,
         choices: &Bound<'_, PyAny>,
-        vocabulary: &Bound<'_, PyVocabulary>,
+        vocabulary: &Bound<'_, PyAny>,
         limits: Option<&Bound<'_, PyAny>>,
         cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<PyIndex> {
+        let vocabulary = vocabulary_argument(vocabulary, choices, "choices")?;
         let py = class.py();
         let limits = limits::from_argument(limits)?;
         let choices = source::choices(choices)?;
@@ -285,10 +322,11 @@ impl PyIndex {
     fn guide(
         slf: &Bound<'_, Self>,
         max_tokens: Option<Count>,
-        stop_token_ids: Option<TokenIds>,
+        stop_token_ids: Option<&Bound<'_, PyAny>>,
         context_ids: Option<TokenIds>,
     ) -> PyResult<PyGuide> {
         let max_tokens = max_tokens.map(|n| n.0);
+        let stop_token_ids = stop_token_ids.map(|ids| TokenIds::one_or_several(ids, "stop_token_ids")).transpose()?;
         let stop = |ids: TokenIds| ids.known(slf.py(), ErrorKind::Argument, "stop token id");
         let stop_token_ids = stop_token_ids.map(stop).transpose()?;
         let context_ids = context_ids.map(|ids| ids.ids);
@@ -494,14 +532,40 @@ impl PyIndex {
         self.core().memory_bytes()
     }
 
-    /// 64 hexadecimal digits, equal for indexes of the same source, options, vocabulary and version.
+    /// What was compiled: ``"regex"``, ``"json_schema"`` or ``"choices"``.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.method.trim_start_matches("from_")
+    }
+
+    /// The text that was compiled: the pattern or the JSON Schema, and of choices their list as JSON. Options are not
+    /// part of it.
+    #[getter]
+    fn source(&self, py: Python<'_>) -> PyResult<String> {
+        let given = self.arguments(py)?.get_item(0)?;
+        match given.cast::<PyString>() {
+            Ok(text) => Ok(text.to_string_lossy().into_owned()),
+            Err(_) => store::dumps(&given),
+        }
+    }
+
+    /// 64 hexadecimal digits, equal for indexes of the same source, options, vocabulary and version. Indexes with equal
+    /// ones are equal.
     #[getter]
     fn fingerprint(&self) -> String {
         hex(&self.core().fingerprint())
     }
 
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyIndex>().is_ok_and(|other| self.core().fingerprint() == other.get().core().fingerprint())
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.core().fingerprint().iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte))
+    }
+
     fn __repr__(&self) -> String {
-        let source = self.method.trim_start_matches("from_");
+        let source = self.kind();
         let digits = self.fingerprint();
         let head = digits.get(..12).unwrap_or_default();
         format!("<interlock.Index of a {source}, {} states, fingerprint {head}>", self.core().num_states())

@@ -36,7 +36,7 @@ mod core_module {
     #[pymodule_export]
     use crate::python::guide::{_restore_guide, PyGuide};
     #[pymodule_export]
-    use crate::python::index::{PyIndex, PyReportRow};
+    use crate::python::index::{_restore_report_row, PyIndex, PyReportRow};
     #[pymodule_export]
     use crate::python::language::PyAutomaton;
     #[pymodule_export]

@@ -23,7 +23,8 @@ use crate::python::runtime::cancel::interruptible;
 use crate::python::vocabulary::{PyVocabulary, hex};
 use crate::vocab::Vocabulary;
 
-fn dumps<'py>(value: &Bound<'py, PyAny>) -> PyResult<String> {
+/// `value` as JSON.
+pub fn dumps<'py>(value: &Bound<'py, PyAny>) -> PyResult<String> {
     value.py().import("json")?.getattr("dumps")?.call1((value,))?.extract()
 }
 

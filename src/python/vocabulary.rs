@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
 use crate::compile::index_cache::CompileCache;
 use crate::error::ErrorKind;
@@ -79,11 +80,14 @@ impl PyVocabulary {
     fn new(
         py: Python<'_>,
         tokens: &Bound<'_, PyAny>,
-        eos_token_ids: TokenIds,
-        special_token_ids: Option<TokenIds>,
+        eos_token_ids: &Bound<'_, PyAny>,
+        special_token_ids: Option<&Bound<'_, PyAny>>,
         size: Option<Count>,
     ) -> PyResult<Self> {
-        let tokens = tokens.try_iter()?.map(|token| Ok(token?.cast_into::<PyBytes>()?)).collect::<PyResult<_>>()?;
+        let tokens = bytes_of_tokens(tokens)?;
+        let eos_token_ids = TokenIds::one_or_several(eos_token_ids, "eos_token_ids")?;
+        let special_token_ids =
+            special_token_ids.map(|ids| TokenIds::one_or_several(ids, "special_token_ids")).transpose()?;
         Self::make(py, tokens, eos_token_ids, special_token_ids, size.map(|n| n.0), None)
     }
 
@@ -191,11 +195,11 @@ impl PyVocabulary {
     /// The bytes of one token, of a special one too; ``b""`` for padding. ``VocabularyError`` if the id is out of
     /// range.
     fn token_bytes<'py>(&self, py: Python<'py>, id: TokenId) -> PyResult<Bound<'py, PyBytes>> {
-        if id.0 as usize >= self.core.size() {
-            let message = format!("the token id is out of range: the size is {}", self.core.size());
+        if id.id as usize >= self.core.size() {
+            let message = format!("the token id {} is out of range: the size is {}", id.given, self.core.size());
             return Err(of_kind(py, ErrorKind::Vocabulary, message));
         }
-        Ok(PyBytes::new(py, self.core.token_bytes(id.0).unwrap_or_default()))
+        Ok(PyBytes::new(py, self.core.token_bytes(id.id).unwrap_or_default()))
     }
 
     /// The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing. ``VocabularyError`` if
@@ -246,6 +250,47 @@ impl PyVocabulary {
     fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyDict>) -> Bound<'py, Self> {
         slf
     }
+}
+
+/// The tokens of a list of `bytes`.
+fn bytes_of_tokens<'py>(tokens: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let kind = tokens.get_type().name()?;
+    let single = tokens.is_instance_of::<PyString>() || tokens.is_instance_of::<PyBytes>();
+    let items = match tokens.try_iter() {
+        Ok(items) if !single && !tokens.is_instance_of::<PyDict>() => items,
+        _ => {
+            return Err(PyTypeError::new_err(format!(
+                "tokens must be a list of bytes in the order of their ids, not {kind}; Vocabulary.from_tokenizer reads a \
+                 tokenizer, Vocabulary.from_file its file"
+            )));
+        }
+    };
+    let one = |(i, token): (usize, PyResult<Bound<'py, PyAny>>)| {
+        token?.cast_into::<PyBytes>().map_err(|e| {
+            let kind = e.into_inner().get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string());
+            PyTypeError::new_err(format!(
+                "tokens must hold bytes, but token {i} is {kind}: give the bytes that it spells, as text.encode() does"
+            ))
+        })
+    };
+    items.enumerate().map(one).collect()
+}
+
+/// The vocabulary that was given as `argument` behind a `source`.
+pub fn vocabulary_argument<'a, 'py>(
+    argument: &'a Bound<'py, PyAny>,
+    source: &Bound<'py, PyAny>,
+    source_name: &str,
+) -> PyResult<&'a Bound<'py, PyVocabulary>> {
+    if let Ok(vocabulary) = argument.cast::<PyVocabulary>() {
+        return Ok(vocabulary);
+    }
+    let kind = argument.get_type().name()?;
+    let way = match source.is_instance_of::<PyVocabulary>() {
+        true => format!("the two stand in the wrong order: {source_name} comes first, vocabulary second"),
+        false => "make one with Vocabulary.from_tokenizer or Vocabulary.from_file".to_owned(),
+    };
+    Err(PyTypeError::new_err(format!("vocabulary must be an interlock.Vocabulary, not {kind}; {way}")))
 }
 
 /// Hexadecimal digits of `bytes`.

@@ -115,8 +115,6 @@ def test_vocabulary_errors(arguments, options):
 def test_vocabulary_type_errors():
     with pytest.raises(TypeError):
         interlock.Vocabulary(["a"], [0])
-    with pytest.raises(TypeError):
-        interlock.Vocabulary([b"a"], 0)
 
 
 @pytest.mark.parametrize("id", [300, -1, 2**40, 2**80])
@@ -178,7 +176,9 @@ class TestSources:
             ]:
                 with pytest.raises(error, match=f"id {said} is out of range"):
                     call()
-            assert guide.explain(n) == "no token has this id"
+            assert guide.explain(n).startswith(
+                f"no token has the id {max(n, -(2**63)) if n < 0 else min(n, 2**63 - 1)}: ids"
+            )
             assert guide.validate([97, n]) == guide.advance_many([97, n]) == 1
         with pytest.raises(interlock.ArgumentError, match=f"row {2**63 - 1} is out of range"):
             guide.fill_bitmask(interlock.allocate_bitmask(1, byte_vocabulary), 2**70)

@@ -171,6 +171,6 @@ def test_rows_after_a_refused_draft_are_all_ones(guide, byte_vocabulary):
 
 
 def test_repr(guide, byte_vocabulary):
-    assert repr(guide) == "<interlock.Guide after 0 tokens>"
+    assert repr(guide) == '<interlock.Guide after 0 tokens, text "">'
     assert "257 tokens" in repr(byte_vocabulary)
     assert "choices" in repr(guide.index)

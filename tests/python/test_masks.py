@@ -265,7 +265,14 @@ def test_apply_agrees_with_the_definition(dtype, columns):
     bits[1], bits[2, ::2], bits[3, :5] = -1, 0, -1
     logits = rng.standard_normal((4, columns)).astype(dtype)
     expected = slow_apply(logits, bits)
-    assert apply_bitmask(logits, bits) is None
+    fits = 288 < columns <= 320
+    if not fits:
+        unchanged = logits.copy()
+        with pytest.raises(interlock.ArgumentError, match=f"logits have {columns} columns.*bits has 10"):
+            apply_bitmask(logits, bits)
+        assert (logits == unchanged).all()
+    apply = apply_bitmask if fits else masks.apply_padded
+    assert apply(logits, bits) is None
     assert (logits == expected).all()
 
 
@@ -327,7 +334,7 @@ def test_unsuitable_logits_are_refused_and_unchanged(logits, bits, rows):
 def test_logits_and_bits_must_not_share_memory():
     both = np.zeros((2, 8), np.float32)
     with pytest.raises(interlock.ArgumentError, match="share"):
-        apply_bitmask(both, both.view(np.int32))
+        apply_bitmask(both[0], both.view(np.int32)[0, :1])
 
 
 class TestTorch:
@@ -363,7 +370,10 @@ class TestTorch:
         expected = torch.from_numpy(slow_apply(np.ones((batch, columns), np.float32), bits, rows))
         for mask in (bits, torch.from_numpy(bits)):
             logits = torch.ones(batch, columns, dtype=getattr(torch, dtype))
-            apply_bitmask(logits, mask, rows=rows)
+            if columns == 70:
+                with pytest.raises(interlock.ArgumentError, match="logits have 70 columns"):
+                    apply_bitmask(logits, mask, rows=rows)
+            masks.apply_padded(logits, mask, rows=rows)
             assert (logits.float() == expected).all()
         if dtype == "float32":
             # The operations that other devices use, on this one.

@@ -85,3 +85,16 @@ def test_guides_share_their_index(byte_vocabulary):
 
 def test_deepcopy_keeps_vocabularies(byte_vocabulary):
     assert copy.deepcopy(byte_vocabulary) is byte_vocabulary and copy.copy(byte_vocabulary) is byte_vocabulary
+
+
+def test_rows_of_a_report(byte_vocabulary):
+    schema = {"type": "string", "format": "hostname", "x-note": 1}
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary, on_unsupported="warn")
+    assert index.report
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(index.report, protocol))
+        assert again == index.report and [repr(row) for row in again] == [repr(row) for row in index.report]
+    assert copy.deepcopy(index.report) == index.report
+    row = index.report[0].__reduce__()
+    with pytest.raises(interlock.ArtifactError, match="exact"):
+        row[0]("", "", "exactly", "")

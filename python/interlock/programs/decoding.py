@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Guide, Index
-from interlock.masks import allocate_bitmask, apply_bitmask
+from interlock.masks import allocate_bitmask, apply_padded
 from interlock.programs.cached_model import CachedModel, common_length
 from interlock.programs.healing import LongerTokens
 from interlock.programs.sampling import Sampler
@@ -98,7 +98,7 @@ class Decoder:
         logits = self.model.logits(transcript.ids)
         guide.fill_bitmask(self._bits)
         masked = logits[None, :].copy()
-        apply_bitmask(masked, self._bits)
+        apply_padded(masked, self._bits)
         if not guide.is_accepting:
             return sampler.choose(masked[0])
         token = sampler.choose(logits)

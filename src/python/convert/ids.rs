@@ -4,7 +4,7 @@
 //! allowed. It becomes [`NO_TOKEN`], which every guide refuses.
 
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyOverflowError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 
 use crate::error::ErrorKind;
@@ -29,13 +29,18 @@ fn token(n: i64) -> u32 {
 
 /// A single token id.
 #[derive(Clone, Copy)]
-pub struct TokenId(pub u32);
+pub struct TokenId {
+    /// The id, [`NO_TOKEN`] for what cannot be one.
+    pub id: u32,
+    /// The integer as it was given.
+    pub given: i64,
+}
 
 impl<'py> FromPyObject<'_, 'py> for TokenId {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        integer(&object).map(|n| TokenId(token(n)))
+        integer(&object).map(|given| TokenId { id: token(given), given })
     }
 }
 
@@ -92,6 +97,26 @@ pub struct TokenIds {
 }
 
 impl TokenIds {
+    /// The ids in `object`, one or several; else a `TypeError` that names the argument.
+    pub fn one_or_several(object: &Bound<'_, PyAny>, argument: &str) -> PyResult<TokenIds> {
+        if let Ok(one) = integer(object) {
+            return Ok(TokenIds::of(vec![one]));
+        }
+        integers(object).map(TokenIds::of).map_err(|e| {
+            if !e.is_instance_of::<PyTypeError>(object.py()) {
+                return e;
+            }
+            let kind = object.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string());
+            let message = format!("{argument} must be a token id or several, all of them int, not {kind}: {e}");
+            PyTypeError::new_err(message)
+        })
+    }
+
+    fn of(given: Vec<i64>) -> TokenIds {
+        let stranger = given.iter().copied().find(|&n| token(n) == NO_TOKEN);
+        TokenIds { ids: given.into_iter().map(token).collect(), stranger }
+    }
+
     /// The ids, where each has to be one; else an error of `kind` that names the integer as it was given.
     pub fn known(self, py: Python<'_>, kind: ErrorKind, what: &str) -> PyResult<Vec<u32>> {
         match self.stranger {
@@ -105,9 +130,7 @@ impl<'py> FromPyObject<'_, 'py> for TokenIds {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let given = integers(&object)?;
-        let stranger = given.iter().copied().find(|&n| token(n) == NO_TOKEN);
-        Ok(TokenIds { ids: given.into_iter().map(token).collect(), stranger })
+        integers(&object).map(TokenIds::of)
     }
 }
 

@@ -3,10 +3,10 @@
 
 use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyMapping, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyMapping, PyString, PyTuple, PyType};
 
-use crate::error::{Error, ErrorKind};
-use crate::python::errors::{argument, of_kind};
+use crate::error::{Error, ErrorKind, SourcePlace};
+use crate::python::errors::{argument, of_kind, to_exception};
 
 /// `re.Pattern.flags`, by the letters that `flags=` takes.
 const RE_FLAGS: [(u32, char); 5] = [(2, 'i'), (8, 'm'), (16, 's'), (64, 'x'), (256, 'a')];
@@ -85,7 +85,16 @@ pub fn choices(list: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if list.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("choices must be a sequence of str, not one str"));
     }
-    list.try_iter()?.map(one).collect()
+    let Ok(items) = list.try_iter() else {
+        let name = list.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("choices must be a sequence of str, not {name}")));
+    };
+    let texts = items.map(one).collect::<PyResult<Vec<_>>>()?;
+    if texts.is_empty() {
+        let message = "choices is empty, so no output is possible: give one string at least";
+        return Err(of_kind(list.py(), ErrorKind::Unsatisfiable, message));
+    }
+    Ok(texts)
 }
 
 /// The JSON text of a schema: a `str` or `bytes` is that text; a dict, a bool or a pydantic model class is written as
@@ -93,12 +102,22 @@ pub fn choices(list: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = source.py();
     if let Ok(text) = source.cast::<PyString>() {
-        return utf8(text, ErrorKind::Schema, "the schema");
+        let text = utf8(text, ErrorKind::Schema, "the schema")?;
+        return match is_file_name(&text) {
+            false => Ok(text),
+            true => {
+                let message = format!(
+                    "the schema is not JSON: {text:?} looks like the name of a file; pass what it holds, \
+                     pathlib.Path({text:?}).read_text()"
+                );
+                Err(to_exception(py, &Error::new(ErrorKind::Schema, message).at(SourcePlace::Byte(0))))
+            }
+        };
     }
     if let Ok(bytes) = source.cast::<PyBytes>() {
         return std::str::from_utf8(bytes.as_bytes()).map(str::to_owned).map_err(|e| {
             let error = Error::new(ErrorKind::Schema, "the schema is not UTF-8");
-            crate::python::errors::to_exception(py, &error.at(crate::SourcePlace::Byte(e.valid_up_to())))
+            to_exception(py, &error.at(SourcePlace::Byte(e.valid_up_to())))
         });
     }
     if source.is_instance_of::<PyDict>() || source.is_instance_of::<PyBool>() {
@@ -121,7 +140,27 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
         }
     }
     let name = source.get_type().name()?;
-    Err(PyTypeError::new_err(format!("schema must be a str, bytes, dict, bool or a pydantic model class, not {name}")))
+    let is_type = source.is_instance_of::<PyType>() || source.hasattr("__origin__")?;
+    let way = if is_type {
+        "; interlock.index_from_type takes a Python type"
+    } else if source.hasattr("__fspath__")? {
+        "; pass what the file holds: path.read_text()"
+    } else if source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>() {
+        "; Index.from_choices takes a list of strings, and {\"enum\": [...]} is a schema of any values"
+    } else {
+        ""
+    };
+    let message =
+        format!("schema must be JSON text (str or bytes), a dict, a bool or a pydantic model class, not {name}");
+    Err(PyTypeError::new_err(message + way))
+}
+
+/// Whether a text that is no JSON is the name of a file.
+fn is_file_name(text: &str) -> bool {
+    let ends =
+        |end: &str| text.get(text.len().saturating_sub(end.len())..).is_some_and(|t| t.eq_ignore_ascii_case(end));
+    // JSON text that is a schema ends in a brace or a letter of `true` and `false`, behind at most blanks.
+    text.len() <= 4096 && !text.contains(['\n', '{', '"']) && [".json", ".yaml", ".yml"].into_iter().any(ends)
 }
 
 fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -131,12 +170,55 @@ fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
     options.set_item("allow_nan", false)?;
     options.set_item("ensure_ascii", false)?;
     match py.import("json")?.getattr("dumps")?.call((value,), Some(&options)) {
-        Ok(text) => utf8(text.cast::<PyString>()?, ErrorKind::Schema, "the schema"),
+        Ok(text) => {
+            check_keys(value)?;
+            utf8(text.cast::<PyString>()?, ErrorKind::Schema, "the schema")
+        }
         Err(e) if e.is_instance_of::<PyRecursionError>(py) => {
             Err(of_kind(py, ErrorKind::Limit, "the schema is nested too deeply to be written as JSON"))
         }
         Err(e) => Err(of_kind(py, ErrorKind::Schema, format!("the schema cannot be written as JSON: {e}"))),
     }
+}
+
+/// A `SchemaError` for a key that is no string: `json.dumps` would write `1` as `"1"`, and `True` as `"true"`. The value
+/// could be written as JSON, so it holds no circle.
+fn check_keys<'py>(value: &Bound<'py, PyAny>) -> PyResult<()> {
+    let py = value.py();
+    // What is still to be looked at, each with its place: where the one that holds it stands in `places`, and a name.
+    let mut places: Vec<(usize, String)> = vec![(0, String::new())];
+    let mut todo = vec![(value.clone(), 0)];
+    while let Some((value, at)) = todo.pop() {
+        let mut enter = |name: String, item: Bound<'py, PyAny>| {
+            if item.is_instance_of::<PyDict>() || item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>() {
+                places.push((at, name));
+                todo.push((item, places.len() - 1));
+            }
+        };
+        if let Ok(object) = value.cast::<PyDict>() {
+            for (key, item) in object.iter() {
+                if let Ok(name) = key.cast::<PyString>() {
+                    enter(name.to_string_lossy().into_owned(), item);
+                    continue;
+                }
+                let mut pointer = String::new();
+                let mut place = at;
+                while let Some((above, name)) = places.get(place).filter(|_| place > 0) {
+                    pointer = format!("/{}{pointer}", name.replace('~', "~0").replace('/', "~1"));
+                    place = *above;
+                }
+                let (shown, kind) = (key.repr()?, key.get_type().name()?);
+                let message = format!("the key {shown} is {kind}: keys of a JSON object are str");
+                let place = SourcePlace::Pointer { pointer, keyword: String::new() };
+                return Err(to_exception(py, &Error::new(ErrorKind::Schema, message).at(place)));
+            }
+        } else if let Ok(items) = value.try_iter() {
+            for (i, item) in items.enumerate() {
+                enter(i.to_string(), item?);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// URI and JSON text of every document, in the order of the mapping.

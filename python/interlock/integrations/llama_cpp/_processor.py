@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interlock import ArgumentError, Index, TokenRejected, UnsupportedError, apply_bitmask
+from interlock import ArgumentError, Index, TokenRejected, UnsupportedError
 from interlock.integrations._forced import ForcedRuns
 from interlock.integrations._mask import RowMask
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
 from interlock.integrations._sequences import Sequences
 from interlock.integrations._triggers import Triggered
 from interlock.integrations.llama_cpp._drafts import ForcedTokenDrafts
+from interlock.masks import apply_padded
 
 __all__ = ["GuideLogitsProcessor"]
 
@@ -223,7 +224,7 @@ def _words(ids: Iterable[int], size: int) -> npt.NDArray[np.int32]:
 def _apply(scores: npt.NDArray[np.single], words: npt.NDArray[np.int32]) -> None:
     """Mask ``scores`` in place. llama.cpp's candidates are records, so their logits do not lie beside each other."""
     beside = np.ascontiguousarray(scores)
-    apply_bitmask(beside, words)
+    apply_padded(beside, words)
     if beside is not scores:
         scores[:] = beside
     if beside.max() == -np.inf:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 import interlock
 from interlock import Guide
+from interlock.masks import apply_padded
 
 __all__ = ["allocated", "applied", "fill_guides", "moved", "reset", "row_words", "set_tokens"]
 
@@ -40,7 +41,7 @@ def moved(mask: Any, device: Any) -> Any:
 
 def applied(logits: Any, mask: Any) -> None:
     """Make the logits of forbidden tokens minus infinity, in place, on any device."""
-    interlock.apply_bitmask(logits, mask)
+    apply_padded(logits, mask)
 
 
 def reset(mask: Any) -> None:

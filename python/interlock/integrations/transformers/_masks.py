@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from interlock import ArgumentError, apply_bitmask, fill_bitmasks
+from interlock import ArgumentError, fill_bitmasks
 from interlock.integrations._batch import Batch
-from interlock.masks import apply_torch_cpu
+from interlock.masks import apply_padded, apply_torch_cpu
 
 __all__ = ["Masks"]
 
@@ -91,7 +91,7 @@ class Masks:
         bits, numbers = self._filled(batch, logits)
         if numbers:
             words: Any = bits
-            apply_bitmask(logits, words, None if self._is_all(numbers, logits) else numbers)
+            apply_padded(logits, words, None if self._is_all(numbers, logits) else numbers)
 
     @staticmethod
     def _is_all(numbers: list[int], logits: torch.Tensor) -> bool:
