@@ -1,5 +1,7 @@
 //! `interlock.Index`.
 
+use crate::python::compile::{choose, compile};
+use crate::python::report::{PyReportRow, report_row};
 use std::path::PathBuf;
 use std::sync::RwLock;
 
@@ -12,78 +14,15 @@ use crate::compile::source::Source;
 use crate::error::ErrorKind;
 use crate::guide::GuideOptions;
 use crate::index::Index;
-use crate::limits::Limits;
 use crate::python::convert::ids::{Count, TokenIds};
 use crate::python::convert::source::OptionText;
 use crate::python::convert::{limits, pickle_recipe, source};
-use crate::python::errors::of_kind;
 use crate::python::guide::PyGuide;
 use crate::python::runtime::cancel::{PyCancelToken, interruptible};
-use crate::python::runtime::registry;
 use crate::python::vocabulary::{PyVocabulary, hex, vocabulary_argument};
 use crate::python::{build, language, store, warm_up};
 use crate::regex::RegexOptions;
-use crate::schema::{Enforcement, ReportRow, SchemaOptions};
-
-/// One row of a report: how a keyword at a place of the source is enforced, where that is not exactly.
-///
-/// ``enforcement`` is ``"narrower"`` (accepts less than the source), ``"annotation"`` or ``"ignored"`` (the source's
-/// own draft says so), or ``"wider"`` (accepts more; only with ``on_unsupported="warn"``).
-#[pyclass(frozen, eq, hash, get_all, module = "interlock", name = "ReportRow")]
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct PyReportRow {
-    /// JSON Pointer of the schema that holds the keyword.
-    pointer: String,
-    /// The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``,
-    /// ``spelling``, ``numbers``. ``""`` where the vocabulary narrows the document.
-    keyword: String,
-    /// How it is enforced.
-    enforcement: &'static str,
-    /// Why.
-    reason: String,
-}
-
-#[pymethods]
-impl PyReportRow {
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        let (py, row) = (slf.py(), slf.get());
-        let restore = py.import("interlock._core")?.getattr("_restore_report_row")?;
-        (restore, (&row.pointer, &row.keyword, row.enforcement, &row.reason)).into_pyobject(py)
-    }
-
-    fn __repr__(&self) -> String {
-        let PyReportRow { pointer, keyword, enforcement, reason } = self;
-        format!("ReportRow(pointer={pointer:?}, keyword={keyword:?}, enforcement={enforcement:?}, reason={reason:?})")
-    }
-}
-
-const ENFORCEMENTS: [(&str, Enforcement); 4] = [
-    ("narrower", Enforcement::Narrower),
-    ("annotation", Enforcement::Annotation),
-    ("ignored", Enforcement::Ignored),
-    ("wider", Enforcement::Wider),
-];
-
-/// Rebuild a pickled row of a report; ``pickle`` calls it.
-#[pyfunction]
-pub fn _restore_report_row(
-    py: Python<'_>,
-    pointer: String,
-    keyword: String,
-    enforcement: &str,
-    reason: String,
-) -> PyResult<PyReportRow> {
-    match ENFORCEMENTS.into_iter().find(|(name, _)| *name == enforcement) {
-        Some((enforcement, _)) => Ok(PyReportRow { pointer, keyword, enforcement, reason }),
-        None => Err(of_kind(py, ErrorKind::Artifact, format!("a pickled report says {enforcement:?}"))),
-    }
-}
-
-fn report_row(row: &ReportRow) -> PyReportRow {
-    let named = ENFORCEMENTS.iter().find(|(_, enforcement)| *enforcement == row.enforcement);
-    let enforcement = named.map_or("", |(name, _)| name);
-    PyReportRow { pointer: row.pointer.clone(), keyword: row.keyword.clone(), enforcement, reason: row.reason.clone() }
-}
+use crate::schema::SchemaOptions;
 
 /// A source and a vocabulary, compiled: which tokens may come next, in every state. Shared between any number of
 /// guides and threads.
@@ -139,36 +78,6 @@ impl PyIndex {
         let limits = arguments.get_item(pickle_recipe::limits_at(self.method))?;
         Ok(limits::from_argument(Some(&limits))?.max_flat_states)
     }
-}
-
-/// The value that an option's name stands for.
-fn choose<T: Copy>(py: Python<'_>, option: &str, given: &str, known: &[(&str, T)]) -> PyResult<T> {
-    known.iter().find(|(name, _)| *name == given).map(|&(_, value)| value).ok_or_else(|| {
-        let names: Vec<_> = known.iter().map(|(name, _)| format!("{name:?}")).collect();
-        of_kind(py, ErrorKind::Argument, format!("{option} must be one of {}, not {given:?}", names.join(", ")))
-    })
-}
-
-/// The index of a source: one that was compiled lately, or made now, unless that is cancelled.
-fn compile(
-    vocabulary: &Bound<'_, PyVocabulary>,
-    cancel: Option<&Bound<'_, PyCancelToken>>,
-    source: Source,
-    limits: Limits,
-) -> PyResult<Index> {
-    let PyVocabulary { core, compiled } = vocabulary.get();
-    let is_cancelled = cancel.is_some_and(|token| token.get().is_cancelled());
-    // A cancelled one says so below.
-    if !is_cancelled && let Some(found) = compiled.get(&source, &limits) {
-        return Ok(found);
-    }
-    let outcome = interruptible(vocabulary.py(), cancel, || {
-        let index = source.compile(core, &limits)?;
-        compiled.put(source, limits, &index);
-        Ok(index)
-    });
-    registry::compiled(core, outcome.is_ok());
-    outcome
 }
 
 #[pymethods]

@@ -9,11 +9,13 @@
 
 mod batch;
 mod build;
+mod compile;
 pub mod convert;
 mod errors;
 mod guide;
 mod index;
 mod language;
+mod report;
 pub mod runtime;
 mod store;
 mod vocabulary;
@@ -36,9 +38,12 @@ mod core_module {
     #[pymodule_export]
     use crate::python::guide::{_restore_guide, PyGuide};
     #[pymodule_export]
-    use crate::python::index::{_restore_report_row, PyIndex, PyReportRow};
+    use crate::python::index::PyIndex;
     #[pymodule_export]
     use crate::python::language::PyAutomaton;
+
+    #[pymodule_export]
+    use crate::python::report::{_restore_report_row, PyReportRow};
     #[pymodule_export]
     use crate::python::runtime::cancel::PyCancelToken;
     #[pymodule_export]

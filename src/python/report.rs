@@ -1,0 +1,67 @@
+//! `interlock.ReportRow`: how exactly one keyword of a source is enforced.
+
+use crate::error::ErrorKind;
+use crate::python::errors::of_kind;
+use crate::schema::{Enforcement, ReportRow};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// One row of a report: how a keyword at a place of the source is enforced, where that is not exactly.
+///
+/// ``enforcement`` is ``"narrower"`` (accepts less than the source), ``"annotation"`` or ``"ignored"`` (the source's
+/// own draft says so), or ``"wider"`` (accepts more; only with ``on_unsupported="warn"``).
+#[pyclass(frozen, eq, hash, get_all, module = "interlock", name = "ReportRow")]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct PyReportRow {
+    /// JSON Pointer of the schema that holds the keyword.
+    pointer: String,
+    /// The keyword, or at the root the option that leaves something out: ``whitespace``, ``property_order``,
+    /// ``spelling``, ``numbers``. ``""`` where the vocabulary narrows the document.
+    keyword: String,
+    /// How it is enforced.
+    enforcement: &'static str,
+    /// Why.
+    reason: String,
+}
+
+#[pymethods]
+impl PyReportRow {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, row) = (slf.py(), slf.get());
+        let restore = py.import("interlock._core")?.getattr("_restore_report_row")?;
+        (restore, (&row.pointer, &row.keyword, row.enforcement, &row.reason)).into_pyobject(py)
+    }
+
+    fn __repr__(&self) -> String {
+        let PyReportRow { pointer, keyword, enforcement, reason } = self;
+        format!("ReportRow(pointer={pointer:?}, keyword={keyword:?}, enforcement={enforcement:?}, reason={reason:?})")
+    }
+}
+
+/// Rebuild a pickled row of a report; ``pickle`` calls it.
+#[pyfunction]
+pub fn _restore_report_row(
+    py: Python<'_>,
+    pointer: String,
+    keyword: String,
+    enforcement: &str,
+    reason: String,
+) -> PyResult<PyReportRow> {
+    match ENFORCEMENTS.into_iter().find(|(name, _)| *name == enforcement) {
+        Some((enforcement, _)) => Ok(PyReportRow { pointer, keyword, enforcement, reason }),
+        None => Err(of_kind(py, ErrorKind::Artifact, format!("a pickled report says {enforcement:?}"))),
+    }
+}
+
+pub(crate) fn report_row(row: &ReportRow) -> PyReportRow {
+    let named = ENFORCEMENTS.iter().find(|(_, enforcement)| *enforcement == row.enforcement);
+    let enforcement = named.map_or("", |(name, _)| name);
+    PyReportRow { pointer: row.pointer.clone(), keyword: row.keyword.clone(), enforcement, reason: row.reason.clone() }
+}
+
+pub(crate) const ENFORCEMENTS: [(&str, Enforcement); 4] = [
+    ("narrower", Enforcement::Narrower),
+    ("annotation", Enforcement::Annotation),
+    ("ignored", Enforcement::Ignored),
+    ("wider", Enforcement::Wider),
+];
