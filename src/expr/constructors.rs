@@ -8,7 +8,7 @@
 
 use smallvec::SmallVec;
 
-use crate::expr::expr::{Expr, ExprId, Exprs, INF};
+use crate::expr::arena::{Expr, ExprId, Exprs, INF};
 use crate::util::cancel::charge;
 
 /// Operands that are brought to normal form in the time of one step. Of a few steps none is counted: that would take

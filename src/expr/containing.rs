@@ -5,7 +5,7 @@
 //! precede or follow is cut down here to what it asks for. What is left has fewer states, and often it is one of the
 //! expressions that others come down to as well. Nothing depends on it, so what lies deep in others stays as it is.
 
-use crate::expr::expr::{Edge, Edges, Expr, ExprId, Exprs};
+use crate::expr::arena::{Edge, Edges, Expr, ExprId, Exprs};
 
 /// How deep repetitions and unions are cut.
 const DEEP: u32 = 128;

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::expr::expr::{Edge, Expr, ExprId, Exprs};
+use crate::expr::arena::{Edge, Expr, ExprId, Exprs};
 use crate::expr::intern::size_of_list;
 use crate::expr::row_merge::{ExprList, split_at_borders};
 use crate::util::cancel::{charge, should_stop, uninterruptible};
@@ -118,7 +118,7 @@ impl Exprs {
             }
             Expr::Not(inner) => self.not_row(inner).into(),
             Expr::Rep { body, min, max } => {
-                let rest_max = if max == crate::expr::expr::INF { max } else { max - 1 };
+                let rest_max = if max == crate::expr::arena::INF { max } else { max - 1 };
                 let rest = self.rep(body, min.saturating_sub(1), rest_max);
                 self.row_then(body, rest).into()
             }

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use crate::expr::expr::{Edge, ExprId};
+use crate::expr::arena::{Edge, ExprId};
 
 /// Nodes of one chunk.
 const CHUNK: usize = 16;

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::expr::expr::{Edge, Expr, ExprId, Exprs};
+use crate::expr::arena::{Edge, Expr, ExprId, Exprs};
 
 /// A hash of what an expression is made of.
 pub type Digest = [u8; 16];

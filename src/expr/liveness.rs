@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use std::hash::Hasher;
 
 use crate::error::{Error, Result};
-use crate::expr::expr::{Edge, Expr, ExprId, Exprs};
+use crate::expr::arena::{Edge, Expr, ExprId, Exprs};
 use crate::expr::row_merge::read_together;
 use crate::util::cancel::charge;
 use crate::util::hash::seeded;

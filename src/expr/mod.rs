@@ -1,18 +1,18 @@
 //! Expressions: what every frontend lowers to and every automaton is made from.
 //!
-//! [`expr`](mod@expr) holds hash-consed regular expressions over **bytes**, closed under union, concatenation, counted
+//! [`arena`] holds hash-consed regular expressions over **bytes**, closed under union, concatenation, counted
 //! repetition, intersection and complement. [`derivative`] gives the transitions of an expression, a whole row at a
 //! time, and `liveness` decides which intersections and complements accept anything. `containing` makes texts in which
 //! something is found, [`utf8`] builds classes of code points, [`decimal_multiple`] is `multipleOf`, and [`restrict`]
 //! leaves only some bytes. [`analysis`] reads facts off expressions. `docs/internals/expressions.md` has an example.
 
 pub mod analysis;
+pub mod arena;
 mod constructors;
 mod containing;
 pub mod decimal_multiple;
 pub mod derivative;
 mod derivative_cache;
-pub mod expr;
 pub mod import;
 mod intern;
 mod liveness;
@@ -20,7 +20,7 @@ pub mod restrict;
 mod row_merge;
 pub mod utf8;
 
+pub use crate::expr::arena::{Edge, Expr, ExprId, Exprs, INF};
 pub use crate::expr::decimal_multiple::{Divisor, Multiple, lcm, without_tens};
-pub use crate::expr::expr::{Edge, Expr, ExprId, Exprs, INF};
 pub use crate::expr::import::Digest;
 pub use crate::expr::restrict::{Alphabet, ByteSet};

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::expr::expr::{Edge, Expr, ExprId, Exprs};
+use crate::expr::arena::{Edge, Expr, ExprId, Exprs};
 
 /// A set of bytes.
 pub type ByteSet = [bool; 256];

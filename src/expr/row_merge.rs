@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-use crate::expr::expr::{Edge, ExprId};
+use crate::expr::arena::{Edge, ExprId};
 use crate::util::cancel::charge;
 
 /// Pieces before one that are compared with it.

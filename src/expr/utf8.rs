@@ -5,7 +5,7 @@
 
 use regex_syntax::utf8::Utf8Sequences;
 
-use crate::expr::expr::{Edge, ExprId, Exprs, INF};
+use crate::expr::arena::{Edge, ExprId, Exprs, INF};
 use crate::util::cancel::charge;
 
 /// Ranges that are looked up in the time of one step; a set is made of ten times fewer.

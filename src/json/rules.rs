@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use crate::expr::expr::{ExprId, Exprs};
+use crate::expr::arena::{ExprId, Exprs};
 
 /// Names a rule of one [`Rules`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
