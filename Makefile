@@ -53,7 +53,7 @@ test: ## everything: Rust and Python tests, stubs, docs, instruction counts
 
 # From nothing, what the compiler keeps for its next run takes a tenth of the time.
 test-rust: ## the Rust tests
-	CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard target/debug/incremental),1,0)) cargo test
+	MAKEFLAGS= CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard target/debug/incremental),1,0)) cargo test
 
 test-python: develop ## the Python tests, on the wheel
 	$(BIN)/python -m pytest
@@ -133,7 +133,7 @@ stubs: develop ## type stubs against the compiled module, and types of the packa
 	cd $(VENV) && bin/python -m mypy --config-file ../pyproject.toml -p interlock
 
 docs: ## rustdoc, without a warning
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items --quiet
+	MAKEFLAGS= RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items --quiet
 
 # Instructions of fixed workloads against the committed counts; where they cannot be compared, says so and passes, or with
 # INTERLOCK_GUARD=required fails.

@@ -8,6 +8,6 @@ pub struct GuideOptions {
     /// The output is complete within so many tokens, the stop token not counted.
     pub max_tokens: Option<usize>,
     /// The tokens before the output, from the start of the text or at least from a special token on; they matter to
-    /// [`Guide::forced_tokens`] only. Without them the output begins as after a special token.
+    /// [`Guide::forced_tokens`](crate::Guide::forced_tokens) only. Without them the output begins as after a special token.
     pub context_ids: Option<Vec<u32>>,
 }

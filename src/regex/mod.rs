@@ -39,16 +39,17 @@ use crate::regex::parse::ecma;
 use crate::regex::parse::python;
 
 /// Whose syntax a pattern is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// Python's `re`, as of CPython 3.11, for `str` patterns.
+    #[default]
     Python,
     /// ECMA-262 with the `u` flag, and with the leniencies of Annex B where that flag alone would be a syntax error.
     Ecma,
 }
 
-/// How to read a pattern.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// How to read a pattern: by default in Python's dialect, without flags.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RegexOptions {
     /// The syntax.
     pub dialect: Dialect,
