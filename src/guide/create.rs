@@ -28,7 +28,7 @@ impl Index {
     /// let options = GuideOptions { max_tokens: Some(3), ..Default::default() };
     /// let mut guide = index.guide(&options)?;
     /// assert_eq!(guide.advance_many(&[97, 98]), 2);
-    /// assert_eq!(guide.allowed_token_ids(), [256], "one token is left, and "ab" takes two");
+    /// assert_eq!(guide.allowed_token_ids(), [256], "one token is left, and `ab` takes two");
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
