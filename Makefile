@@ -35,8 +35,8 @@ dev: $(VENV)/.ready ## build the core quickly; .venv then imports the package fr
 	@echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/interlock-checkout.pth"
 	@rm -f $(VENV)/.built
 
-# What to run before every commit. It takes under a minute once `make dev` has run.
-check: $(VENV)/.ready ## format, types, layering and the fast tests (under a minute after `make dev`)
+# What to run before every commit; about two minutes once `make dev` has run.
+check: $(VENV)/.ready ## format, types, layering and the fast tests (two minutes after `make dev`)
 	cargo fmt --check
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
