@@ -27,7 +27,7 @@ from typing import Any
 
 from interlock import ArtifactError, Vocabulary, VocabularyError, _core, locks, tokenizers
 
-__all__ = ["digest_of", "load_or_make", "pack_folder", "recognised_tokenizer", "vocabulary_for"]
+__all__ = ["digest_of", "found_or_made", "load_or_make", "pack_folder", "recognised_tokenizer", "vocabulary_for"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -60,6 +60,18 @@ def vocabulary_for(
 
     >>> vocabulary = vocabulary_for(tokenizer, model.config.vocab_size, [tokenizer.eos_token_id])  # doctest: +SKIP
     """
+    return found_or_made(tokenizer, size, eos_token_ids, special_token_ids, folder=folder)[0]
+
+
+def found_or_made(
+    tokenizer: Any,
+    size: int,
+    eos_token_ids: Iterable[int],
+    special_token_ids: Iterable[int] = (),
+    *,
+    folder: str | os.PathLike[str] | None = None,
+) -> tuple[Vocabulary, bool]:
+    """What ``vocabulary_for`` returns, and whether a pack held it."""
     source = recognised_tokenizer(tokenizer)
     stops = sorted({int(i) for i in eos_token_ids if 0 <= int(i) < size})
     if not stops:
@@ -68,9 +80,9 @@ def vocabulary_for(
     where = pack_folder() if folder is None else Path(folder)
     content = None if where is None else _content(source)
     if where is None or content is None:
-        return _made(source, size, stops, special)
+        return _made(source, size, stops, special), False
     digest = digest_of(content, _build(), size, stops, special)
-    return load_or_make(where, digest, lambda: _made(source, size, stops, special))[0]
+    return load_or_make(where, digest, lambda: _made(source, size, stops, special))
 
 
 def load_or_make(folder: Path, digest: str, make: Callable[[], Vocabulary]) -> tuple[Vocabulary, bool]:
@@ -165,7 +177,9 @@ def _content(tokenizer: Any) -> bytes | None:
     if tokenizers._is(inner, "sentencepiece", "SentencePieceProcessor"):
         model: bytes = inner.serialized_model_proto()
         return model
-    return None
+    # Of all others the table is what there is: to read it takes a part of the time that making a vocabulary takes.
+    table = tokenizers._read(inner)
+    return repr((sorted(table.tokens.items()), sorted(table.special), sorted(table.model.items()))).encode()
 
 
 def _build() -> list[Any]:

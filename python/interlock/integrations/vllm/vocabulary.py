@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from typing import Any
 
-import interlock
 from interlock import Vocabulary, VocabularyError
-from interlock import tokenizers as readers
 from interlock.integrations.vllm.counts import Counts
 from interlock.integrations.vllm.options import Options
-from interlock.integrations.vocabulary_packs import digest_of, load_or_make
+from interlock.integrations.vocabulary_packs import found_or_made
 
 __all__ = ["markup_ids", "unwrapped", "vocabulary_of"]
 
@@ -35,8 +32,7 @@ def vocabulary_of(tokenizer: Any, size: int, options: Options, counts: Counts) -
     inner = unwrapped(tokenizer)
     eos = _eos(tokenizer, inner)
     forbidden = sorted(markup_ids(tokenizer)) if options.forbid_markup else []
-    digest = digest_of(_description(inner), eos, forbidden, size)
-    vocabulary, found = load_or_make(options.cache_folder(), digest, lambda: _made(inner, eos, forbidden, size))
+    vocabulary, found = found_or_made(inner, size, eos, forbidden, folder=options.cache_folder())
     counts.vocabulary_seconds.set(time.perf_counter() - begin, "pack" if found else "tokenizer")
     return vocabulary
 
@@ -48,34 +44,6 @@ def _eos(tokenizer: Any, inner: Any) -> list[int]:
             return [found]
     # The stop tokens of every request come with the request; this is what an output without any would end with.
     raise VocabularyError("the tokenizer names no stop token (eos_token_id)")
-
-
-def _made(inner: Any, eos: list[int], forbidden: Iterable[int], size: int) -> Vocabulary:
-    table = readers._read(inner)
-    table.special.update(forbidden)
-    reach = max([*table.tokens, *table.special, *eos], default=-1) + 1
-    if reach > size:
-        # Ids that the logits lack cannot be sampled.
-        reach = size
-    tokens = [table.tokens.get(i, b"") for i in range(reach)]
-    special = sorted(i for i in table.special if i < reach)
-    return interlock._core._vocabulary_with_model(tokens, eos, special, size, **table.model)
-
-
-def _description(inner: Any) -> str:
-    """All that decides the bytes of a tokenizer's tokens, as text."""
-    backend = getattr(inner, "backend_tokenizer", None)
-    if backend is not None:
-        return f"{_class_name(inner)} {backend.to_str()}"
-    proto = getattr(getattr(inner, "_model", None) or getattr(inner, "sp_model", None), "serialized_model_proto", None)
-    if proto is not None:
-        return f"{_class_name(inner)} {proto().hex()} {getattr(inner, 'added_tokens_decoder', None)!r}"
-    table = readers._read(inner)
-    return f"{_class_name(inner)} {sorted(table.tokens.items())!r} {sorted(table.special)!r}"
-
-
-def _class_name(value: Any) -> str:
-    return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 _PAIRS = {"<": ">", "[": "]", "〈": "〉", "｜": "｜", "|": "|"}
