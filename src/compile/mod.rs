@@ -18,13 +18,12 @@ use crate::index::token_liveness::{Explored, TokenLive};
 use crate::index::{Index, IndexCore, IndexEngine, IndexHandle};
 use crate::json::rules::Rules;
 use crate::json::whitespace;
+use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
 use crate::mask::eager;
-use crate::mask::masked_lexeme::LexemeRole;
-use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
-use crate::pushdown::json::program::WhitespaceRule;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 use crate::schema::{
     Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, option_rows, parse_schema,

@@ -7,7 +7,8 @@
 use smallvec::SmallVec;
 
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, LexemeState, StateId};
-use crate::pushdown::json::arena::{Arena, Frame, FrameKind};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{Frame, FrameKind};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::program::Program;
 

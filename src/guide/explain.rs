@@ -4,7 +4,7 @@ use crate::guide::Guide;
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::lexeme::CLOSED;
-use crate::pushdown::json::arena::NONE;
+use crate::pushdown::json::frame::NONE;
 use crate::pushdown::json::machine::JsonMachine;
 
 impl Guide {

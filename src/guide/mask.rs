@@ -13,7 +13,7 @@ use crate::mask::cache::guide_memo::GuideMemo;
 use crate::mask::cache::recipe::copy_inner;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::masker::MaskBuilder;
-use crate::pushdown::json::arena::FrameKind;
+use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
 
 /// Tokens since the last mask that are still followed through tables in the first step.

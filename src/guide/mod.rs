@@ -32,7 +32,8 @@ pub use crate::guide::options::GuideOptions;
 use crate::guide::position::{Position, TableStep};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::CLOSED;
-use crate::pushdown::json::arena::{Arena, ArenaMark, FrameKind, NONE};
+use crate::pushdown::json::arena::{Arena, ArenaMark};
+use crate::pushdown::json::frame::{FrameKind, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 
 /// One request's cursor over a shared index: its position, its history and the end of its output.

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::lexeme::StateId;
-use crate::pushdown::json::arena::{Arena, FrameId};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::FrameId;
 
 #[derive(Clone)]
 pub(crate) enum Position {

@@ -17,7 +17,8 @@ use std::sync::Arc;
 use crate::index::{Index, IndexCore, IndexEngine, IndexHandle};
 use crate::lexeme::Lexeme;
 use crate::mask::masked_lexeme::MaskedLexeme;
-use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, ObjectItem, Phase, ScalarItem};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{FrameId, FrameKind, ObjectItem, Phase, ScalarItem};
 use crate::pushdown::json::program::{ClassProgram, Program};
 
 /// Copies of full lexemes: lexemes that share their states share those of the copy.
@@ -166,7 +167,7 @@ impl Index {
             }
             _ => return top,
         };
-        arena.push(crate::pushdown::json::arena::Frame { start: start as u32, ..n })
+        arena.push(crate::pushdown::json::frame::Frame { start: start as u32, ..n })
     }
 }
 

@@ -14,7 +14,7 @@
 //! `docs/internals/missing-bytes.md` has an example.
 
 use crate::expr::{Alphabet, ByteSet};
-use crate::pushdown::json::program::WhitespaceRule;
+use crate::json::whitespace::WhitespaceRule;
 use crate::vocab::Vocabulary;
 
 /// How documents are narrowed over a vocabulary in which some bytes are no tokens.

@@ -7,11 +7,11 @@
 //! followed byte by byte.
 
 use crate::json::string_escape::EscapeState;
+use crate::json::whitespace::Gap;
 use crate::mask::masker::{MAX_DEPTH, MaskBuilder, WalkOver};
 use crate::mask::trie_kind::TrieKind;
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::{LiteralNode, LiteralTrie};
-use crate::pushdown::json::program::Gap;
 
 /// Where a walk is among constants: the number of their set, the node and how far into an escape.
 type At = (u32, u32, EscapeState);

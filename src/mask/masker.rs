@@ -11,8 +11,7 @@
 use std::sync::Arc;
 
 use crate::json::rules::RuleId;
-use crate::json::string_escape::EscapeState;
-use crate::json::string_escape::spells_itself;
+use crate::json::string_escape::{EscapeState, spells_itself};
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::mask::cache::guide_memo::GuideMemo;
 use crate::mask::cache::masks::MaskCache;
@@ -23,7 +22,7 @@ use crate::mask::lexeme_mask::CrossingTokens;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
-use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::vocab::{Trie, Vocabulary};

@@ -17,7 +17,7 @@ use crate::mask::crossing::suffixes::UnresolvedSuffixes;
 use crate::mask::lexeme_mask::{CrossingTokens, LexemeMask};
 use crate::mask::masker::{MaskBuilder, WalkOver};
 use crate::mask::trie_kind::TrieKind;
-use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::unique::{DuplicateRisk, is_decimal};
 
 /// The most tokens that close a string in one way and are stepped one by one.

@@ -23,7 +23,7 @@ use smallvec::SmallVec;
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::{Completer, KeyWatch};
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::ClassProgram;
 use crate::pushdown::json::state_key::Detail;

@@ -43,7 +43,7 @@ use crate::lexeme::{CLOSED, StateId};
 use crate::mask::structural_tokens::{STRUCTURAL, StructuralTokens};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
-use crate::pushdown::json::arena::{FrameId, NONE};
+use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::vocab::Trie;
 

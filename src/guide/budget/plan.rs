@@ -2,7 +2,8 @@
 
 use crate::guide::CompletionGraph;
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::json::arena::{Arena, FrameId};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::FrameId;
 use crate::pushdown::json::program::Program;
 use std::sync::Arc;
 

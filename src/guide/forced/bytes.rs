@@ -13,7 +13,7 @@ use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::lexeme::{CLOSED, Lexeme};
 use crate::mask::cache::forced_runs::ForcedRun;
-use crate::pushdown::json::arena::NONE;
+use crate::pushdown::json::frame::NONE;
 use crate::pushdown::json::machine::JsonMachine;
 
 /// The longest run that is reported at once.

@@ -7,7 +7,8 @@ use crate::mask::cache::recipe::TextRow;
 use crate::mask::cache_key::config_key::StackIds;
 use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme_mask::CrossingTokens;
-use crate::pushdown::json::arena::{Arena, ArrayItem, Frame, FrameId, ObjectItem};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, ObjectItem};
 use crate::pushdown::json::unique::Sorted;
 use smallvec::SmallVec;
 

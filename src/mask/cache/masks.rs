@@ -14,14 +14,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::mask::cache::patches::PatchCache;
 use crate::mask::cache::recipe::MaskRecipe;
-use crate::mask::cache::spelled_names::Spelled;
-use crate::mask::cache::spelled_names::SpelledAt;
+use crate::mask::cache::spelled_names::{Spelled, SpelledAt};
 use crate::mask::cache_key::config_key::{StackIds, StackInterner, describe};
 use crate::mask::cache_key::visible_keys::{KeyEncoder, VisibleKeys};
-use crate::mask::crossing::suffixes::SuffixSet;
-use crate::mask::crossing::suffixes::UnresolvedSuffixes;
+use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::vocab_tables::VocabTables;
-use crate::pushdown::json::arena::{Arena, FrameId};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::FrameId;
 use crate::pushdown::json::program::Program;
 use crate::util::bounded_cache::BoundedCache;
 

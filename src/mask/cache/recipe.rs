@@ -7,7 +7,7 @@
 //! make the place, are put on top. Only inside arrays of unique elements is a row written at once.
 
 use crate::mask::cache::row_patch::LIGHT;
-use crate::pushdown::json::arena::FrameId;
+use crate::pushdown::json::frame::FrameId;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock, Weak};
 

@@ -7,13 +7,12 @@
 use crate::lexeme::LexemeKind;
 use crate::mask::cache::masks::{CacheProbe, MaskCache};
 use crate::mask::cache::patch_base::SharedPatch;
-use crate::mask::cache::recipe::InnerTokens;
-use crate::mask::cache::recipe::{Ingredient, MaskRecipe, TextRow, copy_inner, empty};
+use crate::mask::cache::recipe::{Ingredient, InnerTokens, MaskRecipe, TextRow, copy_inner, empty};
 use crate::mask::cache::row_patch::{RowPatch, apply, clear};
 use crate::mask::cache::rows::{CachedRow, IngredientIds};
 use crate::mask::lexeme_mask::{LexemeMask, TokenSet};
 use crate::mask::masker::MaskBuilder;
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind};
 use crate::pushdown::json::literal_trie::NO_SET;
 use std::sync::{Arc, Weak};
 

@@ -8,7 +8,7 @@
 
 use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::masker::MaskBuilder;
-use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
 
 /// Items of a configuration beyond which a description costs more than it saves.
 const MOST_ITEMS: u32 = 16;

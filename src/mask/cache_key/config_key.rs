@@ -13,7 +13,8 @@
 use crate::expr::INF;
 use crate::lexeme::StateId;
 use crate::mask::cache_key::visible_keys::{KeyEncoder, UnnamedKeys};
-use crate::pushdown::json::arena::{Arena, Frame, FrameId, FrameKind, NONE, Phase, ScalarItem, Seen};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase, ScalarItem, Seen};
 use crate::pushdown::json::literal_trie::sub_words;
 use crate::pushdown::json::program::Program;
 

@@ -16,7 +16,8 @@
 //! members, with the lower one met, without implications and witnesses.
 
 use crate::mask::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED, is_open};
-use crate::pushdown::json::arena::{Arena, Frame, ObjectItem, Phase};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{Frame, ObjectItem, Phase};
 use crate::pushdown::json::program::ObjectProgram;
 
 /// Words of bits, and names that begin like an open key, beyond which the position is told.

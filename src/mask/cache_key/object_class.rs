@@ -17,7 +17,8 @@ use crate::json::rules::RuleId;
 use crate::lexeme::CLOSED;
 use crate::mask::cache_key::declared_order::{UpcomingKeys, WORDS};
 use crate::mask::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED};
-use crate::pushdown::json::arena::{Arena, Frame, FrameKind, ObjectItem, Phase};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{Frame, FrameKind, ObjectItem, Phase};
 use crate::pushdown::json::object::ones;
 use crate::pushdown::json::program::ObjectProgram;
 

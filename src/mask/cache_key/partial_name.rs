@@ -11,7 +11,8 @@ use crate::mask::cache::masks::OVERHEAD;
 use crate::mask::cache::patches::PatchCache;
 use crate::mask::cache::recipe::MaskRecipe;
 use crate::mask::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED};
-use crate::pushdown::json::arena::{Arena, FrameId, FrameKind, Phase};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{FrameId, FrameKind, Phase};
 use std::sync::Arc;
 
 /// Names below a place beyond which it is not looked at.

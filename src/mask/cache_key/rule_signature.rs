@@ -10,7 +10,8 @@ use crate::mask::crossing::signature_scope::SignatureScope;
 use smallvec::SmallVec;
 
 use crate::json::rules::RuleId;
-use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program, WhitespaceRule};
+use crate::json::whitespace::WhitespaceRule;
+use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
 
 /// Words of a signature; what needs more has none.
 const MOST: usize = 64;

@@ -28,7 +28,8 @@ use std::sync::{OnceLock, RwLock};
 use crate::json::string_escape::{EscapeState, spells_itself};
 use crate::mask::cache_key::rule_numbers::RuleNumbers;
 use crate::mask::vocab_tables::VocabTables;
-use crate::pushdown::json::arena::{Arena, Frame, ObjectItem, Phase};
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::{Frame, ObjectItem, Phase};
 use crate::pushdown::json::program::{ObjectProgram, Program};
 use crate::util::hash::SeededMap;
 

@@ -12,7 +12,7 @@ use crate::mask::cache::recipe::Afters;
 use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme_mask::CrossingTokens;
 use crate::mask::masker::MaskBuilder;
-use crate::pushdown::json::arena::{FrameId, NONE};
+use crate::pushdown::json::frame::{FrameId, NONE};
 
 impl MaskBuilder<'_> {
     /// The crossing tokens that may end the value above `parent` by rule `tag`, if what follows it is known and they

@@ -8,8 +8,7 @@
 
 use crate::json::rules::RuleId;
 use crate::mask::cache::member_values::{ENTRY, MemberValue, RuleSet};
-use crate::mask::cache_key::rule_signature::RuleSignature;
-use crate::mask::cache_key::rule_signature::{Look, blanks};
+use crate::mask::cache_key::rule_signature::{Look, RuleSignature, blanks};
 use crate::pushdown::json::program::RuleProgram;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use crate::lexeme::LexemeKind;
 use crate::mask::crossing::suffixes::{SuffixSet, UnresolvedSuffixes, add_alike, set};
 use crate::mask::lexeme_mask::delimits;
 use crate::mask::masker::MaskBuilder;
-use crate::pushdown::json::arena::{Frame, FrameId, FrameKind, NONE};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE};
 
 /// With more ends than this, or more suffixes behind one, what may follow a member's value is found once for all of
 /// them.

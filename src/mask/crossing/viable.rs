@@ -16,10 +16,9 @@ use smallvec::SmallVec;
 
 use crate::json::string_escape::EscapeState;
 use crate::json::whitespace::is_whitespace;
-use crate::mask::crossing::suffixes::SuffixSet;
-use crate::mask::crossing::suffixes::add_alike;
+use crate::mask::crossing::suffixes::{SuffixSet, add_alike};
 use crate::mask::masker::{MAX_DEPTH, MaskBuilder};
-use crate::pushdown::json::arena::{ArrayItem, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
+use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 
 /// How many answers a guide has at hand.
 const ANSWERS: usize = 8;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::mask::key::{ItemBits, NamedKeys};
 use crate::mask::masker::{MaskBuilder, WalkOver};
-use crate::pushdown::json::arena::FrameId;
+use crate::pushdown::json::frame::FrameId;
 use crate::vocab::Trie;
 
 impl MaskBuilder<'_> {

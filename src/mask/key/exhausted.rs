@@ -7,7 +7,7 @@
 use crate::json::string_escape::spells_itself;
 use crate::mask::cache::row_patch::patch;
 use crate::mask::masker::{MaskBuilder, WalkOver};
-use crate::pushdown::json::arena::{FrameId, NONE};
+use crate::pushdown::json::frame::{FrameId, NONE};
 
 impl MaskBuilder<'_> {
     /// What the seen keys without a name that begin like the current key go on with.

@@ -8,7 +8,7 @@
 
 use crate::mask::key::{NamedKeyList, NamedKeys};
 use crate::mask::masker::MaskBuilder;
-use crate::pushdown::json::arena::ObjectItem;
+use crate::pushdown::json::frame::ObjectItem;
 
 /// Places that a new one is compared with: those which were added last.
 const COMPARED: usize = 4;

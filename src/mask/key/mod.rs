@@ -19,7 +19,7 @@ use crate::mask::crossing::quote_tries::takes_all;
 use crate::mask::lexeme_mask::CrossingTokens;
 use crate::mask::masker::{MaskBuilder, WalkOver};
 use crate::mask::trie_kind::TrieKind;
-use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::key_capacity::KeyCapacity;
 use crate::pushdown::json::program::Program;
 
@@ -357,7 +357,7 @@ pub(crate) struct NamedKeys {
     pub(crate) byte: u8,
     pub(crate) shape: u32,
     pub(crate) name: u32,
-    /// The names that the item may take, as in [`ObjectItem`](crate::pushdown::json::arena::ObjectItem).
+    /// The names that the item may take, as in [`ObjectItem`](crate::pushdown::json::frame::ObjectItem).
     pub(crate) allowed: u32,
 }
 

@@ -10,11 +10,10 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::json::string_escape::spells_itself;
-use crate::mask::key::ItemBits;
-use crate::mask::key::NamedKeys;
 use crate::mask::key::escape_table::KeyPath;
+use crate::mask::key::{ItemBits, NamedKeys};
 use crate::mask::masker::{MaskBuilder, WalkOver};
-use crate::pushdown::json::arena::FrameId;
+use crate::pushdown::json::frame::FrameId;
 use crate::vocab::Trie;
 
 /// With more items than this, what they spell is not kept: it would be as many lists.

@@ -7,9 +7,7 @@
 
 use crate::json::rules::RuleId;
 use crate::lexeme::StateId;
-pub use crate::pushdown::json::frame::{
-    ArrayItem, Frame, FrameId, FrameKind, KeyByte, NONE, ObjectItem, Phase, ScalarItem, Seen,
-};
+use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, KeyByte, NONE, ObjectItem, ScalarItem, Seen};
 use crate::pushdown::json::unique::state::UniqueState;
 use crate::util::prefix_index::PrefixIndex;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::json::rules::{Contains, Element, RuleId};
-pub use crate::json::whitespace::{Gap, WhitespaceRule};
+use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::Lexeme;
 use crate::pushdown::json::contains::ContainsCounting;
 use crate::pushdown::json::frame::ArrayItem;
@@ -99,7 +99,7 @@ pub struct Program {
     pub objects: Vec<ObjectProgram>,
     /// Any string: what keys are made of.
     pub any_text: Arc<Lexeme>,
-    /// Whitespace by [`Gap`].
+    /// Whitespace by [`Gap`](crate::json::whitespace::Gap).
     pub gaps: [WhitespaceRule; 3],
     /// Keys may come in any order.
     pub any_order: bool,

@@ -10,7 +10,7 @@
 use crate::guide::budget::affordable::{AffordableTokens, ConfigClass};
 use crate::json::string_escape::{EscapeState, decode};
 use crate::pushdown::completion::shortest::KeyWatch;
-use crate::pushdown::json::arena::{FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::sub_words;
 use crate::vocab::Trie;
 

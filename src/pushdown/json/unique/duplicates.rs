@@ -62,7 +62,7 @@ impl Default for DuplicateRisk {
 /// does not go back to before one of them.
 #[derive(Clone)]
 pub struct Sorted {
-    /// The array's last element, as [`Frame::seen`](crate::pushdown::json::arena::Frame::seen).
+    /// The array's last element, as [`Frame::seen`](crate::pushdown::json::frame::Frame::seen).
     last: u32,
     texts: Arc<Vec<Box<[u8]>>>,
     /// Some element is a number or word.
