@@ -78,6 +78,8 @@ pub mod expr;
 #[doc(hidden)]
 pub mod flat;
 #[doc(hidden)]
+pub mod grammar;
+#[doc(hidden)]
 pub mod guide;
 #[doc(hidden)]
 pub mod index;
