@@ -16,6 +16,7 @@ pub(crate) mod cache_key;
 pub(crate) mod char_postings;
 pub mod crossing;
 pub(crate) mod eager;
+pub(crate) mod grammar;
 pub(crate) mod inner;
 pub(crate) mod key;
 pub(crate) mod lexeme_cache;

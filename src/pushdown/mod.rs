@@ -9,4 +9,5 @@
 //! `docs/internals/pushdown.md` has an example.
 
 pub mod completion;
+pub mod grammar;
 pub mod json;

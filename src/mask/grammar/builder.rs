@@ -1,0 +1,244 @@
+//! Builds the mask of a branch that is not known.
+//!
+//! The trie of tokens is followed with a branch, but not byte by byte: inside a terminal the tokens below a node are a
+//! known row, and the nodes where the terminal may end are a known list. Small subtrees are walked.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+use crate::mask::grammar::GrammarMasker;
+use crate::mask::trie_kind::TrieKind;
+use crate::pushdown::grammar::closure::{Found, Shifted};
+use crate::pushdown::grammar::parse_stack::{Branch, Group, NodeId, ParseStack};
+use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
+use crate::vocab::Trie;
+
+/// Subtrees of fewer nodes are walked.
+const SMALL: u32 = 64;
+
+/// Tops at which the builder arrived, with what the parser can do there.
+struct Place {
+    group: Group,
+    tops: SmallVec<[NodeId; 2]>,
+    found: Found,
+    starts: FxHashMap<ObligationsId, ScanStateId>,
+}
+
+/// A node of the trie, a place, and the state of the scanner.
+type Visit = (u32, u32, ScanStateId);
+
+/// Where the terminals that may end lead: places, each with what must not follow.
+type Ends = Rc<[(u32, ObligationsId)]>;
+
+pub(super) struct MaskBuilder<'b, 'a> {
+    masker: &'b GrammarMasker<'a>,
+    trie: &'b Trie,
+    stack: &'b mut ParseStack,
+    /// Nodes before this number were there before.
+    own: u32,
+    row: Vec<u32>,
+    places: Vec<Place>,
+    ends: FxHashMap<(u32, ScanStateId), Ends>,
+    by_tops: FxHashMap<SmallVec<[NodeId; 2]>, u32>,
+    completes: FxHashMap<(u32, ScanStateId), bool>,
+    seen: FxHashSet<Visit>,
+    todo: Vec<Visit>,
+    decided: Vec<NodeId>,
+}
+
+impl<'b, 'a> MaskBuilder<'b, 'a> {
+    pub(super) fn new(masker: &'b GrammarMasker<'a>, stack: &'b mut ParseStack) -> Self {
+        let own = stack.num_nodes();
+        MaskBuilder {
+            trie: masker.vocabulary.trie(),
+            row: vec![0; masker.tables.words],
+            masker,
+            stack,
+            own,
+            places: Vec::new(),
+            ends: FxHashMap::default(),
+            by_tops: FxHashMap::default(),
+            completes: FxHashMap::default(),
+            seen: FxHashSet::default(),
+            todo: Vec::new(),
+            decided: Vec::new(),
+        }
+    }
+
+    /// The row, and the nodes of the stack that decided it.
+    pub(super) fn build(mut self, branch: &Branch) -> (Vec<u32>, Vec<NodeId>) {
+        let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
+        let place = self.place(branch.group_and(tops));
+        self.todo.push((0, place, branch.scan));
+        while let Some(visit) = self.todo.pop() {
+            if self.seen.insert(visit) {
+                self.visit(visit);
+            }
+        }
+        self.special_tokens(branch);
+        let own = self.own;
+        self.decided.retain(|&node| node < own);
+        self.decided.sort_unstable();
+        self.decided.dedup();
+        (self.row, self.decided)
+    }
+
+    fn place(&mut self, (group, tops): (Option<Group>, SmallVec<[NodeId; 2]>)) -> u32 {
+        if let Some(&known) = self.by_tops.get(&tops) {
+            return known;
+        }
+        let group = group.unwrap_or_else(|| self.stack.group(&tops));
+        let found = self.masker.program.closure(self.stack, &tops);
+        self.decided.extend_from_slice(found.decided());
+        let number = self.places.len() as u32;
+        self.by_tops.insert(tops.clone(), number);
+        self.places.push(Place { group, tops, found, starts: FxHashMap::default() });
+        number
+    }
+
+    /// Adds the tokens below a node.
+    fn visit(&mut self, (node, place, state): Visit) {
+        let program = self.masker.program;
+        let (trie, end) = (self.trie, self.trie.end[node as usize]);
+        if end == node + 1 {
+            return;
+        }
+        let scan = program.scanner.state(state);
+        let settled = !scan.at_boundary && program.scanner.obligations(scan.obligations).is_empty();
+        if settled && program.always_completes && end - node > SMALL {
+            for &(terminal, at) in &scan.live {
+                let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };
+                let tables = self.masker.tables;
+                let mask = tables.submask(self.masker.vocabulary, lexeme, at, 0, TrieKind::Tokens, node);
+                mask.inner.or_into(&mut self.row);
+            }
+            let exits = self.masker.masks.exits.of(program, trie, node, state);
+            for &(at, state) in exits.iter() {
+                self.end_terminals(at, place, state);
+            }
+            return;
+        }
+        for child in trie.children(node) {
+            let to = program.scanner.next(state, trie.byte[child as usize]);
+            if to != REFUSED {
+                self.enter(child, place, to);
+            }
+        }
+        if !scan.ends.is_empty() {
+            self.end_terminals(node, place, state);
+        }
+    }
+
+    /// Adds the tokens that end at a node, and sees to those below it.
+    fn enter(&mut self, node: u32, place: u32, state: ScanStateId) {
+        if !self.completes(place, state) {
+            return;
+        }
+        self.trie.tokens(node).iter().for_each(|&t| self.row[t as usize >> 5] |= 1 << (t & 31));
+        if self.trie.end[node as usize] > node + 1 {
+            self.todo.push((node, place, state));
+        }
+    }
+
+    fn completes(&mut self, place: u32, state: ScanStateId) -> bool {
+        if self.masker.program.always_completes {
+            return true;
+        }
+        if let Some(&known) = self.completes.get(&(place, state)) {
+            return known;
+        }
+        let branch = Branch { tops: self.places[place as usize].group, scan: state };
+        let answer = self.masker.program.machine(self.stack).completes(&branch);
+        // A search may look at all of the stack.
+        let mut below: Vec<NodeId> = self.places[place as usize].tops.to_vec();
+        let mut at = 0;
+        while let Some(&node) = below.get(at) {
+            at += 1;
+            for &next in self.stack.below(node) {
+                if !below.contains(&next) {
+                    below.push(next);
+                }
+            }
+        }
+        self.decided.extend(below);
+        self.completes.insert((place, state), answer);
+        answer
+    }
+
+    /// Goes on behind the terminals that may end at a node.
+    fn end_terminals(&mut self, node: u32, place: u32, state: ScanStateId) {
+        let program = self.masker.program;
+        let trie = self.trie;
+        let ends = self.ends_of(place, state);
+        for &(to, obligations) in ends.iter() {
+            let there = &mut self.places[to as usize];
+            let start = match there.starts.get(&obligations) {
+                Some(&start) => start,
+                None => {
+                    let start = program.scan_start(&there.found, obligations);
+                    there.starts.insert(obligations, start);
+                    start
+                }
+            };
+            for child in trie.children(node) {
+                let next = program.scanner.next(start, trie.byte[child as usize]);
+                if next != REFUSED {
+                    self.enter(child, to, next);
+                }
+            }
+        }
+    }
+
+    fn ends_of(&mut self, place: u32, state: ScanStateId) -> Ends {
+        if let Some(known) = self.ends.get(&(place, state)) {
+            return known.clone();
+        }
+        let program = self.masker.program;
+        let mut out: SmallVec<[(u32, ObligationsId); 4]> = SmallVec::new();
+        for &(terminal, obligations) in &program.scanner.state(state).ends {
+            if program.ignored.contains(&terminal) {
+                out.push((place, obligations));
+            }
+            let mut shifted = Shifted::default();
+            let from = &self.places[place as usize];
+            from.found.shift(&program.lr, &program.productions, self.stack, terminal, &mut shifted);
+            let tops = shifted.finish(self.stack);
+            if !tops.is_empty() {
+                out.push((self.place((None, tops)), obligations));
+            }
+        }
+        let out: Ends = out.as_slice().into();
+        self.ends.insert((place, state), out.clone());
+        out
+    }
+
+    /// Adds the special tokens that may come next.
+    fn special_tokens(&mut self, branch: &Branch) {
+        let program = self.masker.program;
+        if program.token_sets.is_empty() {
+            return;
+        }
+        let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
+        let here = self.place(branch.group_and(tops));
+        let mut places: SmallVec<[u32; 4]> = SmallVec::new();
+        if program.scanner.state(branch.scan).at_boundary {
+            places.push(here);
+        } else {
+            places.extend(self.ends_of(here, branch.scan).iter().map(|&(to, _)| to));
+        }
+        for place in places {
+            let next = self.places[place as usize].found.closure.next.clone();
+            for &symbol in next.iter().filter(|&&s| s >= program.productions.terminals) {
+                let set = &program.token_sets[(symbol - program.productions.terminals) as usize];
+                set.iter().for_each(|&t| self.row[t as usize >> 5] |= 1 << (t & 31));
+            }
+        }
+    }
+}
+
+impl Branch {
+    fn group_and(&self, tops: SmallVec<[NodeId; 2]>) -> (Option<Group>, SmallVec<[NodeId; 2]>) {
+        (Some(self.tops), tops)
+    }
+}

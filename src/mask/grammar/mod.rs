@@ -1,0 +1,107 @@
+//! Masks of grammars.
+//!
+//! The mask of a branch is decided by the state of its scanner and by what can be seen of its stack. So masks are kept
+//! by both ([`StackCache`]), and a mask that was made once is found again in every place that is alike.
+//!
+//! A mask that is not known is put together from parts that belong to the vocabulary and to one state of the scanner:
+//! the tokens that stay inside a terminal (the same rows that patterns and schemas use), and the places in the trie of
+//! tokens where a terminal may end (`exits`). Only behind those the parser is asked (`builder`).
+
+mod builder;
+mod exits;
+
+use std::sync::Arc;
+
+use crate::mask::grammar::exits::Exits;
+use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::vocab_tables::VocabTables;
+use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
+use crate::pushdown::grammar::program::GrammarProgram;
+use crate::pushdown::grammar::stack_view::{StackCache, StackView};
+use crate::vocab::Vocabulary;
+
+/// Bytes of rows that one index keeps.
+const ROW_BYTES: usize = 16 << 20;
+
+/// What one index remembers of its masks.
+#[derive(Default)]
+pub struct GrammarMasks {
+    rows: StackCache<Arc<[u32]>, ROW_BYTES>,
+    exits: Exits,
+}
+
+impl GrammarMasks {
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.rows.memory_bytes() + self.exits.memory_bytes()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.rows.clear();
+        self.exits.clear();
+    }
+}
+
+/// What masks of a grammar are made of.
+pub struct GrammarMasker<'a> {
+    /// The grammar.
+    pub program: &'a GrammarProgram,
+    /// The terminals with the masks of their states.
+    pub lexemes: &'a [Option<Arc<MaskedLexeme>>],
+    /// What the vocabulary contributes.
+    pub tables: &'a VocabTables,
+    /// The vocabulary.
+    pub vocabulary: &'a Vocabulary,
+    /// What the index remembers.
+    pub masks: &'a GrammarMasks,
+}
+
+impl GrammarMasker<'_> {
+    /// Writes the mask of a position to `row` if it is known. Otherwise `row` holds anything.
+    pub fn fill_known(&self, stack: &ParseStack, position: PositionId, row: &mut [u32]) -> bool {
+        let branches = stack.branches(position);
+        let mut is_first = true;
+        for branch in branches {
+            let tops = stack.tops(branch.tops);
+            let mut view = view_of(branch, tops);
+            let Some(known) = self.masks.rows.find(&mut view, stack) else { return false };
+            match std::mem::replace(&mut is_first, false) {
+                true => row.copy_from_slice(&known),
+                false => row.iter_mut().zip(known.iter()).for_each(|(to, from)| *to |= from),
+            }
+        }
+        if is_first {
+            row.fill(0);
+        }
+        true
+    }
+
+    /// Writes the mask of a position.
+    pub fn fill(&self, stack: &mut ParseStack, position: PositionId, row: &mut [u32]) {
+        row.fill(0);
+        for branch in stack.branches_of(position) {
+            let known = self.row_of(stack, &branch);
+            row.iter_mut().zip(known.iter()).for_each(|(to, from)| *to |= from);
+        }
+    }
+
+    fn row_of(&self, stack: &mut ParseStack, branch: &Branch) -> Arc<[u32]> {
+        let mut view = view_of(branch, stack.tops(branch.tops));
+        if let Some(known) = self.masks.rows.find(&mut view, stack) {
+            self.tables.count_mask(true);
+            return known;
+        }
+        self.tables.count_mask(false);
+        let mark = stack.mark();
+        let (row, decided) = builder::MaskBuilder::new(self, stack).build(branch);
+        stack.truncate(&mark);
+        let row: Arc<[u32]> = row.into();
+        self.masks.rows.keep(&mut view, stack, &decided, row.clone(), row.len() * 4);
+        row
+    }
+}
+
+fn view_of(branch: &Branch, tops: &[NodeId]) -> StackView {
+    StackView::new(&[branch.scan], tops)
+}

@@ -1,0 +1,202 @@
+//! What a parser can do next: the closure of its tops under reductions.
+//!
+//! Behind a terminal some rules may be complete. Each may be reduced, which replaces the nodes of its parts by one of
+//! its own, or not, since nothing is known yet of the terminal that follows. The closure holds every top that is
+//! reached so. Reductions pop at least one part and grammars have finitely many symbols, so it is finite.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::pushdown::grammar::lr_automaton::{LrAutomaton, LrStateId, NO_STATE};
+use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
+use crate::pushdown::grammar::productions::{Productions, Symbol};
+use crate::pushdown::grammar::stack_view::{StackCache, StackView};
+
+/// Bytes of closures that one index keeps.
+const CLOSURE_BYTES: usize = 4 << 20;
+
+/// A top that is reached by reductions: a state on top of a node, which is named by its number in the view.
+#[derive(Clone, Copy)]
+struct Reached {
+    state: LrStateId,
+    /// The number of the node below, or of the top itself where `is_top`.
+    base: u32,
+    is_top: bool,
+}
+
+/// All tops that reductions lead to, as far as terminals lead on from them.
+pub struct Closure {
+    reached: Box<[Reached]>,
+    /// The terminals that may come next, ascending, and behind them the sets of special tokens.
+    pub next: Arc<[Symbol]>,
+    /// The output may end here.
+    pub accepting: bool,
+}
+
+/// Closures by what decides them.
+#[derive(Default)]
+pub struct Closures {
+    cache: StackCache<Arc<Closure>, CLOSURE_BYTES>,
+}
+
+/// A closure and the nodes that it was found for, in the view's order.
+pub struct Found {
+    /// The closure.
+    pub closure: Arc<Closure>,
+    /// The nodes that the numbers in it stand for.
+    pub order: SmallVec<[NodeId; 12]>,
+    /// How many of them decided it.
+    pub described: usize,
+}
+
+impl Closures {
+    /// The closure of these tops.
+    pub fn of(&self, lr: &LrAutomaton, productions: &Productions, stack: &ParseStack, tops: &[NodeId]) -> Found {
+        let mut view = StackView::new(&[], tops);
+        if let Some(closure) = self.cache.find(&mut view, stack) {
+            return Found::new(closure, &view);
+        }
+        let (tops_reached, mut decided) = close(lr, productions, stack, tops);
+        decided.sort_unstable();
+        decided.dedup();
+        // The view must reach all that decided before numbers can be given.
+        let mut wide = StackView::new(&[], tops);
+        while !decided.iter().all(|node| wide.described().contains(node)) && wide.deepen(stack) {}
+        let mut next: Vec<Symbol> = Vec::new();
+        let mut accepting = false;
+        let mut reached = Vec::new();
+        for (state, base, is_top) in tops_reached {
+            let lr_state = lr.state(state);
+            accepting |= lr_state.accepting;
+            let before = next.len();
+            next.extend(lr_state.terminals(productions));
+            if next.len() > before {
+                let base = wide.number(base).unwrap_or_default();
+                reached.push(Reached { state, base, is_top });
+            }
+        }
+        next.sort_unstable();
+        next.dedup();
+        let size = reached.len() * size_of::<Reached>() + next.len() * 4 + 64;
+        let closure = Arc::new(Closure { reached: reached.into(), next: next.into(), accepting });
+        self.cache.keep(&mut view, stack, &decided, closure.clone(), size);
+        // A view that another answer had led deeper gives the same numbers, and more of them.
+        if view.order().len() < wide.order().len() {
+            view = wide;
+        }
+        Found::new(closure, &view)
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.cache.memory_bytes()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.cache.clear();
+    }
+}
+
+/// The tops that are reached, each as a state, the node below it (or the top itself) and whether it is a top; and the
+/// nodes that were looked at.
+fn close(
+    lr: &LrAutomaton,
+    productions: &Productions,
+    stack: &ParseStack,
+    tops: &[NodeId],
+) -> (Vec<(LrStateId, NodeId, bool)>, Vec<NodeId>) {
+    let mut out: Vec<(LrStateId, NodeId, bool)> = tops.iter().map(|&top| (stack.state(top), top, true)).collect();
+    let mut seen: rustc_hash::FxHashSet<(LrStateId, NodeId)> = Default::default();
+    let mut looked: Vec<NodeId> = tops.to_vec();
+    let mut at = 0;
+    let mut bases: Vec<NodeId> = Vec::new();
+    while at < out.len() {
+        let (state, node, is_top) = out[at];
+        at += 1;
+        for &(rule, parts) in &lr.state(state).reductions {
+            // A reached top stands on its base: the first part is popped already.
+            bases.clear();
+            bases.push(node);
+            let pops = if is_top { parts } else { parts - 1 };
+            for _ in 0..pops {
+                let mut below: Vec<NodeId> = Vec::new();
+                for &base in &bases {
+                    looked.push(base);
+                    below.extend_from_slice(stack.below(base));
+                }
+                below.sort_unstable();
+                below.dedup();
+                bases = below;
+            }
+            for &base in &bases {
+                looked.push(base);
+                let to = lr.goto(productions, stack.state(base), rule);
+                if to != NO_STATE && seen.insert((to, base)) {
+                    out.push((to, base, false));
+                }
+            }
+        }
+    }
+    (out, looked)
+}
+
+impl Found {
+    fn new(closure: Arc<Closure>, view: &StackView) -> Self {
+        Found { closure, order: SmallVec::from_slice(view.order()), described: view.described().len() }
+    }
+
+    /// The nodes that decided the closure.
+    pub fn decided(&self) -> &[NodeId] {
+        &self.order[..self.described]
+    }
+
+    /// Adds to `shifted` where a terminal or a set of special tokens leads: states, each with the nodes below it.
+    pub fn shift(
+        &self,
+        lr: &LrAutomaton,
+        productions: &Productions,
+        stack: &mut ParseStack,
+        symbol: Symbol,
+        shifted: &mut Shifted,
+    ) {
+        for reached in &self.closure.reached {
+            let to = lr.goto(productions, reached.state, symbol);
+            if to == NO_STATE {
+                continue;
+            }
+            let base = self.order[reached.base as usize];
+            let node = if reached.is_top { base } else { stack.push(reached.state, &[base]) };
+            shifted.add(to, node);
+        }
+    }
+}
+
+/// Tops in the making: states, each with the nodes below it.
+#[derive(Default)]
+pub struct Shifted(SmallVec<[(LrStateId, SmallVec<[NodeId; 2]>); 2]>);
+
+impl Shifted {
+    fn add(&mut self, state: LrStateId, below: NodeId) {
+        match self.0.iter_mut().find(|(known, _)| *known == state) {
+            Some((_, nodes)) if nodes.contains(&below) => {}
+            Some((_, nodes)) => nodes.push(below),
+            None => self.0.push((state, smallvec::smallvec![below])),
+        }
+    }
+
+    /// Adds a state on top of nodes.
+    pub fn add_all(&mut self, state: LrStateId, below: &[NodeId]) {
+        if below.is_empty() && !self.0.iter().any(|(known, _)| *known == state) {
+            self.0.push((state, SmallVec::new()));
+        }
+        below.iter().for_each(|&node| self.add(state, node));
+    }
+
+    /// The tops, in the order of their states.
+    pub fn finish(mut self, stack: &mut ParseStack) -> SmallVec<[NodeId; 2]> {
+        self.0.sort_unstable_by_key(|(state, _)| *state);
+        self.0.iter().map(|(state, below)| stack.push(*state, below)).collect()
+    }
+}

@@ -1,0 +1,184 @@
+//! The LR(0) automaton of a grammar, made on use.
+//!
+//! A state is a set of *items*: alternatives with a dot that says how far each was read. The stack of an LR parser is a
+//! path through this automaton, and every path is the beginning of some output (Knuth 1965). So a stack never needs to
+//! look ahead to know that it can be completed.
+//!
+//! Symbols that may be empty are stepped over: an item whose dot stands before one stands behind it as well, with one
+//! part less on the stack (Aycock and Horspool, "Practical Earley Parsing", 2002). So nothing empty ever comes onto the
+//! stack, and an item counts the parts that did.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::pushdown::grammar::productions::{Productions, Symbol};
+use crate::util::append_vec::AppendVec;
+
+/// Names a state.
+pub type LrStateId = u32;
+
+/// No state.
+pub const NO_STATE: LrStateId = u32::MAX;
+/// A transition that nobody asked for yet.
+const UNKNOWN: u32 = u32::MAX - 1;
+
+/// An alternative with a dot, and how many of the parts before the dot are on the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Item {
+    production: u32,
+    dot: u16,
+    parts: u16,
+}
+
+/// A step by one symbol.
+struct Transition {
+    symbol: Symbol,
+    to: AtomicU32,
+    /// The items of the state that it leads to, before what they predict.
+    kernel: Box<[Item]>,
+}
+
+/// A set of items.
+pub struct LrState {
+    /// By symbol, ascending.
+    transitions: Box<[Transition]>,
+    /// Alternatives that were read to their end: the nonterminal, and how many parts of it are on the stack.
+    pub reductions: Box<[(Symbol, u32)]>,
+    /// Whether the whole output may end here.
+    pub accepting: bool,
+}
+
+impl LrState {
+    /// The terminals and sets of special tokens that lead on from here.
+    pub fn terminals<'s>(&'s self, productions: &Productions) -> impl Iterator<Item = Symbol> + 's {
+        let first_rule = productions.first_rule;
+        self.transitions.iter().map(|t| t.symbol).take_while(move |&s| s < first_rule)
+    }
+}
+
+/// The LR(0) automaton of a grammar, made on use. Threads share it.
+pub struct LrAutomaton {
+    states: AppendVec<LrState>,
+    builder: Mutex<Builder>,
+}
+
+#[derive(Default)]
+struct Builder {
+    by_kernel: FxHashMap<Box<[Item]>, LrStateId>,
+    bytes: usize,
+}
+
+impl LrAutomaton {
+    /// The start state of the automaton.
+    pub const START: LrStateId = 0;
+
+    /// The automaton, of which only the start state is made.
+    pub fn new(productions: &Productions) -> Self {
+        let automaton = LrAutomaton { states: AppendVec::default(), builder: Mutex::default() };
+        let production = productions.alternatives(productions.start)[0];
+        automaton.intern(productions, &mut automaton.lock(), &[Item { production, dot: 0, parts: 0 }]);
+        automaton
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Builder> {
+        self.builder.lock().unwrap_or_else(|p| p.into_inner())
+    }
+
+    /// A state.
+    #[inline]
+    pub fn state(&self, id: LrStateId) -> &LrState {
+        match self.states.get(id) {
+            Some(state) => state,
+            // Ids are only ever handed out after their state was set.
+            None => unreachable!("state {id} of a parser was never made"),
+        }
+    }
+
+    /// Where a symbol leads, or [`NO_STATE`].
+    #[inline]
+    pub fn goto(&self, productions: &Productions, from: LrStateId, symbol: Symbol) -> LrStateId {
+        let state = self.state(from);
+        let Ok(at) = state.transitions.binary_search_by_key(&symbol, |t| t.symbol) else { return NO_STATE };
+        let transition = &state.transitions[at];
+        match transition.to.load(Ordering::Acquire) {
+            UNKNOWN => {
+                let mut builder = self.lock();
+                let to = self.intern(productions, &mut builder, &transition.kernel);
+                transition.to.store(to, Ordering::Release);
+                to
+            }
+            to => to,
+        }
+    }
+
+    /// How many states are known.
+    pub fn num_states(&self) -> usize {
+        self.lock().by_kernel.len()
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    fn intern(&self, productions: &Productions, builder: &mut Builder, kernel: &[Item]) -> LrStateId {
+        if let Some(&id) = builder.by_kernel.get(kernel) {
+            return id;
+        }
+        let id = builder.by_kernel.len() as LrStateId;
+        let state = close(productions, kernel);
+        let items: usize = state.transitions.iter().map(|t| t.kernel.len()).sum();
+        builder.bytes += size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
+        self.states.set(id, state);
+        builder.by_kernel.insert(kernel.into(), id);
+        id
+    }
+}
+
+/// The state with this kernel: what its items predict, where they lead, what ends in it.
+fn close(productions: &Productions, kernel: &[Item]) -> LrState {
+    let mut seen: FxHashSet<Item> = kernel.iter().copied().collect();
+    let mut todo: Vec<Item> = kernel.to_vec();
+    let mut predicted: FxHashSet<Symbol> = FxHashSet::default();
+    let mut moves: Vec<(Symbol, Item)> = Vec::new();
+    let mut reductions = Vec::new();
+    let mut accepting = false;
+    while let Some(item) = todo.pop() {
+        let production = &productions.all[item.production as usize];
+        let Some(&next) = production.parts.get(usize::from(item.dot)) else {
+            if production.of == productions.start {
+                accepting = true;
+            } else if item.parts > 0 {
+                reductions.push((production.of, u32::from(item.parts)));
+            }
+            continue;
+        };
+        moves.push((next, Item { dot: item.dot + 1, parts: item.parts + 1, ..item }));
+        if productions.nullable[next as usize] {
+            let past = Item { dot: item.dot + 1, ..item };
+            if seen.insert(past) {
+                todo.push(past);
+            }
+        }
+        if productions.is_rule(next) && predicted.insert(next) {
+            for &production in productions.alternatives(next) {
+                let first = Item { production, dot: 0, parts: 0 };
+                if seen.insert(first) {
+                    todo.push(first);
+                }
+            }
+        }
+    }
+    moves.sort_unstable();
+    moves.dedup();
+    reductions.sort_unstable();
+    reductions.dedup();
+    let transitions = moves.chunk_by(|a, b| a.0 == b.0).map(|group| Transition {
+        symbol: group[0].0,
+        to: AtomicU32::new(UNKNOWN),
+        kernel: group.iter().map(|m| m.1).collect(),
+    });
+    LrState { transitions: transitions.collect(), reductions: reductions.into(), accepting }
+}

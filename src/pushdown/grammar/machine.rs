@@ -1,0 +1,248 @@
+//! Steps a position of a grammar by bytes and special tokens.
+
+use smallvec::SmallVec;
+
+use crate::grammar::model::Lexer;
+use crate::pushdown::grammar::closure::{Found, Shifted};
+use crate::pushdown::grammar::parse_stack::{Branch, Group, NodeId, ParseStack, PositionId};
+use crate::pushdown::grammar::program::GrammarProgram;
+use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED};
+
+/// Branches in the making.
+pub type Branches = SmallVec<[Branch; 4]>;
+
+/// Tops behind a terminal that ended, with what must not follow it.
+struct Ended {
+    obligations: ObligationsId,
+    shifted: Shifted,
+    /// Tops that an ignored terminal leaves as they are.
+    kept: SmallVec<[NodeId; 2]>,
+}
+
+/// Steps the stack of a request.
+pub struct GrammarMachine<'m> {
+    /// The grammar.
+    pub program: &'m GrammarProgram,
+    /// The stack.
+    pub stack: &'m mut ParseStack,
+}
+
+impl GrammarMachine<'_> {
+    /// Makes the first position. It has no branches if nothing is accepted.
+    pub fn start(&mut self) -> PositionId {
+        let bottom = self.stack.push(crate::pushdown::grammar::lr_automaton::LrAutomaton::START, &[]);
+        let tops = self.stack.group(&[bottom]);
+        let found = self.program.closure(self.stack, &[bottom]);
+        let scan = self.program.scan_start(&found, NO_OBLIGATIONS);
+        let branch = Branch { tops, scan };
+        let live = self.completes(&branch);
+        let all = [branch];
+        self.stack.make_position(if live { &all } else { &[] })
+    }
+
+    /// The branches behind a byte; none if it is refused. Branches that cannot be completed are among them where
+    /// completing takes a search; see [`completes`](Self::completes).
+    pub fn step(&mut self, branches: &[Branch], byte: u8) -> Branches {
+        let mut out = Branches::new();
+        let mut ended: SmallVec<[Ended; 2]> = SmallVec::new();
+        for branch in branches {
+            let to = self.program.scanner.next(branch.scan, byte);
+            if to != REFUSED {
+                add(&mut out, Branch { tops: branch.tops, scan: to });
+            }
+            self.end_terminals(branch, Some(byte), &mut ended);
+            if self.program.scanner.lexer() == Lexer::Contextual {
+                self.begin(std::mem::take(&mut ended), byte, &mut out);
+            }
+        }
+        self.begin(ended, byte, &mut out);
+        if self.program.scanner.lexer() != Lexer::Contextual && out.len() > 1 {
+            self.merge(&mut out);
+        }
+        out
+    }
+
+    /// Makes one branch of those whose scanner is in the same state: what they have read since is read alike.
+    fn merge(&mut self, branches: &mut Branches) {
+        branches.sort_by_key(|b| b.scan);
+        let mut out = Branches::new();
+        for group in branches.chunk_by(|a, b| a.scan == b.scan) {
+            let [one] = group else {
+                let mut merged = Shifted::default();
+                for branch in group {
+                    let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+                    for top in tops {
+                        let below: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.below(top));
+                        merged.add_all(self.stack.state(top), &below);
+                    }
+                }
+                let tops = merged.finish(self.stack);
+                out.push(Branch { tops: self.stack.group(&tops), scan: group[0].scan });
+                continue;
+            };
+            out.push(*one);
+        }
+        *branches = out;
+    }
+
+    /// Ends the terminals that may end in a branch, if `byte` may come next.
+    fn end_terminals(&mut self, branch: &Branch, byte: Option<u8>, ended: &mut SmallVec<[Ended; 2]>) {
+        let program = self.program;
+        let ends = &program.scanner.state(branch.scan).ends;
+        if ends.is_empty() {
+            return;
+        }
+        let mut found: Option<Found> = None;
+        for &(terminal, obligations) in ends {
+            if let Some(byte) = byte
+                && (!program.follow.bytes(terminal)[usize::from(byte)] || program.scanner.forbids(obligations, byte))
+            {
+                continue;
+            }
+            let at = match ended.iter().position(|e| e.obligations == obligations) {
+                Some(at) => at,
+                None => {
+                    ended.push(Ended { obligations, shifted: Shifted::default(), kept: SmallVec::new() });
+                    ended.len() - 1
+                }
+            };
+            if program.ignored.contains(&terminal) {
+                let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+                tops.into_iter().for_each(|top| {
+                    if !ended[at].kept.contains(&top) {
+                        ended[at].kept.push(top);
+                    }
+                });
+            }
+            let found = match &found {
+                Some(found) => found,
+                None => {
+                    let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+                    found.insert(program.closure(self.stack, &tops))
+                }
+            };
+            found.shift(&program.lr, &program.productions, self.stack, terminal, &mut ended[at].shifted);
+        }
+    }
+
+    /// The tops of what ended, as one group; `None` if there are none.
+    fn tops_of(&mut self, ended: Ended) -> Option<(Group, SmallVec<[NodeId; 2]>)> {
+        let mut tops = ended.shifted.finish(self.stack);
+        tops.extend(ended.kept);
+        if tops.is_empty() {
+            return None;
+        }
+        Some((self.stack.group(&tops), tops))
+    }
+
+    /// Begins new terminals with a byte behind those that ended.
+    fn begin(&mut self, ended: SmallVec<[Ended; 2]>, byte: u8, out: &mut Branches) {
+        for one in ended {
+            let obligations = one.obligations;
+            let Some((tops, nodes)) = self.tops_of(one) else { continue };
+            let found = self.program.closure(self.stack, &nodes);
+            let start = self.program.scan_start(&found, obligations);
+            let to = self.program.scanner.next(start, byte);
+            if to != REFUSED {
+                add(out, Branch { tops, scan: to });
+            }
+        }
+    }
+
+    /// The branches at a boundary behind each branch: where something ended, and those that are at one.
+    pub fn boundaries(&mut self, branches: &[Branch]) -> Branches {
+        let mut out = Branches::new();
+        for branch in branches {
+            if self.program.scanner.state(branch.scan).at_boundary {
+                out.push(*branch);
+                continue;
+            }
+            let mut ended = SmallVec::new();
+            self.end_terminals(branch, None, &mut ended);
+            for one in ended {
+                let obligations = one.obligations;
+                let Some((tops, nodes)) = self.tops_of(one) else { continue };
+                let found = self.program.closure(self.stack, &nodes);
+                out.push(Branch { tops, scan: self.program.scan_start(&found, obligations) });
+            }
+        }
+        out
+    }
+
+    /// Whether the output may end behind these branches.
+    pub fn accepts(&mut self, branches: &[Branch]) -> bool {
+        let boundaries = self.boundaries(branches);
+        boundaries.iter().any(|branch| {
+            let tops = self.stack.tops(branch.tops);
+            self.program.closure(self.stack, tops).closure.accepting
+        })
+    }
+
+    /// The branches behind a special token; none if it is refused.
+    pub fn step_special(&mut self, branches: &[Branch], token: u32) -> Branches {
+        let program = self.program;
+        let mut out = Branches::new();
+        if program.token_sets.is_empty() {
+            return out;
+        }
+        let mut shifted = Shifted::default();
+        for branch in self.boundaries(branches) {
+            let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+            let found = program.closure(self.stack, &tops);
+            let symbols: SmallVec<[u32; 4]> = found.closure.next.iter().copied().collect();
+            for symbol in symbols.into_iter().filter(|&s| s >= program.productions.terminals) {
+                let set = &program.token_sets[(symbol - program.productions.terminals) as usize];
+                if set.binary_search(&token).is_ok() {
+                    found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
+                }
+            }
+        }
+        let ended = Ended { obligations: NO_OBLIGATIONS, shifted, kept: SmallVec::new() };
+        if let Some((tops, nodes)) = self.tops_of(ended) {
+            let found = program.closure(self.stack, &nodes);
+            let scan = program.scan_start(&found, NO_OBLIGATIONS);
+            out.push(Branch { tops, scan });
+        }
+        out
+    }
+
+    /// The special tokens that may come next.
+    pub fn special_tokens(&mut self, branches: &[Branch], mut allow: impl FnMut(u32)) {
+        let program = self.program;
+        if program.token_sets.is_empty() {
+            return;
+        }
+        for branch in self.boundaries(branches) {
+            let tops = self.stack.tops(branch.tops);
+            let found = program.closure(self.stack, tops);
+            for &symbol in found.closure.next.iter().filter(|&&s| s >= program.productions.terminals) {
+                let set = &program.token_sets[(symbol - program.productions.terminals) as usize];
+                set.iter().for_each(|&token| allow(token));
+            }
+        }
+    }
+
+    /// Whether some text completes the output from a branch. Where longest matches may forbid everything that could
+    /// follow, that takes a search.
+    pub fn completes(&mut self, branch: &Branch) -> bool {
+        self.program.always_completes || self.search_completion(branch)
+    }
+
+    /// The bytes that may come next, by the first byte of each class of the scanner.
+    pub fn next_bytes(&mut self, branches: &[Branch]) -> SmallVec<[u8; 8]> {
+        let program = self.program;
+        let boundaries = self.boundaries(branches);
+        let firsts = program.scanner.bytes_of_classes();
+        let leads = |b: &Branch, byte: u8| program.scanner.next(b.scan, byte) != REFUSED;
+        let all = branches.iter().chain(boundaries.iter());
+        let all: Branches = all.copied().collect();
+        firsts.iter().copied().filter(|&byte| all.iter().any(|b| leads(b, byte))).collect()
+    }
+}
+
+/// Adds a branch, unless it is there.
+fn add(out: &mut Branches, branch: Branch) {
+    if !out.iter().any(|b| b.scan == branch.scan && b.tops == branch.tops) {
+        out.push(branch);
+    }
+}

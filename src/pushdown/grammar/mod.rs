@@ -1,0 +1,23 @@
+//! Grammars: an LR parser over a stack that may branch, and a scanner over all terminals that may come.
+//!
+//! ```text
+//! grammar --productions--> lr_automaton \
+//!                                        program --machine--> positions (parse_stack)
+//! terminals --------------> scanner     /
+//! ```
+//!
+//! A position is a list of branches. A branch is a stack and a state of the scanner. A byte steps the scanner. Where a
+//! terminal may end, the stack takes it, and the scanner begins with those that may come next.
+//!
+//! `docs/internals/grammars.md` has an example.
+
+pub mod closure;
+mod completion_search;
+pub mod follow;
+pub mod lr_automaton;
+pub mod machine;
+pub mod parse_stack;
+pub mod productions;
+pub mod program;
+pub mod scanner;
+pub mod stack_view;

@@ -1,0 +1,188 @@
+//! The stack of a parser, which may branch: a graph-structured stack (Tomita 1985).
+//!
+//! A *node* is a state of the LR automaton on top of others: one where the grammar is deterministic, several where
+//! readings of the text that differ so far go on alike. A *branch* is a set of top nodes with a state of the scanner.
+//! A *position* is a list of branches: all readings of the text so far.
+//!
+//! Nodes are only ever appended, and point to older ones. So going back to an earlier position is a truncation, and a
+//! copy of the stack is a copy of plain vectors.
+
+use smallvec::SmallVec;
+
+use crate::pushdown::grammar::lr_automaton::LrStateId;
+
+/// Names a node.
+pub type NodeId = u32;
+/// Names a position.
+pub type PositionId = u32;
+
+/// Top nodes of a stack: a range of the list of groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Group {
+    first: u32,
+    len: u32,
+}
+
+#[derive(Clone, Copy)]
+struct StackNode {
+    state: LrStateId,
+    /// The only node below, or where those below stand in `links`.
+    below: u32,
+    count: u32,
+}
+
+/// One reading of the text so far, or several whose last terminal is the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Branch {
+    /// The tops of the stack, before the terminal that is being read.
+    pub tops: Group,
+    /// What the scanner has read since.
+    pub scan: u32,
+}
+
+#[derive(Clone, Copy)]
+struct PositionEntry {
+    /// The end of the position's branches; they begin where those of the position before end.
+    branches: u32,
+    /// The lengths of the other lists when the position was made.
+    nodes: u32,
+    links: u32,
+    groups: u32,
+}
+
+/// The lengths of a stack's lists, to go back to.
+#[derive(Clone, Copy)]
+pub struct StackMark {
+    nodes: u32,
+    links: u32,
+    groups: u32,
+    branches: u32,
+}
+
+/// The stacks of one request, and all that it had before.
+#[derive(Clone, Default)]
+pub struct ParseStack {
+    nodes: Vec<StackNode>,
+    links: Vec<NodeId>,
+    groups: Vec<NodeId>,
+    branches: Vec<Branch>,
+    positions: Vec<PositionEntry>,
+}
+
+impl ParseStack {
+    /// The lengths now.
+    pub fn mark(&self) -> StackMark {
+        StackMark {
+            nodes: self.nodes.len() as u32,
+            links: self.links.len() as u32,
+            groups: self.groups.len() as u32,
+            branches: self.branches.len() as u32,
+        }
+    }
+
+    /// Forgets what came after a mark. No position may have been made since.
+    pub fn truncate(&mut self, mark: &StackMark) {
+        self.nodes.truncate(mark.nodes as usize);
+        self.links.truncate(mark.links as usize);
+        self.groups.truncate(mark.groups as usize);
+        self.branches.truncate(mark.branches as usize);
+    }
+
+    /// How many nodes there are.
+    pub fn num_nodes(&self) -> u32 {
+        self.nodes.len() as u32
+    }
+
+    /// A node of a state on top of others; none for the bottom.
+    pub fn push(&mut self, state: LrStateId, below: &[NodeId]) -> NodeId {
+        let count = below.len() as u32;
+        let below = match below {
+            [] => 0,
+            [one] => *one,
+            many => {
+                let first = self.links.len() as u32;
+                self.links.extend_from_slice(many);
+                first
+            }
+        };
+        self.nodes.push(StackNode { state, below, count });
+        self.nodes.len() as u32 - 1
+    }
+
+    /// The state of a node.
+    #[inline]
+    pub fn state(&self, node: NodeId) -> LrStateId {
+        self.nodes[node as usize].state
+    }
+
+    /// The nodes below a node.
+    #[inline]
+    pub fn below(&self, node: NodeId) -> &[NodeId] {
+        let n = &self.nodes[node as usize];
+        match n.count {
+            0 => &[],
+            1 => std::slice::from_ref(&n.below),
+            count => &self.links[n.below as usize..(n.below + count) as usize],
+        }
+    }
+
+    /// A group of these nodes.
+    pub fn group(&mut self, nodes: &[NodeId]) -> Group {
+        let first = self.groups.len() as u32;
+        self.groups.extend_from_slice(nodes);
+        Group { first, len: nodes.len() as u32 }
+    }
+
+    /// The nodes of a group.
+    #[inline]
+    pub fn tops(&self, group: Group) -> &[NodeId] {
+        &self.groups[group.first as usize..(group.first + group.len) as usize]
+    }
+
+    /// Makes a position of these branches.
+    pub fn make_position(&mut self, branches: &[Branch]) -> PositionId {
+        self.branches.extend_from_slice(branches);
+        self.positions.push(PositionEntry {
+            branches: self.branches.len() as u32,
+            nodes: self.nodes.len() as u32,
+            links: self.links.len() as u32,
+            groups: self.groups.len() as u32,
+        });
+        self.positions.len() as u32 - 1
+    }
+
+    /// The branches of a position.
+    #[inline]
+    pub fn branches(&self, position: PositionId) -> &[Branch] {
+        let first = match position {
+            0 => 0,
+            later => self.positions[later as usize - 1].branches,
+        };
+        &self.branches[first as usize..self.positions[position as usize].branches as usize]
+    }
+
+    /// The branches of a position, to be kept while the stack grows.
+    pub fn branches_of(&self, position: PositionId) -> SmallVec<[Branch; 4]> {
+        SmallVec::from_slice(self.branches(position))
+    }
+
+    /// Forgets all positions after one, and what was made for them.
+    pub fn go_back_to(&mut self, position: PositionId) {
+        let entry = self.positions[position as usize];
+        self.positions.truncate(position as usize + 1);
+        self.truncate(&StackMark {
+            nodes: entry.nodes,
+            links: entry.links,
+            groups: entry.groups,
+            branches: entry.branches,
+        });
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<StackNode>()
+            + (self.links.capacity() + self.groups.capacity()) * 4
+            + self.branches.capacity() * size_of::<Branch>()
+            + self.positions.capacity() * size_of::<PositionEntry>()
+    }
+}

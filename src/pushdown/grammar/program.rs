@@ -1,0 +1,113 @@
+//! A grammar, compiled: its productions, parser, scanner and what is remembered of both.
+
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::grammar::model::{Grammar, Lexer};
+use crate::lexeme::Lexeme;
+use crate::limits::Limits;
+use crate::pushdown::grammar::closure::{Closures, Found};
+use crate::pushdown::grammar::follow::Follow;
+use crate::pushdown::grammar::lr_automaton::LrAutomaton;
+use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
+use crate::pushdown::grammar::productions::Productions;
+use crate::pushdown::grammar::scanner::{ObligationsId, Precedence, ScanStateId, Scanner};
+
+/// A grammar, compiled. Threads share it.
+pub struct GrammarProgram {
+    /// The rules.
+    pub productions: Productions,
+    /// The parser.
+    pub lr: LrAutomaton,
+    /// The terminals as one automaton.
+    pub scanner: Scanner,
+    /// What the parser can do next, as far as it was asked.
+    pub closures: Closures,
+    /// What may follow each terminal.
+    pub follow: Follow,
+    /// Terminals that may stand between others.
+    pub ignored: Box<[u32]>,
+    /// The names of the terminals, for messages.
+    pub terminal_names: Box<[String]>,
+    /// The special tokens of each set, ascending.
+    pub token_sets: Box<[Box<[u32]>]>,
+    /// Whether no branch needs a search to know that it can be completed.
+    pub always_completes: bool,
+}
+
+impl GrammarProgram {
+    /// Compiles a grammar. `lexemes` are the automata of its terminals, none for those without texts; `nullable` says
+    /// which of them have the empty text.
+    ///
+    /// # Errors
+    /// `Limit`; `Unsatisfiable` if nothing is accepted.
+    pub fn new(
+        grammar: &Grammar,
+        lexemes: Vec<Option<Arc<Lexeme>>>,
+        nullable: &[bool],
+        token_sets: Vec<Box<[u32]>>,
+        limits: &Limits,
+    ) -> Result<GrammarProgram> {
+        let inhabited: Vec<bool> = lexemes.iter().map(Option::is_some).collect();
+        let productions = Productions::of(grammar, &inhabited, nullable, limits)?;
+        let precedence =
+            grammar.terminals.iter().map(|t| Precedence { priority: t.priority, literal: t.literal }).collect();
+        let follow = Follow::of(&productions, &lexemes, &grammar.ignored);
+        let scanner = Scanner::new(grammar.lexer, lexemes, precedence);
+        let lr = LrAutomaton::new(&productions);
+        let ignored: Box<[u32]> =
+            grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
+        let always_completes = grammar.lexer == Lexer::Any || follow.always_completes(&scanner, &ignored);
+        let program = GrammarProgram {
+            productions,
+            lr,
+            scanner,
+            closures: Closures::default(),
+            follow,
+            ignored,
+            terminal_names: grammar.terminals.iter().map(|t| t.name.clone()).collect(),
+            token_sets: token_sets.into(),
+            always_completes,
+        };
+        let mut stack = ParseStack::default();
+        program.machine(&mut stack).start();
+        if stack.branches(0).is_empty() {
+            let rule = &grammar.rules[grammar.start as usize];
+            let message = format!(
+                "the grammar accepts nothing: {} never comes to an end, because some terminal in it always has a longer match",
+                rule.name
+            );
+            return Err(Error::new(ErrorKind::Unsatisfiable, message));
+        }
+        Ok(program)
+    }
+
+    /// What the parser can do behind these tops.
+    pub fn closure(&self, stack: &ParseStack, tops: &[NodeId]) -> Found {
+        self.closures.of(&self.lr, &self.productions, stack, tops)
+    }
+
+    /// The state of the scanner at a boundary behind these tops.
+    pub fn scan_start(&self, found: &Found, obligations: ObligationsId) -> ScanStateId {
+        let terminals = self.productions.terminals;
+        let next = found.closure.next.iter().copied().take_while(|&s| s < terminals);
+        self.scanner.start(next.chain(self.ignored.iter().copied()), obligations)
+    }
+
+    /// What steps a stack.
+    pub fn machine<'m>(&'m self, stack: &'m mut ParseStack) -> GrammarMachine<'m> {
+        GrammarMachine { program: self, stack }
+    }
+
+    /// Approximate bytes held, the terminals' own automata left out.
+    pub fn memory_bytes(&self) -> usize {
+        let productions: usize = self.productions.all.iter().map(|p| p.parts.len() * 4 + 48).sum();
+        productions
+            + self.lr.memory_bytes()
+            + self.scanner.memory_bytes()
+            + self.closures.memory_bytes()
+            + self.follow.memory_bytes()
+    }
+}
+
+pub use crate::pushdown::grammar::machine::GrammarMachine;

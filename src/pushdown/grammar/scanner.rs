@@ -1,0 +1,315 @@
+//! The scanner: all terminals that may be read here, side by side, as one automaton made on use.
+//!
+//! A state holds the terminals that the text since the last boundary may still become, each with the state of its own
+//! automaton, and what must *not* come. The latter is an obligation: a terminal that took its longest match promised
+//! that no longer one follows, and this promise is kept byte by byte until nothing could break it any more. So a match
+//! is the longest one in all of the text, and not only as far as one byte of look-ahead tells.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::expr::ByteSet;
+use crate::grammar::model::Lexer;
+use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
+use crate::util::append_vec::AppendVec;
+
+/// Names a state of the scanner.
+pub type ScanStateId = u32;
+/// Names a list of obligations.
+pub type ObligationsId = u32;
+
+/// A successor that was not asked for yet.
+const UNKNOWN: ScanStateId = 0;
+/// Nothing can be read.
+pub const REFUSED: ScanStateId = 1;
+const FIRST: ScanStateId = 2;
+
+/// No obligations.
+pub const NO_OBLIGATIONS: ObligationsId = 0;
+
+/// A terminal and the state of its automaton.
+pub type TerminalState = (u32, StateId);
+
+/// A state of the scanner.
+pub struct ScanState {
+    row: Box<[AtomicU32]>,
+    /// What the text may still become.
+    pub live: Box<[TerminalState]>,
+    /// What must not be read to an end any more.
+    pub obligations: ObligationsId,
+    /// The terminals that may end here, with the obligations that follow. None at a boundary.
+    pub ends: Box<[(u32, ObligationsId)]>,
+    /// Nothing was read since the last boundary.
+    pub at_boundary: bool,
+}
+
+/// What decides which of several terminals is taken where they match the same text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Precedence {
+    /// Higher ones first.
+    pub priority: i32,
+    /// Literals before patterns.
+    pub literal: bool,
+}
+
+/// The terminals of a grammar as one automaton over bytes. Threads share it.
+pub struct Scanner {
+    lexer: Lexer,
+    /// One for each terminal; none for those without texts.
+    lexemes: Box<[Option<Arc<Lexeme>>]>,
+    precedence: Box<[Precedence]>,
+    classes: Box<[u8; 256]>,
+    /// The first byte of each class.
+    firsts: Box<[u8]>,
+    states: AppendVec<ScanState>,
+    obligations: AppendVec<Box<[TerminalState]>>,
+    builder: Mutex<Builder>,
+}
+
+#[derive(Default)]
+struct Builder {
+    by_content: FxHashMap<(Box<[TerminalState]>, ObligationsId, bool), ScanStateId>,
+    by_obligations: FxHashMap<Box<[TerminalState]>, ObligationsId>,
+    next: ScanStateId,
+    bytes: usize,
+}
+
+impl Scanner {
+    /// The scanner of these terminals.
+    pub fn new(lexer: Lexer, lexemes: Vec<Option<Arc<Lexeme>>>, precedence: Vec<Precedence>) -> Self {
+        let mut borders = [false; 256];
+        borders[0] = true;
+        for lexeme in lexemes.iter().flatten() {
+            let classes = lexeme.byte_classes();
+            (1..256).for_each(|b| borders[b] |= classes[b] != classes[b - 1]);
+        }
+        let mut classes = Box::new([0u8; 256]);
+        let mut firsts = Vec::new();
+        for byte in 0..256usize {
+            if borders[byte] {
+                firsts.push(byte as u8);
+            }
+            classes[byte] = (firsts.len() - 1) as u8;
+        }
+        let scanner = Scanner {
+            lexer,
+            lexemes: lexemes.into(),
+            precedence: precedence.into(),
+            classes,
+            firsts: firsts.into(),
+            states: AppendVec::default(),
+            obligations: AppendVec::default(),
+            builder: Mutex::new(Builder { next: FIRST, ..Builder::default() }),
+        };
+        scanner.oblige(&mut scanner.lock(), Vec::new());
+        scanner
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Builder> {
+        self.builder.lock().unwrap_or_else(|p| p.into_inner())
+    }
+
+    /// How the text is cut into terminals.
+    pub fn lexer(&self) -> Lexer {
+        self.lexer
+    }
+
+    /// The automaton of a terminal.
+    pub fn lexeme(&self, terminal: u32) -> Option<&Arc<Lexeme>> {
+        self.lexemes.get(terminal as usize)?.as_ref()
+    }
+
+    /// A state. `id` must be one that this scanner gave out, and not [`REFUSED`].
+    #[inline]
+    pub fn state(&self, id: ScanStateId) -> &ScanState {
+        match self.states.get(id) {
+            Some(state) => state,
+            // Ids are only ever handed out after their state was set.
+            None => unreachable!("state {id} of a scanner was never made"),
+        }
+    }
+
+    /// The first byte of each class of bytes that act alike in every state.
+    pub fn bytes_of_classes(&self) -> &[u8] {
+        &self.firsts
+    }
+
+    /// The class of a byte.
+    #[inline]
+    pub fn class(&self, byte: u8) -> usize {
+        usize::from(self.classes[usize::from(byte)])
+    }
+
+    /// What obligations hold.
+    pub fn obligations(&self, id: ObligationsId) -> &[TerminalState] {
+        self.obligations.get(id).map_or(&[], |list| list)
+    }
+
+    /// The state at a boundary where these terminals may begin.
+    pub fn start(&self, terminals: impl Iterator<Item = u32>, obligations: ObligationsId) -> ScanStateId {
+        let live = terminals.filter_map(|t| Some((t, self.lexemes[t as usize].as_ref()?.start()))).collect();
+        self.intern(&mut self.lock(), live, obligations, true)
+    }
+
+    /// The state behind a byte, or [`REFUSED`].
+    #[inline]
+    pub fn next(&self, id: ScanStateId, byte: u8) -> ScanStateId {
+        let state = self.state(id);
+        match state.row[self.class(byte)].load(Ordering::Acquire) {
+            UNKNOWN => self.make_next(id, byte),
+            known => known,
+        }
+    }
+
+    /// Whether obligations forbid that this byte comes next.
+    pub fn forbids(&self, obligations: ObligationsId, byte: u8) -> bool {
+        self.obligations(obligations).iter().any(|&(terminal, state)| {
+            self.lexeme(terminal).is_some_and(|lexeme| {
+                let to = lexeme.next(state, byte);
+                to > CLOSED && lexeme.state(to).accepting
+            })
+        })
+    }
+
+    #[cold]
+    fn make_next(&self, id: ScanStateId, byte: u8) -> ScanStateId {
+        let state = self.state(id);
+        let step = |&(terminal, from): &TerminalState| {
+            let to = self.lexemes[terminal as usize].as_ref()?.next(from, byte);
+            (to > CLOSED).then_some((terminal, to))
+        };
+        let live: Vec<TerminalState> = state.live.iter().filter_map(step).collect();
+        let obligations: Vec<TerminalState> = self.obligations(state.obligations).iter().filter_map(step).collect();
+        let broken = |&(terminal, at): &TerminalState| self.accepts(terminal, at);
+        let to = if live.is_empty() || obligations.iter().any(broken) {
+            REFUSED
+        } else {
+            let mut builder = self.lock();
+            let obligations = self.oblige(&mut builder, obligations);
+            self.intern(&mut builder, live, obligations, false)
+        };
+        state.row[self.class(byte)].store(to, Ordering::Release);
+        to
+    }
+
+    fn accepts(&self, terminal: u32, state: StateId) -> bool {
+        state > CLOSED && self.lexeme(terminal).is_some_and(|lexeme| lexeme.state(state).accepting)
+    }
+
+    /// Whether some text leads on from a state of a terminal.
+    fn goes_on(&self, &(terminal, state): &TerminalState) -> bool {
+        self.lexeme(terminal)
+            .is_some_and(|lexeme| lexeme.byte_runs().any(|(byte, _)| lexeme.next(state, byte) > DEAD.max(CLOSED)))
+    }
+
+    /// The number of a list of obligations, those left out that nothing can break.
+    fn oblige(&self, builder: &mut Builder, mut list: Vec<TerminalState>) -> ObligationsId {
+        list.sort_unstable();
+        list.dedup();
+        let list: Box<[TerminalState]> = list.into();
+        if let Some(&id) = builder.by_obligations.get(&list) {
+            return id;
+        }
+        let id = builder.by_obligations.len() as ObligationsId;
+        builder.bytes += list.len() * 16 + 64;
+        self.obligations.set(id, list.clone());
+        builder.by_obligations.insert(list, id);
+        id
+    }
+
+    fn intern(
+        &self,
+        builder: &mut Builder,
+        mut live: Vec<TerminalState>,
+        obligations: ObligationsId,
+        at_boundary: bool,
+    ) -> ScanStateId {
+        live.sort_unstable();
+        live.dedup();
+        let content = (live.into_boxed_slice(), obligations, at_boundary);
+        if let Some(&id) = builder.by_content.get(&content) {
+            return id;
+        }
+        let ends = if at_boundary { Box::default() } else { self.ends(builder, &content.0, obligations) };
+        let id = builder.next;
+        builder.next += 1;
+        let live = content.0.clone();
+        let row = self.firsts.iter().map(|_| AtomicU32::new(UNKNOWN)).collect();
+        builder.bytes += live.len() * 16 + self.firsts.len() * 4 + ends.len() * 8 + 160;
+        self.states.set(id, ScanState { row, live, obligations, ends, at_boundary });
+        builder.by_content.insert(content, id);
+        id
+    }
+
+    /// The terminals that may end in a state, and the obligations behind each.
+    fn ends(
+        &self,
+        builder: &mut Builder,
+        live: &[TerminalState],
+        obligations: ObligationsId,
+    ) -> Box<[(u32, ObligationsId)]> {
+        let mut accepting: Vec<TerminalState> = live.iter().copied().filter(|&(t, s)| self.accepts(t, s)).collect();
+        let held = self.obligations(obligations).to_vec();
+        match self.lexer {
+            Lexer::Any => accepting.iter().map(|&(t, _)| (t, obligations)).collect(),
+            Lexer::Dynamic => accepting
+                .into_iter()
+                .map(|own| {
+                    let more = Some(own).filter(|own| self.goes_on(own));
+                    (own.0, self.oblige(builder, held.iter().copied().chain(more).collect()))
+                })
+                .collect(),
+            Lexer::Contextual => {
+                // The first one defined wins among equals.
+                accepting.sort_by_key(|&(t, _)| (std::cmp::Reverse(self.precedence[t as usize]), t));
+                let Some(&(winner, _)) = accepting.first() else { return Box::default() };
+                let more = live.iter().copied().filter(|one| self.goes_on(one));
+                let list = held.iter().copied().chain(more).collect();
+                Box::new([(winner, self.oblige(builder, list))])
+            }
+        }
+    }
+
+    /// Whether wherever a terminal may end, among all terminals at once, one of these bytes may come next, and whether
+    /// every terminal is taken for itself somewhere. False as well where that takes many states to tell.
+    pub fn every_end_lets(&self, bytes: &ByteSet) -> bool {
+        /// States that are looked at.
+        const MOST: usize = 3_000;
+        let all = (0..self.lexemes.len() as u32).filter(|&t| self.lexeme(t).is_some());
+        let mut seen = vec![self.start(all.clone(), NO_OBLIGATIONS)];
+        let mut known: FxHashSet<ScanStateId> = seen.iter().copied().collect();
+        let mut won = vec![false; self.lexemes.len()];
+        let mut at = 0;
+        while let Some(&id) = seen.get(at) {
+            at += 1;
+            let ends = &self.state(id).ends;
+            ends.iter().for_each(|&(terminal, _)| won[terminal as usize] = true);
+            let lets = |&byte: &u8| bytes[usize::from(byte)] && self.next(id, byte) == REFUSED;
+            if !ends.is_empty() && !self.firsts.iter().any(lets) {
+                return false;
+            }
+            for &byte in &self.firsts {
+                let to = self.next(id, byte);
+                if to != REFUSED && known.insert(to) {
+                    if seen.len() >= MOST {
+                        return false;
+                    }
+                    seen.push(to);
+                }
+            }
+        }
+        all.into_iter().all(|t| won[t as usize])
+    }
+
+    /// How many states are known.
+    pub fn num_states(&self) -> usize {
+        (self.lock().next - FIRST) as usize
+    }
+
+    /// Approximate bytes held, the terminals' own automata left out.
+    pub fn memory_bytes(&self) -> usize {
+        self.lock().bytes
+    }
+}

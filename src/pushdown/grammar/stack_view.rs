@@ -1,0 +1,146 @@
+//! What can be seen from the top of a parser's stack, as a key for caches.
+//!
+//! What a parser does next depends on a few nodes below the top, and rarely on more. A [`StackView`] describes the
+//! stack level by level, from the tops down: two stacks whose descriptions agree down to a level are alike down to it.
+//! A [`StackCache`] keeps an answer under the shortest description that decides it, and under every shorter one the
+//! advice to look deeper. So an answer that was found in one place is found again wherever the stack is alike as far as
+//! it matters, which is the idea of GLRMask's automaton over stacks, made on use.
+
+use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
+use crate::util::bounded_cache::BoundedCache;
+
+/// A state whose node has not exactly one node below that is met for the first time.
+const BRANCHING: u32 = 1 << 31;
+
+/// The description of a stack down to some level.
+pub struct StackView {
+    /// A prefix that says what is asked, and the levels.
+    key: Vec<u32>,
+    /// The nodes in the order in which they are met. Those before `read` are described.
+    order: Vec<NodeId>,
+    read: usize,
+}
+
+impl StackView {
+    /// The view of a stack with these tops; nothing of them is described yet but their number.
+    pub fn new(prefix: &[u32], tops: &[NodeId]) -> Self {
+        let mut key = Vec::with_capacity(16);
+        key.extend_from_slice(prefix);
+        key.push(tops.len() as u32);
+        StackView { key, order: tops.to_vec(), read: 0 }
+    }
+
+    /// Describes the next level. False if there is none.
+    pub fn deepen(&mut self, stack: &ParseStack) -> bool {
+        let end = self.order.len();
+        if self.read == end {
+            return false;
+        }
+        for at in self.read..end {
+            let node = self.order[at];
+            let state = stack.state(node);
+            let below = stack.below(node);
+            if let [one] = below
+                && (end == 1 || !self.order.contains(one))
+            {
+                self.key.push(state);
+                self.order.push(*one);
+                continue;
+            }
+            self.key.push(state | BRANCHING);
+            self.key.push(below.len() as u32);
+            for &node in below {
+                match self.order.iter().position(|&known| known == node) {
+                    Some(known) => self.key.push(known as u32 + 1),
+                    None => {
+                        self.key.push(0);
+                        self.order.push(node);
+                    }
+                }
+            }
+        }
+        self.read = end;
+        true
+    }
+
+    /// The description so far.
+    pub fn key(&self) -> &[u32] {
+        &self.key
+    }
+
+    /// The nodes that are described, and behind them those that are met next.
+    pub fn order(&self) -> &[NodeId] {
+        &self.order
+    }
+
+    /// The nodes that are described.
+    pub fn described(&self) -> &[NodeId] {
+        &self.order[..self.read]
+    }
+
+    /// The number of a node in the order, described or met next.
+    pub fn number(&self, node: NodeId) -> Option<u32> {
+        self.order.iter().position(|&known| known == node).map(|at| at as u32)
+    }
+}
+
+/// What a cache says of a description.
+#[derive(Clone)]
+enum Known<V> {
+    /// The answer.
+    Answer(V),
+    /// The next level decides.
+    Deeper,
+}
+
+/// Answers by what can be seen from the top of a stack, in at most `MOST` bytes.
+pub struct StackCache<V, const MOST: usize> {
+    known: BoundedCache<Box<[u32]>, Known<V>, MOST>,
+}
+
+impl<V, const MOST: usize> Default for StackCache<V, MOST> {
+    fn default() -> Self {
+        StackCache { known: BoundedCache::default() }
+    }
+}
+
+impl<V: Clone, const MOST: usize> StackCache<V, MOST> {
+    /// The answer for a stack, if it is known. The view is described down to the level that decides, or as far as
+    /// something is known.
+    pub fn find(&self, view: &mut StackView, stack: &ParseStack) -> Option<V> {
+        loop {
+            match self.known.get(view.key()) {
+                Some(Known::Answer(answer)) => return Some(answer),
+                Some(Known::Deeper) if view.deepen(stack) => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// Keeps an answer that these nodes decided, those with at least the number `own` not counted: they are made from
+    /// others. `size` are the bytes of the answer. The view is described down to the level that decides.
+    pub fn keep(&self, view: &mut StackView, stack: &ParseStack, decided: &[NodeId], answer: V, size: usize) {
+        const ENTRY: usize = 64;
+        let is_seen = |view: &StackView| decided.iter().all(|node| view.described().contains(node));
+        while !is_seen(view) {
+            let bytes = view.key().len() * 4 + ENTRY;
+            if self.known.with(view.key(), |_| ()).is_none() {
+                self.known.keep(view.key().into(), Known::Deeper, bytes);
+            }
+            if !view.deepen(stack) {
+                break;
+            }
+        }
+        self.known.keep(view.key().into(), Known::Answer(answer), view.key().len() * 4 + ENTRY + size);
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.known.clear();
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        self.known.memory_bytes()
+    }
+}
