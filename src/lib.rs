@@ -108,6 +108,8 @@ pub use crate::compile::index_cache::{CacheStats, CompileCache};
 pub use crate::compile::source::Source;
 pub use crate::compile::{prepare, rehearse};
 pub use crate::error::{Error, ErrorKind, Result, SourcePlace};
+pub use crate::grammar::model::Lexer;
+pub use crate::grammar::{GrammarOptions, Syntax};
 pub use crate::guide::Guide;
 pub use crate::guide::GuideOptions;
 pub use crate::index::Index;

@@ -23,6 +23,7 @@ OPTIONS = {
     ],
     "from_regex": ["dialect", "flags", "limits"],
     "from_choices": ["limits"],
+    "from_grammar": ["syntax", "start", "lexer", "imports", "grammars", "limits"],
 }
 
 

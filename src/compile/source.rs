@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::grammar::GrammarOptions;
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::regex::RegexOptions;
@@ -28,6 +29,13 @@ pub enum Source {
     },
     /// Strings, see [`Index::from_choices`].
     Choices(Vec<String>),
+    /// A grammar, see [`Index::from_grammar`].
+    Grammar {
+        /// Its text.
+        text: String,
+        /// How it is read.
+        options: GrammarOptions,
+    },
 }
 
 impl Source {
@@ -40,6 +48,7 @@ impl Source {
             Source::Pattern { text, options } => Index::from_regex(text, vocabulary, options, limits),
             Source::Schema { text, options } => Index::from_json_schema(text, vocabulary, options, limits),
             Source::Choices(choices) => Index::from_choices(choices, vocabulary, limits),
+            Source::Grammar { text, options } => Index::from_grammar(text, vocabulary, options, limits),
         }
     }
 
@@ -49,6 +58,7 @@ impl Source {
             Source::Pattern { text, options } => name_of_pattern(text, options),
             Source::Schema { text, options } => name_of_schema(text, options),
             Source::Choices(choices) => name_of_choices(choices),
+            Source::Grammar { text, options } => name_of_grammar(text, options),
         }
     }
 
@@ -60,6 +70,10 @@ impl Source {
                 text.len() + options.documents.iter().map(|(uri, document)| uri.len() + document.len()).sum::<usize>()
             }
             Source::Choices(choices) => choices.iter().map(|choice| choice.len() + size_of::<String>()).sum(),
+            Source::Grammar { text, options } => {
+                let named = options.imports.iter().chain(&options.grammars);
+                text.len() + named.map(|(name, text)| name.len() + text.len()).sum::<usize>()
+            }
         }
     }
 }
@@ -75,6 +89,11 @@ pub(super) fn name_of_schema(text: &str, options: &SchemaOptions) -> String {
     name.reserve_exact(text.len());
     name.push_str(text);
     name
+}
+
+/// See [`name_of_pattern`].
+pub(super) fn name_of_grammar(text: &str, options: &GrammarOptions) -> String {
+    format!("grammar\0{options:?}\0{text}")
 }
 
 /// See [`name_of_pattern`]. The order of choices does not matter.

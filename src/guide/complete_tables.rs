@@ -89,7 +89,7 @@ impl Guide {
     /// Moves the guide to the engine, if it is on tables. False if that is not possible.
     pub(super) fn leave_tables(&mut self) -> bool {
         match self.position {
-            Position::Pattern(_) | Position::Document { .. } => return true,
+            Position::Pattern(_) | Position::Document { .. } | Position::Grammar { .. } => return true,
             Position::Lost(_) => return false,
             Position::Tables(_) => {}
         }

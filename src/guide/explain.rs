@@ -93,6 +93,15 @@ impl Guide {
                 }
                 arena.truncate(&mark);
             }
+            (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
+                let mut machine = grammar.program.machine(stack);
+                if let Some(there) = machine.step_bytes(*at, bytes) {
+                    let classes = machine.next_bytes(there);
+                    out.extend(grammar.program.bytes_like(&classes).map(u16::from));
+                    out.extend(machine.is_accepting(there).then_some(256));
+                }
+                stack.go_back_to(*at);
+            }
             _ => {}
         }
         out

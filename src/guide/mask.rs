@@ -142,6 +142,14 @@ impl Guide {
                     return false;
                 }
             }
+            (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
+                let masker = grammar.masker(&inner.tables, &inner.vocabulary);
+                if masker.fill_known(stack, *at, row) {
+                    return false;
+                }
+                masker.fill(stack, *at, row);
+                return true;
+            }
             _ => return false,
         }
         self.fill_from_engine(row);
@@ -165,6 +173,9 @@ impl Guide {
                 }
                 known
             }
+            (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
+                grammar.masker(&inner.tables, &inner.vocabulary).fill_known(stack, *at, row)
+            }
             _ => false,
         }
     }
@@ -187,6 +198,9 @@ impl Guide {
                 if let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
                 }
+            }
+            (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
+                grammar.masker(&inner.tables, &inner.vocabulary).fill(stack, *at, row);
             }
             // A guide's position is made from its own index's engine.
             _ => row.fill(0),

@@ -10,6 +10,7 @@ impl Guide {
     pub fn memory_bytes(&self) -> usize {
         let position = match &self.position {
             Position::Document { arena, .. } => arena.memory_bytes(),
+            Position::Grammar { stack, .. } => stack.memory_bytes(),
             _ => 0,
         };
         position

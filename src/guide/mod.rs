@@ -32,6 +32,7 @@ pub use crate::guide::options::GuideOptions;
 use crate::guide::position::{Position, TableStep};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::CLOSED;
+use crate::pushdown::grammar::parse_stack::ParseStack;
 use crate::pushdown::json::arena::{Arena, ArenaMark};
 use crate::pushdown::json::frame::{FrameKind, NONE};
 use crate::pushdown::json::machine::JsonMachine;
@@ -77,6 +78,11 @@ impl Guide {
                 let mut arena = Box::new(Arena::with_room());
                 let top = JsonMachine { program, arena: &mut arena }.start();
                 Position::Document { arena, top }
+            }
+            IndexEngine::Grammar(grammar) => {
+                let mut stack = Box::<ParseStack>::default();
+                let at = grammar.program.machine(&mut stack).start();
+                Position::Grammar { stack, at }
             }
         };
     }
@@ -152,7 +158,7 @@ impl Guide {
             return true;
         }
         // A copy of the few bytes leaves the index's references alone, which all threads count on one line of memory.
-        let Some(bytes) = self.root.vocabulary().spelling(id) else { return false };
+        let Some(bytes) = self.root.vocabulary().spelling(id) else { return self.try_advance_special(id) };
         let bytes = &*smallvec::SmallVec::<[u8; 32]>::from_slice(bytes);
         match self.next_on_tables(bytes) {
             TableStep::Refused => return false,
@@ -184,6 +190,7 @@ impl Guide {
         match &self.position {
             Position::Pattern(s) => (*s, ArenaMark::default()),
             Position::Document { arena, top } => (*top, arena.mark()),
+            Position::Grammar { at, .. } => (*at, ArenaMark::default()),
             Position::Tables(s) => (u32::from(*s), ArenaMark::default()),
             Position::Lost(_) => (0, ArenaMark::default()),
         }
@@ -225,8 +232,28 @@ impl Guide {
                 *top = at;
                 true
             }
+            (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
+                let next = grammar.program.machine(stack).step_bytes(*at, bytes);
+                *at = next.unwrap_or(*at);
+                next.is_some()
+            }
             _ => false,
         }
+    }
+
+    /// Takes a special token, which has no text, where a grammar names it.
+    fn try_advance_special(&mut self, id: u32) -> bool {
+        let (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) =
+            (&self.index.0.engine, &mut self.position)
+        else {
+            return false;
+        };
+        let before = *at;
+        let Some(next) = grammar.program.machine(stack).step_token(before, id) else { return false };
+        *at = next;
+        self.run = None;
+        self.history.push(id, (before, ArenaMark::default()));
+        true
     }
 
     /// Whether no document may contain the token, wherever its bytes would fit.
@@ -330,6 +357,10 @@ impl Guide {
                 self.last.known.go_back(arena);
                 *top = before;
             }
+            Position::Grammar { stack, at } => {
+                stack.go_back_to(before);
+                *at = before;
+            }
             // States of tables have 16 bits.
             Position::Tables(s) => *s = before as u16,
             Position::Lost(_) => {}
@@ -398,6 +429,9 @@ impl Guide {
                 let accepting = JsonMachine { program, arena }.is_accepting(*top);
                 arena.truncate(&mark);
                 accepting
+            }
+            (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
+                grammar.program.machine(stack).is_accepting(*at)
             }
             _ => false,
         }
@@ -507,6 +541,9 @@ impl Guide {
                 if let IndexEngine::Document { program, .. } = &self.index.0.engine {
                     arena.describe_content(program, *top, &mut out);
                 }
+            }
+            Position::Grammar { stack, at } => {
+                stack.describe(*at, |word| out.extend(word.to_le_bytes()));
             }
             Position::Tables(_) | Position::Lost(_) => {}
         }

@@ -40,11 +40,11 @@ impl Guide {
                 IndexEngine::Pattern(l) => {
                     l.lexeme.is_full(self.index.0.max_state_bytes) && self.index.0.live.is_none()
                 }
-                IndexEngine::Document { .. } => false,
+                IndexEngine::Document { .. } | IndexEngine::Grammar(_) => false,
             },
             Position::Document { arena, top } => self.index.is_full_at(arena, *top),
             // Tables do not grow.
-            Position::Tables(_) | Position::Lost(_) => false,
+            Position::Grammar { .. } | Position::Tables(_) | Position::Lost(_) => false,
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::lexeme::StateId;
 use crate::pushdown::json::arena::Arena;
+use crate::pushdown::grammar::parse_stack::{ParseStack, PositionId};
 use crate::pushdown::json::frame::FrameId;
 
 #[derive(Clone)]
@@ -11,6 +12,11 @@ pub(crate) enum Position {
     Document {
         arena: Box<Arena>,
         top: FrameId,
+    },
+    /// A position of a grammar's stack.
+    Grammar {
+        stack: Box<ParseStack>,
+        at: PositionId,
     },
     /// A state of the tables of an index that came from a file.
     Tables(u16),

@@ -29,6 +29,7 @@ impl Index {
         self.compiled()?;
         let used = match &self.0.engine {
             IndexEngine::Pattern(l) => l.lexeme.used_bytes(),
+            IndexEngine::Grammar(grammar) => grammar.program.used_bytes(),
             IndexEngine::Document { .. } => {
                 // Whitespace between tokens may be written in other ways or not at all, and in strings it is escaped.
                 let mut used = [true; 256];
@@ -46,7 +47,7 @@ impl Index {
         let missing = stops.iter().find_map(|&id| {
             let text = spells(id)?;
             let lacks = |&b: &u8| match &self.0.engine {
-                IndexEngine::Pattern(_) => !after[b as usize],
+                IndexEngine::Pattern(_) | IndexEngine::Grammar(_) => !after[b as usize],
                 // Documents were narrowed to what tokens of single bytes spell.
                 IndexEngine::Document { .. } => before[b as usize] && !after[b as usize],
             };

@@ -75,6 +75,15 @@ fn is_spelled(lexeme: &Lexeme, tables: &VocabTables, trie: &Trie, max_flat_state
     Ok(true)
 }
 
+/// Questions about languages are answered for finite automata alone.
+fn no_regular_language() -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        "the index is of a grammar, which has no finite automaton: its language can't be counted, searched, compared or \
+         built ahead of time",
+    )
+}
+
 impl Index {
     /// What tables are made of: where it is not narrowed but by tokens that nothing contains, its masks are those of
     /// bytes.
@@ -87,6 +96,7 @@ impl Index {
         let is_narrowed = match &inner.engine {
             IndexEngine::Pattern(_) => inner.live.is_some(),
             IndexEngine::Document { .. } => inner.tables.spelling.is_some(),
+            IndexEngine::Grammar(_) => return Err(no_regular_language()),
         };
         if is_narrowed {
             return Err(narrowed());
@@ -94,13 +104,14 @@ impl Index {
         Ok(match &inner.engine {
             IndexEngine::Pattern(l) => ConfigSource::Lexeme(&l.lexeme),
             IndexEngine::Document { program, .. } => ConfigSource::Program(program),
+            IndexEngine::Grammar(_) => return Err(no_regular_language()),
         })
     }
 
     /// A copy to explore, which the vocabulary does not narrow.
     fn explored(&self, max_flat_states: usize) -> Result<Index> {
         self.compiled()?;
-        if let IndexEngine::Document { .. } = &self.0.engine {
+        if let IndexEngine::Document { .. } | IndexEngine::Grammar(_) = &self.0.engine {
             self.source()?;
         }
         let copy = self.apart();
@@ -109,7 +120,7 @@ impl Index {
                 let trie = self.vocabulary().trie();
                 is_spelled(&l.lexeme, &copy.0.tables, trie, max_flat_states)?.then_some(()).ok_or_else(narrowed)?;
             }
-            IndexEngine::Document { .. } => {}
+            IndexEngine::Document { .. } | IndexEngine::Grammar(_) => {}
         }
         Ok(copy)
     }

@@ -25,6 +25,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 pub(crate) use crate::index::from_artifact::IndexHandle;
 use crate::index::token_liveness::TokenLive;
 use crate::mask::cache::masks::MaskCache;
+use crate::mask::grammar::GrammarEngine;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::completion::min_cost::MinCosts;
@@ -38,6 +39,8 @@ pub(crate) enum IndexEngine {
     Pattern(Arc<MaskedLexeme>),
     /// A JSON document: frames over lexemes.
     Document { program: Box<Program>, lexemes: Vec<Arc<MaskedLexeme>> },
+    /// A grammar: a parser and a scanner.
+    Grammar(Box<GrammarEngine>),
 }
 
 pub(crate) struct IndexCore {
@@ -143,6 +146,7 @@ impl Index {
             None => self.stored_tables().map_or(0, |tables| tables.num_states()),
             Some(IndexEngine::Pattern(l)) => l.lexeme.num_states(),
             Some(IndexEngine::Document { lexemes, .. }) => lexemes.iter().map(|l| l.lexeme.num_states()).sum(),
+            Some(IndexEngine::Grammar(grammar)) => grammar.program.lr.num_states(),
         }
     }
 
@@ -161,6 +165,7 @@ impl Index {
                     + inner.members.memory_bytes()
                     + program.constants.memory_bytes()
             }
+            IndexEngine::Grammar(grammar) => grammar.memory_bytes(),
         };
         tables + lazy + inner.runs.memory_bytes() + inner.source.len() + self.younger_bytes()
     }

@@ -90,6 +90,8 @@ impl Index {
                 }
                 IndexEngine::Document { program: Box::new(program), lexemes }
             }
+            // Guides over grammars stay where they are, and nothing asks for their configurations.
+            IndexEngine::Grammar(_) => return self.clone(),
         };
         let (vocabulary, tables, source) = (inner.vocabulary.clone(), inner.tables.clone(), inner.source.clone());
         // The states of a pattern with dead ones were all found when it was compiled, so its guides never come here.
@@ -173,6 +175,7 @@ impl Index {
 
 fn lexemes(engine: &IndexEngine) -> &[Arc<MaskedLexeme>] {
     match engine {
+        IndexEngine::Grammar(_) => &[],
         IndexEngine::Pattern(l) => std::slice::from_ref(l),
         IndexEngine::Document { lexemes, .. } => lexemes,
     }

@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
 use crate::compile::source::Source;
 use crate::error::ErrorKind;
+use crate::grammar::GrammarOptions;
 use crate::guide::GuideOptions;
 use crate::index::Index;
 use crate::python::convert::ids::{Count, TokenIds};
@@ -31,7 +32,7 @@ use crate::schema::SchemaOptions;
 /// or if it came twice: the new index shares everything with that one, masks that guides have asked for included (see
 /// ``set_index_cache_bytes``).
 ///
-/// Made by ``from_regex``, ``from_json_schema`` and ``from_choices``. All of them answer Ctrl-C, and end with
+/// Made by ``from_regex``, ``from_json_schema``, ``from_choices`` and ``from_grammar``. All of them answer Ctrl-C, and end with
 /// ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled; nothing is left then.
 #[pyclass(frozen, module = "interlock", name = "Index")]
 pub struct PyIndex {
@@ -86,7 +87,7 @@ impl PyIndex {
     #[pyo3(signature = (*_args, **_options))]
     fn new_refused(_args: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<PyIndex> {
         Err(PyTypeError::new_err(
-            "an Index is made by Index.from_regex, Index.from_json_schema or Index.from_choices: \
+            "an Index is made by Index.from_regex, from_json_schema, from_choices or from_grammar: \
              Index.from_regex(pattern, vocabulary)",
         ))
     }
@@ -216,6 +217,62 @@ impl PyIndex {
         let arguments = (&choices, vocabulary, limits::to_python(limits)).into_pyobject(py)?;
         let index = compile(vocabulary, cancel, Source::Choices(choices), limits)?;
         PyIndex::new(vocabulary, index, "from_choices", arguments)
+    }
+
+    /// Compile a grammar: rules over terminals, as for SQL, a programming language or a language of your own.
+    ///
+    /// ``grammar`` is its text. ``syntax`` is ``"lark"`` (Lark's notation with llguidance's additions), ``"gbnf"``
+    /// (llama.cpp's) or ``"ebnf"`` (XGrammar's). ``start`` is the rule that the output is, by default ``start`` in Lark's
+    /// notation and ``root`` in the others.
+    ///
+    /// ``lexer`` says how a text is cut into terminals. ``"any"``: a terminal takes any text that it matches.
+    /// ``"dynamic"``: each terminal takes its own longest match. ``"contextual"``: the longest match of all terminals
+    /// that the parser can take is taken, the one of highest priority among equals, literals before patterns, so
+    /// keywords are reserved. By default ``"dynamic"`` in Lark's notation and ``"any"`` in the others.
+    ///
+    /// ``imports`` maps the names of files that ``%import`` may name to their texts; nothing is ever opened.
+    /// ``grammars`` maps names to grammars in Lark's notation that ``@name`` may name.
+    ///
+    /// ``GrammarError`` if the grammar is not well formed, with line, column and an excerpt, ``UnsupportedError`` for
+    /// what has no exact meaning, ``UnsatisfiableError`` if nothing is accepted, ``VocabularyError`` if a byte that the
+    /// grammar reads is no token or a special token is unknown, ``LimitError`` if it is too much work, ``ArgumentError``
+    /// for an unknown option.
+    #[classmethod]
+    #[pyo3(signature = (grammar, vocabulary, syntax=OptionText("lark"), start=None, lexer=None, imports=None,
+                        grammars=None, limits=None, cancel=None),
+           text_signature = "(grammar, vocabulary, syntax='lark', start=None, lexer=None, imports=None, grammars=None, \
+                             limits=None, cancel=None)")]
+    #[allow(clippy::too_many_arguments)]
+    fn from_grammar(
+        class: &Bound<'_, PyType>,
+        grammar: &Bound<'_, PyAny>,
+        vocabulary: &Bound<'_, PyAny>,
+        syntax: OptionText<'_>,
+        start: Option<OptionText<'_>>,
+        lexer: Option<OptionText<'_>>,
+        imports: Option<&Bound<'_, PyAny>>,
+        grammars: Option<&Bound<'_, PyAny>>,
+        limits: Option<&Bound<'_, PyAny>>,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
+    ) -> PyResult<PyIndex> {
+        let vocabulary = vocabulary_argument(vocabulary, grammar, "grammar")?;
+        let py = class.py();
+        let text = source::grammar(grammar)?;
+        let (syntax, start, lexer) = (syntax.0, start.map(|text| text.0), lexer.map(|text| text.0));
+        let options = GrammarOptions {
+            syntax: choose(py, "syntax", syntax, &pickle_recipe::SYNTAXES)?,
+            start: start.map(str::to_owned),
+            lexer: lexer.map(|name| choose(py, "lexer", name, &pickle_recipe::LEXERS)).transpose()?,
+            imports: source::named_texts(imports, "imports")?,
+            grammars: source::named_texts(grammars, "grammars")?,
+        };
+        let limits = limits::from_argument(limits)?;
+        let named = (options.imports.clone(), options.grammars.clone());
+        let limits_given = limits::to_python(limits);
+        let arguments =
+            (&text, vocabulary, syntax, start, lexer, named.0, named.1, limits_given).into_pyobject(py)?;
+        let index = compile(vocabulary, cancel, Source::Grammar { text, options }, limits)?;
+        PyIndex::new(vocabulary, index, "from_grammar", arguments)
     }
 
     /// A cursor for one request.

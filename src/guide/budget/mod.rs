@@ -107,6 +107,7 @@ impl Guide {
                 let most = costs.step(|_| farthest(&l.lexeme)).filter(|_| spelled).unwrap_or(u64::MAX);
                 (most, most, Arc::from([]))
             }
+            IndexEngine::Grammar(_) => (u64::MAX, u64::MAX, Arc::from([])),
             IndexEngine::Document { program, .. } => {
                 let costs = inner.costs.get_or_init(|| MinCosts::of(program));
                 let step = costs.step(|c| c.largest_step(program)).filter(|_| spelled && !is_searched);

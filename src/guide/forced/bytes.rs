@@ -13,6 +13,7 @@ use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::lexeme::{CLOSED, Lexeme};
 use crate::mask::cache::forced_runs::ForcedRun;
+use crate::pushdown::grammar::machine::GrammarMachine;
 use crate::pushdown::json::frame::NONE;
 use crate::pushdown::json::machine::JsonMachine;
 
@@ -23,6 +24,7 @@ pub(crate) const MAX_RUN: usize = 1 << 16;
 pub(crate) enum ForcedScan<'a> {
     Pattern(&'a Lexeme),
     Document(JsonMachine<'a>),
+    Grammar(GrammarMachine<'a>),
 }
 
 impl ForcedScan<'_> {
@@ -31,6 +33,7 @@ impl ForcedScan<'_> {
         match self {
             ForcedScan::Pattern(lexeme) => Some(lexeme.next(at, byte)).filter(|&to| to > CLOSED),
             ForcedScan::Document(frames) => Some(frames.step(at, byte)).filter(|&to| to != NONE),
+            ForcedScan::Grammar(machine) => machine.step_bytes(at, &[byte]),
         }
     }
 
@@ -39,6 +42,7 @@ impl ForcedScan<'_> {
         match self {
             ForcedScan::Pattern(lexeme) => lexeme.state(at).accepting,
             ForcedScan::Document(frames) => frames.is_accepting(at),
+            ForcedScan::Grammar(machine) => machine.is_accepting(at) || machine.takes_special(at),
         }
     }
 
@@ -51,6 +55,15 @@ impl ForcedScan<'_> {
                 (0..=255).map(to).filter(|&(_, to)| to > CLOSED).collect()
             }
             ForcedScan::Document(_) => (0..=255).filter_map(|byte| Some((byte, self.step(at, byte)?))).collect(),
+            ForcedScan::Grammar(machine) => {
+                let classes = machine.next_bytes(at);
+                let bytes: Vec<u8> = machine.program.bytes_like(&classes).collect();
+                // Where they lead matters only where there is one.
+                match bytes[..] {
+                    [one] => self.step(at, one).map(|to| (one, to)).into_iter().collect(),
+                    _ => bytes.into_iter().map(|byte| (byte, at)).collect(),
+                }
+            }
         }
     }
 
@@ -131,6 +144,12 @@ impl Guide {
         }
         self.make_room();
         let index = self.index.clone();
+        if let IndexEngine::Grammar(_) = &index.0.engine {
+            // To describe a deep stack takes longer than to look.
+            let run = Arc::new(self.look_for_run());
+            self.run = Some(LastRun { run: run.clone(), taken: 0 });
+            return Some((run, 0));
+        }
         let key = self.state_key();
         let run = match index.0.runs.get(&key) {
             Some(run) => run,
@@ -161,6 +180,11 @@ impl Guide {
                 let mark = arena.mark();
                 let out = f(&mut ForcedScan::Document(JsonMachine { program, arena }), *top);
                 arena.truncate(&mark);
+                Some(out)
+            }
+            (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
+                let out = f(&mut ForcedScan::Grammar(grammar.program.machine(stack)), *at);
+                stack.go_back_to(*at);
                 Some(out)
             }
             _ => None,

@@ -145,7 +145,7 @@ fn tables(
     // States that are known to share their mask have it made once.
     let state = |&id: &u32| match &inner.engine {
         IndexEngine::Pattern(lexeme) => lexeme.lexeme.mask_state(explorer.top(id)),
-        IndexEngine::Document { .. } => id,
+        IndexEngine::Document { .. } | IndexEngine::Grammar(_) => id,
     };
     let mut place: FxHashMap<u32, u32> = FxHashMap::default();
     let mut distinct: Vec<u32> = Vec::new();

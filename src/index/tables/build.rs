@@ -201,6 +201,7 @@ fn fill_parts(
         IndexEngine::Pattern(lexeme) => vec![lexeme],
         // Keys without a name are any text: a few states, so what comes last may take nearly all.
         IndexEngine::Document { lexemes, .. } => [&inner.tables.any_text].into_iter().chain(lexemes).collect(),
+        IndexEngine::Grammar(grammar) => grammar.lexemes.iter().flatten().collect(),
     };
     // Masks of each lexeme with their rank in it: all lexemes have their turn.
     let mut parts: Vec<(usize, BuildPart<'_>)> = Vec::new();

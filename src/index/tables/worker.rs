@@ -48,6 +48,8 @@ impl<'a> MaskWorker<'a> {
         let start = match &inner.engine {
             IndexEngine::Pattern(lexeme) => lexeme.lexeme.start(),
             IndexEngine::Document { program, .. } => JsonMachine { program, arena: &mut arena }.start(),
+            // Grammars have no complete tables.
+            IndexEngine::Grammar(_) => 0,
         };
         MaskWorker::new(inner, arena, vec![start])
     }
@@ -67,6 +69,7 @@ impl<'a> MaskWorker<'a> {
                 let to = JsonMachine { program, arena: &mut self.arena }.step(from, byte);
                 self.arena.compact(&mark, to)
             }
+            IndexEngine::Grammar(_) => from,
         };
         self.tops.push(to);
     }
@@ -88,6 +91,7 @@ impl<'a> MaskWorker<'a> {
                 return Arc::new(self.sketcher.of_inner(&mask.inner));
             }
             IndexEngine::Document { program, lexemes } => (program, lexemes),
+            IndexEngine::Grammar(_) => return Arc::new(self.sketcher.of_row(&self.row)),
         };
         let frames = JsonMachine { program, arena: &mut self.arena };
         let (tables, row) = (&inner.tables, &mut self.row[..]);

@@ -43,6 +43,29 @@ impl GrammarMasks {
     }
 }
 
+/// A grammar over one vocabulary.
+pub struct GrammarEngine {
+    /// The grammar.
+    pub program: GrammarProgram,
+    /// The terminals with the masks of their states; none for those without texts.
+    pub lexemes: Vec<Option<Arc<MaskedLexeme>>>,
+    /// What is remembered of masks.
+    pub masks: GrammarMasks,
+}
+
+impl GrammarEngine {
+    /// What fills masks.
+    pub fn masker<'a>(&'a self, tables: &'a VocabTables, vocabulary: &'a Vocabulary) -> GrammarMasker<'a> {
+        GrammarMasker { program: &self.program, lexemes: &self.lexemes, tables, vocabulary, masks: &self.masks }
+    }
+
+    /// Approximate bytes held, those included that are shared with other indexes of the vocabulary.
+    pub fn memory_bytes(&self) -> usize {
+        let lexemes: usize = self.lexemes.iter().flatten().map(|l| l.memory_bytes()).sum();
+        lexemes + self.program.memory_bytes() + self.masks.memory_bytes()
+    }
+}
+
 /// What masks of a grammar are made of.
 pub struct GrammarMasker<'a> {
     /// The grammar.

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::closure::{Found, Shifted};
-use crate::pushdown::grammar::parse_stack::{Branch, Group, NodeId, ParseStack, PositionId};
+use crate::pushdown::grammar::parse_stack::{Branch, Group, NodeId, ParseStack, PositionId, StackMark};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED};
 
@@ -228,15 +228,76 @@ impl GrammarMachine<'_> {
         self.program.always_completes || self.search_completion(branch)
     }
 
-    /// The bytes that may come next, by the first byte of each class of the scanner.
-    pub fn next_bytes(&mut self, branches: &[Branch]) -> SmallVec<[u8; 8]> {
-        let program = self.program;
-        let boundaries = self.boundaries(branches);
-        let firsts = program.scanner.bytes_of_classes();
-        let leads = |b: &Branch, byte: u8| program.scanner.next(b.scan, byte) != REFUSED;
-        let all = branches.iter().chain(boundaries.iter());
-        let all: Branches = all.copied().collect();
-        firsts.iter().copied().filter(|&byte| all.iter().any(|b| leads(b, byte))).collect()
+    /// The branches that can be completed.
+    fn completing(&mut self, branches: Branches) -> Branches {
+        if self.program.always_completes {
+            return branches;
+        }
+        branches.into_iter().filter(|branch| self.completes(branch)).collect()
+    }
+
+    /// The position behind some bytes. `None` if they are refused; then nothing is left behind.
+    pub fn step_bytes(&mut self, from: PositionId, bytes: &[u8]) -> Option<PositionId> {
+        let mark = self.stack.mark();
+        let mut branches = self.stack.branches_of(from);
+        for &byte in bytes {
+            branches = self.step(&branches, byte);
+            if branches.is_empty() {
+                self.stack.truncate(&mark);
+                return None;
+            }
+        }
+        self.settle(branches, &mark)
+    }
+
+    /// The position behind a special token, if it is allowed.
+    pub fn step_token(&mut self, from: PositionId, token: u32) -> Option<PositionId> {
+        let mark = self.stack.mark();
+        let branches = self.stack.branches_of(from);
+        let branches = self.step_special(&branches, token);
+        self.settle(branches, &mark)
+    }
+
+    fn settle(&mut self, branches: Branches, mark: &StackMark) -> Option<PositionId> {
+        let branches = self.completing(branches);
+        if branches.is_empty() {
+            self.stack.truncate(mark);
+            return None;
+        }
+        Some(self.stack.make_position(&branches))
+    }
+
+    /// Whether the output may end in a position.
+    pub fn is_accepting(&mut self, at: PositionId) -> bool {
+        let mark = self.stack.mark();
+        let branches = self.stack.branches_of(at);
+        let accepts = self.accepts(&branches);
+        self.stack.truncate(&mark);
+        accepts
+    }
+
+    /// Whether a special token may come next in a position.
+    pub fn takes_special(&mut self, at: PositionId) -> bool {
+        let mark = self.stack.mark();
+        let branches = self.stack.branches_of(at);
+        let mut some = false;
+        self.special_tokens(&branches, |_| some = true);
+        self.stack.truncate(&mark);
+        some
+    }
+
+    /// The bytes that may come next in a position: the first byte of each class of the scanner that may.
+    pub fn next_bytes(&mut self, at: PositionId) -> SmallVec<[u8; 8]> {
+        let mark = self.stack.mark();
+        let branches = self.stack.branches_of(at);
+        let firsts = self.program.scanner.bytes_of_classes();
+        let leads = |machine: &mut Self, byte: u8| {
+            let next = machine.step(&branches, byte);
+            let leads = !machine.completing(next).is_empty();
+            machine.stack.truncate(&mark);
+            leads
+        };
+        firsts.iter().copied().filter(|&byte| leads(self, byte)).collect()
     }
 }
 

@@ -178,6 +178,16 @@ impl ParseStack {
         });
     }
 
+    /// All that the future of a position depends on: equal within one grammar exactly when the futures are.
+    pub fn describe(&self, position: PositionId, mut write: impl FnMut(u32)) {
+        for branch in self.branches(position) {
+            write(branch.scan);
+            let mut view = crate::pushdown::grammar::stack_view::StackView::new(&[], self.tops(branch.tops));
+            while view.deepen(self) {}
+            view.key().iter().for_each(|&word| write(word));
+        }
+    }
+
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<StackNode>()

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::error::{Error, ErrorKind, Result};
+use crate::expr::ByteSet;
 use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::Lexeme;
 use crate::limits::Limits;
@@ -92,6 +95,22 @@ impl GrammarProgram {
         let terminals = self.productions.terminals;
         let next = found.closure.next.iter().copied().take_while(|&s| s < terminals);
         self.scanner.start(next.chain(self.ignored.iter().copied()), obligations)
+    }
+
+    /// The bytes that some terminal reads.
+    pub fn used_bytes(&self) -> ByteSet {
+        let mut out = [false; 256];
+        for terminal in 0..self.productions.terminals {
+            let Some(lexeme) = self.scanner.lexeme(terminal) else { continue };
+            out.iter_mut().zip(lexeme.used_bytes()).for_each(|(to, used)| *to |= used);
+        }
+        out
+    }
+
+    /// All bytes of the classes that these are the first of.
+    pub fn bytes_like(&self, firsts: &[u8]) -> impl Iterator<Item = u8> {
+        let classes: SmallVec<[usize; 16]> = firsts.iter().map(|&b| self.scanner.class(b)).collect();
+        (0..=255u8).filter(move |&byte| classes.contains(&self.scanner.class(byte)))
     }
 
     /// What steps a stack.

@@ -19,6 +19,8 @@ pub struct StackView {
     /// The nodes in the order in which they are met. Those before `read` are described.
     order: Vec<NodeId>,
     read: usize,
+    /// Some node that was described has not exactly one below it.
+    branches: bool,
 }
 
 impl StackView {
@@ -27,7 +29,7 @@ impl StackView {
         let mut key = Vec::with_capacity(16);
         key.extend_from_slice(prefix);
         key.push(tops.len() as u32);
-        StackView { key, order: tops.to_vec(), read: 0 }
+        StackView { key, order: tops.to_vec(), read: 0, branches: tops.len() > 1 }
     }
 
     /// Describes the next level. False if there is none.
@@ -41,12 +43,13 @@ impl StackView {
             let state = stack.state(node);
             let below = stack.below(node);
             if let [one] = below
-                && (end == 1 || !self.order.contains(one))
+                && !(self.branches && self.order.contains(one))
             {
                 self.key.push(state);
                 self.order.push(*one);
                 continue;
             }
+            self.branches = true;
             self.key.push(state | BRANCHING);
             self.key.push(below.len() as u32);
             for &node in below {

@@ -11,6 +11,8 @@ use serde_json::Value;
 
 use crate::compile::source::Source;
 use crate::error::{Error, ErrorKind, Result};
+use crate::grammar::model::Lexer;
+use crate::grammar::{GrammarOptions, Syntax};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::python::convert::limits;
@@ -31,6 +33,12 @@ pub const FORMATS: [(&str, Formats); 2] = [("assert", Formats::Assert), ("annota
 pub const SPELLINGS: [(&str, ConstantSpelling); 2] =
     [("any", ConstantSpelling::Any), ("plain", ConstantSpelling::Plain)];
 
+/// What `syntax` may be.
+pub const SYNTAXES: [(&str, Syntax); 3] = [("lark", Syntax::Lark), ("gbnf", Syntax::Gbnf), ("ebnf", Syntax::Ebnf)];
+/// What `lexer` may be.
+pub const LEXERS: [(&str, Lexer); 3] =
+    [("any", Lexer::Any), ("dynamic", Lexer::Dynamic), ("contextual", Lexer::Contextual)];
+
 /// What `whitespace` stands for: one of three names, or a pattern.
 pub fn whitespace(given: &str) -> Whitespace {
     match given {
@@ -42,13 +50,13 @@ pub fn whitespace(given: &str) -> Whitespace {
 }
 
 /// The kinds of sources, by the names of the methods that compile them.
-pub const METHODS: [&str; 3] = ["from_regex", "from_json_schema", "from_choices"];
+pub const METHODS: [&str; 4] = ["from_regex", "from_json_schema", "from_choices", "from_grammar"];
 
 /// Where among the arguments of a method its limits are.
 pub fn limits_at(method: &str) -> usize {
     match method {
         "from_regex" => 4,
-        "from_json_schema" => 7,
+        "from_json_schema" | "from_grammar" => 7,
         _ => 2,
     }
 }
@@ -122,6 +130,23 @@ fn read(recipe: &Value) -> Option<(Source, Limits)> {
         ("from_choices", 3) => {
             let choices: Option<_> = source.as_array()?.iter().map(|c| Some(c.as_str()?.to_owned())).collect();
             Source::Choices(choices?)
+        }
+        ("from_grammar", 8) => {
+            let named_texts = |at: usize| Some(texts(&arguments[at])?.into_iter().collect());
+            let options = GrammarOptions {
+                syntax: named(arguments.get(2), &SYNTAXES)?,
+                start: match &arguments[3] {
+                    Value::Null => None,
+                    given => Some(given.as_str()?.to_owned()),
+                },
+                lexer: match &arguments[4] {
+                    Value::Null => None,
+                    given => Some(named(Some(given), &LEXERS)?),
+                },
+                imports: named_texts(5)?,
+                grammars: named_texts(6)?,
+            };
+            Source::Grammar { text: source.as_str()?.to_owned(), options }
         }
         _ => return None,
     };

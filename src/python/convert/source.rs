@@ -1,6 +1,8 @@
 //! What callers hand over as a source, turned into text for the core: patterns with their flags, schemas in any of
 //! the forms that Python programs keep them in.
 
+use std::collections::BTreeMap;
+
 use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyMapping, PyString, PyTuple, PyType};
@@ -219,6 +221,39 @@ fn check_keys<'py>(value: &Bound<'py, PyAny>) -> PyResult<()> {
         }
     }
     Ok(())
+}
+
+/// The text of a grammar.
+pub fn grammar(source: &Bound<'_, PyAny>) -> PyResult<String> {
+    match source.cast::<PyString>() {
+        Ok(text) => utf8(text, ErrorKind::Grammar, "the grammar"),
+        Err(_) => {
+            let name = source.get_type().name()?;
+            let way = if source.hasattr("__fspath__")? { "; pass what the file holds: path.read_text()" } else { "" };
+            Err(PyTypeError::new_err(format!("grammar must be a str, not {name}{way}")))
+        }
+    }
+}
+
+/// A mapping from names to texts, as the option `what` has it.
+pub fn named_texts(mapping: Option<&Bound<'_, PyAny>>, what: &str) -> PyResult<BTreeMap<String, String>> {
+    let Some(mapping) = mapping else { return Ok(BTreeMap::new()) };
+    let Ok(mapping) = mapping.cast::<PyMapping>() else {
+        let name = mapping.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("{what} must map names to texts, and {name} is no mapping")));
+    };
+    let text = |item: &Bound<'_, PyAny>| match item.cast::<PyString>() {
+        Ok(text) => utf8(text, ErrorKind::Grammar, what),
+        Err(_) => Err(PyTypeError::new_err(format!("{what} must map str to str, not {}", item.get_type().name()?))),
+    };
+    mapping
+        .items()?
+        .try_iter()?
+        .map(|item| {
+            let (name, given): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+            Ok((text(&name)?, text(&given)?))
+        })
+        .collect()
 }
 
 /// URI and JSON text of every document, in the order of the mapping.

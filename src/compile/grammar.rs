@@ -1,0 +1,151 @@
+//! A grammar and a vocabulary to an index.
+
+use std::sync::Arc;
+
+use crate::compile::source::name_of_grammar;
+use crate::error::{Error, ErrorKind, Result, SourcePlace};
+use crate::grammar::model::{Grammar, Node, TokenName, TokenSet};
+use crate::grammar::{GrammarOptions, parse, regular_parts};
+use crate::index::{Index, IndexEngine};
+use crate::lexeme::LexemeKind;
+use crate::limits::Limits;
+use crate::mask::grammar::{GrammarEngine, GrammarMasks};
+use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
+use crate::mask::vocab_tables::VocabTables;
+use crate::pushdown::grammar::program::GrammarProgram;
+use crate::util::cancel::limited;
+use crate::vocab::Vocabulary;
+
+impl Index {
+    /// Every text that a grammar derives, in Lark's, llama.cpp's or XGrammar's notation.
+    ///
+    /// # Errors
+    /// `Grammar` for what is not a grammar and `Unsupported` for what has no exact meaning, both with the place;
+    /// `Unsatisfiable` if nothing is accepted; `Vocabulary` if the vocabulary lacks a token for a byte that the grammar
+    /// reads, or a special token that it names; `Limit`.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{GrammarOptions, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// let grammar = r#"
+    ///     start: "(" start ")" | NUMBER
+    ///     NUMBER: /[0-9]+/
+    /// "#;
+    /// let index = Index::from_grammar(grammar, &vocabulary, &GrammarOptions::default(), &Limits::default())?;
+    /// let mut guide = index.guide(&GuideOptions::default())?;
+    /// assert_eq!(guide.advance_many(&b"((7))".map(u32::from)), 5);
+    /// assert!(guide.is_accepting() && guide.must_stop());
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
+    pub fn from_grammar(
+        text: &str,
+        vocabulary: &Arc<Vocabulary>,
+        options: &GrammarOptions,
+        limits: &Limits,
+    ) -> Result<Index> {
+        limited(limits.max_compile_steps, || {
+            let grammar = parse(text, options, limits)?;
+            Index::from_model(grammar, name_of_grammar(text, options), vocabulary, limits)
+        })
+    }
+
+    /// Every text that a grammar derives. `source` is what the index's fingerprint names.
+    ///
+    /// # Errors
+    /// As [`from_grammar`](Self::from_grammar).
+    pub fn from_model(
+        mut grammar: Grammar,
+        source: String,
+        vocabulary: &Arc<Vocabulary>,
+        limits: &Limits,
+    ) -> Result<Index> {
+        regular_parts::fold(&mut grammar);
+        grammar.exprs.check()?;
+        let start = &grammar.rules[grammar.start as usize].body;
+        if let Node::Terminal(terminal) = start
+            && grammar.ignored.is_empty()
+            && grammar.terminals[*terminal as usize].context.is_none()
+        {
+            let pattern = grammar.terminals[*terminal as usize].pattern;
+            return Index::from_expr(&mut grammar.exprs, pattern, &source, vocabulary, limits).map_err(|error| {
+                match error.kind() {
+                    ErrorKind::Unsatisfiable => {
+                        Error::new(ErrorKind::Unsatisfiable, error.message().replace("the pattern", "the grammar"))
+                    }
+                    _ => error,
+                }
+            });
+        }
+        let tables = VocabTables::of(vocabulary)?;
+        let mut lexemes: Vec<Option<Arc<MaskedLexeme>>> = Vec::with_capacity(grammar.terminals.len());
+        let mut may_be_empty = Vec::with_capacity(grammar.terminals.len());
+        for terminal in &grammar.terminals {
+            if terminal.context.is_some() {
+                let message = format!(
+                    "the look-ahead at the end of terminal {} sees beyond it, which is not supported yet",
+                    terminal.name
+                );
+                return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(terminal.place)));
+            }
+            let lexeme =
+                tables.lexeme(&mut grammar.exprs, terminal.pattern, LexemeKind::Raw, LexemeRole::Whole, limits)?;
+            may_be_empty.push(lexeme.is_some() && grammar.exprs.nullable(terminal.pattern));
+            if let Some(lexeme) = &lexeme {
+                check_bytes(lexeme, &tables, &terminal.name)?;
+            }
+            lexemes.push(lexeme);
+        }
+        let token_sets = grammar.token_sets.iter().map(|set| tokens_of(set, vocabulary)).collect::<Result<Vec<_>>>()?;
+        let automata = lexemes.iter().map(|l| l.as_ref().map(|l| l.lexeme.clone())).collect();
+        let program = GrammarProgram::new(&grammar, automata, &may_be_empty, token_sets, limits)?;
+        let engine = GrammarEngine { program, lexemes, masks: GrammarMasks::default() };
+        let engine = IndexEngine::Grammar(Box::new(engine));
+        Ok(Index::new(vocabulary, tables, engine, None, Vec::new(), source, limits))
+    }
+}
+
+/// Where a vocabulary lacks tokens of single bytes, a grammar may have positions that no tokens lead out of.
+fn check_bytes(lexeme: &MaskedLexeme, tables: &VocabTables, name: &str) -> Result<()> {
+    let missing = lexeme.lexeme.used_bytes().iter().zip(&tables.single).position(|(&used, &single)| used && !single);
+    let Some(byte) = missing else { return Ok(()) };
+    let message = format!("the vocabulary has no token for the single byte 0x{byte:02X}, which terminal {name} reads");
+    Err(Error::new(ErrorKind::Vocabulary, message))
+}
+
+/// The ids of a set of special tokens, ascending.
+fn tokens_of(set: &TokenSet, vocabulary: &Vocabulary) -> Result<Box<[u32]>> {
+    let size = vocabulary.size() as u32;
+    let unknown = |what: String| Error::new(ErrorKind::Vocabulary, what).at(SourcePlace::Byte(set.place));
+    let mut ids: Vec<u32> = Vec::new();
+    for token in &set.tokens {
+        match token {
+            TokenName::Id(id) if *id < size => ids.push(*id),
+            TokenName::Range(first, last) if first <= last && *last < size => ids.extend(*first..=*last),
+            TokenName::Id(id) | TokenName::Range(_, id) => {
+                return Err(unknown(format!("token id {id} is out of range: the vocabulary's size is {size}")));
+            }
+            TokenName::Text(text) => {
+                let named = vocabulary
+                    .special_token_ids()
+                    .iter()
+                    .chain(vocabulary.eos_token_ids())
+                    .find(|&&id| vocabulary.token_bytes(id) == Some(text.as_bytes()));
+                match named {
+                    Some(&id) => ids.push(id),
+                    None => return Err(unknown(format!("the vocabulary has no special token {text:?}"))),
+                }
+            }
+        }
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    if set.complement {
+        let others = (0..size).filter(|id| ids.binary_search(id).is_err() && !vocabulary.is_eos(*id));
+        return Ok(others.collect());
+    }
+    Ok(ids.into())
+}

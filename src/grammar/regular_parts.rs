@@ -1,0 +1,231 @@
+//! Folds the regular parts of a grammar into terminals.
+//!
+//! Where a terminal may take any text that it matches, it makes no difference whether a part of a rule is read by the
+//! parser or by the scanner. The scanner is faster, so every part that is a regular language becomes one terminal: rules
+//! that name no rule but regular ones, and rules that repeat themselves at one end (`ws: " " ws | ""`).
+
+use rustc_hash::FxHashMap;
+
+use crate::expr::{ExprId, Exprs, INF};
+use crate::grammar::model::{Grammar, Lexer, Node, RuleId, Terminal, UNBOUNDED};
+
+/// Folds what is regular into terminals, if the grammar's lexer allows it.
+pub fn fold(grammar: &mut Grammar) {
+    if grammar.lexer != Lexer::Any || !grammar.ignored.is_empty() || grammar.indentation.is_some() {
+        return;
+    }
+    let mut folder = Folder {
+        exprs: std::mem::replace(&mut grammar.exprs, Exprs::new(0)),
+        regular: vec![None; grammar.rules.len()],
+        patterns: grammar.terminals.iter().map(|t| (t.pattern, t.context.is_some())).collect(),
+        made: FxHashMap::default(),
+        new: Vec::new(),
+        first_new: grammar.terminals.len() as u32,
+        new_name: String::new(),
+        place: 0,
+    };
+    for rule in postorder(grammar) {
+        let this = &grammar.rules[rule as usize];
+        if this.max_tokens.is_none() {
+            folder.regular[rule as usize] = folder.rule(rule, &this.body);
+        }
+    }
+    for (number, rule) in (0u32..).zip(&mut grammar.rules) {
+        folder.name(rule.name.clone(), rule.place);
+        if let Some(e) = folder.regular[number as usize] {
+            rule.body = folder.terminal(e);
+        } else {
+            let body = std::mem::replace(&mut rule.body, Node::Empty);
+            rule.body = folder.rewrite(body);
+        }
+    }
+    grammar.exprs = folder.exprs;
+    grammar.terminals.extend(folder.new);
+}
+
+/// The rules, each behind those that it names where they don't name it in turn.
+fn postorder(grammar: &Grammar) -> Vec<RuleId> {
+    let named: Vec<Vec<RuleId>> = grammar
+        .rules
+        .iter()
+        .map(|rule| {
+            let mut out = Vec::new();
+            rules_of(&rule.body, &mut out);
+            out
+        })
+        .collect();
+    let mut out = Vec::new();
+    let mut seen = vec![false; named.len()];
+    for start in 0..named.len() as u32 {
+        let mut path: Vec<(RuleId, usize)> = Vec::new();
+        if !std::mem::replace(&mut seen[start as usize], true) {
+            path.push((start, 0));
+        }
+        while let Some((rule, at)) = path.last_mut() {
+            match named[*rule as usize].get(*at) {
+                Some(&next) => {
+                    *at += 1;
+                    if !std::mem::replace(&mut seen[next as usize], true) {
+                        path.push((next, 0));
+                    }
+                }
+                None => {
+                    out.push(*rule);
+                    path.pop();
+                }
+            }
+        }
+    }
+    out
+}
+
+fn rules_of(node: &Node, out: &mut Vec<RuleId>) {
+    match node {
+        Node::Rule(rule) => out.push(*rule),
+        Node::Sequence(all) | Node::Choice(all) => all.iter().for_each(|one| rules_of(one, out)),
+        Node::Repeat { body, .. } | Node::Capture { body, .. } => rules_of(body, out),
+        Node::Empty | Node::Terminal(_) | Node::Token(_) | Node::Document(_) => {}
+    }
+}
+
+struct Folder {
+    exprs: Exprs,
+    /// The language of each rule that is known to be regular.
+    regular: Vec<Option<ExprId>>,
+    /// The language of each terminal, and whether it says something of what follows.
+    patterns: Vec<(ExprId, bool)>,
+    made: FxHashMap<ExprId, u32>,
+    new: Vec<Terminal>,
+    first_new: u32,
+    new_name: String,
+    place: usize,
+}
+
+impl Folder {
+    /// What later terminals are called.
+    fn name(&mut self, name: String, place: usize) {
+        self.new_name = name;
+        self.place = place;
+    }
+
+    /// The language of a node, if it is regular.
+    fn language(&mut self, node: &Node) -> Option<ExprId> {
+        Some(match node {
+            Node::Empty => Exprs::EPS,
+            Node::Rule(rule) => self.regular[*rule as usize]?,
+            Node::Terminal(t) => Some(self.patterns[*t as usize]).filter(|p| !p.1)?.0,
+            Node::Token(_) | Node::Document(_) | Node::Capture { .. } => return None,
+            Node::Sequence(all) => {
+                let parts = all.iter().map(|one| self.language(one)).collect::<Option<Vec<_>>>()?;
+                self.exprs.cat_all(&parts)
+            }
+            Node::Choice(all) => {
+                let parts = all.iter().map(|one| self.language(one)).collect::<Option<Vec<_>>>()?;
+                self.exprs.alt(&parts)
+            }
+            Node::Repeat { body, min, max } => {
+                let one = self.language(body)?;
+                self.exprs.rep(one, *min, if *max == UNBOUNDED { INF } else { *max })
+            }
+        })
+    }
+
+    /// The language of a rule, which may name itself at one end of an alternative.
+    fn rule(&mut self, this: RuleId, body: &Node) -> Option<ExprId> {
+        let alternatives = match body {
+            Node::Choice(all) => &all[..],
+            one => std::slice::from_ref(one),
+        };
+        let (mut before, mut ends, mut behind) = (Vec::new(), Vec::new(), Vec::new());
+        for one in alternatives {
+            let parts = match one {
+                Node::Sequence(all) => &all[..],
+                one => std::slice::from_ref(one),
+            };
+            let this = Node::Rule(this);
+            match parts {
+                [only] if *only == this => {}
+                [rest @ .., last] if *last == this => before.push(self.language(&Node::Sequence(rest.to_vec()))?),
+                [first, rest @ ..] if *first == this => behind.push(self.language(&Node::Sequence(rest.to_vec()))?),
+                all => ends.push(self.language(&Node::Sequence(all.to_vec()))?),
+            }
+        }
+        let ends = self.exprs.alt(&ends);
+        let mut around = |parts: Vec<ExprId>| {
+            let one = self.exprs.alt(&parts);
+            self.exprs.star(one)
+        };
+        let (before, behind) = (around(before), around(behind));
+        Some(self.exprs.cat_all(&[before, ends, behind]))
+    }
+
+    fn terminal(&mut self, e: ExprId) -> Node {
+        if e == Exprs::EPS {
+            return Node::Empty;
+        }
+        if let Some(&known) = self.made.get(&e) {
+            return Node::Terminal(known);
+        }
+        let number = self.first_new + self.new.len() as u32;
+        self.new.push(Terminal {
+            name: self.new_name.clone(),
+            place: self.place,
+            pattern: e,
+            context: None,
+            priority: 0,
+            literal: false,
+        });
+        self.made.insert(e, number);
+        Node::Terminal(number)
+    }
+
+    /// A node with its regular parts as terminals.
+    fn rewrite(&mut self, node: Node) -> Node {
+        if let Some(e) = self.language(&node) {
+            return self.terminal(e);
+        }
+        match node {
+            Node::Sequence(all) => {
+                let mut out = Vec::new();
+                let mut run: Vec<ExprId> = Vec::new();
+                for one in all {
+                    match self.language(&one) {
+                        Some(e) => run.push(e),
+                        None => {
+                            self.end_run(&mut run, &mut out);
+                            out.push(self.rewrite(one));
+                        }
+                    }
+                }
+                self.end_run(&mut run, &mut out);
+                Node::Sequence(out)
+            }
+            Node::Choice(all) => {
+                let mut out = Vec::new();
+                let mut regular: Vec<ExprId> = Vec::new();
+                for one in all {
+                    match self.language(&one) {
+                        Some(e) => regular.push(e),
+                        None => out.push(self.rewrite(one)),
+                    }
+                }
+                if !regular.is_empty() {
+                    let e = self.exprs.alt(&regular);
+                    out.push(self.terminal(e));
+                }
+                Node::Choice(out)
+            }
+            Node::Repeat { body, min, max } => Node::Repeat { body: Box::new(self.rewrite(*body)), min, max },
+            Node::Capture { name, body } => Node::Capture { name, body: Box::new(self.rewrite(*body)) },
+            other => other,
+        }
+    }
+
+    fn end_run(&mut self, run: &mut Vec<ExprId>, out: &mut Vec<Node>) {
+        if !run.is_empty() {
+            let e = self.exprs.cat_all(run);
+            run.clear();
+            out.push(self.terminal(e));
+        }
+    }
+}
