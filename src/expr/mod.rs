@@ -16,6 +16,7 @@ mod derivative_cache;
 pub mod import;
 mod intern;
 mod liveness;
+pub mod marks;
 pub mod restrict;
 mod row_merge;
 pub mod utf8;

@@ -1,10 +1,71 @@
 //! Grammars: Lark, GBNF and EBNF text to one model.
 //!
 //! ```text
-//! text --syntax (lark, gbnf, ebnf)--> model: rules over terminals, and what a lexer does with them
+//! text --syntax (lark, gbnf, ebnf)--> tree: definitions with their bodies --lower--> model: rules over terminals
 //! ```
 //!
 //! The model is what the three syntaxes have in common. Which text a syntax takes, and what it means, is said by the
 //! module of that syntax.
 
+mod excerpt;
+mod lark;
+mod lower;
 pub mod model;
+mod tree;
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::grammar::model::{Grammar, Lexer};
+use crate::limits::Limits;
+
+/// Whose notation a grammar is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Syntax {
+    /// Lark's, with what llguidance adds to it.
+    #[default]
+    Lark,
+    /// llama.cpp's.
+    Gbnf,
+    /// XGrammar's.
+    Ebnf,
+}
+
+/// How to read a grammar.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GrammarOptions {
+    /// The notation.
+    pub syntax: Syntax,
+    /// The rule that the output begins with: `start` in Lark's notation and `root` in the others where nothing is said.
+    pub start: Option<String>,
+    /// How the text is cut into terminals: [`Lexer::Dynamic`] in Lark's notation and [`Lexer::Any`] in the others where
+    /// nothing is said.
+    pub lexer: Option<Lexer>,
+    /// Files that `%import` may name, by their path with dots or slashes. Nothing else is read.
+    pub imports: BTreeMap<String, String>,
+    /// Grammars in Lark's notation that `@name` may name.
+    pub grammars: BTreeMap<String, String>,
+}
+
+/// Reads a grammar.
+///
+/// Cost: linear in the text, and in what patterns cost.
+///
+/// # Errors
+///
+/// `Grammar` for what is not well formed and `Unsupported` for what has no exact meaning, both with line, column and an
+/// excerpt; `Limit` for texts, nesting, rules or work beyond `limits`.
+pub fn parse(text: &str, options: &GrammarOptions, limits: &Limits) -> Result<Grammar> {
+    let bytes = text.len()
+        + options.imports.values().map(String::len).sum::<usize>()
+        + options.grammars.values().map(String::len).sum::<usize>();
+    if bytes > limits.max_source_bytes {
+        return Err(Error::limit("bytes of a grammar", limits.max_source_bytes as u64, bytes as u64)
+            .of("max_source_bytes"));
+    }
+    let (tree, lexer) = match options.syntax {
+        Syntax::Lark => (lark::parse(text, options, limits)?, Lexer::Dynamic),
+        Syntax::Gbnf | Syntax::Ebnf => return Err(Error::new(crate::ErrorKind::Unsupported, "not yet")),
+    };
+    lower::lower(&tree, options.lexer.unwrap_or(lexer), limits)
+}

@@ -29,12 +29,14 @@ pub mod parse;
 mod tests;
 mod unicode;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::expr::{ExprId, Exprs};
 use crate::limits::Limits;
 use crate::regex::lower::assertion_free;
 use crate::regex::lower::atomic;
 use crate::regex::lower::continuation;
+use crate::regex::lower::symbol;
+pub use crate::regex::lower::symbol::SymbolTexts;
 use crate::regex::parse::ecma;
 use crate::regex::parse::python;
 
@@ -81,20 +83,71 @@ pub fn lower_search(x: &mut Exprs, pattern: &str, limits: &Limits) -> Result<Exp
     lower(x, pattern, &options, true, limits)
 }
 
+/// The texts of a pattern that stands between other text, as a terminal of a grammar does. With `shortest`, a lazy
+/// repetition makes it take its shortest text; otherwise it means what a greedy one does.
+///
+/// # Errors
+///
+/// As [`lower_full`]; `Unsupported` too where what stands before the text matters, or where a lazy repetition stands
+/// before something that may end in two ways.
+pub fn lower_symbol(
+    x: &mut Exprs,
+    pattern: &str,
+    options: &RegexOptions,
+    shortest: bool,
+    limits: &Limits,
+) -> Result<SymbolTexts> {
+    let (tree, root) = parse_tree(pattern, options, limits)?;
+    let pure = assertion_free::AssertionFree::new(x, &tree)?;
+    if tree.facts(root).atomic {
+        atomic::check(x, &tree, &pure, root, false, limits)?;
+    }
+    let found = symbol::lower(x, tree, pure, root, shortest, limits)?;
+    x.check()?;
+    Ok(found)
+}
+
+/// The texts of a pattern that is a part of a larger one; `None` if what stands beside it may matter.
+///
+/// # Errors
+///
+/// As [`lower_full`].
+pub fn lower_part(x: &mut Exprs, pattern: &str, options: &RegexOptions, limits: &Limits) -> Result<Option<ExprId>> {
+    let (tree, root) = parse_tree(pattern, options, limits)?;
+    let f = tree.facts(root);
+    if f.atomic || symbol::is_lazy(&tree) {
+        return Ok(None);
+    }
+    let pure = assertion_free::AssertionFree::new(x, &tree)?;
+    if f.pure {
+        return Ok(Some(pure.of(root)));
+    }
+    match symbol::lower(x, tree, pure, root, false, limits) {
+        Ok(SymbolTexts { texts, context: None }) => Ok(Some(texts)),
+        Ok(_) => Ok(None),
+        Err(e) if e.kind() == ErrorKind::Unsupported => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
 /// Exactly these texts.
 pub fn lower_choices(x: &mut Exprs, choices: &[String]) -> ExprId {
     x.choice(choices)
 }
 
-fn lower(x: &mut Exprs, pattern: &str, options: &RegexOptions, search: bool, limits: &Limits) -> Result<ExprId> {
+fn parse_tree(pattern: &str, options: &RegexOptions, limits: &Limits) -> Result<(ast::Ast, ast::AstId)> {
     if pattern.len() > limits.max_source_bytes {
         return Err(Error::limit("bytes of a pattern", limits.max_source_bytes as u64, pattern.len() as u64)
             .of("max_source_bytes"));
     }
-    let (tree, root) = match options.dialect {
-        Dialect::Python => python::parse(pattern, python::parse_flags(&options.flags)?, limits)?,
-        Dialect::Ecma => ecma::parse(pattern, ecma::parse_flags(&options.flags)?, limits)?,
-    };
+    match options.dialect {
+        Dialect::Python => python::parse(pattern, python::parse_flags(&options.flags)?, limits),
+        Dialect::Ecma => ecma::parse(pattern, ecma::parse_flags(&options.flags)?, limits),
+    }
+}
+
+fn lower(x: &mut Exprs, pattern: &str, options: &RegexOptions, search: bool, limits: &Limits) -> Result<ExprId> {
+    let (tree, root) = parse_tree(pattern, options, limits)?;
     let pure = assertion_free::AssertionFree::new(x, &tree)?;
     if tree.facts(root).atomic {
         atomic::check(x, &tree, &pure, root, search, limits)?;

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
+use crate::expr::marks::MARK;
 use crate::expr::{ExprId, Exprs};
 use crate::limits::Limits;
 use crate::regex::ast::{Ast, AstId, AstNode, INF};
@@ -43,6 +44,8 @@ pub(crate) enum Kont {
     Accept,
     /// The match ends; any text may follow.
     Text,
+    /// The match ends; a mark follows, and then any text.
+    Mark,
     /// A look-ahead is satisfied.
     All,
     /// A look-behind is satisfied where something of this class follows.
@@ -63,6 +66,8 @@ pub(crate) struct KontFacts {
     pub(crate) loops: u64,
     /// Class of what follows where this continuation has ended.
     pub(crate) outer: NextClasses,
+    /// A mark is still to come, which assertions do not see.
+    pub(crate) marked: bool,
 }
 
 /// What was read so far, as far as it matters.
@@ -77,6 +82,8 @@ pub(crate) struct LowerContext {
 pub(crate) struct ContinuationWalk<'a> {
     pub(crate) x: &'a mut Exprs,
     pub(crate) limits: &'a Limits,
+    /// Any text, as a node.
+    pub(crate) any_text: AstId,
     pub(crate) ast: Ast,
     pub(crate) pure: AssertionFree,
     pub(crate) behind: LookBehind,
@@ -101,12 +108,28 @@ pub(crate) struct ContinuationWalk<'a> {
 /// Lowers a tree that holds assertions; `search` accepts every text that contains a match.
 pub(crate) fn lower(
     x: &mut Exprs,
-    mut ast: Ast,
-    mut pure: AssertionFree,
+    ast: Ast,
+    pure: AssertionFree,
     root: AstId,
     search: bool,
     limits: &Limits,
 ) -> Result<ExprId> {
+    let mut w = prepare(x, ast, pure, limits)?;
+    let end = w.kont(if search { Kont::Text } else { Kont::Accept });
+    let mut k = w.kont(Kont::Node(root, end));
+    if search {
+        k = w.kont(Kont::Node(w.any_text, k));
+    }
+    w.run(k)
+}
+
+/// A walk over a tree that holds assertions, with what look-behind must remember.
+pub(crate) fn prepare<'a>(
+    x: &'a mut Exprs,
+    mut ast: Ast,
+    mut pure: AssertionFree,
+    limits: &'a Limits,
+) -> Result<ContinuationWalk<'a>> {
     let any = ast.push(AstNode::Class(unicode::any()), 0);
     let any_text = ast.push(AstNode::Rep { body: any, min: 0, max: INF }, 0);
     pure.extend(x, &ast)?;
@@ -114,6 +137,7 @@ pub(crate) fn lower(
     let mut w = ContinuationWalk {
         x,
         limits,
+        any_text,
         ast,
         pure,
         behind,
@@ -145,12 +169,7 @@ pub(crate) fn lower(
             w.behind.answer(i, e);
         }
     }
-    let end = w.kont(if search { Kont::Text } else { Kont::Accept });
-    let mut k = w.kont(Kont::Node(root, end));
-    if search {
-        k = w.kont(Kont::Node(any_text, k));
-    }
-    w.run(k)
+    Ok(w)
 }
 
 impl ContinuationWalk<'_> {
@@ -177,8 +196,9 @@ impl ContinuationWalk<'_> {
         }
         let mask = |w: &Self, n: AstId| w.behind.masks.get(n as usize).copied().unwrap_or(0);
         let f = match k {
-            Kont::Accept | Kont::Text | Kont::All => KontFacts { need: 0, loops: 0, outer: END },
-            Kont::Prefix(outer) => KontFacts { need: 0, loops: 0, outer },
+            Kont::Accept | Kont::Text | Kont::All => KontFacts { need: 0, loops: 0, outer: END, marked: false },
+            Kont::Mark => KontFacts { need: 0, loops: 0, outer: END, marked: true },
+            Kont::Prefix(outer) => KontFacts { need: 0, loops: 0, outer, marked: false },
             Kont::Node(n, rest) | Kont::Loop { body: n, rest, .. } => {
                 let f = self.facts(rest);
                 KontFacts { need: f.need | mask(self, n), ..f }
@@ -216,7 +236,12 @@ impl ContinuationWalk<'_> {
 
     fn run(&mut self, root: KontId) -> Result<ExprId> {
         let start = self.behind.start();
-        let root = (root, self.context(&start, 0, root));
+        self.run_from(root, &start)
+    }
+
+    /// The expression of a continuation where the trackers are in these states.
+    pub(crate) fn run_from(&mut self, root: KontId, start: &[ExprId]) -> Result<ExprId> {
+        let root = (root, self.context(start, 0, root));
         let mut stack = vec![root];
         while let Some(&key) = stack.last() {
             if self.memo.contains_key(&key) {
@@ -290,6 +315,10 @@ impl ContinuationWalk<'_> {
         Ok(match k {
             Kont::Accept | Kont::Prefix(_) => Some(Exprs::EPS),
             Kont::Text => Some(self.x.any_text()),
+            Kont::Mark => {
+                let any = self.x.any_text();
+                Some(self.x.literal_then(&[MARK], any))
+            }
             Kont::All => Some(Exprs::ALL),
             Kont::Back { body, number, rest } => {
                 if idle & (1 << number) != 0 {
@@ -325,7 +354,10 @@ impl ContinuationWalk<'_> {
                         let inner = self.kont(Kont::Node(body, all));
                         let ahead = self.get(inner, &trackers, idle);
                         let rest = self.get(rest, &trackers, idle);
-                        let (Some(ahead), Some(rest)) = (ahead, rest) else { return Ok(None) };
+                        let (Some(mut ahead), Some(rest)) = (ahead, rest) else { return Ok(None) };
+                        if f.marked {
+                            ahead = self.x.with_marks(ahead);
+                        }
                         Some(if negative { self.x.minus(rest, ahead) } else { self.x.and(&[ahead, rest]) })
                     }
                     AstNode::Look { behind: true, .. } | AstNode::Assert(_) => {
@@ -334,7 +366,10 @@ impl ContinuationWalk<'_> {
                             return Ok(Some(Exprs::NEVER));
                         }
                         let Some(rest) = self.get(rest, &trackers, idle) else { return Ok(None) };
-                        let peek = self.peek(next, f.outer);
+                        let mut peek = self.peek(next, f.outer);
+                        if f.marked {
+                            peek = self.x.with_marks(peek);
+                        }
                         Some(self.meet(peek, rest))
                     }
                     AstNode::Empty | AstNode::Text(_) | AstNode::Class(_) => self.get(rest, &trackers, idle),

@@ -151,6 +151,7 @@ impl ContinuationWalk<'_> {
             }
             k = match self.konts[k as usize].0 {
                 Kont::Accept | Kont::Text | Kont::All | Kont::Prefix(_) => return Ok(true),
+                Kont::Mark => return Ok(false),
                 Kont::Node(n, rest) if empty(self, n)? => rest,
                 Kont::Loop { body, min, rest, .. } if min == 0 || empty(self, body)? => rest,
                 Kont::Back { number, rest, .. } if context.idle & (1 << number) == 0 => rest,

@@ -89,7 +89,7 @@ impl ContinuationWalk<'_> {
     }
 
     /// Moves the trackers of `need` over one code point.
-    fn read(&mut self, trackers: &mut [ExprId], c: char, need: u64) {
+    pub(crate) fn read(&mut self, trackers: &mut [ExprId], c: char, need: u64) {
         let mut buffer = [0; 4];
         let bytes = c.encode_utf8(&mut buffer).as_bytes();
         for (i, t) in trackers.iter_mut().enumerate() {

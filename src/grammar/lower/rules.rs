@@ -1,0 +1,308 @@
+//! Bodies of rules.
+
+use crate::error::Result;
+use crate::grammar::excerpt::did_you_mean;
+use crate::grammar::lower::validate::undefined;
+use crate::grammar::lower::{Lowering, RuleKey, TerminalKey, Value, ValueId};
+use crate::grammar::model::{Document, Lexer, Node, TokenSet};
+use crate::grammar::tree::{Definition, DefinitionId, Part, PartId, SpaceId};
+
+/// Parts of a body, children first, with what has become of them.
+pub(super) struct Lowered {
+    parts: Vec<PartId>,
+    nodes: Vec<Option<Node>>,
+    values: Vec<Option<ValueId>>,
+}
+
+impl Lowered {
+    fn at(&self, p: PartId) -> usize {
+        self.parts.binary_search(&p).unwrap_or(0)
+    }
+
+    /// What has become of a child, which belongs to one parent.
+    fn take(&mut self, p: PartId) -> Node {
+        let at = self.at(p);
+        self.nodes[at].take().unwrap_or(Node::Empty)
+    }
+}
+
+impl Lowering<'_> {
+    /// The body of a rule, and the most tokens that it may take.
+    pub(super) fn rule_body(&mut self, key: &RuleKey) -> Result<(Node, Option<u32>)> {
+        let tree = self.tree;
+        let d = &tree.definitions[key.definition as usize];
+        let a = &d.attributes;
+        if a.max_tokens.is_some() && !self.is_one_symbol(d) {
+            let message = "\"max_tokens\" stands on a rule that is made of terminals only, or of one nested grammar";
+            return Err(tree.texts.unsupported(d.place, message));
+        }
+        let mut body = if self.is_regular_by_attributes(d) {
+            let terminal = self.attributed_terminal(key.definition)?;
+            self.symbol(d.space, Node::Terminal(terminal))
+        } else if self.is_free_text(d.body) {
+            self.dispatch(d, key)?
+        } else {
+            self.body(d, d.body, &key.arguments)?
+        };
+        if let Some(name) = &a.capture {
+            let name = if name.is_empty() { d.name.clone() } else { name.clone() };
+            body = Node::Capture { name, body: Box::new(body) };
+        }
+        Ok((body, a.max_tokens))
+    }
+
+    /// Whether a rule is one terminal by what is said in its brackets.
+    fn is_regular_by_attributes(&self, d: &Definition) -> bool {
+        let a = &d.attributes;
+        let is_empty = |p: PartId| matches!(self.tree.part(p), Part::Text { text, .. } if text.is_empty());
+        a.lazy || a.suffix.is_some() || a.stop.is_some_and(|p| !is_empty(p))
+    }
+
+    /// Whether a rule is made of terminals only, or is one nested grammar or document.
+    fn is_one_symbol(&self, d: &Definition) -> bool {
+        if matches!(self.tree.part(d.body), Part::Nested(_) | Part::Document(_)) {
+            return true;
+        }
+        self.tree.below(d.body).into_iter().all(|p| match self.tree.part(p) {
+            Part::Name(name) => {
+                let found = self.tree.spaces[d.space as usize].names.get(&**name);
+                found.is_some_and(|&f| self.tree.definitions[f as usize].terminal)
+            }
+            Part::Template { .. } | Part::Nested(_) | Part::Document(_) | Part::Tokens { .. } | Part::Dispatch(_) => false,
+            _ => true,
+        })
+    }
+
+    /// The node of a part of a rule's body.
+    pub(super) fn body(&mut self, d: &Definition, root: PartId, arguments: &[ValueId]) -> Result<Node> {
+        let tree = self.tree;
+        let parts = tree.below(root);
+        let count = parts.len();
+        let mut lowered = Lowered { nodes: vec![None; count], values: vec![None; count], parts };
+        let mut is_argument = vec![false; count];
+        let mut is_merged = vec![false; count];
+        for i in 0..count {
+            if let Part::Template { arguments, .. } = tree.part(lowered.parts[i]) {
+                for &a in arguments {
+                    is_argument[lowered.at(a)] = true;
+                }
+            }
+            // What must follow a body, and the body, are one terminal.
+            if let Part::Ahead { body, ahead } = *tree.part(lowered.parts[i]) {
+                tree.below(body).into_iter().chain(tree.below(ahead)).for_each(|p| is_merged[lowered.at(p)] = true);
+            }
+            if let Part::Sequence(v) = tree.part(lowered.parts[i]) {
+                for run in self.runs(d.space, v) {
+                    run.iter().for_each(|&p| is_merged[lowered.at(p)] = true);
+                }
+            }
+        }
+        for i in 0..count {
+            let p = lowered.parts[i];
+            if is_argument[i] {
+                lowered.values[i] = Some(self.argument(d, p, arguments, &lowered)?);
+            } else if !is_merged[i] {
+                lowered.nodes[i] = Some(self.node(d, p, arguments, &mut lowered)?);
+            }
+        }
+        Ok(lowered.take(root))
+    }
+
+    fn node(&mut self, d: &Definition, p: PartId, arguments: &[ValueId], lowered: &mut Lowered) -> Result<Node> {
+        let tree = self.tree;
+        let place = tree.place(p);
+        Ok(match tree.part(p) {
+            Part::Empty => Node::Empty,
+            Part::Text { text, .. } if text.is_empty() => Node::Empty,
+            Part::Name(name) => {
+                let value = self.named(d, p, name, arguments)?;
+                self.value_node(d, p, &value)?
+            }
+            Part::Template { name, arguments: given } => {
+                let value = self.named(d, p, name, arguments)?;
+                let given: Vec<ValueId> = given.iter().filter_map(|&a| lowered.values[lowered.at(a)]).collect();
+                let instance = self.instance(p, &value, given)?;
+                self.value_node(d, p, &instance)?
+            }
+            Part::Sequence(v) => {
+                let mut nodes = Vec::with_capacity(v.len());
+                let runs = self.runs(d.space, v);
+                let mut i = 0;
+                while i < v.len() {
+                    let run = runs.iter().find(|r| r.as_ptr() == v[i..].as_ptr());
+                    if let Some(run) = run {
+                        let terminal = self.terminal_of_sequence(d.space, run)?;
+                        nodes.push(self.symbol(d.space, Node::Terminal(terminal)));
+                        i += run.len();
+                        continue;
+                    }
+                    match lowered.take(v[i]) {
+                        Node::Empty => {}
+                        node => nodes.push(node),
+                    }
+                    i += 1;
+                }
+                match nodes.len() {
+                    0 => Node::Empty,
+                    1 => nodes.swap_remove(0),
+                    _ => Node::Sequence(nodes),
+                }
+            }
+            Part::Choice(v) => match v.as_slice() {
+                [one] => lowered.take(*one),
+                _ => Node::Choice(v.iter().map(|&c| lowered.take(c)).collect()),
+            },
+            Part::Repeat { body, min, max } => match lowered.take(*body) {
+                Node::Empty => Node::Empty,
+                _ if *max == 0 => Node::Empty,
+                node if (*min, *max) == (1, 1) => node,
+                node => Node::Repeat { body: Box::new(node), min: *min, max: *max },
+            },
+            Part::Tokens { tokens, complement } => {
+                let at = tree.texts.offset(place);
+                self.token_sets.push(TokenSet { place: at, tokens: tokens.clone(), complement: *complement });
+                self.symbol(d.space, Node::Token(self.token_sets.len() as u32 - 1))
+            }
+            Part::Document(schema) => {
+                self.documents.push(Document { place: tree.texts.offset(place), schema: schema.clone() });
+                self.symbol(d.space, Node::Document(self.documents.len() as u32 - 1))
+            }
+            Part::Nested(space) => {
+                let start = self.start_of(*space)?;
+                self.symbol(d.space, Node::Rule(start))
+            }
+            Part::And(_) | Part::Not(_) => {
+                let message = "'&' and '~' stand in terminals only; give this part a name in capitals";
+                return Err(tree.texts.error(place, message));
+            }
+            Part::Dispatch(_) => {
+                let message = "TagDispatch must be the whole body of a rule";
+                return Err(tree.texts.error(place, message));
+            }
+            Part::Ahead { .. } => self.looks_ahead(d, p)?,
+            Part::Text { .. }
+            | Part::Pattern { .. }
+            | Part::EcmaPattern { .. }
+            | Part::Class(_)
+            | Part::Substring(_)
+            | Part::JsonString(_) => {
+                let terminal = self.terminal_of(d.space, p)?;
+                self.symbol(d.space, Node::Terminal(terminal))
+            }
+        })
+    }
+
+    /// Neighbours in a sequence that become one terminal: characters and texts of grammars without a lexer.
+    fn runs<'p>(&self, space: SpaceId, parts: &'p [PartId]) -> Vec<&'p [PartId]> {
+        if self.lexer != Lexer::Any || !self.tree.spaces[space as usize].ignored.is_empty() {
+            return Vec::new();
+        }
+        let is_char = |&p: &PartId| matches!(self.tree.part(p), Part::Text { .. } | Part::Class(_));
+        parts.chunk_by(|a, b| is_char(a) && is_char(b)).filter(|run| run.len() > 1).collect()
+    }
+
+    /// What a name stands for.
+    fn named(&self, d: &Definition, p: PartId, name: &str, arguments: &[ValueId]) -> Result<Value> {
+        if let Some(i) = d.parameters.iter().position(|parameter| parameter == name) {
+            let value = arguments.get(i).and_then(|&v| self.values.get(v as usize));
+            return Ok(value.cloned().unwrap_or(Value::Definition(0)));
+        }
+        self.found(d.space, p, name).map(Value::Definition)
+    }
+
+    /// The definition of a name.
+    pub(super) fn found(&self, space: SpaceId, p: PartId, name: &str) -> Result<DefinitionId> {
+        let names = &self.tree.spaces[space as usize].names;
+        names.get(name).copied().ok_or_else(|| {
+            let hint = did_you_mean(name, names.keys().map(String::as_str));
+            self.tree.texts.error(self.tree.place(p), undefined(name, hint))
+        })
+    }
+
+    /// A template with its arguments.
+    fn instance(&self, p: PartId, template: &Value, given: Vec<ValueId>) -> Result<Value> {
+        let place = self.tree.place(p);
+        let Value::Definition(id) = *template else {
+            return Err(self.tree.texts.error(place, "this argument is no template, and takes no arguments itself"));
+        };
+        let d = &self.tree.definitions[id as usize];
+        if d.parameters.len() != given.len() {
+            let message =
+                format!("{:?} takes {} arguments, and here stand {}", d.name, d.parameters.len(), given.len());
+            return Err(self.tree.texts.error(place, message));
+        }
+        Ok(Value::Instance(id, given))
+    }
+
+    fn value_node(&mut self, d: &Definition, p: PartId, value: &Value) -> Result<Node> {
+        match value {
+            Value::Terminal(t) => Ok(self.symbol(d.space, Node::Terminal(*t))),
+            Value::Instance(definition, arguments) => {
+                let key = RuleKey { definition: *definition, arguments: arguments.clone() };
+                self.rule(key).map(Node::Rule)
+            }
+            Value::Definition(id) => {
+                let found = &self.tree.definitions[*id as usize];
+                if found.terminal {
+                    let terminal = self.defined_terminal(*id)?;
+                    return Ok(self.symbol(d.space, Node::Terminal(terminal)));
+                }
+                if !found.parameters.is_empty() {
+                    let message = format!(
+                        "{:?} is a template; its {} arguments must stand behind it in braces",
+                        found.name,
+                        found.parameters.len()
+                    );
+                    return Err(self.tree.texts.error(self.tree.place(p), message));
+                }
+                self.rule(RuleKey { definition: *id, arguments: Vec::new() }).map(Node::Rule)
+            }
+        }
+    }
+
+    /// The value of an argument.
+    fn argument(&mut self, d: &Definition, p: PartId, arguments: &[ValueId], lowered: &Lowered) -> Result<ValueId> {
+        let value = match self.tree.part(p) {
+            Part::Name(name) => self.named(d, p, name, arguments)?,
+            Part::Template { name, arguments: given } => {
+                let template = self.named(d, p, name, arguments)?;
+                let given: Vec<ValueId> = given.iter().filter_map(|&a| lowered.values[lowered.at(a)]).collect();
+                self.instance(p, &template, given)?
+            }
+            Part::Text { .. } | Part::Pattern { .. } | Part::Class(_) => Value::Terminal(self.terminal_of(d.space, p)?),
+            _ => {
+                let message = "an argument is a name, a text, a pattern or a range";
+                return Err(self.tree.texts.error(self.tree.place(p), message));
+            }
+        };
+        Ok(self.value(value))
+    }
+
+    /// Named terminals that are one text or one pattern: whoever writes the same means them.
+    pub(super) fn find_named_literals(&mut self) {
+        let mut order: Vec<(SpaceId, TerminalKey, DefinitionId)> = Vec::new();
+        for (space, s) in self.tree.spaces.iter().enumerate() {
+            for &id in &s.order {
+                let d = &self.tree.definitions[id as usize];
+                if d.terminal
+                    && !d.declared
+                    && let Some(key) = self.literal_key(d.body)
+                {
+                    order.push((space as SpaceId, key, id));
+                }
+            }
+        }
+        for (space, key, id) in order {
+            self.named_literals.entry((space, key)).or_insert(id);
+        }
+    }
+
+    /// A text or a pattern that stands alone.
+    pub(super) fn literal_key(&self, p: PartId) -> Option<TerminalKey> {
+        match self.tree.part(p) {
+            Part::Text { text, any_case } => Some(TerminalKey::Text(text.clone(), *any_case)),
+            Part::Pattern { pattern, flags } => Some(TerminalKey::Pattern(pattern.clone(), flags.clone())),
+            _ => None,
+        }
+    }
+}
