@@ -11,6 +11,7 @@ mod excerpt;
 mod lark;
 mod lower;
 pub mod model;
+pub mod regular_parts;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -32,7 +33,7 @@ pub enum Syntax {
 }
 
 /// How to read a grammar.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GrammarOptions {
     /// The notation.
     pub syntax: Syntax,
