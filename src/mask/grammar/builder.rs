@@ -7,11 +7,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
+use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NodeId, ParseStack};
-use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
+use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId, TerminalState};
 use crate::vocab::Trie;
 
 /// Subtrees of fewer nodes are walked.
@@ -106,8 +107,15 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         let scan = program.scanner.state(state);
         let settled = !scan.at_boundary && program.scanner.obligations(scan.obligations).is_empty();
-        if settled && program.always_completes && end - node > SMALL {
-            for &(terminal, at) in &scan.live {
+        let lets = |terminal: u32| {
+            let closure = &self.places[place as usize].found.closure;
+            program.succession.completes_behind(terminal, closure, program.productions.terminals)
+        };
+        let contextual = program.scanner.lexer() == Lexer::Contextual;
+        let told = program.succession.rules_are_free && (!contextual || scan.live.iter().all(|&(t, _)| lets(t)));
+        if settled && told && end - node > SMALL {
+            let live: SmallVec<[TerminalState; 8]> = scan.live.iter().copied().filter(|&(t, _)| lets(t)).collect();
+            for (terminal, at) in live {
                 let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };
                 let tables = self.masker.tables;
                 let mask = tables.submask(self.masker.vocabulary, lexeme, at, 0, TrieKind::Tokens, node);
@@ -142,14 +150,25 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     }
 
     fn completes(&mut self, place: u32, state: ScanStateId) -> bool {
-        if self.masker.program.always_completes {
+        if self.masker.program.succession.is_free {
             return true;
         }
         if let Some(&known) = self.completes.get(&(place, state)) {
             return known;
         }
         let branch = Branch { tops: self.places[place as usize].group, scan: state };
-        let answer = self.masker.program.machine(self.stack).completes(&branch);
+        let answer = match self.masker.program.machine(self.stack).completes_nearby(&branch) {
+            Some(decided) => {
+                self.decided.extend(decided);
+                true
+            }
+            None => self.search(place, &branch),
+        };
+        self.completes.insert((place, state), answer);
+        answer
+    }
+
+    fn search(&mut self, place: u32, branch: &Branch) -> bool {
         // A search may look at all of the stack.
         let mut below: Vec<NodeId> = self.places[place as usize].tops.to_vec();
         let mut at = 0;
@@ -162,8 +181,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             }
         }
         self.decided.extend(below);
-        self.completes.insert((place, state), answer);
-        answer
+        self.masker.program.machine(self.stack).completes(branch)
     }
 
     /// Goes on behind the terminals that may end at a node.
