@@ -7,12 +7,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NodeId, ParseStack};
-use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId, TerminalState};
+use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::vocab::Trie;
 
 /// Subtrees of fewer nodes are walked.
@@ -111,11 +110,10 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             let closure = &self.places[place as usize].found.closure;
             program.succession.completes_behind(terminal, closure, program.productions.terminals)
         };
-        let contextual = program.scanner.lexer() == Lexer::Contextual;
-        let told = program.succession.rules_are_free && (!contextual || scan.live.iter().all(|&(t, _)| lets(t)));
+        // Where it can't be told at once whether a terminal can be completed, every node below is looked at.
+        let told = program.succession.rules_are_free && scan.live.iter().all(|&(t, _)| lets(t));
         if settled && told && end - node > SMALL {
-            let live: SmallVec<[TerminalState; 8]> = scan.live.iter().copied().filter(|&(t, _)| lets(t)).collect();
-            for (terminal, at) in live {
+            for &(terminal, at) in &scan.live {
                 let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };
                 let tables = self.masker.tables;
                 let mask = tables.submask(self.masker.vocabulary, lexeme, at, 0, TrieKind::Tokens, node);
