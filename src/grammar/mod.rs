@@ -7,6 +7,7 @@
 //! The model is what the three syntaxes have in common. Which text a syntax takes, and what it means, is said by the
 //! module of that syntax.
 
+mod bnf;
 mod excerpt;
 mod lark;
 mod lower;
@@ -16,6 +17,7 @@ mod tree;
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::grammar::bnf::Notation;
 use crate::grammar::model::{Grammar, Lexer};
 use crate::limits::Limits;
 
@@ -65,7 +67,8 @@ pub fn parse(text: &str, options: &GrammarOptions, limits: &Limits) -> Result<Gr
     }
     let (tree, lexer) = match options.syntax {
         Syntax::Lark => (lark::parse(text, options, limits)?, Lexer::Dynamic),
-        Syntax::Gbnf | Syntax::Ebnf => return Err(Error::new(crate::ErrorKind::Unsupported, "not yet")),
+        Syntax::Gbnf => (bnf::parse(text, Notation::Gbnf, options.start.as_deref(), limits)?, Lexer::Any),
+        Syntax::Ebnf => (bnf::parse(text, Notation::Ebnf, options.start.as_deref(), limits)?, Lexer::Any),
     };
     lower::lower(&tree, options.lexer.unwrap_or(lexer), limits)
 }
