@@ -166,8 +166,8 @@ impl Lowering<'_> {
         let place = self.tree.place(p);
         let (pattern, flags) = self.pattern_text(space, p)?;
         let options = RegexOptions { dialect: Dialect::Python, flags };
-        let shortest = self.lexer != Lexer::Any;
-        regex::lower_symbol(&mut self.x, &pattern, &options, shortest, self.limits)
+        let first = self.lexer != Lexer::Any;
+        regex::lower_symbol(&mut self.x, &pattern, &options, first, self.limits)
             .map_err(|e| self.tree.texts.at(place, &e))
     }
 
