@@ -62,8 +62,9 @@ pub fn parse(text: &str, options: &GrammarOptions, limits: &Limits) -> Result<Gr
         + options.imports.values().map(String::len).sum::<usize>()
         + options.grammars.values().map(String::len).sum::<usize>();
     if bytes > limits.max_source_bytes {
-        return Err(Error::limit("bytes of a grammar", limits.max_source_bytes as u64, bytes as u64)
-            .of("max_source_bytes"));
+        return Err(
+            Error::limit("bytes of a grammar", limits.max_source_bytes as u64, bytes as u64).of("max_source_bytes")
+        );
     }
     let (tree, lexer) = match options.syntax {
         Syntax::Lark => (lark::parse(text, options, limits)?, Lexer::Dynamic),

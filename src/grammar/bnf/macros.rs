@@ -87,7 +87,8 @@ impl Reader<'_, '_> {
     fn dispatch(&mut self, name: &str, arguments: Vec<Argument>, start: usize) -> Result<Part> {
         let by_token = name == "TokenTagDispatch";
         let what = if by_token { "token" } else { "text" };
-        let wrong = format!("{name} takes pairs ({what}, rule), and perhaps loop_after_dispatch=... and excludes=(...)");
+        let wrong =
+            format!("{name} takes pairs ({what}, rule), and perhaps loop_after_dispatch=... and excludes=(...)");
         let tag = |a: Argument| match by_token {
             true => a.token().map(DispatchTag::Token),
             false => a.text().filter(|s| !s.is_empty()).map(DispatchTag::Text),
@@ -97,7 +98,8 @@ impl Reader<'_, '_> {
             match argument {
                 Argument::List(pair) => {
                     let mut pair = pair.into_iter();
-                    let (Some(first), Some(Argument::Name(rule, at)), None) = (pair.next(), pair.next(), pair.next()) else {
+                    let (Some(first), Some(Argument::Name(rule, at)), None) = (pair.next(), pair.next(), pair.next())
+                    else {
                         return Err(self.error(start, wrong));
                     };
                     let Some(tag) = tag(first) else { return Err(self.error(start, wrong)) };

@@ -62,6 +62,13 @@ impl Reader<'_, '_> {
         let body = self.alternatives(limits)?;
         let place = self.place(start);
         let id = self.tree.definitions.len() as u32;
+        if name == self.tree.spaces[0].start
+            && let Some(p) =
+                self.tree.below(body).into_iter().find(|&p| matches!(self.tree.part(p), Part::Ahead { .. }))
+        {
+            let message = "nothing follows the start rule, so look-ahead means nothing in it";
+            return Err(self.tree.texts.error(self.tree.place(p), message));
+        }
         let space = &mut self.tree.spaces[0];
         if space.names.insert(name.to_owned(), id).is_some() {
             return Err(self.error(start, format!("the rule {name:?} is defined twice")));
@@ -94,14 +101,16 @@ impl Reader<'_, '_> {
         let ends = match self.notation {
             // An alternative may stand on a line of its own.
             Notation::Gbnf => self.text[line_end..start].contains(['\n', '\r']) && !self.rest().starts_with('|'),
-            Notation::Ebnf => self.name().is_some() && {
-                if self.peek() == Some('[') {
-                    let rest = self.rest();
-                    self.at += rest.find([']', '\n']).map_or(0, |n| n + 1);
+            Notation::Ebnf => {
+                self.name().is_some() && {
+                    if self.peek() == Some('[') {
+                        let rest = self.rest();
+                        self.at += rest.find([']', '\n']).map_or(0, |n| n + 1);
+                    }
+                    self.pass_blanks(true);
+                    self.rest().starts_with("::=")
                 }
-                self.pass_blanks(true);
-                self.rest().starts_with("::=")
-            },
+            }
         };
         self.at = start;
         ends
@@ -326,7 +335,9 @@ impl Reader<'_, '_> {
         loop {
             self.pass_blanks(true);
             let at = self.at;
-            let Some(name) = self.name() else { return Err(self.error(at, "the name of an attribute must stand here")) };
+            let Some(name) = self.name() else {
+                return Err(self.error(at, "the name of an attribute must stand here"));
+            };
             if !KNOWN.contains(&name) {
                 let hint = did_you_mean(name, KNOWN.into_iter());
                 return Err(self.error(at, format!("there is no attribute {name:?}{hint}")));
@@ -344,8 +355,7 @@ impl Reader<'_, '_> {
                 ("capture", true) if self.peek() == Some('"') => found.capture = Some(self.string()?),
                 ("max_tokens", true) => {
                     let number = self.number()?;
-                    found.max_tokens =
-                        Some(number.ok_or_else(|| self.error(at, "\"max_tokens\" is a number from 0"))?);
+                    found.max_tokens = Some(number.ok_or_else(|| self.error(at, "\"max_tokens\" is a number from 0"))?);
                 }
                 ("temperature", true) => {
                     let rest = self.rest();

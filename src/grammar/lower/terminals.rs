@@ -139,7 +139,8 @@ impl Lowering<'_> {
                 _ => !self.is_terminal(self.found(space, below, name)?),
             };
             if is_rule {
-                let message = "a rule with \"lazy\", \"suffix\" or \"stop\" is made of texts, patterns and terminals only";
+                let message =
+                    "a rule with \"lazy\", \"suffix\" or \"stop\" is made of texts, patterns and terminals only";
                 return Err(self.tree.texts.error(self.tree.place(below), message));
             }
         }

@@ -29,7 +29,12 @@ enum Path {
     End,
     Node(AstId, PathId),
     /// Copies of a repetition's body, and then the rest.
-    Loop { node: AstId, min: u32, max: u32, rest: PathId },
+    Loop {
+        node: AstId,
+        min: u32,
+        max: u32,
+        rest: PathId,
+    },
 }
 
 /// One way through the pattern.
