@@ -123,7 +123,9 @@ impl Lowering<'_> {
         let shortest = self.x.shortest(e);
         let key = TerminalKey::Definition(id);
         let texts = SymbolTexts { texts: shortest, context: None };
-        Ok(self.add_terminal(key, d.name.clone(), d.place, texts, d.priority, false))
+        let terminal = self.add_terminal(key, d.name.clone(), d.place, texts, d.priority, false);
+        self.lazy.push(terminal);
+        Ok(terminal)
     }
 
     /// What a part accepts that must mean the same wherever it stands.
