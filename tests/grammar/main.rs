@@ -1,0 +1,4 @@
+//! Grammars.
+
+mod recognizer;
+mod syntax;
